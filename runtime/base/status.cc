@@ -1,0 +1,90 @@
+#include "weft/base/status.h"
+
+#include <array>
+
+namespace weft {
+namespace {
+
+constexpr std::array<std::string_view, 13> kCodeNames = {
+    "ok",          "invalid_argument",   "not_found", "already_exists", "out_of_range", "failed_precondition",
+    "unsupported", "resource_exhausted", "data_loss", "cancelled",      "aborted",      "permission_denied",
+    "internal"};
+
+const std::string kEmpty;
+const Place kNowhere;
+
+void FillIfEmpty(std::string& field, std::string_view value) {
+  if (field.empty()) field = value;
+}
+
+}  // namespace
+
+std::string_view CodeName(Code code) { return kCodeNames[static_cast<size_t>(code)]; }
+
+std::optional<Code> CodeFromName(std::string_view name) {
+  for (size_t i = 0; i < kCodeNames.size(); ++i) {
+    if (kCodeNames[i] == name) return static_cast<Code>(i);
+  }
+  return std::nullopt;
+}
+
+Status::Status(Code code, std::string message) {
+  if (code != Code::kOk) rep_.reset(new Rep{code, std::move(message), {}, {}});
+}
+
+Status::Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
+
+Status& Status::operator=(const Status& other) {
+  if (this != &other) rep_.reset(other.rep_ ? new Rep(*other.rep_) : nullptr);
+  return *this;
+}
+
+const std::string& Status::message() const { return rep_ ? rep_->message : kEmpty; }
+const std::string& Status::hint() const { return rep_ ? rep_->hint : kEmpty; }
+const Place& Status::place() const { return rep_ ? rep_->place : kNowhere; }
+
+Status&& Status::WithPage(std::string_view page) && {
+  if (rep_) FillIfEmpty(rep_->place.page, page);
+  return std::move(*this);
+}
+
+Status&& Status::WithPointer(std::string_view pointer) && {
+  if (rep_) FillIfEmpty(rep_->place.pointer, pointer);
+  return std::move(*this);
+}
+
+Status&& Status::WithBlock(std::string_view block) && {
+  if (rep_) FillIfEmpty(rep_->place.block, block);
+  return std::move(*this);
+}
+
+Status&& Status::WithPort(std::string_view port) && {
+  if (rep_) FillIfEmpty(rep_->place.port, port);
+  return std::move(*this);
+}
+
+Status&& Status::WithHint(std::string_view hint) && {
+  if (rep_) FillIfEmpty(rep_->hint, hint);
+  return std::move(*this);
+}
+
+Status&& Status::Append(std::string_view text) && {
+  if (rep_) rep_->message.append(text);
+  return std::move(*this);
+}
+
+std::string ToString(const Status& status) {
+  if (status.ok()) return "ok";
+  const Place& place = status.place();
+  std::string out;
+  if (!place.page.empty() || !place.pointer.empty()) {
+    out = Cat(place.page, place.pointer.empty() ? "" : ":", place.pointer, ": ");
+  }
+  if (!place.block.empty()) out += Cat(place.block, place.port.empty() ? "" : ".", place.port, ": ");
+  else if (!place.port.empty()) out += Cat(place.port, ": ");
+  out += Cat(CodeName(status.code()), ": ", status.message());
+  if (!status.hint().empty()) out += Cat(" (", status.hint(), ")");
+  return out;
+}
+
+}  // namespace weft

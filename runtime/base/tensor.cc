@@ -1,0 +1,158 @@
+#include "weft/base/tensor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace weft {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+template <class T>
+void ConstructAll(void* data, int64_t count) {
+  std::uninitialized_value_construct_n(static_cast<T*>(data), count);
+}
+
+void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
+  Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
+    const T& value = tensor.values<T>()[i];
+    if constexpr (std::is_same_v<T, std::string>) {
+      out += Cat('"', value, '"');
+    } else if constexpr (std::is_same_v<T, ResourceHandle>) {
+      out += value ? "<handle>" : "<no handle>";
+    } else if constexpr (ShortFloat<T>) {
+      AppendText(out, static_cast<float>(value));
+    } else if constexpr (Complex<T>) {
+      out += Cat(value.real(), std::signbit(value.imag()) ? "" : "+", value.imag(), "j");
+    } else {
+      AppendText(out, value);
+    }
+  });
+}
+
+void AppendNested(std::string& out, const Tensor& tensor, int axis, int64_t& next, int64_t limit) {
+  if (next >= limit) {
+    out += "...";
+    return;
+  }
+  if (axis == tensor.shape().rank()) {
+    AppendElement(out, tensor, next++);
+    return;
+  }
+  out += "{";
+  for (int64_t i = 0; i < tensor.shape()[axis]; ++i) {
+    if (i > 0) out += ",";
+    AppendNested(out, tensor, axis + 1, next, limit);
+    if (next >= limit && i + 1 < tensor.shape()[axis]) {
+      out += ",...";
+      break;
+    }
+  }
+  out += "}";
+}
+
+}  // namespace
+
+std::shared_ptr<MemoryBudget> MemoryBudget::ForMachine() {
+  int64_t machine = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return std::make_shared<MemoryBudget>(machine / 5 * 4);
+}
+
+bool MemoryBudget::Reserve(int64_t bytes) {
+  int64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget) {
+  auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
+  if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
+  if (budget && !budget->Reserve(*bytes)) {
+    return ResourceExhausted("needs ", *bytes, " bytes of memory; ", budget->used(), " of the limit of ", budget->limit(),
+                             " are in use");
+  }
+  std::shared_ptr<Buffer> buffer(new Buffer);
+  buffer->dtype_ = dtype;
+  buffer->bytes_ = *bytes;
+  buffer->budget_ = budget;
+  // Never null, so that empty tensors have a valid address; padded so that a kernel may read a whole vector at the end.
+  size_t padded = (static_cast<size_t>(*bytes) + 127) / 64 * 64;
+  buffer->data_ = ::operator new(padded, kAlignment, std::nothrow);
+  if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
+  buffer->count_ = count;
+  if (dtype == DType::kString) ConstructAll<std::string>(buffer->data_, count);
+  if (dtype == DType::kResource) ConstructAll<ResourceHandle>(buffer->data_, count);
+  return buffer;
+}
+
+Buffer::~Buffer() {
+  if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<std::string*>(data_), count_);
+  if (data_ != nullptr && dtype_ == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data_), count_);
+  ::operator delete(data_, kAlignment);
+  if (budget_) budget_->Release(bytes_);
+}
+
+Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::Allocate(dtype, shape.count(), budget));
+  void* data = buffer->data();
+  return View(dtype, std::move(shape), data, std::move(buffer));
+}
+
+Tensor Tensor::View(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner) {
+  Tensor tensor;
+  tensor.dtype_ = dtype;
+  tensor.shape_ = std::move(shape);
+  tensor.data_ = data;
+  tensor.owner_ = std::move(owner);
+  return tensor;
+}
+
+Tensor Tensor::Reshaped(Shape shape) const {
+  Tensor tensor = *this;
+  tensor.shape_ = std::move(shape);
+  return tensor;
+}
+
+Result<Tensor> Tensor::Clone(const std::shared_ptr<MemoryBudget>& budget) const {
+  WEFT_ASSIGN_OR_RETURN(Tensor copy, Allocate(dtype_, shape_, budget));
+  CopyElements(dtype_, data_, copy.data(), count());
+  return copy;
+}
+
+void CopyElements(DType dtype, const void* from, void* to, int64_t count) {
+  if (dtype == DType::kString) {
+    std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
+  } else if (dtype == DType::kResource) {
+    std::copy_n(static_cast<const ResourceHandle*>(from), count, static_cast<ResourceHandle*>(to));
+  } else if (count > 0) {
+    std::memcpy(to, from, static_cast<size_t>(count) * ElementSize(dtype));
+  }
+}
+
+std::string ElementText(const Tensor& tensor, int64_t index) {
+  std::string out;
+  AppendElement(out, tensor, index);
+  return out;
+}
+
+std::string ToString(const Tensor& tensor, int64_t limit) {
+  if (!tensor.defined()) return "nothing";
+  std::string out = Cat(tensor.dtype(), " ", tensor.shape(), " ");
+  int64_t next = 0;
+  AppendNested(out, tensor, 0, next, limit);
+  return out;
+}
+
+bool SameBits(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.dtype() == DType::kString) return std::ranges::equal(a.values<std::string>(), b.values<std::string>());
+  if (a.dtype() == DType::kResource) return std::ranges::equal(a.values<ResourceHandle>(), b.values<ResourceHandle>());
+  return a.count() == 0 || std::memcmp(a.data(), b.data(), static_cast<size_t>(a.bytes())) == 0;
+}
+
+}  // namespace weft

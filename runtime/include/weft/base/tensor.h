@@ -1,0 +1,117 @@
+// Tensor: an element type, a shape, and shared, aligned memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "weft/base/dtype.h"
+#include "weft/base/shape.h"
+
+namespace weft {
+
+/// Counts the bytes of tensors and refuses to go over a limit. Shared by all that allocates for one Runtime; thread-safe.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(int64_t limit) : limit_(limit) {}
+  /// Four fifths of this machine's memory.
+  static std::shared_ptr<MemoryBudget> ForMachine();
+
+  /// False, and nothing reserved, where that would go over the limit.
+  bool Reserve(int64_t bytes);
+  void Release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  int64_t used() const { return used_.load(std::memory_order_relaxed); }
+  int64_t limit() const { return limit_; }
+
+ private:
+  const int64_t limit_;
+  std::atomic<int64_t> used_{0};
+};
+
+/// Memory with a reference count, aligned to 64 bytes; gives itself back when the last reference goes.
+/// Elements of managed types (strings, handles) are constructed empty; all other memory is uninitialised.
+class Buffer {
+ public:
+  /// resource_exhausted, with the size asked for, where the budget or the machine has not that much. `budget` may be null.
+  static Result<std::shared_ptr<Buffer>> Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  Buffer() = default;
+  DType dtype_ = DType::kInvalid;
+  int64_t count_ = 0;
+  int64_t bytes_ = 0;
+  void* data_ = nullptr;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+/// A value type: copies share the memory. By convention memory that more than one Tensor sees is not written any more;
+/// then tensors may be read from any thread.
+class Tensor {
+ public:
+  Tensor() = default;
+  /// A tensor of uninitialised memory (managed types: empty elements). resource_exhausted as for Buffer::Allocate.
+  static Result<Tensor> Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget = nullptr);
+  /// A tensor over memory that `owner` keeps alive; `data` holds shape.count() elements. `owner` may be null for memory
+  /// that outlives the tensor.
+  static Tensor View(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner);
+
+  /// For values known to be small and valid: of shape [values.size()], or of `shape`.
+  template <class T>
+  static Tensor Of(std::initializer_list<T> values, std::optional<Shape> shape = std::nullopt);
+  template <class T>
+  static Tensor Scalar(T value) { return Of<T>({value}, Shape{}); }
+
+  bool defined() const { return dtype_ != DType::kInvalid; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  int64_t count() const { return shape_.count(); }
+  int64_t bytes() const { return count() * static_cast<int64_t>(ElementSize(dtype_)); }
+  void* data() { return data_; }
+  const void* data() const { return data_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+  /// The elements; T must be the storage type of dtype().
+  template <class T>
+  std::span<T> values() { return {static_cast<T*>(data_), static_cast<size_t>(count())}; }
+  template <class T>
+  std::span<const T> values() const { return {static_cast<const T*>(data_), static_cast<size_t>(count())}; }
+
+  /// The same elements under another shape of the same count.
+  Tensor Reshaped(Shape shape) const;
+  /// A copy in memory of its own.
+  Result<Tensor> Clone(const std::shared_ptr<MemoryBudget>& budget = nullptr) const;
+
+ private:
+  DType dtype_ = DType::kInvalid;
+  Shape shape_;
+  void* data_ = nullptr;
+  std::shared_ptr<const void> owner_;
+};
+
+/// Copies elements, with their constructors where the type has some. Ranges must not overlap.
+void CopyElements(DType dtype, const void* from, void* to, int64_t count);
+
+/// One element as text, as a person would write it: shortest number that reads back, true/false, "quoted", 1+2j.
+std::string ElementText(const Tensor& tensor, int64_t index);
+/// "DT_FLOAT [2,2] {{1,2},{3,4}}", cut after `limit` elements.
+std::string ToString(const Tensor& tensor, int64_t limit = 16);
+
+/// Whether types, shapes and all bits agree (a NaN equals itself).
+bool SameBits(const Tensor& a, const Tensor& b);
+
+template <class T>
+Tensor Tensor::Of(std::initializer_list<T> values, std::optional<Shape> shape) {
+  Tensor tensor = Allocate(kDTypeOf<T>, shape.value_or(Shape{static_cast<int64_t>(values.size())})).value();
+  std::copy(values.begin(), values.end(), tensor.values<T>().begin());
+  return tensor;
+}
+
+}  // namespace weft

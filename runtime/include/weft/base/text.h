@@ -1,0 +1,64 @@
+// Building messages by concatenation: Cat("needs rank ", 2, ", found ", shape).
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+inline void AppendText(std::string& out, std::string_view text) { out.append(text); }
+inline void AppendText(std::string& out, const char* text) { out.append(text); }
+inline void AppendText(std::string& out, char c) { out.push_back(c); }
+inline void AppendText(std::string& out, bool value) { out.append(value ? "true" : "false"); }
+void AppendText(std::string& out, double value);  // shortest text that reads back as the same double
+void AppendText(std::string& out, float value);
+
+template <std::integral T>
+void AppendText(std::string& out, T value) {
+  out.append(std::to_string(value));
+}
+
+/// Anything with a `ToString()` found by argument-dependent look-up (DType, Shape, Status...) can be part of a message.
+template <class T>
+  requires requires(const T& value) { { ToString(value) } -> std::convertible_to<std::string>; }
+void AppendText(std::string& out, const T& value) {
+  out.append(ToString(value));
+}
+
+template <class... Parts>
+std::string Cat(const Parts&... parts) {
+  std::string out;
+  (AppendText(out, parts), ...);
+  return out;
+}
+
+/// The candidate closest to `word` by edit distance, or an empty view where none is close enough to be a typing mistake.
+/// `candidates` is any range of string-like values.
+int EditDistance(std::string_view a, std::string_view b, int limit);
+
+template <class Range>
+std::string_view ClosestName(std::string_view word, const Range& candidates) {
+  std::string_view best;
+  int best_distance = static_cast<int>(word.size()) / 3 + 2;
+  for (const auto& candidate : candidates) {
+    int distance = EditDistance(word, candidate, best_distance);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/// "did you mean 'x'?" for the closest candidate, or an empty string.
+template <class Range>
+std::string DidYouMean(std::string_view word, const Range& candidates) {
+  std::string_view best = ClosestName(word, candidates);
+  return best.empty() ? std::string() : Cat("did you mean '", best, "'?");
+}
+
+/// Whether the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
+bool IsValidUtf8(std::string_view text);
+
+}  // namespace weft

@@ -1,0 +1,102 @@
+// Page: a document of blocks and wires as it was written, before anything is known of what the blocks mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "weft/base/tensor.h"
+
+namespace weft {
+
+/// `block.port` or `block.port[index]`, an output port of another block.
+struct Wire {
+  std::string block;
+  std::string port;
+  int index = -1;  // element of a list port; -1 where none is named
+
+  friend bool operator==(const Wire&, const Wire&) = default;
+};
+std::string ToString(const Wire& wire);
+/// invalid_argument where the text is not ID.port or ID.port[N]. Ids of imported pages may hold any character but '.'.
+Result<Wire> ParseWire(std::string_view text);
+
+/// A value written on the page. What is known of its type depends on the form: `values` are complete; text may need the
+/// port's type, so it is read when the graph is made (ParseTextLiteral in weft/page/literal.h).
+struct Literal {
+  enum class Form : uint8_t {
+    kValues,  // {"dtype", "shape", "values"}: `tensor` holds it
+    kText,    // {"text"} in enuSpace's spelling, with dtype and shape where given
+    kFile,    // {"dtype", "shape", "file", "offset"}: `tensor` holds what the reader read
+  };
+  Form form = Form::kValues;
+  std::optional<DType> dtype;  // as written; always present for values and files
+  std::optional<Shape> shape;  // as written; always present for values and files
+  Tensor tensor;               // undefined for text
+  std::string text;            // kText only
+  std::string file;            // kFile only: relative to the page
+  int64_t offset = 0;          // kFile only: bytes from the start of the file
+  std::string extra;           // unknown keys: the members as JSON text ("\"a\": 1, \"b\": 2"), or empty
+};
+
+using InputItem = std::variant<Wire, Literal>;
+
+/// What is connected to one input port. A port that is not connected has no PageInput.
+struct PageInput {
+  std::string port;
+  bool list = false;             // written as a JSON array, also where it holds one item
+  std::vector<InputItem> items;  // one, where not a list
+};
+
+/// One block. Unknown block types, ports, attributes and keys are kept as they were written.
+struct PageBlock {
+  std::string id;
+  std::string type;
+  std::string attrs;         // as enuSpace writes them: "a_ = 1;b_ = {1,2};"; derived from attrs_object where that was written
+  std::string attrs_object;  // the JSON text of an attribute object, or empty
+  bool has_attrs = false;    // an empty "attrs" is kept, too
+  bool has_inputs = false;   // so is an empty "inputs"
+  std::vector<PageInput> inputs;
+  std::string extra;    // unknown keys: the members as JSON text, or empty
+  std::string pointer;  // where an imported block stood ("/object/3"); empty for Weft's own format: "/blocks/INDEX"
+};
+
+/// A value that an imported page recorded for an output in its last run.
+struct RecordedResult {
+  std::string block;
+  std::string port;  // without the "result_" prefix
+  int index = -1;    // element of a list port, or -1
+  Literal value;
+};
+
+struct LayoutEntry {
+  std::string block;
+  double x = 0, y = 0;
+};
+
+/// A plain value: may be copied, and read from any thread while nobody changes it.
+struct Page {
+  enum class Format : uint8_t { kWeft, kEnuSpaceRuntime, kEnuSpaceDesign };
+  static constexpr int kVersion = 1;
+
+  std::string name;  // the key "page", or the file's stem for imported pages
+  Format format = Format::kWeft;
+  std::vector<PageBlock> blocks;
+  bool has_layout = false;
+  std::vector<LayoutEntry> layout;
+  std::string layout_text;  // the JSON text of a layout that is not id -> [x, y] throughout; written back as it was
+  std::string extra;        // unknown keys of the page: the members as JSON text, or empty
+  std::vector<RecordedResult> recorded;  // imported design pages only
+
+  /// Index into blocks, or -1. Linear; the graph keeps its own index.
+  int Find(std::string_view id) const;
+};
+
+/// "/blocks/3", or the pointer that an imported block brings.
+std::string BlockPointer(const Page& page, size_t block);
+
+}  // namespace weft
