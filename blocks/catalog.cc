@@ -1,0 +1,24 @@
+// The one list of all blocks, sorted by name. BLOCK(category, Name) stands for the function `BlockDef Name()` that declares it.
+#include "weft/block/block.h"
+#include "weft/block/registry.h"
+
+#define WEFT_CATALOG(BLOCK) \
+  /* one block a line, sorted by name */
+
+namespace weft {
+namespace blocks {
+
+#define WEFT_DECLARE(category, name) BlockDef name();
+WEFT_CATALOG(WEFT_DECLARE)
+#undef WEFT_DECLARE
+
+}  // namespace blocks
+
+Registry MakeCatalog() {
+#define WEFT_ENTRY(category, name) CatalogEntry{#category, blocks::name},
+  static constexpr CatalogEntry kEntries[] = {WEFT_CATALOG(WEFT_ENTRY) CatalogEntry{nullptr, nullptr}};
+#undef WEFT_ENTRY
+  return Registry(std::span(kEntries, std::size(kEntries) - 1));
+}
+
+}  // namespace weft

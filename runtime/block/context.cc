@@ -1,0 +1,55 @@
+#include "weft/block/context.h"
+
+#include "weft/block/def.h"
+#include "weft/block/gradient.h"
+
+namespace weft {
+namespace {
+
+const AttrValue kNoValue;
+
+}  // namespace
+
+PlanContext::PlanContext(const BlockDef& def, std::span<const AttrValue> attrs, const BlockSignature& signature)
+    : def_(def), attrs_(attrs), signature_(signature) {
+  planned_.outputs.resize(signature.outputs.size());
+}
+
+const AttrValue& PlanContext::attr_value(std::string_view name) const {
+  int index = def_.FindAttr(name);
+  return index < 0 ? kNoValue : attrs_[index];
+}
+
+DType PlanContext::type(std::string_view type_attr) const {
+  if (const DType* given = std::get_if<DType>(&attr_value(type_attr))) return *given;
+  for (size_t p = 0; p < def_.inputs.size(); ++p) {
+    uint32_t first = signature_.in_first[p];
+    if (def_.inputs[p].type_attr == type_attr && first < signature_.in_first[p + 1]) return signature_.inputs[first].dtype;
+  }
+  for (size_t p = 0; p < def_.outputs.size(); ++p) {
+    uint32_t first = signature_.out_first[p];
+    if (def_.outputs[p].type_attr == type_attr && first < signature_.out_first[p + 1]) return signature_.outputs[first];
+  }
+  return DType::kInvalid;
+}
+
+std::vector<int64_t> PlanContext::IntsOf(const Tensor& tensor) {
+  std::vector<int64_t> result;
+  Dispatch(tensor.dtype(), kIntegers, [&]<class T>() {
+    for (T value : tensor.values<T>()) result.push_back(static_cast<int64_t>(value));
+  });
+  return result;
+}
+
+void PlanContext::SetUnknown(uint32_t output, PartialShape partial) {
+  planned_.unknown.resize(signature_.outputs.size());
+  planned_.partial.resize(signature_.outputs.size());
+  planned_.unknown[output] = true;
+  planned_.partial[output] = std::move(partial);
+}
+
+GradientValue GradientBuilder::Scalar(GradientValue like, double value) {
+  return Constant(Dispatch(dtype(like), kNumbers, [&]<class T>() { return Tensor::Scalar<T>(static_cast<T>(value)); }));
+}
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+#include "weft/block/def.h"
+
+#include "weft/block/block.h"
+
+namespace weft {
+namespace {
+
+int FindPort(const std::vector<PortSpec>& ports, std::string_view name) {
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+int BlockDef::FindInput(std::string_view port) const {
+  int found = FindPort(inputs, port);
+  for (size_t i = 0; found < 0 && i < port_aliases.size(); ++i) {
+    if (port_aliases[i].first == port) found = FindPort(inputs, port_aliases[i].second);
+  }
+  return found;
+}
+
+int BlockDef::FindOutput(std::string_view port) const { return FindPort(outputs, port); }
+
+int BlockDef::FindAttr(std::string_view attr) const {
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    if (attrs[i].name == attr) return static_cast<int>(i);
+    if (attr.size() == attrs[i].name.size() + 1 && attr.back() == '_' && attr.starts_with(attrs[i].name)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+PortSpec MakePortSpec(const char* name, const char* type, const char* doc) {
+  PortSpec spec;
+  spec.name = name;
+  spec.doc = doc;
+  if (auto dtype = DTypeFromName(type)) spec.dtype = *dtype;
+  else spec.type_attr = type;
+  return spec;
+}
+
+void DeclareTypes(BlockDef& def, std::string_view type_attr, std::vector<DType> dtypes) {
+  int index = def.FindAttr(type_attr);
+  if (index < 0) {
+    AttrSpec spec;
+    spec.name = type_attr;
+    spec.type = AttrType::kType;
+    spec.inferred = true;
+    spec.doc = "the type of the elements";
+    def.attrs.push_back(std::move(spec));
+    index = static_cast<int>(def.attrs.size()) - 1;
+  }
+  def.attrs[index].allowed_types = std::move(dtypes);
+}
+
+}  // namespace weft

@@ -1,0 +1,247 @@
+// The declaration of a block. One value feeds validation, shape inference, the palette, the help and the tests:
+//
+//   BlockDef BiasAddGrad() {
+//     return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
+//         .Ports(out_backprop, output).Attrs(data_format).Types("T", kNumbers).Kernel(Plan, Run);
+//   }
+//
+// Plan is `Result<P> Plan(PlanContext&)`, or `Status Plan(PlanContext&)` where Run needs no parameters. Run is a lambda
+// `[]<class T>(const P&, RunContext&)` for each type T of the first Types(), or a plain `[](const P&, RunContext&)`; it returns nothing,
+// or a Status where data can be at fault. Without parameters P is NoParameters.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "weft/block/def.h"
+
+namespace weft {
+
+struct NoParameters {};
+
+namespace internal {
+
+template <class R>
+struct PlanResult;
+template <class P>
+struct PlanResult<Result<P>> {
+  using Parameters = P;
+};
+template <>
+struct PlanResult<Status> {
+  using Parameters = NoParameters;
+};
+template <class Plan>
+using ParametersOf = typename PlanResult<std::invoke_result_t<Plan, PlanContext&>>::Parameters;
+
+template <class F>
+Status CallWithStatus(F&& f) {
+  if constexpr (std::is_void_v<decltype(f())>) {
+    f();
+    return {};
+  } else {
+    return f();
+  }
+}
+
+/// The function pointers of one instance of a kernel. Run is a captureless lambda, so it can be made anew where it is called.
+template <class P, class Run, class T>
+Status RunTyped(const void* parameters, RunContext& ctx) {
+  return CallWithStatus([&] { return Run{}.template operator()<T>(*static_cast<const P*>(parameters), ctx); });
+}
+template <class P, class Run>
+Status RunUntyped(const void* parameters, RunContext& ctx) {
+  return CallWithStatus([&] { return Run{}(*static_cast<const P*>(parameters), ctx); });
+}
+template <class P, class Run>
+Status ProduceUntyped(const void* parameters, ProduceContext& ctx) {
+  return CallWithStatus([&] { return Run{}(*static_cast<const P*>(parameters), ctx); });
+}
+template <class P, class Bind>
+Result<ResourceHandle> BindParameters(const void* parameters, BindContext& ctx) {
+  return Bind{}(*static_cast<const P*>(parameters), ctx);
+}
+
+/// Runs Plan and stores its parameters.
+template <class Plan>
+Result<PlannedBlock> PlanWith(Plan plan, PlanContext& ctx) {
+  PlannedBlock planned;
+  if constexpr (std::is_same_v<std::invoke_result_t<Plan, PlanContext&>, Status>) {
+    WEFT_RETURN_IF_ERROR(plan(ctx));
+  } else {
+    WEFT_ASSIGN_OR_RETURN(auto parameters, plan(ctx));
+    planned.parameters = std::make_shared<const ParametersOf<Plan>>(std::move(parameters));
+  }
+  return planned;
+}
+
+}  // namespace internal
+
+/// Elements as they lie in memory, for blocks that only move them: T is one of these, std::string or ResourceHandle.
+struct alignas(16) Bits128 {
+  uint64_t low, high;
+};
+inline constexpr struct BySize {
+} kBySize;
+
+/// Calls f.template operator()<T>() with an unsigned type of the element's size, or std::string or ResourceHandle.
+template <class F>
+auto DispatchSize(DType dtype, F&& f) {
+  if (dtype == DType::kString) return f.template operator()<std::string>();
+  if (dtype == DType::kResource) return f.template operator()<ResourceHandle>();
+  switch (ElementSize(dtype)) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<uint32_t>();
+    case 8: return f.template operator()<uint64_t>();
+    default: return f.template operator()<Bits128>();
+  }
+}
+
+/// Builds a BlockDef; `Dispatch` is the TypeList of the first Types(), which Kernel instantiates Run for.
+template <class DispatchTypes = void>
+class BlockBuilder {
+ public:
+  explicit BlockBuilder(BlockDef def, const char* dispatch_attr = nullptr) : def_(std::move(def)), dispatch_attr_(dispatch_attr) {}
+
+  template <class... P>
+  BlockBuilder Ports(const P&... ports) && {
+    (AddPort(ports), ...);
+    return std::move(*this);
+  }
+  template <class... A>
+  BlockBuilder Attrs(const A&... attrs) && {
+    (def_.attrs.push_back(SpecOf(attrs)), ...);
+    return std::move(*this);
+  }
+  /// The types that a type attribute may stand for. An attribute not declared by Attrs follows from the inputs. The first call names the
+  /// types that Run is instantiated for.
+  template <class... Ts>
+  auto Types(const char* type_attr, TypeList<Ts...>) && {
+    AddTypes(def_, type_attr, TypeList<Ts...>::dtypes());
+    if constexpr (std::is_void_v<DispatchTypes>) {
+      return BlockBuilder<TypeList<Ts...>>(std::move(def_), type_attr);
+    } else {
+      return BlockBuilder(std::move(def_), dispatch_attr_);
+    }
+  }
+
+  BlockBuilder Details(const char* text) && { return With([&](BlockDef& d) { d.details = text; }); }
+  BlockBuilder Alias(const char* name) && { return With([&](BlockDef& d) { d.aliases.emplace_back(name); }); }
+  BlockBuilder PortAlias(const char* spelling, const char* port) && {
+    return With([&](BlockDef& d) { d.port_aliases.emplace_back(spelling, port); });
+  }
+  BlockBuilder Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
+  BlockBuilder Internal() && { return With([](BlockDef& d) { d.internal = true; }); }
+  BlockBuilder Elementwise() && { return With([](BlockDef& d) { d.elementwise = true; }); }
+  BlockBuilder Structure(Structural kind) && { return With([&](BlockDef& d) { d.structural = kind; }); }
+  BlockBuilder WithFlow(Flow flow) && { return With([&](BlockDef& d) { d.flow = flow; }); }
+  template <class... P>
+  BlockBuilder ShapedBy(const P&...) && { return With([](BlockDef& d) { (d.shaped_by.push_back(P::index), ...); }); }
+  template <class... P>
+  BlockBuilder Updates(const P&...) && { return With([](BlockDef& d) { (d.updates.push_back(P::index), ...); }); }
+  template <class... P>
+  BlockBuilder MayBeUninitialized(const P&...) && { return With([](BlockDef& d) { (d.uninitialized.push_back(P::index), ...); }); }
+  BlockBuilder Gradient(GradientFunction gradient) && { return With([&](BlockDef& d) { d.gradient = gradient; }); }
+  BlockBuilder NotDifferentiable() && { return With([](BlockDef& d) { d.not_differentiable = true; }); }
+
+  /// Run is `[]<class T>(const P&, RunContext&)`, or without T.
+  template <class Plan, class Run>
+  BlockDef Kernel(Plan plan, Run) && {
+    using P = internal::ParametersOf<Plan>;
+    if constexpr (std::is_invocable_v<Run, const P&, RunContext&>) {
+      SetPlan(plan, [](PlanContext&, PlannedBlock& planned) { planned.run = internal::RunUntyped<P, Run>; });
+    } else {
+      SetPlan(plan, [attr = std::string(dispatch_attr_)](PlanContext& ctx, PlannedBlock& planned) {
+        planned.run = Dispatch(ctx.type(attr), DispatchTypes{}, []<class T>() -> RunFunction { return internal::RunTyped<P, Run, T>; });
+      });
+    }
+    return std::move(def_);
+  }
+  /// Run is instantiated for element sizes; see DispatchSize.
+  template <class Plan, class Run>
+  BlockDef Kernel(Plan plan, Run, BySize) && {
+    using P = internal::ParametersOf<Plan>;
+    SetPlan(plan, [attr = std::string(dispatch_attr_)](PlanContext& ctx, PlannedBlock& planned) {
+      planned.run = DispatchSize(ctx.type(attr), []<class T>() -> RunFunction { return internal::RunTyped<P, Run, T>; });
+    });
+    return std::move(def_);
+  }
+  /// With state: bind is `[](const P&, BindContext&) -> Result<ResourceHandle>`.
+  template <class Plan, class Run, class Bind>
+    requires(!std::is_same_v<Bind, BySize>)
+  BlockDef Kernel(Plan plan, Run run, Bind) && {
+    BlockDef def = std::move(*this).Kernel(plan, run);
+    return WithBind<Plan, Bind>(std::move(def));
+  }
+  /// Run is `[](const P&, ProduceContext&)` and emits the outputs, for those whose shape only a run can tell.
+  template <class Plan, class Run>
+  BlockDef Producer(Plan plan, Run) && {
+    using P = internal::ParametersOf<Plan>;
+    SetPlan(plan, [](PlanContext&, PlannedBlock& planned) { planned.produce = internal::ProduceUntyped<P, Run>; });
+    return std::move(def_);
+  }
+  template <class Plan, class Run, class Bind>
+  BlockDef Producer(Plan plan, Run run, Bind) && {
+    BlockDef def = std::move(*this).Producer(plan, run);
+    return WithBind<Plan, Bind>(std::move(def));
+  }
+  /// For structural blocks and blocks that the executor handles itself.
+  BlockDef NoKernel() && { return std::move(def_); }
+  /// A plan that only sets shapes: Flow::kForward, kSwitch and kMerge.
+  template <class Plan>
+  BlockDef PlanOnly(Plan plan) && {
+    SetPlan(plan, [](PlanContext&, PlannedBlock&) {});
+    return std::move(def_);
+  }
+
+ private:
+  template <class F>
+  BlockBuilder With(F&& f) {
+    f(def_);
+    return std::move(*this);
+  }
+  template <class P>
+  void AddPort(const P& port) {
+    (InputPort<P> ? def_.inputs : def_.outputs).push_back(SpecOf(port));
+  }
+  template <class Plan, class Choose>
+  void SetPlan(Plan plan, Choose choose) {
+    def_.plan = [plan, choose](PlanContext& ctx) -> Result<PlannedBlock> {
+      auto planned = internal::PlanWith(plan, ctx);
+      if (planned.ok()) choose(ctx, *planned);
+      return planned;
+    };
+  }
+  template <class Plan, class Bind>
+  static BlockDef WithBind(BlockDef def) {
+    def.stateful = true;
+    def.plan = [inner = std::move(def.plan)](PlanContext& ctx) -> Result<PlannedBlock> {
+      auto planned = inner(ctx);
+      if (planned.ok()) planned->bind = internal::BindParameters<internal::ParametersOf<Plan>, Bind>;
+      return planned;
+    };
+    return def;
+  }
+  static void AddTypes(BlockDef& def, const char* type_attr, std::vector<DType> dtypes);
+
+  BlockDef def_;
+  const char* dispatch_attr_;
+};
+
+/// Declares that a type attribute takes these types (adds an inferred attribute where there is none of that name).
+void DeclareTypes(BlockDef& def, std::string_view type_attr, std::vector<DType> dtypes);
+
+template <class D>
+void BlockBuilder<D>::AddTypes(BlockDef& def, const char* type_attr, std::vector<DType> dtypes) {
+  DeclareTypes(def, type_attr, std::move(dtypes));
+}
+
+inline BlockBuilder<> Block(const char* name, const char* summary) {
+  BlockDef def;
+  def.name = name;
+  def.summary = summary;
+  return BlockBuilder<>(std::move(def));
+}
+
+}  // namespace weft

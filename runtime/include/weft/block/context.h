@@ -1,0 +1,245 @@
+// The contexts that a block sees: PlanContext while its plan is made, RunContext (or ProduceContext) while it runs, BindContext when it
+// finds its state. A plan cannot write an output and a run cannot set a shape: these classes make it impossible.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "weft/block/attr.h"
+#include "weft/block/port.h"
+#include "weft/block/services.h"
+
+namespace weft {
+
+struct BlockDef;
+
+/// What a plan knows of one input value.
+struct InputInfo {
+  DType dtype = DType::kInvalid;
+  const Shape* shape = nullptr;   // always known when Plan is called
+  const Tensor* value = nullptr;  // known for ports that the block declares in ShapedBy
+};
+
+/// The signature of one block: inputs in port order, list ports expanded. `in_first[p]` is the first value of port p, in_first[ports] the
+/// number of values; the same for outputs.
+struct BlockSignature {
+  std::span<const InputInfo> inputs;
+  std::span<const DType> outputs;
+  std::span<const uint32_t> in_first;
+  std::span<const uint32_t> out_first;
+};
+
+/// What the Plan of a block filled in.
+struct PlannedShapes {
+  std::vector<Shape> outputs;           // by output value; unset ones stay scalars
+  std::vector<bool> unknown;            // outputs whose shape only a run can tell (ProduceContext); empty where there are none
+  std::vector<PartialShape> partial;    // what is known of those; empty where nothing was said
+  std::vector<std::pair<uint32_t, Shape>> variables;  // input value -> new shape of its variable, where an update changes it
+  int64_t scratch_bytes = 0;
+};
+
+class PlanContext {
+ public:
+  PlanContext(const BlockDef& def, std::span<const AttrValue> attrs, const BlockSignature& signature);
+
+  template <InputPort P>
+  DType dtype(const P&, int k = 0) const { return input(P::index, k).dtype; }
+  template <OutputPort P>
+  DType dtype(const P&, int k = 0) const { return signature_.outputs[signature_.out_first[P::index] + k]; }
+  template <InputPort P>
+  const Shape& shape(const P&, int k = 0) const { return *input(P::index, k).shape; }
+  /// How many values a list port has (1 for others).
+  template <InputPort P>
+  int count(const P&) const { return static_cast<int>(signature_.in_first[P::index + 1] - signature_.in_first[P::index]); }
+  template <OutputPort P>
+  int count(const P&) const { return static_cast<int>(signature_.out_first[P::index + 1] - signature_.out_first[P::index]); }
+
+  /// The value of an input that the block declares in ShapedBy.
+  template <InputPort P>
+  const Tensor& value(const P&, int k = 0) const { return *input(P::index, k).value; }
+  /// Its elements as integers, where it is of an integer type.
+  template <InputPort P>
+  std::vector<int64_t> ints(const P& port, int k = 0) const { return IntsOf(value(port, k)); }
+
+  template <class V>
+  V attr(const Attr<V>& a) const { return AttrAs<V>(attr_value(a.name)); }
+  /// std::monostate for an inferred attribute that was not given.
+  const AttrValue& attr_value(std::string_view name) const;
+  /// What a type attribute stands for: its value, or the type of the first port that carries it.
+  DType type(std::string_view type_attr) const;
+
+  /// Every output needs a shape, or set_unknown.
+  template <OutputPort P>
+  void set(const P&, Shape shape, int k = 0) { planned_.outputs[signature_.out_first[P::index] + k] = std::move(shape); }
+  /// For sizes that came from data: invalid_argument where they are no valid shape, placed at `blame`.
+  template <OutputPort P, class B>
+  Status set_checked(const P& port, std::span<const int64_t> dims, const B& blame, int k = 0) {
+    auto shape = Shape::Make(dims);
+    if (!shape.ok()) return std::move(shape).status().WithPort(blame.name);
+    set(port, std::move(*shape), k);
+    return {};
+  }
+  /// For Producer blocks: only the run can tell the shape.
+  template <OutputPort P>
+  void set_unknown(const P&, int k = 0, PartialShape partial = {}) { SetUnknown(signature_.out_first[P::index] + k, std::move(partial)); }
+  /// The shape that an update gives to the variable of a reference input, where it is not the one it has.
+  template <int I>
+  void set_variable(const RefIn<I>&, Shape shape) { planned_.variables.emplace_back(signature_.in_first[I], std::move(shape)); }
+
+  /// Memory that Run gets as ctx.scratch(), aligned to 64 bytes, uninitialised.
+  void set_scratch(int64_t bytes) { planned_.scratch_bytes = bytes; }
+
+  /// invalid_argument at a port or attribute: Error(value, "needs rank 2 or more, found ", shape).
+  template <class P, class... Parts>
+  Status Error(const P& port, const Parts&... parts) const { return ErrorOf(Code::kInvalidArgument, port, parts...); }
+  template <class P, class... Parts>
+  Status ErrorOf(Code code, const P& port, const Parts&... parts) const { return Status(code, Cat(parts...)).WithPort(port.name); }
+
+  const PlannedShapes& planned() const { return planned_; }
+  PlannedShapes&& take_planned() { return std::move(planned_); }
+  const BlockDef& def() const { return def_; }
+
+ private:
+  const InputInfo& input(int port, int k) const { return signature_.inputs[signature_.in_first[port] + k]; }
+  static std::vector<int64_t> IntsOf(const Tensor& tensor);
+  void SetUnknown(uint32_t output, PartialShape partial);
+
+  const BlockDef& def_;
+  std::span<const AttrValue> attrs_;
+  const BlockSignature& signature_;
+  PlannedShapes planned_;
+};
+
+/// One value while a run goes on: where its elements are, and how many.
+struct Value {
+  void* data = nullptr;
+  int64_t count = 0;
+  const Shape* shape = nullptr;
+  bool dead = false;  // a Switch did not send it
+};
+
+/// What a block sees while it runs. Made by the executor; small enough to be set up again for each step.
+class RunContext {
+ public:
+  /// The elements of an input; T is the storage type of its dtype.
+  template <class T, InputPort P>
+  std::span<const T> in(const P&, int k = 0) const { return Span<const T>(in_value(P::index, k)); }
+  template <class T, OutputPort P>
+  std::span<T> out(const P&, int k = 0) const { return Span<T>(values[outputs[out_first[P::index] + k]]); }
+  template <InputPort P>
+  const Shape& shape(const P&, int k = 0) const { return *in_value(P::index, k).shape; }
+  template <InputPort P>
+  int count(const P&) const { return static_cast<int>(in_first[P::index + 1] - in_first[P::index]); }
+  template <OutputPort P>
+  int count(const P&) const { return static_cast<int>(out_first[P::index + 1] - out_first[P::index]); }
+
+  /// The variable's new elements, to be written in full; in() keeps giving the present ones. They become the variable's value when the
+  /// run succeeds, and at once that of its RefOut.
+  template <class T, int I>
+  std::span<T> update(const RefIn<I>&) const { return Span<T>(updates[in_first[I]]); }
+
+  /// The memory that Plan asked for.
+  template <class T = std::byte>
+  std::span<T> scratch() const { return {reinterpret_cast<T*>(scratch_data), static_cast<size_t>(scratch_bytes) / sizeof(T)}; }
+
+  /// The state that the block's Bind gave; S must be what it gave.
+  template <class S>
+  S& state() const { return *static_cast<S*>(resource->get()); }
+  const ResourceHandle& state_handle() const { return *resource; }
+
+  /// The resource behind a DT_RESOURCE input. failed_precondition for a handle of nothing, invalid_argument for one of another kind.
+  template <class S, InputPort P>
+  Result<S*> Find(const P& port) const {
+    const ResourceHandle& handle = in<ResourceHandle>(port)[0];
+    if (!handle) return FailedPrecondition("needs a handle, found none").WithPort(port.name);
+    S* found = dynamic_cast<S*>(handle.get());
+    if (found == nullptr) return InvalidArgument("needs a ", S::kKind, ", found a ", handle->kind()).WithPort(port.name);
+    return found;
+  }
+
+  Workers& workers() const { return *services->workers; }
+  bool cancelled() const { return services->cancelled->load(std::memory_order_relaxed); }
+
+  /// A failure that only data can show, at a port: Error(indices, Code::kOutOfRange, ...).
+  template <class P, class... Parts>
+  Status Error(const P& port, const Parts&... parts) const { return InvalidArgument(parts...).WithPort(port.name); }
+  template <class P, class... Parts>
+  Status ErrorOf(Code code, const P& port, const Parts&... parts) const { return Status(code, Cat(parts...)).WithPort(port.name); }
+
+  // Set by the executor, step by step; blocks use the functions above.
+  Value* values = nullptr;            // by slot
+  const uint32_t* inputs = nullptr;   // slot of each input value
+  const uint32_t* outputs = nullptr;  // slot of each output value
+  const uint32_t* in_first = nullptr;
+  const uint32_t* out_first = nullptr;
+  Value* updates = nullptr;  // by input value: the new elements of its variable
+  std::byte* scratch_data = nullptr;
+  int64_t scratch_bytes = 0;
+  const ResourceHandle* resource = nullptr;
+  const Services* services = nullptr;
+
+ private:
+  const Value& in_value(int port, int k) const { return values[inputs[in_first[port] + k]]; }
+  template <class T>
+  static std::span<T> Span(const Value& v) { return {static_cast<T*>(v.data), static_cast<size_t>(v.count)}; }
+};
+
+/// For blocks whose output shapes only a run can tell (a queue's element, the records of a file): outputs are handed over whole.
+class ProduceContext {
+ public:
+  ProduceContext(const RunContext& run, std::span<Tensor> emitted) : run_(run), emitted_(emitted) {}
+
+  template <class T, InputPort P>
+  std::span<const T> in(const P& port, int k = 0) const { return run_.in<T>(port, k); }
+  template <InputPort P>
+  const Shape& shape(const P& port, int k = 0) const { return run_.shape(port, k); }
+  template <class P>
+  int count(const P& port) const { return run_.count(port); }
+  template <class S>
+  S& state() const { return run_.state<S>(); }
+  const ResourceHandle& state_handle() const { return run_.state_handle(); }
+  template <class S, InputPort P>
+  Result<S*> Find(const P& port) const { return run_.Find<S>(port); }
+  const Services& services() const { return *run_.services; }
+  const Files& files() const { return *run_.services->files; }
+  Workers& workers() const { return run_.workers(); }
+  bool cancelled() const { return run_.cancelled(); }
+
+  /// A tensor to fill and emit, within the memory limit.
+  Result<Tensor> Allocate(DType dtype, Shape shape) const { return Tensor::Allocate(dtype, std::move(shape), run_.services->budget); }
+  /// The input as a tensor of its own: a copy, since input memory is reused after the step.
+  template <InputPort P>
+  Result<Tensor> Copy(const P&, DType dtype, int k = 0) const {
+    const Value& value = run_.values[run_.inputs[run_.in_first[P::index] + k]];
+    return Tensor::View(dtype, *value.shape, value.data, nullptr).Clone(run_.services->budget);
+  }
+
+  /// The output's value. The tensor's memory must not be written afterwards.
+  template <OutputPort P>
+  void Emit(const P&, Tensor tensor, int k = 0) { emitted_[run_.out_first[P::index] + k] = std::move(tensor); }
+
+  template <class P, class... Parts>
+  Status Error(const P& port, const Parts&... parts) const { return run_.Error(port, parts...); }
+  template <class P, class... Parts>
+  Status ErrorOf(Code code, const P& port, const Parts&... parts) const { return run_.ErrorOf(code, port, parts...); }
+
+ private:
+  const RunContext& run_;
+  std::span<Tensor> emitted_;
+};
+
+/// Finds or makes a block's state in the page's scope. Called before the block's first run in a scope, not in every run.
+class BindContext {
+ public:
+  using Factory = std::function<Result<ResourceHandle>()>;
+  virtual ~BindContext() = default;
+  /// State of this block alone.
+  virtual Result<ResourceHandle> Own(const Factory& make) = 0;
+  /// State that blocks of one `container` and `shared_name` share; an empty shared_name means the block's id.
+  virtual Result<ResourceHandle> Shared(std::string_view container, std::string_view shared_name, const Factory& make) = 0;
+};
+
+}  // namespace weft
