@@ -3,6 +3,21 @@
 #include "weft/block/registry.h"
 
 #define WEFT_CATALOG(BLOCK) \
+  BLOCK(core, AddSymbolicGradients) \
+  BLOCK(core, ClientSession) \
+  BLOCK(core, Const) \
+  BLOCK(core, Const_ex) \
+  BLOCK(core, FeedType) \
+  BLOCK(core, Input) \
+  BLOCK(core, InputList) \
+  BLOCK(core, Input_Initializer) \
+  BLOCK(core, Operation) \
+  BLOCK(core, Output) \
+  BLOCK(random, RandomNormal_ex) \
+  BLOCK(core, Scope) \
+  BLOCK(core, Status) \
+  BLOCK(core, Tensor) \
+  BLOCK(state, Variable) \
   /* one block a line, sorted by name */
 
 namespace weft {

@@ -131,6 +131,11 @@ class BlockBuilder {
   BlockBuilder PortAlias(const char* spelling, const char* port) && {
     return With([&](BlockDef& d) { d.port_aliases.emplace_back(spelling, port); });
   }
+  /// Attributes of structural blocks that follow from an input where they are not given, such as the type of a constant.
+  template <class... A>
+  BlockBuilder Inferred(const A&... attrs) && {
+    return With([&](BlockDef& d) { ((d.attrs[d.FindAttr(attrs.name)].inferred = true), ...); });
+  }
   BlockBuilder Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
   BlockBuilder Internal() && { return With([](BlockDef& d) { d.internal = true; }); }
   BlockBuilder Elementwise() && { return With([](BlockDef& d) { d.elementwise = true; }); }

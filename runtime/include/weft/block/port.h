@@ -83,7 +83,27 @@ struct RefOut {
   const char *name, *type, *doc;
 };
 
-/// A type text is a type's name ("DT_INT32") or the name of a type attribute.
+/// Ports of structural blocks: of any type, of a kind other than a tensor, lists without a length attribute, or left unconnected.
+enum class Presence : uint8_t { kRequired, kOptional };
+template <int I>
+struct StructuralIn {
+  static constexpr int index = I;
+  const char* name;
+  PortKind kind;
+  PortList list;  // kTuple: any number of values, each of any type
+  Presence presence;
+  const char* doc;
+};
+template <int I>
+struct StructuralOut {
+  static constexpr int index = I;
+  const char* name;
+  PortKind kind;
+  PortList list;
+  const char* doc;
+};
+
+/// A type text is a type's name ("DT_INT32"), the name of a type attribute, or "" for any type.
 PortSpec MakePortSpec(const char* name, const char* type, const char* doc);
 
 template <int I>
@@ -129,6 +149,22 @@ PortSpec SpecOf(const RefOut<I, Of>& p) {
 }
 
 template <class P>
+PortSpec StructuralSpecOf(const P& p) {
+  PortSpec spec = MakePortSpec(p.name, "", p.doc);
+  spec.kind = p.kind;
+  spec.list = p.list;
+  return spec;
+}
+template <int I>
+PortSpec SpecOf(const StructuralIn<I>& p) {
+  PortSpec spec = StructuralSpecOf(p);
+  spec.optional = p.presence == Presence::kOptional;
+  return spec;
+}
+template <int I>
+PortSpec SpecOf(const StructuralOut<I>& p) { return StructuralSpecOf(p); }
+
+template <class P>
 inline constexpr bool kIsInput = false;
 template <int I>
 inline constexpr bool kIsInput<In<I>> = true;
@@ -138,6 +174,8 @@ template <int I>
 inline constexpr bool kIsInput<InTuple<I>> = true;
 template <int I>
 inline constexpr bool kIsInput<RefIn<I>> = true;
+template <int I>
+inline constexpr bool kIsInput<StructuralIn<I>> = true;
 
 template <class P>
 concept InputPort = kIsInput<std::remove_cvref_t<P>>;
