@@ -4,6 +4,8 @@
 
 #define WEFT_CATALOG(BLOCK) \
   BLOCK(core, AddSymbolicGradients) \
+  BLOCK(training, ApplyGradientDescent) \
+  BLOCK(state, Assign) \
   BLOCK(core, ClientSession) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
