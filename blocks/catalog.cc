@@ -9,12 +9,20 @@
   BLOCK(core, ClientSession) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
+  BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
+  BLOCK(data_flow_ops, QueueClose) \
+  BLOCK(data_flow_ops, QueueDequeue) \
+  BLOCK(data_flow_ops, QueueDequeueMany) \
+  BLOCK(data_flow_ops, QueueDequeueUpTo) \
+  BLOCK(data_flow_ops, QueueEnqueue) \
+  BLOCK(data_flow_ops, QueueEnqueueMany) \
+  BLOCK(data_flow_ops, QueueSize) \
   BLOCK(random, RandomNormal_ex) \
   BLOCK(core, Scope) \
   BLOCK(core, Status) \

@@ -1,0 +1,169 @@
+#include "blocks/data_flow/queue.h"
+
+#include <chrono>
+#include <deque>
+
+namespace weft::blocks {
+namespace {
+
+class FifoStore final : public QueueStore {
+ public:
+  int64_t size() const override { return static_cast<int64_t>(elements_.size()); }
+  void Add(QueueElement element) override { elements_.push_back(std::move(element)); }
+  QueueElement Take() override {
+    QueueElement element = std::move(elements_.front());
+    elements_.pop_front();
+    return element;
+  }
+  void Return(QueueElement element) override { elements_.push_front(std::move(element)); }
+
+ private:
+  std::deque<QueueElement> elements_;
+};
+
+/// What is left of a time limit.
+class TimeLeft {
+ public:
+  explicit TimeLeft(int64_t timeout_ms) : timeout_ms_(timeout_ms), start_(std::chrono::steady_clock::now()) {}
+  /// Negative: no limit.
+  int64_t ms() const {
+    if (timeout_ms_ < 0) return -1;
+    auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
+    return std::max<int64_t>(timeout_ms_ - passed, 0);
+  }
+
+ private:
+  int64_t timeout_ms_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+template <class T>
+std::string ListText(const std::vector<T>& list) {
+  std::string text = "{";
+  for (const T& item : list) AppendText(text, Cat(text.size() > 1 ? "," : "", item));
+  return text + "}";
+}
+
+std::string CapacityText(int64_t capacity) { return capacity < 0 ? "no limit" : Cat(capacity); }
+
+}  // namespace
+
+std::unique_ptr<QueueStore> MakeFifoStore() { return std::make_unique<FifoStore>(); }
+
+/// A place in one of the lines, given up at the end of its life. The lock must be held at both ends.
+class Queue::Turn {
+ public:
+  Turn(Queue& queue, std::list<uint64_t>& line) : queue_(queue), line_(line), number_(queue.next_turn_++) {
+    place_ = line.insert(line.end(), number_);
+  }
+  ~Turn() {
+    line_.erase(place_);
+    queue_.changed_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  bool first() const { return line_.front() == number_; }
+  bool cancelled() const { return number_ < queue_.cancelled_before_; }
+
+ private:
+  Queue& queue_;
+  std::list<uint64_t>& line_;
+  const uint64_t number_;
+  std::list<uint64_t>::iterator place_;
+};
+
+Status Queue::CheckSame(const QueueSpec& other) const {
+  auto differ = [](std::string_view what, const auto& needed, const auto& found) {
+    return InvalidArgument("needs a queue of ", what, " ", needed, ", found one of that name of ", what, " ", found)
+        .WithPort("shared_name")
+        .WithHint("give the queues different names, or the same settings");
+  };
+  if (other.block != spec_.block) return differ("kind", other.block, spec_.block);
+  if (other.types != spec_.types) return differ("component types", ListText(other.types), ListText(spec_.types));
+  if (other.shapes != spec_.shapes) return differ("shapes", ListText(other.shapes), ListText(spec_.shapes));
+  if (std::max<int64_t>(other.capacity, -1) != std::max<int64_t>(spec_.capacity, -1)) {
+    return differ("capacity", CapacityText(other.capacity), CapacityText(spec_.capacity));
+  }
+  return {};
+}
+
+Status Queue::CheckTypes(const DTypes& types) const {
+  if (types == spec_.types) return {};
+  return InvalidArgument("needs the queue's component types ", ListText(spec_.types), ", found ", ListText(types));
+}
+
+Status Queue::CheckShape(int component, const Shape& shape) const {
+  if (spec_.shapes.empty() || spec_.shapes[component].Accepts(shape)) return {};
+  return InvalidArgument("component ", component, " needs the queue's shape ", spec_.shapes[component], ", found ", shape);
+}
+
+Status Queue::ClosedError() const { return Status(Code::kCancelled, "needs an open queue, found one that is closed"); }
+
+Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms) {
+  if (elements.empty()) return {};
+  TimeLeft left(timeout_ms);
+  std::unique_lock lock(mutex_);
+  if (closed_) return ClosedError();
+  Turn turn(*this, enqueuers_);
+  auto ready = [&] { return turn.cancelled() || (turn.first() && HasRoom()); };
+  for (QueueElement& element : elements) {
+    if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "room in a queue"));
+    if (turn.cancelled()) return ClosedError();
+    store_->Add(std::move(element));
+    changed_.notify_all();
+  }
+  return {};
+}
+
+Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
+                      std::vector<QueueElement>& taken) {
+  TimeLeft left(timeout_ms);
+  Turn turn(*this, dequeuers_);
+  auto ready = [&] { return turn.first() && (Available() > 0 || Ended()); };
+  while (static_cast<int64_t>(taken.size()) < count) {
+    if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "an element of a queue"));
+    if (Available() <= 0) {
+      if (up_to && !taken.empty()) return {};
+      return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ", taken.size(), " left");
+    }
+    taken.push_back(store_->Take());
+    changed_.notify_all();
+  }
+  return {};
+}
+
+Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms) {
+  std::vector<QueueElement> taken;
+  std::unique_lock lock(mutex_);
+  Status status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken);
+  if (status.ok()) return taken;
+  PutBack(taken);
+  return status;
+}
+
+void Queue::Return(std::vector<QueueElement> elements) {
+  std::lock_guard lock(mutex_);
+  PutBack(elements);
+}
+
+void Queue::PutBack(std::vector<QueueElement>& elements) {
+  for (auto element = elements.rbegin(); element != elements.rend(); ++element) store_->Return(std::move(*element));
+  changed_.notify_all();
+}
+
+Status Queue::Close(bool cancel_pending) {
+  std::lock_guard lock(mutex_);
+  if (closed_ && !cancel_pending) return ClosedError();
+  closed_ = true;
+  if (cancel_pending) cancelled_before_ = next_turn_;
+  changed_.notify_all();
+  return {};
+}
+
+int64_t Queue::size() const {
+  std::lock_guard lock(mutex_);
+  return store_->size();
+}
+
+}  // namespace weft::blocks

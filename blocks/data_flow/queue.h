@@ -1,0 +1,94 @@
+// Queue: elements that blocks and sessions of a page hand to one another. An element is one tensor for each component. What comes out
+// next is the business of a QueueStore, so that all kinds of queue share the waiting, the closing and the checks.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/block/attr.h"
+#include "weft/block/services.h"
+
+namespace weft::blocks {
+
+using QueueElement = std::vector<Tensor>;
+
+/// The elements of a queue in the order of its kind. Used with the queue's lock held.
+class QueueStore {
+ public:
+  virtual ~QueueStore() = default;
+  virtual int64_t size() const = 0;
+  virtual void Add(QueueElement element) = 0;
+  /// The next element; only called where size() > 0.
+  virtual QueueElement Take() = 0;
+  /// Puts back the element that Take gave last and that was not put back yet.
+  virtual void Return(QueueElement element) = 0;
+  /// How many elements may not be taken while the queue is open.
+  virtual int64_t held_back() const { return 0; }
+};
+
+/// First in, first out.
+std::unique_ptr<QueueStore> MakeFifoStore();
+
+/// What a queue block says of its queue. Blocks that share one must say the same.
+struct QueueSpec {
+  std::string block;  // the kind: "FIFOQueue"
+  DTypes types;       // of each component
+  Shapes shapes;      // of each component; empty: any
+  int64_t capacity = -1;  // negative: no limit
+};
+
+/// Thread-safe. Those who wait are served in the order they came.
+class Queue final : public Resource {
+ public:
+  static constexpr std::string_view kKind = "queue";
+
+  Queue(QueueSpec spec, std::unique_ptr<QueueStore> store) : spec_(std::move(spec)), store_(std::move(store)) {}
+  std::string_view kind() const override { return kKind; }
+  const QueueSpec& spec() const { return spec_; }
+
+  /// invalid_argument where `other` wants a queue of another kind, types, shapes or capacity.
+  Status CheckSame(const QueueSpec& other) const;
+  /// invalid_argument where components of these types cannot be elements of the queue.
+  Status CheckTypes(const DTypes& types) const;
+  /// The same for the shape of one component.
+  Status CheckShape(int component, const Shape& shape) const;
+
+  /// Adds elements that passed the checks, one after another, and waits for room. Those already in stay in where a later one fails:
+  /// cancelled where the queue is closed, the run is cancelled or `timeout_ms` (where >= 0) has passed.
+  Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms);
+  /// Takes `count` elements and waits for them; on failure the queue is as it was. out_of_range where the queue is closed and has too few
+  /// left; with `up_to`, a closed queue gives the rest, but at least one.
+  Result<std::vector<QueueElement>> Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms);
+  /// Puts elements back that Dequeue gave.
+  void Return(std::vector<QueueElement> elements);
+  /// Refuses all that is enqueued from now on; with `cancel_pending`, also what waits for room. cancelled where it is closed already
+  /// (without `cancel_pending`).
+  Status Close(bool cancel_pending);
+  int64_t size() const;
+
+ private:
+  class Turn;
+
+  bool HasRoom() const { return spec_.capacity < 0 || store_->size() < spec_.capacity; }
+  /// Whether nothing more can come in.
+  bool Ended() const { return closed_ && enqueuers_.empty(); }
+  int64_t Available() const { return store_->size() - (Ended() ? 0 : store_->held_back()); }
+  Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
+                 std::vector<QueueElement>& taken);
+  void PutBack(std::vector<QueueElement>& elements);
+  Status ClosedError() const;
+
+  const QueueSpec spec_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<QueueStore> store_;
+  bool closed_ = false;
+  uint64_t next_turn_ = 0;
+  uint64_t cancelled_before_ = 0;  // enqueuers of an earlier turn are cancelled
+  std::list<uint64_t> enqueuers_, dequeuers_;  // turns, the first to be served first
+};
+
+}  // namespace weft::blocks

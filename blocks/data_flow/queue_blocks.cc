@@ -1,0 +1,47 @@
+#include "blocks/data_flow/queue_blocks.h"
+
+namespace weft::blocks {
+
+Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
+                                 std::unique_ptr<QueueStore> (*make_store)()) {
+  auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Queue>(spec, make_store())); };
+  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(container, shared_name, make));
+  const auto* queue = dynamic_cast<const Queue*>(handle.get());
+  if (queue == nullptr) {
+    return InvalidArgument("needs a queue, found a ", handle->kind(), " of that name").WithPort("shared_name");
+  }
+  WEFT_RETURN_IF_ERROR(queue->CheckSame(spec));
+  return handle;
+}
+
+Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget) {
+  std::vector<QueueElement> elements(components.empty() ? 0 : components[0].shape()[0]);
+  for (const Tensor& component : components) {
+    const Shape row(component.shape().dims().subspan(1));
+    const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());
+    const auto* from = static_cast<const std::byte*>(component.data());
+    for (QueueElement& element : elements) {
+      WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(component.dtype(), row, budget));
+      CopyElements(component.dtype(), from, tensor.data(), row.count());
+      element.push_back(std::move(tensor));
+      from += row_bytes;
+    }
+  }
+  return elements;
+}
+
+Result<Tensor> JoinRows(std::span<const QueueElement> elements, int k, DType dtype, const Shape& shape,
+                        const std::shared_ptr<MemoryBudget>& budget) {
+  std::vector<int64_t> dims{static_cast<int64_t>(elements.size())};
+  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  WEFT_ASSIGN_OR_RETURN(Shape joined, Shape::Make(dims));
+  WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(dtype, std::move(joined), budget));
+  auto* to = static_cast<std::byte*>(result.data());
+  for (const QueueElement& element : elements) {
+    CopyElements(dtype, element[k].data(), to, shape.count());
+    to += static_cast<size_t>(shape.count()) * ElementSize(dtype);
+  }
+  return result;
+}
+
+}  // namespace weft::blocks
