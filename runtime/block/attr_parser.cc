@@ -1,0 +1,233 @@
+// Attribute text as a whole: names, values by their specs, and what is wrong with them.
+#include <algorithm>
+
+#include "runtime/block/attr_scan.h"
+#include "weft/block/attr.h"
+
+namespace weft {
+namespace {
+
+using internal::FoundText;
+using internal::IsNameChar;
+using internal::IsSpace;
+using internal::TrimSpace;
+
+/// A name and its value, as they stand in the text.
+struct Setting {
+  std::string_view name, value;
+  Status fault;  // of the value
+};
+
+/// Cuts attribute text into settings.
+class Settings {
+ public:
+  explicit Settings(std::string_view text) : text_(text) {}
+
+  /// False at the end of the text. A fault without a name is one of the text.
+  bool Next(Setting& setting) {
+    SkipSeparators();
+    if (at_ == text_.size()) return false;
+    setting = Setting();
+    size_t start = at_;
+    setting.name = Name(at_);
+    if (setting.name.empty()) {
+      size_t end = std::min(text_.find(';', start), text_.size());
+      setting.fault = InvalidArgument("needs 'name = value;', found ", FoundText(TrimSpace(text_.substr(start, end - start))));
+      at_ = end;
+      return true;
+    }
+    Value(setting);
+    return true;
+  }
+
+ private:
+  void SkipSeparators() {
+    while (at_ < text_.size() && (IsSpace(text_[at_]) || text_[at_] == ';')) ++at_;
+  }
+
+  /// The name at `at` where a '=' follows it; moves `at` behind the '='. Else empty, with `at` behind what was looked at.
+  std::string_view Name(size_t& at) const {
+    size_t start = at;
+    while (at < text_.size() && IsNameChar(text_[at])) ++at;
+    std::string_view name = text_.substr(start, at - start);
+    size_t after = at;
+    while (after < text_.size() && IsSpace(text_[after])) ++after;
+    if (name.empty() || after == text_.size() || text_[after] != '=') return {};
+    at = after + 1;
+    return name;
+  }
+
+  /// The value goes up to a ';' that the end of the text or another `name =` follows.
+  void Value(Setting& setting) {
+    internal::NestingScanner scanner;
+    size_t start = at_;
+    while (at_ < text_.size()) {
+      if (text_[at_] != ';' || !scanner.top()) {
+        if (!scanner.Take(text_[at_])) return Unbalanced(setting, start, scanner);
+        ++at_;
+        continue;
+      }
+      size_t end = at_;
+      SkipSeparators();
+      size_t next = at_;
+      if (at_ == text_.size() || !Name(next).empty()) {
+        setting.value = TrimSpace(text_.substr(start, end - start));
+        return;
+      }
+      at_ = next;  // the value goes on; names hold nothing that nests
+    }
+    setting.value = TrimSpace(text_.substr(start));
+    setting.fault = scanner.Fault();
+  }
+
+  // What follows is cut at the next ';', so that one slip does not hide the settings behind it.
+  void Unbalanced(Setting& setting, size_t start, const internal::NestingScanner& scanner) {
+    at_ = std::min(text_.find(';', at_), text_.size());
+    setting.value = TrimSpace(text_.substr(start, at_ - start));
+    setting.fault = scanner.Fault();
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+int FindSpec(const std::vector<AttrSpec>& specs, std::string_view name) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const std::string& known = specs[i].name;
+    if (!name.starts_with(known)) continue;
+    if (name.size() == known.size() || (name.size() == known.size() + 1 && name.back() == '_')) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Status UnknownName(const std::vector<AttrSpec>& specs, std::string_view name) {
+  if (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
+  std::vector<std::string_view> names;
+  for (const AttrSpec& spec : specs) names.push_back(spec.name);
+  Status status = names.empty() ? NotFound("the block has no attributes, found ", FoundText(name))
+                                : NotFound("the block has no attribute ", FoundText(name));
+  return std::move(status).WithPort(name.substr(0, 100)).WithHint(DidYouMean(name.substr(0, 100), names));
+}
+
+Result<AttrValue> ReadValue(const AttrSpec& spec, std::string_view text) {
+  WEFT_ASSIGN_OR_RETURN(AttrValue value, ParseAttrValue(spec.type, text));
+  WEFT_RETURN_IF_ERROR(CheckAttr(spec, value));
+  return value;
+}
+
+template <class Range>
+std::string JoinNames(const Range& names) {
+  std::string out;
+  for (const auto& name : names) out += Cat(out.empty() ? "" : ", ", name);
+  return out;
+}
+
+Status CheckType(const AttrSpec& spec, DType dtype) {
+  if (spec.allowed_types.empty() || std::ranges::find(spec.allowed_types, dtype) != spec.allowed_types.end()) return {};
+  return InvalidArgument("needs one of ", JoinNames(spec.allowed_types), ", found ", dtype);
+}
+
+/// The number that `minimum` speaks of: the value of an int, the length of a list.
+std::optional<int64_t> Measure(const AttrValue& value) {
+  return std::visit(
+      []<class V>(const V& v) -> std::optional<int64_t> {
+        if constexpr (std::is_same_v<V, int64_t>) return v;
+        else if constexpr (!std::is_same_v<V, std::string> && requires { v.size(); }) return static_cast<int64_t>(v.size());
+        else return std::nullopt;
+      },
+      value);
+}
+
+Status CheckValue(const AttrSpec& spec, const AttrValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) {
+    if (spec.default_value || spec.inferred) return {};
+    return InvalidArgument("needs a value of type ", AttrTypeName(spec.type), ", found none");
+  }
+  if (value.index() != static_cast<size_t>(spec.type) + 1) {
+    return InvalidArgument("needs a value of type ", AttrTypeName(spec.type), ", found ", AttrTypeName(static_cast<AttrType>(value.index() - 1)), " ",
+                           FoundText(AttrText(value)));
+  }
+  if (const std::string* text = std::get_if<std::string>(&value); text != nullptr && !spec.allowed.empty()) {
+    if (std::ranges::find(spec.allowed, *text) == spec.allowed.end()) {
+      Status status = InvalidArgument("needs one of ", JoinNames(spec.allowed), ", found ", FoundText(*text));
+      return std::move(status).WithHint(DidYouMean(std::string_view(*text).substr(0, 100), spec.allowed));
+    }
+  }
+  if (const DType* dtype = std::get_if<DType>(&value)) return CheckType(spec, *dtype);
+  if (const DTypes* dtypes = std::get_if<DTypes>(&value)) {
+    for (DType dtype : *dtypes) WEFT_RETURN_IF_ERROR(CheckType(spec, dtype));
+  }
+  if (auto measure = Measure(value); spec.minimum && measure && *measure < *spec.minimum) {
+    bool list = spec.type != AttrType::kInt;
+    return InvalidArgument("needs ", *spec.minimum, list ? " elements or more, found " : " or more, found ", *measure);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckAttr(const AttrSpec& spec, const AttrValue& value) { return CheckValue(spec, value).WithPort(spec.name); }
+
+std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrSpec>& specs, Diagnostics& diagnostics) {
+  std::vector<AttrValue> values(specs.size());
+  std::vector<bool> named(specs.size()), faulty(specs.size());
+  Settings settings(text);
+  for (Setting setting; settings.Next(setting);) {
+    int index = setting.name.empty() ? -1 : FindSpec(specs, setting.name);
+    if (index < 0) {
+      diagnostics.Error(setting.name.empty() ? std::move(setting.fault) : UnknownName(specs, setting.name));
+      continue;
+    }
+    const AttrSpec& spec = specs[index];
+    if (named[index]) {
+      diagnostics.Warning(InvalidArgument("the attribute is given more than once; the first value counts").WithPort(spec.name));
+      continue;
+    }
+    named[index] = true;
+    if (setting.fault.ok() && setting.value.empty()) continue;
+    auto value = setting.fault.ok() ? ReadValue(spec, setting.value) : Result<AttrValue>(std::move(setting.fault));
+    if (value.ok()) {
+      values[index] = std::move(*value);
+    } else {
+      faulty[index] = true;
+      diagnostics.Error(std::move(value).status().WithPort(spec.name));
+    }
+  }
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (faulty[i] || !std::holds_alternative<std::monostate>(values[i])) continue;
+    if (specs[i].default_value) values[i] = *specs[i].default_value;
+    else if (Status missing = CheckAttr(specs[i], values[i]); !missing.ok()) diagnostics.Error(std::move(missing));
+  }
+  return values;
+}
+
+AttrSpec MakeAttrSpec(AttrType type, const char* name, const char* default_text, const char* doc, const char* allowed, int64_t minimum,
+                      std::vector<std::string> allowed_texts) {
+  AttrSpec spec;
+  spec.name = name;
+  spec.type = type;
+  spec.doc = doc == nullptr ? "" : doc;
+  if (allowed != nullptr) {
+    allowed_texts.clear();
+    for (std::string_view rest = allowed; !rest.empty();) {
+      size_t end = std::min(rest.find('|'), rest.size());
+      allowed_texts.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (type == AttrType::kType || type == AttrType::kTypes) {
+    for (const std::string& text : allowed_texts) {
+      if (auto dtype = DTypeFromName(text)) spec.allowed_types.push_back(*dtype);
+    }
+  } else {
+    spec.allowed = std::move(allowed_texts);
+  }
+  if (minimum != INT64_MIN) spec.minimum = minimum;
+  if (default_text == nullptr) return spec;
+  auto value = ParseAttrValue(type, default_text);
+  if (value.ok()) spec.default_value = std::move(*value);
+  else spec.doc += Cat(" (the declared default cannot be read: ", value.status().message(), ")");
+  return spec;
+}
+
+}  // namespace weft

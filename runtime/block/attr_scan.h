@@ -1,0 +1,52 @@
+// Scanning attribute text: where a value ends, what its list elements are, what a quoted string says. Linear, without recursion.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/base/status.h"
+
+namespace weft::internal {
+
+/// Without spaces, tabs and line breaks at both ends.
+std::string_view TrimSpace(std::string_view text);
+inline bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+inline bool IsNameChar(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/// What was found, for messages: in single quotes, cut where long.
+std::string FoundText(std::string_view text);
+
+/// Walks over text and knows whether a position lies inside braces, brackets or quotes.
+class NestingScanner {
+ public:
+  /// Takes the next character. False where it closes what was not opened, or nests deeper than any value does.
+  bool Take(char c);
+  /// Whether a separator at this place would separate (nothing is open).
+  bool top() const { return depth_ == 0 && !quoted_; }
+  bool quoted() const { return quoted_; }
+  int depth() const { return depth_; }
+  /// What is wrong where Take gave false, or where the text ended with something open; ok where nothing is.
+  Status Fault() const;
+
+ private:
+  static constexpr int kMaxDepth = 8;
+  char open_[kMaxDepth] = {};
+  int depth_ = 0;
+  bool quoted_ = false, escaped_ = false;
+  char unexpected_ = 0;
+};
+
+/// Whether the text is one pair of braces, from its first character to its last.
+bool IsBraced(std::string_view text);
+
+/// Splits at ',' and ';' outside braces, brackets and quotes; elements are trimmed. Empty text has no elements. invalid_argument for an
+/// empty element or an open brace or quote.
+Result<std::vector<std::string_view>> SplitList(std::string_view text);
+
+/// Reads a JSON string with its quotes. Bytes that need no escape are kept as they are, also where they are not UTF-8.
+Result<std::string> Unquote(std::string_view text);
+/// The inverse.
+std::string Quote(std::string_view text);
+
+}  // namespace weft::internal
