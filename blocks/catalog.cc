@@ -14,6 +14,7 @@
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(math, MatMul) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
   BLOCK(data_flow_ops, QueueClose) \
