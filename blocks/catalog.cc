@@ -3,20 +3,31 @@
 #include "weft/block/registry.h"
 
 #define WEFT_CATALOG(BLOCK) \
+  BLOCK(math, Add) \
   BLOCK(core, AddSymbolicGradients) \
+  BLOCK(math, AddV2) \
   BLOCK(training, ApplyGradientDescent) \
   BLOCK(state, Assign) \
   BLOCK(core, ClientSession) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
+  BLOCK(math, Div) \
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
+  BLOCK(array_ops, Fill) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(math, Log) \
   BLOCK(math, MatMul) \
+  BLOCK(control_flow_ops, Merge) \
+  BLOCK(math, Mod) \
+  BLOCK(math, Multiply) \
+  BLOCK(math, Negate) \
+  BLOCK(array_ops, OneHot) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
+  BLOCK(array_ops, Placeholder) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
   BLOCK(data_flow_ops, QueueDequeueMany) \
@@ -25,8 +36,16 @@
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
   BLOCK(random, RandomNormal_ex) \
+  BLOCK(math, RealDiv) \
+  BLOCK(math, Reciprocal) \
+  BLOCK(array_ops, Reshape) \
   BLOCK(core, Scope) \
+  BLOCK(math, Sigmoid) \
+  BLOCK(math, Square) \
   BLOCK(core, Status) \
+  BLOCK(math, Subtract) \
+  BLOCK(control_flow_ops, Switch) \
+  BLOCK(math, Tanh) \
   BLOCK(core, Tensor) \
   BLOCK(state, Variable) \
   /* one block a line, sorted by name */

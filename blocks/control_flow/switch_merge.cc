@@ -1,0 +1,95 @@
+// Switch and Merge: one of two ways, and the way back together.
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> data{"data", "T", "of any shape"};
+constexpr In<1> pred{"pred", "DT_BOOL", "a scalar"};
+constexpr Out<0> output_false{"output_false", "T", "the data where pred is false, otherwise dead"};
+constexpr Out<1> output_true{"output_true", "T", "the data where pred is true, otherwise dead"};
+
+Status PlanSwitch(PlanContext& ctx) {
+  if (!ctx.shape(pred).scalar()) return ctx.Error(pred, "needs a scalar, found ", ctx.shape(pred));
+  ctx.set(output_false, ctx.shape(data));
+  ctx.set(output_true, ctx.shape(data));
+  return {};
+}
+
+// The gradient comes back on the way that was taken. Where nothing of interest depends on one way, its zeros are dead or not as its data is.
+Status SwitchGradient(GradientBuilder& g) {
+  GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};
+  if (!ways[0].valid() && !ways[1].valid()) return {};
+  if (!ways[0].valid()) ways[0] = g.Add("ZerosLike", {{"x", {g.out(output_false)}}});
+  if (!ways[1].valid()) ways[1] = g.Add("ZerosLike", {{"x", {g.out(output_true)}}});
+  g.Set(data, g.Add("Merge", {{"inputs", {ways[0], ways[1]}}}));
+  return {};
+}
+
+constexpr InList<0> inputs{"inputs", "T", "N", "of any shapes; one of them is not dead"};
+constexpr Out<0> output{"output", "T", "the input that is not dead"};
+constexpr Out<1> value_index{"value_index", "DT_INT32", "a scalar: which input that is"};
+constexpr Attr<int64_t> length{"N", kRequired, "how many inputs there are", nullptr, 1};
+
+Status PlanMerge(PlanContext& ctx) {
+  if (ctx.count(inputs) == 0) return ctx.Error(inputs, "needs one input or more, found none");
+  const Shape& first = ctx.shape(inputs);
+  bool same = true, same_rank = true;
+  for (int k = 1; k < ctx.count(inputs); ++k) {
+    same &= ctx.shape(inputs, k) == first;
+    same_rank &= ctx.shape(inputs, k).rank() == first.rank();
+  }
+  ctx.set(value_index, Shape{});
+  if (same) {
+    ctx.set(output, first);
+    return {};
+  }
+  PartialShape partial;
+  if (same_rank) {
+    std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
+    for (int k = 1; k < ctx.count(inputs); ++k) {
+      for (size_t i = 0; i < dims.size(); ++i) {
+        if (ctx.shape(inputs, k)[static_cast<int>(i)] != dims[i]) dims[i] = -1;
+      }
+    }
+    WEFT_ASSIGN_OR_RETURN(partial, PartialShape::Make(std::move(dims)));
+  }
+  ctx.set_unknown(output, 0, std::move(partial));
+  return {};
+}
+
+// The gradient goes to the input that came through; those of the others are dead.
+Status MergeGradient(GradientBuilder& g) {
+  if (!g.grad(output).valid()) return {};
+  for (int k = 0; k < g.count(inputs); ++k) {
+    if (!g.wanted(inputs, k)) continue;
+    GradientValue taken = g.Add("Equal", {{"x", {g.out(value_index)}}, {"y", {g.Constant(Tensor::Scalar<int32_t>(k))}}});
+    GradientValue sent = g.Add("Switch", {{"data", {g.grad(output)}}, {"pred", {taken}}});
+    g.Set(inputs, GradientBuilder::Output(sent, 1), k);
+  }
+  return {};
+}
+
+}  // namespace
+
+BlockDef Switch() {
+  return Block("Switch", "Sends its data one of two ways, as a boolean says; what reads the other way does not run.")
+      .Ports(data, pred, output_false, output_true)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kSwitch)
+      .Gradient(SwitchGradient)
+      .PlanOnly(PlanSwitch);
+}
+
+BlockDef Merge() {
+  return Block("Merge", "Gives on the one input that a Switch sent, and says which it is.")
+      .Ports(inputs, output, value_index)
+      .Attrs(length)
+      .Inferred(length)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kMerge)
+      .Gradient(MergeGradient)
+      .PlanOnly(PlanMerge);
+}
+
+}  // namespace weft::blocks
