@@ -1,0 +1,88 @@
+// Element-wise blocks in a line or two: what maps one input (RunMap) and what joins two that are stretched over one another (RunBroadcast).
+//
+//   BlockDef Log() {
+//     return Block("Log", "...").Ports(x, y).Types("T", kFloats).Elementwise().Gradient(LogGradient).Kernel(PlanMap, RunMap<LogOp>);
+//   }
+//
+// An operation is a struct with a const operator() for one element (see kernels/elementwise.h and kernels/broadcast.h); half and bfloat16
+// reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is.
+#pragma once
+
+#include <type_traits>
+
+#include "blocks/broadcast.h"
+#include "blocks/kernels/broadcast.h"
+#include "blocks/kernels/elementwise.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+/// Elements that one task computes.
+template <class Op>
+constexpr int64_t GrainOf() {
+  constexpr int64_t kCheap = 32768;
+  if constexpr (requires { Op::kCost; }) return kCheap / Op::kCost;
+  else return kCheap;
+}
+
+/// What an operation gives for elements of type T.
+template <class Op, class T, class... Operands>
+struct ResultOfOp {
+  using A = Accumulator<T>;
+  using Given = std::invoke_result_t<Op, std::conditional_t<true, A, Operands>...>;
+  using type = std::conditional_t<std::is_same_v<Given, A>, T, Given>;
+};
+template <class Op, class T>
+using MapResult = typename ResultOfOp<Op, T, T>::type;
+template <class Op, class T>
+using BinaryResult = typename ResultOfOp<Op, T, T, T>::type;
+
+/// Output 0 has the shape of input 0.
+inline Status PlanMap(PlanContext& ctx) {
+  ctx.set(Out<0>{}, ctx.shape(In<0>{}));
+  return {};
+}
+
+/// Output 0 = Op of input 0.
+template <class Op>
+inline constexpr auto RunMap = []<class T>(const NoParameters&, RunContext& ctx) {
+  using R = MapResult<Op, T>;
+  const T* from = ctx.in<T>(In<0>{}).data();
+  const auto out = ctx.out<R>(Out<0>{});
+  R* to = out.data();
+  const int64_t count = static_cast<int64_t>(out.size());
+  if constexpr (!kernels::ArrayOp<Op, T> && !ShortFloat<T>) {
+    if (count == 1) {
+      to[0] = Op{}(from[0]);
+      return;
+    }
+  }
+  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) { kernels::Map<Op, T, R>(from + begin, to + begin, end - begin); });
+};
+
+/// Output 0 has the common shape of inputs 0 and 1.
+Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>& x, const In<1>& y);
+inline Result<kernels::BroadcastLoops> PlanBroadcast(PlanContext& ctx) {
+  return PlanBroadcastPorts(ctx, In<0>{ctx.def().inputs[0].name.c_str(), "", ""}, In<1>{ctx.def().inputs[1].name.c_str(), "", ""});
+}
+
+/// Output 0 = Op of inputs 0 and 1.
+template <class Op, class T>
+void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
+  using R = BinaryResult<Op, T>;
+  const T* x = ctx.in<T>(In<0>{}).data();
+  const T* y = ctx.in<T>(In<1>{}).data();
+  R* z = ctx.out<R>(Out<0>{}).data();
+  if (loops.count == 1) {
+    if constexpr (ShortFloat<T>) z[0] = static_cast<R>(Op{}(static_cast<float>(x[0]), static_cast<float>(y[0])));
+    else z[0] = Op{}(x[0], y[0]);
+    return;
+  }
+  ctx.workers().For(loops.count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+    kernels::RunBroadcast(loops, kernels::kRows<Op, T, R>, {sizeof(T), sizeof(T), sizeof(R)}, x, y, z, begin, end);
+  });
+}
+template <class Op>
+inline constexpr auto RunBroadcast = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, T>(loops, ctx); };
+
+}  // namespace weft::blocks

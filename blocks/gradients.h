@@ -1,0 +1,18 @@
+// Short names for what gradient functions build again and again.
+#pragma once
+
+#include "weft/block/gradient.h"
+
+namespace weft::blocks {
+
+/// The complex conjugate; real values as they are.
+inline GradientValue Conjugate(GradientBuilder& g, GradientValue v) { return IsComplex(g.dtype(v)) ? g.Add("Conj", {{"input", {v}}}) : v; }
+inline GradientValue Times(GradientBuilder& g, GradientValue a, GradientValue b) { return g.Add("Multiply", {{"x", {a}}, {"y", {b}}}); }
+inline GradientValue Minus(GradientBuilder& g, GradientValue a, GradientValue b) { return g.Add("Subtract", {{"x", {a}}, {"y", {b}}}); }
+inline GradientValue Negated(GradientBuilder& g, GradientValue v) { return g.Add("Negate", {{"x", {v}}}); }
+/// A gradient summed over the axes along which `like` was repeated.
+inline GradientValue SumLike(GradientBuilder& g, GradientValue grad, GradientValue like) {
+  return g.Add("SumLike", {{"grad", {grad}}, {"like", {like}}});
+}
+
+}  // namespace weft::blocks

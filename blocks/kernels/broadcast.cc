@@ -1,0 +1,170 @@
+#include "blocks/kernels/broadcast.h"
+
+#include <cstring>
+
+namespace weft::kernels {
+namespace {
+
+using Inner = BroadcastLoops::Inner;
+constexpr int kMaxAxes = 64;
+
+/// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
+constexpr int64_t kShortRow = 24;
+constexpr int64_t kBlockElements = 256;
+
+/// Where the walk over the outer axes is.
+struct Walk {
+  const BroadcastLoops& loops;
+  int64_t at[kMaxAxes];
+  int64_t x = 0, y = 0;  // offset of the row, in elements
+
+  Walk(const BroadcastLoops& l, int64_t row) : loops(l) { To(row); }
+  void To(int64_t row) {
+    x = y = 0;
+    for (size_t a = loops.outer.size(); a-- > 0;) {
+      const auto& axis = loops.outer[a];
+      at[a] = row % axis.size;
+      row /= axis.size;
+      x += at[a] * axis.x_step;
+      y += at[a] * axis.y_step;
+    }
+  }
+  void Next() {
+    for (size_t a = loops.outer.size(); a-- > 0;) {
+      const auto& axis = loops.outer[a];
+      x += axis.x_step;
+      y += axis.y_step;
+      if (++at[a] < axis.size) return;
+      x -= axis.size * axis.x_step;
+      y -= axis.size * axis.y_step;
+      at[a] = 0;
+    }
+  }
+};
+
+const std::byte* At(const void* base, int64_t index, int size) { return static_cast<const std::byte*>(base) + index * size; }
+std::byte* At(void* base, int64_t index, int size) { return static_cast<std::byte*>(base) + index * size; }
+
+RowFunction Choose(const RowFunctions& rows, Inner kind) {
+  if (kind == Inner::kBoth) return rows.both;
+  return kind == Inner::kLeftStands ? rows.left_stands : rows.right_stands;
+}
+
+/// Elements of `Words` words U each.
+template <class U, int Words = 1>
+void CopyRow(const void* from, std::byte* to, int64_t n, bool stands) {
+  using Bits [[gnu::may_alias]] = U;
+  const Bits* source = static_cast<const Bits*>(from);
+  Bits* target = reinterpret_cast<Bits*>(to);
+  const int64_t step = stands ? 0 : Words;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int w = 0; w < Words; ++w) target[i * Words + w] = source[i * step + w];
+  }
+}
+
+using CopyFunction = void (*)(const void*, std::byte*, int64_t, bool);
+CopyFunction CopyOf(int size) {
+  switch (size) {
+    case 1: return CopyRow<uint8_t>;
+    case 2: return CopyRow<uint16_t>;
+    case 4: return CopyRow<uint32_t>;
+    case 8: return CopyRow<uint64_t>;
+    case 16: return CopyRow<uint64_t, 2>;
+    default: return nullptr;  // elements with constructors
+  }
+}
+
+/// Whole rows [row, row_end): operands that are repeated are laid out in a block first, several rows long.
+void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
+                 int64_t row, int64_t row_end) {
+  alignas(64) std::byte xs[kBlockElements * 16], ys[kBlockElements * 16];
+  const CopyFunction copy_x = CopyOf(sizes.x), copy_y = CopyOf(sizes.y);
+  const int64_t rows_a_block = kBlockElements / loops.inner;
+  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  // A row that is the same for every step of the only outer axis is laid out once.
+  const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
+  const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
+  Walk walk(loops, row);
+  for (bool first = true; row < row_end; first = false) {
+    const int64_t count = std::min(rows_a_block, row_end - row);
+    for (int64_t r = 0; r < count; ++r) {
+      if (!loops.x_whole && (first || !x_same)) copy_x(At(x, walk.x, sizes.x), xs + r * loops.inner * sizes.x, loops.inner, x_stands);
+      if (!loops.y_whole && (first || !y_same)) copy_y(At(y, walk.y, sizes.y), ys + r * loops.inner * sizes.y, loops.inner, y_stands);
+      walk.Next();
+    }
+    const int64_t at = row * loops.inner;
+    rows.both(loops.x_whole ? At(x, at, sizes.x) : xs, loops.y_whole ? At(y, at, sizes.y) : ys, At(z, at, sizes.z), count * loops.inner);
+    row += count;
+  }
+}
+
+}  // namespace
+
+BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
+  BroadcastLoops loops;
+  if (std::find(x.begin(), x.end(), 0) != x.end() || std::find(y.begin(), y.end(), 0) != y.end()) return loops;
+  loops.count = 1;
+  const size_t rank = std::max(x.size(), y.size());
+  int64_t sizes[kMaxAxes];
+  Inner kinds[kMaxAxes];
+  int axes = 0;  // innermost first
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t xd = d < x.size() ? x[x.size() - 1 - d] : 1;
+    const int64_t yd = d < y.size() ? y[y.size() - 1 - d] : 1;
+    const int64_t size = xd == 1 ? yd : xd;
+    if (size == 1) continue;
+    loops.count *= size;
+    const Inner kind = xd == yd ? Inner::kBoth : xd == 1 ? Inner::kLeftStands : Inner::kRightStands;
+    if (axes > 0 && kinds[axes - 1] == kind) {
+      sizes[axes - 1] *= size;
+    } else {
+      sizes[axes] = size;
+      kinds[axes++] = kind;
+    }
+  }
+  loops.x_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kLeftStands; });
+  loops.y_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kRightStands; });
+  loops.inner = axes == 0 ? 1 : sizes[0];
+  loops.kind = axes == 0 ? Inner::kBoth : kinds[0];
+  int64_t x_step = loops.kind == Inner::kLeftStands ? 1 : loops.inner, y_step = loops.kind == Inner::kRightStands ? 1 : loops.inner;
+  if (axes > 1) loops.outer.resize(axes - 1);
+  for (int a = 1; a < axes; ++a) {
+    const bool x_stands = kinds[a] == Inner::kLeftStands, y_stands = kinds[a] == Inner::kRightStands;
+    loops.outer[axes - 1 - a] = {sizes[a], x_stands ? 0 : x_step, y_stands ? 0 : y_step};
+    if (!x_stands) x_step *= sizes[a];
+    if (!y_stands) y_step *= sizes[a];
+  }
+  return loops;
+}
+
+void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
+                  int64_t begin, int64_t end) {
+  const RowFunction row_function = Choose(rows, loops.kind);
+  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  if (loops.outer.empty()) {
+    row_function(At(x, x_stands ? 0 : begin, sizes.x), At(y, y_stands ? 0 : begin, sizes.y), At(z, begin, sizes.z), end - begin);
+    return;
+  }
+  int64_t row = begin / loops.inner;
+  Walk walk(loops, row);
+  const bool gather = loops.inner < kShortRow && CopyOf(sizes.x) != nullptr && CopyOf(sizes.y) != nullptr;
+  while (begin < end) {
+    const int64_t skip = begin - row * loops.inner;
+    if (gather && skip == 0 && end - begin >= 2 * loops.inner) {
+      const int64_t row_end = end / loops.inner;
+      RunGathered(loops, rows, sizes, x, y, z, row, row_end);
+      begin = row_end * loops.inner;
+      if (begin == end) return;
+      row = row_end;
+      walk.To(row);
+      continue;
+    }
+    const int64_t n = std::min(loops.inner - skip, end - begin);
+    row_function(At(x, walk.x + (x_stands ? 0 : skip), sizes.x), At(y, walk.y + (y_stands ? 0 : skip), sizes.y), At(z, begin, sizes.z), n);
+    begin += n;
+    ++row;
+    walk.Next();
+  }
+}
+
+}  // namespace weft::kernels
