@@ -29,4 +29,7 @@ ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options);
 /// Reads a page file; files beside it are read from its folder, and from nowhere else.
 ReadPageResult ReadPageFile(const std::filesystem::path& path);
 
+/// Reads one tensor {"dtype", "shape", "values"} (or "text"), as WriteTensor writes it and case files hold it. Pointers start at the tensor.
+Result<Tensor> ReadTensor(std::string_view json);
+
 }  // namespace weft

@@ -1,0 +1,93 @@
+// Reads one literal object of Weft's JSON: {"dtype", "shape", "values" | "text" | "file", "offset"}.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/page/elements.h"
+#include "runtime/page/json_text.h"
+#include "runtime/page/json_walk.h"
+#include "runtime/page/report.h"
+
+namespace weft::page {
+
+/// The events of one "values" array. At most a few faults of one array are reported.
+class ValuesReader {
+ public:
+  using Report = std::function<void(Status)>;
+  ValuesReader() = default;
+  ValuesReader(DType dtype, Report report) : store_(dtype), report_(std::move(report)) {}
+
+  void Scalar(JsonScalar& value);
+  void Start(bool object);
+  void Key(std::string& key);
+  void End(bool object);
+
+  bool faulty() const { return faults_ > 0; }
+  ElementStore& store() { return store_; }
+
+ private:
+  void Fault(Status status);
+  void ComplexPart(const JsonScalar& value);
+
+  ElementStore store_;
+  Report report_;
+  int depth_ = 0;           // 1 inside [re, im] or {"base64"}
+  bool ignored_ = false;    // what is open was refused
+  bool object_ = false;
+  bool base64_seen_ = false;
+  Number parts_[2];
+  std::string part_text_[2];  // what the parts' text points to
+  int part_count_ = 0;
+  int faults_ = 0;
+};
+
+/// Takes the events inside the object, from after its Start to its End.
+class LiteralReader {
+ public:
+  /// All must outlive the reader.
+  LiteralReader(Report& report, const JsonWalk& walk, const ReadOptions& options) : report_(report), walk_(walk), options_(options) {}
+
+  void Begin(std::string_view port);
+  bool active() const { return active_; }
+  void Scalar(JsonScalar& value);
+  void Start(bool object);
+  void Key(std::string& key);
+  /// Ends the literal where it is the object's own end; then active() is false and Take() has it.
+  void End(bool object);
+  Literal Take() { return std::move(literal_); }
+
+ private:
+  enum class State : uint8_t { kMembers, kShape, kValues, kRecord, kSkip };
+  enum class Member : uint8_t { kDType, kShape, kValues, kText, kFile, kOffset, kOther };
+
+  void Error(Status status) { report_.Error(std::move(status), walk_.pointer(), port_); }
+  void WrongKind(std::string_view needed, std::string_view found);
+  void SetDType(const std::string& name);
+  void ShapeDim(const JsonScalar& value);
+  void EndRecord();
+  void ReplayValues();
+  void Finish();
+  void FinishValues();
+  void FinishFile();
+
+  Report& report_;
+  const JsonWalk& walk_;
+  const ReadOptions& options_;
+  std::string port_;
+  Literal literal_;
+  State state_ = State::kMembers;
+  Member member_ = Member::kOther;
+  std::string key_;
+  bool active_ = false;
+  bool has_values_ = false, has_text_ = false, has_file_ = false;
+  bool faulty_ = false;  // a fault was reported, so that what follows from it is not
+  int depth_ = 0;        // open objects and arrays inside the literal
+  std::vector<int64_t> dims_;
+  ValuesReader values_;
+  JsonRecorder recorder_;
+  std::string values_text_;  // values that came before their dtype
+};
+
+}  // namespace weft::page

@@ -1,0 +1,93 @@
+#include "runtime/page/report.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/page/json_walk.h"
+
+namespace weft::page {
+
+void Report::Add(Severity severity, Status status, std::string_view pointer, std::string_view port) {
+  if (held_.size() > Diagnostics::kLimit) EndBlock("");
+  held_.push_back({severity, std::move(status).WithPage(page_).WithPointer(pointer).WithPort(port)});
+}
+
+void Report::EndBlock(std::string_view id) {
+  for (Diagnostic& diagnostic : held_) out_.Add(diagnostic.severity, std::move(diagnostic.status).WithBlock(id));
+  held_.clear();
+}
+
+bool IsIdentifier(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (text.empty() || !letter(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+Status CheckName(std::string_view what, std::string_view name) {
+  if (name.empty()) return InvalidArgument(what, " needs a name, found an empty string");
+  for (const char c : name) {
+    if (c == 0) return InvalidArgument(what, " needs a name without NUL characters");
+    if ((c > 0 && c < 0x20) || c == 0x7F) return InvalidArgument(what, " needs a name without control characters, found code ", static_cast<int>(c));
+  }
+  return {};
+}
+
+void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported) {
+  if (IsIdentifier(id)) return;
+  if (Status status = CheckName("a block id", id); !status.ok()) return report.Error(std::move(status), pointer);
+  if (imported && id.find_first_of(".[]\"") == id.npos) {
+    return report.Warning(InvalidArgument("the id '", id, "' is not of the form [A-Za-z_][A-Za-z0-9_]*; it is kept"), pointer);
+  }
+  std::string fixed(id);
+  std::replace_if(fixed.begin(), fixed.end(), [](char c) { return !IsIdentifier(std::string("_") + c); }, '_');
+  if (!IsIdentifier(fixed)) fixed.insert(0, "_");
+  report.Error(InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithHint(Cat("write '", fixed, "'")), pointer);
+}
+
+void CheckUniqueIds(Report& report, const Page& page) {
+  NameSet ids;
+  std::vector<size_t> owners;
+  for (size_t i = 0; i < page.blocks.size(); ++i) {
+    const std::string& id = page.blocks[i].id;
+    if (id.empty()) continue;
+    const int64_t earlier = ids.Insert(id);
+    if (earlier < 0) {
+      owners.push_back(i);
+      continue;
+    }
+    const std::string pointer = BlockPointer(page, i) + (page.format == Page::Format::kEnuSpaceDesign ? "" : "/id");
+    report.Error(AlreadyExists("the id '", id, "' belongs to the block at ", BlockPointer(page, owners[static_cast<size_t>(earlier)]))
+                     .WithHint("ids are unique on a page: rename one of the two"),
+                 pointer);
+    report.EndBlock(id);
+  }
+}
+
+Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape) {
+  if (IsManaged(dtype)) return Unsupported("elements of ", dtype, " cannot be read from a file");
+  if (offset < 0) return OutOfRange("needs an offset of 0 or more, found ", offset);
+  if (!options.read_file) return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
+  const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
+  if (!bytes) return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
+  WEFT_ASSIGN_OR_RETURN(const std::string data, options.read_file(file, offset, *bytes));
+  if (!std::cmp_equal(data.size(), *bytes)) {
+    return DataLoss("needs ", *bytes, " bytes from byte ", offset, " of '", file, "' for ", dtype, " ", shape, ", found ", data.size())
+        .WithHint("the file was cut off, or belongs to another version of the page");
+  }
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
+  if (dtype == DType::kBool) {
+    std::transform(data.begin(), data.end(), tensor.values<bool>().begin(), [](char c) { return c != 0; });
+  } else if (!data.empty()) {
+    std::memcpy(tensor.data(), data.data(), data.size());
+  }
+  return tensor;
+}
+
+std::string PageStem(std::string_view name) {
+  if (const size_t slash = name.find_last_of("/\\"); slash != name.npos) name.remove_prefix(slash + 1);
+  if (const size_t dot = name.rfind('.'); dot != name.npos && dot > 0) name = name.substr(0, dot);
+  if (name.ends_with(".page") && name.size() > 5) name.remove_suffix(5);
+  return std::string(name);
+}
+
+}  // namespace weft::page

@@ -1,0 +1,51 @@
+// What the readers share: diagnostics with their places, names, and values from files beside the page.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/base/diagnostic.h"
+#include "weft/page/reader.h"
+
+namespace weft::page {
+
+/// Collects the findings of one page. Those of a block are held back until the block ends, as its id may be its last key.
+class Report {
+ public:
+  Report(Diagnostics& out, std::string page) : out_(out), page_(std::move(page)) {}
+  ~Report() { EndBlock(""); }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  void Error(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kError, std::move(status), pointer, port); }
+  void Warning(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kWarning, std::move(status), pointer, port); }
+  void Note(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kNote, std::move(status), pointer, port); }
+  void EndBlock(std::string_view id);
+
+ private:
+  void Add(Severity severity, Status status, std::string_view pointer, std::string_view port);
+  Diagnostics& out_;
+  std::string page_;
+  std::vector<Diagnostic> held_;
+};
+
+/// [A-Za-z_][A-Za-z0-9_]*
+bool IsIdentifier(std::string_view text);
+
+/// Faults of a block's id. Weft's own pages take identifiers only (an error else); imported ones any name that a wire can spell (a warning else).
+void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported);
+
+/// invalid_argument where a type or port name is empty, or holds NUL or another control character. `what`: "a block type".
+Status CheckName(std::string_view what, std::string_view name);
+
+/// Reports every block whose id an earlier block has.
+void CheckUniqueIds(Report& report, const Page& page);
+
+/// Little-endian, row-major elements of `file` from byte `offset`. data_loss where the file is too short.
+Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape);
+
+/// `name` without folders and its last extension, and without ".page" before that.
+std::string PageStem(std::string_view name);
+
+}  // namespace weft::page
