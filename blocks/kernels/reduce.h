@@ -1,0 +1,339 @@
+// Reductions over any set of dimensions: sums, means, products, extremes, all and any.
+//
+// A ReduceLayout, made when a block is planned, says where the elements of each output lie. Work is cut by size alone and joined in a
+// fixed order, so that results are the same bits on any number of threads. Floats are summed in double (also half and bfloat16, which
+// loses nothing), doubles in blocks; integers wrap. Nothing is allocated: partial results go to scratch memory that the caller brings.
+//
+// A new reduction is a struct like SumOf below.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "blocks/kernels/widen.h"
+
+namespace weft::kernels {
+
+/// One loop over memory: `size` steps, `stride` elements apart.
+struct Loop {
+  int64_t size, stride;
+};
+
+/// Where the inputs of each output lie. Neighbouring dimensions that are kept or reduced together are one, sizes of 1 are gone.
+struct ReduceLayout {
+  std::vector<Loop> kept;     // outermost first, without the innermost dimension where that is kept
+  std::vector<Loop> reduced;  // outermost first, without the innermost reduced dimension
+  int64_t width = 1;          // size of the innermost dimension where that is kept, else 1
+  int64_t run = 1;            // size of the innermost reduced dimension; its stride is `width`
+  int64_t kept_count = 1;     // product of `kept`
+  int64_t outputs = 1;        // kept_count * width
+  int64_t count = 1;          // inputs of each output
+  int64_t pieces = 1;         // into how many parts the inputs of an output are cut, where outputs alone are too few
+
+  /// `is_reduced` has an entry for each dimension.
+  static ReduceLayout Make(std::span<const int64_t> dims, const std::vector<bool>& is_reduced);
+
+  /// Scratch memory that Reduce<Op> needs.
+  template <class Op>
+  int64_t ScratchBytes() const { return pieces > 1 ? pieces * outputs * static_cast<int64_t>(sizeof(typename Op::Acc)) : 0; }
+};
+
+/// Goes through nested loops in order, from step `start` on, keeping the offset.
+class Walker {
+ public:
+  Walker(const std::vector<Loop>& loops, int64_t start) : loops_(loops) {
+    for (size_t i = loops.size(); i-- > 0;) {
+      index_[i] = start % loops[i].size;
+      start /= loops[i].size;
+      offset_ += index_[i] * loops[i].stride;
+    }
+  }
+  int64_t offset() const { return offset_; }
+  void Next() {
+    for (size_t i = loops_.size(); i-- > 0;) {
+      offset_ += loops_[i].stride;
+      if (++index_[i] < loops_[i].size) return;
+      offset_ -= index_[i] * loops_[i].stride;
+      index_[i] = 0;
+    }
+  }
+
+ private:
+  const std::vector<Loop>& loops_;
+  int64_t index_[128];  // dimensions of 254 alternate at most
+  int64_t offset_ = 0;
+};
+
+// ---- what is computed ------------------------------------------------------------------------------------------------------------
+//
+// T is the element type; In what Add sees (float for half and bfloat16); Acc the running value. kOneIsItself: a reduction of one element is
+// that element. Finish gets the number of elements that were reduced.
+
+template <class T>
+using ReduceIn = Accumulator<T>;
+
+template <class T>
+struct SumAccumulator {
+  using Type = T;
+};
+template <Float T>
+struct SumAccumulator<T> {
+  using Type = double;
+};
+template <Complex T>
+struct SumAccumulator<T> {
+  using Type = complex128;
+};
+
+template <class T>
+struct SumOf {
+  using In = ReduceIn<T>;
+  using Acc = typename SumAccumulator<T>::Type;
+  static constexpr bool kOneIsItself = true;
+  static constexpr Acc Identity() { return Acc(0); }
+  static Acc Add(Acc a, In x) { return WrapAdd(a, static_cast<Acc>(x)); }
+  static Acc Join(Acc a, Acc b) { return WrapAdd(a, b); }
+  static T Finish(Acc a, int64_t) { return Round(a); }
+
+  /// To T, once.
+  static T Round(Acc a) {
+    if constexpr (ShortFloat<T>) return RoundToShort(a);
+    else return static_cast<T>(a);
+  }
+  /// From double to half or bfloat16 without rounding twice: the float in between is rounded to odd.
+  static T RoundToShort(double a) {
+    float f = static_cast<float>(a);
+    if (f != a && std::isfinite(f)) {
+      uint32_t bits = __builtin_bit_cast(uint32_t, f);
+      // Step back towards zero where rounding went past, then set the lowest bit: what is inexact can no longer be a tie.
+      if (std::fabs(static_cast<double>(f)) > std::fabs(a)) --bits;
+      f = __builtin_bit_cast(float, bits | 1u);
+    }
+    return static_cast<T>(f);
+  }
+};
+
+/// Integers are averaged without wrapping and cut towards zero; the mean of no floats is NaN, that of no integers 0.
+template <class T>
+struct MeanOf : SumOf<T> {};
+template <Float T>
+struct MeanOf<T> : SumOf<T> {
+  static T Finish(double a, int64_t count) { return SumOf<T>::Round(a / static_cast<double>(count)); }
+};
+template <Complex T>
+struct MeanOf<T> : SumOf<T> {
+  static T Finish(complex128 a, int64_t count) {
+    const double n = static_cast<double>(count);
+    return static_cast<T>(complex128(a.real() / n, a.imag() / n));
+  }
+};
+template <Integer T>
+struct MeanOf<T> {
+  using In = T;
+  using Acc = std::conditional_t<(sizeof(T) < 8), int64_t, __int128>;
+  static constexpr bool kOneIsItself = true;
+  static constexpr Acc Identity() { return 0; }
+  static Acc Add(Acc a, In x) { return a + static_cast<Acc>(x); }
+  static Acc Join(Acc a, Acc b) { return a + b; }
+  static T Finish(Acc a, int64_t count) { return count == 0 ? T{0} : static_cast<T>(a / count); }
+};
+
+/// Half the sum of squares.
+template <Float T>
+struct HalfSquaresOf : SumOf<T> {
+  static constexpr bool kOneIsItself = false;
+  static double Add(double a, ReduceIn<T> x) { return a + static_cast<double>(x) * static_cast<double>(x); }
+  static T Finish(double a, int64_t) { return SumOf<T>::Round(0.5 * a); }
+};
+
+/// Of bool.
+struct AllOf {
+  using In = bool;
+  using Acc = uint8_t;
+  static constexpr bool kOneIsItself = true;
+  static constexpr Acc Identity() { return 1; }
+  static Acc Add(Acc a, bool x) { return a & static_cast<Acc>(x); }
+  static Acc Join(Acc a, Acc b) { return a & b; }
+  static bool Finish(Acc a, int64_t) { return a != 0; }
+};
+
+// ---- how -------------------------------------------------------------------------------------------------------------------------
+
+namespace internal {
+
+inline constexpr int64_t kTaskElements = 32768;  // elements of a task
+inline constexpr int64_t kColumns = 512;         // columns reduced side by side
+inline constexpr int64_t kBlock = 128;           // elements added one after another before they are joined with the rest
+
+/// total = total joined with x[0, n).
+template <class Op>
+void ReduceWide(const typename Op::In* x, int64_t n, typename Op::Acc& total) {
+  using Acc = typename Op::Acc;
+  constexpr int kLanes = sizeof(Acc) <= 2 ? 64 : 32;
+  while (n >= kLanes) {
+    Acc lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Op::Add(Op::Identity(), x[l]);
+    const int64_t steps = std::min(n / kLanes, kBlock);
+    x += kLanes;
+    for (int64_t s = 1; s < steps; ++s, x += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lane[l] = Op::Add(lane[l], x[l]);
+    }
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      for (int l = 0; l < half; ++l) lane[l] = Op::Join(lane[l], lane[l + half]);
+    }
+    total = Op::Join(total, lane[0]);
+    n -= steps * kLanes;
+  }
+  for (int64_t i = 0; i < n; ++i) total = Op::Add(total, x[i]);
+}
+
+template <class Op, class T>
+void ReduceRun(const T* x, int64_t n, typename Op::Acc& total) {
+  using In = typename Op::In;
+  if constexpr (std::is_same_v<In, T>) {
+    ReduceWide<Op>(x, n, total);
+  } else {
+    In wide[1024];
+    for (int64_t i = 0; i < n; i += 1024) {
+      const int64_t count = std::min<int64_t>(1024, n - i);
+      Widen(x + i, wide, count);
+      ReduceWide<Op>(wide, count, total);
+    }
+  }
+}
+
+/// sums[j] = sums[j] joined with x[r * stride + j] for r < rows, j < width (at most kColumns).
+template <class Op, class T>
+void AddRows(const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* sums) {
+  using In = typename Op::In;
+  using Acc = typename Op::Acc;
+  [[maybe_unused]] In wide[std::is_same_v<In, T> ? 1 : 2 * kColumns];
+  const auto row = [&](const T* from, [[maybe_unused]] int64_t which) -> const In* {
+    if constexpr (std::is_same_v<In, T>) {
+      return from;
+    } else {
+      Widen(from, wide + which * kColumns, width);
+      return wide + which * kColumns;
+    }
+  };
+  int64_t r = 0;
+  for (; r + 2 <= rows; r += 2) {
+    const In* first = row(x + r * stride, 0);
+    const In* second = row(x + (r + 1) * stride, 1);
+#pragma omp simd
+    for (int64_t j = 0; j < width; ++j) {
+      const Acc sum = Op::Add(sums[j], first[j]);
+      sums[j] = Op::Add(sum, second[j]);
+    }
+  }
+  if (r < rows) {
+    const In* last = row(x + r * stride, 0);
+    for (int64_t j = 0; j < width; ++j) sums[j] = Op::Add(sums[j], last[j]);
+  }
+}
+
+/// The same for any number of rows, in blocks. Narrow rows that follow one another are taken several at a time, as one wide row.
+template <class Op, class T>
+void ReduceRows(const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
+  using Acc = typename Op::Acc;
+  const int64_t group = stride == width && width <= 32 ? 128 / width : 1;
+  if (rows < 2 * group || (group == 1 && rows <= kBlock)) return AddRows<Op>(x, rows, stride, width, total);
+  Acc sums[kColumns];
+  const int64_t wide = group * width;
+  for (int64_t left = rows / group; left > 0;) {
+    const int64_t steps = std::min(left, kBlock);
+    std::fill(sums, sums + wide, Op::Identity());
+    AddRows<Op>(x, steps, group * stride, wide, sums);
+    for (int64_t j = 0; j < wide; ++j) total[j % width] = Op::Join(total[j % width], sums[j]);
+    x += steps * group * stride;
+    left -= steps;
+  }
+  AddRows<Op>(x, rows % group, stride, width, total);
+}
+
+/// Calls f(offset, count) for each run in the steps [begin, end) of the reduced dimensions.
+template <class F>
+void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
+  if (layout.reduced.empty()) return f(begin * layout.width, end - begin);
+  if (begin >= end) return;
+  Walker walker(layout.reduced, begin / layout.run);
+  int64_t position = begin % layout.run;
+  while (begin < end) {
+    const int64_t count = std::min(layout.run - position, end - begin);
+    f(walker.offset() + position * layout.width, count);
+    begin += count;
+    position = 0;
+    walker.Next();
+  }
+}
+
+/// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, acc). A cell is one output or, where the
+/// innermost dimension is kept, up to kColumns neighbours.
+template <class Op, class T, class Store>
+void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t last, int64_t begin, int64_t end, Store&& store) {
+  using Acc = typename Op::Acc;
+  const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
+  Walker kept(layout.kept, first / chunks);
+  int64_t chunk = first % chunks;
+  for (int64_t cell = first; cell < last; ++cell) {
+    const T* base = in + kept.offset() + chunk * kColumns;
+    const int64_t output = cell / chunks * layout.width + chunk * kColumns;
+    if (layout.width == 1) {
+      Acc total = Op::Identity();
+      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun<Op>(base + offset, n, total); });
+      store(output, total);
+    } else {
+      Acc total[kColumns];
+      const int64_t width = std::min(kColumns, layout.width - chunk * kColumns);
+      std::fill(total, total + width, Op::Identity());
+      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows<Op>(base + offset, n, layout.width, width, total); });
+      for (int64_t j = 0; j < width; ++j) store(output + j, total[j]);
+    }
+    if (++chunk == chunks) chunk = 0, kept.Next();
+  }
+}
+
+}  // namespace internal
+
+/// out[layout.outputs] from `in`; `scratch` has layout.ScratchBytes<Op>() bytes, aligned to 16.
+template <class Op, class T, class Workers>
+void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch, Workers& workers) {
+  using Acc = typename Op::Acc;
+  if (layout.outputs == 0) return;
+  if constexpr (Op::kOneIsItself) {
+    if (layout.count == 1) {
+      workers.For(layout.outputs, 8 * internal::kTaskElements, [&](int64_t begin, int64_t end) { std::copy(in + begin, in + end, out + begin); });
+      return;
+    }
+  }
+  const int64_t count = layout.count;
+  const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
+  if (layout.pieces == 1) {
+    const int64_t cell_elements = count * std::min(layout.width, internal::kColumns);
+    workers.For(cells, internal::kTaskElements / std::max<int64_t>(cell_elements, 1), [&](int64_t first, int64_t last) {
+      internal::ReduceCells<Op>(layout, in, first, last, 0, count, [&](int64_t output, const Acc& acc) { out[output] = Op::Finish(acc, count); });
+    });
+    return;
+  }
+  Acc* partial = reinterpret_cast<Acc*>(scratch);
+  const int64_t step = (count + layout.pieces - 1) / layout.pieces;
+  workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t piece = task / cells, cell = task % cells;
+      const int64_t from = std::min(count, piece * step), to = std::min(count, from + step);
+      internal::ReduceCells<Op>(layout, in, cell, cell + 1, from, to,
+                                [&](int64_t output, const Acc& acc) { partial[piece * layout.outputs + output] = acc; });
+    }
+  });
+  for (int64_t output = 0; output < layout.outputs; ++output) {
+    Acc acc = partial[output];
+    for (int64_t piece = 1; piece < layout.pieces; ++piece) acc = Op::Join(acc, partial[piece * layout.outputs + output]);
+    out[output] = Op::Finish(acc, count);
+  }
+}
+
+}  // namespace weft::kernels
