@@ -1,0 +1,108 @@
+#include "blocks/io/checkpoint_v1/table_reader.h"
+
+#include <snappy.h>
+
+#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint_v1/wire.h"
+
+namespace weft::blocks::checkpoint_v1 {
+namespace {
+
+// A Snappy element of 3 bytes stands for at most 64, so no honest block grows more than this.
+constexpr size_t kMostSnappyGrowth = 22;
+
+bool TakePlace(std::string_view& bytes, BlockPlace& place) { return TakeVarint(bytes, place.offset) && TakeVarint(bytes, place.size); }
+
+bool Expand(std::string_view packed, std::string& plain) {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size)) return false;
+  if (size / kMostSnappyGrowth > packed.size()) return false;
+  plain.resize(size);
+  return snappy::RawUncompress(packed.data(), packed.size(), plain.data());
+}
+
+}  // namespace
+
+BlockCursor::BlockCursor(std::string_view block) {
+  ok_ = block.size() >= sizeof(uint32_t);
+  if (!ok_) return;
+  const size_t entries = block.size() - sizeof(uint32_t);
+  const uint32_t restarts = LoadFixed<uint32_t>(block.data() + entries);
+  ok_ = restarts <= entries / sizeof(uint32_t);
+  if (ok_) rest_ = block.substr(0, entries - restarts * sizeof(uint32_t));
+}
+
+bool BlockCursor::Next() {
+  if (!ok_ || rest_.empty()) return false;
+  uint64_t shared = 0, unshared = 0, size = 0;
+  ok_ = TakeVarint(rest_, shared) && TakeVarint(rest_, unshared) && TakeVarint(rest_, size);
+  ok_ = ok_ && shared <= key_.size() && unshared <= rest_.size() && size <= rest_.size() - unshared;
+  if (!ok_) return false;
+  key_.resize(static_cast<size_t>(shared));
+  key_.append(rest_.substr(0, static_cast<size_t>(unshared)));
+  value_ = rest_.substr(static_cast<size_t>(unshared), static_cast<size_t>(size));
+  rest_.remove_prefix(static_cast<size_t>(unshared + size));
+  return true;
+}
+
+Status TableReader::Damaged(std::string_view what) const {
+  return Status(Code::kDataLoss, Cat("needs a version 1 checkpoint, found ", what, " in '", file_.path().native(), "'"))
+      .WithHint("write the file again with Save");
+}
+
+Result<TableReader> TableReader::Open(const std::filesystem::path& path) {
+  WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  TableReader table(std::move(file));
+  if (table.file_.size() < kFooterBytes) return table.Damaged("too few bytes");
+  char footer[kFooterBytes];
+  WEFT_RETURN_IF_ERROR(table.file_.ReadAt(table.file_.size() - kFooterBytes, footer));
+  if (LoadFixed<uint64_t>(footer + kFooterBytes - sizeof(uint64_t)) != kTableMagic) return table.Damaged("no table of tensors");
+  std::string_view places(footer, kFooterBytes - sizeof(uint64_t));
+  BlockPlace meta_index, index;
+  if (!TakePlace(places, meta_index) || !TakePlace(places, index)) return table.Damaged("a damaged footer");
+  WEFT_ASSIGN_OR_RETURN(table.index_, table.ReadBlock(index));
+  return table;
+}
+
+Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
+  const uint64_t end = file_.size() - kFooterBytes;
+  if (place.offset > end || place.size > end - place.offset || end - place.offset - place.size < kTrailerBytes) {
+    return Damaged("a block outside the file");
+  }
+  std::string block(static_cast<size_t>(place.size) + kTrailerBytes, '\0');
+  WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset, block));
+  const auto size = static_cast<size_t>(place.size);
+  const uint32_t stored = LoadFixed<uint32_t>(block.data() + size + 1);
+  if (MaskCrc32c(ExtendCrc32c(0, std::string_view(block).substr(0, size + 1))) != stored) return Damaged("a block with a wrong checksum");
+  const char kind = block[size];
+  block.resize(size);
+  if (kind == kPlainBlock) return block;
+  std::string plain;
+  if (kind != kSnappyBlock || !Expand(block, plain)) return Damaged("a block that cannot be expanded");
+  return plain;
+}
+
+Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
+  BlockCursor index(index_);
+  while (index.Next()) {
+    if (index.key() < key) continue;
+    std::string_view bytes = index.value();
+    BlockPlace place;
+    if (!TakePlace(bytes, place)) return Damaged("a damaged index");
+    TableValue found;
+    WEFT_ASSIGN_OR_RETURN(found.block, ReadBlock(place));
+    BlockCursor entry(found.block);
+    while (entry.Next()) {
+      if (entry.key() != key) continue;
+      found.offset = static_cast<size_t>(entry.value().data() - found.block.data());
+      found.size = entry.value().size();
+      return std::optional<TableValue>(std::move(found));
+    }
+    if (!entry.ok()) return Damaged("a damaged block");
+    return std::optional<TableValue>();
+  }
+  if (!index.ok()) return Damaged("a damaged index");
+  return std::optional<TableValue>();
+}
+
+}  // namespace weft::blocks::checkpoint_v1

@@ -1,0 +1,61 @@
+// Protocol buffers' wire format, as far as checkpoints use it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace weft::blocks::checkpoint_v1 {
+
+enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+/// Takes a varint off the front of `bytes`; false, with `bytes` anywhere, where there is none.
+bool TakeVarint(std::string_view& bytes, uint64_t& value);
+
+/// The fields of a message, one after another:
+///   for (FieldReader field(message); field.Next();) ...; if (!field.ok()) ...
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view message) : rest_(message) {}
+  /// False at the end, or at a fault (then ok() is false).
+  bool Next();
+  bool ok() const { return ok_; }
+
+  uint32_t number() const { return number_; }
+  WireType type() const { return type_; }
+  bool Is(uint32_t number, WireType type) const { return number_ == number && type_ == type; }
+  /// The value of a kVarint field; of a fixed one, its bits.
+  uint64_t varint() const { return varint_; }
+  /// The bytes of a field; of a fixed one, its 4 or 8 bytes. Empty for kVarint.
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  std::string_view rest_, bytes_;
+  uint64_t varint_ = 0;
+  uint32_t number_ = 0;
+  WireType type_ = WireType::kVarint;
+  bool ok_ = true;
+};
+
+int VarintSize(uint64_t value);
+void PutVarint(std::string& out, uint64_t value);
+void PutVarintField(std::string& out, uint32_t number, uint64_t value);
+void PutBytesField(std::string& out, uint32_t number, std::string_view bytes);
+/// The tag and size that come before `size` bytes of a field.
+void PutBytesHead(std::string& out, uint32_t number, uint64_t size);
+
+template <class T>
+void PutFixed(std::string& out, T value) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  out.append(bytes, sizeof(T));
+}
+template <class T>
+T LoadFixed(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+}  // namespace weft::blocks::checkpoint_v1
