@@ -1,0 +1,115 @@
+// Plan: what a session will do, as inert data: ordered steps over integer slots, and where each value lives. Names are for printing only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/plan/graph.h"
+
+namespace weft {
+
+/// What a session keeps as results: the outputs of every block it evaluates, or only those asked for.
+enum class Keep : uint8_t { kAll, kAsked };
+
+struct PlanRequest {
+  std::vector<ValueRef> fetches;
+  std::vector<int> run;  // nodes run for their effect
+  struct Feed {
+    ValueRef value;
+    Shape shape;
+  };
+  std::vector<Feed> feeds;
+  Keep keep = Keep::kAll;
+  /// By Graph::variables(): the shape the variable has now; absent where it has no value yet.
+  std::vector<std::optional<Shape>> variable_shapes;
+};
+
+/// One value of a plan.
+struct Slot {
+  enum class Storage : uint8_t {
+    kArena,     // shared memory at `offset`, reused when the value is dead
+    kKept,      // memory of its own: a result
+    kConstant,  // the graph's
+    kVariable,  // the variable's value at the start of the run, or (an update's output) after that update
+    kFeed,      // the host's
+    kOwned,     // made while the run goes on: strings, handles, shapes that only the run can tell
+    kShared,    // another slot's memory: `source`; through a Merge, one of several
+  };
+  ValueRef value;
+  DType dtype = DType::kInvalid;
+  Storage storage = Storage::kArena;
+  bool shape_known = false;
+  Shape shape;
+  bool kept = false;    // stays readable after the run
+  bool result = false;  // and is listed among the results
+  int source = -1;      // kShared: the slot whose memory it is, where that is known before the run
+  int64_t offset = 0;   // kArena
+  int last_use = -1;    // the last step that reads its memory
+};
+
+struct Step {
+  enum class Kind : uint8_t {
+    kRun,      // shapes known: call the kernel
+    kProduce,  // the kernel hands over its outputs
+    kForward,  // the output shares the input's memory
+    kSwitch,
+    kMerge,
+    kDynamic,  // plan the block first: shapes or shaping values come from the run
+  };
+  struct Update {
+    uint32_t input;  // input value of the block: a reference
+    int variable;    // index into Graph::variables()
+    Shape shape;     // of the new value; the present one's where `same_shape`
+    bool same_shape = true;
+  };
+  Kind kind = Kind::kRun;
+  int node = -1;
+  uint32_t first_input = 0, first_output = 0;  // into Plan::operands
+  PlannedBlock block;                          // not for kDynamic, kForward, kSwitch, kMerge
+  std::vector<Update> updates;
+  int64_t scratch_bytes = 0;
+  int64_t scratch_offset = 0;  // in the arena
+};
+
+struct Plan {
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<uint32_t> operands;  // slots of the inputs and outputs of all steps
+  std::vector<int> first_slot;     // by node: slot of its output 0, or -1
+  std::vector<ValueRef> fetches;
+  std::vector<int> variables;           // indices into Graph::variables() that the plan reads or updates
+  std::vector<int> required_variables;  // those that need a value when the run starts
+  Keep keep = Keep::kAll;
+  bool has_dead_values = false;  // there is a Switch
+  bool updates_variables = false;
+  int64_t arena_bytes = 0;        // memory shared by values that are not kept
+  int64_t kept_bytes = 0;         // results
+  int64_t live_bytes = 0;         // lower bound of arena_bytes: the most that lives at one time
+
+  int SlotOf(ValueRef value) const {
+    int first = value.node < static_cast<int>(first_slot.size()) ? first_slot[value.node] : -1;
+    return first < 0 ? -1 : first + value.output;
+  }
+};
+
+/// Plans what the request needs. Faults of blocks (shapes that do not fit) are added to `diagnostics`, placed; all are found in one go.
+/// The plan can be run only where nothing was added.
+Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics);
+
+/// The request that a session of the page makes. Shapes of variables come from their literals and attributes.
+PlanRequest RequestFor(const Graph& graph, const SessionSpec& session, Keep keep);
+
+/// The steps, one a line: block, inputs and outputs with types, shapes and places; then the memory it needs.
+std::string PrintPlan(const Graph& graph, const Plan& plan);
+
+/// Adds "block.port" and a page pointer to what a block's Plan or Run said.
+Status PlaceAtNode(const Graph& graph, int node, Status status);
+
+/// The values that shape the outputs of a dynamic step, and the call of its Plan. Shared by the planner and the executor.
+Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes);
+
+/// Gives arena slots their offsets: each value lives from its step to its last use; an element-wise output may take over an input's place.
+void PlanMemory(const Graph& graph, Plan& plan);
+
+}  // namespace weft

@@ -1,0 +1,36 @@
+// Runtime: what all pages of a host share: the blocks it offers, the threads, the memory limit.
+#pragma once
+
+#include <memory>
+
+#include "weft/base/tensor.h"
+#include "weft/block/registry.h"
+#include "weft/block/services.h"
+
+namespace weft {
+
+struct RuntimeOptions {
+  int threads = 0;           // that work at the same time; 0: one a processor
+  int64_t memory_limit = 0;  // bytes of tensors; 0: four fifths of the machine's memory
+};
+
+/// Thread-safe once made. Must outlive the scopes opened on it.
+class Runtime {
+ public:
+  explicit Runtime(Registry registry, RuntimeOptions options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const Registry& registry() const { return registry_; }
+  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
+  int threads() const;
+  class ThreadPool& pool() const { return *pool_; }
+
+ private:
+  Registry registry_;
+  std::shared_ptr<MemoryBudget> budget_;
+  std::unique_ptr<class ThreadPool> pool_;
+};
+
+}  // namespace weft

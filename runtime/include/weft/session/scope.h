@@ -1,0 +1,69 @@
+// Scope: a loaded page and the state it keeps: variables, queues, readers, random streams. The page's sessions share it.
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "weft/base/diagnostic.h"
+#include "weft/plan/graph.h"
+#include "weft/session/runtime.h"
+
+namespace weft {
+
+struct ScopeOptions {
+  std::filesystem::path page_folder;                    // relative file names start here; empty: the working folder
+  std::vector<std::filesystem::path> allowed_folders;   // besides page_folder
+  bool allow_page_folder = true;
+  std::function<void(std::string_view)> print;          // where Print and warnings go; called from any thread; may be empty
+  /// How long all running sessions may wait for one another (on a queue, say) before that is an error. Negative: for ever.
+  int64_t stall_limit_ms = 5000;
+};
+
+/// Thread-safe. Sessions keep it alive.
+class Scope : public std::enable_shared_from_this<Scope> {
+ public:
+  /// Resolves and checks the page; every fault is in `diagnostics`. Gives null only where there are errors that leave no graph.
+  static std::shared_ptr<Scope> Open(Runtime& runtime, std::shared_ptr<const Page> page, std::string_view name, ScopeOptions options,
+                                     Diagnostics& diagnostics);
+
+  Runtime& runtime() const { return runtime_; }
+  const Graph& graph() const { return *graph_; }
+
+  /// The value of a Variable block. failed_precondition where it has none yet; not_found where there is no such variable.
+  Result<Tensor> GetVariable(std::string_view id) const;
+  /// Replaces it. invalid_argument for another type.
+  Status SetVariable(std::string_view id, Tensor value);
+
+ private:
+  friend class Executor;
+  friend class ScopeWaiter;
+  friend class ScopeFiles;
+  friend class ScopeBinder;
+  Scope(Runtime& runtime, ScopeOptions options) : runtime_(runtime), options_(std::move(options)) {}
+
+  Result<int> FindVariable(std::string_view id) const;
+
+  Runtime& runtime_;
+  const ScopeOptions options_;
+  std::unique_ptr<Graph> graph_;
+
+  mutable std::mutex values_mutex_;  // held for moments only: snapshots and commits
+  std::vector<Tensor> variables_;    // by Graph::variables(); undefined while a variable has no value
+  std::timed_mutex update_mutex_;    // held by a run from its first update to its commit
+  std::mutex start_mutex_;
+  bool variables_started_ = false;
+
+  std::mutex resources_mutex_;
+  std::map<std::string, ResourceHandle, std::less<>> resources_;
+
+  std::mutex stall_mutex_;
+  int running_ = 0, waiting_ = 0;
+  uint64_t progress_ = 0;  // counts waits that ended
+};
+
+}  // namespace weft

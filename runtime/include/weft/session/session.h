@@ -1,0 +1,86 @@
+// Session: a plan, run against its page's scope, and the results it stored.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/plan/plan.h"
+#include "weft/session/scope.h"
+
+namespace weft {
+
+/// Told what a run does, on the thread that runs it. Calls are made between steps: a slow observer slows the run.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnRunBegin(uint64_t /*run*/, size_t /*steps*/) {}
+  /// Before a step; a status that is not ok ends the run with it (a breakpoint that a host turned into a stop).
+  virtual Status OnStep(size_t /*step*/, const Node& /*node*/) { return {}; }
+  /// After a step; `dead` where a Switch left it out.
+  virtual void OnStepEnd(size_t /*step*/, const Node& /*node*/, bool /*dead*/) {}
+  virtual void OnRunEnd(uint64_t /*run*/, const Status& /*status*/) {}
+};
+
+struct RunOptions {
+  Observer* observer = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // the run is cancelled when it passes
+};
+
+/// What an output had when it was last computed.
+struct ResultValue {
+  Tensor tensor;     // stays as it is, whatever runs next
+  uint64_t run = 0;  // the run that computed it, counted from 1
+  bool stale = false;  // older than the session's last run: a Switch left it out there
+};
+
+/// One thread runs a session at a time; results may be read, and the run cancelled, from any thread.
+class Session {
+ public:
+  Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep = Keep::kAll);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const SessionSpec& spec() const { return spec_; }
+  Scope& scope() const { return *scope_; }
+
+  /// Plans. Faults of shapes go to `diagnostics`. Run plans by itself where that is needed.
+  void Prepare(Diagnostics& diagnostics);
+  /// The plan of the last Prepare or Run; null before.
+  const Plan* plan() const;
+
+  /// Replaces an output's value in the runs to come. invalid_argument for a tensor of another type.
+  Status Feed(ValueRef value, Tensor tensor);
+
+  /// One run. A failed or cancelled run leaves variables and results as they were.
+  Status Run(const RunOptions& options = {});
+  /// Runs `steps` times, or until a run fails or is cancelled; negative: until then.
+  Status RunSteps(int64_t steps, const RunOptions& options = {});
+  /// Ends the run that goes on, or the next one, between two blocks or inside a long kernel. From any thread, and from signal handlers.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+
+  uint64_t runs() const { return runs_.load(std::memory_order_acquire); }
+
+  /// The value by its name: `ID.port`, `ID.port[k]` of a list port, `ID.result_port`, and elements `ID.result_port[i][j]`. not_found with a
+  /// suggestion; failed_precondition where no run has computed it.
+  Result<ResultValue> Get(std::string_view name) const;
+  Result<ResultValue> Get(ValueRef value) const;
+  /// The names of all results that the session keeps, in the plan's order.
+  std::vector<std::pair<std::string, ValueRef>> Results() const;
+
+ private:
+  std::shared_ptr<Scope> scope_;
+  SessionSpec spec_;
+  Keep keep_;
+  std::atomic<bool> cancelled_{false};
+  std::atomic<uint64_t> runs_{0};
+  std::unique_ptr<class Executor> executor_;
+};
+
+}  // namespace weft

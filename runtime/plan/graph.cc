@@ -1,0 +1,166 @@
+#include "weft/plan/graph.h"
+
+#include <algorithm>
+#include <array>
+
+namespace weft {
+namespace {
+
+constexpr size_t kSharedPorts = 64;
+
+constexpr auto MakeShared() {
+  std::array<uint32_t, kSharedPorts + 1> table{};
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint32_t>(i);
+  return table;
+}
+constexpr auto kShared = MakeShared();
+
+}  // namespace
+
+PortTable PortTable::Single(size_t ports) {
+  if (ports <= kSharedPorts) {
+    PortTable table;
+    table.table_ = std::span(kShared.data(), ports + 1);
+    return table;
+  }
+  std::vector<uint32_t> first(ports + 1);
+  for (size_t i = 0; i <= ports; ++i) first[i] = static_cast<uint32_t>(i);
+  return Of(std::move(first));
+}
+
+PortTable PortTable::Of(std::vector<uint32_t> first) {
+  PortTable table;
+  table.own_ = std::make_shared<const std::vector<uint32_t>>(std::move(first));
+  table.table_ = *table.own_;
+  return table;
+}
+
+int PortTable::PortOf(uint32_t value) const {
+  for (size_t port = 0; port + 1 < table_.size(); ++port) {
+    if (value < table_[port + 1]) return static_cast<int>(port);
+  }
+  return -1;
+}
+
+Result<int> Graph::FindNode(std::string_view id) const {
+  if (auto it = by_id_.find(id); it != by_id_.end()) return it->second;
+  size_t dot = id.find('.');
+  if (dot != std::string_view::npos) {
+    if (auto it = by_id_.find(id.substr(0, dot)); it != by_id_.end()) return it->second;
+    id = id.substr(0, dot);
+  }
+  std::vector<std::string_view> ids;
+  for (const auto& [name, node] : by_id_) ids.push_back(name);
+  std::sort(ids.begin(), ids.end());
+  return NotFound("there is no block '", id, "'").WithHint(DidYouMean(id, ids));
+}
+
+Result<std::vector<ValueRef>> Graph::Resolve(const Wire& wire) const {
+  WEFT_ASSIGN_OR_RETURN(int index, FindNode(wire.block));
+  const Node& node = nodes_[index];
+  if (node.def == nullptr) {
+    return NotFound("needs an output of '", wire.block, "', whose block type '", page_->blocks[node.page_block].type, "' is not known");
+  }
+  int port = node.def->FindOutput(wire.port);
+  if (port < 0) {
+    std::vector<std::string_view> ports;
+    for (const PortSpec& spec : node.def->outputs) ports.push_back(spec.name);
+    Status status = NotFound("the block '", wire.block, "' (", node.def->name, ") has no output '", wire.port, "'");
+    std::string hint = DidYouMean(wire.port, ports);
+    if (hint.empty() && !ports.empty()) {
+      hint = "its outputs are ";
+      for (size_t i = 0; i < ports.size(); ++i) hint += Cat(i ? ", " : "", "'", ports[i], "'");
+    }
+    return std::move(status).WithHint(hint);
+  }
+  std::vector<ValueRef> values;
+  switch (node.def->structural) {
+    case Structural::kList:
+    case Structural::kGradients:
+    case Structural::kOutput:
+      values = node.inputs;
+      break;
+    default:
+      for (uint32_t v = node.out_first[port]; v < node.out_first[port + 1]; ++v) values.push_back({index, static_cast<int>(v)});
+  }
+  if (wire.index >= 0) {
+    if (node.def->outputs[port].list == PortList::kSingle && wire.index > 0) {
+      return OutOfRange("the output '", wire.port, "' of '", wire.block, "' is no list, so it has no element ", wire.index);
+    }
+    if (static_cast<size_t>(wire.index) >= values.size()) {
+      return OutOfRange("the output '", wire.port, "' of '", wire.block, "' has ", values.size(), " elements, so none is ", wire.index);
+    }
+    values = {values[wire.index]};
+  }
+  return values;
+}
+
+Result<ValueRef> Graph::FindValue(std::string_view text) const {
+  WEFT_ASSIGN_OR_RETURN(Wire wire, ParseWire(text));
+  WEFT_ASSIGN_OR_RETURN(std::vector<ValueRef> values, Resolve(wire));
+  if (values.empty()) return NotFound("'", text, "' is an empty list");
+  if (!values[0].valid()) return InvalidArgument("'", text, "' has no value: nothing it asks for depends on it");
+  return values[0];
+}
+
+std::string Graph::ValueName(ValueRef value) const {
+  const Node& node = nodes_[value.node];
+  if (node.def == nullptr) return node.id;
+  int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
+  if (port < 0) return node.id;
+  const PortSpec& spec = node.def->outputs[port];
+  if (spec.list == PortList::kSingle) return Cat(node.id, ".", spec.name);
+  return Cat(node.id, ".", spec.name, "[", value.output - static_cast<int>(node.out_first[port]), "]");
+}
+
+ValueRef Graph::ReferenceSource(ValueRef value) const {
+  const Node& node = nodes_[value.node];
+  if (node.def == nullptr) return {};
+  int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
+  if (port < 0) return {};
+  int input = node.def->outputs[port].reference_of;
+  if (input < 0 || node.in_first[input] >= node.inputs.size()) return {};
+  return node.inputs[node.in_first[input]];
+}
+
+int Graph::VariableOf(ValueRef value) const {
+  while (value.valid()) {
+    if (nodes_[value.node].variable >= 0) return value.node;
+    value = ReferenceSource(value);
+  }
+  return -1;
+}
+
+SessionSpec Graph::DefaultSession() const {
+  std::vector<std::vector<bool>> read(nodes_.size());
+  for (size_t i = 0; i < nodes_.size(); ++i) read[i].resize(nodes_[i].output_types.size());
+  for (const Node& node : nodes_) {
+    if (node.added) continue;  // what only gradient blocks read still counts as an end of the page
+    for (ValueRef input : node.inputs) {
+      if (input.valid()) read[input.node][input.output] = true;
+    }
+    if (node.initial.valid()) read[node.initial.node][node.initial.output] = true;
+  }
+  SessionSpec session;
+  session.id = "default";
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.added || node.broken || node.def == nullptr) continue;
+    if (node.def->structural == Structural::kGradients) {
+      for (size_t k = 0; k < node.inputs.size(); ++k) {
+        ValueRef value = node.inputs[k];
+        if (value.valid() && !read[value.node][value.output]) session.fetches.push_back({Cat(node.id, ".grad_outputs[", k, "]"), value});
+      }
+      continue;
+    }
+    if (node.def->structural == Structural::kVariable) continue;
+    if (node.def->structural == Structural::kNone && node.output_types.empty()) session.run.push_back(static_cast<int>(i));
+    for (size_t k = 0; k < node.output_types.size(); ++k) {
+      ValueRef value{static_cast<int>(i), static_cast<int>(k)};
+      if (!read[i][k]) session.fetches.push_back({ValueName(value), value});
+    }
+  }
+  return session;
+}
+
+}  // namespace weft

@@ -1,0 +1,428 @@
+#include "runtime/plan/graph_builder.h"
+
+#include <algorithm>
+#include <queue>
+
+#include "weft/page/literal.h"
+
+namespace weft {
+namespace {
+
+// "/" and "~" in keys are escaped in JSON pointers (RFC 6901).
+std::string Escaped(std::string_view key) {
+  std::string out;
+  for (char c : key) {
+    if (c == '~') out += "~0";
+    else if (c == '/') out += "~1";
+    else out += c;
+  }
+  return out;
+}
+
+std::vector<std::string_view> PortNames(const std::vector<PortSpec>& ports) {
+  std::vector<std::string_view> names;
+  for (const PortSpec& port : ports) names.push_back(port.name);
+  return names;
+}
+
+}  // namespace
+
+std::unique_ptr<Graph> Graph::Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
+                                    Diagnostics& diagnostics) {
+  std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name));
+  GraphBuilder(*graph, diagnostics).Build();
+  return graph;
+}
+
+Status GraphBuilder::At(Status status, int block, std::string_view port, int item) const {
+  const PageBlock& source = page_.blocks[block];
+  std::string pointer = BlockPointer(page_, static_cast<size_t>(block));
+  if (!port.empty() && source.pointer.empty()) {
+    const Node& node = graph_.nodes_[block];
+    bool attr = node.def != nullptr && node.def->FindInput(port) < 0 && node.def->FindAttr(port) >= 0;
+    pointer += attr ? "/attrs" : Cat("/inputs/", Escaped(port));
+    if (item >= 0) pointer += Cat("/", item);
+  }
+  return std::move(status).WithPage(graph_.name_).WithPointer(pointer).WithBlock(source.id).WithPort(port);
+}
+
+void GraphBuilder::Error(Status status, int block, std::string_view port, int item) {
+  graph_.nodes_[block].broken = true;
+  diagnostics_.Error(At(std::move(status), block, port, item));
+}
+
+void GraphBuilder::Build() {
+  MakeNodes();
+  for (int block : Order()) Connect(block);
+  for (size_t i = 0; i < page_.blocks.size(); ++i) {
+    const Node& node = graph_.nodes_[i];
+    if (node.def != nullptr && node.def->structural == Structural::kSession) ConnectSession(static_cast<int>(i));
+  }
+  ReportUnknownBlocks();
+}
+
+void GraphBuilder::MakeNodes() {
+  graph_.nodes_.reserve(page_.blocks.size() * 2);
+  graph_.nodes_.resize(page_.blocks.size());
+  graph_.by_id_.reserve(page_.blocks.size());
+  for (size_t i = 0; i < page_.blocks.size(); ++i) {
+    const PageBlock& block = page_.blocks[i];
+    Node& node = graph_.nodes_[i];
+    int index = static_cast<int>(i);
+    node.id = block.id;
+    node.page_block = index;
+    node.def = graph_.registry_.Find(block.type);
+    if (!graph_.by_id_.emplace(block.id, index).second) {
+      // The reader reports this, too; a host's own page has been through no reader.
+      if (page_.format == Page::Format::kWeft) node.broken = true;
+      else Error(AlreadyExists("there is another block '", block.id, "'"), index);
+    }
+    if (node.def == nullptr) {
+      node.broken = true;
+      unknown_.push_back(index);
+      continue;
+    }
+    ReadAttrs(index);
+  }
+}
+
+void GraphBuilder::ReadAttrs(int block) {
+  Node& node = graph_.nodes_[block];
+  const PageBlock& source = page_.blocks[block];
+  if (node.def->attrs.empty() && source.attrs.empty()) return;
+  Diagnostics found;
+  node.attrs = ParseAttrs(source.attrs, node.def->attrs, found);
+  std::vector<std::string> given_by_pin;
+  for (const PageInput& input : source.inputs) {
+    if (TakePinAsAttr(block, input)) given_by_pin.push_back(node.def->attrs[node.def->FindAttr(input.port)].name);
+  }
+  for (const Diagnostic& diagnostic : found.all()) {
+    const std::string& port = diagnostic.status.place().port;
+    // A pin of its own gives what the string leaves out.
+    if (std::find(given_by_pin.begin(), given_by_pin.end(), port) != given_by_pin.end()) continue;
+    Status placed = At(diagnostic.status, block, port);
+    if (page_.blocks[block].pointer.empty()) {
+      placed = Status(diagnostic.status).WithPage(graph_.name_).WithPointer(BlockPointer(page_, block) + "/attrs").WithBlock(source.id);
+    }
+    if (diagnostic.severity == Severity::kError) node.broken = true;
+    diagnostics_.Add(diagnostic.severity, std::move(placed));
+  }
+}
+
+// enuSpace writes some attributes as pins of their own; readers hand every pin with a text over as an input.
+bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
+  Node& node = graph_.nodes_[block];
+  if (node.def->FindInput(input.port) >= 0) return false;
+  int index = node.def->FindAttr(input.port);
+  if (index < 0 || input.items.size() != 1) return false;
+  const auto* literal = std::get_if<Literal>(&input.items[0]);
+  if (literal == nullptr || literal->form != Literal::Form::kText) return false;
+  const AttrSpec& spec = node.def->attrs[index];
+  if (literal->text.empty()) return false;
+  auto value = ParseAttrValue(spec.type, literal->text);
+  Status status = value.ok() ? CheckAttr(spec, *value) : value.status();
+  if (!status.ok()) {
+    Error(std::move(status), block, input.port);
+    return true;
+  }
+  node.attrs[index] = std::move(*value);
+  return true;
+}
+
+// Producers before consumers; among those that are ready, page order. Blocks on a cycle are reported and left out.
+std::vector<int> GraphBuilder::Order() {
+  size_t count = page_.blocks.size();
+  std::vector<int> waiting(count, 0);
+  std::vector<uint32_t> first(count + 1, 0), readers;
+  auto each_wire = [&](auto&& visit) {
+    for (size_t i = 0; i < count; ++i) {
+      for (const PageInput& input : page_.blocks[i].inputs) {
+        for (const InputItem& item : input.items) {
+          const auto* wire = std::get_if<Wire>(&item);
+          if (wire == nullptr) continue;
+          auto it = graph_.by_id_.find(wire->block);
+          if (it != graph_.by_id_.end()) visit(static_cast<uint32_t>(it->second), static_cast<uint32_t>(i));
+        }
+      }
+    }
+  };
+  std::vector<std::pair<uint32_t, uint32_t>> wires;
+  each_wire([&](uint32_t from, uint32_t to) { wires.emplace_back(from, to); });
+  for (auto [from, to] : wires) ++first[from + 1], ++waiting[to];
+  for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
+  readers.resize(wires.size());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (auto [from, to] : wires) readers[next[from]++] = to;
+
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  }
+  std::vector<int> order;
+  order.reserve(count);
+  while (!ready.empty()) {
+    int block = ready.top();
+    ready.pop();
+    order.push_back(block);
+    for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
+      if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
+    }
+  }
+  if (order.size() < count) ReportCycles(waiting);
+  return order;
+}
+
+void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
+  std::vector<char> seen(waiting.size(), 0);
+  auto producer_waiting = [&](int block) {
+    for (const PageInput& input : page_.blocks[block].inputs) {
+      for (const InputItem& item : input.items) {
+        const auto* wire = std::get_if<Wire>(&item);
+        auto it = wire == nullptr ? graph_.by_id_.end() : graph_.by_id_.find(wire->block);
+        if (it != graph_.by_id_.end() && waiting[it->second] > 0) return std::pair(it->second, std::string_view(input.port));
+      }
+    }
+    return std::pair(-1, std::string_view());
+  };
+  for (size_t start = 0; start < waiting.size(); ++start) {
+    if (waiting[start] == 0 || seen[start]) continue;
+    // Going back from producer to producer must come to a block twice: that is a cycle.
+    std::vector<int> path;
+    int block = static_cast<int>(start);
+    while (block >= 0 && !seen[block]) {
+      seen[block] = 1;
+      path.push_back(block);
+      block = producer_waiting(block).first;
+    }
+    auto begin = std::find(path.begin(), path.end(), block);
+    if (begin == path.end()) continue;
+    std::string text = page_.blocks[*begin].id;
+    for (auto it = path.end(); it != begin;) text = Cat(page_.blocks[*--it].id, " -> ", text);
+    if (text.size() > 300) text = text.substr(0, 300) + "...";
+    Error(InvalidArgument("the wires make a cycle: ", page_.blocks[*begin].id, " reads its own output: ", text)
+              .WithHint("only loop blocks may feed back; remove one of these wires"),
+          *begin, producer_waiting(*begin).second);
+  }
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 0) graph_.nodes_[i].broken = true;
+  }
+}
+
+void GraphBuilder::Connect(int block) {
+  graph_.nodes_[block].order = next_order_++;
+  const BlockDef* def = graph_.nodes_[block].def;
+  if (def == nullptr) return;
+  std::vector<std::vector<ValueRef>> ports(def->inputs.size());
+  std::vector<const PageInput*> written(def->inputs.size(), nullptr);
+  bool ok = true;
+  for (const PageInput& input : page_.blocks[block].inputs) {
+    int port = def->FindInput(input.port);
+    if (port < 0) {
+      bool attr = def->FindAttr(input.port) >= 0;
+      bool imported = page_.format != Page::Format::kWeft;
+      if (attr && imported) continue;  // read by ReadAttrs
+      std::vector<std::string_view> names = PortNames(def->inputs);
+      Status status = NotFound("the block ", def->name, " has no input '", input.port, "'").WithHint(
+          attr ? Cat("'", input.port, "' is an attribute: write it under \"attrs\"") : DidYouMean(input.port, names));
+      // The palette has pins that no operation has; they are harmless while nothing is wired to them.
+      if (imported && !std::holds_alternative<Wire>(input.items.empty() ? InputItem(Literal()) : input.items[0])) {
+        diagnostics_.Warning(At(std::move(status), block, input.port));
+        continue;
+      }
+      Error(std::move(status), block, input.port);
+      ok = false;
+      continue;
+    }
+    if (written[port] != nullptr) {
+      Error(InvalidArgument("the input '", def->inputs[port].name, "' is connected twice, as '", written[port]->port, "' and as '", input.port, "'"),
+            block, input.port);
+      ok = false;
+      continue;
+    }
+    written[port] = &input;
+    if (def->structural == Structural::kNone) ok &= ConnectPort(block, port, input, ports[port]);
+  }
+  if (def->structural != Structural::kNone) {
+    if (ok) ConnectStructural(block);
+    return;
+  }
+  for (size_t p = 0; p < ports.size(); ++p) {
+    if (written[p] != nullptr || def->inputs[p].list == PortList::kTuple) continue;
+    Error(InvalidArgument("the input '", def->inputs[p].name, "' of ", def->name, " needs a wire or a value, and has none"), block,
+          def->inputs[p].name);
+    ok = false;
+  }
+  Node& node = graph_.nodes_[block];
+  if (!ok || node.broken) {
+    node.broken = true;
+    return;
+  }
+  std::vector<uint32_t> first(1, 0);
+  bool single = true;
+  for (auto& values : ports) {
+    single &= values.size() == 1;
+    first.push_back(first.back() + static_cast<uint32_t>(values.size()));
+    node.inputs.insert(node.inputs.end(), values.begin(), values.end());
+  }
+  node.in_first = single ? PortTable::Single(ports.size()) : PortTable::Of(std::move(first));
+  if (Status status = InferTypes(node); !status.ok()) {
+    std::string port = status.place().port;
+    Error(std::move(status), block, port);
+  }
+}
+
+bool GraphBuilder::ConnectPort(int block, int port, const PageInput& input, std::vector<ValueRef>& values) {
+  const BlockDef& def = *graph_.nodes_[block].def;
+  const PortSpec& spec = def.inputs[port];
+  bool ok = true;
+  for (size_t k = 0; k < input.items.size(); ++k) ok &= ConnectItem(block, port, input, k, values);
+  if (!ok) return false;
+  if (spec.list == PortList::kSingle && values.size() != 1) {
+    Error(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found ", values.size()), block, input.port);
+    return false;
+  }
+  return true;
+}
+
+bool GraphBuilder::ConnectItem(int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values) {
+  const PortSpec& spec = graph_.nodes_[block].def->inputs[port];
+  int place = input.list ? static_cast<int>(item) : -1;
+  if (const auto* literal = std::get_if<Literal>(&input.items[item])) {
+    auto value = LiteralNode(block, spec, input.list ? Cat("[", item, "]") : "", *literal);
+    if (!value.ok()) {
+      Error(std::move(value).status(), block, input.port, place);
+      return false;
+    }
+    values.push_back(*value);
+    return true;
+  }
+  const Wire& wire = std::get<Wire>(input.items[item]);
+  auto found = graph_.Resolve(wire);
+  if (!found.ok()) {
+    graph_.nodes_[block].broken = true;
+    // An unknown block type is reported once, at the block itself.
+    auto it = graph_.by_id_.find(wire.block);
+    if (it != graph_.by_id_.end() && graph_.nodes_[it->second].broken) return false;
+    Error(std::move(found).status(), block, input.port, place);
+    return false;
+  }
+  // Without an index a single port takes the first of a list, a list port takes them all.
+  if (spec.list == PortList::kSingle && found->size() > 1) found->resize(1);
+  for (ValueRef value : *found) {
+    if (!value.valid()) {
+      Error(InvalidArgument("the wire ", wire, " brings no gradient: the outputs do not depend on that input"), block, input.port, place);
+      return false;
+    }
+    if (graph_.nodes_[value.node].broken) {
+      graph_.nodes_[block].broken = true;
+      return false;
+    }
+    values.push_back(value);
+  }
+  return true;
+}
+
+std::optional<DType> GraphBuilder::TypeForText(const Node& node, const PortSpec& spec, const Literal& literal) const {
+  if (spec.dtype != DType::kInvalid) return spec.dtype;
+  int attr = spec.type_attr.empty() ? -1 : node.def->FindAttr(spec.type_attr);
+  if (attr >= 0 && node.def->attrs[attr].inferred) {
+    if (const DType* given = std::get_if<DType>(&node.attrs[attr])) return *given;
+  }
+  return literal.dtype;
+}
+
+Result<Tensor> GraphBuilder::LiteralTensor(const Literal& literal, std::optional<DType> dtype) const {
+  if (literal.form != Literal::Form::kText) {
+    if (!literal.tensor.defined()) return InvalidArgument("the value could not be read");
+    return literal.tensor;
+  }
+  return ParseTextLiteral(literal.text, dtype, literal.shape);
+}
+
+Result<ValueRef> GraphBuilder::LiteralNode(int block, const PortSpec& spec, const std::string& suffix, const Literal& literal) {
+  const Node& node = graph_.nodes_[block];
+  if (spec.kind == PortKind::kReference) {
+    return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithHint("wire it to a Variable block");
+  }
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, LiteralTensor(literal, TypeForText(node, spec, literal)));
+  return ValueRef{AddConstant(Cat(node.id, ".", spec.name, suffix), block, std::move(tensor)), 0};
+}
+
+int GraphBuilder::AddConstant(std::string id, int page_block, Tensor value) {
+  Node& node = graph_.nodes_.emplace_back();
+  node.id = std::move(id);
+  node.page_block = page_block;
+  node.added = true;
+  node.order = next_order_++;
+  node.output_types.push_back(value.dtype());
+  node.out_first = PortTable::Single(1);
+  node.constant = std::move(value);
+  return static_cast<int>(graph_.nodes_.size()) - 1;
+}
+
+Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
+                                  std::vector<std::pair<std::string_view, AttrValue>> attrs) {
+  Node node;
+  node.def = &def;
+  node.id = std::move(id);
+  node.page_block = page_block;
+  node.added = true;
+  for (const AttrSpec& spec : def.attrs) {
+    auto given = std::find_if(attrs.begin(), attrs.end(), [&](const auto& a) { return a.first == spec.name; });
+    if (given != attrs.end()) node.attrs.push_back(std::move(given->second));
+    else node.attrs.push_back(spec.default_value.value_or(AttrValue()));
+    // A default type of an inferred attribute gives way to the inputs.
+    if (given == attrs.end() && spec.inferred) node.attrs.back() = AttrValue();
+  }
+  std::vector<uint32_t> first(1, 0);
+  for (auto& values : inputs) {
+    first.push_back(first.back() + static_cast<uint32_t>(values.size()));
+    node.inputs.insert(node.inputs.end(), values.begin(), values.end());
+  }
+  node.in_first = PortTable::Of(std::move(first));
+  WEFT_RETURN_IF_ERROR(InferTypes(node));
+  node.order = next_order_++;
+  graph_.nodes_.push_back(std::move(node));
+  return static_cast<int>(graph_.nodes_.size()) - 1;
+}
+
+// A block of an unknown type is an error where a session, or the default of fetching every end, would have to run it.
+void GraphBuilder::ReportUnknownBlocks() {
+  if (unknown_.empty()) return;
+  std::vector<char> needed(graph_.nodes_.size(), 0);
+  std::vector<int> stack;
+  auto need = [&](int node) {
+    if (node >= 0 && !needed[node]) {
+      needed[node] = 1;
+      stack.push_back(node);
+    }
+  };
+  bool has_session = false;
+  for (size_t i = 0; i < page_.blocks.size(); ++i) {
+    const Node& node = graph_.nodes_[i];
+    if (node.def != nullptr && node.def->structural == Structural::kSession) has_session = true, need(static_cast<int>(i));
+  }
+  if (!has_session) {
+    for (size_t i = 0; i < page_.blocks.size(); ++i) need(static_cast<int>(i));
+  }
+  while (!stack.empty()) {
+    int node = stack.back();
+    stack.pop_back();
+    if (node >= static_cast<int>(page_.blocks.size())) continue;
+    for (const PageInput& input : page_.blocks[node].inputs) {
+      for (const InputItem& item : input.items) {
+        if (const auto* wire = std::get_if<Wire>(&item)) {
+          if (auto it = graph_.by_id_.find(wire->block); it != graph_.by_id_.end()) need(it->second);
+        }
+      }
+    }
+  }
+  std::vector<std::string_view> names = graph_.registry_.Names();
+  for (int block : unknown_) {
+    Status status = At(NotFound("there is no block type '", page_.blocks[block].type, "'").WithHint(DidYouMean(page_.blocks[block].type, names)), block);
+    if (page_.blocks[block].pointer.empty()) status = Status(status.code(), status.message()).WithPage(graph_.name_).WithPointer(BlockPointer(page_, block) + "/block").WithBlock(page_.blocks[block].id).WithHint(status.hint());
+    diagnostics_.Add(needed[block] ? Severity::kError : Severity::kWarning, std::move(status));
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,76 @@
+// GraphBuilder: Page -> Graph, in passes that each go over all blocks and collect every fault.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/plan/graph.h"
+
+namespace weft {
+
+class GraphBuilder {
+ public:
+  GraphBuilder(Graph& graph, Diagnostics& diagnostics) : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics) {}
+
+  void Build();
+
+  // Used by the gradient rewrite, too.
+  Graph& graph() { return graph_; }
+  /// Adds a node of a known block with its inputs connected; types are inferred. Fails where the block refuses them.
+  Result<int> AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
+                      std::vector<std::pair<std::string_view, AttrValue>> attrs);
+  int AddConstant(std::string id, int page_block, Tensor value);
+
+ private:
+  // graph_builder.cc
+  void MakeNodes();
+  void ReadAttrs(int block);
+  bool TakePinAsAttr(int block, const PageInput& input);
+  std::vector<int> Order();
+  void ReportCycles(const std::vector<int>& waiting);
+  void Connect(int block);
+  bool ConnectPort(int block, int port, const PageInput& input, std::vector<ValueRef>& values);
+  bool ConnectItem(int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values);
+  Result<ValueRef> LiteralNode(int block, const PortSpec& spec, const std::string& suffix, const Literal& literal);
+  Result<Tensor> LiteralTensor(const Literal& literal, std::optional<DType> dtype) const;
+  std::optional<DType> TypeForText(const Node& node, const PortSpec& spec, const Literal& literal) const;
+  void ReportUnknownBlocks();
+
+  // graph_types.cc
+  Status InferTypes(Node& node);
+  Status BindInputTypes(Node& node, std::vector<DType>& bound);
+  Status BindType(const Node& node, const PortSpec& spec, DType type, std::vector<DType>& bound, std::vector<int>& bound_by, int port);
+  Status SetOutputs(Node& node);
+
+  // graph_structural.cc
+  void ConnectStructural(int block);
+  void ConnectConstant(int block);
+  void ConnectVariable(int block);
+  void ConnectOperation(int block);
+  void ConnectFeed(int block);
+  void ConnectSession(int block);
+  void ConnectGradients(int block);
+  void ConnectAlias(int block);
+  const PageInput* InputOf(int block, std::string_view port) const;
+  /// The wires or literals of one port as values; false where one is in error (reported).
+  bool ValuesOf(int block, std::string_view port, std::vector<ValueRef>& values);
+  Result<int> OperationOf(const Wire& wire) const;
+
+  /// Adds the place of a port of a block (and of one item of a list) to a status.
+  Status At(Status status, int block, std::string_view port = {}, int item = -1) const;
+  void Error(Status status, int block, std::string_view port = {}, int item = -1);
+
+  Graph& graph_;
+  const Page& page_;
+  Diagnostics& diagnostics_;
+  int next_order_ = 0;
+  std::vector<int> unknown_;  // blocks of types that the registry does not know
+};
+
+/// Adds the blocks that compute the gradients of the sum of `ys` with respect to each of `xs`; a value that nothing depends on gives an
+/// invalid ValueRef. `id` names the AddSymbolicGradients block.
+Result<std::vector<ValueRef>> AddGradients(GraphBuilder& builder, const std::string& id, int page_block, const std::vector<ValueRef>& ys,
+                                           const std::vector<ValueRef>& xs);
+
+}  // namespace weft

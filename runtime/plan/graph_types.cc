@@ -1,0 +1,129 @@
+// Type inference: the types of a node's outputs from those of its inputs and its attributes.
+#include "runtime/plan/graph_builder.h"
+
+namespace weft {
+namespace {
+
+bool IsReference(const Graph& graph, ValueRef value) {
+  const Node& node = graph.node(value.node);
+  if (node.def == nullptr) return false;
+  int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
+  return port >= 0 && node.def->outputs[port].kind == PortKind::kReference;
+}
+
+Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, DType found) {
+  return InvalidArgument("the input '", spec.name, "' needs ", needed, because, ", found ", found)
+      .WithPort(spec.name)
+      .WithHint(IsManaged(needed) || IsManaged(found) ? "" : "a Cast block converts");
+}
+
+}  // namespace
+
+Status GraphBuilder::BindType(const Node& node, const PortSpec& spec, DType type, std::vector<DType>& bound, std::vector<int>& bound_by,
+                              int port) {
+  if (spec.dtype != DType::kInvalid) {
+    return spec.dtype == type ? Status() : TypeClash(spec, spec.dtype, "", type);
+  }
+  int attr = node.def->FindAttr(spec.type_attr);
+  if (attr < 0) return {};  // structural ports take any type
+  if (bound[attr] == DType::kInvalid) {
+    bound[attr] = type;
+    bound_by[attr] = port;
+    return {};
+  }
+  if (bound[attr] == type) return {};
+  std::string because = bound_by[attr] >= 0 ? Cat(", the type of '", node.def->inputs[bound_by[attr]].name, "'")
+                                            : Cat(", its attribute ", spec.type_attr);
+  return TypeClash(spec, bound[attr], because, type);
+}
+
+Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
+  const BlockDef& def = *node.def;
+  std::vector<int> bound_by(def.attrs.size(), -1);
+  for (size_t p = 0; p < def.inputs.size(); ++p) {
+    const PortSpec& spec = def.inputs[p];
+    uint32_t begin = node.in_first[p], end = node.in_first[p + 1];
+    int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
+    DTypes types;
+    for (uint32_t v = begin; v < end; ++v) {
+      DType type = graph_.TypeOf(node.inputs[v]);
+      types.push_back(type);
+      if (spec.kind == PortKind::kReference && !IsReference(graph_, node.inputs[v])) {
+        return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithPort(spec.name).WithHint("wire it to a Variable block");
+      }
+      if (spec.list != PortList::kTuple) WEFT_RETURN_IF_ERROR(BindType(node, spec, type, bound, bound_by, static_cast<int>(p)));
+    }
+    if (list_attr < 0) continue;
+    AttrValue inferred = spec.list == PortList::kTuple ? AttrValue(types) : AttrValue(static_cast<int64_t>(types.size()));
+    AttrValue& given = node.attrs[list_attr];
+    if (given.index() != 0 && given != inferred) {
+      return InvalidArgument("the input '", spec.name, "' has ", AttrText(inferred), ", but the attribute ", spec.list_attr, " says ", AttrText(given))
+          .WithPort(spec.name);
+    }
+    given = std::move(inferred);
+    if (Status status = CheckAttr(def.attrs[list_attr], given); !status.ok()) return std::move(status).WithPort(spec.name);
+  }
+  for (size_t p = 0; p < def.inputs.size(); ++p) {
+    int attr = def.inputs[p].type_attr.empty() ? -1 : def.FindAttr(def.inputs[p].type_attr);
+    if (attr < 0 || bound[attr] == DType::kInvalid) continue;
+    if (Status status = CheckAttr(def.attrs[attr], AttrValue(bound[attr])); !status.ok()) {
+      std::string allowed;
+      for (DType t : def.attrs[attr].allowed_types) allowed += Cat(allowed.empty() ? "" : ", ", t);
+      return InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " does not take ", bound[attr], "; it takes ", allowed)
+          .WithPort(def.inputs[p].name);
+    }
+  }
+  return {};
+}
+
+Status GraphBuilder::InferTypes(Node& node) {
+  const BlockDef& def = *node.def;
+  std::vector<DType> bound(def.attrs.size(), DType::kInvalid);
+  for (size_t a = 0; a < def.attrs.size(); ++a) {
+    if (const DType* given = std::get_if<DType>(&node.attrs[a])) bound[a] = *given;
+  }
+  WEFT_RETURN_IF_ERROR(BindInputTypes(node, bound));
+  for (size_t a = 0; a < def.attrs.size(); ++a) {
+    if (bound[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value) {
+      bound[a] = std::get<DType>(*def.attrs[a].default_value);
+    }
+    if (bound[a] != DType::kInvalid && node.attrs[a].index() == 0) node.attrs[a] = bound[a];
+  }
+  return SetOutputs(node);
+}
+
+Status GraphBuilder::SetOutputs(Node& node) {
+  const BlockDef& def = *node.def;
+  std::vector<uint32_t> first(1, 0);
+  node.output_types.clear();
+  bool single = true;
+  for (const PortSpec& spec : def.outputs) {
+    if (spec.list == PortList::kTuple) {
+      int attr = def.FindAttr(spec.list_attr);
+      const auto* types = attr < 0 ? nullptr : std::get_if<DTypes>(&node.attrs[attr]);
+      if (types != nullptr) node.output_types.insert(node.output_types.end(), types->begin(), types->end());
+    } else {
+      int64_t count = 1;
+      if (spec.list == PortList::kHomogeneous) {
+        int attr = def.FindAttr(spec.list_attr);
+        const auto* given = attr < 0 ? nullptr : std::get_if<int64_t>(&node.attrs[attr]);
+        count = given == nullptr ? 0 : *given;
+        if (count < 0 || count > (1 << 20)) return InvalidArgument("needs a list of 0 to 1048576 outputs, found ", count).WithPort(spec.list_attr);
+      }
+      DType type = spec.dtype;
+      if (type == DType::kInvalid) {
+        int attr = def.FindAttr(spec.type_attr);
+        const DType* given = attr < 0 ? nullptr : std::get_if<DType>(&node.attrs[attr]);
+        if (given == nullptr) return InvalidArgument("the type of the output '", spec.name, "' is not known").WithPort(spec.type_attr);
+        type = *given;
+      }
+      node.output_types.insert(node.output_types.end(), static_cast<size_t>(count), type);
+    }
+    single &= spec.list == PortList::kSingle;
+    first.push_back(static_cast<uint32_t>(node.output_types.size()));
+  }
+  node.out_first = single ? PortTable::Single(def.outputs.size()) : PortTable::Of(std::move(first));
+  return {};
+}
+
+}  // namespace weft

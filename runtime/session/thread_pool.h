@@ -1,0 +1,65 @@
+// The engine's threads: Eigen's pool, with denormals flushed to zero on every thread while kernels run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "weft/block/services.h"
+
+namespace weft {
+
+/// Flushes denormals to zero on this thread while it lives, as TensorFlow does inside its kernels.
+class FlushDenormals {
+ public:
+  FlushDenormals();
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  int threads() const { return threads_; }
+  /// Calls task(0..count-1) on up to threads() threads, the calling one included. `cancelled` is looked at before each task.
+  /// An exception in a task ends the loop and is thrown again on the calling thread.
+  void Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled);
+
+ private:
+  struct Impl;
+  int threads_;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The Workers of one run.
+class PoolWorkers final : public Workers {
+ public:
+  PoolWorkers(ThreadPool& pool, std::atomic<bool>& cancelled) : pool_(pool), cancelled_(cancelled) {}
+  void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) { deadline_ = deadline; }
+  /// Whether the run shall end; sets the cancel flag when the deadline has passed.
+  bool Stopped() const {
+    if (cancelled_.load(std::memory_order_relaxed)) return true;
+    if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) {
+      cancelled_.store(true, std::memory_order_relaxed);
+      return true;
+    }
+    return false;
+  }
+  int threads() const override { return pool_.threads(); }
+  void Run(int64_t count, FunctionRef<void(int64_t)> task) override {
+    pool_.Run(count, task, [this] { return Stopped(); });
+  }
+
+ private:
+  ThreadPool& pool_;
+  std::atomic<bool>& cancelled_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+};
+
+}  // namespace weft
