@@ -4,17 +4,26 @@
 
 #define WEFT_CATALOG(BLOCK) \
   BLOCK(math, Add) \
+  BLOCK(math, AddN) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
   BLOCK(training, ApplyGradientDescent) \
   BLOCK(state, Assign) \
+  BLOCK(nn, BiasAdd) \
+  BLOCK(nn, BiasAddGrad) \
   BLOCK(core, ClientSession) \
+  BLOCK(math, Complex) \
+  BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
   BLOCK(math, Div) \
+  BLOCK(math, Equal) \
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
+  BLOCK(math, Greater) \
+  BLOCK(array_ops, Identity) \
+  BLOCK(math, Imag) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
@@ -25,6 +34,7 @@
   BLOCK(math, Multiply) \
   BLOCK(math, Negate) \
   BLOCK(array_ops, OneHot) \
+  BLOCK(array_ops, OnesLike) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
   BLOCK(array_ops, Placeholder) \
@@ -36,18 +46,25 @@
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
   BLOCK(random, RandomNormal_ex) \
+  BLOCK(math, Real) \
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
+  BLOCK(math, ReciprocalGrad) \
+  BLOCK(nn, Relu) \
+  BLOCK(nn, ReluGrad) \
   BLOCK(array_ops, Reshape) \
   BLOCK(core, Scope) \
   BLOCK(math, Sigmoid) \
+  BLOCK(math, SigmoidGrad) \
   BLOCK(math, Square) \
   BLOCK(core, Status) \
   BLOCK(math, Subtract) \
   BLOCK(control_flow_ops, Switch) \
   BLOCK(math, Tanh) \
+  BLOCK(math, TanhGrad) \
   BLOCK(core, Tensor) \
   BLOCK(state, Variable) \
+  BLOCK(array_ops, ZerosLike) \
   /* one block a line, sorted by name */
 
 namespace weft {

@@ -1,0 +1,164 @@
+// Lanes: one vector register of elements in the type they are computed in. Plain +, -, * act on all lanes at once; half and bfloat16 are
+// float lanes, integers are unsigned lanes and so wrap.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "weft/base/dtype.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace weft::kernels {
+
+#if defined(__AVX512F__)
+inline constexpr int kLaneBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kLaneBytes = 32;
+#else
+inline constexpr int kLaneBytes = 16;
+#endif
+
+/// The type that elements of T are computed in.
+template <class T>
+struct LaneElementOf {
+  using Type = Accumulator<T>;
+};
+template <Integer T>
+struct LaneElementOf<T> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <class T>
+using LaneElement = typename LaneElementOf<T>::Type;
+
+template <class A>
+inline constexpr int kLanes = kLaneBytes / static_cast<int>(sizeof(A));
+
+template <class A, int kBytes = kLaneBytes>
+struct LanesOf {
+  typedef A Type __attribute__((vector_size(kBytes)));
+};
+template <class A>
+using Lanes = typename LanesOf<A>::Type;
+
+// ---- one element ----
+
+inline float ToLaneElement(bfloat16 v) { return std::bit_cast<float>(static_cast<uint32_t>(std::bit_cast<uint16_t>(v)) << 16); }
+template <class T>
+LaneElement<T> ToLaneElement(T v) {
+  return static_cast<LaneElement<T>>(v);
+}
+template <class T, class A>
+T FromLaneElement(A v) {
+  return static_cast<T>(v);
+}
+
+// ---- a register of them; addresses need no alignment ----
+
+template <class T>
+inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
+  using A = LaneElement<T>;
+  Lanes<A> v;
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    typename LanesOf<uint16_t, kLaneBytes / 2>::Type bits;
+    std::memcpy(&bits, p, sizeof bits);
+    const Lanes<uint32_t> wide = __builtin_convertvector(bits, Lanes<uint32_t>) << 16;
+    std::memcpy(&v, &wide, sizeof v);
+  } else if constexpr (std::is_same_v<T, half>) {
+#if defined(__AVX512F__)
+    v = static_cast<Lanes<A>>(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+#elif defined(__F16C__)
+    v = static_cast<Lanes<A>>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#else
+    for (int i = 0; i < kLanes<A>; ++i) v[i] = static_cast<float>(p[i]);
+#endif
+  } else {
+    std::memcpy(&v, p, sizeof v);
+  }
+  return v;
+}
+
+/// Rounds to even; a NaN stays one.
+inline typename LanesOf<uint16_t, kLaneBytes / 2>::Type ToBFloat16Bits(Lanes<float> v) {
+  Lanes<uint32_t> bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  const Lanes<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  const Lanes<uint32_t> quiet = (bits >> 16) | 0x40;
+  const auto is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  const Lanes<uint32_t> chosen = is_nan ? quiet : rounded;
+  return __builtin_convertvector(chosen, typename LanesOf<uint16_t, kLaneBytes / 2>::Type);
+}
+
+/// kStream: past the cache, for results too large to stay in it; `p` is then a multiple of the stored bytes, and StreamFence must follow.
+template <bool kStream = false, class T>
+inline void StoreLanes(T* p, Lanes<LaneElement<T>> v) {
+  auto store = [p](auto bits) {
+#if defined(__AVX512F__)
+    if constexpr (kStream && sizeof bits == 64) return _mm512_stream_si512(reinterpret_cast<__m512i*>(p), std::bit_cast<__m512i>(bits));
+#endif
+#if defined(__AVX__)
+    if constexpr (kStream && sizeof bits == 32) return _mm256_stream_si256(reinterpret_cast<__m256i*>(p), std::bit_cast<__m256i>(bits));
+#endif
+#if defined(__x86_64__)
+    if constexpr (kStream && sizeof bits == 16) return _mm_stream_si128(reinterpret_cast<__m128i*>(p), std::bit_cast<__m128i>(bits));
+#endif
+    std::memcpy(static_cast<void*>(p), &bits, sizeof bits);
+  };
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    store(ToBFloat16Bits(v));
+  } else if constexpr (std::is_same_v<T, half>) {
+#if defined(__AVX512F__)
+    store(_mm512_cvtps_ph(std::bit_cast<__m512>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#elif defined(__F16C__)
+    store(_mm256_cvtps_ph(std::bit_cast<__m256>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#else
+    for (int i = 0; i < kLanes<float>; ++i) p[i] = static_cast<half>(v[i]);
+#endif
+  } else {
+    store(v);
+  }
+}
+
+/// Makes streamed stores visible to other threads.
+inline void StreamFence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// All lanes equal.
+template <class A>
+inline Lanes<A> Broadcast(A value) {
+  return Lanes<A>{} + value;
+}
+
+/// v in lanes [first, end), 0 in the others, whatever they hold.
+template <class A>
+inline Lanes<A> KeepLanes(Lanes<A> v, int first, int end) {
+  static constexpr auto kIota = [] {
+    std::array<A, kLanes<A>> iota{};
+    for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
+    return iota;
+  }();
+  Lanes<A> index;
+  std::memcpy(&index, kIota.data(), sizeof index);
+  return (index >= Broadcast<A>(static_cast<A>(first))) & (index < Broadcast<A>(static_cast<A>(end))) ? v : Lanes<A>{};
+}
+
+/// Sums lanes in pairs down to `width` of them (1 or 2): to[i] is the sum of lanes i, i + width, ...
+template <int width, class A, class R>
+inline void FoldLanes(Lanes<A> v, R* to) {
+  R halves[kLanes<A>];
+  for (int i = 0; i < kLanes<A>; ++i) halves[i] = v[i];
+  for (int n = kLanes<A> / 2; n >= width; n /= 2) {
+    for (int i = 0; i < n; ++i) halves[i] += halves[i + n];
+  }
+  for (int i = 0; i < width; ++i) to[i] = halves[i];
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,104 @@
+#include "blocks/kernels/channel_sweep.h"
+#include "blocks/nn/bias.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> value{"value", "T", "[N, ..., C]; for NCHW [N, C, ...]"};
+constexpr In<1> bias{"bias", "T", "[C]: what is added to each channel"};
+constexpr Out<0> output{"output", "T", "the shape of value"};
+constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is: the last axis for NHWC, axis 1 for NCHW", "NHWC|NCHW"};
+
+constexpr int64_t kTaskElements = 32 * 1024;
+
+struct Addition {
+  kernels::ChannelCut cut;
+};
+
+template <class T>
+kernels::ChannelCut CutOf(kernels::ChannelBox box) {
+  if constexpr (Complex<T>) {
+    // As pairs of numbers; runs of one complex channel are left to a loop of their own.
+    if (box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
+    return kernels::CutChannels(box, kernels::kLanes<typename T::value_type>, 2 * kTaskElements);
+  } else {
+    return kernels::CutChannels(box, kernels::kLanes<kernels::LaneElement<T>>, kTaskElements);
+  }
+}
+
+Result<Addition> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, BoxOf(ctx, value, ctx.attr(data_format)));
+  if (ctx.shape(bias).rank() != 1) return ctx.Error(bias, "needs rank 1, found ", ctx.shape(bias));
+  if (ctx.shape(bias)[0] != box.channels) {
+    return ctx.Error(bias, "needs one element for each channel of value, [", box.channels, "], found ", ctx.shape(bias));
+  }
+  ctx.set(output, ctx.shape(value));
+  const Addition addition{Dispatch(ctx.dtype(value), kBiasTypes, [&]<class T>() { return CutOf<T>(box); })};
+  if (addition.cut.fold > 1) ctx.set_scratch(addition.cut.width * static_cast<int64_t>(sizeof(double)));
+  return addition;
+}
+
+/// The bias of each position of a row; `pair` numbers make up a channel's.
+template <class T>
+const T* SpreadBias(const kernels::ChannelCut& cut, const T* from, int64_t pair, T* to) {
+  for (int64_t i = 0; i < cut.width; ++i) to[i] = from[i / cut.fold * pair + i % pair];
+  return to;
+}
+
+template <class T>
+void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, const T* b, T* to) {
+  auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
+  const kernels::Sweep<T, T, 1, 1, 0, decltype(add)> sweep{{x}, {b}, {}, to};
+  ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) sweep.Run(cut, task);
+  });
+}
+
+template <class T>
+void AddToComplexRuns(const kernels::ChannelCut& cut, RunContext& ctx) {
+  const T *x = ctx.in<T>(value).data(), *b = ctx.in<T>(bias).data();
+  T* to = ctx.out<T>(output).data();
+  const int64_t length = cut.box.inner / 2, grain = std::max<int64_t>(1, kTaskElements / length);
+  ctx.workers().For(cut.box.outer * cut.box.channels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t run = begin; run < end; ++run) {
+      const T add = b[run % cut.box.channels];
+      for (int64_t i = run * length; i < (run + 1) * length; ++i) to[i] = x[i] + add;
+    }
+  });
+}
+
+constexpr auto Run = []<class T>(const Addition& addition, RunContext& ctx) {
+  const kernels::ChannelCut& cut = addition.cut;
+  if constexpr (Complex<T>) {
+    if (cut.runs) return AddToComplexRuns<T>(cut, ctx);
+    using Part = typename T::value_type;
+    const Part *x = reinterpret_cast<const Part*>(ctx.in<T>(value).data()), *b = reinterpret_cast<const Part*>(ctx.in<T>(bias).data());
+    if (cut.fold > 1) b = SpreadBias<Part>(cut, b, 2, ctx.scratch<Part>().data());
+    AddToRows(cut, ctx, x, b, reinterpret_cast<Part*>(ctx.out<T>(output).data()));
+  } else {
+    const T* b = ctx.in<T>(bias).data();
+    if (!cut.runs && cut.fold > 1) b = SpreadBias<T>(cut, b, 1, ctx.scratch<T>().data());
+    AddToRows(cut, ctx, ctx.in<T>(value).data(), b, ctx.out<T>(output).data());
+  }
+};
+
+Status Gradient(GradientBuilder& g) {
+  g.Set(value, g.grad(output));
+  if (g.wanted(bias)) g.Set(bias, g.Add("BiasAddGrad", {{"out_backprop", {g.grad(output)}}}, {{"data_format", g.AttrOf("data_format")}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef BiasAdd() {
+  return Block("BiasAdd", "Adds a bias to each channel.")
+      .Ports(value, bias, output)
+      .Attrs(data_format)
+      .Types("T", kBiasTypes)
+      .Elementwise()
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,101 @@
+#include "blocks/kernels/channel_sweep.h"
+#include "blocks/nn/bias.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> out_backprop{"out_backprop", "T", "[N, ..., C]; for NCHW [N, C, ...]: the gradient of BiasAdd's output"};
+constexpr Out<0> output{"output", "T", "[C]: the gradient of the bias"};
+constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is: the last axis for NHWC, axis 1 for NCHW", "NHWC|NCHW"};
+
+constexpr int64_t kTaskElements = 64 * 1024;
+
+struct Sums {
+  kernels::ChannelCut cut;
+  int64_t total_offset;  // bytes from the start of the scratch: partial sums first, then the sums of the channels
+};
+
+/// A complex number is two numbers side by side: two channels where the channel is innermost, else two sums a channel.
+template <class T>
+struct PartOf {
+  using Type = T;
+  static constexpr int kPair = 1;
+};
+template <Complex T>
+struct PartOf<T> {
+  using Type = typename T::value_type;
+  static constexpr int kPair = 2;
+};
+
+/// Sums of floats are added up in double at the end, integers wrap.
+template <class A>
+using Total = std::conditional_t<std::is_same_v<A, float>, double, A>;
+
+template <class T>
+Sums CutSums(kernels::ChannelBox box) {
+  using Part = typename PartOf<T>::Type;
+  using A = kernels::LaneElement<Part>;
+  constexpr int kPair = PartOf<T>::kPair;
+  if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
+  Sums sums{kernels::CutChannels(box, kernels::kLanes<A>, kTaskElements), 0};
+  const int64_t partials = sums.cut.partials() * (sums.cut.runs ? kPair : 1);
+  sums.total_offset = (partials * static_cast<int64_t>(sizeof(A)) + 63) / 64 * 64;
+  return sums;
+}
+
+Result<Sums> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, BoxOf(ctx, out_backprop, ctx.attr(data_format)));
+  ctx.set(output, Shape{box.channels});
+  const Sums sums = Dispatch(ctx.dtype(out_backprop), kBiasTypes, [&]<class T>() { return CutSums<T>(box); });
+  ctx.set_scratch(sums.total_offset + box.channels * static_cast<int64_t>(sizeof(complex128)));
+  return sums;
+}
+
+/// One pass: each element is read once.
+template <class T, int kPair>
+void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t channels) {
+  using A = kernels::LaneElement<T>;
+  const kernels::ChannelCut& cut = sums.cut;
+  A* partial = ctx.scratch<A>().data();
+  auto* total = reinterpret_cast<Total<A>*>(ctx.scratch<std::byte>().data() + sums.total_offset);
+  auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
+  const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
+  ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) sweep.Run(cut, task);
+  });
+  const int64_t grain = std::max<int64_t>(1, 2 * kTaskElements / std::max<int64_t>(1, cut.blocks * cut.fold));
+  ctx.workers().For(channels, grain, [&](int64_t first, int64_t end) {
+    kernels::AddBlocks<kPair>(cut, partial, first, end, total);
+    for (int64_t c = first * kPair; c < end * kPair; ++c) to[c] = kernels::FromLaneElement<T>(total[c]);
+  });
+}
+
+constexpr auto Run = []<class T>(const Sums& sums, RunContext& ctx) {
+  using Part = typename PartOf<T>::Type;
+  const Part* x = reinterpret_cast<const Part*>(ctx.in<T>(out_backprop).data());
+  Part* to = reinterpret_cast<Part*>(ctx.out<T>(output).data());
+  const kernels::ChannelBox& box = sums.cut.box;
+  if (PartOf<T>::kPair == 1 || (box.inner == 1 && box.outer > 0)) return SumChannels<Part, 1>(sums, ctx, x, to, box.channels);
+  SumChannels<Part, PartOf<T>::kPair>(sums, ctx, x, to, box.channels);
+};
+
+Status Gradient(GradientBuilder& g) {
+  g.Set(out_backprop, g.Add("BiasAdd", {{"value", {g.Add("ZerosLike", {{"x", {g.in(out_backprop)}}})}}, {"bias", {g.grad(output)}}},
+                            {{"data_format", g.AttrOf("data_format")}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef BiasAddGrad() {
+  return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
+      .Details("Floats, halves and bfloat16 are summed in float in blocks and rounded once; integers, quantized ones too, wrap.")
+      .Ports(out_backprop, output)
+      .Attrs(data_format)
+      .Types("T", kBiasTypes)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks
