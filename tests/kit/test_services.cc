@@ -1,0 +1,115 @@
+#include "tests/kit/test_services.h"
+
+#include <pmmintrin.h>
+#include <stdlib.h>
+
+namespace weft::kit {
+namespace {
+
+thread_local bool inside_task = false;
+
+}  // namespace
+
+FlushDenormals::FlushDenormals() : before_(_mm_getcsr()) {
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+  _MM_SET_DENORMALS_ZERO_MODE(_MM_DENORMALS_ZERO_ON);
+}
+
+FlushDenormals::~FlushDenormals() { _mm_setcsr(before_); }
+
+TestWorkers::TestWorkers(int threads) {
+  for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { Help(); });
+}
+
+TestWorkers::~TestWorkers() {
+  {
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+void TestWorkers::Run(int64_t count, FunctionRef<void(int64_t)> task) {
+  if (inside_task || helpers_.empty()) {
+    for (int64_t i = 0; i < count; ++i) task(backwards_ ? count - 1 - i : i);
+    return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    task_ = &task;
+    count_ = count;
+    next_ = 0;
+    working_ = static_cast<int>(helpers_.size());
+    ++generation_;
+  }
+  changed_.notify_all();
+  Work();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return working_ == 0; });
+}
+
+void TestWorkers::Help() {
+  FlushDenormals flush;
+  int64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return ended_ || generation_ != seen; });
+    if (ended_) return;
+    seen = generation_;
+    lock.unlock();
+    Work();
+    lock.lock();
+    if (--working_ == 0) changed_.notify_all();
+  }
+}
+
+void TestWorkers::Work() {
+  inside_task = true;
+  for (int64_t i = next_++; i < count_; i = next_++) (*task_)(backwards_ ? count_ - 1 - i : i);
+  inside_task = false;
+}
+
+Result<std::filesystem::path> TestFiles::Resolve(std::string_view name, Access) const {
+  std::filesystem::path path = (folder_ / std::filesystem::path(name)).lexically_normal();
+  std::filesystem::path inside = path.lexically_relative(folder_);
+  if (inside.empty() || *inside.begin() == "..") return PermissionDenied("needs a file inside ", folder_.string(), ", found '", name, "'");
+  return path;
+}
+
+Status TestWaiter::Wait(std::unique_lock<std::mutex>&, std::condition_variable&, FunctionRef<bool()> ready, int64_t timeout_ms,
+                        std::string_view what) {
+  if (ready()) return {};
+  if (timeout_ms >= 0) return Cancelled("no ", what, " within ", timeout_ms, " ms");
+  return FailedPrecondition("nothing will bring about ", what);
+}
+
+void TestLog::Print(std::string_view text) {
+  std::lock_guard lock(mutex_);
+  text_ += Cat(text, "\n");
+}
+
+std::string TestLog::text() const {
+  std::lock_guard lock(mutex_);
+  return text_;
+}
+
+Result<ResourceHandle> TestState::Shared(std::string_view container, std::string_view shared_name, const Factory& make) {
+  ResourceHandle& handle = handles_[Cat(container, "/", shared_name)];
+  if (!handle) {
+    WEFT_ASSIGN_OR_RETURN(handle, make());
+  }
+  return handle;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "weft-test-XXXXXX").string();
+  if (mkdtemp(name.data()) != nullptr) path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace weft::kit

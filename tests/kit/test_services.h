@@ -1,0 +1,106 @@
+// The engine's services as tests need them: real threads, one folder of files, a log that can be read, state in a map.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "weft/block/context.h"
+#include "weft/block/services.h"
+
+namespace weft::kit {
+
+/// While it lives, this thread's denormal numbers are zero, as they are in the engine.
+class FlushDenormals {
+ public:
+  FlushDenormals();
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+/// Parallel loops on `threads` threads, the calling one included. One call of Run at a time; a Run inside a task runs on the thread
+/// of that task.
+class TestWorkers : public Workers {
+ public:
+  explicit TestWorkers(int threads);
+  ~TestWorkers() override;
+
+  int threads() const override { return static_cast<int>(helpers_.size()) + 1; }
+  void Run(int64_t count, FunctionRef<void(int64_t)> task) override;
+  /// Whether tasks are handed out from the last to the first.
+  void set_backwards(bool backwards) { backwards_ = backwards; }
+
+ private:
+  void Help();
+  void Work();
+
+  std::vector<std::thread> helpers_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  FunctionRef<void(int64_t)>* task_ = nullptr;
+  int64_t count_ = 0;
+  std::atomic<int64_t> next_{0};
+  int64_t generation_ = 0;
+  int working_ = 0;
+  bool backwards_ = false, ended_ = false;
+};
+
+/// Files inside one folder.
+class TestFiles : public Files {
+ public:
+  explicit TestFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Result<std::filesystem::path> Resolve(std::string_view name, Access access) const override;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Nobody else is there to wait for: what is not ready never will be.
+class TestWaiter : public Waiter {
+ public:
+  Status Wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, FunctionRef<bool()> ready, int64_t timeout_ms,
+              std::string_view what) override;
+};
+
+class TestLog : public Log {
+ public:
+  void Print(std::string_view text) override;
+  std::string text() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+/// State that lives as long as this object.
+class TestState : public BindContext {
+ public:
+  Result<ResourceHandle> Own(const Factory& make) override { return Shared("", "own state", make); }
+  Result<ResourceHandle> Shared(std::string_view container, std::string_view shared_name, const Factory& make) override;
+
+ private:
+  std::map<std::string, ResourceHandle> handles_;
+};
+
+/// A fresh, empty folder that goes when the object goes.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace weft::kit
