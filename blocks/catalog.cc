@@ -63,6 +63,8 @@
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
   BLOCK(core, Tensor) \
+  BLOCK(array_ops, Transpose) \
+  BLOCK(array_ops, TransposeBack) \
   BLOCK(state, Variable) \
   BLOCK(array_ops, ZerosLike) \
   /* one block a line, sorted by name */

@@ -1,0 +1,92 @@
+// Transpose, and the transposition back that its gradient needs.
+#include "blocks/kernels/transpose.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> x{"x", "T", "of any shape"};
+constexpr In<1> perm{"perm", "Tperm", "[rank]: axis i of the output is axis perm[i] of x; negative ones count from the end"};
+constexpr Out<0> y{"y", "T", "x with its axes in the order of perm"};
+
+constexpr In<0> back_x{"x", "T", "of any shape"};
+constexpr In<1> back_perm{"perm", "Tperm", "[rank]: axis perm[i] of the output is axis i of x"};
+constexpr Out<0> back_y{"y", "T", "x with its axes put back where perm took them from"};
+
+// The axes as a permutation, each in [0, rank).
+Result<std::vector<int64_t>> CheckedPerm(PlanContext& ctx) {
+  const int rank = ctx.shape(x).rank();
+  if (ctx.shape(perm).rank() != 1 || ctx.shape(perm)[0] != rank) {
+    return ctx.Error(perm, "needs a vector of ", rank, " axes for x of shape ", ctx.shape(x), ", found ", ctx.shape(perm));
+  }
+  std::vector<int64_t> axes = ctx.ints(perm);
+  std::vector<bool> seen(axes.size());
+  for (int64_t& axis : axes) {
+    if (axis < -rank || axis >= rank) return ctx.Error(perm, "needs axes from ", -rank, " to ", rank - 1, ", found ", axis);
+    if (axis < 0) axis += rank;
+    if (seen[axis]) return ctx.Error(perm, "needs each axis once, found ", axis, " twice");
+    seen[axis] = true;
+  }
+  return axes;
+}
+
+Result<kernels::Transposition> PlanPerm(PlanContext& ctx, const std::vector<int64_t>& axes) {
+  const Shape& shape = ctx.shape(x);
+  Shape turned = shape;
+  for (size_t i = 0; i < axes.size(); ++i) turned.set_dim(static_cast<int>(i), shape[static_cast<int>(axes[i])]);
+  ctx.set(y, std::move(turned));
+  return kernels::MakeTransposition(shape.dims(), axes, ElementSize(ctx.dtype(x)));
+}
+
+Result<kernels::Transposition> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> axes, CheckedPerm(ctx));
+  return PlanPerm(ctx, axes);
+}
+
+Result<kernels::Transposition> PlanBack(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> axes, CheckedPerm(ctx));
+  std::vector<int64_t> inverse(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) inverse[axes[i]] = static_cast<int64_t>(i);
+  return PlanPerm(ctx, inverse);
+}
+
+constexpr auto Run = []<class T>(const kernels::Transposition& t, RunContext& ctx) {
+  const T* from = ctx.in<T>(x).data();
+  T* to = ctx.out<T>(y).data();
+  ctx.workers().For(t.tiles, t.grain(), [&](int64_t begin, int64_t end) { kernels::Transpose(t, from, to, begin, end); });
+};
+
+Status Gradient(GradientBuilder& g) {
+  if (g.grad(y).valid()) g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}}));
+  return {};
+}
+
+Status BackGradient(GradientBuilder& g) {
+  if (g.grad(back_y).valid()) g.Set(back_x, g.Add("Transpose", {{"x", {g.grad(back_y)}}, {"perm", {g.in(back_perm)}}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Transpose() {
+  return Block("Transpose", "Puts the axes of a tensor in another order.")
+      .Ports(x, perm, y)
+      .Types("T", kAllTypes)
+      .Types("Tperm", kIndices)
+      .ShapedBy(perm)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run, kBySize);
+}
+
+BlockDef TransposeBack() {
+  return Block("TransposeBack", "Undoes a Transpose by the same perm: the gradient of Transpose.")
+      .Ports(back_x, back_perm, back_y)
+      .Types("T", kAllTypes)
+      .Types("Tperm", kIndices)
+      .ShapedBy(back_perm)
+      .Internal()
+      .Gradient(BackGradient)
+      .Kernel(PlanBack, Run, kBySize);
+}
+
+}  // namespace weft::blocks
