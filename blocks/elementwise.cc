@@ -8,4 +8,14 @@ Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>
   return kernels::MakeBroadcastLoops(ctx.shape(x).dims(), ctx.shape(y).dims());
 }
 
+Status PlanPairs(PlanContext& ctx) {
+  const In<0> left{ctx.def().inputs[0].name.c_str(), "", ""};
+  const In<1> right{ctx.def().inputs[1].name.c_str(), "", ""};
+  if (ctx.shape(left) != ctx.shape(right)) {
+    return ctx.Error(right, "needs the shape of ", left.name, ", ", ctx.shape(left), ", found ", ctx.shape(right));
+  }
+  ctx.set(Out<0>{}, ctx.shape(left));
+  return {};
+}
+
 }  // namespace weft::blocks

@@ -85,4 +85,20 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
 template <class Op>
 inline constexpr auto RunBroadcast = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, T>(loops, ctx); };
 
+
+/// Output 0 has the shape of inputs 0 and 1, which must be the same.
+Status PlanPairs(PlanContext& ctx);
+
+/// Output 0 = Op of inputs 0 and 1, which have one shape.
+template <class Op>
+inline constexpr auto RunPairs = []<class T>(const NoParameters&, RunContext& ctx) {
+  const T* left = ctx.in<T>(In<0>{}).data();
+  const T* right = ctx.in<T>(In<1>{}).data();
+  const auto out = ctx.out<T>(Out<0>{});
+  T* to = out.data();
+  ctx.workers().For(static_cast<int64_t>(out.size()), GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+    kernels::RowElements<Op, T, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
+  });
+};
+
 }  // namespace weft::blocks

@@ -77,7 +77,7 @@ Status TanhGradient(GradientBuilder& g) {
   return {};
 }
 Status ReciprocalGradient(GradientBuilder& g) {
-  g.Set(x, FromResult(g, "ReciprocalGrad", Conjugate(g, g.out(y)), g.grad(y)));
+  g.Set(x, FromResult(g, "ReciprocalGrad", g.out(y), g.grad(y)));
   return {};
 }
 

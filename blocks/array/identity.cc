@@ -1,0 +1,48 @@
+// Identity, ZerosLike, OnesLike.
+#include <algorithm>
+
+#include "blocks/elementwise.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> input{"input", "T", "any shape"};
+constexpr Out<0> output{"output", "T", "the shape of input"};
+constexpr In<0> x{"x", "T", "any shape"};
+constexpr Out<0> y{"y", "T", "the shape of x"};
+
+constexpr auto kOneTypes = kNumbers + TypeList<bool>{};
+constexpr auto kZeroTypes = kNumbers + kQuantized + TypeList<bool, std::string>{};
+
+template <class T>
+void FillWith(RunContext& ctx, const T& value) {
+  const auto out = ctx.out<T>(y);
+  T* to = out.data();
+  ctx.workers().For(static_cast<int64_t>(out.size()), 65536, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+}
+constexpr auto RunZeros = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T{}); };
+constexpr auto RunOnes = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T(1)); };
+
+Status IdentityGradient(GradientBuilder& g) {
+  g.Set(input, g.grad(output));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Identity() {
+  return Block("Identity", "The input as it is.")
+      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward).Gradient(IdentityGradient).PlanOnly(PlanMap);
+}
+
+BlockDef ZerosLike() {
+  return Block("ZerosLike", "Zeros (empty strings, false) in the shape of x.")
+      .Ports(x, y).Types("T", kZeroTypes).NotDifferentiable().Kernel(PlanMap, RunZeros, kBySize);
+}
+
+BlockDef OnesLike() {
+  return Block("OnesLike", "Ones (true) in the shape of x.")
+      .Ports(x, y).Types("T", kOneTypes).NotDifferentiable().Kernel(PlanMap, RunOnes);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,81 @@
+// AddN: the sum of a list of tensors.
+#include <algorithm>
+
+#include "blocks/elementwise.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr InList<0> inputs{"inputs", "T", "N", "one tensor or more, all of one shape"};
+constexpr Out<0> sum{"sum", "T", "the shape of the inputs"};
+
+constexpr auto kAddable = kNumbers + kQuantized;
+
+Status Plan(PlanContext& ctx) {
+  if (ctx.count(inputs) == 0) return ctx.Error(inputs, "needs at least one tensor, found none");
+  const Shape& shape = ctx.shape(inputs, 0);
+  for (int k = 1; k < ctx.count(inputs); ++k) {
+    if (ctx.shape(inputs, k) != shape) {
+      return ctx.Error(inputs, "needs tensors of one shape, found ", shape, " first and ", ctx.shape(inputs, k), " at index ", k);
+    }
+  }
+  ctx.set(sum, shape);
+  return {};
+}
+
+/// acc[i] += from[i].
+template <class T, class A>
+void AddTo(const T* from, A* acc, int64_t n) {
+  if constexpr (ShortFloat<T>) {
+    float wide[kernels::kFloatBlock];
+    kernels::Widen(from, wide, n);
+    AddTo(wide, acc, n);
+  } else if constexpr (Complex<T>) {
+    for (int64_t i = 0; i < n; ++i) acc[i] += from[i];
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) acc[i] = WrapAdd(acc[i], from[i]);
+  }
+}
+
+/// Elements [begin, end) of the sum, block by block; the output may be the memory of any input.
+template <class T>
+void SumBlocks(RunContext& ctx, int64_t begin, int64_t end) {
+  using A = Accumulator<T>;
+  A acc[kernels::kFloatBlock];
+  T* to = ctx.out<T>(sum).data();
+  const int count = ctx.count(inputs);
+  for (int64_t at = begin; at < end; at += kernels::kFloatBlock) {
+    const int64_t n = std::min(kernels::kFloatBlock, end - at);
+    kernels::Widen(ctx.in<T>(inputs, 0).data() + at, acc, n);
+    for (int k = 1; k < count; ++k) AddTo(ctx.in<T>(inputs, k).data() + at, acc, n);
+    kernels::Narrow(acc, to + at, n);
+  }
+}
+
+constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
+  const int64_t size = static_cast<int64_t>(ctx.out<T>(sum).size());
+  const int count = ctx.count(inputs);
+  if (size == 1) {
+    Accumulator<T> total = static_cast<Accumulator<T>>(ctx.in<T>(inputs, 0)[0]);
+    for (int k = 1; k < count; ++k) total = WrapAdd(total, static_cast<Accumulator<T>>(ctx.in<T>(inputs, k)[0]));
+    ctx.out<T>(sum)[0] = static_cast<T>(total);
+    return;
+  }
+  const int64_t grain = std::max<int64_t>(65536 / (count + 1), 4096);
+  ctx.workers().For(size, grain, [&](int64_t begin, int64_t end) { SumBlocks<T>(ctx, begin, end); });
+};
+
+Status Gradient(GradientBuilder& g) {
+  for (int k = 0; k < g.count(inputs); ++k) g.Set(inputs, g.grad(sum), k);
+  return {};
+}
+
+}  // namespace
+
+BlockDef AddN() {
+  return Block("AddN", "The sum of tensors of one shape.")
+      .Ports(inputs, sum).Types("T", kAddable).Elementwise().Gradient(Gradient).Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks
