@@ -16,6 +16,11 @@
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
+  BLOCK(nn, Conv2D) \
+  BLOCK(nn, Conv2DBackpropFilter) \
+  BLOCK(nn, Conv2DBackpropFilterLike) \
+  BLOCK(nn, Conv2DBackpropInput) \
+  BLOCK(nn, Conv2DBackpropInputLike) \
   BLOCK(math, Div) \
   BLOCK(math, Equal) \
   BLOCK(data_flow_ops, FIFOQueue) \

@@ -27,31 +27,37 @@ struct WindowAxis {
 /// Depth, height, width. Pictures without a depth have the axis that WindowAxis{} is.
 using WindowAxes = std::array<WindowAxis, 3>;
 
-/// Inputs from the first to the last that a window spans, or nullopt where that overflows. window >= 0, dilation >= 1.
+/// Sizes beyond this are absurd; below it sums of two never overflow.
+inline constexpr int64_t kMaxExtent = int64_t{1} << 60;
+
+/// Inputs from the first to the last that a window spans, or nullopt over kMaxExtent. window >= 0, dilation >= 1.
 inline std::optional<int64_t> WindowSpan(int64_t window, int64_t dilation) {
   int64_t span = 0;
   if (window == 0) return span;
-  if (__builtin_mul_overflow(window - 1, dilation, &span) || __builtin_add_overflow(span, 1, &span)) return std::nullopt;
+  if (__builtin_mul_overflow(window - 1, dilation, &span) || span >= kMaxExtent) return std::nullopt;
+  ++span;
   return span;
 }
 
 /// SAME padding: as many outputs as strides fit, the padding shared out with the odd one behind. `span` is WindowSpan's; stride >= 1.
-/// False where a size overflows.
+/// A stride past the end is cut to the input. False for an absurd size.
 inline bool PadSame(WindowAxis& axis, int64_t span) {
+  if (axis.in > kMaxExtent) return false;
+  axis.stride = std::min(axis.stride, std::max<int64_t>(axis.in, 1));
   axis.out = axis.in / axis.stride + (axis.in % axis.stride != 0);
-  int64_t needed = axis.out == 0 ? 0 : (axis.out - 1) * axis.stride;
-  if (__builtin_add_overflow(needed, span, &needed)) return false;
-  axis.before = axis.out == 0 ? 0 : std::max<int64_t>(needed - axis.in, 0) / 2;
+  axis.before = axis.out == 0 ? 0 : std::max<int64_t>((axis.out - 1) * axis.stride + span - axis.in, 0) / 2;
   return true;
 }
 
-/// Given padding (VALID: none): as many outputs as windows fit, -1 where none does. False where a size overflows.
+/// Given padding (VALID: none): as many outputs as windows fit, -1 where none does. False for an absurd size.
 inline bool PadExplicit(WindowAxis& axis, int64_t span, int64_t before, int64_t after) {
   int64_t padded = axis.in;
   if (__builtin_add_overflow(padded, before, &padded) || __builtin_add_overflow(padded, after, &padded)) return false;
+  if (padded > kMaxExtent) return false;
+  axis.stride = std::min(axis.stride, std::max<int64_t>(padded, 1));
   axis.before = before;
   axis.out = padded < span ? -1 : (padded - span) / axis.stride + 1;
-  return axis.out != INT64_MAX;
+  return true;
 }
 
 }  // namespace weft::kernels

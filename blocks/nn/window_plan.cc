@@ -68,7 +68,7 @@ Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const
     axis.in = shape[settings.order.axis(i)];
     axis.window = window[i];
     axis.stride = settings.strides.spatial[i];
-    axis.dilation = settings.dilations.spatial[i];
+    axis.dilation = axis.window > 1 ? settings.dilations.spatial[i] : 1;
     const auto span = kernels::WindowSpan(axis.window, axis.dilation);
     const bool fits = span && (settings.paddings.kind == Padding::SAME
                                    ? kernels::PadSame(axis, *span)

@@ -1,0 +1,172 @@
+#include "blocks/nn/convolution.h"
+
+#include <numeric>
+
+namespace weft::blocks {
+
+using kernels::Place;
+using kernels::TapAxis;
+using kernels::TapGather;
+using kernels::TapProduct;
+using kernels::WindowAxis;
+
+Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter, const char* picture_port,
+                                    const char* filter_port) {
+  const PictureOrder order = settings.order;
+  const int rank = order.rank();
+  if (picture.rank() != rank) return InvalidArgument("needs rank ", rank, ", found shape ", picture).WithPort(picture_port);
+  if (filter.rank() != rank) {
+    return InvalidArgument("needs rank ", rank, ", [taps..., in_channels, out_channels], found shape ", filter).WithPort(filter_port);
+  }
+  WindowSettings window;
+  window.order = order;
+  WEFT_ASSIGN_OR_RETURN(window.strides, ReadPerAxis("strides", settings.strides, order));
+  WEFT_ASSIGN_OR_RETURN(window.dilations, ReadPerAxis("dilations", settings.dilations, order));
+  WEFT_RETURN_IF_ERROR(CheckSteps("strides", window.strides, settings.unsupported));
+  WEFT_RETURN_IF_ERROR(CheckSteps("dilations", window.dilations, settings.unsupported));
+  WEFT_ASSIGN_OR_RETURN(window.paddings, ReadPaddings(settings.padding, settings.explicit_paddings, order));
+
+  Convolution c;
+  c.order = order;
+  c.batch = picture[0];
+  c.in_channels = picture[order.channel_axis()];
+  c.out_channels = filter[rank - 1];
+  const int64_t inner = filter[rank - 2];
+  if (inner == 0) return InvalidArgument("needs at least one input channel, found shape ", filter).WithPort(filter_port);
+  if (c.in_channels == 0) return InvalidArgument("needs at least one channel, found shape ", picture).WithPort(picture_port);
+  if (c.in_channels % inner != 0) {
+    return InvalidArgument("needs input channels that divide the ", c.in_channels, " of ", picture_port, ", found ", inner).WithPort(filter_port);
+  }
+  c.groups = c.in_channels / inner;
+  if (c.out_channels % c.groups != 0) {
+    return InvalidArgument("needs output channels that are a multiple of the ", c.groups, " groups, found ", c.out_channels).WithPort(filter_port);
+  }
+  std::array<int64_t, 3> taps = {1, 1, 1};
+  for (int i = order.first_axis(); i < 3; ++i) taps[i] = filter[i - order.first_axis()];
+  WEFT_ASSIGN_OR_RETURN(c.axes, MakeWindowAxes(window, picture, taps, picture_port));
+  return c;
+}
+
+Status CheckGradientShape(const Convolution& c, const Shape& gradient, const char* port) {
+  if (gradient.rank() != c.order.rank()) return InvalidArgument("needs rank ", c.order.rank(), ", found shape ", gradient).WithPort(port);
+  WEFT_ASSIGN_OR_RETURN(const Shape needed, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes()));
+  if (gradient != needed) return InvalidArgument("needs the convolution's output shape ", needed, ", found ", gradient).WithPort(port);
+  return {};
+}
+
+TapGather PatchesOf(const Convolution& c) {
+  TapGather gather{c.order.channels_first, c.batch, c.in_channels, {}};
+  for (int i = 0; i < 3; ++i) {
+    const WindowAxis& axis = c.axes[i];
+    gather.axes[i] = {axis.in, axis.out, axis.window, axis.stride, -axis.before, axis.dilation};
+  }
+  return gather;
+}
+
+TapProduct ForwardProduct(const Convolution& c) {
+  TapProduct product{PatchesOf(c), {}, c.groups, c.out_channels};
+  for (int i = 0; i < 3; ++i) product.place[i].size = c.axes[i].out;
+  return product;
+}
+
+kernels::FilterSum FilterGradient(const Convolution& c) { return {PatchesOf(c), c.groups, c.out_channels}; }
+
+InputGradient::InputGradient(const Convolution& convolution, bool empty) : convolution_(convolution) {
+  if (empty) {
+    covers_ = false;
+    return;
+  }
+  for (int i = 0; i < 3; ++i) {
+    phases_[i] = PhasesOf(convolution.axes[i]);
+    const int64_t all = std::min(convolution.axes[i].stride, convolution.axes[i].in);
+    covers_ = covers_ && static_cast<int64_t>(phases_[i].size()) == all;
+  }
+  for (const Phase& d : phases_[0]) {
+    for (const Phase& h : phases_[1]) {
+      for (const Phase& w : phases_[2]) {
+        const TapProduct product = ProductOf(d, h, w);
+        const kernels::TapCut cut = kernels::CutTapProduct(product);
+        weights_ = std::max(weights_, (product.gather.taps() * product.inner() * product.columns + 31) / 32 * 32);
+        scratch_ = std::max(scratch_, cut.lanes * cut.lane_elements());
+      }
+    }
+  }
+  scratch_ += weights_;
+}
+
+std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis) {
+  // Input r + j * stride gets tap k of output j + (r + before - k * dilation) / stride: taps that agree modulo `apart` share r.
+  const int64_t stride = axis.stride, common = std::gcd(stride, axis.dilation), apart = stride / common;
+  std::vector<Phase> phases;
+  for (int64_t k = 0; k < std::min(apart, axis.window); ++k) {
+    const int64_t r = ((k * axis.dilation - axis.before) % stride + stride) % stride;
+    if (r >= axis.in) continue;
+    Phase phase;
+    const int64_t taps = (axis.window - k + apart - 1) / apart, last = k + (taps - 1) * apart;
+    phase.axis = {axis.out, (axis.in - r + stride - 1) / stride, taps, 1, (r + axis.before - last * axis.dilation) / stride,
+                  axis.dilation / common};
+    phase.place = {axis.in, r, stride};
+    phase.filter_tap = last;
+    phase.filter_step = apart;
+    phases.push_back(phase);
+  }
+  return phases;
+}
+
+TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
+  const Convolution& c = convolution_;
+  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, {d.place, h.place, w.place}, c.groups, c.in_channels};
+}
+
+template <class T>
+void InputGradient::ArrangeWeights(const TapProduct& product, const Phase& d, const Phase& h, const Phase& w, const T* filter, T* weights,
+                                   Workers& workers) const {
+  // From the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
+  const Convolution& c = convolution_;
+  const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups, size = in * c.out_channels;
+  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(size, 1));
+  workers.For(product.gather.taps(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t tap = begin; tap < end; ++tap) {
+      const int64_t td = tap / (w.axis.taps * h.axis.taps), th = tap / w.axis.taps % h.axis.taps, tw = tap % w.axis.taps;
+      const int64_t kd = d.filter_tap - td * d.filter_step, kh = h.filter_tap - th * h.filter_step, kw = w.filter_tap - tw * w.filter_step;
+      const T* from = filter + ((kd * c.axes[1].window + kh) * c.axes[2].window + kw) * size;
+      T* to = weights + tap * size;
+      for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
+        for (int64_t first = 0; first < in; first += 16) {  // strips of 16 keep the written lines in the cache
+          const int64_t last = std::min(in, first + 16);
+          for (int64_t o = 0; o < out; ++o) {
+            for (int64_t i = first; i < last; ++i) to[o * c.in_channels + i] = from[i * c.out_channels + o];
+          }
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+void InputGradient::Run(const T* filter, const T* gradient, T* out, T* scratch, Workers& workers) const {
+  const Convolution& c = convolution_;
+  if (!covers_) {
+    const int64_t count = c.batch * c.in_channels * c.axes[0].in * c.axes[1].in * c.axes[2].in;
+    workers.For(count, 65536, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
+  }
+  for (const Phase& d : phases_[0]) {
+    for (const Phase& h : phases_[1]) {
+      for (const Phase& w : phases_[2]) {
+        const TapProduct product = ProductOf(d, h, w);
+        ArrangeWeights(product, d, h, w, filter, scratch, workers);
+        kernels::RunTapProduct(product, gradient, scratch, out, scratch + weights_, workers);
+      }
+    }
+  }
+}
+
+#define WEFT_INSTANTIATE(T) template void InputGradient::Run(const T*, const T*, T*, T*, Workers&) const;
+WEFT_INSTANTIATE(float)
+WEFT_INSTANTIATE(double)
+WEFT_INSTANTIATE(half)
+WEFT_INSTANTIATE(bfloat16)
+WEFT_INSTANTIATE(int32_t)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft::blocks

@@ -1,0 +1,71 @@
+// What the convolutions and their gradients share: the geometry, and how it becomes gathers and matrix products.
+#pragma once
+
+#include <vector>
+
+#include "blocks/kernels/tap_product.h"
+#include "blocks/nn/window_plan.h"
+
+namespace weft::blocks {
+
+/// The settings of a convolution as its attributes give them.
+struct ConvolutionSettings {
+  PictureOrder order;
+  Ints strides, dilations, explicit_paddings;
+  Padding padding = Padding::VALID;
+  Code unsupported = Code::kUnsupported;  // for steps over batch or channels
+};
+
+/// A convolution of pictures with a filter [taps..., in_channels / groups, out_channels], all sizes known to agree.
+struct Convolution {
+  PictureOrder order;
+  int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
+  kernels::WindowAxes axes;
+
+  std::array<int64_t, 3> in_sizes() const { return {axes[0].in, axes[1].in, axes[2].in}; }
+  std::array<int64_t, 3> out_sizes() const { return {axes[0].out, axes[1].out, axes[2].out}; }
+  int64_t taps() const { return axes[0].window * axes[1].window * axes[2].window; }
+};
+
+/// Checks ranks, channels, strides, dilations and padding. Errors are placed at the attribute at fault or at the ports named.
+Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter, const char* picture_port,
+                                    const char* filter_port);
+/// Checks that a gradient has the shape of the convolution's output.
+Status CheckGradientShape(const Convolution& convolution, const Shape& gradient, const char* port);
+
+/// The patches that the filter sees.
+kernels::TapGather PatchesOf(const Convolution& convolution);
+kernels::TapProduct ForwardProduct(const Convolution& convolution);
+kernels::FilterSum FilterGradient(const Convolution& convolution);
+
+/// The gradient by the pictures. Input positions a stride apart are reached by the same taps: each such phase is a convolution of the
+/// gradient with those taps alone, and no product is wasted on the gaps.
+class InputGradient {
+ public:
+  /// Nothing is read where the filter or the gradient has no elements.
+  InputGradient(const Convolution& convolution, bool empty);
+
+  /// Elements of scratch.
+  int64_t scratch() const { return scratch_; }
+  template <class T>
+  void Run(const T* filter, const T* gradient, T* out, T* scratch, Workers& workers) const;
+
+ private:
+  struct Phase {
+    kernels::TapAxis axis;
+    kernels::Place place;
+    int64_t filter_tap = 0, filter_step = 0;  // tap t of the phase is the filter's filter_tap - t * filter_step
+  };
+  static std::vector<Phase> PhasesOf(const kernels::WindowAxis& axis);
+  kernels::TapProduct ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
+  template <class T>
+  void ArrangeWeights(const kernels::TapProduct& product, const Phase& d, const Phase& h, const Phase& w, const T* filter, T* weights,
+                      Workers& workers) const;
+
+  Convolution convolution_;
+  std::array<std::vector<Phase>, 3> phases_;
+  bool covers_ = true;  // the phases write every input
+  int64_t weights_ = 0, scratch_ = 0;
+};
+
+}  // namespace weft::blocks
