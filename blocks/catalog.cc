@@ -11,6 +11,7 @@
   BLOCK(state, Assign) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
+  BLOCK(array_ops, BroadcastLike) \
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
   BLOCK(math, Conj) \
@@ -21,6 +22,7 @@
   BLOCK(nn, Conv2DBackpropFilterLike) \
   BLOCK(nn, Conv2DBackpropInput) \
   BLOCK(nn, Conv2DBackpropInputLike) \
+  BLOCK(parsing_op, DecodeRaw) \
   BLOCK(math, Div) \
   BLOCK(math, Equal) \
   BLOCK(data_flow_ops, FIFOQueue) \
@@ -58,12 +60,16 @@
   BLOCK(nn, Relu) \
   BLOCK(nn, ReluGrad) \
   BLOCK(array_ops, Reshape) \
+  BLOCK(array_ops, ReshapeLike) \
   BLOCK(core, Scope) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
+  BLOCK(sparse_ops, SparseToDense) \
+  BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(math, Square) \
   BLOCK(core, Status) \
   BLOCK(math, Subtract) \
+  BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \

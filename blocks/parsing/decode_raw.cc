@@ -1,0 +1,104 @@
+// DecodeRaw: the bytes of strings as numbers.
+#include <bit>
+#include <cstring>
+
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> bytes{"bytes", "DT_STRING", "of any shape; all strings of one length, a multiple of the element's size"};
+constexpr Out<0> output{"output", "out_type", "[...bytes, length / element size]"};
+constexpr Attr<DType> out_type{"out_type", kRequired, "the type of the elements"};
+constexpr Attr<bool> little_endian{"little_endian", "true", "the order of the bytes of an element; of no account for types of one byte"};
+
+constexpr auto kRawTypes = kFloats + TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, bool>{} + kComplexes;
+
+struct Parameters {
+  DType dtype;
+  size_t word;   // bytes of what is turned round: half a complex number
+  bool reverse;
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  std::vector<int64_t> dims(ctx.shape(bytes).dims().begin(), ctx.shape(bytes).dims().end());
+  dims.push_back(-1);
+  auto partial = PartialShape::Make(std::move(dims));
+  if (!partial.ok()) return std::move(partial).status().WithPort(bytes.name);
+  ctx.set_unknown(output, 0, std::move(*partial));
+  DType dtype = ctx.attr(out_type);
+  size_t word = ElementSize(dtype) / (IsComplex(dtype) ? 2 : 1);
+  return Parameters{dtype, word, word > 1 && ctx.attr(little_endian) != (std::endian::native == std::endian::little)};
+}
+
+template <class W>
+void Reverse(std::byte* data, int64_t words) {
+  for (int64_t i = 0; i < words; ++i) {
+    W word;
+    std::memcpy(&word, data + i * static_cast<int64_t>(sizeof(W)), sizeof(W));
+    if constexpr (sizeof(W) == 2) word = __builtin_bswap16(word);
+    else if constexpr (sizeof(W) == 4) word = __builtin_bswap32(word);
+    else word = __builtin_bswap64(word);
+    std::memcpy(data + i * static_cast<int64_t>(sizeof(W)), &word, sizeof(W));
+  }
+}
+
+void Reverse(std::byte* data, size_t size, size_t word) {
+  const auto words = static_cast<int64_t>(size / word);
+  if (word == 2) Reverse<uint16_t>(data, words);
+  else if (word == 4) Reverse<uint32_t>(data, words);
+  else Reverse<uint64_t>(data, words);
+}
+
+// A bool may only hold 0 or 1 in memory.
+void MakeBools(std::byte* data, size_t size) {
+  for (size_t i = 0; i < size; ++i) data[i] = std::byte{data[i] != std::byte{0}};
+}
+
+// The length that all strings have, 0 where there are none.
+Result<size_t> CommonLength(std::span<const std::string> strings, size_t element) {
+  const size_t length = strings.empty() ? 0 : strings[0].size();
+  for (size_t i = 1; i < strings.size(); ++i) {
+    if (strings[i].size() != length) {
+      return InvalidArgument("needs strings of one length, found ", length, " bytes in string 0 and ", strings[i].size(), " in string ", i);
+    }
+  }
+  if (length % element != 0) return InvalidArgument("needs a length that is a multiple of ", element, " bytes, found ", length);
+  return length;
+}
+
+constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
+  auto strings = ctx.in<std::string>(bytes);
+  const size_t element = ElementSize(p.dtype);
+  auto length = CommonLength(strings, element);
+  if (!length.ok()) return std::move(length).status().WithPort(bytes.name);
+  std::vector<int64_t> dims(ctx.shape(bytes).dims().begin(), ctx.shape(bytes).dims().end());
+  dims.push_back(static_cast<int64_t>(*length / element));
+  auto shape = Shape::Make(dims);
+  if (!shape.ok()) return std::move(shape).status().WithPort(bytes.name);
+  WEFT_ASSIGN_OR_RETURN(weft::Tensor tensor, ctx.Allocate(p.dtype, std::move(*shape)));
+  auto* to = static_cast<std::byte*>(tensor.data());
+  ctx.workers().For(static_cast<int64_t>(strings.size()), 1 + (int64_t{1} << 18) / static_cast<int64_t>(*length + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      std::byte* row = to + static_cast<size_t>(i) * *length;
+      if (*length > 0) std::memcpy(row, strings[i].data(), *length);
+      if (p.reverse) Reverse(row, *length, p.word);
+      if (p.dtype == DType::kBool) MakeBools(row, *length);
+    }
+  });
+  ctx.Emit(output, std::move(tensor));
+  return {};
+};
+
+}  // namespace
+
+BlockDef DecodeRaw() {
+  return Block("DecodeRaw", "The bytes of strings as numbers.")
+      .Ports(bytes, output)
+      .Attrs(out_type, little_endian)
+      .Types("out_type", kRawTypes)
+      .NotDifferentiable()
+      .Producer(Plan, Run);
+}
+
+}  // namespace weft::blocks
