@@ -7,7 +7,9 @@
   BLOCK(math, AddN) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
+  BLOCK(math, All) \
   BLOCK(training, ApplyGradientDescent) \
+  BLOCK(math, ArgMax) \
   BLOCK(state, Assign) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
@@ -34,8 +36,10 @@
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(nn, L2Loss) \
   BLOCK(math, Log) \
   BLOCK(math, MatMul) \
+  BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
   BLOCK(math, Mod) \
   BLOCK(math, Multiply) \
@@ -66,9 +70,11 @@
   BLOCK(math, SigmoidGrad) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
+  BLOCK(math, SpreadLike) \
   BLOCK(math, Square) \
   BLOCK(core, Status) \
   BLOCK(math, Subtract) \
+  BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
   BLOCK(math, Tanh) \

@@ -37,9 +37,9 @@ struct ReduceLayout {
   /// `is_reduced` has an entry for each dimension.
   static ReduceLayout Make(std::span<const int64_t> dims, const std::vector<bool>& is_reduced);
 
-  /// Scratch memory that Reduce<Op> needs.
-  template <class Op>
-  int64_t ScratchBytes() const { return pieces > 1 ? pieces * outputs * static_cast<int64_t>(sizeof(typename Op::Acc)) : 0; }
+  /// Scratch memory that Reduce needs, whatever is computed.
+  int64_t ScratchBytes() const { return pieces > 1 ? pieces * outputs * kLargestAccumulator : 0; }
+  static constexpr int64_t kLargestAccumulator = 16;
 };
 
 /// Goes through nested loops in order, from step `start` on, keeping the offset.
@@ -117,19 +117,22 @@ struct SumOf {
   }
 };
 
-/// Integers are averaged without wrapping and cut towards zero; the mean of no floats is NaN, that of no integers 0.
+/// Integers are averaged without wrapping and cut towards zero. The mean of no floats is NaN, of no integers or complex numbers 0.
 template <class T>
 struct MeanOf : SumOf<T> {};
 template <Float T>
 struct MeanOf<T> : SumOf<T> {
   static T Finish(double a, int64_t count) { return SumOf<T>::Round(a / static_cast<double>(count)); }
+  /// What one of `count` elements has of the gradient x of their mean.
+  static T Share(T x, int64_t count) { return Finish(static_cast<double>(x), count); }
 };
 template <Complex T>
 struct MeanOf<T> : SumOf<T> {
   static T Finish(complex128 a, int64_t count) {
-    const double n = static_cast<double>(count);
+    const double n = static_cast<double>(std::max<int64_t>(count, 1));
     return static_cast<T>(complex128(a.real() / n, a.imag() / n));
   }
+  static T Share(T x, int64_t count) { return Finish(x, count); }
 };
 template <Integer T>
 struct MeanOf<T> {
@@ -140,6 +143,7 @@ struct MeanOf<T> {
   static Acc Add(Acc a, In x) { return a + static_cast<Acc>(x); }
   static Acc Join(Acc a, Acc b) { return a + b; }
   static T Finish(Acc a, int64_t count) { return count == 0 ? T{0} : static_cast<T>(a / count); }
+  static T Share(T x, int64_t count) { return Finish(static_cast<Acc>(x), count); }
 };
 
 /// Half the sum of squares.
@@ -299,10 +303,11 @@ void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t
 
 }  // namespace internal
 
-/// out[layout.outputs] from `in`; `scratch` has layout.ScratchBytes<Op>() bytes, aligned to 16.
+/// out[layout.outputs] from `in`; `scratch` has layout.ScratchBytes() bytes, aligned to 16.
 template <class Op, class T, class Workers>
 void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch, Workers& workers) {
   using Acc = typename Op::Acc;
+  static_assert(sizeof(Acc) <= ReduceLayout::kLargestAccumulator);
   if (layout.outputs == 0) return;
   if constexpr (Op::kOneIsItself) {
     if (layout.count == 1) {

@@ -1,0 +1,63 @@
+#include "blocks/kernels/arg_extreme.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> input{"input", "T", "of rank 1 or more"};
+constexpr In<1> dimension{"dimension", "Tidx", "a scalar in [-rank, rank): the axis to search"};
+constexpr Out<0> output{"output", "output_type", "the input's shape without that axis"};
+constexpr Attr<DType> output_type{"output_type", "DT_INT64", "the type of the positions"};
+
+constexpr auto kSearched = kReals + kQuantized + TypeList<bool>{};
+constexpr TypeList<int16_t, uint16_t, int32_t, int64_t> kPositions;
+
+/// The input seen as [outer, size, inner].
+struct Box {
+  int64_t outer, size, inner;
+  DType positions;
+};
+
+Result<Box> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(input);
+  const int rank = shape.rank();
+  if (rank == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
+  if (!ctx.shape(dimension).scalar()) return ctx.Error(dimension, "needs a scalar, found shape ", ctx.shape(dimension));
+  const int64_t given = ctx.ints(dimension)[0];
+  if (given < -rank || given >= rank) return ctx.Error(dimension, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  const int at = static_cast<int>(given < 0 ? given + rank : given);
+  if (shape[at] == 0) return ctx.Error(input, "needs elements along axis ", at, ", found shape ", shape);
+  std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.erase(dims.begin() + at);
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, input));
+  if (shape.count() == 0) return Box{0, shape[at], 1, ctx.dtype(output)};
+  return Box{shape.count(0, at), shape[at], shape.count(at + 1, rank), ctx.dtype(output)};
+}
+
+constexpr auto Run = []<class T>(const Box& box, RunContext& ctx) {
+  constexpr int64_t kTaskElements = 32768;
+  const T* in = ctx.in<T>(input).data();
+  Dispatch(box.positions, kPositions, [&]<class I>() {
+    I* out = ctx.out<I>(output).data();
+    ctx.workers().For(box.outer * box.inner, kTaskElements / box.size, [&](int64_t begin, int64_t end) {
+      kernels::ArgExtreme<kernels::Greater>(in, box.size, box.inner, begin, end, out);
+    });
+  });
+};
+
+}  // namespace
+
+BlockDef ArgMax() {
+  return Block("ArgMax", "Finds the position of the greatest element along an axis.")
+      .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
+      .Ports(input, dimension, output)
+      .Attrs(output_type)
+      .Types("T", kSearched)
+      .Types("Tidx", TypeList<int16_t, int32_t, int64_t>{})
+      .Types("output_type", kPositions)
+      .ShapedBy(dimension)
+      .NotDifferentiable()
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

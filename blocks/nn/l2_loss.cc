@@ -1,0 +1,39 @@
+#include "blocks/gradients.h"
+#include "blocks/kernels/reduce.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> t{"t", "T", "of any shape"};
+constexpr Out<0> output{"output", "T", "a scalar"};
+
+Result<kernels::ReduceLayout> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(t);
+  ctx.set(output, Shape{});
+  auto layout = kernels::ReduceLayout::Make(shape.dims(), std::vector<bool>(shape.rank(), true));
+  ctx.set_scratch(layout.ScratchBytes());
+  return layout;
+}
+
+constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
+  kernels::Reduce<kernels::HalfSquaresOf<T>>(layout, ctx.in<T>(t).data(), ctx.out<T>(output).data(), ctx.scratch().data(), ctx.workers());
+};
+
+Status Gradient(GradientBuilder& g) {
+  g.Set(t, Times(g, g.in(t), g.grad(output)));
+  return {};
+}
+
+}  // namespace
+
+BlockDef L2Loss() {
+  return Block("L2Loss", "Half the sum of the squares of all elements.")
+      .Details("Summed in double and rounded once; 0 for no elements.")
+      .Ports(t, output)
+      .Types("T", kFloats)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks
