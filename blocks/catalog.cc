@@ -65,6 +65,8 @@
   BLOCK(nn, ReluGrad) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(io_ops, Restore) \
+  BLOCK(io_ops, Save) \
   BLOCK(core, Scope) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \

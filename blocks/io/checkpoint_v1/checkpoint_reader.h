@@ -1,0 +1,59 @@
+// Reads tensors, or parts of them, from the files (shards) of a version 1 checkpoint. Nothing in the files is trusted.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blocks/io/checkpoint_v1/slice.h"
+#include "blocks/io/checkpoint_v1/table_reader.h"
+#include "weft/base/tensor.h"
+
+namespace weft::blocks::checkpoint_v1 {
+
+/// What the files hold of one tensor.
+struct SavedTensor {
+  struct Piece {
+    TensorSlice slice;
+    Box box;
+    size_t file;
+  };
+  DType dtype = DType::kInvalid;  // kInvalid: a type that Weft has not
+  Shape shape;                    // of the whole tensor
+  std::vector<Piece> pieces;
+};
+
+class CheckpointReader {
+ public:
+  /// not_found for a missing file; data_loss where one is no checkpoint, damaged, or contradicts another; unsupported for a newer format.
+  static Result<CheckpointReader> Open(const std::vector<std::filesystem::path>& files);
+
+  /// Null where the files hold nothing of that name. Lives as long as the reader.
+  const SavedTensor* Find(std::string_view name) const;
+  /// A part of a tensor, of the part's shape. not_found: no such tensor; invalid_argument: the part does not fit, or the files do not
+  /// hold all of it; data_loss: they are damaged.
+  Result<Tensor> Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget) const;
+
+ private:
+  struct Overlap {
+    const SavedTensor::Piece* piece;
+    Box box;
+  };
+
+  CheckpointReader() = default;
+  Status AddFile(const std::filesystem::path& path);
+  Status AddMeta(std::string_view meta, size_t file);
+  Status AddTensor(std::string_view message, size_t file);
+  Status CheckCovered(const std::vector<Overlap>& overlaps, const Shape& wanted, std::string_view name) const;
+  Status ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements) const;
+  Status Damaged(std::string_view what) const;
+
+  std::vector<TableReader> tables_;
+  std::string first_file_;  // for messages
+  uint64_t file_bytes_ = 0;
+  std::map<std::string, SavedTensor, std::less<>> tensors_;
+};
+
+}  // namespace weft::blocks::checkpoint_v1

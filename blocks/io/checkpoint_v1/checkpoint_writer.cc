@@ -1,0 +1,111 @@
+#include "blocks/io/checkpoint_v1/checkpoint_writer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "blocks/io/checkpoint_v1/slice.h"
+#include "blocks/io/checkpoint_v1/table_writer.h"
+#include "blocks/io/checkpoint_v1/tensor_values.h"
+#include "blocks/io/checkpoint_v1/wire.h"
+
+namespace weft::blocks::checkpoint_v1 {
+namespace {
+
+// A message must be smaller than 2 GiB for TensorFlow to read it; some of that is for names and sizes.
+constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
+constexpr uint64_t kFormatVersion = 1;
+
+std::string SliceMessage(int rank) {
+  std::string message;
+  for (int i = 0; i < rank; ++i) PutBytesField(message, 1, "");
+  return message;
+}
+
+std::string ShapeMessage(const Shape& shape) {
+  std::string message, dim;
+  for (int64_t size : shape.dims()) {
+    dim.clear();
+    if (size != 0) PutVarintField(dim, 1, static_cast<uint64_t>(size));
+    PutBytesField(message, 2, dim);
+  }
+  return message;
+}
+
+/// The list of all tensors, the value of the empty key.
+std::string MetaRecord(const std::vector<const NamedTensor*>& tensors) {
+  std::string meta, entry, version, record;
+  for (const NamedTensor* named : tensors) {
+    entry.clear();
+    // A field that has its default value is left out.
+    if (!named->name.empty()) PutBytesField(entry, 1, named->name);
+    PutBytesField(entry, 2, ShapeMessage(named->tensor.shape()));
+    PutVarintField(entry, 3, TypeNumber(named->tensor.dtype()));
+    PutBytesField(entry, 4, SliceMessage(named->tensor.shape().rank()));
+    PutBytesField(meta, 1, entry);
+  }
+  PutVarintField(version, 1, kFormatVersion);
+  PutBytesField(meta, 2, version);
+  PutBytesField(record, 1, meta);
+  return record;
+}
+
+Result<std::string> TensorRecord(const NamedTensor& named) {
+  const Tensor& tensor = named.tensor;
+  const uint64_t size = ValuesSize(tensor.dtype(), tensor.data(), tensor.count());
+  if (size > kMostBytes) {
+    return InvalidArgument("tensor '", named.name, "' needs ", size, " bytes, and a version 1 checkpoint takes at most ", kMostBytes,
+                           " a tensor")
+        .WithHint("save it with SaveV2");
+  }
+  std::string head, record;
+  if (!named.name.empty()) PutBytesField(head, 1, named.name);
+  PutBytesField(head, 2, SliceMessage(tensor.shape().rank()));
+  PutBytesHead(head, 3, size);
+  PutBytesHead(record, 2, head.size() + size);
+  record.reserve(record.size() + head.size() + static_cast<size_t>(size));
+  record += head;
+  PutValues(record, tensor.dtype(), tensor.data(), tensor.count());
+  return record;
+}
+
+}  // namespace
+
+Status CheckSavable(DType dtype) {
+  Code code = Code::kUnsupported;
+  switch (dtype) {
+    case DType::kInvalid:
+    case DType::kResource:
+    case DType::kUInt32:
+    case DType::kUInt64: code = Code::kInvalidArgument; break;
+    case DType::kBFloat16:
+    case DType::kQInt16:
+    case DType::kQUInt16: break;
+    default: return {};
+  }
+  return Status(code, Cat("needs a type that version 1 checkpoints have, found ", dtype)).WithHint("save it with SaveV2, or cast it");
+}
+
+Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {
+  std::map<std::string, const NamedTensor*> by_key;
+  std::vector<const NamedTensor*> by_name;
+  for (const NamedTensor& named : tensors) {
+    WEFT_RETURN_IF_ERROR(CheckSavable(named.tensor.dtype()));
+    by_key[SliceKey(named.name, TensorSlice::Whole(named.tensor.shape().rank()))] = &named;
+    by_name.push_back(&named);
+  }
+  std::sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  for (size_t i = 1; i < by_name.size(); ++i) {
+    if (by_name[i]->name == by_name[i - 1]->name) return InvalidArgument("needs names that differ, found '", by_name[i]->name, "' twice");
+  }
+  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  TableWriter table(file);
+  WEFT_RETURN_IF_ERROR(table.Add("", MetaRecord(by_name)));
+  for (const auto& [key, named] : by_key) {
+    WEFT_ASSIGN_OR_RETURN(std::string record, TensorRecord(*named));
+    WEFT_RETURN_IF_ERROR(table.Add(key, record));
+  }
+  WEFT_RETURN_IF_ERROR(table.Finish());
+  return file.Commit();
+}
+
+}  // namespace weft::blocks::checkpoint_v1

@@ -1,0 +1,23 @@
+// Writes a version 1 checkpoint, byte for byte as TensorFlow's Save does.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "weft/base/tensor.h"
+
+namespace weft::blocks::checkpoint_v1 {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+/// ok where TensorFlow can read a tensor of that type from such a file; else unsupported or invalid_argument, as TensorFlow says.
+Status CheckSavable(DType dtype);
+
+/// Replaces the file at `path` once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
+Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
+
+}  // namespace weft::blocks::checkpoint_v1

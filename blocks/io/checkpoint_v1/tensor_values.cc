@@ -1,0 +1,162 @@
+#include "blocks/io/checkpoint_v1/tensor_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+
+#include "blocks/io/checkpoint_v1/wire.h"
+
+namespace weft::blocks::checkpoint_v1 {
+namespace {
+
+struct TypeRow {
+  DType dtype;
+  uint32_t number;  // in TensorFlow's DataType
+  uint32_t field;   // of TensorProto
+};
+constexpr TypeRow kTypes[] = {
+    {DType::kFloat, 1, 5},    {DType::kDouble, 2, 6},     {DType::kInt32, 3, 7},    {DType::kUInt8, 4, 7},    {DType::kInt16, 5, 7},
+    {DType::kInt8, 6, 7},     {DType::kString, 7, 8},     {DType::kComplex64, 8, 9}, {DType::kInt64, 9, 10},   {DType::kBool, 10, 11},
+    {DType::kQInt8, 11, 7},   {DType::kQUInt8, 12, 7},    {DType::kQInt32, 13, 7},  {DType::kBFloat16, 14, 13}, {DType::kQInt16, 15, 7},
+    {DType::kQUInt16, 16, 7}, {DType::kUInt16, 17, 7},    {DType::kComplex128, 18, 12}, {DType::kHalf, 19, 13}, {DType::kUInt32, 22, 16},
+    {DType::kUInt64, 23, 17}};
+
+uint32_t FieldOf(DType dtype) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  return row == std::end(kTypes) ? 0 : row->field;
+}
+
+/// Types whose elements lie in a message as they do in memory.
+bool IsFixed(DType dtype) { return dtype == DType::kFloat || dtype == DType::kDouble || IsComplex(dtype); }
+/// The size of a fixed number: a complex element is two of them.
+size_t FixedSize(DType dtype) { return IsComplex(dtype) ? ElementSize(dtype) / 2 : ElementSize(dtype); }
+
+/// Elements that are stored as varints, by what they are in memory: half and bfloat16 by their bits.
+inline constexpr TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, bool, qint8, quint8, qint16, quint16, qint32>
+    kVarints;
+template <class F>
+auto DispatchVarint(DType dtype, F&& f) {
+  if (dtype == DType::kHalf || dtype == DType::kBFloat16) return f.template operator()<uint16_t>();
+  return Dispatch(dtype, kVarints, std::forward<F>(f));
+}
+
+/// Signed numbers are extended to 64 bits, so that a negative one takes ten bytes.
+template <class T>
+uint64_t VarintOf(T value) {
+  if constexpr (std::is_signed_v<T>) return static_cast<uint64_t>(static_cast<int64_t>(value));
+  else return static_cast<uint64_t>(value);
+}
+
+/// Bytes of the packed elements, without tag and size.
+uint64_t PackedSize(DType dtype, const void* elements, int64_t count) {
+  if (IsFixed(dtype)) return static_cast<uint64_t>(count) * ElementSize(dtype);
+  return DispatchVarint(dtype, [&]<class T>() {
+    uint64_t size = 0;
+    for (int64_t i = 0; i < count; ++i) size += static_cast<uint64_t>(VarintSize(VarintOf(static_cast<const T*>(elements)[i])));
+    return size;
+  });
+}
+
+int HeadSize(uint32_t field, uint64_t size) { return VarintSize(static_cast<uint64_t>(field) << 3) + VarintSize(size); }
+
+bool TakeStrings(std::string_view message, std::string* elements, int64_t count) {
+  int64_t found = 0;
+  FieldReader field(message);
+  while (field.Next()) {
+    if (!field.Is(FieldOf(DType::kString), WireType::kBytes)) continue;
+    if (found == count) return false;
+    elements[found++] = field.bytes();
+  }
+  return field.ok() && found == count;
+}
+
+bool TakeFixed(std::string_view message, DType dtype, char* elements, int64_t count) {
+  const size_t number_size = FixedSize(dtype);
+  const WireType single = number_size == 4 ? WireType::kFixed32 : WireType::kFixed64;
+  const size_t needed = static_cast<size_t>(count) * ElementSize(dtype);
+  size_t found = 0;
+  FieldReader field(message);
+  while (field.Next()) {
+    if (!field.Is(FieldOf(dtype), WireType::kBytes) && !field.Is(FieldOf(dtype), single)) continue;
+    const std::string_view bytes = field.bytes();
+    if (bytes.size() > needed - found || bytes.size() % number_size != 0) return false;
+    if (!bytes.empty()) std::memcpy(elements + found, bytes.data(), bytes.size());
+    found += bytes.size();
+  }
+  return field.ok() && found == needed;
+}
+
+template <class T>
+bool TakeVarints(std::string_view message, uint32_t number, T* elements, int64_t count) {
+  int64_t found = 0;
+  auto put = [&](uint64_t value) {
+    if (found == count) return false;
+    elements[found++] = static_cast<T>(value);
+    return true;
+  };
+  FieldReader field(message);
+  while (field.Next()) {
+    if (field.Is(number, WireType::kVarint)) {
+      if (!put(field.varint())) return false;
+    } else if (field.Is(number, WireType::kBytes)) {
+      uint64_t value = 0;
+      for (std::string_view rest = field.bytes(); !rest.empty();) {
+        if (!TakeVarint(rest, value) || !put(value)) return false;
+      }
+    }
+  }
+  return field.ok() && found == count;
+}
+
+}  // namespace
+
+uint32_t TypeNumber(DType dtype) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.dtype == dtype; });
+  return row == std::end(kTypes) ? 0 : row->number;
+}
+
+DType TypeOfNumber(uint64_t number) {
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.number == number; });
+  return row == std::end(kTypes) ? DType::kInvalid : row->dtype;
+}
+
+uint64_t ValuesSize(DType dtype, const void* elements, int64_t count) {
+  if (count == 0) return 0;
+  const uint32_t field = FieldOf(dtype);
+  uint64_t size = 0;
+  if (dtype == DType::kString) {
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t length = static_cast<const std::string*>(elements)[i].size();
+      size += static_cast<uint64_t>(HeadSize(field, length)) + length;
+    }
+    return size;
+  }
+  size = PackedSize(dtype, elements, count);
+  return size + static_cast<uint64_t>(HeadSize(field, size));
+}
+
+void PutValues(std::string& out, DType dtype, const void* elements, int64_t count) {
+  if (count == 0) return;
+  const uint32_t field = FieldOf(dtype);
+  if (dtype == DType::kString) {
+    for (int64_t i = 0; i < count; ++i) PutBytesField(out, field, static_cast<const std::string*>(elements)[i]);
+    return;
+  }
+  PutBytesHead(out, field, PackedSize(dtype, elements, count));
+  if (IsFixed(dtype)) {
+    out.append(static_cast<const char*>(elements), static_cast<size_t>(count) * ElementSize(dtype));
+    return;
+  }
+  DispatchVarint(dtype, [&]<class T>() {
+    for (int64_t i = 0; i < count; ++i) PutVarint(out, VarintOf(static_cast<const T*>(elements)[i]));
+  });
+}
+
+bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count) {
+  if (dtype == DType::kString) return TakeStrings(message, static_cast<std::string*>(elements), count);
+  if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count);
+  return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count); });
+}
+
+}  // namespace weft::blocks::checkpoint_v1

@@ -1,0 +1,24 @@
+// The elements of a tensor as the fields of a TensorProto message.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "weft/base/dtype.h"
+
+namespace weft::blocks::checkpoint_v1 {
+
+/// TensorFlow's number of a type; 0 for kInvalid.
+uint32_t TypeNumber(DType dtype);
+/// The inverse; kInvalid for a number that Weft has no type for.
+DType TypeOfNumber(uint64_t number);
+
+/// Bytes that PutValues appends.
+uint64_t ValuesSize(DType dtype, const void* elements, int64_t count);
+/// Appends the elements in the field of their type; nothing where there are none. Not for handles.
+void PutValues(std::string& out, DType dtype, const void* elements, int64_t count);
+/// Reads just `count` elements; false where the message is damaged or holds another number of them.
+bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count);
+
+}  // namespace weft::blocks::checkpoint_v1
