@@ -1,0 +1,118 @@
+// SumLike, BroadcastLike, ReshapeLike: a tensor brought to the shape of another one; gradients are made of them.
+#include <algorithm>
+
+#include "blocks/elementwise.h"
+#include "blocks/kernels/reduce.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> grad{"grad", "T", "a shape that like can be stretched to"};
+constexpr In<0> input{"input", "T", "a shape that can be stretched to that of like"};
+constexpr In<0> tensor{"tensor", "T", "as many elements as like"};
+constexpr In<1> like{"like", "L", "gives its shape"};
+constexpr Out<0> output{"output", "T", "the shape of like"};
+
+// ---- SumLike ---------------------------------------------------------------------------------------------------------------
+
+Result<kernels::ReduceLayout> PlanSum(PlanContext& ctx) {
+  const Shape& from = ctx.shape(grad);
+  const Shape& to = ctx.shape(like);
+  if (!BroadcastsTo(to, from)) return ctx.Error(like, "needs a shape that can be stretched to that of grad, ", from, ", found ", to);
+  std::vector<bool> summed(from.rank());
+  for (int d = 0; d < from.rank(); ++d) {
+    const int own = d - (from.rank() - to.rank());
+    summed[d] = own < 0 || to[own] != from[d];
+  }
+  auto layout = kernels::ReduceLayout::Make(from.dims(), summed);
+  ctx.set_scratch(layout.ScratchBytes());
+  ctx.set(output, to);
+  return layout;
+}
+
+constexpr auto RunSum = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
+  const T* from = ctx.in<T>(grad).data();
+  T* to = ctx.out<T>(output).data();
+  if (layout.count == 1) {
+    if (from == to) return;  // in place, nothing to sum
+    if (layout.outputs == 1) {
+      to[0] = from[0];
+      return;
+    }
+  }
+  kernels::Reduce<kernels::SumOf<T>>(layout, from, to, ctx.scratch().data(), ctx.workers());
+};
+
+Status SumGradient(GradientBuilder& g) {
+  g.Set(grad, g.Add("BroadcastLike", {{"input", {g.grad(output)}}, {"like", {g.in(grad)}}}));
+  return {};
+}
+
+// ---- BroadcastLike ---------------------------------------------------------------------------------------------------------
+
+Result<kernels::BroadcastLoops> PlanStretch(PlanContext& ctx) {
+  const Shape& to = ctx.shape(like);
+  if (!BroadcastsTo(ctx.shape(input), to)) return ctx.Error(input, "needs a shape that can be stretched to that of like, ", to, ", found ", ctx.shape(input));
+  ctx.set(output, to);
+  return kernels::MakeBroadcastLoops(ctx.shape(input).dims(), to.dims());
+}
+
+template <class T>
+void CopyRow(const void* x, const void*, void* z, int64_t n) {
+  if (x != z) std::copy_n(static_cast<const T*>(x), n, static_cast<T*>(z));
+}
+template <class T>
+void RepeatElement(const void* x, const void*, void* z, int64_t n) {
+  std::fill_n(static_cast<T*>(z), n, *static_cast<const T*>(x));
+}
+
+constexpr auto RunStretch = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) {
+  const T* x = ctx.in<T>(input).data();
+  T* z = ctx.out<T>(output).data();
+  constexpr int kSize = sizeof(T);
+  constexpr kernels::RowFunctions kRows{CopyRow<T>, RepeatElement<T>, nullptr};
+  ctx.workers().For(loops.count, 65536, [&](int64_t begin, int64_t end) {
+    kernels::RunBroadcast(loops, kRows, {kSize, kSize, kSize}, x, z, z, begin, end);
+  });
+};
+
+Status StretchGradient(GradientBuilder& g) {
+  g.Set(input, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}}));
+  return {};
+}
+
+// ---- ReshapeLike -----------------------------------------------------------------------------------------------------------
+
+Status PlanReshape(PlanContext& ctx) {
+  if (ctx.shape(tensor).count() != ctx.shape(like).count()) {
+    return ctx.Error(tensor, "needs as many elements as like ", ctx.shape(like), ", found ", ctx.shape(tensor));
+  }
+  ctx.set(output, ctx.shape(like));
+  return {};
+}
+
+Status ReshapeGradient(GradientBuilder& g) {
+  g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef SumLike() {
+  return Block("SumLike", "Sums a gradient over the axes along which an operand was repeated.")
+      .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(SumGradient).Kernel(PlanSum, RunSum);
+}
+
+BlockDef BroadcastLike() {
+  return Block("BroadcastLike", "Repeats a tensor along the axes where another one is larger.")
+      .Ports(input, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(StretchGradient)
+      .Kernel(PlanStretch, RunStretch, kBySize);
+}
+
+BlockDef ReshapeLike() {
+  return Block("ReshapeLike", "The same elements in the shape of another tensor.")
+      .Ports(tensor, like, output).Types("T", kAllTypes).Types("L", kAllTypes).Internal().WithFlow(Flow::kForward).Gradient(ReshapeGradient)
+      .PlanOnly(PlanReshape);
+}
+
+}  // namespace weft::blocks
