@@ -14,6 +14,7 @@
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
   BLOCK(array_ops, BroadcastLike) \
+  BLOCK(math, Cast) \
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
   BLOCK(math, Conj) \
@@ -56,6 +57,7 @@
   BLOCK(data_flow_ops, QueueEnqueue) \
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
+  BLOCK(random, RandomNormal) \
   BLOCK(random, RandomNormal_ex) \
   BLOCK(math, Real) \
   BLOCK(math, RealDiv) \
