@@ -39,6 +39,7 @@
   BLOCK(core, Input_Initializer) \
   BLOCK(nn, L2Loss) \
   BLOCK(math, Log) \
+  BLOCK(nn, LogSoftmax) \
   BLOCK(math, MatMul) \
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
@@ -72,6 +73,8 @@
   BLOCK(core, Scope) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
+  BLOCK(nn, Softmax) \
+  BLOCK(nn, SoftmaxCrossEntropyWithLogits) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(math, SpreadLike) \

@@ -1,0 +1,75 @@
+// Softmax and LogSoftmax along the last axis.
+#include "blocks/gradients.h"
+#include "blocks/kernels/softmax.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> logits{"logits", "T", "[..., classes]"};
+constexpr Out<0> softmax{"softmax", "T", "the shape of logits"};
+constexpr Out<0> logsoftmax{"logsoftmax", "T", "the shape of logits"};
+
+struct Rows {
+  int64_t count, size;
+};
+
+Result<Rows> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(logits);
+  if (shape.rank() == 0) return ctx.Error(logits, "needs rank 1 or more, found a scalar");
+  ctx.set(softmax, shape);
+  const int64_t size = shape[shape.rank() - 1];
+  return Rows{shape.count() == 0 ? 0 : shape.count() / size, size};
+}
+
+/// Calls kernel(row, size, out) for each row.
+template <class T, class Kernel>
+void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
+  const T* in = ctx.in<T>(logits).data();
+  T* out = ctx.out<T>(softmax).data();
+  ctx.workers().For(rows.count, 8192 / std::max<int64_t>(rows.size, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) kernel(kernels::RowView<T>{in + r * rows.size, 1}, rows.size, out + r * rows.size);
+  });
+}
+
+/// grad summed over the classes, kept as an axis of size 1.
+GradientValue SumOfClasses(GradientBuilder& g, GradientValue grad) {
+  return g.Add("Sum", {{"input", {grad}}, {"axis", {g.Constant(Tensor::Scalar<int32_t>(-1))}}}, {{"keep_dims", true}});
+}
+
+Status SoftmaxGradient(GradientBuilder& g) {
+  const GradientValue dy = g.grad(softmax), y = g.out(softmax);
+  g.Set(logits, Times(g, Minus(g, dy, SumOfClasses(g, Times(g, dy, y))), y));
+  return {};
+}
+
+Status LogSoftmaxGradient(GradientBuilder& g) {
+  const GradientValue dy = g.grad(logsoftmax);
+  const GradientValue y = g.Add("Softmax", {{"logits", {g.in(logits)}}});
+  g.Set(logits, Minus(g, dy, Times(g, SumOfClasses(g, dy), y)));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Softmax() {
+  return Block("Softmax", "exp(x) / sum(exp(x)) along the last axis.")
+      .Ports(logits, softmax)
+      .Types("T", kFloats)
+      .Gradient(SoftmaxGradient)
+      .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
+        ForRows<T>(rows, ctx, [](kernels::RowView<T> row, int64_t size, T* out) { kernels::Softmax(row, size, out); });
+      });
+}
+
+BlockDef LogSoftmax() {
+  return Block("LogSoftmax", "x - log(sum(exp(x))) along the last axis.")
+      .Ports(logits, logsoftmax)
+      .Types("T", kFloats)
+      .Gradient(LogSoftmaxGradient)
+      .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
+        ForRows<T>(rows, ctx, [](kernels::RowView<T> row, int64_t size, T* out) { kernels::LogSoftmax(row, size, out); });
+      });
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,86 @@
+#include "blocks/broadcast.h"
+#include "blocks/gradients.h"
+#include "blocks/kernels/softmax.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> features{"features", "T", "[batch, classes], or a shape that stretches to it: the logits"};
+constexpr In<1> labels{"labels", "T", "[batch, classes], or a shape that stretches to it: the probability of each class"};
+constexpr Out<0> loss{"loss", "T", "[batch]"};
+constexpr Out<1> backprop{"backprop", "T", "[batch, classes]: the loss differentiated by the features"};
+
+struct Strides {
+  int64_t row, column;  // 0 where the operand is stretched
+};
+struct Parameters {
+  int64_t rows, classes;
+  Strides features, labels;
+};
+
+/// Of an operand seen as a matrix, missing dimensions being 1.
+Strides StridesOf(const Shape& shape) {
+  const int rank = shape.rank();
+  const int64_t columns = rank > 0 ? shape[rank - 1] : 1, rows = rank > 1 ? shape[rank - 2] : 1;
+  return {rows == 1 ? 0 : columns, columns == 1 ? 0 : 1};
+}
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Shape common, BroadcastShape(ctx, features, labels));
+  if (common.rank() != 2) return ctx.Error(features, "needs features and labels that make a matrix, found ", ctx.shape(features), " and ", ctx.shape(labels));
+  ctx.set(loss, Shape{common[0]});
+  ctx.set(backprop, common);
+  return Parameters{common[0], common[1], StridesOf(ctx.shape(features)), StridesOf(ctx.shape(labels))};
+}
+
+constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
+  const T *x = ctx.in<T>(features).data(), *y = ctx.in<T>(labels).data();
+  T *losses = ctx.out<T>(loss).data(), *gradients = ctx.out<T>(backprop).data();
+  ctx.workers().For(p.rows, 8192 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      kernels::SoftmaxCrossEntropy<T>({x + r * p.features.row, p.features.column}, {y + r * p.labels.row, p.labels.column}, p.classes, losses + r,
+                                      gradients + r * p.classes);
+    }
+  });
+};
+
+/// features: what comes through the loss, backprop times its gradient, and what comes through backprop itself. labels: through the loss only.
+Status Gradient(GradientBuilder& g) {
+  const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1));
+  const GradientValue through_loss = g.grad(loss), through_backprop = g.grad(backprop);
+  const auto spread = [&] {  // [batch] -> [batch, classes]
+    return g.Add("SpreadLike", {{"grad", {through_loss}}, {"like", {g.out(backprop)}}, {"axis", {axis}}});
+  };
+  const auto logits = [&] { return g.Add("BroadcastLike", {{"input", {g.in(features)}}, {"like", {g.out(backprop)}}}); };
+  if (g.wanted(features)) {
+    GradientValue total;
+    if (through_loss.valid()) total = Times(g, spread(), g.out(backprop));
+    if (through_backprop.valid()) {
+      const GradientValue softmax = g.Add("Softmax", {{"logits", {logits()}}});
+      const GradientValue sum =
+          g.Add("Sum", {{"input", {Times(g, through_backprop, softmax)}}, {"axis", {axis}}}, {{"keep_dims", true}});
+      const GradientValue second = Times(g, Minus(g, through_backprop, sum), softmax);
+      total = total.valid() ? g.Add("AddN", {{"inputs", {total, second}}}) : second;
+    }
+    g.Set(features, SumLike(g, total, g.in(features)));
+  }
+  if (g.wanted(labels) && through_loss.valid()) {
+    const GradientValue log_softmax = g.Add("LogSoftmax", {{"logits", {logits()}}});
+    g.Set(labels, SumLike(g, Times(g, spread(), Negated(g, log_softmax)), g.in(labels)));
+  }
+  return {};
+}
+
+}  // namespace
+
+BlockDef SoftmaxCrossEntropyWithLogits() {
+  return Block("SoftmaxCrossEntropyWithLogits", "The cross entropy between labels and the softmax of features, row by row, with its gradient.")
+      .Details("loss = -sum(labels * log(softmax(features))), backprop = softmax(features) - labels. Labels need not add up to 1.")
+      .Ports(features, labels, loss, backprop)
+      .Types("T", kFloats)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks
