@@ -46,7 +46,7 @@ constexpr auto RunEqual = []<class T>(const Equality& plan, RunContext& ctx) {
 
 BlockDef Equal() {
   return Block("Equal", "Whether x equals y, element by element; NaN equals nothing.")
-      .Ports(x, y, z).Attrs(incompatible_shape_error).Types("T", kComparable).NotDifferentiable().Kernel(PlanEquality, RunEqual);
+      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable().Kernel(PlanEquality, RunEqual);
 }
 
 BlockDef Greater() {

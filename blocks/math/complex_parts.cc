@@ -88,19 +88,19 @@ BlockDef Conj() {
 
 BlockDef Real() {
   return Block("Real", "The real part of each element.")
-      .Ports(input, part).Attrs(part_type).PortAlias("start_52", "input").Types("T", kComplexes).Types("Tout", kParts)
+      .Ports(input, part).PortAlias("start_52", "input").Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts)
       .Gradient(RealGradient).Kernel(PlanPart, RunMap<RealOp>);
 }
 
 BlockDef Imag() {
   return Block("Imag", "The imaginary part of each element.")
-      .Ports(input, part).Attrs(part_type).Types("T", kComplexes).Types("Tout", kParts)
+      .Ports(input, part).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts)
       .Gradient(ImagGradient).Kernel(PlanPart, RunMap<ImagOp>);
 }
 
 BlockDef Complex() {
   return Block("Complex", "Complex numbers from their real and imaginary parts.")
-      .Ports(real, imag, out).Attrs(complex_type).Types("T", kParts).Types("Tout", kComplexes)
+      .Ports(real, imag, out).Types("T", kParts).Attrs(complex_type).Types("Tout", kComplexes)
       .Gradient(ComplexGradient).Kernel(PlanComplex, RunBroadcast<ComplexOp>);
 }
 
