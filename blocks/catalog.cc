@@ -31,6 +31,13 @@
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
+  BLOCK(nn, FusedBatchNorm) \
+  BLOCK(nn, FusedBatchNormGrad) \
+  BLOCK(nn, FusedBatchNormGradGrad) \
+  BLOCK(nn, FusedBatchNormGradV2) \
+  BLOCK(nn, FusedBatchNormGradV3) \
+  BLOCK(nn, FusedBatchNormV2) \
+  BLOCK(nn, FusedBatchNormV3) \
   BLOCK(math, Greater) \
   BLOCK(array_ops, Identity) \
   BLOCK(math, Imag) \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "blocks/kernels/channel_sweep.h"
 
@@ -32,31 +33,45 @@ void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockSta
   Sweep<T, float, 1, 1, 2, decltype(spread)>{{x}, {mean}, {to.distance, to.square}}.Run(cut, task);
 }
 
-/// Merges the blocks of channel c. Of no values the mean is NaN.
+/// Channels that MergeBlocks takes at a time.
+inline constexpr int kMergeChannels = 64;
+
 struct Moments {
-  double mean, variance;
+  double mean[kMergeChannels], variance[kMergeChannels];
 };
-inline Moments MergeBlocks(const ChannelCut& cut, const BlockStatistics& from, int64_t channel) {
-  const double count = static_cast<double>(cut.box.per_channel());
-  const int64_t fold = cut.runs ? 1 : cut.fold;
-  auto each = [&](auto&& f) {
-    for (int64_t block = 0; block < cut.blocks; ++block) {
-      const double n = static_cast<double>(cut.block_count(block));
-      for (int64_t i = 0; i < fold; ++i) f(n, block * cut.width + channel * fold + i);
+
+/// Calls f(n, i, c) for each block and position i of the channels [first, end), c counted from first; n values are behind each.
+template <class F>
+void ForBlocks(const ChannelCut& cut, int64_t first, int64_t end, F&& f) {
+  const int64_t channels = end - first;
+  for (int64_t block = 0; block < cut.blocks; ++block) {
+    const double n = static_cast<double>(cut.block_count(block));
+    const int64_t row = block * cut.width;
+    if (cut.runs || cut.fold == 1) {
+      for (int64_t c = 0; c < channels; ++c) f(n, row + first + c, c);
+    } else {
+      for (int64_t c = 0; c < channels; ++c) {
+        for (int64_t i = 0; i < cut.fold; ++i) f(n, row + (first + c) * cut.fold + i, c);
+      }
     }
-  };
-  double sum = 0;
-  each([&](double n, int64_t i) {
+  }
+}
+
+/// Merges the blocks of the channels [first, end), at most kMergeChannels. Of no values both moments are NaN.
+inline void MergeBlocks(const ChannelCut& cut, const BlockStatistics& from, int64_t first, int64_t end, Moments& to) {
+  const double count = static_cast<double>(cut.box.per_channel());
+  double sum[kMergeChannels] = {}, squares[kMergeChannels] = {};
+  ForBlocks(cut, first, end, [&](double n, int64_t i, int64_t c) {
     // Where infinity is among the values its distances to the mean say nothing.
-    sum += n * from.mean[i] + (std::isfinite(from.mean[i]) ? from.distance[i] : 0.0f);
+    const float distance = std::abs(from.mean[i]) <= std::numeric_limits<float>::max() ? from.distance[i] : 0.0f;
+    sum[c] += n * from.mean[i] + distance;
   });
-  const double mean = sum / count;
-  double squares = 0;
-  each([&](double n, int64_t i) {
-    const double shift = from.mean[i] - mean;
-    squares += from.square[i] + shift * (2.0 * from.distance[i] + n * shift);
+  for (int64_t c = 0; c < end - first; ++c) to.mean[c] = sum[c] / count;
+  ForBlocks(cut, first, end, [&](double n, int64_t i, int64_t c) {
+    const double shift = from.mean[i] - to.mean[c];
+    squares[c] += from.square[i] + shift * (2.0 * from.distance[i] + n * shift);
   });
-  return {mean, std::max(squares / count, 0.0)};
+  for (int64_t c = 0; c < end - first; ++c) to.variance[c] = squares[c] < 0 ? 0.0 : squares[c] / count;
 }
 
 }  // namespace weft::kernels

@@ -188,19 +188,21 @@ class Sweep {
   }
 };
 
-/// Adds the partial sums of the blocks, in their order, into total[first, end) of the channels; R is double where A is float. kPair 2:
-/// elements at even and at odd places have sums of their own, total[c][0] and total[c][1] (complex numbers).
+/// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
+/// A is float. kPair 2: elements at even and at odd places have sums of their own, side by side (complex numbers).
 template <int kPair = 1, class A, class R>
 void AddBlocks(const ChannelCut& cut, const A* partial, int64_t first, int64_t end, R* total) {
-  std::fill(total + first * kPair, total + end * kPair, R{});
+  const int64_t channels = end - first;
+  std::fill(total, total + channels * kPair, R{});
   const bool direct = cut.runs || cut.fold == 1;
   const int64_t stride = cut.runs ? cut.width * kPair : cut.width;
+  partial += first * (direct ? kPair : cut.fold);
   for (int64_t block = 0; block < cut.blocks; ++block, partial += stride) {
     if (direct) {
-      for (int64_t c = first * kPair; c < end * kPair; ++c) total[c] += partial[c];
+      for (int64_t c = 0; c < channels * kPair; ++c) total[c] += partial[c];
       continue;
     }
-    for (int64_t c = first; c < end; ++c) {
+    for (int64_t c = 0; c < channels; ++c) {
       std::array<R, kPair> sum{};
       for (int64_t f = 0; f < cut.fold; ++f) sum[f % kPair] += partial[c * cut.fold + f];
       for (int k = 0; k < kPair; ++k) total[c * kPair + k] += sum[k];

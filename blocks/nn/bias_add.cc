@@ -94,8 +94,8 @@ Status Gradient(GradientBuilder& g) {
 BlockDef BiasAdd() {
   return Block("BiasAdd", "Adds a bias to each channel.")
       .Ports(value, bias, output)
-      .Attrs(data_format)
       .Types("T", kBiasTypes)
+      .Attrs(data_format)
       .Elementwise()
       .Gradient(Gradient)
       .Kernel(Plan, Run);

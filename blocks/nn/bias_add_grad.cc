@@ -66,7 +66,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   });
   const int64_t grain = std::max<int64_t>(1, 2 * kTaskElements / std::max<int64_t>(1, cut.blocks * cut.fold));
   ctx.workers().For(channels, grain, [&](int64_t first, int64_t end) {
-    kernels::AddBlocks<kPair>(cut, partial, first, end, total);
+    kernels::AddBlocks<kPair>(cut, partial, first, end, total + first * kPair);
     for (int64_t c = first * kPair; c < end * kPair; ++c) to[c] = kernels::FromLaneElement<T>(total[c]);
   });
 }
@@ -92,8 +92,8 @@ BlockDef BiasAddGrad() {
   return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
       .Details("Floats, halves and bfloat16 are summed in float in blocks and rounded once; integers, quantized ones too, wrap.")
       .Ports(out_backprop, output)
-      .Attrs(data_format)
       .Types("T", kBiasTypes)
+      .Attrs(data_format)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }

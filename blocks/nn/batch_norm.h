@@ -1,0 +1,78 @@
+// What the batch normalisation blocks share: sizes and layouts, scratch arrays by channel, and sweeps over all tasks.
+#pragma once
+
+#include "blocks/kernels/channel_statistics.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+/// The types of x; statistics, scale and offset are always float.
+inline constexpr TypeList<half, bfloat16, float> kNormTypes;
+inline constexpr TypeList<float> kFloatOnly;
+
+inline constexpr int64_t kNormTaskElements = 32 * 1024;
+/// Outputs of at least so many bytes are written past the cache.
+inline constexpr int64_t kNormStreamBytes = 8 << 20;
+
+inline bool ChannelsFirst(Layout layout) { return layout == Layout::NCHW || layout == Layout::NCDHW; }
+
+inline kernels::ChannelBox NormBox(const Shape& shape, Layout layout) {
+  const int axis = ChannelsFirst(layout) ? 1 : shape.rank() - 1;
+  if (shape.count() == 0) return {0, shape[axis], 1};
+  return {shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
+}
+
+/// That a port has one element for each channel.
+template <InputPort P>
+Status CheckPerChannel(const PlanContext& ctx, const P& port, int64_t channels) {
+  const Shape& shape = ctx.shape(port);
+  if (shape.rank() == 1 && shape[0] == channels) return {};
+  return ctx.Error(port, "needs one element for each channel, [", channels, "], found ", shape);
+}
+
+/// Float arrays in a block's scratch memory, sized when it is planned: first the partial sums of blocks, then a value for each position.
+class NormScratch {
+ public:
+  NormScratch() = default;
+  NormScratch(const kernels::ChannelCut& cut, int sums, int parameters)
+      : partials_(cut.partials()), stride_((cut.width + 15) / 16 * 16), sums_(sums), parameters_(parameters) {}
+  int64_t bytes() const { return static_cast<int64_t>(sizeof(float)) * (ParameterStart() + parameters_ * stride_); }
+
+  float* sum(RunContext& ctx, int i) const { return ctx.scratch<float>().data() + i * partials_; }
+  float* parameter(RunContext& ctx, int i) const { return ctx.scratch<float>().data() + ParameterStart() + i * stride_; }
+
+ private:
+  int64_t ParameterStart() const { return (sums_ * partials_ + 15) / 16 * 16; }
+  int64_t partials_ = 0, stride_ = 0;
+  int sums_ = 0, parameters_ = 0;
+};
+
+/// Writes a channel's value at each of its positions.
+inline void SetChannel(const kernels::ChannelCut& cut, float* parameter, int64_t channel, double value) {
+  const int64_t fold = cut.runs ? 1 : cut.fold;
+  for (int64_t i = 0; i < fold; ++i) parameter[channel * fold + i] = static_cast<float>(value);
+}
+
+/// Calls body(task) for each task. Backwards where an earlier pass went forwards: the end of the data is still in the cache.
+template <class Body>
+void ForTasks(RunContext& ctx, const kernels::ChannelCut& cut, bool backwards, Body&& body) {
+  const int64_t tasks = cut.tasks();
+  ctx.workers().For(tasks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) body(backwards ? tasks - 1 - task : task);
+  });
+}
+
+/// Calls body(first, end) for all channels, at most kMergeChannels at a time.
+template <class Body>
+void ForChannels(RunContext& ctx, const kernels::ChannelCut& cut, Body&& body) {
+  const int64_t channels = cut.box.channels, each = std::max<int64_t>(1, cut.blocks * cut.fold);
+  const int64_t grain = std::max<int64_t>(1, kNormTaskElements / (each * kernels::kMergeChannels)) * kernels::kMergeChannels;
+  ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; c += kernels::kMergeChannels) body(c, std::min<int64_t>(end, c + kernels::kMergeChannels));
+  });
+}
+
+
+inline double ReciprocalDeviation(double variance, float epsilon) { return 1.0 / std::sqrt(variance + static_cast<double>(epsilon)); }
+
+}  // namespace weft::blocks

@@ -1,0 +1,190 @@
+#include "blocks/nn/batch_norm.h"
+
+namespace weft::blocks {
+namespace {
+
+/// Ports of the three versions: the first has one type for all, the third a sixth output.
+template <int kVersion>
+struct Ports {
+  static constexpr const char* kStatistics = kVersion == 1 ? "T" : "U";
+  static constexpr In<0> x{"x", "T", "[N, H, W, C] or [N, C, H, W]; in the third version also [N, D, H, W, C] or [N, C, D, H, W]"};
+  static constexpr In<1> scale{"scale", kStatistics, "[C]: what the normalised x is multiplied by"};
+  static constexpr In<2> offset{"offset", kStatistics, "[C]: what is added then"};
+  static constexpr In<3> mean{"mean", kStatistics, "[C]: the mean to use, or the moving mean so far; not read in training with factor 1 (may be [0])"};
+  static constexpr In<4> variance{"variance", kStatistics, "[C]: the variance, as mean"};
+  static constexpr Out<0> y{"y", "T", "the shape of x"};
+  static constexpr Out<1> batch_mean{"batch_mean", kStatistics, "[C]: the mean of the batch, or the moving mean; the input in inference"};
+  static constexpr Out<2> batch_variance{"batch_variance", kStatistics, "[C]: the variance (with Bessel's correction), as batch_mean"};
+  static constexpr Out<3> reserve_space_1{"reserve_space_1", kStatistics, "[C]: the mean of the batch, for the gradient; zeros in inference"};
+  static constexpr Out<4> reserve_space_2{"reserve_space_2", kStatistics, "[C]: the variance of the batch without correction; zeros in inference"};
+  static constexpr Out<5> reserve_space_3{"reserve_space_3", kStatistics, "a scalar, 0"};
+};
+using P = Ports<3>;  // the same indices in all versions
+
+constexpr Attr<float> epsilon{"epsilon", "0.0001", "added to the variance"};
+constexpr Attr<float> exponential_avg_factor{"exponential_avg_factor", "1", "weight of the batch in the moving mean and variance; 1: the batch alone"};
+constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
+constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
+constexpr Attr<bool> is_training{"is_training", "true", "true: normalise by the batch's own mean and variance; false: by the inputs"};
+
+struct Norm {
+  kernels::ChannelCut cut;
+  NormScratch scratch;  // block mean, distance, square; by position mean, gain, offset
+  float epsilon, factor;
+  bool training, stream;
+};
+
+Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, channels));
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::offset, channels));
+  if (uses_statistics) {
+    WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::mean, channels));
+    return CheckPerChannel(ctx, P::variance, channels);
+  }
+  if (ctx.shape(P::mean).rank() != 1) return ctx.Error(P::mean, "needs rank 1 (it may be empty), found ", ctx.shape(P::mean));
+  if (ctx.shape(P::variance).rank() != 1) return ctx.Error(P::variance, "needs rank 1 (it may be empty), found ", ctx.shape(P::variance));
+  return {};
+}
+
+template <int kVersion>
+Result<Norm> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(P::x);
+  const Layout layout = ctx.attr(data_format);
+  const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
+  if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
+  const kernels::ChannelBox box = NormBox(shape, layout);
+  Norm norm{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor),
+            ctx.attr(is_training), shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kNormStreamBytes};
+  WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
+  norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 3);
+  ctx.set_scratch(norm.scratch.bytes());
+  ctx.set(P::y, shape);
+  ctx.set(P::batch_mean, Shape{box.channels});
+  ctx.set(P::batch_variance, Shape{box.channels});
+  ctx.set(P::reserve_space_1, Shape{box.channels});
+  ctx.set(P::reserve_space_2, Shape{box.channels});
+  if constexpr (kVersion == 3) ctx.set(P::reserve_space_3, Shape{});
+  return norm;
+}
+
+/// Parameters of y = (x - mean) * gain + offset; the difference comes first, for means far greater than the spread.
+void SetParameters(const Norm& norm, RunContext& ctx, int64_t c, double mean, double variance) {
+  SetChannel(norm.cut, norm.scratch.parameter(ctx, 0), c, mean);
+  SetChannel(norm.cut, norm.scratch.parameter(ctx, 1), c, ctx.in<float>(P::scale)[c] * ReciprocalDeviation(variance, norm.epsilon));
+  SetChannel(norm.cut, norm.scratch.parameter(ctx, 2), c, ctx.in<float>(P::offset)[c]);
+}
+
+/// The statistics of channels [first, end), from those of the blocks.
+void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
+  kernels::Moments moments;
+  kernels::MergeBlocks(norm.cut, {norm.cut, norm.scratch.sum(ctx, 0)}, first, end, moments);
+  const double count = static_cast<double>(norm.cut.box.per_channel()), bessel = count > 1 ? count / (count - 1) : 1.0, factor = norm.factor;
+  for (int64_t c = first; c < end; ++c) {
+    double mean = moments.mean[c - first], variance = moments.variance[c - first];
+    SetParameters(norm, ctx, c, mean, variance);
+    ctx.out<float>(P::reserve_space_1)[c] = static_cast<float>(mean);
+    ctx.out<float>(P::reserve_space_2)[c] = static_cast<float>(variance);
+    variance *= bessel;
+    if (norm.factor != 1.0f) {
+      mean = (1 - factor) * ctx.in<float>(P::mean)[c] + factor * mean;
+      variance = (1 - factor) * ctx.in<float>(P::variance)[c] + factor * variance;
+    }
+    ctx.out<float>(P::batch_mean)[c] = static_cast<float>(mean);
+    ctx.out<float>(P::batch_variance)[c] = static_cast<float>(variance);
+  }
+}
+
+void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
+  const bool empty = norm.cut.box.outer == 0;
+  for (int64_t c = first; c < end; ++c) {
+    const float mean = ctx.in<float>(P::mean)[c], variance = ctx.in<float>(P::variance)[c];
+    SetParameters(norm, ctx, c, mean, variance);
+    ctx.out<float>(P::reserve_space_1)[c] = ctx.out<float>(P::reserve_space_2)[c] = 0;
+    ctx.out<float>(P::batch_mean)[c] = empty ? std::numeric_limits<float>::quiet_NaN() : mean;
+    ctx.out<float>(P::batch_variance)[c] = empty ? std::numeric_limits<float>::quiet_NaN() : variance;
+  }
+}
+
+/// Training reads x twice and writes y once; inference reads it once.
+template <class T, int kVersion>
+void Normalize(const Norm& norm, RunContext& ctx) {
+  const T* x = ctx.in<T>(P::x).data();
+  if (norm.training) {
+    const kernels::BlockStatistics blocks(norm.cut, norm.scratch.sum(ctx, 0));
+    ForTasks(ctx, norm.cut, false, [&](int64_t task) { kernels::MeasureTask(norm.cut, task, x, blocks); });
+  }
+  ForChannels(ctx, norm.cut, [&](int64_t first, int64_t end) { (norm.training ? FinishBatch : FinishInference)(norm, ctx, first, end); });
+  auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
+  const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
+      {x}, {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)}, {}, ctx.out<T>(P::y).data(), norm.stream};
+  ForTasks(ctx, norm.cut, norm.training, [&](int64_t task) { sweep.Run(norm.cut, task); });
+  if constexpr (kVersion == 3) ctx.out<float>(P::reserve_space_3)[0] = 0;
+}
+
+template <int kVersion>
+constexpr auto kRun = []<class T>(const Norm& norm, RunContext& ctx) { Normalize<T, kVersion>(norm, ctx); };
+
+constexpr const char* kGradientBlocks[] = {"", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"};
+
+/// Of y alone, as TensorFlow has it. Training hands on the batch's statistics, inference the given ones.
+template <int kVersion>
+Status Gradient(GradientBuilder& g) {
+  const bool training = g.attr(is_training);
+  GradientValue grad = g.grad(P::y);
+  if (!grad.valid()) grad = g.Add("ZerosLike", {{"x", {g.out(P::y)}}});
+  GradientInputs inputs = {{"y_backprop", {grad}},
+                           {"x", {g.in(P::x)}},
+                           {"scale", {g.in(P::scale)}},
+                           {"reserve_space_1", {training ? g.out(P::reserve_space_1) : g.in(P::mean)}},
+                           {"reserve_space_2", {training ? g.out(P::reserve_space_2) : g.in(P::variance)}}};
+  if (kVersion == 3) inputs.push_back({"reserve_space_3", {g.out(P::reserve_space_3)}});
+  const GradientValue x_backprop = g.Add(kGradientBlocks[kVersion], inputs,
+                                         {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")}, {"is_training", training}});
+  g.Set(P::x, x_backprop);
+  g.Set(P::scale, g.Output(x_backprop, 1));
+  g.Set(P::offset, g.Output(x_backprop, 2));
+  return {};
+}
+
+constexpr const char* kSummary = "Normalises each channel to mean 0 and variance 1, then scales and shifts it.";
+constexpr const char* kDetails =
+    "y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Training takes mean and variance from the batch, with any mean far from 0, as "
+    "exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
+
+template <int kVersion>
+auto Declare(const char* name) {
+  using Q = Ports<kVersion>;
+  auto block = Block(name, kSummary).Details(kDetails).Ports(Q::x, Q::scale, Q::offset, Q::mean, Q::variance, Q::y, Q::batch_mean);
+  return std::move(block).Ports(Q::batch_variance, Q::reserve_space_1, Q::reserve_space_2);
+}
+
+}  // namespace
+
+BlockDef FusedBatchNorm() {
+  return Declare<1>("FusedBatchNorm")
+      .Types("T", kFloatOnly)
+      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
+      .Gradient(Gradient<1>)
+      .Kernel(Plan<1>, kRun<1>);
+}
+
+BlockDef FusedBatchNormV2() {
+  return Declare<2>("FusedBatchNormV2")
+      .Types("T", kNormTypes)
+      .Types("U", kFloatOnly)
+      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
+      .Gradient(Gradient<2>)
+      .Kernel(Plan<2>, kRun<2>);
+}
+
+BlockDef FusedBatchNormV3() {
+  return Declare<3>("FusedBatchNormV3")
+      .Ports(Ports<3>::reserve_space_3)
+      .Types("T", kNormTypes)
+      .Types("U", kFloatOnly)
+      .Attrs(epsilon, exponential_avg_factor, data_format_3, is_training)
+      .Gradient(Gradient<3>)
+      .Kernel(Plan<3>, kRun<3>);
+}
+
+}  // namespace weft::blocks

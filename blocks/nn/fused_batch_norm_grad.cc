@@ -1,0 +1,193 @@
+#include "blocks/nn/batch_norm.h"
+
+namespace weft::blocks {
+namespace {
+
+/// Ports of the three versions: the first has one type for all, the third a sixth input and other names of the empty outputs.
+template <int kVersion>
+struct Ports {
+  static constexpr const char *kScale = kVersion == 1 ? "T" : "DT_FLOAT", *kStatistics = kVersion == 1 ? "T" : "U";
+  static constexpr In<0> y_backprop{"y_backprop", "T", "[N, H, W, C] or [N, C, H, W] (third version: also rank 5): the gradient of y"};
+  static constexpr In<1> x{"x", "T", "the shape of y_backprop: the x that was normalised"};
+  static constexpr In<2> scale{"scale", kScale, "[C]"};
+  static constexpr In<3> reserve_space_1{"reserve_space_1", kStatistics, "[C]: the mean; in training the output reserve_space_1"};
+  static constexpr In<4> reserve_space_2{"reserve_space_2", kStatistics, "[C]: the variance; in training the output reserve_space_2"};
+  static constexpr In<5> reserve_space_3{"reserve_space_3", kStatistics, "of any shape; not read"};
+  static constexpr Out<0> x_backprop{"x_backprop", "T", "the shape of x: the gradient of x"};
+  static constexpr Out<1> scale_backprop{"scale_backprop", kStatistics, "[C]: the gradient of scale"};
+  static constexpr Out<2> offset_backprop{"offset_backprop", kStatistics, "[C]: the gradient of offset"};
+  static constexpr Out<3> unused_1{kVersion == 3 ? "reserve_space_4" : "reserve_space_3", kStatistics, "[0]"};
+  static constexpr Out<4> unused_2{kVersion == 3 ? "reserve_space_5" : "reserve_space_4", kStatistics, "[0]"};
+};
+using P = Ports<3>;  // the same indices in all versions
+
+constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance"};
+constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
+constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
+constexpr Attr<bool> is_training{"is_training", "true", "true: mean and variance are the batch's and depend on x; false: they are constants"};
+
+struct NormGrad {
+  kernels::ChannelCut cut;
+  NormScratch scratch;  // block sums of g and g (x - mean); by position: see the parameters of the sweeps
+  float epsilon;
+  bool training, stream;
+};
+
+Result<NormGrad> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(P::y_backprop);
+  const Layout layout = ctx.attr(data_format);
+  const bool deep = layout == Layout::NDHWC || layout == Layout::NCDHW;
+  if (shape.rank() != 4 && !(deep && shape.rank() == 5)) {
+    return ctx.Error(P::y_backprop, "needs rank ", deep ? 5 : 4, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
+  }
+  if (!(ctx.shape(P::x) == shape)) return ctx.Error(P::x, "needs the shape of y_backprop, ", shape, ", found ", ctx.shape(P::x));
+  const kernels::ChannelBox box = NormBox(shape, layout);
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, box.channels));
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
+  NormGrad grad{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training),
+                shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kNormStreamBytes};
+  grad.scratch = NormScratch(grad.cut, 2, 4);
+  ctx.set_scratch(grad.scratch.bytes());
+  ctx.set(P::x_backprop, shape);
+  ctx.set(P::scale_backprop, Shape{box.channels});
+  ctx.set(P::offset_backprop, Shape{box.channels});
+  ctx.set(P::unused_1, Shape{0});
+  ctx.set(P::unused_2, Shape{0});
+  return grad;
+}
+
+/// Parameter 0 is the mean, 1 the factor of the output, scale / deviation.
+void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
+  for (int64_t c = first; c < end; ++c) {
+    SetChannel(grad.cut, grad.scratch.parameter(ctx, 0), c, ctx.in<float>(P::reserve_space_1)[c]);
+    SetChannel(grad.cut, grad.scratch.parameter(ctx, 1), c,
+               ctx.in<float>(P::scale)[c] * ReciprocalDeviation(ctx.in<float>(P::reserve_space_2)[c], grad.epsilon));
+  }
+}
+
+/// From the sums of the blocks: the gradients of scale and offset, and for training parameter 2, the mean of g, and 3, the slope of the
+/// part of the output that follows x.
+void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
+  const kernels::ChannelCut& cut = grad.cut;
+  double sum[kernels::kMergeChannels], product[kernels::kMergeChannels];
+  kernels::AddBlocks(cut, grad.scratch.sum(ctx, 0), first, end, sum);
+  kernels::AddBlocks(cut, grad.scratch.sum(ctx, 1), first, end, product);
+  const bool empty = cut.box.outer == 0;
+  const double count = static_cast<double>(cut.box.per_channel());
+  for (int64_t c = first; c < end; ++c) {
+    const double reciprocal = ReciprocalDeviation(ctx.in<float>(P::reserve_space_2)[c], grad.epsilon);
+    ctx.out<float>(P::offset_backprop)[c] = static_cast<float>(sum[c - first]);
+    ctx.out<float>(P::scale_backprop)[c] = empty ? 0.0f : static_cast<float>(product[c - first] * reciprocal);
+    if (!grad.training) continue;
+    SetChannel(cut, grad.scratch.parameter(ctx, 2), c, sum[c - first] / count);
+    SetChannel(cut, grad.scratch.parameter(ctx, 3), c, product[c - first] / count * reciprocal * reciprocal);
+  }
+}
+
+/// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x, of which the cache saves some.
+template <class T>
+void Train(const NormGrad& grad, RunContext& ctx) {
+  const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
+  float* const p[] = {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1), grad.scratch.parameter(ctx, 2), grad.scratch.parameter(ctx, 3)};
+  auto add = [](const auto& v, const auto& q, auto& sum) {
+    sum[0] += v[0];
+    sum[1] += v[0] * (v[1] - q[0]);
+  };
+  const kernels::Sweep<T, float, 2, 1, 2, decltype(add)> sums{{g, x}, {p[0]}, {grad.scratch.sum(ctx, 0), grad.scratch.sum(ctx, 1)}};
+  ForTasks(ctx, grad.cut, false, [&](int64_t task) { sums.Run(grad.cut, task); });
+  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
+  auto map = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
+  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{{g, x}, {p[0], p[1], p[2], p[3]}, {}, ctx.out<T>(P::x_backprop).data(), grad.stream};
+  ForTasks(ctx, grad.cut, true, [&](int64_t task) { output.Run(grad.cut, task); });
+}
+
+/// One pass: g and x are read once, the output is written: 3 times the bytes of x.
+template <class T>
+void Infer(const NormGrad& grad, RunContext& ctx) {
+  const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
+  auto add_and_map = [](const auto& v, const auto& q, auto& sum) {
+    sum[0] += v[0];
+    sum[1] += v[0] * (v[1] - q[0]);
+    return v[0] * q[1];
+  };
+  const kernels::Sweep<T, float, 2, 2, 2, decltype(add_and_map)> sweep{{g, x},
+                                                                       {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1)},
+                                                                       {grad.scratch.sum(ctx, 0), grad.scratch.sum(ctx, 1)},
+                                                                       ctx.out<T>(P::x_backprop).data(),
+                                                                       grad.stream};
+  ForTasks(ctx, grad.cut, false, [&](int64_t task) { sweep.Run(grad.cut, task); });
+  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
+}
+
+constexpr auto Run = []<class T>(const NormGrad& grad, RunContext& ctx) {
+  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); });
+  if (grad.training) Train<T>(grad, ctx);
+  else Infer<T>(grad, ctx);
+};
+
+/// The second order: one block computes it, from the gradients of all three outputs (zeros where there is none).
+Status Gradient(GradientBuilder& g) {
+  auto or_zeros = [&](GradientValue grad, GradientValue value) { return grad.valid() ? grad : g.Add("ZerosLike", {{"x", {value}}}); };
+  const GradientValue y_grad = g.Add("FusedBatchNormGradGrad",
+                                     {{"grad_x_backprop", {or_zeros(g.grad(P::x_backprop), g.out(P::x_backprop))}},
+                                      {"grad_scale_backprop", {or_zeros(g.grad(P::scale_backprop), g.out(P::scale_backprop))}},
+                                      {"grad_offset_backprop", {or_zeros(g.grad(P::offset_backprop), g.out(P::offset_backprop))}},
+                                      {"y_backprop", {g.in(P::y_backprop)}},
+                                      {"x", {g.in(P::x)}},
+                                      {"scale", {g.in(P::scale)}},
+                                      {"mean", {g.in(P::reserve_space_1)}},
+                                      {"variance", {g.in(P::reserve_space_2)}}},
+                                     {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")}, {"is_training", g.AttrOf("is_training")}});
+  g.Set(P::y_backprop, y_grad);
+  g.Set(P::x, g.Output(y_grad, 1));
+  g.Set(P::scale, g.Output(y_grad, 2));
+  return {};
+}
+
+constexpr const char* kSummary = "The gradient of batch normalisation with respect to x, scale and offset.";
+constexpr const char* kDetails =
+    "With n = (x - mean) / deviation: offset_backprop sums y_backprop, scale_backprop sums y_backprop n; x_backprop is scale / deviation times "
+    "y_backprop, in training less its mean and less n times the mean of y_backprop n. Every layout is computed in training and in inference.";
+
+template <int kVersion>
+auto DeclareInputs(const char* name) {
+  using Q = Ports<kVersion>;
+  return Block(name, kSummary).Details(kDetails).Ports(Q::y_backprop, Q::x, Q::scale, Q::reserve_space_1, Q::reserve_space_2);
+}
+
+}  // namespace
+
+BlockDef FusedBatchNormGrad() {
+  using Q = Ports<1>;
+  return DeclareInputs<1>("FusedBatchNormGrad")
+      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
+      .Types("T", kFloatOnly)
+      .Attrs(epsilon, data_format, is_training)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+BlockDef FusedBatchNormGradV2() {
+  using Q = Ports<2>;
+  return DeclareInputs<2>("FusedBatchNormGradV2")
+      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
+      .Types("T", kNormTypes)
+      .Types("U", kFloatOnly)
+      .Attrs(epsilon, data_format, is_training)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+BlockDef FusedBatchNormGradV3() {
+  using Q = Ports<3>;
+  return DeclareInputs<3>("FusedBatchNormGradV3")
+      .Ports(Q::reserve_space_3, Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
+      .Types("T", kNormTypes)
+      .Types("U", kFloatOnly)
+      .Attrs(epsilon, data_format_3, is_training)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks
