@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
 #if defined(__SSE2__)
@@ -31,8 +32,13 @@ FlushDenormals::~FlushDenormals() = default;
 
 namespace {
 
+/// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could go on for ever.
+thread_local bool in_task = false;
+
 /// Shared by the threads of one loop; lives on the caller's stack, so the caller waits until no helper can touch it any more.
 struct Loop {
+  Loop(FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled, int64_t count) : task(task), cancelled(cancelled), count(count) {}
+
   FunctionRef<void(int64_t)> task;
   FunctionRef<bool()> cancelled;
   int64_t count;
@@ -43,6 +49,7 @@ struct Loop {
 
   void Work() {
     FlushDenormals flush;
+    bool outer = std::exchange(in_task, true);
     try {
       for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count; i = next.fetch_add(1, std::memory_order_relaxed)) {
         if (cancelled()) break;
@@ -53,6 +60,7 @@ struct Loop {
       if (!error) error = std::current_exception();
       next.store(count, std::memory_order_relaxed);
     }
+    in_task = outer;
   }
 };
 
@@ -70,8 +78,8 @@ ThreadPool::ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads) {
 ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled) {
-  Loop loop{task, cancelled, count};
-  int helpers = static_cast<int>(std::min<int64_t>(threads_ - 1, count - 1));
+  Loop loop(task, cancelled, count);
+  int helpers = in_task ? 0 : static_cast<int>(std::min<int64_t>(threads_ - 1, count - 1));
   if (helpers > 0) {
     loop.helpers.store(helpers, std::memory_order_relaxed);
     for (int i = 0; i < helpers; ++i) {

@@ -68,6 +68,8 @@ Result<PlannedBlock> PlanWith(Plan plan, PlanContext& ctx) {
   PlannedBlock planned;
   if constexpr (std::is_same_v<std::invoke_result_t<Plan, PlanContext&>, Status>) {
     WEFT_RETURN_IF_ERROR(plan(ctx));
+    static constexpr NoParameters kNone;
+    planned.parameters = std::shared_ptr<const void>(std::shared_ptr<const void>(), &kNone);  // owns nothing
   } else {
     WEFT_ASSIGN_OR_RETURN(auto parameters, plan(ctx));
     planned.parameters = std::make_shared<const ParametersOf<Plan>>(std::move(parameters));

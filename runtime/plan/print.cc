@@ -1,0 +1,56 @@
+#include "weft/plan/plan.h"
+
+namespace weft {
+namespace {
+
+const char* KindName(Step::Kind kind) {
+  switch (kind) {
+    case Step::Kind::kRun: return "run";
+    case Step::Kind::kProduce: return "produce";
+    case Step::Kind::kForward: return "forward";
+    case Step::Kind::kSwitch: return "switch";
+    case Step::Kind::kMerge: return "merge";
+    case Step::Kind::kDynamic: return "dynamic";
+  }
+  return "";
+}
+
+std::string PlaceText(const Graph& graph, const Plan& plan, const Slot& slot) {
+  switch (slot.storage) {
+    case Slot::Storage::kArena: return Cat("arena+", slot.offset);
+    case Slot::Storage::kKept: return "kept";
+    case Slot::Storage::kConstant: return "constant";
+    case Slot::Storage::kVariable: return "variable";
+    case Slot::Storage::kFeed: return "feed";
+    case Slot::Storage::kOwned: return "owned";
+    case Slot::Storage::kShared: return slot.source < 0 ? "shared" : Cat("as ", graph.ValueName(plan.slots[slot.source].value));
+  }
+  return "";
+}
+
+std::string SlotText(const Graph& graph, const Plan& plan, uint32_t index) {
+  const Slot& slot = plan.slots[index];
+  return Cat(graph.ValueName(slot.value), " ", slot.dtype, slot.shape_known ? ToString(slot.shape) : "[?]", " ", PlaceText(graph, plan, slot));
+}
+
+}  // namespace
+
+std::string PrintPlan(const Graph& graph, const Plan& plan) {
+  std::string out;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    const Node& node = graph.node(step.node);
+    out += Cat(s, "  ", KindName(step.kind), "  ", node.id, "  ", node.def->name, "  (");
+    for (size_t v = 0; v < node.inputs.size(); ++v) out += Cat(v ? ", " : "", SlotText(graph, plan, plan.operands[step.first_input + v]));
+    out += ") -> (";
+    for (size_t v = 0; v < node.output_types.size(); ++v) out += Cat(v ? ", " : "", SlotText(graph, plan, plan.operands[step.first_output + v]));
+    out += ")";
+    if (step.scratch_bytes > 0) out += Cat("  scratch ", step.scratch_bytes, " bytes");
+    for (const Step::Update& update : step.updates) out += Cat("  updates ", graph.node(graph.variables()[update.variable]).id);
+    out += "\n";
+  }
+  out += Cat("memory: arena ", plan.arena_bytes, " bytes (at least ", plan.live_bytes, "), results ", plan.kept_bytes, " bytes\n");
+  return out;
+}
+
+}  // namespace weft

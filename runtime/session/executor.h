@@ -1,0 +1,155 @@
+// Executor: runs a plan over two sets of results, so that one stays readable while the other is computed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "runtime/session/scope_services.h"
+#include "weft/session/session.h"
+
+namespace weft {
+
+/// Memory of kept results. While a reader holds a lease the executor leaves it alone and takes other memory.
+struct KeptMemory {
+  std::shared_ptr<Buffer> buffer;
+  std::atomic<int> leases{0};
+};
+
+class Executor {
+ public:
+  Executor(Scope& scope, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled);
+
+  /// Plans for the present shapes of feeds and variables.
+  void Prepare(Diagnostics& diagnostics);
+  const Plan* plan() const { return planned_ ? &plan_ : nullptr; }
+
+  Status Run(uint64_t run, const RunOptions& options);
+  Result<ResultValue> Get(ValueRef value) const;
+
+ private:
+  /// The values of one run. Slots with memory of their own have an `owned` tensor.
+  struct ResultSet {
+    std::vector<Value> values;
+    std::vector<Tensor> owned;
+    std::vector<std::shared_ptr<KeptMemory>> memories;  // of results; see kept_memory_
+    std::vector<uint64_t> computed;                     // by slot: the run that computed it; only where values can be dead
+    std::vector<int> root;                              // by slot: whose memory a shared slot is, or -1
+    uint64_t run = 0;
+    bool bound = false;
+  };
+
+  /// What the loop over the steps needs of one, without a detour over the graph.
+  struct Record {
+    RunFunction run = nullptr;  // null: the step needs RunStep
+    const void* parameters = nullptr;
+    const uint32_t *inputs = nullptr, *outputs = nullptr, *in_first = nullptr, *out_first = nullptr;
+    std::byte* scratch = nullptr;
+    int64_t scratch_bytes = 0;
+    const ResourceHandle* resource = nullptr;
+  };
+
+  /// What a dynamic step was planned for last, and what came of it.
+  struct DynamicPlan {
+    std::vector<Shape> shapes;
+    std::vector<Tensor> shaping;  // values of ShapedBy inputs
+    PlannedBlock block;
+    PlannedShapes planned;
+    std::shared_ptr<Buffer> scratch;
+    ResourceHandle resource;
+    bool valid = false;
+  };
+
+  /// One variable during a run.
+  struct VariableInRun {
+    int variable = -1;
+    Tensor value;  // what the last update of this run left, or the value at its start
+    bool updated = false;
+    std::vector<Tensor> pool;  // tensors that were values; reused when nobody else holds them
+  };
+
+  // executor.cc
+  Status RunStarted(uint64_t run, const RunOptions& options);
+  Status StartVariables(const RunOptions& options);
+  Status StartWired(const RunOptions& options);
+  bool PlanFits() const;
+  Status MakeReady();
+  Status TakeVariables(ResultSet& set);
+  Status RunSteps(ResultSet& set, const RunOptions& options);
+  Status RunObserved(ResultSet& set, size_t index, const RunOptions& options);
+  Status CheckFetches(const ResultSet& set) const;
+  void Commit();
+  void Publish(ResultSet& set, uint64_t run);
+  void KeepStale(ResultSet& set, ResultSet& front);
+  Status Explain(const ResultSet& set, size_t step, Status status) const;
+
+  // binding.cc
+  void LayOutKept();
+  Status MakeRecords();
+  Status Bind(ResultSet& set);
+  Status RenewLeased(ResultSet& set);
+  void PointAtMemory(ResultSet& set);
+
+  // steps.cc
+  Status RunStep(ResultSet& set, size_t index);
+  Status RunDynamic(ResultSet& set, size_t index);
+  Status PlanDynamic(ResultSet& set, size_t index);
+  Status AllocateOutputs(ResultSet& set, const Step& step, const DynamicPlan& plan);
+  Status Produce(ResultSet& set, const Step& step, const PlannedBlock& block);
+  void RunForward(ResultSet& set, uint32_t from, uint32_t to, const Shape& shape);
+  Status RunSwitch(ResultSet& set, const Step& step);
+  Status RunMerge(ResultSet& set, const Step& step);
+  bool SkipDead(ResultSet& set, const Step& step) const;
+  Status BindResource(int node, const PlannedBlock& block, ResourceHandle& resource);
+  Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block);
+  Status BeginUpdates(ResultSet& set, const Step& step);
+  void EndUpdates(ResultSet& set, const Step& step, bool ok);
+  void SetReferences(ResultSet& set, const Step& step);
+  Status LockUpdates();
+  Result<Tensor> NewValue(VariableInRun& variable, DType dtype, const Shape& shape);
+  void SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const;
+  VariableInRun& InRun(int variable) { return variables_[variable_index_[variable]]; }
+
+  Scope& scope_;
+  const Graph& graph_;
+  const SessionSpec& spec_;
+  const Keep keep_;
+  std::atomic<bool>& cancelled_;
+
+  PoolWorkers workers_;
+  ScopeFiles files_;
+  ScopeWaiter waiter_;
+  ScopeLog log_;
+  Services services_;
+
+  bool planned_ = false;
+  Plan plan_;
+  PlanRequest request_;  // what plan_ was made for
+  std::shared_ptr<Buffer> arena_;
+  std::vector<Record> records_;                       // by step
+  std::vector<int> kept_memory_;                      // by slot: index into ResultSet::memories, or -1
+  std::vector<int64_t> kept_offset_;                  // by slot: bytes into that memory
+  std::vector<int64_t> kept_bytes_;                   // by memory
+  std::vector<ResourceHandle> resources_;   // by step
+  std::vector<char> resource_bound_;        // by step
+  std::vector<DynamicPlan> dynamic_;        // by step
+  std::vector<VariableInRun> variables_;
+  std::vector<int> variable_index_;         // Graph variable -> variables_, or -1
+  std::vector<Value> updates_;              // by input value of the step that runs
+  std::vector<Tensor> new_values_;          // by update of the step that runs
+  std::vector<Value> saved_;                // by update: what its input slot held
+  std::vector<Tensor> emitted_;             // by output value of the step that runs
+  std::unique_lock<std::timed_mutex> update_lock_;
+  RunContext ctx_;
+
+  mutable std::mutex results_mutex_;
+  ResultSet sets_[2];
+  int front_ = -1;  // the set that readers see
+  uint64_t last_run_ = 0;
+};
+
+/// Whether this is the only reference, with all that others did through theirs before.
+bool SoleOwner(const std::shared_ptr<const void>& owner);
+
+}  // namespace weft

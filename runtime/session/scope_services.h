@@ -1,0 +1,70 @@
+// What a scope gives its blocks: files, waiting, state by name.
+#pragma once
+
+#include "runtime/session/thread_pool.h"
+#include "weft/block/context.h"
+#include "weft/session/scope.h"
+
+namespace weft {
+
+/// Allows what lies inside the page's folder and the folders that the host allows, symbolic links followed.
+class ScopeFiles final : public Files {
+ public:
+  explicit ScopeFiles(const Scope& scope) : options_(scope.options_) {}
+  Result<std::filesystem::path> Resolve(std::string_view name, Access access) const override;
+
+ private:
+  const ScopeOptions& options_;
+};
+
+/// Waits in short slices, so that cancelling, deadlines and stalls are seen soon.
+class ScopeWaiter final : public Waiter {
+ public:
+  ScopeWaiter(Scope& scope, const PoolWorkers& workers) : scope_(scope), workers_(workers) {}
+  Status Wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, FunctionRef<bool()> ready, int64_t timeout_ms,
+              std::string_view what) override;
+
+  /// Counts a run of the scope while it lives.
+  class Running {
+   public:
+    explicit Running(Scope& scope);
+    ~Running();
+    Running(const Running&) = delete;
+
+   private:
+    Scope& scope_;
+  };
+
+ private:
+  Scope& scope_;
+  const PoolWorkers& workers_;
+};
+
+class ScopeLog final : public Log {
+ public:
+  explicit ScopeLog(const std::function<void(std::string_view)>& print) : print_(print) {}
+  void Print(std::string_view text) override {
+    if (print_) print_(text);
+  }
+
+ private:
+  const std::function<void(std::string_view)>& print_;
+};
+
+/// Keys are "own/BLOCK" and "shared/CONTAINER/NAME".
+class ScopeBinder final : public BindContext {
+ public:
+  ScopeBinder(Scope& scope, std::string_view block) : scope_(scope), block_(block) {}
+  Result<ResourceHandle> Own(const Factory& make) override { return FindOrMake(Cat("own/", block_), make); }
+  Result<ResourceHandle> Shared(std::string_view container, std::string_view shared_name, const Factory& make) override {
+    return FindOrMake(Cat("shared/", container, "/", shared_name.empty() ? block_ : shared_name), make);
+  }
+
+ private:
+  Result<ResourceHandle> FindOrMake(std::string key, const Factory& make);
+
+  Scope& scope_;
+  std::string_view block_;
+};
+
+}  // namespace weft
