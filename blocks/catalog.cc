@@ -48,6 +48,9 @@
   BLOCK(math, Log) \
   BLOCK(nn, LogSoftmax) \
   BLOCK(math, MatMul) \
+  BLOCK(nn, MaxPool) \
+  BLOCK(nn, MaxPoolGrad) \
+  BLOCK(nn, MaxPoolGradGrad) \
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
   BLOCK(math, Mod) \
