@@ -130,6 +130,8 @@ BlockTester& BlockTester::Folder(std::filesystem::path folder) {
   return *this;
 }
 
+std::string BlockTester::WhySkipped() const { return CannotRun(registry_.Find(block_), inputs_); }
+
 BlockResult BlockTester::Run() const {
   BlockResult result;
   const BlockDef* def = registry_.Find(block_);

@@ -44,6 +44,8 @@ class BlockTester {
   /// The folder whose files the block may touch; without one it may touch none.
   BlockTester& Folder(std::filesystem::path folder);
 
+  /// Why the block cannot be run alone; empty where it can.
+  std::string WhySkipped() const;
   BlockResult Run() const;
 
  private:

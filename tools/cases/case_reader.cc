@@ -1,0 +1,271 @@
+#include "tools/cases/case_reader.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "runtime/page/json_walk.h"
+#include "weft/page/reader.h"
+
+namespace weft::cases {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Takes only what is wrong with the JSON itself: syntax, repeated keys, deep nesting.
+class FaultSink : public page::JsonSink {
+ public:
+  FaultSink(const std::string& name, Diagnostics& diagnostics) : name_(name), diagnostics_(diagnostics) {}
+  void Scalar(page::JsonScalar&) override {}
+  void Start(bool) override {}
+  void Key(std::string&) override {}
+  void End(bool) override {}
+  void Fault(Status status) override { diagnostics_.Error(std::move(status).WithPage(name_)); }
+
+ private:
+  const std::string& name_;
+  Diagnostics& diagnostics_;
+};
+
+std::string_view KindOf(const Json& json) {
+  switch (json.type()) {
+    case Json::value_t::object: return "an object";
+    case Json::value_t::array: return "a list";
+    case Json::value_t::string: return "a string";
+    case Json::value_t::boolean: return "true or false";
+    case Json::value_t::null: return "null";
+    default: return "a number";
+  }
+}
+
+/// A value and its place. All findings go to one report.
+class Node {
+ public:
+  Node(const Json& json, std::string pointer, const std::string& file, Diagnostics& report)
+      : json_(json), pointer_(std::move(pointer)), file_(file), report_(report) {}
+
+  const Json& json() const { return json_; }
+  const std::string& pointer() const { return pointer_; }
+  bool is_string() const { return json_.is_string(); }
+  bool is_list() const { return json_.is_array(); }
+  bool is_object() const { return json_.is_object(); }
+
+  void Error(Status status) const { report_.Error(Status(status.code(), status.message()).WithPage(file_).WithPointer(pointer_ + status.place().pointer)); }
+  bool Needs(bool right, std::string_view needed) const {
+    if (!right) Error(InvalidArgument("needs ", needed, ", found ", KindOf(json_)));
+    return right;
+  }
+
+  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
+  Node at(const std::string& key) const { return {json_.at(key), Pointer(key), file_, report_}; }
+  Node at(size_t i) const { return {json_.at(i), Pointer(std::to_string(i)), file_, report_}; }
+  template <class F>
+  void EachMember(F&& f) const {
+    if (!Needs(json_.is_object(), "an object")) return;
+    for (auto it = json_.begin(); it != json_.end(); ++it) f(it.key(), at(it.key()));
+  }
+  template <class F>
+  void EachElement(F&& f) const {
+    if (!Needs(json_.is_array(), "a list")) return;
+    for (size_t i = 0; i < json_.size(); ++i) f(at(i));
+  }
+  /// Warns of members that mean nothing.
+  void CheckKeys(std::initializer_list<std::string_view> known) const {
+    if (!json_.is_object()) return;
+    for (auto it = json_.begin(); it != json_.end(); ++it) {
+      if (std::ranges::find(known, it.key()) != known.end()) continue;
+      Status status = InvalidArgument("the key '", it.key(), "' means nothing here");
+      report_.Warning(std::move(status).WithPage(file_).WithPointer(Pointer(it.key())).WithHint(DidYouMean(std::string_view(it.key()).substr(0, 60), known)));
+    }
+  }
+
+  std::string Text() const { return Needs(json_.is_string(), "a string") ? json_.get<std::string>() : std::string(); }
+  bool Bool() const { return Needs(json_.is_boolean(), "true or false") && json_.get<bool>(); }
+  double Real() const { return Needs(json_.is_number(), "a number") ? json_.get<double>() : 0; }
+
+ private:
+  std::string Pointer(std::string_view token) const {
+    std::string pointer = pointer_;
+    page::AppendPointer(pointer, token);
+    return pointer;
+  }
+
+  const Json& json_;
+  std::string pointer_;
+  const std::string& file_;
+  Diagnostics& report_;
+};
+
+Tensor ReadValue(const Node& node) {
+  if (!node.Needs(node.is_object(), "a tensor {dtype, shape, values}")) return {};
+  auto tensor = ReadTensor(node.json().dump());
+  if (tensor.ok()) return std::move(*tensor);
+  node.Error(tensor.status());
+  return {};
+}
+
+/// A tensor that may come without values.
+ExpectedValue ReadExpected(const Node& node) {
+  ExpectedValue expected;
+  if (node.has("values") || !node.has("dtype") || !node.has("shape")) {
+    expected.tensor = ReadValue(node);
+    expected.dtype = expected.tensor.dtype();
+    expected.shape = expected.tensor.shape();
+    return expected;
+  }
+  node.CheckKeys({"dtype", "shape"});
+  if (auto dtype = DTypeFromName(node.at("dtype").Text())) expected.dtype = *dtype;
+  else node.at("dtype").Error(InvalidArgument("needs a type such as DT_FLOAT"));
+  std::vector<int64_t> dims;
+  node.at("shape").EachElement([&](const Node& size) {
+    if (size.Needs(size.json().is_number_integer(), "a whole number")) dims.push_back(size.json().get<int64_t>());
+  });
+  auto shape = Shape::Make(dims);
+  if (shape.ok()) expected.shape = std::move(*shape);
+  else node.at("shape").Error(shape.status());
+  return expected;
+}
+
+std::optional<ExpectedError> ReadError(const Node& node) {
+  ExpectedError error;
+  if (!node.Needs(node.is_object(), "an object")) return error;
+  node.CheckKeys({"code", "port"});
+  auto code = node.has("code") ? CodeFromName(node.at("code").Text()) : std::nullopt;
+  if (code && *code != Code::kOk) error.code = *code;
+  else node.Error(InvalidArgument("needs a code such as invalid_argument"));
+  if (node.has("port")) error.port = node.at("port").Text();
+  return error;
+}
+
+void ReadExpectation(const Node& node, Expectation& expected) {
+  if (node.has("outputs")) node.at("outputs").EachMember([&](const std::string& port, const Node& value) { expected.outputs[port] = ReadExpected(value); });
+  if (node.has("error")) expected.error = ReadError(node.at("error"));
+}
+
+CaseInput ReadInput(const Node& node) {
+  CaseInput input;
+  input.list = node.is_list();
+  if (input.list) node.EachElement([&](const Node& element) { input.values.push_back(ReadValue(element)); });
+  else input.values.push_back(ReadValue(node));
+  return input;
+}
+
+Step ReadStep(const Node& node) {
+  Step step;
+  if (!node.Needs(node.is_object(), "an object")) return step;
+  node.CheckKeys({"fetch", "run", "feed", "outputs", "error"});
+  if (node.has("fetch")) node.at("fetch").EachElement([&](const Node& wire) { step.fetch.push_back(wire.Text()); });
+  if (node.has("run")) node.at("run").EachElement([&](const Node& id) { step.run.push_back(id.Text()); });
+  if (node.has("feed")) node.at("feed").EachMember([&](const std::string& wire, const Node& value) { step.feed[wire] = ReadValue(value); });
+  ReadExpectation(node, step.expected);
+  return step;
+}
+
+/// The page of a case as a document of its own.
+std::string PageText(const Node& node, const std::string& name) {
+  if (!node.Needs(node.is_object(), "an object")) return "{}";
+  nlohmann::ordered_json page{{"weft", 1}, {"page", name}};
+  for (auto it = node.json().begin(); it != node.json().end(); ++it) page[it.key()] = it.value();
+  return page.dump();
+}
+
+void ReadLimits(const Node& node, RandomLimits& limits) {
+  auto take = [](const Node& from, const char* key, std::optional<double>& to) {
+    if (from.has(key)) to = from.at(key).Real();
+  };
+  if (node.has("range")) {
+    node.at("range").CheckKeys({"min", "max"});
+    take(node.at("range"), "min", limits.minimum);
+    take(node.at("range"), "max", limits.maximum);
+  }
+  if (node.has("distribution")) {
+    take(node.at("distribution"), "mean", limits.mean);
+    take(node.at("distribution"), "stddev", limits.deviation);
+  }
+}
+
+void ReadTolerance(const Node& node, Tolerance& tolerance) {
+  if (!node.Needs(node.is_object(), "an object")) return;
+  node.CheckKeys({"relative", "absolute"});
+  if (node.has("relative")) tolerance.relative = node.at("relative").Real();
+  if (node.has("absolute")) tolerance.absolute = node.at("absolute").Real();
+}
+
+void ReadCase(const Node& node, TestCase& test) {
+  if (!node.Needs(node.is_object(), "an object")) return;
+  node.CheckKeys({"name", "attrs", "inputs", "outputs", "variables", "error", "page", "steps", "tolerance", "shape_only", "range", "distribution",
+                  "source_note"});
+  if (node.has("name")) test.name = node.at("name").Text();
+  if (node.has("source_note")) test.source_note = node.at("source_note").Text();
+  if (node.has("attrs")) test.attrs = node.at("attrs").Text();
+  if (node.has("inputs")) node.at("inputs").EachMember([&](const std::string& port, const Node& value) { test.inputs[port] = ReadInput(value); });
+  if (node.has("variables")) {
+    node.at("variables").EachMember([&](const std::string& port, const Node& value) { test.variables[port] = ReadExpected(value); });
+  }
+  ReadExpectation(node, test.expected);
+  if (node.has("page")) test.page = PageText(node.at("page"), "case");
+  if (node.has("steps")) node.at("steps").EachElement([&](const Node& step) { test.steps.push_back(ReadStep(step)); });
+  if (node.has("tolerance")) ReadTolerance(node.at("tolerance"), test.tolerance);
+  if (node.has("shape_only")) test.shape_only = node.at("shape_only").Bool();
+  ReadLimits(node, test.limits);
+  if (!test.is_page() && test.block.empty()) node.Error(InvalidArgument("needs a page, or a block in the file"));
+  if (test.is_page() && test.steps.empty() && !test.expected.error) node.Error(InvalidArgument("needs steps"));
+  if (!test.is_page() && !test.steps.empty()) node.Error(InvalidArgument("needs a page for its steps"));
+}
+
+void ReadDocument(const Json& json, const std::string& name, CaseFile& file) {
+  Node root(json, "", name, file.diagnostics);
+  if (!root.Needs(root.is_object(), "an object with cases")) return;
+  root.CheckKeys({"block", "source", "cases"});
+  std::string block = root.has("block") ? root.at("block").Text() : "";
+  if (!root.has("cases")) return root.Error(InvalidArgument("needs a list of cases"));
+  root.at("cases").EachElement([&](const Node& element) {
+    TestCase& test = file.cases.emplace_back();
+    test.file = name;
+    test.pointer = element.pointer();
+    test.block = block;
+    Diagnostics found;
+    ReadCase(Node(element.json(), element.pointer(), name, found), test);
+    if (found.has_errors()) test.fault = ToString(found.FirstError());
+    file.diagnostics.Append(std::move(found));
+  });
+}
+
+}  // namespace
+
+CaseFile ReadCases(std::string_view json, const std::string& name) {
+  CaseFile file;
+  FaultSink sink(name, file.diagnostics);
+  bool well_formed = page::JsonWalk(sink).Run(json);
+  if (!well_formed || file.diagnostics.has_errors()) return file;
+  // The walk found no fault, so neither will this parser.
+  Json document = Json::parse(json, nullptr, false);
+  if (document.is_discarded()) file.diagnostics.Error(InvalidArgument("needs JSON").WithPage(name));
+  else ReadDocument(document, name, file);
+  return file;
+}
+
+CaseFile ReadCaseFile(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (in.is_open() && !in.bad()) return ReadCases(text, path.string());
+  CaseFile file;
+  file.diagnostics.Error(NotFound("the file cannot be read").WithPage(path.string()));
+  return file;
+}
+
+Result<std::vector<std::filesystem::path>> FindCaseFiles(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return std::vector{path};
+  for (std::filesystem::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename().string().ends_with(".cases.json")) files.push_back(it->path());
+  }
+  if (error) return NotFound("the folder cannot be read: ", error.message()).WithPage(path.string());
+  if (files.empty()) return NotFound("no case files (NAME.cases.json) here").WithPage(path.string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace weft::cases
