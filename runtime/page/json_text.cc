@@ -1,5 +1,6 @@
 #include "runtime/page/json_text.h"
 
+#include <algorithm>
 #include <array>
 
 #include "runtime/page/elements.h"
@@ -8,18 +9,22 @@
 namespace weft::page {
 namespace {
 
-// The digits that a short float needs, spelled as the double of the same digits.
+// The shortest of the doubles that round to the value, spelled; of equally long ones the closest.
 template <class T>
 void AppendShortFloat(std::string& out, T value, T (*nearest)(double)) {
   const float exact = static_cast<float>(value);
-  char buffer[32];
+  std::string best, text;
   for (int digits = 0; digits < 8; ++digits) {
+    char buffer[32];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, exact, std::chars_format::scientific, digits).ptr;
     double read = 0;
     std::from_chars(buffer, end, read);
-    if (static_cast<float>(nearest(read)) == exact) return AppendJsonNumber(out, read);
+    if (static_cast<float>(nearest(read)) != exact) continue;
+    text.clear();
+    AppendJsonNumber(text, read);
+    if (best.empty() || text.size() <= best.size()) best = text;
   }
-  AppendJsonNumber(out, exact);
+  out += best;
 }
 
 void AppendEscaped(std::string& out, char c) {
@@ -48,6 +53,12 @@ void AppendJsonNumber(std::string& out, bfloat16 value) { AppendShortFloat(out, 
 
 void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != '"' && c != '\\'; });
+  if (plain) {
+    out += text;
+    out += '"';
+    return;
+  }
   for (size_t bad = FindInvalidUtf8(text); !text.empty(); bad = FindInvalidUtf8(text)) {
     for (const char c : text.substr(0, bad)) {
       if (c == '"' || c == '\\' || (c >= 0 && c < 0x20)) AppendEscaped(out, c);

@@ -68,6 +68,7 @@ void AppendPointer(std::string& pointer, std::string_view token) {
 std::string JsonWalk::pointer() const {
   std::string pointer = base_;
   for (int i = 0; i < depth_; ++i) {
+    if (frames_[i].object && !frames_[i].keyed) break;
     if (frames_[i].object) AppendPointer(pointer, frames_[i].key);
     else AppendPointer(pointer, std::to_string(frames_[i].index));
   }
@@ -93,6 +94,7 @@ bool JsonWalk::OnStart(bool object) {
   if (skip_depth_ < 0) sink_.Start(object);
   Frame& frame = frames_[depth_++];
   frame.object = object;
+  frame.keyed = false;
   frame.index = 0;
   frame.key.clear();
   frame.keys.Clear();
@@ -102,6 +104,7 @@ bool JsonWalk::OnStart(bool object) {
 bool JsonWalk::OnKey(std::string& key) {
   Frame& frame = frames_[depth_ - 1];
   frame.key = key;
+  frame.keyed = true;
   if (skip_depth_ >= 0) return true;
   if (frame.keys.Insert(key) >= 0) {
     sink_.Fault(AlreadyExists("the key '", key, "' is repeated in one object").WithPointer(pointer()).WithHint("remove one of the two"));

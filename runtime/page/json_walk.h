@@ -77,6 +77,7 @@ class JsonWalk {
   friend struct SaxAdapter;
   struct Frame {
     bool object = false;
+    bool keyed = false;  // an object's first key was read
     size_t index = 0;
     std::string key;
     NameSet keys;

@@ -123,6 +123,7 @@ void RuntimeReader::Start(bool object) {
       break;
     case State::kObjects:
       if (!object) break;
+      report_.EndBlock("");
       state_ = State::kObject;
       block_ = importer_.AddBlock(walk_.pointer());
       first_recorded_ = page_.recorded.size();

@@ -1,5 +1,5 @@
 // Weft's own JSON -> Page.
-#include <array>
+#include <algorithm>
 #include <limits>
 
 #include "runtime/page/formats.h"
@@ -9,12 +9,19 @@
 namespace weft::page {
 namespace {
 
+// How many blocks there may be: a guess that saves moving them. Written pages have a block a line.
+size_t GuessBlocks(std::string_view text) {
+  constexpr ptrdiff_t kMost = 1 << 20;
+  return static_cast<size_t>(std::min(kMost, std::count(text.begin(), text.end(), '\n')));
+}
+
 class WeftReader : public JsonSink {
  public:
   WeftReader(const ReadOptions& options, ReadPageResult& result)
       : options_(options), result_(result), page_(result.page), report_(result.diagnostics, options.name), walk_(*this), literal_(report_, walk_, options) {}
 
   void Read(std::string_view text) {
+    page_.blocks.reserve(GuessBlocks(text));
     const bool complete = walk_.Run(text);
     report_.EndBlock(id_);
     if (newer_) return;
@@ -123,7 +130,7 @@ void WeftReader::BlockScalar(JsonScalar& value) {
   if (key_ == "id") {
     block().id = std::move(*value.text);
     id_ = block().id;
-    CheckId(report_, block().id, walk_.pointer(), false);
+    if (!IsIdentifier(id_)) CheckId(report_, id_, walk_.pointer(), false);
   } else if (key_ == "block") {
     block().type = std::move(*value.text);
     if (Status status = CheckName("a block type", block().type); !status.ok()) Error(std::move(status));
@@ -237,6 +244,7 @@ void WeftReader::StartBlock(bool object) {
     WrongKind("a block, which is an object", "an array");
     return Skip(State::kBlocks);
   }
+  report_.EndBlock("");  // what was found between blocks
   state_ = State::kBlock;
   has_id_ = has_type_ = false;
   PageBlock& added = page_.blocks.emplace_back();
@@ -247,6 +255,7 @@ void WeftReader::StartBlockMember(bool object) {
   if (key_ == "inputs" && object) {
     state_ = State::kInputs;
     block().has_inputs = true;
+    block().inputs.reserve(2);
   } else if (key_ == "attrs" && object) {
     BeginRecord(State::kSettings, State::kBlock, object);
     if (Status status = settings_.Start(object); !status.ok()) Error(std::move(status));
