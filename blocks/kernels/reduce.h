@@ -195,6 +195,27 @@ void ReduceWide(const typename Op::In* x, int64_t n, typename Op::Acc& total) {
   for (int64_t i = 0; i < n; ++i) total = Op::Add(total, x[i]);
 }
 
+/// The results of `count` short runs that follow one another, several side by side so that none waits for another.
+template <class Op, class T, class Store>
+void ReduceShortRuns(const T* x, int64_t run, int64_t count, Store&& store) {
+  using In = typename Op::In;
+  constexpr int kSide = 8;
+  for (int64_t first = 0; first < count; first += kSide, x += kSide * run) {
+    typename Op::Acc totals[kSide];
+    for (auto& total : totals) total = Op::Identity();
+    if (first + kSide <= count) {
+      for (int64_t i = 0; i < run; ++i) {
+        for (int s = 0; s < kSide; ++s) totals[s] = Op::Add(totals[s], WidenOne<In>(x[s * run + i]));
+      }
+    } else {
+      for (int64_t s = 0; s < count - first; ++s) {
+        for (int64_t i = 0; i < run; ++i) totals[s] = Op::Add(totals[s], WidenOne<In>(x[s * run + i]));
+      }
+    }
+    for (int64_t s = 0; s < std::min<int64_t>(kSide, count - first); ++s) store(first + s, totals[s]);
+  }
+}
+
 template <class Op, class T>
 void ReduceRun(const T* x, int64_t n, typename Op::Acc& total) {
   using In = typename Op::In;
@@ -280,6 +301,11 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
 template <class Op, class T, class Store>
 void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t last, int64_t begin, int64_t end, Store&& store) {
   using Acc = typename Op::Acc;
+  constexpr int64_t kShortRun = 32;
+  if (layout.width == 1 && layout.run < kShortRun && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
+    ReduceShortRuns<Op>(in + first * layout.run, layout.run, last - first, [&](int64_t output, const Acc& acc) { store(first + output, acc); });
+    return;
+  }
   const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
   Walker kept(layout.kept, first / chunks);
   int64_t chunk = first % chunks;
