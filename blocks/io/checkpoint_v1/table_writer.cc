@@ -9,6 +9,8 @@ namespace weft::blocks::checkpoint_v1 {
 namespace {
 
 constexpr size_t kBlockBytes = 262144;
+// A record so large gets a block that no earlier record shares, so that those are read without it.
+constexpr size_t kLargeRecordBytes = 2 * kBlockBytes;
 
 size_t CommonPrefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
@@ -72,6 +74,7 @@ std::string BlockBuilder::Take() {
 }
 
 Status TableWriter::Add(std::string_view key, std::string_view value) {
+  if (key.size() + value.size() >= kLargeRecordBytes) WEFT_RETURN_IF_ERROR(FlushData());
   if (has_pending_) AddIndex(KeyBetween(last_key_, key));
   data_.Add(key, value);
   last_key_ = key;
