@@ -1,4 +1,4 @@
-// Runs every block case of tests/blocks. Environment: WEFT_BLOCKS=BiasAdd,MatMul runs those alone; WEFT_CASES=FOLDER takes other files.
+// Runs every case of tests/blocks: blocks alone under the kit's guards, and blocks and pages through sessions. Environment: WEFT_BLOCKS=BiasAdd,MatMul runs those alone; WEFT_CASES=FOLDER takes other files.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "tests/kit/tester_executor.h"
 #include "tools/cases/case_reader.h"
 #include "tools/cases/case_runner.h"
+#include "tools/cases/session_executor.h"
 
 using namespace weft;
 
@@ -29,13 +30,10 @@ std::set<std::string> Names(const std::string& text) {
   return names;
 }
 
-}  // namespace
-
-TEST_CASE("every block gives what its cases say", "[cases]") {
+void RunCases(cases::CaseExecutor& executor) {
   auto files = cases::FindCaseFiles(Environment("WEFT_CASES", std::string(WEFT_SOURCE_DIR) + "/tests/blocks"));
   if (!files.ok()) FAIL(ToString(files.status()));
   const std::set<std::string> wanted = Names(Environment("WEFT_BLOCKS", ""));
-  kit::TesterExecutor executor(kit::Catalog());
   std::map<std::string, int> skipped;
   int passed = 0, failed = 0;
   for (const auto& path : *files) {
@@ -44,7 +42,7 @@ TEST_CASE("every block gives what its cases say", "[cases]") {
       if (finding.severity == Severity::kError) FAIL_CHECK(ToString(finding));
     }
     for (const cases::TestCase& test : file.cases) {
-      if (!wanted.empty() && !wanted.contains(test.block)) continue;
+      if (!wanted.empty() && !wanted.contains(test.is_page() ? "pages" : test.block)) continue;
       cases::CaseReport report = cases::RunCase(test, executor);
       switch (report.verdict) {
         case cases::CaseReport::Verdict::kPassed: ++passed; break;
@@ -59,4 +57,17 @@ TEST_CASE("every block gives what its cases say", "[cases]") {
   for (const auto& [why, count] : skipped) notes += Cat("\n  ", count, " not run: ", why);
   CHECK(failed == 0);
   WARN(passed << " cases passed, " << failed << " failed" << notes);
+}
+
+}  // namespace
+
+TEST_CASE("every block gives what its cases say", "[cases]") {
+  kit::TesterExecutor executor(kit::Catalog());
+  RunCases(executor);
+}
+
+TEST_CASE("every block and every page of the cases gives the same in a session", "[cases][session]") {
+  Runtime runtime(MakeCatalog(), {.threads = 2, .memory_limit = 0});
+  cases::SessionExecutor executor(runtime);
+  RunCases(executor);
 }
