@@ -66,6 +66,7 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements) {
   cut.fold = box.inner;
   cut.width = box.channels * box.inner;
   cut.rows = box.outer;
+  if (cut.width == 0 || cut.rows == 0) return cut;  // no tasks
   const int64_t tile_limit = int64_t{kTileRegisters} * lanes;
   // Narrow rows: as many as fill whole registers, and four of them at least, so that no lane is wasted.
   if (cut.width * 2 <= tile_limit) {
