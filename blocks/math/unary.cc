@@ -30,7 +30,7 @@ struct TanhOp {
 struct SigmoidOp {
   static constexpr int kCost = 4;
   template <class A>
-  static auto Array(const A& a) { return a.logistic(); }
+  static auto Array(const A& a) { return (typename A::Scalar(1) + (-a).exp()).inverse(); }  // logistic() loses digits on the left
   template <class T>
   T operator()(T a) const { return T(1) / (T(1) + std::exp(-a)); }
 };
