@@ -61,7 +61,10 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
           .WithPort(spec.name);
     }
     given = std::move(inferred);
-    if (Status status = CheckAttr(def.attrs[list_attr], given); !status.ok()) return std::move(status).WithPort(spec.name);
+    if (Status status = CheckAttr(def.attrs[list_attr], given); !status.ok()) {
+      // The input is at fault, not the attribute that counts it.
+      return InvalidArgument("the input '", spec.name, "' ", status.message()).WithPort(spec.name);
+    }
   }
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     int attr = def.inputs[p].type_attr.empty() ? -1 : def.FindAttr(def.inputs[p].type_attr);
