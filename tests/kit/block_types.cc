@@ -84,6 +84,9 @@ class Inference {
     return {};
   }
 
+  /// Neither written nor to be seen from the inputs (an empty list port has no type).
+  Status NotKnown(std::string_view name) const { return InvalidArgument("needs a value for ", name, ", found nothing to tell it from").WithPort(PortOf(name)); }
+
   Status AddOutputs() {
     typed_.out_first.push_back(0);
     for (const PortSpec& port : def_.outputs) {
@@ -91,13 +94,13 @@ class Inference {
       const AttrValue* type = attr(port.type_attr);
       if (port.list == PortList::kTuple) {
         const DTypes* types = list == nullptr ? nullptr : std::get_if<DTypes>(list);
-        if (types == nullptr) return At(port, "needs the attribute ", port.list_attr);
+        if (types == nullptr) return NotKnown(port.list_attr);
         typed_.outputs.insert(typed_.outputs.end(), types->begin(), types->end());
       } else {
         const int64_t* length = list == nullptr ? nullptr : std::get_if<int64_t>(list);
-        if (port.list == PortList::kHomogeneous && length == nullptr) return At(port, "needs the attribute ", port.list_attr);
+        if (port.list == PortList::kHomogeneous && length == nullptr) return NotKnown(port.list_attr);
         const DType* dtype = port.dtype != DType::kInvalid ? &port.dtype : type == nullptr ? nullptr : std::get_if<DType>(type);
-        if (dtype == nullptr) return At(port, "needs the attribute ", port.type_attr);
+        if (dtype == nullptr) return NotKnown(port.type_attr);
         int64_t count = port.list == PortList::kSingle ? 1 : *length;
         if (count < 0 || count > 100000) return At(port, "needs a sensible number of values, found ", count);
         typed_.outputs.insert(typed_.outputs.end(), static_cast<size_t>(count), *dtype);
