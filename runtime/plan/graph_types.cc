@@ -53,6 +53,9 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
       }
       if (spec.list != PortList::kTuple) WEFT_RETURN_IF_ERROR(BindType(node, spec, type, bound, bound_by, static_cast<int>(p)));
     }
+    if (begin == end && spec.list == PortList::kHomogeneous) {
+      return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
+    }
     if (list_attr < 0) continue;
     AttrValue inferred = spec.list == PortList::kTuple ? AttrValue(types) : AttrValue(static_cast<int64_t>(types.size()));
     AttrValue& given = node.attrs[list_attr];
@@ -95,6 +98,15 @@ Status GraphBuilder::InferTypes(Node& node) {
   return SetOutputs(node);
 }
 
+/// An output whose type nothing says: neither an attribute nor a value of a list port, which may be empty.
+static Status TypeUnknown(const BlockDef& def, const PortSpec& output) {
+  for (const PortSpec& input : def.inputs) {
+    if (input.type_attr != output.type_attr) continue;
+    return InvalidArgument("needs at least one value, from which the output '", output.name, "' takes its type; found none").WithPort(input.name);
+  }
+  return InvalidArgument("the type of the output '", output.name, "' is not known").WithPort(output.type_attr);
+}
+
 Status GraphBuilder::SetOutputs(Node& node) {
   const BlockDef& def = *node.def;
   std::vector<uint32_t> first(1, 0);
@@ -117,7 +129,7 @@ Status GraphBuilder::SetOutputs(Node& node) {
       if (type == DType::kInvalid) {
         int attr = def.FindAttr(spec.type_attr);
         const DType* given = attr < 0 ? nullptr : std::get_if<DType>(&node.attrs[attr]);
-        if (given == nullptr) return InvalidArgument("the type of the output '", spec.name, "' is not known").WithPort(spec.type_attr);
+        if (given == nullptr) return TypeUnknown(def, spec);
         type = *given;
       }
       node.output_types.insert(node.output_types.end(), static_cast<size_t>(count), type);
