@@ -21,6 +21,7 @@ class Planner {
   std::vector<int> OrderUpdates(const std::vector<int>& late) const;
   void AddSlots(const std::vector<int>& order);
   void AddStep(int node);
+  void CheckFeeds(int node);
   bool StaticInputs(const Node& node, std::vector<InputInfo>& inputs) const;
   void PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
@@ -180,7 +181,7 @@ void Planner::AddStep(int index) {
   for (size_t v = 0; v < node.output_types.size(); ++v) {
     fed &= SlotOf({index, static_cast<int>(v)}).storage == Slot::Storage::kFeed;
   }
-  if (fed) return;
+  if (fed) return CheckFeeds(index);
 
   Step step;
   step.node = index;
@@ -213,6 +214,22 @@ void Planner::AddStep(int index) {
     }
   }
   plan_.steps.push_back(std::move(step));
+}
+
+// What a block without inputs says of its shape (a Placeholder) holds for what is fed in its place.
+void Planner::CheckFeeds(int index) {
+  const Node& node = graph_.node(index);
+  if (!node.inputs.empty() || !node.def->plan) return;
+  PlannedShapes shapes;
+  if (!PlanNode(node, {}, shapes).ok()) return;
+  for (size_t v = 0; v < node.output_types.size(); ++v) {
+    ValueRef value{index, static_cast<int>(v)};
+    bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
+    PartialShape needed = unknown ? shapes.partial[v] : PartialShape(shapes.outputs[v]);
+    if (needed.Accepts(SlotOf(value).shape)) continue;
+    diagnostics_.Error(PlaceAtNode(
+        graph_, index, InvalidArgument("the feed of '", graph_.ValueName(value), "' needs the shape ", needed, ", found ", SlotOf(value).shape)));
+  }
 }
 
 // Whether all that Plan needs is known before the run.
