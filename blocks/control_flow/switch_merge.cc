@@ -84,9 +84,9 @@ BlockDef Switch() {
 BlockDef Merge() {
   return Block("Merge", "Gives on the one input that a Switch sent, and says which it is.")
       .Ports(inputs, output, value_index)
+      .Types("T", kAllTypes)
       .Attrs(length)
       .Inferred(length)
-      .Types("T", kAllTypes)
       .WithFlow(Flow::kMerge)
       .Gradient(MergeGradient)
       .PlanOnly(PlanMerge);

@@ -34,8 +34,8 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 BlockDef Assign() {
   return Block("Assign", "Gives a variable a new value.")
       .Ports(ref, value, output_ref)
-      .Attrs(validate_shape, use_locking)
       .Types("T", kAllTypes)
+      .Attrs(validate_shape, use_locking)
       .Updates(ref)
       .MayBeUninitialized(ref)
       .NotDifferentiable()

@@ -36,8 +36,8 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 BlockDef ApplyGradientDescent() {
   return Block("ApplyGradientDescent", "Moves a variable against its gradient: var - alpha * delta.")
       .Ports(var, alpha, delta, out)
-      .Attrs(use_locking)
       .Types("T", kFloats + kComplexes)
+      .Attrs(use_locking)
       .Updates(var)
       .Kernel(Plan, Run);
 }
