@@ -31,6 +31,7 @@
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
+  BLOCK(io_ops, FixedLengthRecordReader) \
   BLOCK(nn, FusedBatchNorm) \
   BLOCK(nn, FusedBatchNormGrad) \
   BLOCK(nn, FusedBatchNormGradGrad) \
@@ -70,6 +71,11 @@
   BLOCK(data_flow_ops, QueueSize) \
   BLOCK(random, RandomNormal) \
   BLOCK(random, RandomNormal_ex) \
+  BLOCK(io_ops, ReaderNumRecordsProduced) \
+  BLOCK(io_ops, ReaderNumWorkUnitsCompleted) \
+  BLOCK(io_ops, ReaderRead) \
+  BLOCK(io_ops, ReaderReadUpTo) \
+  BLOCK(io_ops, ReaderReset) \
   BLOCK(math, Real) \
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \

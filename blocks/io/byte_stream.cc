@@ -1,0 +1,147 @@
+#include "blocks/io/byte_stream.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "blocks/io/file_access.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr size_t kBufferBytes = 256 * 1024;
+
+/// Gives out what is in the buffer, and has a subclass fill it.
+class BufferedStream : public ByteStream {
+ public:
+  Result<bool> Read(int64_t count, std::string& to) override {
+    return Take(count, [&](std::string_view bytes) { to.append(bytes); });
+  }
+  Result<bool> Skip(int64_t count) override {
+    return Take(count, [](std::string_view) {});
+  }
+
+ protected:
+  /// Puts at least one byte into `buffer` (of kBufferBytes, empty at the call) and says how many; 0 at the end.
+  virtual Result<size_t> Fill(std::span<char> buffer) = 0;
+  int64_t buffered() const { return static_cast<int64_t>(end_ - begin_); }
+  void DropBuffered() { begin_ = end_; }
+
+ private:
+  template <class Use>
+  Result<bool> Take(int64_t count, Use&& use) {
+    while (count > 0) {
+      if (begin_ == end_) {
+        begin_ = end_ = 0;
+        WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_));
+        if (end_ == 0) return false;
+      }
+      const size_t part = static_cast<size_t>(std::min(count, buffered()));
+      use(std::string_view(buffer_.data() + begin_, part));
+      begin_ += part;
+      count -= static_cast<int64_t>(part);
+    }
+    return true;
+  }
+
+  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
+  size_t begin_ = 0, end_ = 0;
+};
+
+class PlainStream final : public BufferedStream {
+ public:
+  explicit PlainStream(InputFile file) : file_(std::move(file)) {}
+
+  Result<bool> Read(int64_t count, std::string& to) override {
+    if (count > buffered() + Left()) return false;
+    return BufferedStream::Read(count, to);
+  }
+  Result<bool> Skip(int64_t count) override {
+    if (count <= buffered()) return BufferedStream::Skip(count);
+    count -= buffered();
+    DropBuffered();
+    if (count > Left()) return false;
+    offset_ += static_cast<uint64_t>(count);
+    return true;
+  }
+
+ protected:
+  Result<size_t> Fill(std::span<char> buffer) override {
+    const auto part = static_cast<size_t>(std::min<int64_t>(Left(), static_cast<int64_t>(buffer.size())));
+    WEFT_RETURN_IF_ERROR(file_.ReadAt(offset_, buffer.first(part)));
+    offset_ += part;
+    return part;
+  }
+
+ private:
+  int64_t Left() const { return static_cast<int64_t>(file_.size() - offset_); }
+  InputFile file_;
+  uint64_t offset_ = 0;
+};
+
+/// Expands a file as it is read. A gzip file may have several members; what follows the last one does not count.
+class InflatingStream final : public BufferedStream {
+ public:
+  InflatingStream(InputFile file, Encoding encoding) : file_(std::move(file)), gzip_(encoding == Encoding::kGzip) {}
+  ~InflatingStream() override {
+    if (started_) inflateEnd(&state_);
+  }
+  Status Start() {
+    started_ = inflateInit2(&state_, MAX_WBITS + (gzip_ ? 16 : 0)) == Z_OK;
+    return started_ ? Status() : ResourceExhausted("needs memory to expand a file, found none");
+  }
+
+ protected:
+  Result<size_t> Fill(std::span<char> buffer) override {
+    state_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    state_.avail_out = static_cast<uInt>(buffer.size());
+    while (!ended_ && state_.avail_out == buffer.size()) {
+      if (state_.avail_in == 0) WEFT_RETURN_IF_ERROR(FillInput());
+      if (state_.avail_in == 0) break;  // a file that was cut ends where it was cut
+      const int code = inflate(&state_, Z_NO_FLUSH);
+      if (code == Z_STREAM_END) {
+        WEFT_RETURN_IF_ERROR(NextMember());
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        return Status(Code::kDataLoss, Cat("needs a ", gzip_ ? "GZIP" : "ZLIB", " file, found '", file_.path().native(), "' damaged: ",
+                                           state_.msg != nullptr ? state_.msg : "wrong bytes"));
+      }
+    }
+    return buffer.size() - state_.avail_out;
+  }
+
+ private:
+  Status FillInput() {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(file_.size() - offset_, input_.size()));
+    WEFT_RETURN_IF_ERROR(file_.ReadAt(offset_, std::span(input_).first(part)));
+    offset_ += part;
+    state_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    state_.avail_in = static_cast<uInt>(part);
+    return {};
+  }
+  Status NextMember() {
+    if (state_.avail_in == 0) WEFT_RETURN_IF_ERROR(FillInput());
+    ended_ = !gzip_ || state_.avail_in == 0 || *state_.next_in != 0x1f;
+    if (!ended_ && inflateReset(&state_) != Z_OK) return Internal("could not go on to the next member of a GZIP file");
+    return {};
+  }
+
+  InputFile file_;
+  uint64_t offset_ = 0;
+  const bool gzip_;
+  bool started_ = false, ended_ = false;
+  z_stream state_{};
+  std::vector<char> input_ = std::vector<char>(kBufferBytes);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteStream>> OpenByteStream(const std::filesystem::path& path, Encoding encoding) {
+  WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  if (encoding == Encoding::kPlain) return std::unique_ptr<ByteStream>(std::make_unique<PlainStream>(std::move(file)));
+  auto stream = std::make_unique<InflatingStream>(std::move(file), encoding);
+  WEFT_RETURN_IF_ERROR(stream->Start());
+  return std::unique_ptr<ByteStream>(std::move(stream));
+}
+
+}  // namespace weft::blocks

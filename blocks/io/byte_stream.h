@@ -1,0 +1,27 @@
+// A file as a stream of bytes, plain or compressed.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "weft/base/status.h"
+
+namespace weft::blocks {
+
+enum class Encoding : uint8_t { kPlain, kZlib, kGzip };
+
+/// Bytes come from the front. Not thread-safe.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Appends `count` bytes. False, with fewer or none appended, where the stream ends before; data_loss where it is damaged.
+  virtual Result<bool> Read(int64_t count, std::string& to) = 0;
+  /// Drops `count` bytes; false where the stream ends before.
+  virtual Result<bool> Skip(int64_t count) = 0;
+};
+
+/// The bytes of a file, expanded where it is compressed. Errors as of InputFile::Open.
+Result<std::unique_ptr<ByteStream>> OpenByteStream(const std::filesystem::path& path, Encoding encoding);
+
+}  // namespace weft::blocks

@@ -1,0 +1,116 @@
+// FixedLengthRecordReader: a reader of files whose records are all of one size.
+#include <algorithm>
+
+#include "blocks/io/byte_stream.h"
+#include "blocks/io/record_reader.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr Out<0> reader_handle{"reader_handle", "DT_RESOURCE", "[], the handle of the reader"};
+constexpr Attr<int64_t> header_bytes{"header_bytes", "0", "bytes before the first record of a file", nullptr, 0};
+constexpr Attr<int64_t> record_bytes{"record_bytes", kRequired, "bytes of a record", nullptr, 0};
+constexpr Attr<int64_t> footer_bytes{"footer_bytes", "0", "bytes after the last record of a file", nullptr, 0};
+constexpr Attr<int64_t> hop_bytes{"hop_bytes", "0", "bytes from one record's start to the next one's; 0 means record_bytes", nullptr, 0};
+constexpr Attr<std::string> container{"container", "\"\"", "name space of the reader's name"};
+constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the reader; empty means the block's id"};
+constexpr Attr<std::string> encoding{"encoding", "\"\"", "how files are compressed: ZLIB, GZIP, or empty for not at all"};
+
+struct RecordLayout {
+  int64_t header, record, footer, hop;
+  Encoding encoding;
+};
+
+class FixedLengthSource final : public RecordSource {
+ public:
+  explicit FixedLengthSource(const RecordLayout& layout) : layout_(layout) {}
+
+  Status Start(const std::string& name, const std::filesystem::path& path) override {
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(path, layout_.encoding));
+    name_ = name;
+    records_ = 0;
+    ahead_.clear();
+    WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(layout_.header));
+    return found ? Status() : OutOfRange("needs ", layout_.header, " header bytes in '", name, "', found fewer");
+  }
+
+  Result<bool> Next(FileRecord& record) override {
+    if (records_ > 0) {
+      const int64_t held = std::min(layout_.hop, static_cast<int64_t>(ahead_.size()));
+      ahead_.erase(0, static_cast<size_t>(held));
+      WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(layout_.hop - held));
+      if (!found) return false;
+    }
+    // The footer is read along, to know that the record is not part of it.
+    const int64_t needed = layout_.record + layout_.footer - static_cast<int64_t>(ahead_.size());
+    WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Read(needed, ahead_));
+    if (!found) return false;
+    record.key = Cat(name_, ":", records_++);
+    record.value = ahead_.substr(0, static_cast<size_t>(layout_.record));
+    return true;
+  }
+
+  void Stop() override {
+    stream_ = nullptr;
+    ahead_ = {};
+  }
+
+ private:
+  const RecordLayout layout_;
+  std::unique_ptr<ByteStream> stream_;
+  std::string name_;
+  int64_t records_ = 0;
+  std::string ahead_;  // what was read from the start of the last record on
+};
+
+struct Parameters {
+  RecordLayout layout;
+  std::string container, shared_name;
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  Parameters p{{ctx.attr(header_bytes), ctx.attr(record_bytes), ctx.attr(footer_bytes), ctx.attr(hop_bytes), Encoding::kPlain},
+               ctx.attr(container),
+               ctx.attr(shared_name)};
+  // A compressed file may be many times as large as it looks: this is what one record can cost.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (std::max(p.layout.record, p.layout.footer) > kMost) return ctx.Error(record_bytes, "needs records and footers of at most ", kMost, " bytes");
+  if (p.layout.hop == 0) p.layout.hop = p.layout.record;
+  if (p.layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");
+  const std::string text = ctx.attr(encoding);
+  if (text == "ZLIB") p.layout.encoding = Encoding::kZlib;
+  else if (text == "GZIP") p.layout.encoding = Encoding::kGzip;
+  else if (!text.empty() && text != "NONE") return ctx.Error(encoding, "needs ZLIB, GZIP or nothing, found '", text, "'");
+  ctx.set(reader_handle, Shape{});
+  return p;
+}
+
+constexpr auto Run = [](const Parameters&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };
+
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) -> Result<ResourceHandle> {
+  auto make = [&]() -> Result<ResourceHandle> {
+    return ResourceHandle(std::make_shared<RecordReader>("FixedLengthRecordReader", std::make_unique<FixedLengthSource>(p.layout)));
+  };
+  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(p.container, p.shared_name, make));
+  const auto* reader = dynamic_cast<const RecordReader*>(handle.get());
+  if (reader == nullptr || reader->block() != "FixedLengthRecordReader") {
+    return InvalidArgument("needs a FixedLengthRecordReader, found a ", reader == nullptr ? handle->kind() : reader->block(), " of that name")
+        .WithPort(shared_name.name);
+  }
+  return handle;
+};
+
+}  // namespace
+
+BlockDef FixedLengthRecordReader() {
+  return Block("FixedLengthRecordReader", "A reader that gives the records, all of one size, of the files whose names a queue holds.")
+      .Details("The key of a record is the file's name, a colon and the number of the record in it, from 0.")
+      .Ports(reader_handle)
+      .Attrs(header_bytes, record_bytes, footer_bytes, hop_bytes, container, shared_name, encoding)
+      .Alias("FixedLengthRecordReaderV2")
+      .NotDifferentiable()
+      .Kernel(Plan, Run, Bind);
+}
+
+}  // namespace weft::blocks

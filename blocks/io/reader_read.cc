@@ -1,0 +1,143 @@
+// ReaderRead and ReaderReadUpTo: records out of a reader. ReaderNumRecordsProduced, ReaderNumWorkUnitsCompleted and ReaderReset: how
+// far it is, and back to its start.
+#include "blocks/data_flow/queue_blocks.h"
+#include "blocks/io/record_reader.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> reader_handle{"reader_handle", "DT_RESOURCE", "[], the reader"};
+constexpr In<1> queue_handle{"queue_handle", "DT_RESOURCE", "[], a queue of file names, one string an element"};
+constexpr In<2> num_records{"num_records", "DT_INT64", "one number: the most records to read"};
+constexpr Out<0> key{"key", "DT_STRING", "[], which record it is"};
+constexpr Out<1> value{"value", "DT_STRING", "[], the record"};
+constexpr Out<0> keys{"keys", "DT_STRING", "[N], which records they are"};
+constexpr Out<1> values{"values", "DT_STRING", "[N], the records, of one file; N is at most num_records"};
+constexpr Out<0> records_produced{"records_produced", "DT_INT64", "[], records read since the start or a reset"};
+constexpr Out<0> units_completed{"units_completed", "DT_INT64", "[], files read to their end"};
+
+Status PlanRead(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, queue_handle));
+  ctx.set(key, Shape{});
+  ctx.set(value, Shape{});
+  return {};
+}
+
+Status PlanReadUpTo(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, queue_handle));
+  if (ctx.shape(num_records).count() != 1) return ctx.Error(num_records, "needs one number, found the shape ", ctx.shape(num_records));
+  WEFT_ASSIGN_OR_RETURN(PartialShape any, PartialShape::Make({-1}));
+  ctx.set_unknown(keys, 0, any);
+  ctx.set_unknown(values, 0, any);
+  return {};
+}
+
+constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(queue_handle));
+  WEFT_ASSIGN_OR_RETURN(FileRecord record, reader->Read(*queue, ctx.services()));
+  ctx.Emit(key, Tensor::Scalar<std::string>(std::move(record.key)));
+  ctx.Emit(value, Tensor::Scalar<std::string>(std::move(record.value)));
+  return {};
+};
+
+constexpr auto RunReadUpTo = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(queue_handle));
+  const int64_t most = ctx.in<int64_t>(num_records)[0];
+  if (most < 0) return ctx.Error(num_records, "needs 0 or more, found ", most);
+  WEFT_ASSIGN_OR_RETURN(auto records, reader->ReadUpTo(*queue, most, ctx.services()));
+  const Shape shape{static_cast<int64_t>(records.size())};
+  WEFT_ASSIGN_OR_RETURN(Tensor all_keys, ctx.Allocate(DType::kString, shape));
+  WEFT_ASSIGN_OR_RETURN(Tensor all_values, ctx.Allocate(DType::kString, shape));
+  for (size_t i = 0; i < records.size(); ++i) {
+    all_keys.values<std::string>()[i] = std::move(records[i].key);
+    all_values.values<std::string>()[i] = std::move(records[i].value);
+  }
+  ctx.Emit(keys, std::move(all_keys));
+  ctx.Emit(values, std::move(all_values));
+  return {};
+};
+
+Status PlanRecordsProduced(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
+  ctx.set(records_produced, Shape{});
+  return {};
+}
+
+Status PlanUnitsCompleted(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
+  ctx.set(units_completed, Shape{});
+  return {};
+}
+
+Status PlanReset(PlanContext& ctx) { return CheckHandle(ctx, reader_handle); }
+
+constexpr auto RunRecordsProduced = [](const NoParameters&, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  ctx.out<int64_t>(records_produced)[0] = reader->records_produced();
+  return {};
+};
+
+constexpr auto RunUnitsCompleted = [](const NoParameters&, RunContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  ctx.out<int64_t>(units_completed)[0] = reader->files_completed();
+  return {};
+};
+
+constexpr auto RunReset = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  return reader->Reset(ctx.services());
+};
+
+}  // namespace
+
+BlockDef ReaderRead() {
+  return Block("ReaderRead", "Reads the next record, from a file that the queue names where a new one is needed.")
+      .Ports(reader_handle, queue_handle, key, value)
+      .Alias("ReaderReadV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanRead, RunRead);
+}
+
+BlockDef ReaderReadUpTo() {
+  return Block("ReaderReadUpTo", "Reads up to a number of records of one file.")
+      .Ports(reader_handle, queue_handle, num_records, keys, values)
+      .Alias("ReaderReadUpToV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanReadUpTo, RunReadUpTo);
+}
+
+BlockDef ReaderNumRecordsProduced() {
+  return Block("ReaderNumRecordsProduced", "How many records a reader has given.")
+      .Ports(reader_handle, records_produced)
+      .Alias("ReaderNumRecordsProducedV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Kernel(PlanRecordsProduced, RunRecordsProduced);
+}
+
+BlockDef ReaderNumWorkUnitsCompleted() {
+  return Block("ReaderNumWorkUnitsCompleted", "How many files a reader has read to their end.")
+      .Ports(reader_handle, units_completed)
+      .Alias("ReaderNumWorkUnitsCompletedV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Kernel(PlanUnitsCompleted, RunUnitsCompleted);
+}
+
+BlockDef ReaderReset() {
+  return Block("ReaderReset", "Makes a reader as new: it forgets the file it is in, and its counts.")
+      .Ports(reader_handle)
+      .Alias("ReaderResetV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanReset, RunReset);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,108 @@
+#include "blocks/io/record_reader.h"
+
+namespace weft::blocks {
+
+/// Makes this thread the one that reads, for as long as the object lives. Others wait for it with the engine's waiter, so that they can be
+/// cancelled while this one waits for a file name.
+class RecordReader::Use {
+ public:
+  explicit Use(RecordReader& reader) : reader_(reader) {}
+  ~Use() {
+    if (!held_) return;
+    std::lock_guard lock(reader_.mutex_);
+    reader_.in_use_ = false;
+    reader_.changed_.notify_all();
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  Status Begin(const Services& services) {
+    std::unique_lock lock(reader_.mutex_);
+    auto ready = [&] { return !reader_.in_use_; };
+    if (!ready()) WEFT_RETURN_IF_ERROR(services.waiter->Wait(lock, reader_.changed_, ready, -1, "a reader that is in use"));
+    reader_.in_use_ = held_ = true;
+    return {};
+  }
+
+ private:
+  RecordReader& reader_;
+  bool held_ = false;
+};
+
+Status RecordReader::StartNextFile(Queue& names, const Services& services) {
+  if (names.spec().types != DTypes{DType::kString}) {
+    return InvalidArgument("needs a queue whose elements are one string each, found other component types").WithPort("queue_handle");
+  }
+  WEFT_ASSIGN_OR_RETURN(auto elements, names.Dequeue(1, false, *services.waiter, -1));
+  const Tensor& name = elements[0][0];
+  if (name.count() != 1) {
+    return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
+  }
+  const std::string& text = name.values<std::string>()[0];
+  WEFT_ASSIGN_OR_RETURN(std::filesystem::path path, services.files->Resolve(text, Files::Access::kRead));
+  Status status = source_->Start(text, path);
+  in_file_ = status.ok();
+  if (!in_file_) source_->Stop();
+  return status;
+}
+
+Result<bool> RecordReader::NextRecord(FileRecord& record) {
+  WEFT_ASSIGN_OR_RETURN(const bool found, source_->Next(record));
+  std::lock_guard lock(mutex_);
+  if (found) {
+    ++records_produced_;
+    return true;
+  }
+  ++files_completed_;
+  source_->Stop();
+  in_file_ = false;
+  return false;
+}
+
+Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  FileRecord record;
+  for (;;) {
+    if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
+    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
+    if (found) return record;
+  }
+}
+
+Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t count, const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  std::vector<FileRecord> records;
+  while (static_cast<int64_t>(records.size()) < count) {
+    if (services.cancelled->load(std::memory_order_relaxed)) return Status(Code::kCancelled, "the run was cancelled while records were read");
+    if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
+    FileRecord record;
+    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
+    if (found) records.push_back(std::move(record));
+    else if (!records.empty()) break;
+  }
+  return records;
+}
+
+Status RecordReader::Reset(const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  source_->Stop();
+  in_file_ = false;
+  std::lock_guard lock(mutex_);
+  records_produced_ = files_completed_ = 0;
+  return {};
+}
+
+int64_t RecordReader::records_produced() const {
+  std::lock_guard lock(mutex_);
+  return records_produced_;
+}
+
+int64_t RecordReader::files_completed() const {
+  std::lock_guard lock(mutex_);
+  return files_completed_;
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,66 @@
+// RecordReader: state that takes files from a queue of names and gives their records. What a record is, is the business of a
+// RecordSource, so that all kinds of reader share the queue, the counting and the waiting.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "blocks/data_flow/queue.h"
+#include "weft/block/services.h"
+
+namespace weft::blocks {
+
+struct FileRecord {
+  std::string key, value;
+};
+
+/// The records of one file after another. Used by one thread at a time.
+class RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+  /// Begins with a file; `name` is as on the page, `path` what it stands for.
+  virtual Status Start(const std::string& name, const std::filesystem::path& path) = 0;
+  /// False at the end of the file.
+  virtual Result<bool> Next(FileRecord& record) = 0;
+  /// Lets go of the file.
+  virtual void Stop() = 0;
+};
+
+/// Thread-safe; records are read one call after another.
+class RecordReader final : public Resource {
+ public:
+  static constexpr std::string_view kKind = "reader";
+  RecordReader(std::string block, std::unique_ptr<RecordSource> source) : block_(std::move(block)), source_(std::move(source)) {}
+  std::string_view kind() const override { return kKind; }
+  /// The block that made it: "FixedLengthRecordReader".
+  const std::string& block() const { return block_; }
+
+  /// The next record; takes files from `names` as it needs them. out_of_range where `names` is closed and empty.
+  Result<FileRecord> Read(Queue& names, const Services& services);
+  /// Up to `count` records of one file, at least one where `count` is.
+  Result<std::vector<FileRecord>> ReadUpTo(Queue& names, int64_t count, const Services& services);
+  /// As new: forgets the file it is in, and the counts.
+  Status Reset(const Services& services);
+
+  int64_t records_produced() const;
+  int64_t files_completed() const;
+
+ private:
+  class Use;
+
+  Status StartNextFile(Queue& names, const Services& services);
+  /// False at the end of the file, which is then completed.
+  Result<bool> NextRecord(FileRecord& record);
+
+  const std::string block_;
+  mutable std::mutex mutex_;  // of the members up to changed_; never held while the source reads or the queue is waited for
+  bool in_use_ = false;
+  int64_t records_produced_ = 0, files_completed_ = 0;
+  std::condition_variable changed_;
+  // Of the thread that set in_use_.
+  std::unique_ptr<RecordSource> source_;
+  bool in_file_ = false;
+};
+
+}  // namespace weft::blocks
