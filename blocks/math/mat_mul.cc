@@ -7,6 +7,8 @@ namespace {
 constexpr In<0> a{"a", "T", "[rows, inner]; [inner, rows] where transpose_a"};
 constexpr In<1> b{"b", "T", "[inner, columns]; [columns, inner] where transpose_b"};
 constexpr Out<0> product{"product", "T", "[rows, columns]"};
+// TensorFlow has no int8 product.
+constexpr auto kMultiplied = kFloats + TypeList<int16_t, int32_t, int64_t>{} + kUnsigned + kComplexes;
 constexpr Attr<bool> transpose_a{"transpose_a", "false", "take a transposed (complex elements are not conjugated)"};
 constexpr Attr<bool> transpose_b{"transpose_b", "false", "take b transposed (complex elements are not conjugated)"};
 constexpr Attr<bool> grad_a{"grad_a", "false", "says that a is a gradient; changes nothing"};
@@ -71,7 +73,7 @@ BlockDef MatMul() {
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
       .Ports(a, b, product)
       .Attrs(transpose_a, transpose_b, grad_a, grad_b)
-      .Types("T", kNumbers)
+      .Types("T", kMultiplied)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }
