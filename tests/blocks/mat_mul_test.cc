@@ -1,0 +1,111 @@
+// Products of sizes that are packed, cut into tiles and shared out, against plain sums in double.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "blocks/kernels/matmul.h"
+#include "tests/kit/block_tester.h"
+
+namespace weft::kit {
+namespace {
+
+struct Sizes {
+  int64_t rows, inner, columns;
+};
+
+/// Small whole numbers: products and their sums are exact in every type.
+template <class T>
+Tensor Whole(Shape shape, uint32_t seed) {
+  Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
+  uint32_t state = seed;
+  for (T& value : tensor.values<T>()) {
+    state = state * 1664525u + 1013904223u;
+    if constexpr (Complex<T>) value = T(static_cast<float>(state >> 30), static_cast<float>((state >> 28) & 3u) - 1.0f);
+    else value = static_cast<T>(static_cast<float>(state >> 30));
+  }
+  return tensor;
+}
+
+template <class T>
+Tensor PlainProduct(const Tensor& a, bool ta, const Tensor& b, bool tb, const Sizes& s) {
+  using Wide = std::conditional_t<Complex<T>, complex128, double>;
+  Tensor product = Tensor::Allocate(kDTypeOf<T>, Shape{s.rows, s.columns}).value();
+  const auto x = a.values<T>(), y = b.values<T>();
+  for (int64_t r = 0; r < s.rows; ++r) {
+    for (int64_t c = 0; c < s.columns; ++c) {
+      Wide sum{};
+      for (int64_t i = 0; i < s.inner; ++i) {
+        sum += static_cast<Wide>(x[ta ? i * s.rows + r : r * s.inner + i]) * static_cast<Wide>(y[tb ? c * s.inner + i : i * s.columns + c]);
+      }
+      product.values<T>()[r * s.columns + c] = static_cast<T>(sum);
+    }
+  }
+  return product;
+}
+
+template <class T>
+void CheckProducts(const Sizes& s) {
+  for (int transposes = 0; transposes < 4; ++transposes) {
+    const bool ta = (transposes & 1) != 0, tb = (transposes & 2) != 0;
+    INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", transposes " << ta << " " << tb);
+    const Tensor a = Whole<T>(ta ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 1);
+    const Tensor b = Whole<T>(tb ? Shape{s.columns, s.inner} : Shape{s.inner, s.columns}, 2);
+    const BlockResult result = BlockTester(Catalog(), "MatMul")
+                                   .Attrs(Cat("transpose_a_ = ", ta, ";transpose_b_ = ", tb, ";"))
+                                   .Input("a", a)
+                                   .Input("b", b)
+                                   .Run();
+    INFO(ToString(result.status));
+    REQUIRE(result.status.ok());
+    CHECK(SameBits(result.outputs.at("product"), PlainProduct<T>(a, ta, b, tb, s)));
+  }
+}
+
+TEST_CASE("Large products of floats, in tiles", "[matmul]") {
+  for (const Sizes& s : {Sizes{97, 257, 300}, Sizes{200, 30, 40}, Sizes{13, 700, 33}, Sizes{500, 20, 513}}) {
+    CheckProducts<float>(s);
+    CheckProducts<double>(s);
+  }
+}
+
+TEST_CASE("Large products of other types, in tiles", "[matmul]") {
+  const Sizes s{101, 150, 270};
+  CheckProducts<half>(s);
+  CheckProducts<bfloat16>({101, 25, 270});  // sums that bfloat16 holds
+  CheckProducts<int16_t>(s);
+  CheckProducts<int32_t>(s);
+  CheckProducts<int64_t>(s);
+  CheckProducts<uint8_t>({101, 28, 270});
+  CheckProducts<complex64>(s);
+  CheckProducts<complex128>(s);
+}
+
+TEST_CASE("Products with few rows or columns", "[matmul]") {
+  for (const Sizes& s : {Sizes{1, 1500, 700}, Sizes{700, 1100, 1}, Sizes{3, 130, 900}, Sizes{900, 130, 4}, Sizes{1, 100000, 1}, Sizes{2, 3, 5000}}) {
+    CheckProducts<float>(s);
+    CheckProducts<int32_t>(s);
+  }
+  CheckProducts<half>({3, 130, 900});
+  CheckProducts<bfloat16>({900, 25, 2});
+  CheckProducts<complex64>({2, 130, 300});
+}
+
+TEST_CASE("A product can be added to what is there, and lie in a wider matrix", "[matmul]") {
+  for (const Sizes& s : {Sizes{2, 2, 2}, Sizes{3, 40, 300}, Sizes{30, 300, 40}}) {
+    const Tensor a = Whole<float>(Shape{s.rows, s.inner}, 3), b = Whole<float>(Shape{s.inner, s.columns}, 4);
+    const Tensor product = PlainProduct<float>(a, false, b, false, s);
+    const int64_t stride = s.columns + 5;
+    std::vector<float> out(static_cast<size_t>(s.rows * stride), 7.0f);
+    kernels::Product<float> p{s.rows, s.columns, s.inner, {a.values<float>().data(), s.inner, 1}, {b.values<float>().data(), s.columns, 1}, out.data(), stride};
+    p.add = true;
+    kernels::MatMul(p);
+    for (int64_t r = 0; r < s.rows; ++r) {
+      for (int64_t c = 0; c < stride; ++c) {
+        const float expected = c < s.columns ? 7.0f + product.values<float>()[r * s.columns + c] : 7.0f;
+        if (out[r * stride + c] != expected) FAIL("at " << r << ", " << c << ": " << out[r * stride + c] << ", expected " << expected);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::kit
