@@ -141,7 +141,8 @@ class DesignReader {
     if (block != blocks_.end() && !widgets_.contains(from)) {
       importer_.AddWire(block->second, port, from, link.attribute("param-from").value(), pointer);
     } else if (widgets_.contains(to) || widgets_.contains(from)) {
-      report_.Note(Unsupported("the wire from '", from, "' to '", to, "' is left out: one of them is a display of the editor, not a block"), pointer, port);
+      report_.Note(Unsupported("the wire from '", from, "' to '", to, "' is left out: one of them is a display of the editor, not a block"),
+                   pointer, port);
     } else {
       report_.Error(NotFound("a wire leads from '", from, "' to '", to, "', which does not exist"), pointer, port);
     }

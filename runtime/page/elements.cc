@@ -63,8 +63,8 @@ Status Convert(const Number& number, DType dtype, T& out) {
 template <Integer T>
 Status Convert(const Number& number, DType dtype, T& out) {
   const auto refuse = [&] {
-    return OutOfRange("needs a number from ", std::numeric_limits<T>::min(), " to ", std::numeric_limits<T>::max(), " (", dtype, "), found ",
-                      Written(number));
+    return OutOfRange("needs a number from ", std::numeric_limits<T>::min(), " to ", std::numeric_limits<T>::max(), " (", dtype,
+                      "), found ", Written(number));
   };
   if (number.kind == Number::Kind::kNegative) {
     if (std::cmp_less(number.negative, std::numeric_limits<T>::min())) return refuse();
@@ -120,7 +120,8 @@ Status ElementStore::AddComplex(const Number& real, const Number& imaginary) {
 }
 
 Status ElementStore::AddBool(bool value) {
-  if (dtype_ != DType::kBool) return InvalidArgument("needs ", dtype_ == DType::kString ? "a string" : "a number", " (", dtype_, "), found ", value);
+  if (dtype_ != DType::kBool)
+    return InvalidArgument("needs ", dtype_ == DType::kString ? "a string" : "a number", " (", dtype_, "), found ", value);
   Push(value);
   return {};
 }

@@ -16,7 +16,7 @@ struct Number {
   Kind kind = Kind::kReal;
   int64_t negative = 0;
   uint64_t natural = 0;
-  double real = 0;        // kReal
+  double real = 0;             // kReal
   std::string_view text = {};  // kReal: so that a float is rounded once, not by way of a double; may be empty
 };
 
@@ -32,7 +32,8 @@ class ElementStore {
   DType dtype() const { return dtype_; }
   size_t count() const { return count_; }
 
-  /// out_of_range where the type cannot hold the number, invalid_argument where it is not whole or the type is not numeric. Also for the real part.
+  /// out_of_range where the type cannot hold the number, invalid_argument where it is not whole or the type is not numeric. Also for the
+  /// real part.
   Status AddNumber(const Number& number);
   /// The same for both parts of a complex number.
   Status AddComplex(const Number& real, const Number& imaginary);

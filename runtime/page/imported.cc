@@ -172,7 +172,8 @@ void Importer::AddRecorded(size_t block, const Pin& pin, const std::string& poin
   page_.recorded.push_back(std::move(recorded));
 }
 
-void Importer::AddWire(size_t block, std::string_view pin, std::string_view from_id, std::string_view from_pin, const std::string& pointer) {
+void Importer::AddWire(size_t block, std::string_view pin, std::string_view from_id, std::string_view from_pin,
+                       const std::string& pointer) {
   const std::string_view name = WithoutIndices(pin);
   if (IsNamed(name, "scope")) return;
   if (Status status = CheckName("a pin", name); !status.ok()) return report_.Error(std::move(status), pointer);

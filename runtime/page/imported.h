@@ -14,9 +14,9 @@ namespace weft::page {
 /// A pin as either format writes it.
 struct Pin {
   std::string name;
-  std::string type;    // double, float, int, bool, string
-  std::string shape;   // "[2][3]", empty for a scalar or an unknown one
-  std::string text;    // the value; empty for none
+  std::string type;     // double, float, int, bool, string
+  std::string shape;    // "[2][3]", empty for a scalar or an unknown one
+  std::string text;     // the value; empty for none
   bool binary = false;  // the value is in <page>.dat
   std::string binary_position;
 };

@@ -134,7 +134,8 @@ std::string EncodeBase64(std::string_view bytes) {
 }
 
 Result<std::string> DecodeBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return InvalidArgument("needs base64 with a length that is a multiple of 4, found ", text.size(), " characters");
+  if (text.size() % 4 != 0)
+    return InvalidArgument("needs base64 with a length that is a multiple of 4, found ", text.size(), " characters");
   static constexpr auto kValues = [] {
     std::array<int8_t, 256> values;
     values.fill(-1);

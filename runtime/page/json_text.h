@@ -40,7 +40,7 @@ class JsonRecorder {
   void Separate();
   std::string text_;
   int depth_ = 0;
-  bool first_ = true;      // nothing stands in the innermost object or array yet
+  bool first_ = true;  // nothing stands in the innermost object or array yet
   bool after_key_ = false;
 };
 

@@ -17,9 +17,9 @@ struct JsonScalar {
   enum class Kind : uint8_t { kNull, kBool, kInteger, kUnsigned, kFloat, kString };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  int64_t integer = 0;         // kInteger: negative; 0 stands for "-0"
+  int64_t integer = 0;          // kInteger: negative; 0 stands for "-0"
   uint64_t unsigned_value = 0;  // kUnsigned
-  double real = 0;             // kFloat
+  double real = 0;              // kFloat
   std::string* text = nullptr;  // kString: the string, which may be moved from; kFloat: the number as it was written
 
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kUnsigned || kind == Kind::kFloat; }
@@ -39,8 +39,8 @@ class NameSet {
  private:
   std::string_view name(size_t i) const;
   void Rehash();
-  std::string text_;           // all names, one after another
-  std::vector<size_t> ends_;   // where each ends
+  std::string text_;             // all names, one after another
+  std::vector<size_t> ends_;     // where each ends
   std::vector<uint32_t> table_;  // index + 1, by hash; empty while there are few
 };
 

@@ -117,7 +117,9 @@ void ValuesReader::Start(bool object) {
   ignored_ = object ? store_.dtype() != DType::kString : !IsComplex(store_.dtype());
   if (!ignored_) return;
   if (object) Fault(InvalidArgument("needs an element of ", store_.dtype(), ", found an object"));
-  else Fault(InvalidArgument("needs an element of ", store_.dtype(), ", found an array").WithHint("values are one flat list, in row-major order"));
+  else
+    Fault(InvalidArgument("needs an element of ", store_.dtype(), ", found an array")
+              .WithHint("values are one flat list, in row-major order"));
 }
 
 void ValuesReader::Key(std::string& key) {
@@ -205,9 +207,7 @@ void LiteralReader::Scalar(JsonScalar& value) {
       if (!string) return WrongKind("a string such as \"DT_FLOAT\"", KindName(value));
       return SetDType(*value.text);
     case Member::kShape: return WrongKind("a list of sizes such as [2, 3]", KindName(value));
-    case Member::kValues:
-      has_values_ = true;
-      return WrongKind("a list of values", KindName(value));
+    case Member::kValues: has_values_ = true; return WrongKind("a list of values", KindName(value));
     case Member::kText:
       has_text_ = true;
       if (!string) return WrongKind("a string", KindName(value));
@@ -220,13 +220,12 @@ void LiteralReader::Scalar(JsonScalar& value) {
       return;
     case Member::kOffset:
       if (value.kind != JsonScalar::Kind::kUnsigned || value.unsigned_value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-        return WrongKind("a whole number of bytes, 0 or more", value.kind == JsonScalar::Kind::kInteger ? "a negative number" : KindName(value));
+        return WrongKind("a whole number of bytes, 0 or more",
+                         value.kind == JsonScalar::Kind::kInteger ? "a negative number" : KindName(value));
       }
       literal_.offset = static_cast<int64_t>(value.unsigned_value);
       return;
-    case Member::kOther:
-      recorder_.Scalar(value);
-      return EndRecord();
+    case Member::kOther: recorder_.Scalar(value); return EndRecord();
   }
 }
 

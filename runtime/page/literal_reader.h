@@ -33,8 +33,8 @@ class ValuesReader {
 
   ElementStore store_;
   Report report_;
-  int depth_ = 0;           // 1 inside [re, im] or {"base64"}
-  bool ignored_ = false;    // what is open was refused
+  int depth_ = 0;         // 1 inside [re, im] or {"base64"}
+  bool ignored_ = false;  // what is open was refused
   bool object_ = false;
   bool base64_seen_ = false;
   Number parts_[2];

@@ -35,19 +35,22 @@ Status OpenError(const std::string& name, int error) {
 Result<std::string> ReadBytes(const std::string& path, const std::string& name, int64_t offset, int64_t size, bool pipes) {
   File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | (pipes ? 0 : O_NONBLOCK))};
   if (file.descriptor < 0) return OpenError(name, errno);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(file.descriptor, &info) != 0) return OpenError(name, errno);
   if (S_ISDIR(info.st_mode)) return InvalidArgument("needs a file, found the folder '", name, "'");
-  if (!S_ISREG(info.st_mode) && !(pipes && S_ISFIFO(info.st_mode))) return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
+  if (!S_ISREG(info.st_mode) && !(pipes && S_ISFIFO(info.st_mode)))
+    return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
   int64_t wanted = kMaxBytes + 1;
   if (S_ISREG(info.st_mode)) wanted = std::max<int64_t>(0, info.st_size - offset);
   if (size >= 0) wanted = std::min(wanted, size);
-  if (S_ISREG(info.st_mode) && wanted > kMaxBytes) return ResourceExhausted("the file '", name, "' has ", info.st_size, " bytes, more than ", kMaxBytes);
+  if (S_ISREG(info.st_mode) && wanted > kMaxBytes)
+    return ResourceExhausted("the file '", name, "' has ", info.st_size, " bytes, more than ", kMaxBytes);
   if (offset > 0 && ::lseek(file.descriptor, offset, SEEK_SET) < 0) return OpenError(name, errno);
   std::string bytes;
   while (std::cmp_less(bytes.size(), wanted)) {
     const size_t begin = bytes.size();
-    const auto chunk = static_cast<size_t>(std::min<int64_t>(wanted - static_cast<int64_t>(begin), S_ISREG(info.st_mode) ? wanted : 1 << 16));
+    const auto chunk =
+        static_cast<size_t>(std::min<int64_t>(wanted - static_cast<int64_t>(begin), S_ISREG(info.st_mode) ? wanted : 1 << 16));
     bytes.resize(begin + chunk);
     const ssize_t got = ::read(file.descriptor, bytes.data() + begin, chunk);
     if (got < 0 && errno == EINTR) {

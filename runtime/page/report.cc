@@ -27,7 +27,8 @@ Status CheckName(std::string_view what, std::string_view name) {
   if (name.empty()) return InvalidArgument(what, " needs a name, found an empty string");
   for (const char c : name) {
     if (c == 0) return InvalidArgument(what, " needs a name without NUL characters");
-    if ((c > 0 && c < 0x20) || c == 0x7F) return InvalidArgument(what, " needs a name without control characters, found code ", static_cast<int>(c));
+    if ((c > 0 && c < 0x20) || c == 0x7F)
+      return InvalidArgument(what, " needs a name without control characters, found code ", static_cast<int>(c));
   }
   return {};
 }
@@ -39,9 +40,11 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
     return report.Warning(InvalidArgument("the id '", id, "' is not of the form [A-Za-z_][A-Za-z0-9_]*; it is kept"), pointer);
   }
   std::string fixed(id);
-  std::replace_if(fixed.begin(), fixed.end(), [](char c) { return !IsIdentifier(std::string("_") + c); }, '_');
+  std::replace_if(
+      fixed.begin(), fixed.end(), [](char c) { return !IsIdentifier(std::string("_") + c); }, '_');
   if (!IsIdentifier(fixed)) fixed.insert(0, "_");
-  report.Error(InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithHint(Cat("write '", fixed, "'")), pointer);
+  report.Error(InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithHint(Cat("write '", fixed, "'")),
+               pointer);
 }
 
 void CheckUniqueIds(Report& report, const Page& page) {
@@ -66,7 +69,8 @@ void CheckUniqueIds(Report& report, const Page& page) {
 Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape) {
   if (IsManaged(dtype)) return Unsupported("elements of ", dtype, " cannot be read from a file");
   if (offset < 0) return OutOfRange("needs an offset of 0 or more, found ", offset);
-  if (!options.read_file) return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
+  if (!options.read_file)
+    return FailedPrecondition("needs the file '", file, "', but no files can be read here").WithHint("load the page from its folder");
   const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return InvalidArgument("the shape ", shape, " has more bytes than can be counted");
   WEFT_ASSIGN_OR_RETURN(const std::string data, options.read_file(file, offset, *bytes));

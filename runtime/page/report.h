@@ -18,8 +18,12 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  void Error(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kError, std::move(status), pointer, port); }
-  void Warning(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kWarning, std::move(status), pointer, port); }
+  void Error(Status status, std::string_view pointer, std::string_view port = {}) {
+    Add(Severity::kError, std::move(status), pointer, port);
+  }
+  void Warning(Status status, std::string_view pointer, std::string_view port = {}) {
+    Add(Severity::kWarning, std::move(status), pointer, port);
+  }
   void Note(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kNote, std::move(status), pointer, port); }
   void EndBlock(std::string_view id);
 
@@ -33,7 +37,8 @@ class Report {
 /// [A-Za-z_][A-Za-z0-9_]*
 bool IsIdentifier(std::string_view text);
 
-/// Faults of a block's id. Weft's own pages take identifiers only (an error else); imported ones any name that a wire can spell (a warning else).
+/// Faults of a block's id. Weft's own pages take identifiers only (an error else); imported ones any name that a wire can spell (a warning
+/// else).
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported);
 
 /// invalid_argument where a type or port name is empty, or holds NUL or another control character. `what`: "a block type".

@@ -149,7 +149,9 @@ void RuntimeReader::Start(bool object) {
   if (state_ != before) return;
   const bool unknown = (state_ == State::kPage && key_ != "object") ||
                        (state_ == State::kObject && key_ != "input" && key_ != "output" && key_ != "id" && key_ != "symbol-name");
-  if (!unknown) WrongKind(state_ == State::kObject && (key_ == "id" || key_ == "symbol-name") ? "a string" : Needed(), object ? "an object" : "an array");
+  if (!unknown)
+    WrongKind(state_ == State::kObject && (key_ == "id" || key_ == "symbol-name") ? "a string" : Needed(),
+              object ? "an object" : "an array");
   if (state_ == State::kObject) {
     has_id_ |= key_ == "id";
     has_symbol_ |= key_ == "symbol-name";

@@ -9,7 +9,8 @@
 
 namespace weft::page {
 
-/// Turns {"strides": [1, 2], "padding": "SAME"} into `strides_ = {1,2};padding_ = SAME;`. Lists of lists become {[1][2],[3]}, null an unknown `?`.
+/// Turns {"strides": [1, 2], "padding": "SAME"} into `strides_ = {1,2};padding_ = SAME;`. Lists of lists become {[1][2],[3]}, null an
+/// unknown `?`.
 class SettingsReader {
  public:
   /// Each invalid_argument names a setting that cannot be spelled.

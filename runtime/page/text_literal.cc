@@ -38,7 +38,8 @@ std::optional<bool> BoolWord(std::string_view token) {
 
 // inf and nan as C, Python and Microsoft's library print them, without a sign.
 std::optional<double> SpecialNumber(std::string_view token) {
-  if (EqualsWord(token, "inf") || EqualsWord(token, "infinity") || EqualsWord(token, "1.#inf")) return std::numeric_limits<double>::infinity();
+  if (EqualsWord(token, "inf") || EqualsWord(token, "infinity") || EqualsWord(token, "1.#inf"))
+    return std::numeric_limits<double>::infinity();
   if (EqualsWord(token, "nan") || EqualsWord(token, "nan(ind)") || EqualsWord(token, "1.#ind") || EqualsWord(token, "1.#qnan")) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -77,7 +78,8 @@ DType TypeOfText(std::string_view text) {
 // A number beyond double: 0 where it is too small, infinity where it is too large.
 double BeyondDouble(std::string_view digits) {
   const size_t exponent = digits.find_first_of("eE");
-  const bool small = exponent != digits.npos ? digits.substr(exponent + 1).starts_with('-') : digits.starts_with('0') || digits.starts_with('.');
+  const bool small =
+      exponent != digits.npos ? digits.substr(exponent + 1).starts_with('-') : digits.starts_with('0') || digits.starts_with('.');
   return small ? 0.0 : std::numeric_limits<double>::infinity();
 }
 
@@ -225,7 +227,8 @@ class TextReader {
     } else {
       good = good && !(c >= 0xDC00 && c < 0xE000);
     }
-    if (!good) return At(InvalidArgument("needs one of the escapes of JSON, found a backslash"), begin).WithHint("write \\\\ for a backslash");
+    if (!good)
+      return At(InvalidArgument("needs one of the escapes of JSON, found a backslash"), begin).WithHint("write \\\\ for a backslash");
     page::AppendUtf8(value, c);
     return {};
   }
@@ -287,7 +290,8 @@ class TextReader {
       const size_t level = counts.size() - 1;
       if (dims.size() <= level) dims.resize(level + 1, -1);
       if (dims[level] >= 0 && dims[level] != counts[level]) {
-        return At(InvalidArgument("needs rows of one length: ", dims[level], " elements, found ", counts[level], " in the one that ends"), at_);
+        return At(InvalidArgument("needs rows of one length: ", dims[level], " elements, found ", counts[level], " in the one that ends"),
+                  at_);
       }
       dims[level] = counts[level];
       counts.pop_back();

@@ -37,11 +37,13 @@ struct Utf16Reader {
   Status Convert(size_t begin, std::string& out) const {
     out.reserve(bytes.size() / 2 + bytes.size() / 8);
     for (size_t i = begin; i < bytes.size(); i += 2) {
-      if (bytes.size() - i < 2) return DataLoss("the UTF-16 text ends in the middle of a character, at byte ", i).WithHint("the file was cut off");
+      if (bytes.size() - i < 2)
+        return DataLoss("the UTF-16 text ends in the middle of a character, at byte ", i).WithHint("the file was cut off");
       char32_t c = Unit(i);
       if (c >= 0xD800 && c < 0xE000) {
         if (c >= 0xDC00) return InvalidArgument("bad UTF-16: a low surrogate without its high one, at byte ", i);
-        if (bytes.size() - i < 4) return DataLoss("the UTF-16 text ends in the middle of a character, at byte ", i).WithHint("the file was cut off");
+        if (bytes.size() - i < 4)
+          return DataLoss("the UTF-16 text ends in the middle of a character, at byte ", i).WithHint("the file was cut off");
         const char32_t low = Unit(i + 2);
         if (low < 0xDC00 || low > 0xDFFF) return InvalidArgument("bad UTF-16: a high surrogate without its low one, at byte ", i);
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);

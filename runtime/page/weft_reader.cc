@@ -18,7 +18,12 @@ size_t GuessBlocks(std::string_view text) {
 class WeftReader : public JsonSink {
  public:
   WeftReader(const ReadOptions& options, ReadPageResult& result)
-      : options_(options), result_(result), page_(result.page), report_(result.diagnostics, options.name), walk_(*this), literal_(report_, walk_, options) {}
+      : options_(options),
+        result_(result),
+        page_(result.page),
+        report_(result.diagnostics, options.name),
+        walk_(*this),
+        literal_(report_, walk_, options) {}
 
   void Read(std::string_view text) {
     page_.blocks.reserve(GuessBlocks(text));
@@ -163,9 +168,7 @@ void WeftReader::Scalar(JsonScalar& value) {
       recorder_.Scalar(value);
       if (Status status = settings_.Scalar(value); !status.ok()) Error(std::move(status));
       return;
-    case State::kLayout:
-      recorder_.Scalar(value);
-      return layout_.Scalar(value);
+    case State::kLayout: recorder_.Scalar(value); return layout_.Scalar(value);
     case State::kSkip: return;
   }
 }
@@ -174,12 +177,8 @@ void WeftReader::Key(std::string& key) {
   switch (state_) {
     case State::kLiteral: return literal_.Key(key);
     case State::kRecord: return recorder_.Key(key);
-    case State::kSettings:
-      settings_.Key(key);
-      return recorder_.Key(key);
-    case State::kLayout:
-      layout_.Key(key);
-      return recorder_.Key(key);
+    case State::kSettings: settings_.Key(key); return recorder_.Key(key);
+    case State::kLayout: layout_.Key(key); return recorder_.Key(key);
     case State::kInputs:
       port_ = key;
       if (Status status = CheckName("a port", key); !status.ok()) Error(std::move(status));
@@ -305,9 +304,7 @@ void WeftReader::Start(bool object) {
       recorder_.Start(object);
       if (Status status = settings_.Start(object); !status.ok()) Error(std::move(status));
       return;
-    case State::kLayout:
-      layout_.Start(object);
-      [[fallthrough]];
+    case State::kLayout: layout_.Start(object); [[fallthrough]];
     case State::kRecord: recorder_.Start(object); [[fallthrough]];
     case State::kSkip: ++depth_;
   }

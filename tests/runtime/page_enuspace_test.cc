@@ -34,10 +34,11 @@ std::string Inputs(const PageBlock& block) {
   return out;
 }
 
-std::string RuntimePin(std::string_view name, std::string_view interface, std::string_view value, std::string_view from = "", std::string_view pin = "",
-                       std::string_view more = "") {
-  return Cat("{\"pin-name\":\"", name, "\",\"pin-type\":\"string\",\"pin-save\":\"text\",\"pin-shape\":\"\",\"pin-interface\":\"", interface,
-             "\",\"pin-initial\":\"", value, "\",\"in-symbol-id\":\"", from, "\",\"in-symbol-pin-name\":\"", pin, "\"", more, "}");
+std::string RuntimePin(std::string_view name, std::string_view interface, std::string_view value, std::string_view from = "",
+                       std::string_view pin = "", std::string_view more = "") {
+  return Cat("{\"pin-name\":\"", name, "\",\"pin-type\":\"string\",\"pin-save\":\"text\",\"pin-shape\":\"\",\"pin-interface\":\"",
+             interface, "\",\"pin-initial\":\"", value, "\",\"in-symbol-id\":\"", from, "\",\"in-symbol-pin-name\":\"", pin, "\"", more,
+             "}");
 }
 
 std::string RuntimeObject(std::string_view symbol, std::string_view id, std::string_view inputs, std::string_view outputs = "") {
@@ -45,11 +46,12 @@ std::string RuntimeObject(std::string_view symbol, std::string_view id, std::str
 }
 
 std::string RuntimeDocument() {
-  const std::string sum = RuntimeObject(
-      "#AddN", "S",
-      RuntimePin("scope", "Scope", "scope") + "," + RuntimePin("inputs", "InputList", "", "A", "output") + "," + RuntimePin("attrs", "AddN::Attrs", "a_ = 1") +
-          "," + RuntimePin("inputs", "InputList", "", "G", "grad_outputs[1]") + "," + RuntimePin("empty", "Input", ""),
-      RuntimePin("sum", "Output", "", "X", "y"));
+  const std::string sum =
+      RuntimeObject("#AddN", "S",
+                    RuntimePin("scope", "Scope", "scope") + "," + RuntimePin("inputs", "InputList", "", "A", "output") + "," +
+                        RuntimePin("attrs", "AddN::Attrs", "a_ = 1") + "," + RuntimePin("inputs", "InputList", "", "G", "grad_outputs[1]") +
+                        "," + RuntimePin("empty", "Input", ""),
+                    RuntimePin("sum", "Output", "", "X", "y"));
   const std::string constant = RuntimeObject(
       "#Const", "A",
       "{\"pin-name\":\"val\",\"pin-type\":\"double\",\"pin-save\":\"text\",\"pin-shape\":\"[2][2]\",\"pin-interface\":\"Input::Initializer\","
@@ -81,12 +83,15 @@ TEST_CASE("Runtime pages: pins become inputs, attributes and results", "[page]")
 }
 
 TEST_CASE("Runtime pages: faults", "[page]") {
-  const auto finding = [](std::string_view objects, size_t index = 0) { return Finding(ReadText(Cat("{\"object\":[", objects, "]}"), "p.json"), index); };
+  const auto finding = [](std::string_view objects, size_t index = 0) {
+    return Finding(ReadText(Cat("{\"object\":[", objects, "]}"), "p.json"), index);
+  };
   CHECK(Finding(ReadText("{\"object\": 5}")) == "invalid_argument /object : needs a list, found a number");
   CHECK(finding("5") == "invalid_argument /object/0 : needs an object, found a number");
   CHECK(finding("{}") == "invalid_argument /object/0 : a block needs an \"id\"");
   CHECK(finding("{}", 1) == "invalid_argument /object/0 : a block needs a \"symbol-name\" (for example \"#MatMul\")");
-  CHECK(finding(RuntimeObject("#A", "x y", "")) == "invalid_argument /object/0/id x y: the id 'x y' is not of the form [A-Za-z_][A-Za-z0-9_]*; it is kept");
+  CHECK(finding(RuntimeObject("#A", "x y", "")) ==
+        "invalid_argument /object/0/id x y: the id 'x y' is not of the form [A-Za-z_][A-Za-z0-9_]*; it is kept");
   CHECK_FALSE(ReadText(Cat("{\"object\":[", RuntimeObject("#A", "x y", ""), "]}")).diagnostics.has_errors());
   CHECK(ReadText(Cat("{\"object\":[", RuntimeObject("#A", "x.y", ""), "]}")).diagnostics.has_errors());
   CHECK(finding(RuntimeObject("#A", "a", "") + "," + RuntimeObject("#B", "a", "")) ==
@@ -94,12 +99,15 @@ TEST_CASE("Runtime pages: faults", "[page]") {
   CHECK(finding(RuntimeObject("#A", "a", "{}")) == "invalid_argument /object/0/input/0 a: a pin needs a \"pin-name\"");
   CHECK(finding(RuntimeObject("#A", "a", "{\"pin-name\":\"v\",\"pin-shape\":\"[2\",\"pin-initial\":\"1\"}")) ==
         "invalid_argument /object/0/input/0 a.v: needs a shape such as [2][3], found '[2'");
-  CHECK(finding(RuntimeObject("#A", "a", "{\"pin-name\":\"v\",\"pin-shape\":\"[-2]\",\"pin-initial\":\"1\"}")).starts_with("invalid_argument /object/0/input/0 a.v: "));
+  CHECK(finding(RuntimeObject("#A", "a", "{\"pin-name\":\"v\",\"pin-shape\":\"[-2]\",\"pin-initial\":\"1\"}"))
+            .starts_with("invalid_argument /object/0/input/0 a.v: "));
   CHECK(finding(RuntimeObject("#A", "a", "{\"pin-name\":\"v\",\"pin-type\":\"flot\",\"pin-initial\":\"1\"}")) ==
         "invalid_argument /object/0/input/0 a.v: the pin type 'flot' is not known; the text of the value decides (did you mean 'float'?)");
-  CHECK(finding(RuntimeObject("#A", "a", RuntimePin("v", "Input", "", "b", ""))).starts_with("invalid_argument /object/0/input/0 a.v: 'b.' is not a wire"));
+  CHECK(finding(RuntimeObject("#A", "a", RuntimePin("v", "Input", "", "b", "")))
+            .starts_with("invalid_argument /object/0/input/0 a.v: 'b.' is not a wire"));
   const std::string cut = Utf16(RuntimeDocument(), false);
-  CHECK(Finding(ReadText(cut.substr(0, 101))) == "data_loss  : the UTF-16 text ends in the middle of a character, at byte 100 (the file was cut off)");
+  CHECK(Finding(ReadText(cut.substr(0, 101))) ==
+        "data_loss  : the UTF-16 text ends in the middle of a character, at byte 100 (the file was cut off)");
   CHECK(ReadText(cut.substr(0, 100)).diagnostics.FirstError().code() == Code::kInvalidArgument);
   const std::string bad = cut.substr(0, 20) + std::string("\x00\xDC", 2) + cut.substr(22);
   CHECK(Finding(ReadText(bad)) == "invalid_argument  : bad UTF-16: a low surrogate without its high one, at byte 20");
@@ -157,9 +165,10 @@ TEST_CASE("Design pages: faults", "[page]") {
   folder.Write("d.dat", kDesignData.substr(0, 11));
   const ReadPageResult cut = ReadPageFile(folder.Write("d.svg", kDesign));
   CHECK(cut.diagnostics.errors() == 2);
-  CHECK(Finding(cut) ==
-        "data_loss /use/0/pg-set-pin/2 ID_W.initvalues: needs 8 bytes from byte 4 of 'd.dat' for DT_FLOAT [2,1], found 7 (the file was cut off, or "
-        "belongs to another version of the page)");
+  CHECK(
+      Finding(cut) ==
+      "data_loss /use/0/pg-set-pin/2 ID_W.initvalues: needs 8 bytes from byte 4 of 'd.dat' for DT_FLOAT [2,1], found 7 (the file was cut off, or "
+      "belongs to another version of the page)");
   CHECK(Finding(cut, 1).starts_with("data_loss /use/0/pg-set-pin/3 ID_W.result_ref: "));
   std::filesystem::remove(folder.path() / "d.dat");
   const ReadPageResult absent = ReadPageFile(folder.path() / "d.svg");
@@ -168,8 +177,10 @@ TEST_CASE("Design pages: faults", "[page]") {
   CHECK(Finding(ReadText("<svg><use></svg>", "p.svg")) ==
         "invalid_argument  : broken XML at line 1, column 13: Start-end tags mismatch (the file may have been cut off)");
   CHECK(Finding(ReadText("<a/>", "p.svg")) == "invalid_argument  : needs a design page, whose first element is <svg>, found <a>");
-  CHECK(Finding(ReadText("<svg>\xC3</svg>", "p.svg")) == "invalid_argument  : bad UTF-8 at byte 5 (line 1, column 6) (save the file as UTF-8 or UTF-16)");
-  CHECK(Finding(ReadText(std::string("<svg>\0</svg>", 12), "p.svg")) == "invalid_argument  : needs text without NUL characters, found one at line 1, column 6");
+  CHECK(Finding(ReadText("<svg>\xC3</svg>", "p.svg")) ==
+        "invalid_argument  : bad UTF-8 at byte 5 (line 1, column 6) (save the file as UTF-8 or UTF-16)");
+  CHECK(Finding(ReadText(std::string("<svg>\0</svg>", 12), "p.svg")) ==
+        "invalid_argument  : needs text without NUL characters, found one at line 1, column 6");
   CHECK(Finding(ReadText("<svg><use type=\"tensorflow\"/></svg>", "p.svg")) == "invalid_argument /use/0 : a block needs an id");
   CHECK(Finding(ReadText("<svg><pg-link from-id=\"a\" to-id=\"b\" param-to=\"x\"/></svg>", "p.svg")) ==
         "not_found /pg-link/0 b.x: a wire leads from 'a' to 'b', which does not exist");

@@ -35,7 +35,9 @@ std::vector<Fault> DocumentFaults() {
       {"format as text",
        "{\"weft\": \"1\", \"blocks\": []}",
        {"invalid_argument /weft : needs the number of the page format, 1, found a string"}},
-      {"format 0", "{\"weft\": 0, \"blocks\": []}", {"invalid_argument /weft : needs the number of the page format, 1, found another number"}},
+      {"format 0",
+       "{\"weft\": 0, \"blocks\": []}",
+       {"invalid_argument /weft : needs the number of the page format, 1, found another number"}},
       {"wrong kinds",
        "{\"weft\": 1, \"page\": 3, \"blocks\": {}}",
        {"invalid_argument /page : needs a string, found a number", "invalid_argument /blocks : needs a list of blocks, found an object"}},
@@ -78,20 +80,31 @@ std::vector<Fault> BlockFaults() {
       {"an id that is no identifier",
        PageWith("{\"id\": \"1 a\", \"block\": \"A\"}"),
        {"invalid_argument /blocks/0/id 1 a: a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '1 a' (write '_1_a')"}},
-      {"an empty id", PageWith("{\"id\": \"\", \"block\": \"A\"}"), {"invalid_argument /blocks/0/id : a block id needs a name, found an empty string"}},
+      {"an empty id",
+       PageWith("{\"id\": \"\", \"block\": \"A\"}"),
+       {"invalid_argument /blocks/0/id : a block id needs a name, found an empty string"}},
       {"a duplicate id",
        PageWith("{\"id\": \"a\", \"block\": \"A\"}, {\"id\": \"b\", \"block\": \"A\"}, {\"id\": \"a\", \"block\": \"A\"}"),
        {"already_exists /blocks/2/id a: the id 'a' belongs to the block at /blocks/0 (ids are unique on a page: rename one of the two)"}},
-      {"NUL in a type", PageWith("{\"id\": \"a\", \"block\": \"A\\u0000\"}"), {"invalid_argument /blocks/0/block a: a block type needs a name without NUL characters"}},
-      {"NUL in a port", Block("\"inputs\": {\"\\u0000\": \"b.y\"}"), {std::string("invalid_argument /blocks/0/inputs/\0 a.\0: a port needs a name without NUL characters", 83)}},
-      {"attributes of a wrong kind", Block("\"attrs\": 5"), {"invalid_argument /blocks/0/attrs a: needs a string or an object, found a number"}},
+      {"NUL in a type",
+       PageWith("{\"id\": \"a\", \"block\": \"A\\u0000\"}"),
+       {"invalid_argument /blocks/0/block a: a block type needs a name without NUL characters"}},
+      {"NUL in a port",
+       Block("\"inputs\": {\"\\u0000\": \"b.y\"}"),
+       {std::string("invalid_argument /blocks/0/inputs/\0 a.\0: a port needs a name without NUL characters", 83)}},
+      {"attributes of a wrong kind",
+       Block("\"attrs\": 5"),
+       {"invalid_argument /blocks/0/attrs a: needs a string or an object, found a number"}},
       {"an object as an attribute",
        Block("\"attrs\": {\"n\": {\"b\": 1}}"),
        {"invalid_argument /blocks/0/attrs/n a: an attribute needs a value or a list, found an object"}},
-      {"inputs of a wrong kind", Block("\"inputs\": []"), {"invalid_argument /blocks/0/inputs a: needs an object of ports, found an array"}},
+      {"inputs of a wrong kind",
+       Block("\"inputs\": []"),
+       {"invalid_argument /blocks/0/inputs a: needs an object of ports, found an array"}},
       {"many bad inputs, the id last",
-       PageWith("{\"inputs\": {\"x\": \"dy\", \"y\": 5, \"z\": [\"a.b[x]\", [\"a.b\"]], \"w\": \".x\", \"v\": \"a.b.c\", \"u\": \"a.b[-1]\"}, \"block\": \"A\", "
-                "\"id\": \"late\"}"),
+       PageWith(
+           "{\"inputs\": {\"x\": \"dy\", \"y\": 5, \"z\": [\"a.b[x]\", [\"a.b\"]], \"w\": \".x\", \"v\": \"a.b.c\", \"u\": \"a.b[-1]\"}, \"block\": \"A\", "
+           "\"id\": \"late\"}"),
        {"invalid_argument /blocks/0/inputs/x late.x: 'dy' is not a wire" + kWireHint,
         "invalid_argument /blocks/0/inputs/y late.y: needs a wire \"ID.port\", a literal {...} or a list of them, found a number",
         "invalid_argument /blocks/0/inputs/z/0 late.z: 'a.b[x]' is not a wire" + kWireHint,
@@ -99,7 +112,8 @@ std::vector<Fault> BlockFaults() {
         "invalid_argument /blocks/0/inputs/w late.w: '.x' is not a wire" + kWireHint,
         "invalid_argument /blocks/0/inputs/v late.v: 'a.b.c' is not a wire" + kWireHint,
         "invalid_argument /blocks/0/inputs/u late.u: 'a.b[-1]' is not a wire" + kWireHint}},
-      {"a pointer with escapes", Block("\"inputs\": {\"x/y~\": 1}"),
+      {"a pointer with escapes",
+       Block("\"inputs\": {\"x/y~\": 1}"),
        {"invalid_argument /blocks/0/inputs/x~1y~0 a.x/y~: needs a wire \"ID.port\", a literal {...} or a list of them, found a number"}},
   };
 }
@@ -111,7 +125,8 @@ std::vector<Fault> LiteralFaults() {
        {"invalid_argument " + kValue + "/dtype c.value: 'DT_FLOT' is not an element type (did you mean 'DT_FLOAT'?)"}},
       {"handles cannot be written",
        Value("\"dtype\": \"DT_RESOURCE\", \"shape\": [], \"values\": [1]"),
-       {"unsupported " + kValue + "/dtype c.value: a value of DT_RESOURCE cannot be written on a page (wire the block that makes the handle)"}},
+       {"unsupported " + kValue +
+        "/dtype c.value: a value of DT_RESOURCE cannot be written on a page (wire the block that makes the handle)"}},
       {"wrong kinds",
        Value("\"dtype\": 1, \"shape\": 2, \"values\": 3"),
        {"invalid_argument " + kValue + "/dtype c.value: 'dtype' needs a string such as \"DT_FLOAT\", found a number",
@@ -142,7 +157,8 @@ std::vector<Fault> LiteralFaults() {
        {"out_of_range " + kValue + "/values/0 c.value: needs a number that DT_HALF can hold, found 65520"}},
       {"nested values, before their dtype",
        Value("\"values\": [[1, 2], 3], \"dtype\": \"DT_FLOAT\", \"shape\": [2]"),
-       {"invalid_argument " + kValue + "/values/0 c.value: needs an element of DT_FLOAT, found an array (values are one flat list, in row-major order)"}},
+       {"invalid_argument " + kValue +
+        "/values/0 c.value: needs an element of DT_FLOAT, found an array (values are one flat list, in row-major order)"}},
       {"complex parts",
        Value("\"dtype\": \"DT_COMPLEX64\", \"shape\": [2], \"values\": [[1], [1, \"x\"]]"),
        {"invalid_argument " + kValue + "/values/0 c.value: needs [real, imaginary], found a list of 1",
@@ -160,11 +176,16 @@ std::vector<Fault> LiteralFaults() {
        {"invalid_argument " + kValue +
         " c.value: a literal needs one of \"values\", \"text\" and \"file\", found none (a tensor is {\"dtype\": \"DT_FLOAT\", \"shape\": [2], "
         "\"values\": [1, 2]})"}},
-      {"no dtype", Value("\"shape\": [1], \"values\": [1]"), {"invalid_argument " + kValue + " c.value: a literal needs a \"dtype\" (for example \"dtype\": \"DT_FLOAT\")"}},
-      {"no shape", Value("\"dtype\": \"DT_INT8\", \"values\": [1]"), {"invalid_argument " + kValue + " c.value: a literal needs a \"shape\" (a scalar has \"shape\": [])"}},
+      {"no dtype",
+       Value("\"shape\": [1], \"values\": [1]"),
+       {"invalid_argument " + kValue + " c.value: a literal needs a \"dtype\" (for example \"dtype\": \"DT_FLOAT\")"}},
+      {"no shape",
+       Value("\"dtype\": \"DT_INT8\", \"values\": [1]"),
+       {"invalid_argument " + kValue + " c.value: a literal needs a \"shape\" (a scalar has \"shape\": [])"}},
       {"a file without a folder",
        Value("\"dtype\": \"DT_INT8\", \"shape\": [1], \"file\": \"x\""),
-       {"failed_precondition " + kValue + "/file c.value: needs the file 'x', but no files can be read here (load the page from its folder)"}},
+       {"failed_precondition " + kValue +
+        "/file c.value: needs the file 'x', but no files can be read here (load the page from its folder)"}},
   };
 }
 
@@ -233,9 +254,10 @@ TEST_CASE("Page files: folders, absent files, files beside the page", "[page]") 
   REQUIRE_FALSE(good.diagnostics.has_errors());
   const auto& value = std::get<Literal>(good.page.blocks[0].inputs[0].items[0]);
   CHECK(SameBits(value.tensor, Tensor::Of<float>({1, 2})));
-  CHECK(Finding(literal("x.bin", 8)) ==
-        "data_loss /blocks/0/inputs/value/file c.value: needs 8 bytes from byte 8 of 'x.bin' for DT_FLOAT [2], found 4 (the file was cut off, or "
-        "belongs to another version of the page)");
+  CHECK(
+      Finding(literal("x.bin", 8)) ==
+      "data_loss /blocks/0/inputs/value/file c.value: needs 8 bytes from byte 8 of 'x.bin' for DT_FLOAT [2], found 4 (the file was cut off, or "
+      "belongs to another version of the page)");
   CHECK(literal("absent.bin", 0).diagnostics.FirstError().code() == Code::kNotFound);
   for (const char* outside : {"/etc/passwd", "../x.bin", "a/../../x.bin", "link/passwd"}) {
     std::error_code ignored;

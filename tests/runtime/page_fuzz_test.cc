@@ -30,8 +30,16 @@ const std::vector<std::string>& Documents() {
 }
 
 std::string Damaged(const std::string& document, std::mt19937& random) {
-  static constexpr std::string_view kPieces[] = {"{", "}", "[", "]", "\"", ",", ":", "-1", "1e400", "9999999999999999999", "\0", "\xFF", "\xD8", "\\u0000", "null",
-                                                 "<", "/>", "[1000000][1000000]", "\"weft\": 2", "true"};
+  static constexpr std::string_view kPieces[] = {"{",           "}",
+                                                 "[",           "]",
+                                                 "\"",          ",",
+                                                 ":",           "-1",
+                                                 "1e400",       "9999999999999999999",
+                                                 "\0",          "\xFF",
+                                                 "\xD8",        "\\u0000",
+                                                 "null",        "<",
+                                                 "/>",          "[1000000][1000000]",
+                                                 "\"weft\": 2", "true"};
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % static_cast<uint32_t>(n)); };
   std::string text = document;
   for (size_t i = 1 + below(4); i > 0 && !text.empty(); --i) {
@@ -53,7 +61,8 @@ TEST_CASE("Damaged pages give a report and never more", "[page]") {
   ReadOptions options;
   options.name = "p.json";
   options.read_file = [](const std::string&, int64_t offset, int64_t size) -> Result<std::string> {
-    return std::string("0123456789").substr(static_cast<size_t>(std::min<int64_t>(offset, 10)), static_cast<size_t>(std::min<int64_t>(size, 10)));
+    return std::string("0123456789")
+        .substr(static_cast<size_t>(std::min<int64_t>(offset, 10)), static_cast<size_t>(std::min<int64_t>(size, 10)));
   };
   size_t faulty = 0, good = 0;
   for (const std::string& document : Documents()) {
@@ -85,7 +94,8 @@ TEST_CASE("Every prefix of a page gives a report", "[page]") {
 
 TEST_CASE("Damaged text literals give a value or an error", "[page]") {
   std::mt19937 random(21);
-  const std::string kTexts[] = {"{{1.5,3.5},{0.5f,1}}", "1;2;3", "\"a\\n\";\"\\ud83d\\ude00\"", "1+2j;-j", "true,false", "{{},{}}", "nan;-inf;1e5"};
+  const std::string kTexts[] = {"{{1.5,3.5},{0.5f,1}}", "1;2;3", "\"a\\n\";\"\\ud83d\\ude00\"", "1+2j;-j", "true,false", "{{},{}}",
+                                "nan;-inf;1e5"};
   for (int i = 0; i < 20000; ++i) {
     const std::string text = Damaged(kTexts[random() % 7], random);
     std::optional<DType> dtype;

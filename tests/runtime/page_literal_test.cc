@@ -21,7 +21,8 @@ Tensor Parsed(std::string_view text, std::optional<DType> dtype = std::nullopt, 
 std::string Refused(std::string_view text, std::optional<DType> dtype = std::nullopt, std::optional<Shape> shape = std::nullopt) {
   const Result<Tensor> tensor = ParseTextLiteral(text, dtype, shape);
   if (tensor.ok()) return Cat("accepted: ", *tensor);
-  return Cat(CodeName(tensor.status().code()), ": ", tensor.status().message(), tensor.status().hint().empty() ? "" : " | ", tensor.status().hint());
+  return Cat(CodeName(tensor.status().code()), ": ", tensor.status().message(), tensor.status().hint().empty() ? "" : " | ",
+             tensor.status().hint());
 }
 
 TEST_CASE("Text literals: spellings", "[page]") {
@@ -48,17 +49,20 @@ TEST_CASE("Text literals: strings", "[page]") {
   CHECK(SameBits(Parsed("a, b;c", DType::kString), Tensor::Of<std::string>({"a, b", "c"})));
   CHECK(SameBits(Parsed("00;04;;", DType::kString, Shape{4}), Tensor::Of<std::string>({"00", "04", "", ""})));
   CHECK(SameBits(Parsed("C:\\Users\\x", DType::kString), Tensor::Scalar<std::string>("C:\\Users\\x")));
-  CHECK(Refused("\"C:\\Users\"") == "invalid_argument: needs one of the escapes of JSON, found a backslash at character 4 | write \\\\ for a backslash");
+  CHECK(Refused("\"C:\\Users\"") ==
+        "invalid_argument: needs one of the escapes of JSON, found a backslash at character 4 | write \\\\ for a backslash");
   CHECK(Refused("\"abc") == "invalid_argument: needs a closing quote for the one at character 1");
-  CHECK(Refused("\"\\ud83d\"") == "invalid_argument: needs one of the escapes of JSON, found a backslash at character 2 | write \\\\ for a backslash");
+  CHECK(Refused("\"\\ud83d\"") ==
+        "invalid_argument: needs one of the escapes of JSON, found a backslash at character 2 | write \\\\ for a backslash");
   CHECK(Refused("\"a\" x") == "invalid_argument: needs ';' or ',', found 'x' at character 5");
 }
 
 TEST_CASE("Text literals: the type that the text tells", "[page]") {
   const std::vector<std::pair<std::string, DType>> kTypes = {
-      {"1", DType::kInt32},   {"-1;2", DType::kInt32},    {"1.0", DType::kDouble},      {"1e3", DType::kDouble},  {"1E3", DType::kDouble},
-      {"1.0f", DType::kFloat}, {"1;2;3f", DType::kFloat}, {"1+2j", DType::kComplex128}, {"1f;2j", DType::kComplex128}, {"\"1\"", DType::kString},
-      {"true", DType::kBool}, {"inf;1", DType::kDouble}, {"nan;1f", DType::kFloat},    {"{inf,1.5}", DType::kDouble},
+      {"1", DType::kInt32},          {"-1;2", DType::kInt32},       {"1.0", DType::kDouble},   {"1e3", DType::kDouble},
+      {"1E3", DType::kDouble},       {"1.0f", DType::kFloat},       {"1;2;3f", DType::kFloat}, {"1+2j", DType::kComplex128},
+      {"1f;2j", DType::kComplex128}, {"\"1\"", DType::kString},     {"true", DType::kBool},    {"inf;1", DType::kDouble},
+      {"nan;1f", DType::kFloat},     {"{inf,1.5}", DType::kDouble},
   };
   for (const auto& [text, dtype] : kTypes) {
     INFO(text);
@@ -103,7 +107,8 @@ TEST_CASE("Text literals: exact errors with their place", "[page]") {
   CHECK(Refused("maybe", DType::kBool) == "invalid_argument: needs true or false (DT_BOOL), found 'maybe' at character 1");
   CHECK(Refused("1+2", DType::kComplex64) == "invalid_argument: needs a number, found '1+2' at character 1");
   CHECK(Refused("1;2;3", std::nullopt, Shape{2, 2}) == "invalid_argument: needs 4 values for the shape [2,2], found 3");
-  CHECK(Refused("1", std::nullopt, Shape{1000000, 1000000}) == "invalid_argument: needs 1000000000000 values for the shape [1000000,1000000], found 1");
+  CHECK(Refused("1", std::nullopt, Shape{1000000, 1000000}) ==
+        "invalid_argument: needs 1000000000000 values for the shape [1000000,1000000], found 1");
   CHECK(Refused("1", DType::kResource) == "unsupported: a value of DT_RESOURCE cannot be written on a page");
   CHECK(Refused(std::string(10000, '{')) == "invalid_argument: needs at most 254 nested braces, found '{' at character 255");
 }
@@ -119,10 +124,12 @@ TEST_CASE("Tensors as JSON come back with all bits", "[page]") {
       {Tensor::Of<bfloat16>({bfloat16(0.1f), bfloat16(3.0f)}), "{\"dtype\": \"DT_BFLOAT16\", \"shape\": [2], \"values\": [0.1, 3]}"},
       {Tensor::Of<int64_t>({std::numeric_limits<int64_t>::min(), 9007199254740993}),
        "{\"dtype\": \"DT_INT64\", \"shape\": [2], \"values\": [-9223372036854775808, 9007199254740993]}"},
-      {Tensor::Of<uint64_t>({std::numeric_limits<uint64_t>::max()}), "{\"dtype\": \"DT_UINT64\", \"shape\": [1], \"values\": [18446744073709551615]}"},
+      {Tensor::Of<uint64_t>({std::numeric_limits<uint64_t>::max()}),
+       "{\"dtype\": \"DT_UINT64\", \"shape\": [1], \"values\": [18446744073709551615]}"},
       {Tensor::Of<int8_t>({-128, 127}, Shape{1, 2}), "{\"dtype\": \"DT_INT8\", \"shape\": [1, 2], \"values\": [-128, 127]}"},
       {Tensor::Of<bool>({true, false}), "{\"dtype\": \"DT_BOOL\", \"shape\": [2], \"values\": [true, false]}"},
-      {Tensor::Of<complex64>({{1, -0.5f}, {kInf, 0}}), "{\"dtype\": \"DT_COMPLEX64\", \"shape\": [2], \"values\": [[1, -0.5], [\"inf\", 0]]}"},
+      {Tensor::Of<complex64>({{1, -0.5f}, {kInf, 0}}),
+       "{\"dtype\": \"DT_COMPLEX64\", \"shape\": [2], \"values\": [[1, -0.5], [\"inf\", 0]]}"},
       {Tensor::Of<std::string>({"a\"\\\n\x01\x7f", std::string("\0x", 2), "\xFF\xFE", "\xC3\xA9"}),
        "{\"dtype\": \"DT_STRING\", \"shape\": [4], \"values\": [\"a\\\"\\\\\\n\\u0001\x7f\", \"\\u0000x\", {\"base64\": \"//4=\"}, \"\xC3\xA9\"]}"},
       {Tensor::Scalar<int32_t>(5), "{\"dtype\": \"DT_INT32\", \"shape\": [], \"values\": [5]}"},
@@ -151,7 +158,8 @@ TEST_CASE("Every half and bfloat16 is written shortly and read back", "[page]") 
     int wrong = 0;
     for (int i = 0; i < 65536; ++i) {
       const T a = all.values<T>()[i], b = read.values<T>()[i];
-      wrong += (Eigen::numext::isnan)(a) ? !(Eigen::numext::isnan)(b) : Eigen::numext::bit_cast<uint16_t>(a) != Eigen::numext::bit_cast<uint16_t>(b);
+      wrong += (Eigen::numext::isnan)(a) ? !(Eigen::numext::isnan)(b)
+                                         : Eigen::numext::bit_cast<uint16_t>(a) != Eigen::numext::bit_cast<uint16_t>(b);
     }
     CHECK(wrong == 0);
   };

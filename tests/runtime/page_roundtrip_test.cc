@@ -95,7 +95,8 @@ TEST_CASE("Wires", "[page]") {
   CHECK(ToString(ParseWire("a.b").value()) == "a.b");
   CHECK(ParseWire("a.b[12]").value() == Wire{"a", "b", 12});
   CHECK(ParseWire("1 x.b").value().block == "1 x");
-  for (const char* bad : {"", "a", ".", "a.", ".b", "a.b[", "a.b[]", "a.b[x]", "a.b[-1]", "a.b[1", "a.b[1]x", "a.b.c", "a.b c", "a.[1]", "a.b[1][2]"}) {
+  for (const char* bad :
+       {"", "a", ".", "a.", ".b", "a.b[", "a.b[]", "a.b[x]", "a.b[-1]", "a.b[1", "a.b[1]x", "a.b.c", "a.b c", "a.[1]", "a.b[1][2]"}) {
     INFO(bad);
     CHECK(ParseWire(bad).status().code() == Code::kInvalidArgument);
   }
@@ -124,7 +125,8 @@ class RandomPage {
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
 
   std::string Text() {
-    static const std::vector<std::string> kParts = {"a", "Z", "\"", "\\", "\n", "\t", "\x01", "é", "\xF0\x9F\x98\x80", " ", "/", "{", "\x7f", "0"};
+    static const std::vector<std::string> kParts = {"a", "Z", "\"", "\\",   "\n", "\t", "\x01", "é", "\xF0\x9F\x98\x80",
+                                                    " ", "/", "{",  "\x7f", "0"};
     std::string text;
     for (int i = Below(6); i > 0; --i) text += kParts[static_cast<size_t>(Below(static_cast<int>(kParts.size())))];
     return text;
@@ -139,8 +141,9 @@ class RandomPage {
       if (Below(2)) literal.shape = Shape{Below(3)};
       return literal;
     }
-    static constexpr DType kTypes[] = {DType::kFloat, DType::kDouble, DType::kHalf,   DType::kBFloat16, DType::kInt8,      DType::kUInt64,
-                                       DType::kBool,  DType::kString, DType::kQInt32, DType::kInt64,    DType::kComplex64, DType::kComplex128};
+    static constexpr DType kTypes[] = {DType::kFloat,  DType::kDouble, DType::kHalf,      DType::kBFloat16,
+                                       DType::kInt8,   DType::kUInt64, DType::kBool,      DType::kString,
+                                       DType::kQInt32, DType::kInt64,  DType::kComplex64, DType::kComplex128};
     const DType dtype = kTypes[Below(12)];
     literal.tensor = Tensor::Allocate(dtype, Below(2) ? Shape{Below(4)} : Shape{}).value();
     literal.dtype = dtype;

@@ -20,15 +20,17 @@ inline ReadPageResult ReadText(std::string_view text, std::string name = "p.page
 /// A Weft page with these blocks: the text between the brackets.
 inline std::string PageWith(std::string_view blocks) { return Cat("{\"weft\": 1, \"page\": \"p\", \"blocks\": [", blocks, "]}"); }
 /// One Const block "c" whose input "value" is this.
-inline std::string ConstWith(std::string_view value) { return PageWith(Cat("{\"id\": \"c\", \"block\": \"Const\", \"inputs\": {\"value\": ", value, "}}")); }
+inline std::string ConstWith(std::string_view value) {
+  return PageWith(Cat("{\"id\": \"c\", \"block\": \"Const\", \"inputs\": {\"value\": ", value, "}}"));
+}
 
 /// "code pointer block.port: message (hint)" of the finding at `index`; "none" where there is none.
 inline std::string Finding(const ReadPageResult& result, size_t index = 0) {
   if (index >= result.diagnostics.all().size()) return "none";
   const Status& status = result.diagnostics.all()[index].status;
   const Place& place = status.place();
-  return Cat(CodeName(status.code()), " ", place.pointer, " ", place.block, place.port.empty() ? "" : ".", place.port, ": ", status.message(),
-             status.hint().empty() ? "" : Cat(" (", status.hint(), ")"));
+  return Cat(CodeName(status.code()), " ", place.pointer, " ", place.block, place.port.empty() ? "" : ".", place.port, ": ",
+             status.message(), status.hint().empty() ? "" : Cat(" (", status.hint(), ")"));
 }
 
 inline std::string Utf16(std::string_view ascii, bool big_endian, bool mark = true) {
