@@ -49,7 +49,7 @@ constexpr Out<0> output{"output", "T", "[batch, out_height, out_width, out_chann
 
 Result<kernels::TapProduct> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(SettingsOf(ctx), ctx.shape(input), ctx.shape(filter), input.name, filter.name));
-  WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes()));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
   if (shape.count() != 0 && ctx.shape(filter).count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
   ctx.set(output, std::move(shape));
   const kernels::TapProduct product = ForwardProduct(c);

@@ -49,7 +49,7 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
 
 Status CheckGradientShape(const Convolution& c, const Shape& gradient, const char* port) {
   if (gradient.rank() != c.order.rank()) return InvalidArgument("needs rank ", c.order.rank(), ", found shape ", gradient).WithPort(port);
-  WEFT_ASSIGN_OR_RETURN(const Shape needed, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes()));
+  WEFT_ASSIGN_OR_RETURN(const Shape needed, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), port));
   if (gradient != needed) return InvalidArgument("needs the convolution's output shape ", needed, ", found ", gradient).WithPort(port);
   return {};
 }

@@ -87,7 +87,7 @@ Result<PooledPicture> PlanPooling(const PlanContext& ctx, PictureOrder order, co
   WEFT_ASSIGN_OR_RETURN(pooled.pooling.axes, MakeWindowAxes(settings, shape, window.spatial, port));
   const int64_t channels = shape[order.channel_axis()];
   const auto& axes = pooled.pooling.axes;
-  WEFT_ASSIGN_OR_RETURN(pooled.shape, PictureShape(order, shape[0], channels, {axes[0].out, axes[1].out, axes[2].out}));
+  WEFT_ASSIGN_OR_RETURN(pooled.shape, PictureShape(order, shape[0], channels, {axes[0].out, axes[1].out, axes[2].out}, port));
   if (pooled.shape.count() == 0 && shape.count() == 0) return pooled;  // the kernel has nothing to do
   pooled.pooling.batch = order.channels_first ? shape[0] * channels : shape[0];
   pooled.pooling.channels = order.channels_first ? 1 : channels;

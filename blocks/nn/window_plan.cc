@@ -83,12 +83,14 @@ Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const
   return axes;
 }
 
-Result<Shape> PictureShape(PictureOrder order, int64_t batch, int64_t channels, const std::array<int64_t, 3>& spatial) {
+Result<Shape> PictureShape(PictureOrder order, int64_t batch, int64_t channels, const std::array<int64_t, 3>& spatial, const char* port) {
   std::array<int64_t, 5> dims = {};
   dims[0] = batch;
   dims[order.channel_axis()] = channels;
   for (int i = order.first_axis(); i < 3; ++i) dims[order.axis(i)] = spatial[i];
-  return Shape::Make(std::span(dims.data(), static_cast<size_t>(order.rank())));
+  auto shape = Shape::Make(std::span(dims.data(), static_cast<size_t>(order.rank())));
+  if (!shape.ok()) return std::move(shape).status().WithPort(port);
+  return shape;
 }
 
 }  // namespace weft::blocks

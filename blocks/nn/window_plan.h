@@ -52,7 +52,7 @@ struct WindowSettings {
 Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const Shape& shape, const std::array<int64_t, 3>& window,
                                            const char* port);
 
-/// A shape of that order.
-Result<Shape> PictureShape(PictureOrder order, int64_t batch, int64_t channels, const std::array<int64_t, 3>& spatial);
+/// A shape of that order. invalid_argument, placed at `port`, where it has more elements than can be counted.
+Result<Shape> PictureShape(PictureOrder order, int64_t batch, int64_t channels, const std::array<int64_t, 3>& spatial, const char* port);
 
 }  // namespace weft::blocks
