@@ -73,10 +73,8 @@ std::string SettingsReader::Take() {
 }
 
 void LayoutReader::Scalar(const JsonScalar& value) {
-  if (depth_ != 2 || !value.is_number() || numbers_ == 2) {
-    regular_ = false;
-    return;
-  }
+  regular_ &= depth_ == 2 && value.is_number() && numbers_ < 2;
+  if (!regular_) return;
   (numbers_++ == 0 ? entries_.back().x : entries_.back().y) = AsDouble(value);
 }
 
