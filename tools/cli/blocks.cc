@@ -1,0 +1,117 @@
+// weft blocks: the block types, their ports and attributes.
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include "tools/cli/common.h"
+#include "weft/block/manifest.h"
+
+namespace weft::cli {
+namespace {
+
+struct BlocksOptions {
+  std::string name, category;
+  bool json = false, internal = false;
+};
+
+std::string TypesText(const AttrSpec& attr) {
+  std::string text;
+  for (DType type : attr.allowed_types) text += Cat(text.empty() ? "" : " ", type);
+  for (const std::string& value : attr.allowed) text += Cat(text.empty() ? "" : " | ", value);
+  return text;
+}
+
+/// A page line that uses the block, with a placeholder name for each wire.
+std::string Example(const BlockDef& def) {
+  std::string inputs, attrs;
+  for (const PortSpec& port : def.inputs) {
+    if (port.optional) continue;
+    bool list = port.list != PortList::kSingle;
+    inputs += Cat(inputs.empty() ? "" : ", ", "\"", port.name, "\": ", list ? "[" : "", "\"other.output\"", list ? "]" : "");
+  }
+  for (const AttrSpec& attr : def.attrs) {
+    if (attr.inferred || (attr.default_value && attr.allowed.empty())) continue;
+    std::string value = attr.default_value ? AttrText(*attr.default_value) : !attr.allowed.empty() ? attr.allowed[0] : "";
+    if (value.empty()) value = attr.type == AttrType::kType ? "DT_FLOAT" : attr.type == AttrType::kInts ? "{1,1,1,1}" : "1";
+    attrs += Cat(attr.name, "_ = ", value, ";");
+  }
+  std::string id = def.name;
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return Cat("{\"id\": \"", id, "\", \"block\": \"", def.name, "\"", attrs.empty() ? "" : Cat(", \"attrs\": \"", attrs, "\""),
+             inputs.empty() ? "" : Cat(", \"inputs\": {", inputs, "}"), "}");
+}
+
+void PrintPorts(const char* title, const std::vector<PortSpec>& ports) {
+  if (ports.empty()) return;
+  std::cout << title << "\n";
+  for (const PortSpec& port : ports) std::cout << "  " << Colored(port.name, 36, 1) << "  " << PortTypeText(port) << "  " << port.doc << "\n";
+}
+
+void PrintBlock(const BlockDef& def) {
+  std::cout << Colored(def.name, 36, 1) << "  (" << def.category << ")  " << def.summary << "\n";
+  if (!def.details.empty()) std::cout << def.details << "\n";
+  for (const std::string& alias : def.aliases) std::cout << "also called " << alias << "\n";
+  PrintPorts("inputs", def.inputs);
+  PrintPorts("outputs", def.outputs);
+  if (!def.attrs.empty()) std::cout << "attributes\n";
+  for (const AttrSpec& attr : def.attrs) {
+    std::cout << "  " << Colored(attr.name, 36, 1) << "  " << AttrTypeName(attr.type);
+    if (attr.inferred) std::cout << ", follows from the inputs";
+    else if (attr.default_value) std::cout << " = " << AttrText(*attr.default_value);
+    else std::cout << ", required";
+    std::cout << "  " << attr.doc;
+    if (std::string types = TypesText(attr); !types.empty()) std::cout << "  (" << types << ")";
+    std::cout << "\n";
+  }
+  std::cout << "gradient: " << (def.gradient ? "yes" : def.not_differentiable ? "none; it stops here" : "none") << "\n";
+  std::cout << "example: " << Example(def) << "\n";
+}
+
+int ListBlocks(const Registry& registry, const BlocksOptions& options) {
+  std::map<std::string, std::vector<const BlockDef*>> by_category;
+  size_t count = 0;
+  for (const auto& def : registry.blocks()) {
+    if (def->internal && !options.internal) continue;
+    if (!options.category.empty() && def->category != options.category) continue;
+    by_category[def->category].push_back(def.get());
+    ++count;
+  }
+  for (auto& [category, blocks] : by_category) {
+    std::sort(blocks.begin(), blocks.end(), [](auto* a, auto* b) { return a->name < b->name; });
+    std::cout << category << "\n";
+    for (const BlockDef* def : blocks) std::cout << "  " << Colored(def->name, 36, 1) << "  " << def->summary << "\n";
+  }
+  std::cout << count << " blocks; weft blocks NAME tells all of one\n";
+  return count > 0 ? kOk : kFailed;
+}
+
+int RunBlocks(const BlocksOptions& options) {
+  Registry registry = MakeCatalog();
+  if (options.name.empty()) {
+    if (!options.json) return ListBlocks(registry, options);
+    std::cout << WriteManifest(registry);
+    return kOk;
+  }
+  const BlockDef* def = registry.Find(options.name);
+  if (def == nullptr) {
+    Report(NotFound("there is no block '", options.name, "'").WithHint(DidYouMean(options.name, registry.Names())), options.json);
+    return kFailed;
+  }
+  if (options.json) std::cout << WriteManifest(*def) << "\n";
+  else PrintBlock(*def);
+  return kOk;
+}
+
+}  // namespace
+
+void AddBlocks(CLI::App& app, int& status) {
+  auto options = std::make_shared<BlocksOptions>();
+  CLI::App* command = AddCommand(app, "blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
+                                 "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json", status, options, RunBlocks);
+  command->add_option("name", options->name, "Block type, or another name of it")->type_name("NAME");
+  command->add_option("--category", options->category, "Only blocks of this category")->type_name("CATEGORY");
+  command->add_flag("--internal", options->internal, "Also list blocks that only gradients make");
+  command->add_flag("--json", options->json, "Print as JSON");
+}
+
+}  // namespace weft::cli

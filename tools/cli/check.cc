@@ -1,0 +1,129 @@
+// weft check, plan, convert: what can be told of a page without running it.
+#include <filesystem>
+#include <iostream>
+
+#include "tools/cli/common.h"
+#include "weft/page/reader.h"
+#include "weft/page/writer.h"
+
+namespace weft::cli {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> pages, set;
+  bool json = false;
+};
+
+/// Plans every session of the page, for the faults that shapes show.
+void PlanSessions(LoadedPage& loaded) {
+  if (loaded.diagnostics.has_errors()) return;
+  std::vector<SessionSpec> sessions = loaded.scope->graph().sessions();
+  if (sessions.empty()) sessions.push_back(loaded.scope->graph().DefaultSession());
+  for (SessionSpec& spec : sessions) Session(loaded.scope, std::move(spec)).Prepare(loaded.diagnostics);
+}
+
+int RunCheck(const CheckOptions& options) {
+  Diagnostics all;
+  size_t faulty = 0;
+  for (const std::string& page : options.pages) {
+    PageOptions one;
+    one.page = page;
+    one.set = options.set;
+    LoadedPage loaded = Load(one);
+    PlanSessions(loaded);
+    faulty += loaded.diagnostics.has_errors();
+    if (!options.json && !loaded.diagnostics.has_errors()) {
+      std::cout << page << ": " << loaded.page->blocks.size() << " blocks, no errors";
+      if (loaded.diagnostics.warnings() > 0) std::cout << ", " << loaded.diagnostics.warnings() << " warnings";
+      std::cout << "\n";
+    }
+    all.Append(std::move(loaded.diagnostics));
+  }
+  Report(all, options.json);
+  return faulty == 0 ? kOk : kFailed;
+}
+
+struct PlanOptions {
+  PageOptions page;
+  std::string session;
+  std::string keep = "all";
+};
+
+int RunPlan(const PlanOptions& options) {
+  LoadedPage loaded = Load(options.page);
+  if (loaded.diagnostics.has_errors()) {
+    Report(loaded.diagnostics, options.page.json);
+    return kFailed;
+  }
+  const Graph& graph = loaded.scope->graph();
+  std::vector<SessionSpec> sessions = graph.sessions();
+  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
+  int shown = 0;
+  for (SessionSpec& spec : sessions) {
+    if (!options.session.empty() && spec.id != options.session) continue;
+    ++shown;
+    std::string id = spec.id;
+    Session session(loaded.scope, std::move(spec), options.keep == "asked" ? Keep::kAsked : Keep::kAll);
+    session.Prepare(loaded.diagnostics);
+    if (session.plan() == nullptr) continue;
+    std::cout << "session " << id << "\n" << PrintPlan(graph, *session.plan());
+  }
+  Report(loaded.diagnostics, options.page.json);
+  if (shown == 0) {
+    Report(NotFound("there is no session '", options.session, "'"), options.page.json);
+    return kFailed;
+  }
+  return loaded.diagnostics.has_errors() ? kFailed : kOk;
+}
+
+struct ConvertOptions {
+  std::string in, out;
+  bool json = false;
+};
+
+int RunConvert(const ConvertOptions& options) {
+  ReadPageResult read = ReadPageFile(options.in);
+  Report(read.diagnostics, options.json);
+  if (read.diagnostics.has_errors()) return kFailed;
+  std::string text = WritePage(read.page);
+  if (options.out == "-") {
+    std::cout << text;
+    return kOk;
+  }
+  if (Status status = WriteFile(options.out, text); !status.ok()) {
+    Report(status, options.json);
+    return kFailed;
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddCheck(CLI::App& app, int& status) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = AddCommand(app, "check", "Report every fault of pages, without running them",
+                                 "  weft check graphs/xor.page.json\n  weft check --json *.page.json", status, options, RunCheck);
+  command->add_option("pages", options->pages, "Pages to check")->required()->type_name("PAGE");
+  command->add_option("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE")->type_name("ID.pin=VALUE")->take_all()->expected(1);
+  command->add_flag("--json", options->json, "Print the findings as JSON");
+}
+
+void AddPlan(CLI::App& app, int& status) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = AddCommand(app, "plan", "Print what the sessions of a page would do: steps, places, memory",
+                                 "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked", status, options, RunPlan);
+  options->page.AddTo(*command, false);
+  command->add_option("--session", options->session, "Only this ClientSession")->type_name("ID");
+  command->add_option("--keep", options->keep, "Which results are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
+}
+
+void AddConvert(CLI::App& app, int& status) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = AddCommand(app, "convert", "Write a page of any format as canonical Weft JSON",
+                                 "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", status, options, RunConvert);
+  command->add_option("in", options->in, "Page to read")->required()->type_name("IN");
+  command->add_option("out", options->out, "File to write, or - for standard output")->required()->type_name("OUT");
+  command->add_flag("--json", options->json, "Print findings as JSON");
+}
+
+}  // namespace weft::cli

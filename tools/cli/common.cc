@@ -1,0 +1,203 @@
+#include "tools/cli/common.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "weft/page/reader.h"
+
+namespace weft::cli {
+namespace fs = std::filesystem;
+namespace {
+
+nlohmann::ordered_json AsJson(std::string_view severity, const Status& status) {
+  const Place& place = status.place();
+  return {{"severity", severity},       {"code", CodeName(status.code())}, {"page", place.page}, {"pointer", place.pointer},
+          {"block", place.block},       {"port", place.port},              {"message", status.message()},
+          {"hint", status.hint()}};
+}
+
+void PrintJson(const nlohmann::ordered_json& findings) {
+  std::cout << nlohmann::ordered_json{{"diagnostics", findings}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+}
+
+int SeverityColor(Severity severity) { return severity == Severity::kError ? 31 : severity == Severity::kWarning ? 33 : 36; }
+
+}  // namespace
+
+bool IsTerminal(int fd) {
+  const char* term = std::getenv("TERM");
+  return isatty(fd) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+std::string Colored(std::string_view text, int color, int fd) {
+  if (!IsTerminal(fd) || std::getenv("NO_COLOR") != nullptr) return std::string(text);
+  return Cat("\033[", color, "m", text, "\033[0m");
+}
+
+void Report(const Diagnostics& diagnostics, bool json) {
+  if (json) {
+    auto findings = nlohmann::ordered_json::array();
+    for (const Diagnostic& d : diagnostics.all()) findings.push_back(AsJson(SeverityName(d.severity), d.status));
+    PrintJson(findings);
+    return;
+  }
+  for (const Diagnostic& d : diagnostics.all()) {
+    std::string line = ToString(d);
+    std::string word = Cat(SeverityName(d.severity), ":");
+    if (size_t at = line.find(word); at != std::string::npos) line.replace(at, word.size(), Colored(word, SeverityColor(d.severity)));
+    std::cerr << line << "\n";
+  }
+  size_t shown = diagnostics.all().size(), found = diagnostics.errors() + diagnostics.warnings();
+  if (found > shown) std::cerr << "... and " << found - shown << " more\n";
+}
+
+void Report(const Status& status, bool json) {
+  if (json) return PrintJson(nlohmann::ordered_json::array({AsJson("error", status)}));
+  Diagnostics one;
+  if (!status.place().page.empty()) {
+    one.Error(status);
+    return Report(one, false);
+  }
+  std::cerr << "weft: " << Colored("error:", 31) << " " << status.message();
+  if (!status.hint().empty()) std::cerr << " (" << status.hint() << ")";
+  std::cerr << "\n";
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return InvalidArgument("'", path, "' is a folder, and a file is needed");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    return errno == EACCES ? PermissionDenied("cannot open '", path, "': permission denied") : NotFound("cannot open '", path, "': ", std::strerror(errno));
+  }
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  if (in.bad()) return DataLoss("cannot read '", path, "'");
+  return std::move(bytes).str();
+}
+
+Status WriteFile(const std::string& path, std::string_view bytes) {
+  std::string beside = Cat(path, ".", getpid(), ".tmp");
+  {
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    if (!out) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      fs::remove(beside, ignored);
+      return ResourceExhausted("cannot write '", path, "': ", std::strerror(errno));
+    }
+  }
+  std::error_code error;
+  fs::rename(beside, path, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove(beside, ignored);
+    return InvalidArgument("cannot write '", path, "': ", error.message());
+  }
+  return {};
+}
+
+void PageOptions::AddTo(CLI::App& app, bool with_threads) {
+  app.add_option("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG")->required()->type_name("PAGE");
+  app.add_option("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)")->type_name("ID.pin=VALUE")->take_all()->expected(1);
+  app.add_option("--allow", allow, "Also let blocks use files in this folder")->type_name("FOLDER")->take_all()->expected(1);
+  if (with_threads) app.add_option("--threads", threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
+  app.add_flag("--json", json, "Print results and errors as JSON");
+}
+
+LoadedPage Load(const PageOptions& options) {
+  LoadedPage loaded;
+  loaded.runtime = std::make_unique<Runtime>(MakeCatalog(), RuntimeOptions{.threads = options.threads, .memory_limit = 0});
+  ReadPageResult read = ReadPageFile(options.page);
+  loaded.diagnostics = std::move(read.diagnostics);
+  for (const std::string& setting : options.set) {
+    if (Status status = ApplySetting(read.page, loaded.runtime->registry(), setting); !status.ok()) {
+      loaded.diagnostics.Error(std::move(status).WithPage(options.page));
+    }
+  }
+  loaded.page = std::make_shared<Page>(std::move(read.page));
+  ScopeOptions scope;
+  scope.page_folder = fs::path(options.page).parent_path();
+  for (const std::string& folder : options.allow) scope.allowed_folders.emplace_back(folder);
+  scope.print = [](std::string_view text) { std::cerr << text << "\n"; };
+  loaded.scope = Scope::Open(*loaded.runtime, loaded.page, options.page, std::move(scope), loaded.diagnostics);
+  return loaded;
+}
+
+namespace {
+
+/// The text with every `name_ = value;` of that name taken out.
+std::string WithoutAttr(std::string_view text, std::string_view name) {
+  std::string kept;
+  for (size_t start = 0; start < text.size();) {
+    size_t end = start;
+    int depth = 0;
+    bool quoted = false;
+    for (; end < text.size() && (quoted || depth > 0 || text[end] != ';'); ++end) {
+      if (quoted && text[end] == '\\') ++end;
+      else if (text[end] == '"') quoted = !quoted;
+      else if (!quoted) depth += (text[end] == '{') - (text[end] == '}');
+    }
+    end = std::min(end, text.size());
+    std::string_view pair = text.substr(start, end - start);
+    size_t from = pair.find_first_not_of(" \t\r\n");
+    std::string_view key = from == std::string_view::npos ? "" : pair.substr(from, pair.find_first_of(" \t\r\n=", from) - from);
+    if (!key.empty() && key.back() == '_') key.remove_suffix(1);
+    if (key != name) kept += Cat(pair, ";");
+    start = end + 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+Status ApplySetting(Page& page, const Registry& registry, std::string_view setting) {
+  size_t equals = setting.find('=');
+  std::string_view name = setting.substr(0, equals);
+  size_t dot = name.rfind('.');
+  if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0) {
+    return InvalidArgument("--set needs ID.pin=VALUE, found '", setting, "'");
+  }
+  std::string_view id = name.substr(0, dot), pin = name.substr(dot + 1);
+  std::string value(setting.substr(equals + 1));
+  int index = page.Find(id);
+  if (index < 0) {
+    std::vector<std::string_view> ids;
+    for (const PageBlock& block : page.blocks) ids.push_back(block.id);
+    return NotFound("--set: there is no block '", id, "'").WithHint(DidYouMean(id, ids));
+  }
+  PageBlock& block = page.blocks[index];
+  const BlockDef* def = registry.Find(block.type);
+  if (def == nullptr) return NotFound("--set: the block type '", block.type, "' of '", id, "' is not known");
+  int input = def->FindInput(pin), attr = def->FindAttr(pin);
+  if (input < 0 && attr < 0) {
+    std::vector<std::string_view> pins;
+    for (const PortSpec& port : def->inputs) pins.push_back(port.name);
+    for (const AttrSpec& spec : def->attrs) pins.push_back(spec.name);
+    return NotFound("--set: the block '", id, "' (", def->name, ") has no input or attribute '", pin, "'").WithHint(DidYouMean(pin, pins));
+  }
+  std::erase_if(block.inputs, [&](const PageInput& i) { return input >= 0 ? def->FindInput(i.port) == input : def->FindAttr(i.port) == attr; });
+  if (input < 0) {
+    block.attrs = Cat(WithoutAttr(block.attrs, def->attrs[attr].name), def->attrs[attr].name, "_ = ", value, ";");
+    block.attrs_object.clear();
+    block.has_attrs = true;
+    return {};
+  }
+  Literal literal;
+  literal.form = Literal::Form::kText;
+  literal.text = std::move(value);
+  block.inputs.push_back({def->inputs[input].name, false, {std::move(literal)}});
+  block.has_inputs = true;
+  return {};
+}
+
+}  // namespace weft::cli

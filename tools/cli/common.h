@@ -1,0 +1,79 @@
+// What the commands of `weft` share: loading pages, reporting, exit statuses.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weft/base/diagnostic.h"
+#include "weft/page/page.h"
+#include "weft/session/session.h"
+
+namespace weft::cli {
+
+inline constexpr int kOk = 0, kFailed = 1, kWrongUse = 2;
+
+/// Whether the stream is a terminal that takes colours and redrawing.
+bool IsTerminal(int fd);
+
+/// Text in a colour where standard error is a terminal: 31 red, 33 yellow, 36 cyan.
+std::string Colored(std::string_view text, int color, int fd = 2);
+
+/// Prints findings to standard error, one a line, or as one JSON document to standard output.
+void Report(const Diagnostics& diagnostics, bool json);
+void Report(const Status& status, bool json);
+
+/// The file's bytes; the Status says what is wrong with it (not_found, a folder, permission_denied).
+Result<std::string> ReadFile(const std::string& path);
+/// Writes beside the file and renames, so that a failure leaves an old file as it is.
+Status WriteFile(const std::string& path, std::string_view bytes);
+
+/// Options that every command which loads a page has.
+struct PageOptions {
+  std::string page;
+  std::vector<std::string> set;    // ID.pin=VALUE
+  std::vector<std::string> allow;  // folders
+  int threads = 0;
+  bool json = false;
+
+  void AddTo(CLI::App& app, bool with_threads);
+};
+
+/// A page made ready to run. The scope keeps pointers into the runtime.
+struct LoadedPage {
+  std::unique_ptr<Runtime> runtime;
+  std::shared_ptr<const Page> page;
+  std::shared_ptr<Scope> scope;  // null where the page could not be read
+  Diagnostics diagnostics;
+};
+
+/// Reads, applies --set, resolves and checks. Faults are in `diagnostics`; the caller reports them.
+LoadedPage Load(const PageOptions& options);
+
+/// Replaces a literal or an attribute of a block: "reader.filename=data.bin". not_found with a suggestion.
+Status ApplySetting(Page& page, const Registry& registry, std::string_view setting);
+
+/// Adds a command whose action gives the exit status.
+template <class Options, class Run>
+CLI::App* AddCommand(CLI::App& app, const char* name, const char* summary, const char* examples, int& status, std::shared_ptr<Options> options,
+                     Run run) {
+  CLI::App* command = app.add_subcommand(name, summary);
+  command->footer(std::string("Examples:\n") + examples);
+  command->callback([options, run, &status] { status = run(*options); });
+  return command;
+}
+
+// One function for each command: adds it to the program; `status` gets its exit status.
+void AddRun(CLI::App& app, int& status);
+void AddCheck(CLI::App& app, int& status);
+void AddPlan(CLI::App& app, int& status);
+void AddConvert(CLI::App& app, int& status);
+void AddBlocks(CLI::App& app, int& status);
+void AddTest(CLI::App& app, int& status);
+void AddReplay(CLI::App& app, int& status);
+void AddShow(CLI::App& app, int& status);
+void AddBench(CLI::App& app, int& status);
+
+}  // namespace weft::cli

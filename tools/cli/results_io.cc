@@ -1,0 +1,165 @@
+#include "tools/cli/results_io.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+#include <regex>
+
+#include "tools/cli/common.h"
+#include "weft/page/writer.h"
+
+namespace weft::cli {
+namespace {
+
+struct NpyType {
+  DType dtype;
+  const char* code;  // kind and bytes
+};
+constexpr NpyType kNpyTypes[] = {
+    {DType::kFloat, "f4"}, {DType::kDouble, "f8"}, {DType::kHalf, "f2"},   {DType::kInt8, "i1"},   {DType::kInt16, "i2"},      {DType::kInt32, "i4"},
+    {DType::kInt64, "i8"}, {DType::kUInt8, "u1"},  {DType::kUInt16, "u2"}, {DType::kUInt32, "u4"}, {DType::kUInt64, "u8"},     {DType::kBool, "b1"},
+    {DType::kQInt8, "i1"}, {DType::kQUInt8, "u1"}, {DType::kQInt16, "i2"}, {DType::kQUInt16, "u2"}, {DType::kQInt32, "i4"}, {DType::kComplex64, "c8"},
+    {DType::kComplex128, "c16"},
+};
+
+const char* NpyCode(DType dtype) {
+  for (const NpyType& type : kNpyTypes) {
+    if (type.dtype == dtype) return type.code;
+  }
+  return nullptr;
+}
+
+/// The bytes of a .npy file (format version 1.0).
+std::string Npy(const Tensor& tensor) {
+  if (tensor.dtype() == DType::kBFloat16) {
+    Tensor wide = Tensor::Allocate(DType::kFloat, tensor.shape()).value();
+    std::copy(tensor.values<bfloat16>().begin(), tensor.values<bfloat16>().end(), wide.values<float>().begin());
+    return Npy(wide);
+  }
+  std::string shape;
+  for (int64_t dim : tensor.shape().dims()) shape += Cat(dim, ",");
+  const char* code = NpyCode(tensor.dtype());
+  std::string header = Cat("{'descr': '", code[1] == '1' && code[2] == '\0' ? "|" : "<", code, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size() & 0xFF);
+  bytes += static_cast<char>(header.size() >> 8);
+  bytes += header;
+  bytes.append(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
+  return bytes;
+}
+
+Status WriteNpz(const std::string& path, const NamedTensors& results) {
+  std::string beside = Cat(path, ".", getpid(), ".tmp");
+  int code = 0;
+  zip_t* archive = zip_open(beside.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  if (archive == nullptr) return PermissionDenied("cannot write '", path, "'");
+  std::vector<std::unique_ptr<std::string>> files;  // libzip reads them when it closes
+  for (const auto& [name, tensor] : results) {
+    if (IsManaged(tensor.dtype())) continue;
+    files.push_back(std::make_unique<std::string>(Npy(tensor)));
+    zip_source_t* source = zip_source_buffer(archive, files.back()->data(), files.back()->size(), 0);
+    zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive, Cat(name, ".npy").c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_discard(archive);
+      return ResourceExhausted("cannot write '", path, "'");
+    }
+    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+  }
+  if (zip_close(archive) != 0) {
+    Status status = ResourceExhausted("cannot write '", path, "': ", zip_strerror(archive));
+    zip_discard(archive);
+    return status;
+  }
+  // An archive without files is not written at all.
+  if (!files.empty() && std::rename(beside.c_str(), path.c_str()) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
+  return {};
+}
+
+void ReverseBytes(char* data, int64_t count, size_t size) {
+  for (int64_t i = 0; i < count; ++i) std::reverse(data + i * static_cast<int64_t>(size), data + (i + 1) * static_cast<int64_t>(size));
+}
+
+/// Fortran order to C order.
+Result<Tensor> Transposed(const Tensor& tensor) {
+  WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(tensor.dtype(), tensor.shape()));
+  int rank = tensor.shape().rank();
+  size_t size = ElementSize(tensor.dtype());
+  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    int64_t to = 0;
+    for (int d = 0; d < rank; ++d) to = to * tensor.shape()[d] + index[d];
+    std::memcpy(static_cast<char*>(result.data()) + to * static_cast<int64_t>(size), static_cast<const char*>(tensor.data()) + i * static_cast<int64_t>(size), size);
+    for (int d = 0; d < rank && ++index[d] == tensor.shape()[d]; ++d) index[d] = 0;
+  }
+  return result;
+}
+
+Result<Shape> ParseNpyShape(const std::string& text) {
+  std::vector<int64_t> dims;
+  static const std::regex kNumber("[0-9]+");
+  for (std::sregex_iterator it(text.begin(), text.end(), kNumber), end; it != end; ++it) {
+    if (it->str().size() > 18) return DataLoss("a size of the .npy file is too large");
+    dims.push_back(std::stoll(it->str()));
+  }
+  return Shape::Make(dims);
+}
+
+}  // namespace
+
+std::string ResultsJson(const NamedTensors& results) {
+  std::string out = "{\n";
+  bool first = true;
+  for (const auto& [name, tensor] : results) {
+    if (tensor.dtype() == DType::kResource) continue;
+    out += Cat(first ? "" : ",\n", "  \"", name, "\": ", WriteTensor(tensor));
+    first = false;
+  }
+  return out + "\n}\n";
+}
+
+Status SaveResults(const std::string& path, const NamedTensors& results) {
+  if (path.ends_with(".json")) return WriteFile(path, ResultsJson(results));
+  if (path.ends_with(".npz")) return WriteNpz(path, results);
+  return InvalidArgument("results are written as .json or .npz, found '", path, "'");
+}
+
+Result<Tensor> ReadNpy(const std::string& path) {
+  WEFT_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
+  auto fault = [&](std::string_view what) { return DataLoss("'", path, "' is no .npy file that can be read: ", what); };
+  if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0) return fault("it does not start with the mark of one");
+  bool long_header = bytes[6] != 1;
+  size_t start = long_header ? 12 : 10, length = 0;
+  for (size_t i = 0; i < (long_header ? 4u : 2u); ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
+  if (start + length > bytes.size()) return fault("its header is cut short");
+  std::string header = bytes.substr(start, length);
+  std::smatch descr, shape_text;
+  static const std::regex kDescr("'descr': *'([<>|=])([a-z][0-9]+)'"), kShape("'shape': *\\(([^)]*)\\)");
+  if (!std::regex_search(header, descr, kDescr)) return fault("its type is none that Weft has");
+  if (!std::regex_search(header, shape_text, kShape)) return fault("it has no shape");
+  DType dtype = DType::kInvalid;
+  for (const NpyType& type : kNpyTypes) {
+    if (dtype == DType::kInvalid && descr[2] == type.code) dtype = type.dtype;
+  }
+  if (dtype == DType::kInvalid) return fault(Cat("its type ", descr[2].str(), " is none that Weft has"));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, ParseNpyShape(shape_text[1].str()));
+  auto size = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
+  if (!size || start + length + static_cast<size_t>(*size) > bytes.size()) return fault("its data is cut short");
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
+  if (*size > 0) std::memcpy(tensor.data(), bytes.data() + start + length, static_cast<size_t>(*size));
+  if (descr[1] == ">") {
+    bool complex = IsComplex(dtype);
+    ReverseBytes(static_cast<char*>(tensor.data()), tensor.count() * (complex ? 2 : 1), ElementSize(dtype) / (complex ? 2 : 1));
+  }
+  if (dtype == DType::kBool) {
+    for (uint8_t& value : std::span(static_cast<uint8_t*>(tensor.data()), static_cast<size_t>(tensor.count()))) value = value != 0;
+  }
+  if (header.find("'fortran_order': True") != std::string::npos && shape.rank() > 1) return Transposed(tensor);
+  return tensor;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,24 @@
+// Results and feeds as files: JSON, NumPy's .npy and .npz.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/base/tensor.h"
+
+namespace weft::cli {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+/// {"ID.port": {"dtype", "shape", "values"}, ...}, one result a line. Handles are left out.
+std::string ResultsJson(const NamedTensors& results);
+
+/// Writes results as JSON (a name that ends in .json) or as .npz (one .npy a result; strings and handles are left out, bfloat16 is
+/// widened to float32). invalid_argument for another ending.
+Status SaveResults(const std::string& path, const NamedTensors& results);
+
+/// Reads a .npy file: little or big endian numbers, booleans, complex numbers, in C or Fortran order. data_loss where it is cut short.
+Result<Tensor> ReadNpy(const std::string& path);
+
+}  // namespace weft::cli

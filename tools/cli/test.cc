@@ -1,0 +1,100 @@
+// weft test: runs case files.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tools/cases/case_reader.h"
+#include "tools/cases/session_executor.h"
+#include "tools/cli/common.h"
+
+namespace weft::cli {
+namespace {
+
+struct TestOptions {
+  std::vector<std::string> paths, blocks;
+  int threads = 0;
+  bool json = false, quiet = false;
+};
+
+struct Totals {
+  int passed = 0, failed = 0, skipped = 0;
+};
+
+bool Wanted(const cases::TestCase& test, const std::vector<std::string>& blocks) {
+  if (blocks.empty()) return true;
+  if (test.is_page()) return std::find(blocks.begin(), blocks.end(), "pages") != blocks.end();
+  return std::find(blocks.begin(), blocks.end(), test.block) != blocks.end();
+}
+
+void RunFile(const std::filesystem::path& path, const TestOptions& options, cases::CaseExecutor& executor, Totals& totals,
+             nlohmann::ordered_json& results) {
+  cases::CaseFile file = cases::ReadCaseFile(path);
+  if (!options.json) Report(file.diagnostics, false);
+  if (file.diagnostics.has_errors() && file.cases.empty()) ++totals.failed;
+  for (const cases::TestCase& test : file.cases) {
+    if (!Wanted(test, options.blocks)) continue;
+    cases::CaseReport report = cases::RunCase(test, executor);
+    const char* verdict = "passed";
+    switch (report.verdict) {
+      case cases::CaseReport::Verdict::kPassed: ++totals.passed; break;
+      case cases::CaseReport::Verdict::kSkipped: ++totals.skipped, verdict = "skipped"; break;
+      case cases::CaseReport::Verdict::kFailed: ++totals.failed, verdict = "failed"; break;
+    }
+    if (options.json) {
+      results.push_back({{"file", test.file}, {"pointer", test.pointer}, {"name", test.name}, {"verdict", verdict}, {"message", report.message}});
+    } else if (report.verdict == cases::CaseReport::Verdict::kFailed) {
+      std::cout << Colored("failed", 31, 1) << " " << cases::CaseTitle(test) << "\n  " << report.message << "\n";
+    }
+  }
+}
+
+int RunTest(const TestOptions& options) {
+  Runtime runtime(MakeCatalog(), {.threads = options.threads, .memory_limit = 0});
+  cases::SessionExecutor executor(runtime);
+  Totals totals;
+  auto results = nlohmann::ordered_json::array();
+  bool progress = IsTerminal(2) && !options.json;
+  for (const std::string& path : options.paths) {
+    auto files = cases::FindCaseFiles(path);
+    if (!files.ok()) {
+      Report(files.status(), options.json);
+      return kFailed;
+    }
+    size_t done = 0;
+    for (const auto& file : *files) {
+      if (progress) std::cerr << "\r\033[K" << ++done << "/" << files->size() << " " << file.filename().string() << std::flush;
+      RunFile(file, options, executor, totals, results);
+    }
+    if (progress) std::cerr << "\r\033[K";
+  }
+  if (options.json) {
+    std::cout << nlohmann::ordered_json{{"passed", totals.passed}, {"failed", totals.failed}, {"skipped", totals.skipped}, {"cases", results}}.dump(
+                     1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+  } else {
+    std::cout << totals.passed << " passed, " << totals.failed << " failed";
+    if (totals.skipped > 0) std::cout << ", " << totals.skipped << " skipped";
+    std::cout << "\n";
+  }
+  if (totals.passed + totals.failed + totals.skipped == 0) {
+    Report(NotFound("no case was found", options.blocks.empty() ? "" : " for these blocks"), options.json);
+    return kFailed;
+  }
+  return totals.failed == 0 ? kOk : kFailed;
+}
+
+}  // namespace
+
+void AddTest(CLI::App& app, int& status) {
+  auto options = std::make_shared<TestOptions>();
+  CLI::App* command = AddCommand(app, "test", "Run case files: tests of blocks and pages, as data",
+                                 "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd", status,
+                                 options, RunTest);
+  command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->required()->type_name("FILE-OR-FOLDER");
+  command->add_option("--blocks", options->blocks, "Only cases of these blocks; 'pages' stands for page cases")->type_name("NAME");
+  command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options->json, "Print the verdicts as JSON");
+}
+
+}  // namespace weft::cli

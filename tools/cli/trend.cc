@@ -1,0 +1,224 @@
+#include "tools/cli/trend.h"
+
+#include <cairo-svg.h>
+#include <cairo.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tools/cli/common.h"
+
+namespace weft::cli {
+namespace {
+
+struct Range {
+  double low = 0, high = 1;
+  double Part(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
+};
+
+Range ValueRange(const std::vector<Trend>& trends) {
+  Range range{INFINITY, -INFINITY};
+  for (const Trend& trend : trends) {
+    for (double v : trend.values) {
+      if (std::isfinite(v)) range.low = std::min(range.low, v), range.high = std::max(range.high, v);
+    }
+  }
+  if (range.low > range.high) return {};
+  if (range.low == range.high) return {range.low - 0.5, range.high + 0.5};
+  return range;
+}
+
+size_t LongestTrend(const std::vector<Trend>& trends) {
+  size_t longest = 0;
+  for (const Trend& trend : trends) longest = std::max(longest, trend.values.size());
+  return longest;
+}
+
+std::string Short(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+constexpr int kColors[] = {36, 33, 32, 35, 31, 34};  // of a terminal
+
+/// Braille dots: each character holds two columns of four.
+class DotGrid {
+ public:
+  DotGrid(int width, int height) : width_(width), height_(height), dots_(static_cast<size_t>(width * height), 0), owner_(dots_.size(), -1) {}
+  int columns() const { return width_ * 2; }
+  int rows() const { return height_ * 4; }
+  void Set(int column, int row, int trend) {
+    static constexpr unsigned char kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    size_t cell = static_cast<size_t>(row / 4 * width_ + column / 2);
+    dots_[cell] |= kDots[row % 4][column % 2];
+    owner_[cell] = trend;
+  }
+  void Append(std::string& out, int line, bool color) const {
+    for (int x = 0; x < width_; ++x) {
+      size_t cell = static_cast<size_t>(line * width_ + x);
+      if (dots_[cell] == 0) {
+        out += ' ';
+        continue;
+      }
+      if (color) out += Cat("\033[", kColors[static_cast<size_t>(owner_[cell]) % std::size(kColors)], "m");
+      // U+2800 + dots, in UTF-8.
+      out += '\xE2';
+      out += static_cast<char>(0xA0 | (dots_[cell] >> 6));
+      out += static_cast<char>(0x80 | (dots_[cell] & 0x3F));
+      if (color) out += "\033[0m";
+    }
+  }
+
+ private:
+  int width_, height_;
+  std::vector<unsigned char> dots_;
+  std::vector<int> owner_;
+};
+
+void DrawLine(DotGrid& grid, const std::vector<double>& values, size_t longest, const Range& range, int index) {
+  int last_row = -1;
+  for (int column = 0; column < grid.columns(); ++column) {
+    auto run = static_cast<size_t>(std::lround(static_cast<double>(column) / std::max(1, grid.columns() - 1) * static_cast<double>(longest - 1)));
+    if (run >= values.size() || !std::isfinite(values[run])) {
+      last_row = -1;
+      continue;
+    }
+    int row = static_cast<int>(std::lround((1 - range.Part(values[run])) * (grid.rows() - 1)));
+    // A steep step is drawn as a whole line down or up.
+    int from = last_row < 0 ? row : last_row + (row > last_row ? 1 : row < last_row ? -1 : 0);
+    for (int r = std::min(from, row); r <= std::max(from, row); ++r) grid.Set(column, r, index);
+    last_row = row;
+  }
+}
+
+// ---- pictures ------------------------------------------------------------------------------------------------------------
+
+constexpr double kWidth = 760, kHeight = 420, kLeft = 78, kRight = 20, kTop = 44, kBottom = 46;
+constexpr double kInk[6][3] = {{0.12, 0.44, 0.72}, {0.84, 0.45, 0.05}, {0.18, 0.55, 0.25}, {0.58, 0.3, 0.65}, {0.78, 0.18, 0.2}, {0.35, 0.35, 0.35}};
+
+void Label(cairo_t* cr, double x, double y, const std::string& text, double align) {
+  cairo_text_extents_t extents;
+  cairo_text_extents(cr, text.c_str(), &extents);
+  cairo_move_to(cr, x - extents.width * align, y);
+  cairo_show_text(cr, text.c_str());
+}
+
+void DrawAxes(cairo_t* cr, const Range& range, size_t longest) {
+  double plot_width = kWidth - kLeft - kRight, plot_height = kHeight - kTop - kBottom;
+  cairo_set_line_width(cr, 1);
+  for (int i = 0; i <= 4; ++i) {
+    double y = kTop + plot_height * i / 4;
+    cairo_set_source_rgb(cr, 0.88, 0.88, 0.88);
+    cairo_move_to(cr, kLeft, y);
+    cairo_line_to(cr, kWidth - kRight, y);
+    cairo_stroke(cr);
+    cairo_set_source_rgb(cr, 0.25, 0.25, 0.25);
+    Label(cr, kLeft - 8, y + 4, Short(range.high - (range.high - range.low) * i / 4), 1);
+  }
+  for (int i = 0; i <= 4; ++i) {
+    double run = 1 + static_cast<double>(longest - 1) * i / 4;
+    Label(cr, kLeft + plot_width * i / 4, kHeight - kBottom + 20, std::to_string(std::lround(run)), 0.5);
+  }
+  Label(cr, kLeft + plot_width / 2, kHeight - 8, "run", 0.5);
+}
+
+void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends) {
+  Range range = ValueRange(trends);
+  size_t longest = std::max<size_t>(LongestTrend(trends), 1);
+  cairo_set_source_rgb(cr, 1, 1, 1);
+  cairo_paint(cr);
+  cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_set_font_size(cr, 13);
+  DrawAxes(cr, range, longest);
+  double legend = kLeft;
+  for (size_t t = 0; t < trends.size(); ++t) {
+    const double* ink = kInk[t % std::size(kInk)];
+    cairo_set_source_rgb(cr, ink[0], ink[1], ink[2]);
+    cairo_set_line_width(cr, 1.8);
+    bool pen_down = false;
+    for (size_t i = 0; i < trends[t].values.size(); ++i) {
+      if (!std::isfinite(trends[t].values[i])) {
+        pen_down = false;
+        continue;
+      }
+      double x = kLeft + (kWidth - kLeft - kRight) * (longest > 1 ? static_cast<double>(i) / static_cast<double>(longest - 1) : 0.5);
+      double y = kTop + (kHeight - kTop - kBottom) * (1 - range.Part(trends[t].values[i]));
+      if (pen_down) cairo_line_to(cr, x, y);
+      else cairo_move_to(cr, x, y);
+      pen_down = true;
+    }
+    cairo_stroke(cr);
+    cairo_text_extents_t extents;
+    cairo_text_extents(cr, trends[t].name.c_str(), &extents);
+    Label(cr, legend, 24, trends[t].name, 0);
+    legend += extents.x_advance + 24;
+  }
+}
+
+cairo_status_t WriteBytes(void* bytes, const unsigned char* data, unsigned length) {
+  static_cast<std::string*>(bytes)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color) {
+  size_t longest = LongestTrend(trends);
+  if (longest == 0) return "nothing to draw: no run gave a value\n";
+  Range range = ValueRange(trends);
+  constexpr int kLabel = 11;
+  int plot_width = std::max(width - kLabel - 1, 10);
+  DotGrid grid(plot_width, std::max(height, 2));
+  for (size_t t = 0; t < trends.size(); ++t) {
+    if (!trends[t].values.empty()) DrawLine(grid, trends[t].values, longest, range, static_cast<int>(t));
+  }
+  std::string out;
+  for (int line = 0; line < height; ++line) {
+    bool labelled = line == 0 || line == height / 2 || line == height - 1;
+    std::string label = labelled ? Short(range.high - (range.high - range.low) * line / (height - 1)) : "";
+    out += Cat(std::string(static_cast<size_t>(std::max<int>(0, kLabel - 1 - static_cast<int>(label.size()))), ' '), label, labelled ? " ┤" : " │");
+    grid.Append(out, line, color);
+    out += '\n';
+  }
+  out += Cat(std::string(kLabel, ' '), "└");
+  for (int i = 0; i < plot_width; ++i) out += "─";
+  std::string last = std::to_string(longest);
+  out += Cat("\n", std::string(kLabel + 1, ' '), "1", std::string(static_cast<size_t>(std::max<int>(1, plot_width - 1 - static_cast<int>(last.size()))), ' '), last, "\n");
+  for (size_t t = 0; t < trends.size(); ++t) {
+    std::string name = color ? Cat("\033[", kColors[t % std::size(kColors)], "m", trends[t].name, "\033[0m") : trends[t].name;
+    out += Cat(std::string(kLabel + 1, ' '), name);
+    if (!trends[t].values.empty()) out += Cat("  first ", Short(trends[t].values.front()), ", last ", Short(trends[t].values.back()));
+    out += '\n';
+  }
+  return out;
+}
+
+namespace {
+
+Result<std::string> TrendPicture(const std::vector<Trend>& trends, bool svg) {
+  std::string bytes;
+  cairo_surface_t* surface = svg ? cairo_svg_surface_create_for_stream(WriteBytes, &bytes, kWidth, kHeight)
+                                 : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(kWidth), static_cast<int>(kHeight));
+  cairo_t* cr = cairo_create(surface);
+  DrawPicture(cr, trends);
+  cairo_status_t status = cairo_status(cr);
+  cairo_destroy(cr);
+  if (!svg && status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png_stream(surface, WriteBytes, &bytes);
+  cairo_surface_finish(surface);
+  cairo_surface_destroy(surface);
+  if (status != CAIRO_STATUS_SUCCESS) return Internal("the picture could not be drawn: ", cairo_status_to_string(status));
+  return bytes;
+}
+
+}  // namespace
+
+Status SaveTrends(const std::string& path, const std::vector<Trend>& trends) {
+  bool svg = path.ends_with(".svg");
+  if (!svg && !path.ends_with(".png")) return InvalidArgument("a plot is written as .svg or .png, found '", path, "'");
+  WEFT_ASSIGN_OR_RETURN(std::string bytes, TrendPicture(trends, svg));
+  return WriteFile(path, bytes);
+}
+
+}  // namespace weft::cli
