@@ -1,0 +1,170 @@
+// Record readers: layouts of records, compressed files, the queue of names.
+#include <zlib.h>
+
+#include <fstream>
+
+#include "blocks/io/byte_stream.h"
+#include "blocks/io/record_reader.h"
+#include "catch2/catch.hpp"
+#include "tests/kit/block_tester.h"
+#include "tests/kit/test_services.h"
+
+namespace weft {
+namespace {
+
+using blocks::FileRecord;
+using blocks::RecordReader;
+
+/// A folder of files, a queue of names and a reader as the block FixedLengthRecordReader makes it.
+class ReaderTest {
+ public:
+  ReaderTest() : files_(folder_.path()), queue_({"FIFOQueue", {DType::kString}, {PartialShape(Shape{})}, -1}, blocks::MakeFifoStore()) {
+    services_.files = &files_;
+    services_.waiter = &waiter_;
+    services_.cancelled = &cancelled_;
+  }
+
+  ReaderTest& File(const std::string& name, std::string_view bytes) {
+    std::ofstream(folder_.path() / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return Name(name);
+  }
+  ReaderTest& Name(const std::string& name) {
+    std::vector<blocks::QueueElement> elements;
+    elements.push_back({Tensor::Scalar<std::string>(name)});
+    REQUIRE(queue_.Enqueue(std::move(elements), waiter_, -1).ok());
+    return *this;
+  }
+  ReaderTest& Make(const std::string& attrs) {
+    REQUIRE(queue_.Close(false).ok());
+    auto made = kit::BlockTester(kit::Catalog(), "FixedLengthRecordReader").Attrs(attrs).Run();
+    INFO(ToString(made.status));
+    REQUIRE(made.status.ok());
+    handle_ = made.outputs.at("reader_handle").values<ResourceHandle>()[0];
+    return *this;
+  }
+
+  RecordReader& reader() { return dynamic_cast<RecordReader&>(*handle_); }
+  /// "key=value", or the name of the failure.
+  std::string Read() {
+    auto record = reader().Read(queue_, services_);
+    return record.ok() ? record->key + "=" + record->value : std::string(CodeName(record.status().code()));
+  }
+  std::string ReadUpTo(int64_t count) {
+    auto records = reader().ReadUpTo(queue_, count, services_);
+    if (!records.ok()) return std::string(CodeName(records.status().code()));
+    std::string text;
+    for (const FileRecord& record : *records) text += record.key + "=" + record.value + " ";
+    return text;
+  }
+  const Services& services() const { return services_; }
+
+ private:
+  kit::TemporaryFolder folder_;
+  kit::TestFiles files_;
+  kit::TestWaiter waiter_;
+  std::atomic<bool> cancelled_{false};
+  Services services_;
+  blocks::Queue queue_;
+  ResourceHandle handle_;
+};
+
+/// Compressed by zlib; window bits 15 for ZLIB, 31 for GZIP.
+std::string Deflated(std::string_view plain, int window_bits) {
+  z_stream state{};
+  REQUIRE(deflateInit2(&state, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(deflateBound(&state, static_cast<uLong>(plain.size())) + 32, '\0');
+  state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  state.avail_in = static_cast<uInt>(plain.size());
+  state.next_out = reinterpret_cast<Bytef*>(packed.data());
+  state.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&state, Z_FINISH) == Z_STREAM_END);
+  packed.resize(state.total_out);
+  deflateEnd(&state);
+  return packed;
+}
+
+TEST_CASE("Records lie between header and footer", "[reader]") {
+  ReaderTest test;
+  test.File("a", "hABCDEFff").Make("record_bytes_ = 2; header_bytes_ = 1; footer_bytes_ = 2;");
+  CHECK(test.Read() == "a:0=AB");
+  CHECK(test.Read() == "a:1=CD");
+  CHECK(test.Read() == "a:2=EF");
+  CHECK(test.Read() == "out_of_range");
+  CHECK(test.reader().records_produced() == 3);
+  CHECK(test.reader().files_completed() == 1);
+}
+
+TEST_CASE("Hops shorter and longer than a record", "[reader]") {
+  ReaderTest overlap, gaps, beyond;
+  overlap.File("b", "0123456789").Make("record_bytes_ = 4; hop_bytes_ = 2; footer_bytes_ = 1; header_bytes_ = 1;");
+  CHECK(overlap.ReadUpTo(9) == "b:0=1234 b:1=3456 b:2=5678 ");
+  gaps.File("b", "0123456789").Make("record_bytes_ = 2; hop_bytes_ = 4;");
+  CHECK(gaps.ReadUpTo(9) == "b:0=01 b:1=45 b:2=89 ");
+  beyond.File("b", "0123456789").Make("record_bytes_ = 4; hop_bytes_ = 20;");
+  CHECK(beyond.Read() == "b:0=0123");
+  CHECK(beyond.Read() == "out_of_range");
+  CHECK(beyond.reader().files_completed() == 1);
+}
+
+TEST_CASE("Reading up to a number stays in one file", "[reader]") {
+  ReaderTest test;
+  test.File("a", "0123456").File("b", "abcdefgh").File("c", "").Make("record_bytes_ = 2;");
+  CHECK(test.ReadUpTo(0) == "");
+  CHECK(test.ReadUpTo(5) == "a:0=01 a:1=23 a:2=45 ");
+  CHECK(test.ReadUpTo(3) == "b:0=ab b:1=cd b:2=ef ");
+  CHECK(test.ReadUpTo(3) == "b:3=gh ");
+  CHECK(test.ReadUpTo(3) == "out_of_range");
+  CHECK(test.reader().files_completed() == 3);
+  REQUIRE(test.reader().Reset(test.services()).ok());
+  CHECK(test.reader().records_produced() == 0);
+}
+
+TEST_CASE("A file that cannot be opened is passed", "[reader]") {
+  ReaderTest test;
+  test.Name("none").Name(".").Name("../../../../etc/passwd").File("short", "x").File("b", "hhhh01").Make("record_bytes_ = 2; header_bytes_ = 4;");
+  CHECK(test.Read() == "not_found");
+  CHECK(test.Read() == "not_found");
+  CHECK(test.Read() == "permission_denied");
+  CHECK(test.Read() == "out_of_range");  // fewer bytes than the header
+  CHECK(test.Read() == "b:0=01");
+}
+
+TEST_CASE("Compressed files are expanded, and damage is found", "[reader]") {
+  std::string long_text;
+  for (int i = 0; i < 200000; ++i) long_text += static_cast<char>('a' + (i * 7 + i / 26) % 26);
+  ReaderTest gzip, zlib, members, plain, cut;
+  gzip.File("a", Deflated(long_text, 31)).Make("record_bytes_ = 100000; encoding_ = GZIP;");
+  CHECK(gzip.ReadUpTo(5) == "a:0=" + long_text.substr(0, 100000) + " a:1=" + long_text.substr(100000) + " ");
+  zlib.File("a", Deflated("abcdefgh", 15) + "xx").Make("record_bytes_ = 4; encoding_ = ZLIB;");
+  CHECK(zlib.ReadUpTo(5) == "a:0=abcd a:1=efgh ");
+  members.File("a", Deflated("abcdef", 31) + Deflated("ghij", 31) + std::string(3, '\0')).Make("record_bytes_ = 4; encoding_ = GZIP;");
+  CHECK(members.ReadUpTo(5) == "a:0=abcd a:1=efgh ");
+  plain.File("a", "not gzip at all....").Make("record_bytes_ = 4; encoding_ = GZIP;");
+  CHECK(plain.Read() == "data_loss");
+  CHECK(plain.Read() == "data_loss");
+  // As TensorFlow does: the records before the cut.
+  cut.File("a", Deflated(std::string(100, 'x'), 15).substr(0, 4)).Make("record_bytes_ = 90; encoding_ = ZLIB;");
+  CHECK(cut.Read() == "out_of_range");
+}
+
+TEST_CASE("Records as MNIST files have them", "[reader]") {
+  std::string file(16, 'h');
+  for (int image = 0; image < 50; ++image) file += std::string(784, static_cast<char>(image));
+  ReaderTest test;
+  test.File("train-images", file).Make("header_bytes_ = 16; record_bytes_ = 784;");
+  for (int image = 0; image < 50; ++image) {
+    CHECK(test.Read() == Cat("train-images:", image, "=", std::string(784, static_cast<char>(image))));
+  }
+  CHECK(test.Read() == "out_of_range");
+}
+
+TEST_CASE("Layouts that are refused", "[reader]") {
+  for (const char* attrs : {"record_bytes_ = 0;", "record_bytes_ = -1;", "record_bytes_ = 4; header_bytes_ = -1;", "record_bytes_ = 4; encoding_ = LZ4;",
+                            "record_bytes_ = 9223372036854775807;", "record_bytes_ = 4; footer_bytes_ = 9223372036854775807;"}) {
+    INFO(attrs);
+    CHECK(kit::BlockTester(kit::Catalog(), "FixedLengthRecordReader").Attrs(attrs).Run().status.code() == Code::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace weft
