@@ -60,19 +60,26 @@ class Sweep {
     return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % kLaneBytes == 0;
   }
 
-  template <bool kStream = false>
-  void Vector(int64_t at, const Params<V>& p, Sums<V>& sum) const {
-    Values<V> x;
-    for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
-    if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
-    else term(x, p, sum);
-  }
-  void Scalar(int64_t at, const Params<A>& p, Sums<A>& sum) const {
-    Values<A> x;
-    for (int i = 0; i < kIn; ++i) x[i] = ToLaneElement(in[i][at]);
-    if constexpr (kWrites) out[at] = FromLaneElement<T>(term(x, p, sum));
-    else term(x, p, sum);
-  }
+  /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
+  struct Memory {
+    Values<const T*> in;
+    T* out;
+    Term term;
+
+    template <bool kStream = false>
+    void Vector(int64_t at, const Params<V>& p, Sums<V>& sum) const {
+      Values<V> x;
+      for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
+      if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
+      else term(x, p, sum);
+    }
+    void Scalar(int64_t at, const Params<A>& p, Sums<A>& sum) const {
+      Values<A> x;
+      for (int i = 0; i < kIn; ++i) x[i] = ToLaneElement(in[i][at]);
+      if constexpr (kWrites) out[at] = FromLaneElement<T>(term(x, p, sum));
+      else term(x, p, sum);
+    }
+  };
 
   // ---- rows: neighbouring channels in a register ----
 
@@ -82,20 +89,21 @@ class Sweep {
   };
 
   template <bool kStream, int kRows>
-  void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*>& par, Tile& tile) const {
+  void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, Tile& tile) const {
+    const Memory memory{in, out, term};
     int64_t c = 0;
     for (; c + kN <= length; c += kN) {
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
       Sums<V> sum{};
-      for (int row = 0; row < kRows; ++row) Vector<kStream>(at + row * stride + c, p, sum);
+      for (int row = 0; row < kRows; ++row) memory.template Vector<kStream>(at + row * stride + c, p, sum);
       for (int s = 0; s < kSums; ++s) StoreLanes(&tile.sum[s][c], LoadLanes(&tile.sum[s][c]) + sum[s]);
     }
     for (; c < length; ++c) {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
-      for (int row = 0; row < kRows; ++row) Scalar(at + row * stride + c, p, sum);
+      for (int row = 0; row < kRows; ++row) memory.Scalar(at + row * stride + c, p, sum);
       for (int s = 0; s < kSums; ++s) tile.sum[s][c] += sum[s];
     }
   }
@@ -141,7 +149,7 @@ class Sweep {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
-      Scalar(begin + e, p, sum);
+      Memory{in, out, term}.Scalar(begin + e, p, sum);
       for (int s = 0; s < kSums; ++s) tile.sum[s][c] += sum[s];
     }
     for (int s = 0; s < kSums; ++s) std::copy_n(tile.sum[s].begin(), width, sums[s] + part.block * width);
@@ -152,22 +160,23 @@ class Sweep {
   /// At least a register of elements from `at`. The odd ones at the end are taken by a register that overlaps the one before; it is
   /// loaded first, since `out` may be the input.
   template <bool kStream>
-  void OneRun(int64_t at, int64_t length, const Params<V>& p, Sums<V>& total) const {
+  void OneRun(int64_t at, int64_t length, const Params<V> p, Sums<V>& total) const {
+    const Memory memory{in, out, term};
     const int odd = static_cast<int>(length % kN);
     const int64_t end = at + length - odd, last = at + length - kN;
     Values<V> tail;
-    for (int i = 0; i < kIn; ++i) tail[i] = LoadLanes(in[i] + last);
+    for (int i = 0; i < kIn; ++i) tail[i] = LoadLanes(memory.in[i] + last);
     Sums<V> sum[4] = {};
     for (; at + 4 * kN <= end; at += 4 * kN) {
-      for (int k = 0; k < 4; ++k) Vector<kStream>(at + k * kN, p, sum[k]);
+      for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
     }
     for (int k = 0; k < 3; ++k) {
-      if (at < end) Vector<kStream>(at, p, sum[k]);
+      if (at < end) memory.template Vector<kStream>(at, p, sum[k]);
       at += kN;
     }
     if (odd > 0) {
       Sums<V> once{};
-      if constexpr (kWrites) StoreLanes(out + last, term(tail, p, once));
+      if constexpr (kWrites) StoreLanes(memory.out + last, term(tail, p, once));
       else term(tail, p, once);
       for (int s = 0; s < kSums; ++s) sum[3][s] += KeepLanes<A>(once[s], kN - odd, kN);
     }

@@ -60,14 +60,32 @@ T FromLaneElement(A v) {
 
 // ---- a register of them; addresses need no alignment ----
 
+/// As many 16-bit words as a register holds floats.
+using HalfLanes = typename LanesOf<uint16_t, kLaneBytes / 2>::Type;
+
+inline Lanes<uint32_t> WidenLanes(HalfLanes v) {
+#if defined(__AVX512F__)
+  return std::bit_cast<Lanes<uint32_t>>(_mm512_cvtepu16_epi32(std::bit_cast<__m256i>(v)));  // the compiler takes it in halves
+#else
+  return __builtin_convertvector(v, Lanes<uint32_t>);
+#endif
+}
+inline HalfLanes NarrowLanes(Lanes<uint32_t> v) {
+#if defined(__AVX512F__)
+  return std::bit_cast<HalfLanes>(_mm512_cvtepi32_epi16(std::bit_cast<__m512i>(v)));
+#else
+  return __builtin_convertvector(v, HalfLanes);
+#endif
+}
+
 template <class T>
 inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
   using A = LaneElement<T>;
   Lanes<A> v;
   if constexpr (std::is_same_v<T, bfloat16>) {
-    typename LanesOf<uint16_t, kLaneBytes / 2>::Type bits;
+    HalfLanes bits;
     std::memcpy(&bits, p, sizeof bits);
-    const Lanes<uint32_t> wide = __builtin_convertvector(bits, Lanes<uint32_t>) << 16;
+    const Lanes<uint32_t> wide = WidenLanes(bits) << 16;
     std::memcpy(&v, &wide, sizeof v);
   } else if constexpr (std::is_same_v<T, half>) {
 #if defined(__AVX512F__)
@@ -84,14 +102,13 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
 }
 
 /// Rounds to even; a NaN stays one.
-inline typename LanesOf<uint16_t, kLaneBytes / 2>::Type ToBFloat16Bits(Lanes<float> v) {
+inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
   Lanes<uint32_t> bits;
   std::memcpy(&bits, &v, sizeof bits);
   const Lanes<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   const Lanes<uint32_t> quiet = (bits >> 16) | 0x40;
   const auto is_nan = (bits & 0x7fffffff) > 0x7f800000;
-  const Lanes<uint32_t> chosen = is_nan ? quiet : rounded;
-  return __builtin_convertvector(chosen, typename LanesOf<uint16_t, kLaneBytes / 2>::Type);
+  return NarrowLanes(is_nan ? quiet : rounded);
 }
 
 /// kStream: past the cache, for results too large to stay in it; `p` is then a multiple of the stored bytes, and StreamFence must follow.
@@ -150,15 +167,22 @@ inline Lanes<A> KeepLanes(Lanes<A> v, int first, int end) {
   return (index >= Broadcast<A>(static_cast<A>(first))) & (index < Broadcast<A>(static_cast<A>(end))) ? v : Lanes<A>{};
 }
 
-/// Sums lanes in pairs down to `width` of them (1 or 2): to[i] is the sum of lanes i, i + width, ...
-template <int width, class A, class R>
-inline void FoldLanes(Lanes<A> v, R* to) {
-  R halves[kLanes<A>];
-  for (int i = 0; i < kLanes<A>; ++i) halves[i] = v[i];
-  for (int n = kLanes<A> / 2; n >= width; n /= 2) {
-    for (int i = 0; i < n; ++i) halves[i] += halves[i + n];
+/// Sums lanes in pairs down to `kWidth` of them (1 or 2): to[i] is the sum of lanes i, i + kWidth, ...
+template <int kWidth, class A, int kBytes = kLaneBytes>
+inline void FoldLanes(typename LanesOf<A, kBytes>::Type v, A* to) {
+  if constexpr (kBytes > 16) {
+    typename LanesOf<A, kBytes / 2>::Type halves[2];
+    std::memcpy(halves, &v, sizeof v);
+    FoldLanes<kWidth, A, kBytes / 2>(halves[0] + halves[1], to);
+  } else {
+    constexpr int kCount = 16 / static_cast<int>(sizeof(A));
+    A sums[kCount];
+    std::memcpy(sums, &v, sizeof v);
+    for (int n = kCount / 2; n >= kWidth; n /= 2) {
+      for (int i = 0; i < n; ++i) sums[i] = static_cast<A>(sums[i] + sums[i + n]);
+    }
+    for (int i = 0; i < kWidth; ++i) to[i] = sums[i];
   }
-  for (int i = 0; i < width; ++i) to[i] = halves[i];
 }
 
 }  // namespace weft::kernels
