@@ -54,11 +54,6 @@ struct ThinProduct {
 };
 
 template <class T>
-bool IsThin(const Product<T>& p) {
-  return !Complex<T> && (p.rows <= kFew || p.columns <= kFew);
-}
-
-template <class T>
 ThinProduct<T> AsThin(const Product<T>& p) {
   const MatrixView<T>&a = p.left, &b = p.right;
   if (p.rows <= p.columns) {
@@ -66,6 +61,14 @@ ThinProduct<T> AsThin(const Product<T>& p) {
             b.column_stride, b.row_stride, p.out, p.out_stride, 1,            p.add};
   }
   return {p.columns, p.rows, p.inner, b.data, b.column_stride, b.row_stride, a.data, a.row_stride, a.column_stride, p.out, 1, p.out_stride, p.add};
+}
+
+/// Whether a product is computed as a thin one: panels serve short ones better.
+template <class T>
+bool IsThin(const Product<T>& p) {
+  if (Complex<T> || (p.rows > kFew && p.columns > kFew)) return false;
+  const ThinProduct<T> thin = AsThin(p);
+  return thin.many_stride == 1 ? thin.length >= 64 : thin.inner >= 128;
 }
 
 /// Elements of the long side that one tile takes: some 64k multiplications, whole chunks.
@@ -153,7 +156,8 @@ void ThinDots(const A (*few)[kThinDepth], int64_t count, const T* many, int64_t 
 template <class T>
 void ThinChunk(const ThinProduct<T>& p, int64_t first, int64_t length) {
   using A = Computed<T>;
-  A sums[kFew][kThinChunk] = {};
+  A sums[kFew][kThinChunk];
+  for (int64_t f = 0; f < p.count; ++f) std::fill(sums[f], sums[f] + length, A{0});
   A few[kFew][kThinDepth];
   for (int64_t start = 0; start < p.inner; start += kThinDepth) {
     const int64_t depth = std::min(kThinDepth, p.inner - start);
@@ -195,45 +199,91 @@ Cut CutOf(const Product<T>& p) {
   return cut;
 }
 
+/// A block of the left operand as real numbers: element (r, p) is data[r * row_stride + p * depth_stride] where row_stride is not 0, else it
+/// lies in panels of kRows.
+template <class A>
+struct LeftBlock {
+  const A* data;
+  int64_t row_stride;
+};
+
+/// Rows of the right type that lie side by side along the inner dimension are used where they are.
 template <class T>
-void PackBlock(const Product<T>& p, int64_t row, int64_t rows, int64_t start, int64_t depth, Computed<T>* panel) {
+LeftBlock<Computed<T>> PackBlock(const Product<T>& p, int64_t row, int64_t rows, int64_t start, int64_t depth, Computed<T>* panel) {
+  using A = Computed<T>;
   const MatrixView<T>& a = p.left;
   const T* data = a.data + row * a.row_stride + start * a.column_stride;
+  constexpr bool kSameWidth = sizeof(T) == sizeof(A) * kParts<T>;
+  if (kSameWidth && a.column_stride == 1) return {reinterpret_cast<const A*>(data), a.row_stride * kParts<T>};
   if constexpr (Complex<T>) PackLeft<kRows>(data, a.row_stride, a.column_stride, rows, depth, panel);
   else Pack<kRows>(data, a.row_stride, a.column_stride, rows, depth, panel);
-}
-template <class T>
-void PackTile(const Product<T>& p, int64_t column, int64_t columns, int64_t start, int64_t depth, Computed<T>* panel) {
-  constexpr int kWidth = Sizes<Computed<T>>::kColumns;
-  const MatrixView<T>& b = p.right;
-  const T* data = b.data + column * b.column_stride + start * b.row_stride;
-  if constexpr (Complex<T>) PackRight<kWidth>(data, b.column_stride, b.row_stride, columns, depth, panel);
-  else Pack<kWidth>(data, b.column_stride, b.row_stride, columns, depth, panel);
+  return {panel, 0};
 }
 
-/// out[rows, columns] = or += the product of a packed block and a packed tile, `depth` real steps deep.
-template <class A, class O>
-void MultiplyPacked(const A* left, const A* right, int64_t rows, int64_t columns, int64_t depth, O* out, int64_t stride, bool add) {
-  constexpr int64_t kWidth = Sizes<A>::kColumns;
-  alignas(64) A sums[kRows * kWidth];
-  for (int64_t c = 0; c < columns; c += kWidth) {
-    const int64_t width = std::min(kWidth, columns - c);
-    for (int64_t r = 0; r < rows; r += kRows) {
-      const int64_t height = std::min<int64_t>(kRows, rows - r);
-      MultiplyPanels(depth, left + r * depth, right + c * depth, sums);
-      for (int64_t i = 0; i < height; ++i) {
-        O* to = out + (r + i) * stride + c;
-        const A* from = sums + i * kWidth;
-        if (add) {
-#pragma omp simd
-          for (int64_t j = 0; j < width; ++j) to[j] = static_cast<O>(static_cast<A>(to[j]) + from[j]);
-        } else {
-#pragma omp simd
-          for (int64_t j = 0; j < width; ++j) to[j] = static_cast<O>(from[j]);
-        }
+/// Packs a tile of the right operand in panels of two vectors; the last is of one where that is enough.
+template <class T>
+void PackTile(const Product<T>& p, int64_t column, int64_t columns, int64_t start, int64_t depth, Computed<T>* panel) {
+  using A = Computed<T>;
+  constexpr int kWide = Sizes<A>::kColumns, kNarrow = Sizes<A>::kLanes;
+  const MatrixView<T>& b = p.right;
+  const T* data = b.data + column * b.column_stride + start * b.row_stride;
+  const int64_t rest = columns % (kWide / kParts<T>);
+  const int64_t narrow = rest <= kNarrow / kParts<T> ? rest : 0, wide = columns - narrow;
+  const T* last = data + wide * b.column_stride;
+  A* last_panel = panel + wide * kParts<T> * depth * kParts<T>;
+  if constexpr (Complex<T>) {
+    PackRight<kWide>(data, b.column_stride, b.row_stride, wide, depth, panel);
+    PackRight<kNarrow>(last, b.column_stride, b.row_stride, narrow, depth, last_panel);
+  } else {
+    Pack<kWide>(data, b.column_stride, b.row_stride, wide, depth, panel);
+    Pack<kNarrow>(last, b.column_stride, b.row_stride, narrow, depth, last_panel);
+  }
+}
+
+/// Columns of one panel: out[rows, width] = or += left * panel, `depth` real steps deep.
+template <int kVectors, class A, class O>
+void MultiplyByPanel(const LeftBlock<A>& left, const A* panel, int64_t rows, int64_t width, int64_t depth, O* out, int64_t stride, bool add) {
+  constexpr int64_t kWidth = kVectors * Sizes<A>::kLanes;
+  constexpr bool kDirect = sizeof(O) == sizeof(A) && !ShortFloat<O>;
+  const bool direct = kDirect && width == kWidth;
+  for (int64_t r = 0; r < rows;) {
+    alignas(64) A sums[kRows * kWidth];
+    A* to = direct ? reinterpret_cast<A*>(out + r * stride) : sums;
+    const int64_t to_stride = direct ? stride : kWidth;
+    int64_t height = std::min<int64_t>(kRows, rows - r);
+    if (left.row_stride == 0) {
+      // The panel is filled up with zeros, but `out` has only so many rows.
+      if (direct && height == kRows) {
+        MultiplyPanels<kRows, kVectors>(depth, left.data + r * depth, 1, kRows, panel, to, to_stride, add);
+        r += height;
+        continue;
+      }
+      MultiplyPanels<kRows, kVectors>(depth, left.data + r * depth, 1, kRows, panel, sums, kWidth, false);
+    } else {
+      height = MultiplySome<kVectors>(height, depth, left.data + r * left.row_stride, left.row_stride, 1, panel, to, to_stride, direct && add);
+      if (direct) {
+        r += height;
+        continue;
       }
     }
+    for (int64_t i = 0; i < height; ++i) {
+      O* row = out + (r + i) * stride;
+      const A* from = sums + i * kWidth;
+      for (int64_t j = 0; j < width; ++j) row[j] = static_cast<O>(add ? static_cast<A>(static_cast<A>(row[j]) + from[j]) : from[j]);
+    }
+    r += height;
   }
+}
+
+/// out[rows, columns] = or += the product of a block and a packed tile.
+template <class A, class O>
+void MultiplyBlock(const LeftBlock<A>& left, const A* right, int64_t rows, int64_t columns, int64_t depth, O* out, int64_t stride, bool add) {
+  constexpr int64_t kWide = Sizes<A>::kColumns, kNarrow = Sizes<A>::kLanes;
+  int64_t c = 0;
+  for (; columns - c > kNarrow; c += kWide) {
+    MultiplyByPanel<2>(left, right + c * depth, rows, std::min(kWide, columns - c), depth, out + c, stride, add);
+  }
+  if (c < columns) MultiplyByPanel<1>(left, right + c * depth, rows, columns - c, depth, out + c, stride, add);
 }
 
 template <class T>
@@ -249,16 +299,16 @@ void PanelTile(const Product<T>& p, int64_t row, int64_t rows, int64_t column, i
   Out* out = reinterpret_cast<Out*>(p.out + row * p.out_stride + column);
   const int64_t stride = p.out_stride * kPart;
   constexpr int64_t kSteps = S::kDepth / kPart;
-  for (int64_t start = 0; start < std::max<int64_t>(p.inner, 1); start += kSteps) {
+  for (int64_t start = 0; start < p.inner; start += kSteps) {
     const int64_t depth = std::min(kSteps, p.inner - start);
     PackTile(p, column, columns, start, depth, right);
     for (int64_t block = 0; block < rows; block += S::kRowBlock) {
       const int64_t height = std::min(S::kRowBlock, rows - block);
-      PackBlock(p, row + block, height, start, depth, left);
+      const LeftBlock<A> block_left = PackBlock(p, row + block, height, start, depth, left);
       if constexpr (kThroughSums) {
-        MultiplyPacked(left, right, height, columns, depth, sums, S::kTileColumns, start > 0);
+        MultiplyBlock(block_left, right, height, columns, depth, sums, S::kTileColumns, start > 0);
       } else {
-        MultiplyPacked(left, right, height, columns * kPart, depth * kPart, out + block * stride, stride, p.add || start > 0);
+        MultiplyBlock(block_left, right, height, columns * kPart, depth * kPart, out + block * stride, stride, p.add || start > 0);
       }
     }
   }
@@ -277,6 +327,7 @@ void PanelTile(const Product<T>& p, int64_t row, int64_t rows, int64_t column, i
 template <class T>
 int64_t TileCount(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0) return 0;
+  if (p.inner == 0) return 1;
   if (IsThin(p)) {
     const ThinProduct<T> thin = AsThin(p);
     return CeilDiv(thin.length, ThinTile(thin));
@@ -287,6 +338,7 @@ int64_t TileCount(const Product<T>& p) {
 
 template <class T>
 void ComputeTile(const Product<T>& p, int64_t tile) {
+  if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
   if constexpr (!Complex<T>) {
     if (IsThin(p)) {
       const ThinProduct<T> thin = AsThin(p);

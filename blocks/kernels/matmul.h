@@ -38,12 +38,11 @@ template <class T>
 void ComputeTile(const Product<T>& product, int64_t tile);
 
 /// Below this many multiplications a product is not worth packing or cutting.
-inline constexpr int64_t kTinyProduct = 512;
+inline constexpr int64_t kTinyProduct = 64;
 
 template <class T>
 bool IsTiny(const Product<T>& p) {
-  constexpr int64_t kSide = 64;
-  return p.rows <= kSide && p.columns <= kSide && p.inner <= kSide && p.rows * p.columns * p.inner <= kTinyProduct;
+  return p.rows <= kTinyProduct && p.columns <= kTinyProduct && p.inner <= kTinyProduct && p.rows * p.columns * p.inner <= kTinyProduct;
 }
 
 /// a * b by the plain formula for complex numbers (no rescue of infinities), wrapping for integers.
@@ -53,10 +52,19 @@ T PlainMultiply(T a, T b) {
   else return WrapMultiply(a, b);
 }
 
+/// Rows [begin, end) of a product whose inner size is 0.
+template <class T>
+void MultiplyNothing(const Product<T>& p, int64_t begin, int64_t end) {
+  for (int64_t r = begin; !p.add && r < end; ++r) {
+    for (int64_t c = 0; c < p.columns; ++c) p.out[r * p.out_stride + c] = T{};
+  }
+}
+
 /// The whole product by plain loops, for tiny ones.
 template <class T>
 void MatMulTiny(const Product<T>& p) {
   using A = Accumulator<T>;
+  if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
   for (int64_t r = 0; r < p.rows; ++r) {
     for (int64_t c = 0; c < p.columns; ++c) {
       const T* left = p.left.data + r * p.left.row_stride;

@@ -26,6 +26,33 @@ struct Sizes {
   static constexpr int64_t kTileColumns = 1024 / sizeof(A);      // columns of a tile: 256 KiB packed
 };
 
+/// Four rows of `depth` elements of 4 bytes, side by side in memory, as columns of a panel of W.
+template <int W, class A>
+void PackFourRows(const A* data, int64_t row_stride, int64_t depth, A* panel) {
+  typedef A Four __attribute__((vector_size(16)));
+  const A *r0 = data, *r1 = data + row_stride, *r2 = r1 + row_stride, *r3 = r2 + row_stride;
+  int64_t p = 0;
+  for (; p + 4 <= depth; p += 4) {
+    Four a, b, c, d;
+    __builtin_memcpy(&a, r0 + p, 16);
+    __builtin_memcpy(&b, r1 + p, 16);
+    __builtin_memcpy(&c, r2 + p, 16);
+    __builtin_memcpy(&d, r3 + p, 16);
+    const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                             __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(panel + (p + i) * W, &columns[i], 16);
+  }
+  for (; p < depth; ++p) {
+    panel[p * W] = r0[p];
+    panel[p * W + 1] = r1[p];
+    panel[p * W + 2] = r2[p];
+    panel[p * W + 3] = r3[p];
+  }
+}
+
 /// Packs element (w, p) = data[w * width_stride + p * depth_stride] for w < count, p < depth into panels of W; the last is filled with
 /// zeros.
 template <int W, class A, class T>
@@ -41,7 +68,13 @@ void Pack(const T* data, int64_t width_stride, int64_t depth_stride, int64_t cou
       }
       continue;
     }
-    for (int64_t w = 0; w < width; ++w) {
+    int64_t w = 0;
+    if constexpr (std::is_same_v<A, T> && sizeof(A) == 4) {
+      if (depth_stride == 1) {
+        for (; w + 4 <= width; w += 4) PackFourRows<W>(data + w * width_stride, width_stride, depth, panel + w);
+      }
+    }
+    for (; w < width; ++w) {
       const T* row = data + w * width_stride;
       if (depth_stride == 1) {
         for (int64_t p = 0; p < depth; ++p) panel[p * W + w] = WidenOne<A>(row[p]);
@@ -81,24 +114,48 @@ void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner
   }
 }
 
-/// out[kRows][kColumns] = left panel * right panel.
-template <class A>
-void MultiplyPanels(int64_t depth, const A* left, const A* right, A* out) {
+/// out[kHeight][kVectors vectors] = or += left * right panel: element (r, p) of left is left[r * row_stride + p * depth_stride], row r of out
+/// starts at out + r * out_stride.
+template <int kHeight, int kVectors, class A>
+void MultiplyPanels(int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out, int64_t out_stride, bool add) {
   constexpr int kLanes = Sizes<A>::kLanes;
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
-  Vector sum[kRows][2] = {};
-  for (int64_t p = 0; p < depth; ++p, left += kRows, right += 2 * kLanes) {
-    Vector first, second;
-    __builtin_memcpy(&first, right, sizeof(Vector));
-    __builtin_memcpy(&second, right + kLanes, sizeof(Vector));
+  Vector sum[kHeight][kVectors] = {};
+  for (int64_t p = 0; p < depth; ++p, left += depth_stride, right += kVectors * kLanes) {
+    Vector row[kVectors];
+    __builtin_memcpy(row, right, sizeof(row));
 #pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) {
-      sum[r][0] += left[r] * first;
-      sum[r][1] += left[r] * second;
+    for (int r = 0; r < kHeight; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += left[r * row_stride] * row[v];
     }
   }
 #pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) __builtin_memcpy(out + r * 2 * kLanes, sum[r], sizeof(sum[r]));
+  for (int r = 0; r < kHeight; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      A* to = out + r * out_stride + v * kLanes;
+      Vector before = {};
+      if (add) __builtin_memcpy(&before, to, sizeof(Vector));
+      before += sum[r][v];
+      __builtin_memcpy(to, &before, sizeof(Vector));
+    }
+  }
+}
+
+/// The same for `height` rows, from 1 to kRows; gives how many it took, which may be fewer.
+template <int kVectors, class A>
+int64_t MultiplySome(int64_t height, int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out,
+                     int64_t out_stride, bool add) {
+  const auto take = [&]<int kHeight>() {
+    MultiplyPanels<kHeight, kVectors>(depth, left, row_stride, depth_stride, right, out, out_stride, add);
+    return kHeight;
+  };
+  if (height >= kRows) return take.template operator()<kRows>();
+  if (height >= 8 && kRows > 8) return take.template operator()<8>();
+  if (height >= 4) return take.template operator()<4>();
+  if (height >= 2) return take.template operator()<2>();
+  return take.template operator()<1>();
 }
 
 }  // namespace weft::kernels::panels
