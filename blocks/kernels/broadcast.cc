@@ -9,7 +9,7 @@ using Inner = BroadcastLoops::Inner;
 constexpr int kMaxAxes = 64;
 
 /// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
-constexpr int64_t kShortRow = 24;
+constexpr int64_t kShortRow = 16;
 constexpr int64_t kBlockElements = 256;
 
 /// Where the walk over the outer axes is.
@@ -50,51 +50,59 @@ RowFunction Choose(const RowFunctions& rows, Inner kind) {
   return kind == Inner::kLeftStands ? rows.left_stands : rows.right_stands;
 }
 
-/// Elements of `Words` words U each.
-template <class U, int Words = 1>
-void CopyRow(const void* from, std::byte* to, int64_t n, bool stands) {
+/// Lays n elements of `Words` words U each out at `to`, where there is room for kShortRow; an element that stands still is repeated.
+template <class U, int Words>
+void LayOut(const void* from, std::byte* to, int64_t n, bool stands) {
   using Bits [[gnu::may_alias]] = U;
   const Bits* source = static_cast<const Bits*>(from);
   Bits* target = reinterpret_cast<Bits*>(to);
-  const int64_t step = stands ? 0 : Words;
-  for (int64_t i = 0; i < n; ++i) {
-    for (int w = 0; w < Words; ++w) target[i * Words + w] = source[i * step + w];
-  }
-}
-
-using CopyFunction = void (*)(const void*, std::byte*, int64_t, bool);
-CopyFunction CopyOf(int size) {
-  switch (size) {
-    case 1: return CopyRow<uint8_t>;
-    case 2: return CopyRow<uint16_t>;
-    case 4: return CopyRow<uint32_t>;
-    case 8: return CopyRow<uint64_t>;
-    case 16: return CopyRow<uint64_t, 2>;
-    default: return nullptr;  // elements with constructors
+  if (stands) {
+    for (int64_t i = 0; i < kShortRow; ++i) {
+      for (int w = 0; w < Words; ++w) target[i * Words + w] = source[w];
+    }
+  } else {
+    for (int64_t i = 0; i < n * Words; ++i) target[i] = source[i];
   }
 }
 
 /// Whole rows [row, row_end): operands that are repeated are laid out in a block first, several rows long.
-void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
-                 int64_t row, int64_t row_end) {
-  alignas(64) std::byte xs[kBlockElements * 16], ys[kBlockElements * 16];
-  const CopyFunction copy_x = CopyOf(sizes.x), copy_y = CopyOf(sizes.y);
-  const int64_t rows_a_block = kBlockElements / loops.inner;
+template <class U, int Words>
+void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, int z_size, const void* x, const void* y, void* z, int64_t row,
+                 int64_t row_end) {
+  constexpr int kSize = sizeof(U) * Words;
+  alignas(64) std::byte xs[(kBlockElements + kShortRow) * kSize], ys[(kBlockElements + kShortRow) * kSize];
+  const int64_t inner = loops.inner, rows_a_block = kBlockElements / inner;
   const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
   // A row that is the same for every step of the only outer axis is laid out once.
   const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
   const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
+  bool lay_x = !loops.x_whole, lay_y = !loops.y_whole;
   Walk walk(loops, row);
-  for (bool first = true; row < row_end; first = false) {
+  while (row < row_end) {
     const int64_t count = std::min(rows_a_block, row_end - row);
-    for (int64_t r = 0; r < count; ++r) {
-      if (!loops.x_whole && (first || !x_same)) copy_x(At(x, walk.x, sizes.x), xs + r * loops.inner * sizes.x, loops.inner, x_stands);
-      if (!loops.y_whole && (first || !y_same)) copy_y(At(y, walk.y, sizes.y), ys + r * loops.inner * sizes.y, loops.inner, y_stands);
+    for (int64_t r = 0; r < count && (lay_x || lay_y); ++r) {
+      if (lay_x) LayOut<U, Words>(At(x, walk.x, kSize), xs + r * inner * kSize, inner, x_stands);
+      if (lay_y) LayOut<U, Words>(At(y, walk.y, kSize), ys + r * inner * kSize, inner, y_stands);
       walk.Next();
     }
-    const int64_t at = row * loops.inner;
-    rows.both(loops.x_whole ? At(x, at, sizes.x) : xs, loops.y_whole ? At(y, at, sizes.y) : ys, At(z, at, sizes.z), count * loops.inner);
+    lay_x = lay_x && !x_same;
+    lay_y = lay_y && !y_same;
+    const int64_t at = row * inner;
+    rows.both(loops.x_whole ? At(x, at, kSize) : xs, loops.y_whole ? At(y, at, kSize) : ys, At(z, at, z_size), count * inner);
     row += count;
+  }
+}
+
+/// By element size; null for elements with constructors, and for operands of different sizes.
+using GatherFunction = void (*)(const BroadcastLoops&, const RowFunctions&, int, const void*, const void*, void*, int64_t, int64_t);
+GatherFunction GatherOf(ElementSizes sizes) {
+  switch (sizes.x == sizes.y ? sizes.x : 0) {
+    case 1: return RunGathered<uint8_t, 1>;
+    case 2: return RunGathered<uint16_t, 1>;
+    case 4: return RunGathered<uint32_t, 1>;
+    case 8: return RunGathered<uint64_t, 1>;
+    case 16: return RunGathered<uint64_t, 2>;
+    default: return nullptr;
   }
 }
 
@@ -147,12 +155,12 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
   }
   int64_t row = begin / loops.inner;
   Walk walk(loops, row);
-  const bool gather = loops.inner < kShortRow && CopyOf(sizes.x) != nullptr && CopyOf(sizes.y) != nullptr;
+  const GatherFunction gather = loops.inner < kShortRow ? GatherOf(sizes) : nullptr;
   while (begin < end) {
     const int64_t skip = begin - row * loops.inner;
-    if (gather && skip == 0 && end - begin >= 2 * loops.inner) {
+    if (gather != nullptr && skip == 0 && end - begin >= 2 * loops.inner) {
       const int64_t row_end = end / loops.inner;
-      RunGathered(loops, rows, sizes, x, y, z, row, row_end);
+      gather(loops, rows, sizes.z, x, y, z, row, row_end);
       begin = row_end * loops.inner;
       if (begin == end) return;
       row = row_end;

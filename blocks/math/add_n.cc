@@ -23,33 +23,43 @@ Status Plan(PlanContext& ctx) {
   return {};
 }
 
-/// acc[i] += from[i].
-template <class T, class A>
-void AddTo(const T* from, A* acc, int64_t n) {
-  if constexpr (ShortFloat<T>) {
-    float wide[kernels::kFloatBlock];
-    kernels::Widen(from, wide, n);
-    AddTo(wide, acc, n);
-  } else if constexpr (Complex<T>) {
-    for (int64_t i = 0; i < n; ++i) acc[i] += from[i];
+/// to[i] = a[i] + b[i]; `to` may be a or b.
+template <class T>
+void AddRows(const T* a, const T* b, T* to, int64_t n) {
+  if constexpr (Complex<T>) {
+    for (int64_t i = 0; i < n; ++i) to[i] = a[i] + b[i];
   } else {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) acc[i] = WrapAdd(acc[i], from[i]);
+    for (int64_t i = 0; i < n; ++i) to[i] = WrapAdd(a[i], b[i]);
   }
 }
 
-/// Elements [begin, end) of the sum, block by block; the output may be the memory of any input.
+/// Elements [begin, end) of the sum. A block is read from every input before any of it is written: the output may be the memory of an input.
 template <class T>
 void SumBlocks(RunContext& ctx, int64_t begin, int64_t end) {
   using A = Accumulator<T>;
-  A acc[kernels::kFloatBlock];
+  constexpr int64_t kBlock = kernels::kFloatBlock;
   T* to = ctx.out<T>(sum).data();
   const int count = ctx.count(inputs);
-  for (int64_t at = begin; at < end; at += kernels::kFloatBlock) {
-    const int64_t n = std::min(kernels::kFloatBlock, end - at);
-    kernels::Widen(ctx.in<T>(inputs, 0).data() + at, acc, n);
-    for (int k = 1; k < count; ++k) AddTo(ctx.in<T>(inputs, k).data() + at, acc, n);
-    kernels::Narrow(acc, to + at, n);
+  const auto input = [&](int k, int64_t at) { return ctx.in<T>(inputs, k).data() + at; };
+  for (int64_t at = begin; at < end; at += kBlock) {
+    const int64_t n = std::min(kBlock, end - at);
+    A acc[kBlock];
+    if constexpr (ShortFloat<T>) {
+      float wide[kBlock];
+      kernels::Widen(input(0, at), acc, n);
+      for (int k = 1; k < count; ++k) {
+        kernels::Widen(input(k, at), wide, n);
+        AddRows(acc, wide, acc, n);
+      }
+      kernels::Narrow(acc, to + at, n);
+    } else if (count == 1) {
+      if (input(0, at) != to + at) std::copy_n(input(0, at), n, to + at);
+    } else {
+      const A* first = input(0, at);
+      for (int k = 1; k + 1 < count; ++k, first = acc) AddRows(first, input(k, at), acc, n);
+      AddRows(first, input(count - 1, at), to + at, n);
+    }
   }
 }
 

@@ -29,22 +29,16 @@ struct MultiplyOp {
   T operator()(T a, T b) const { return kernels::Product(a, b); }
 };
 
-/// Integers divide towards zero; the divisor is not 0. The lowest value by -1 is itself.
 struct DivideOp {
   template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_signed_v<T> && Integer<T>) {
-      if (b == -1) return WrapSubtract(T{0}, a);
-    }
-    return static_cast<T>(a / b);
-  }
+  T operator()(T a, T b) const { return kernels::Quotient(a, b); }
 };
 /// The rest of a division towards zero: it has the sign of a.
 struct ModOp {
   static constexpr int kCost = 8;
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (Integer<T>) return b == -1 ? T{0} : static_cast<T>(a % b);
+    if constexpr (Integer<T>) return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b));
     else return std::fmod(a, b);
   }
 };
