@@ -8,7 +8,8 @@ constexpr In<0> tensor{"tensor", "T", "of any shape"};
 constexpr In<1> shape{"shape", "Tshape", "[rank]: the new sizes; one of them may be -1, and is then what the others leave"};
 constexpr Out<0> output{"output", "T", "the same elements in the new shape"};
 
-// The size that stands for -1. A size of 0 leaves the zero sizes of the input out of account, as TensorFlow does: [6,0] becomes [0,6] under [0,-1].
+// The size that stands for -1. A size of 0 leaves the zero sizes of the input out of account, as TensorFlow does: [6,0] becomes [0,6]
+// under [0,-1].
 Status FillFreeSize(PlanContext& ctx, std::vector<int64_t>& sizes, size_t free) {
   int64_t known = 1;
   bool has_zero = false;
@@ -54,7 +55,8 @@ Status Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, sizes, shape));
   const Shape& result = ctx.planned().outputs[0];
   if (result.count() != ctx.shape(tensor).count()) {
-    return ctx.Error(shape, "needs the ", ctx.shape(tensor).count(), " elements of ", ctx.shape(tensor), ", found ", result, " with ", result.count());
+    return ctx.Error(shape, "needs the ", ctx.shape(tensor).count(), " elements of ", ctx.shape(tensor), ", found ", result, " with ",
+                     result.count());
   }
   return {};
 }

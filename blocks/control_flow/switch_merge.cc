@@ -16,7 +16,8 @@ Status PlanSwitch(PlanContext& ctx) {
   return {};
 }
 
-// The gradient comes back on the way that was taken. Where nothing of interest depends on one way, its zeros are dead or not as its data is.
+// The gradient comes back on the way that was taken. Where nothing of interest depends on one way, zeros stand for it, which are dead
+// where its data is.
 Status SwitchGradient(GradientBuilder& g) {
   GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};
   if (!ways[0].valid() && !ways[1].valid()) return {};

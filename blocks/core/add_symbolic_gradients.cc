@@ -4,7 +4,8 @@
 namespace weft::blocks {
 namespace {
 
-constexpr StructuralIn<0> outputs{"outputs", PortKind::kTensor, PortList::kTuple, Presence::kRequired, "the ys, of any shape; their elements are summed"};
+constexpr StructuralIn<0> outputs{"outputs", PortKind::kTensor, PortList::kTuple, Presence::kRequired,
+                                  "the ys, of any shape; their elements are summed"};
 constexpr StructuralIn<1> inputs{"inputs", PortKind::kTensor, PortList::kTuple, Presence::kRequired, "the xs, of any shape"};
 constexpr StructuralOut<0> grad_outputs{"grad_outputs", PortKind::kTensor, PortList::kTuple,
                                         "for each x, in order, the gradient of the sum of the ys, in the shape of x"};

@@ -4,9 +4,12 @@
 namespace weft::blocks {
 namespace {
 
-constexpr StructuralIn<0> fetch_outputs{"fetch_outputs", PortKind::kTensor, PortList::kTuple, Presence::kOptional, "the outputs to evaluate"};
-constexpr StructuralIn<1> run_outputs{"run_outputs", PortKind::kOperation, PortList::kTuple, Presence::kOptional, "the blocks to run for their effect"};
-constexpr StructuralIn<2> inputs{"inputs", PortKind::kFeed, PortList::kTuple, Presence::kOptional, "FeedType blocks: outputs with the values that replace them"};
+constexpr StructuralIn<0> fetch_outputs{"fetch_outputs", PortKind::kTensor, PortList::kTuple, Presence::kOptional,
+                                        "the outputs to evaluate"};
+constexpr StructuralIn<1> run_outputs{"run_outputs", PortKind::kOperation, PortList::kTuple, Presence::kOptional,
+                                      "the blocks to run for their effect"};
+constexpr StructuralIn<2> inputs{"inputs", PortKind::kFeed, PortList::kTuple, Presence::kOptional,
+                                 "FeedType blocks: outputs with the values that replace them"};
 constexpr StructuralOut<0> status{"status", PortKind::kStatus, PortList::kSingle, "how the last run ended"};
 constexpr Attr<std::string> device{"device", "/cpu:0", "accepted and not used: blocks run on the processor"};
 constexpr Attr<bool> show_debug{"SHOW_DEBUG", "false", "report every block as it runs"};

@@ -4,14 +4,16 @@
 namespace weft::blocks {
 namespace {
 
-constexpr StructuralIn<0> value{"value", PortKind::kTensor, PortList::kSingle, Presence::kRequired, "the value, of any shape: a literal or a wire"};
+constexpr StructuralIn<0> value{"value", PortKind::kTensor, PortList::kSingle, Presence::kRequired,
+                                "the value, of any shape: a literal or a wire"};
 constexpr StructuralIn<0> initvalues{"initvalues", PortKind::kTensor, PortList::kSingle, Presence::kRequired,
                                      "the value, of any shape: a literal or a wire"};
 constexpr StructuralIn<0> t{"t", PortKind::kTensor, PortList::kSingle, Presence::kRequired, "the value, of any shape: a literal or a wire"};
 constexpr Out<0> output{"output", "dtype", "the value, in the shape of the input"};
 constexpr Out<0> input{"input", "dtype", "the value, in the shape of the input"};
 constexpr StructuralOut<0> untyped_output{"output", PortKind::kTensor, PortList::kSingle, "the value, in the type and shape of the input"};
-constexpr Attr<DType> literal_dtype{"dtype", kRequired, "the type of the elements; where it is not given, the type that the value's text shows"};
+constexpr Attr<DType> literal_dtype{"dtype", kRequired,
+                                    "the type of the elements; where it is not given, the type that the value's text shows"};
 constexpr Attr<DType> dtype{"dtype", "DT_INT32", "the type of the elements"};
 
 template <class In, class Out>
@@ -40,7 +42,9 @@ BlockDef Const_ex() {
   return def;
 }
 
-BlockDef Input() { return TypedConstant("Input", "A value for the inputs of other blocks, of the type that an attribute says.", initvalues, input); }
+BlockDef Input() {
+  return TypedConstant("Input", "A value for the inputs of other blocks, of the type that an attribute says.", initvalues, input);
+}
 
 BlockDef Tensor() { return TypedConstant("Tensor", "A tensor on the page, of the type that an attribute says.", initvalues, output); }
 

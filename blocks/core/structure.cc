@@ -4,20 +4,25 @@
 namespace weft::blocks {
 namespace {
 
-constexpr StructuralIn<0> outputlist{"outputlist", PortKind::kTensor, PortList::kTuple, Presence::kOptional, "the outputs to gather, in order"};
+constexpr StructuralIn<0> outputlist{"outputlist", PortKind::kTensor, PortList::kTuple, Presence::kOptional,
+                                     "the outputs to gather, in order"};
 constexpr StructuralOut<0> list_output{"output", PortKind::kTensor, PortList::kTuple, "the same values, for a list port"};
 
 constexpr StructuralIn<0> operation{"operation", PortKind::kOperation, PortList::kSingle, Presence::kRequired, "any port of a block"};
-constexpr StructuralOut<0> operation_output{"output", PortKind::kOperation, PortList::kSingle, "the block as an operation, to be run for its effect"};
+constexpr StructuralOut<0> operation_output{"output", PortKind::kOperation, PortList::kSingle,
+                                            "the block as an operation, to be run for its effect"};
 
-constexpr StructuralIn<0> output_op{"output_op", PortKind::kOperation, PortList::kSingle, Presence::kRequired, "the block whose output is taken"};
+constexpr StructuralIn<0> output_op{"output_op", PortKind::kOperation, PortList::kSingle, Presence::kRequired,
+                                    "the block whose output is taken"};
 constexpr StructuralOut<0> output{"output", PortKind::kTensor, PortList::kSingle, "that output, in its type and shape"};
 constexpr Attr<int64_t> index{"index", "0", "which output, lists expanded, from 0", nullptr, 0};
 
-constexpr StructuralIn<0> feed_input{"input", PortKind::kTensor, PortList::kSingle, Presence::kRequired, "the output whose value is replaced"};
+constexpr StructuralIn<0> feed_input{"input", PortKind::kTensor, PortList::kSingle, Presence::kRequired,
+                                     "the output whose value is replaced"};
 constexpr StructuralIn<1> initializer{"initializer", PortKind::kTensor, PortList::kSingle, Presence::kRequired,
                                       "the value that replaces it, of the output's type"};
-constexpr StructuralIn<2> outputhash{"outputhash", PortKind::kTensor, PortList::kSingle, Presence::kOptional, "not used; kept for pages that have it"};
+constexpr StructuralIn<2> outputhash{"outputhash", PortKind::kTensor, PortList::kSingle, Presence::kOptional,
+                                     "not used; kept for pages that have it"};
 constexpr StructuralOut<0> feed_output{"output", PortKind::kFeed, PortList::kSingle, "the feed, for the inputs of a ClientSession"};
 
 constexpr StructuralIn<0> status{"status", PortKind::kStatus, PortList::kSingle, Presence::kOptional, "the status of a ClientSession"};
@@ -26,7 +31,10 @@ constexpr StructuralOut<0> status_output{"output", PortKind::kTensor, PortList::
 }  // namespace
 
 BlockDef InputList() {
-  return Block("InputList", "Gathers outputs into a list, for a list port.").Ports(outputlist, list_output).Structure(Structural::kList).NoKernel();
+  return Block("InputList", "Gathers outputs into a list, for a list port.")
+      .Ports(outputlist, list_output)
+      .Structure(Structural::kList)
+      .NoKernel();
 }
 
 BlockDef Operation() {
@@ -37,7 +45,11 @@ BlockDef Operation() {
 }
 
 BlockDef Output() {
-  return Block("Output", "One output of an operation, by index.").Ports(output_op, output).Attrs(index).Structure(Structural::kOutput).NoKernel();
+  return Block("Output", "One output of an operation, by index.")
+      .Ports(output_op, output)
+      .Attrs(index)
+      .Structure(Structural::kOutput)
+      .NoKernel();
 }
 
 BlockDef FeedType() {

@@ -27,8 +27,8 @@ class Philox {
     std::array<uint32_t, 2> key = key_;
     for (int round = 0; round < 10; ++round) {
       const uint64_t a = uint64_t{0xD2511F53} * words[0], b = uint64_t{0xCD9E8D57} * words[2];
-      words = {static_cast<uint32_t>(b >> 32) ^ words[1] ^ key[0], static_cast<uint32_t>(b), static_cast<uint32_t>(a >> 32) ^ words[3] ^ key[1],
-               static_cast<uint32_t>(a)};
+      words = {static_cast<uint32_t>(b >> 32) ^ words[1] ^ key[0], static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ words[3] ^ key[1], static_cast<uint32_t>(a)};
       key[0] += 0x9E3779B9;
       key[1] += 0xBB67AE85;
     }

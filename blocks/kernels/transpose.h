@@ -16,8 +16,8 @@ struct Axis {
   int64_t size, in_step, out_step;
 };
 
-/// How an array is transposed: for each index of the outer axes a matrix, out[i * row.out_step + j] = in[i * row.in_step + j * column.in_step],
-/// cut into tiles. Either column.in_step is 1, and rows are copied, or row.in_step is.
+/// How an array is transposed: for each index of the outer axes a matrix,
+/// out[i * row.out_step + j] = in[i * row.in_step + j * column.in_step], cut into tiles. Either column.in_step is 1, and rows are copied, or row.in_step is.
 struct Transposition {
   std::vector<Axis> outer;  // outermost first
   Axis row{1, 0, 0}, column{1, 1, 1};
@@ -119,7 +119,7 @@ void CopyRows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t ro
 
 }  // namespace internal
 
-/// Writes tiles [begin, end) of the output. Columns of a tile follow each other first, then its rows, then the outer axes, the last one first.
+/// Writes tiles [begin, end) of the output, counted along the columns first, then the rows, then the outer axes.
 template <class T>
 void Transpose(const Transposition& t, const T* in, T* out, int64_t begin, int64_t end) {
   const int64_t column_tiles = (t.column.size + t.column_tile - 1) / t.column_tile;

@@ -12,7 +12,7 @@ constexpr Out<0> output{"output", "out_type", "[...bytes, length / element size]
 constexpr Attr<DType> out_type{"out_type", kRequired, "the type of the elements"};
 constexpr Attr<bool> little_endian{"little_endian", "true", "the order of the bytes of an element; of no account for types of one byte"};
 
-constexpr auto kRawTypes = kFloats + TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, bool>{} + kComplexes;
+constexpr auto kRawTypes = kNumbers + TypeList<bool>{};
 
 struct Parameters {
   DType dtype;
@@ -78,7 +78,8 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   if (!shape.ok()) return std::move(shape).status().WithPort(bytes.name);
   WEFT_ASSIGN_OR_RETURN(weft::Tensor tensor, ctx.Allocate(p.dtype, std::move(*shape)));
   auto* to = static_cast<std::byte*>(tensor.data());
-  ctx.workers().For(static_cast<int64_t>(strings.size()), 1 + (int64_t{1} << 18) / static_cast<int64_t>(*length + 1), [&](int64_t begin, int64_t end) {
+  const int64_t grain = 1 + (int64_t{1} << 18) / static_cast<int64_t>(*length + 1);
+  ctx.workers().For(static_cast<int64_t>(strings.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       std::byte* row = to + static_cast<size_t>(i) * *length;
       if (*length > 0) std::memcpy(row, strings[i].data(), *length);

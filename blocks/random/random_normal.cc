@@ -23,7 +23,9 @@ constexpr auto Run = []<class T>(const Seeds&, RunContext& ctx) {
   const kernels::Philox stretch = ctx.state<RandomStream>().Reserve(count);
   const kernels::Normal<T> distribution;
   const int64_t groups = (count + distribution.kCount - 1) / distribution.kCount;
-  ctx.workers().For(groups, 512, [&](int64_t begin, int64_t end) { kernels::FillGroups(stretch, distribution, to.data(), count, begin, end); });
+  ctx.workers().For(groups, 512, [&](int64_t begin, int64_t end) {
+    kernels::FillGroups(stretch, distribution, to.data(), count, begin, end);
+  });
 };
 
 constexpr auto Bind = [](const Seeds& seeds, BindContext& ctx) { return BindStream(seeds, ctx); };

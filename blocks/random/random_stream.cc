@@ -15,7 +15,8 @@ uint64_t ByChance() {
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx) {
   return ctx.Own([&]() -> Result<ResourceHandle> {
     const bool by_chance = seeds.seed == 0 && seeds.seed2 == 0;
-    kernels::Philox start(by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed), by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed2));
+    kernels::Philox start(by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed),
+                          by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed2));
     return ResourceHandle(std::make_shared<RandomStream>(start));
   });
 }

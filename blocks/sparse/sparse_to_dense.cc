@@ -6,12 +6,14 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> sparse_indices{"sparse_indices", "Tindices", "[places, rank], [places] for an output of rank 1, or a scalar for one place there"};
+constexpr In<0> sparse_indices{"sparse_indices", "Tindices",
+                               "[places, rank], [places] for an output of rank 1, or a scalar for one place there"};
 constexpr In<1> output_shape{"output_shape", "Tindices", "[rank]: the shape of the output"};
 constexpr In<2> sparse_values{"sparse_values", "T", "[places], or a scalar for all places"};
 constexpr In<3> default_value{"default_value", "T", "a scalar: the value of all other places"};
 constexpr Out<0> dense{"dense", "T", "of shape output_shape"};
-constexpr Attr<bool> validate_indices{"validate_indices", "true", "refuse places out of order or named twice; otherwise the last value for a place counts"};
+constexpr Attr<bool> validate_indices{"validate_indices", "true",
+                                      "refuse places out of order or named twice; otherwise the last value for a place counts"};
 
 // How places are read; the element offset of a place is the sum of index * step over the axes.
 struct Places {
@@ -80,14 +82,15 @@ Status ForEachPlace(const Places& p, const I* index, Put&& put) {
       const int64_t at = static_cast<int64_t>(index[i]);
       if (at < 0 || at >= p.size[i]) {
         std::vector<int64_t> found(index, index + rank);
-        return InvalidArgument("needs indices inside ", PlaceText(p.size.data(), rank), ", found ", PlaceText(found.data(), rank), " at place ", place)
+        return InvalidArgument("needs indices inside ", PlaceText(p.size.data(), rank), ", found ", PlaceText(found.data(), rank),
+                               " at place ", place)
             .WithPort(sparse_indices.name);
       }
       offset += at * p.step[i];
     }
     if (p.validate && offset <= last) {
-      return InvalidArgument("needs places in order and each once, found place ", place, offset == last ? " to repeat" : " out of order after", " place ",
-                             place - 1)
+      return InvalidArgument("needs places in order and each once, found place ", place,
+                             offset == last ? " to repeat" : " out of order after", " place ", place - 1)
           .WithPort(sparse_indices.name)
           .WithHint("validate_indices_ = false takes them in any order");
     }

@@ -9,7 +9,8 @@ namespace {
 constexpr RefIn<0> ref{"ref", "T", "the variable; it need not have a value yet"};
 constexpr In<1> value{"value", "T", "the new value, in the variable's shape unless validate_shape is false"};
 constexpr RefOut<0, 0> output_ref{"output_ref", "T", "the variable after the update"};
-constexpr Attr<bool> validate_shape{"validate_shape", "true", "refuse a value whose shape is not the variable's; otherwise the variable takes its shape"};
+constexpr Attr<bool> validate_shape{"validate_shape", "true",
+                                    "refuse a value whose shape is not the variable's; otherwise the variable takes its shape"};
 constexpr Attr<bool> use_locking{"use_locking", "true", "accepted and not used: updates never interleave"};
 
 Status Plan(PlanContext& ctx) {
