@@ -60,7 +60,8 @@ ThinProduct<T> AsThin(const Product<T>& p) {
     return {p.rows,   p.columns,       p.inner,      a.data,       a.row_stride, a.column_stride, b.data,
             b.column_stride, b.row_stride, p.out, p.out_stride, 1,            p.add};
   }
-  return {p.columns, p.rows, p.inner, b.data, b.column_stride, b.row_stride, a.data, a.row_stride, a.column_stride, p.out, 1, p.out_stride, p.add};
+  return {p.columns,    p.rows,          p.inner, b.data, b.column_stride, b.row_stride, a.data,
+          a.row_stride, a.column_stride, p.out,   1,      p.out_stride,    p.add};
 }
 
 /// Whether a product is computed as a thin one: panels serve short ones better.
@@ -199,8 +200,8 @@ Cut CutOf(const Product<T>& p) {
   return cut;
 }
 
-/// A block of the left operand as real numbers: element (r, p) is data[r * row_stride + p * depth_stride] where row_stride is not 0, else it
-/// lies in panels of kRows.
+/// A block of the left operand as real numbers: element (r, p) is data[r * row_stride + p] where row_stride is not 0, else it lies in panels
+/// of kRows.
 template <class A>
 struct LeftBlock {
   const A* data;
@@ -242,7 +243,8 @@ void PackTile(const Product<T>& p, int64_t column, int64_t columns, int64_t star
 
 /// Columns of one panel: out[rows, width] = or += left * panel, `depth` real steps deep.
 template <int kVectors, class A, class O>
-void MultiplyByPanel(const LeftBlock<A>& left, const A* panel, int64_t rows, int64_t width, int64_t depth, O* out, int64_t stride, bool add) {
+void MultiplyByPanel(const LeftBlock<A>& left, const A* panel, int64_t rows, int64_t width, int64_t depth, O* out, int64_t stride,
+                     bool add) {
   constexpr int64_t kWidth = kVectors * Sizes<A>::kLanes;
   constexpr bool kDirect = sizeof(O) == sizeof(A) && !ShortFloat<O>;
   const bool direct = kDirect && width == kWidth;
@@ -260,7 +262,8 @@ void MultiplyByPanel(const LeftBlock<A>& left, const A* panel, int64_t rows, int
       }
       MultiplyPanels<kRows, kVectors>(depth, left.data + r * depth, 1, kRows, panel, sums, kWidth, false);
     } else {
-      height = MultiplySome<kVectors>(height, depth, left.data + r * left.row_stride, left.row_stride, 1, panel, to, to_stride, direct && add);
+      const A* from = left.data + r * left.row_stride;
+      height = MultiplySome<kVectors>(height, depth, from, left.row_stride, 1, panel, to, to_stride, direct && add);
       if (direct) {
         r += height;
         continue;
@@ -277,7 +280,8 @@ void MultiplyByPanel(const LeftBlock<A>& left, const A* panel, int64_t rows, int
 
 /// out[rows, columns] = or += the product of a block and a packed tile.
 template <class A, class O>
-void MultiplyBlock(const LeftBlock<A>& left, const A* right, int64_t rows, int64_t columns, int64_t depth, O* out, int64_t stride, bool add) {
+void MultiplyBlock(const LeftBlock<A>& left, const A* right, int64_t rows, int64_t columns, int64_t depth, O* out, int64_t stride,
+                   bool add) {
   constexpr int64_t kWide = Sizes<A>::kColumns, kNarrow = Sizes<A>::kLanes;
   int64_t c = 0;
   for (; columns - c > kNarrow; c += kWide) {

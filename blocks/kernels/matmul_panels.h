@@ -114,10 +114,11 @@ void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner
   }
 }
 
-/// out[kHeight][kVectors vectors] = or += left * right panel: element (r, p) of left is left[r * row_stride + p * depth_stride], row r of out
-/// starts at out + r * out_stride.
+/// out[kHeight][kVectors vectors] = or += left * right panel: element (r, p) of left is left[r * row_stride + p * depth_stride], row r of
+/// out starts at out + r * out_stride.
 template <int kHeight, int kVectors, class A>
-void MultiplyPanels(int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out, int64_t out_stride, bool add) {
+void MultiplyPanels(int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out, int64_t out_stride,
+                    bool add) {
   constexpr int kLanes = Sizes<A>::kLanes;
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
   Vector sum[kHeight][kVectors] = {};

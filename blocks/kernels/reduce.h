@@ -303,7 +303,8 @@ void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t
   using Acc = typename Op::Acc;
   constexpr int64_t kShortRun = 32;
   if (layout.width == 1 && layout.run < kShortRun && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
-    ReduceShortRuns<Op>(in + first * layout.run, layout.run, last - first, [&](int64_t output, const Acc& acc) { store(first + output, acc); });
+    const auto store_later = [&](int64_t output, const Acc& acc) { store(first + output, acc); };
+    ReduceShortRuns<Op>(in + first * layout.run, layout.run, last - first, store_later);
     return;
   }
   const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
@@ -337,7 +338,8 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
   if (layout.outputs == 0) return;
   if constexpr (Op::kOneIsItself) {
     if (layout.count == 1) {
-      workers.For(layout.outputs, 8 * internal::kTaskElements, [&](int64_t begin, int64_t end) { std::copy(in + begin, in + end, out + begin); });
+      workers.For(layout.outputs, 8 * internal::kTaskElements,
+                  [&](int64_t begin, int64_t end) { std::copy(in + begin, in + end, out + begin); });
       return;
     }
   }
@@ -346,7 +348,8 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
   if (layout.pieces == 1) {
     const int64_t cell_elements = count * std::min(layout.width, internal::kColumns);
     workers.For(cells, internal::kTaskElements / std::max<int64_t>(cell_elements, 1), [&](int64_t first, int64_t last) {
-      internal::ReduceCells<Op>(layout, in, first, last, 0, count, [&](int64_t output, const Acc& acc) { out[output] = Op::Finish(acc, count); });
+      internal::ReduceCells<Op>(layout, in, first, last, 0, count,
+                                [&](int64_t output, const Acc& acc) { out[output] = Op::Finish(acc, count); });
     });
     return;
   }

@@ -64,7 +64,8 @@ void Narrow(const A* from, T* to, int64_t count) {
 #ifdef __F16C__
     if constexpr (std::is_same_v<T, half>) {
       for (; i + 8 <= count; i += 8) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+        const __m128i short_floats = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), short_floats);
       }
     }
 #endif

@@ -24,7 +24,9 @@ Result<Box> Plan(PlanContext& ctx) {
   if (rank == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
   if (!ctx.shape(dimension).scalar()) return ctx.Error(dimension, "needs a scalar, found shape ", ctx.shape(dimension));
   const int64_t given = ctx.ints(dimension)[0];
-  if (given < -rank || given >= rank) return ctx.Error(dimension, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  if (given < -rank || given >= rank) {
+    return ctx.Error(dimension, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  }
   const int at = static_cast<int>(given < 0 ? given + rank : given);
   if (shape[at] == 0) return ctx.Error(input, "needs elements along axis ", at, ", found shape ", shape);
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());

@@ -29,8 +29,8 @@ Result<Sizes> Plan(PlanContext& ctx) {
   if (ta) std::swap(sizes.a_row, sizes.a_column);
   if (tb) std::swap(sizes.b_row, sizes.b_column);
   if (sb[tb] != sizes.inner) {
-    return ctx.Error(b, "needs the inner size of a, ", sizes.inner, ", in dimension ", tb ? 1 : 0, "; a is ", sa, ta ? " transposed" : "", ", b is ", sb,
-                     tb ? " transposed" : "");
+    return ctx.Error(b, "needs the inner size of a, ", sizes.inner, ", in dimension ", tb ? 1 : 0, "; a is ", sa, ta ? " transposed" : "",
+                     ", b is ", sb, tb ? " transposed" : "");
   }
   const int64_t dims[] = {sizes.rows, sizes.columns};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(product, dims, product));

@@ -44,7 +44,8 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
 };
 
 Status Gradient(GradientBuilder& g) {
-  g.Set(grad, g.Add(g.attr(mean) ? "Mean" : "Sum", {{"input", {g.grad(output)}}, {"axis", {g.in(axis)}}}, {{"keep_dims", g.AttrOf("keep_dims")}}));
+  const char* way_back = g.attr(mean) ? "Mean" : "Sum";
+  g.Set(grad, g.Add(way_back, {{"input", {g.grad(output)}}, {"axis", {g.in(axis)}}}, {{"keep_dims", g.AttrOf("keep_dims")}}));
   return {};
 }
 

@@ -28,7 +28,9 @@ Strides StridesOf(const Shape& shape) {
 
 Result<Parameters> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Shape common, BroadcastShape(ctx, features, labels));
-  if (common.rank() != 2) return ctx.Error(features, "needs features and labels that make a matrix, found ", ctx.shape(features), " and ", ctx.shape(labels));
+  if (common.rank() != 2) {
+    return ctx.Error(features, "needs features and labels that make a matrix, found ", ctx.shape(features), " and ", ctx.shape(labels));
+  }
   ctx.set(loss, Shape{common[0]});
   ctx.set(backprop, common);
   return Parameters{common[0], common[1], StridesOf(ctx.shape(features)), StridesOf(ctx.shape(labels))};
@@ -39,13 +41,14 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   T *losses = ctx.out<T>(loss).data(), *gradients = ctx.out<T>(backprop).data();
   ctx.workers().For(p.rows, 8192 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      kernels::SoftmaxCrossEntropy<T>({x + r * p.features.row, p.features.column}, {y + r * p.labels.row, p.labels.column}, p.classes, losses + r,
-                                      gradients + r * p.classes);
+      const kernels::RowView<T> feature_row{x + r * p.features.row, p.features.column}, label_row{y + r * p.labels.row, p.labels.column};
+      kernels::SoftmaxCrossEntropy(feature_row, label_row, p.classes, losses + r, gradients + r * p.classes);
     }
   });
 };
 
-/// features: what comes through the loss, backprop times its gradient, and what comes through backprop itself. labels: through the loss only.
+/// features: what comes through the loss, backprop times its gradient, and what comes through backprop itself. labels: through the loss
+/// only.
 Status Gradient(GradientBuilder& g) {
   const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1));
   const GradientValue through_loss = g.grad(loss), through_backprop = g.grad(backprop);
@@ -75,7 +78,7 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef SoftmaxCrossEntropyWithLogits() {
-  return Block("SoftmaxCrossEntropyWithLogits", "The cross entropy between labels and the softmax of features, row by row, with its gradient.")
+  return Block("SoftmaxCrossEntropyWithLogits", "The cross entropy between labels and the softmax of features, with its gradient.")
       .Details("loss = -sum(labels * log(softmax(features))), backprop = softmax(features) - labels. Labels need not add up to 1.")
       .Ports(features, labels, loss, backprop)
       .Types("T", kFloats)

@@ -62,7 +62,8 @@ double WorstError(const Case& c, const std::vector<T>& terms, int64_t count) {
   const bool squares = std::string(c.block) == "L2Loss", mean = std::string(c.block) == "Mean";
   BlockTester tester(Catalog(), c.block);
   tester.Input(squares ? "t" : "input", Tensor::View(kDTypeOf<T>, c.shape, const_cast<T*>(terms.data()), nullptr));
-  if (!squares) tester.Input("axis", Tensor::View(DType::kInt32, Shape{static_cast<int64_t>(c.axes.size())}, const_cast<int32_t*>(c.axes.data()), nullptr));
+  const Shape axes_shape{static_cast<int64_t>(c.axes.size())};
+  if (!squares) tester.Input("axis", Tensor::View(DType::kInt32, axes_shape, const_cast<int32_t*>(c.axes.data()), nullptr));
   const BlockResult result = tester.Run();
   INFO(ToString(result.status));
   REQUIRE(result.status.ok());
@@ -109,7 +110,8 @@ TEST_CASE("A mean of halves does not overflow on the way", "[accuracy]") {
 
 TEST_CASE("A mean of int64 does not wrap on the way", "[accuracy]") {
   const int64_t great = int64_t{1} << 62;
-  const BlockResult result = BlockTester(Catalog(), "Mean").Input("input", Tensor::Of<int64_t>({great, great, great})).Input("axis", Tensor::Scalar<int32_t>(0)).Run();
+  const Tensor three = Tensor::Of<int64_t>({great, great, great});
+  const BlockResult result = BlockTester(Catalog(), "Mean").Input("input", three).Input("axis", Tensor::Scalar<int32_t>(0)).Run();
   REQUIRE(result.status.ok());
   CHECK(result.outputs.at("output").values<int64_t>()[0] == great);
 }

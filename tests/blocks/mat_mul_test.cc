@@ -80,7 +80,8 @@ TEST_CASE("Large products of other types, in tiles", "[matmul]") {
 }
 
 TEST_CASE("Products with few rows or columns", "[matmul]") {
-  for (const Sizes& s : {Sizes{1, 1500, 700}, Sizes{700, 1100, 1}, Sizes{3, 130, 900}, Sizes{900, 130, 4}, Sizes{1, 100000, 1}, Sizes{2, 3, 5000}}) {
+  const Sizes thin[] = {{1, 1500, 700}, {700, 1100, 1}, {3, 130, 900}, {900, 130, 4}, {1, 100000, 1}, {2, 3, 5000}, {0, 5, 300}, {300, 0, 300}};
+  for (const Sizes& s : thin) {
     CheckProducts<float>(s);
     CheckProducts<int32_t>(s);
   }
@@ -95,7 +96,8 @@ TEST_CASE("A product can be added to what is there, and lie in a wider matrix", 
     const Tensor product = PlainProduct<float>(a, false, b, false, s);
     const int64_t stride = s.columns + 5;
     std::vector<float> out(static_cast<size_t>(s.rows * stride), 7.0f);
-    kernels::Product<float> p{s.rows, s.columns, s.inner, {a.values<float>().data(), s.inner, 1}, {b.values<float>().data(), s.columns, 1}, out.data(), stride};
+    const float *x = a.values<float>().data(), *y = b.values<float>().data();
+    kernels::Product<float> p{s.rows, s.columns, s.inner, {x, s.inner, 1}, {y, s.columns, 1}, out.data(), stride};
     p.add = true;
     kernels::MatMul(p);
     for (int64_t r = 0; r < s.rows; ++r) {
