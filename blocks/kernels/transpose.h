@@ -17,7 +17,8 @@ struct Axis {
 };
 
 /// How an array is transposed: for each index of the outer axes a matrix,
-/// out[i * row.out_step + j] = in[i * row.in_step + j * column.in_step], cut into tiles. Either column.in_step is 1, and rows are copied, or row.in_step is.
+/// out[i * row.out_step + j] = in[i * row.in_step + j * column.in_step], cut into tiles. Either column.in_step is 1, and
+/// rows are copied, or row.in_step is.
 struct Transposition {
   std::vector<Axis> outer;  // outermost first
   Axis row{1, 0, 0}, column{1, 1, 1};
