@@ -77,7 +77,7 @@ void PoolLineByParts(const Pooling& p, const Line& line, const T* in, T* out) {
   using A = Accumulator<T>;
   const WindowAxis& width = p.axes[2];
   const int64_t pixels = kLine / p.channels;
-  A best[kLine], buffer[kLine], pooled[kFewChannels];
+  A best[kLine], buffer[kLine];
   for (int64_t o = 0; o < width.out;) {
     const int64_t first = width.first(o);
     int64_t end = o + 1;  // windows [o, end) fit the buffer, or one window alone does not
@@ -97,10 +97,13 @@ void PoolLineByParts(const Pooling& p, const Line& line, const T* in, T* out) {
       }
       for (int64_t at = o; at < end; ++at) {
         const int64_t w_first = std::max(width.first(at), part), w_last = std::min(width.last(at), part_end);
+        const A* from = best + (w_first - part) * p.channels;
         T* to = out + at * p.channels;
-        for (int64_t c = 0; c < p.channels; ++c) pooled[c] = static_cast<A>(to[c]);
-        for (int64_t w = w_first; w < w_last; ++w) TakeLarger(best + (w - part) * p.channels, pooled, p.channels);
-        for (int64_t c = 0; c < p.channels; ++c) to[c] = static_cast<T>(pooled[c]);
+        for (int64_t c = 0; c < p.channels; ++c, ++from) {
+          A most = static_cast<A>(to[c]);
+          for (int64_t w = 0; w < w_last - w_first; ++w) most = from[w * p.channels] > most ? from[w * p.channels] : most;
+          to[c] = static_cast<T>(most);
+        }
       }
     }
     o = end;
@@ -149,15 +152,49 @@ void SpreadWindow(const Pooling& p, const Line& line, int64_t o, int64_t c, int6
   });
 }
 
+/// The same for few channels, one after another.
+template <class T>
+void SpreadWindowScalar(const Pooling& p, const Line& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+  using A = Accumulator<T>;
+  const int64_t w_first = p.axes[2].first(o), w_count = p.axes[2].last(o) - w_first;
+  if (w_count == 0 || line.d_first == line.d_last || line.h_first == line.h_last) return;
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t chosen = (line.pixel(p, line.d_first, line.h_first) + w_first) * p.channels + c + k;
+    A best = static_cast<A>(in[chosen]);
+    for (int64_t d = line.d_first; d < line.d_last; ++d) {
+      for (int64_t h = line.h_first; h < line.h_last; ++h) {
+        const int64_t start = (line.pixel(p, d, h) + w_first) * p.channels + c + k;
+        for (int64_t at = start; at < start + w_count * p.channels; at += p.channels) {
+          const A value = static_cast<A>(in[at]);
+          const int64_t takes = -static_cast<int64_t>(best < value);  // no branch: which is larger cannot be foretold
+          chosen = (at & takes) | (chosen & ~takes);
+          best = best < value ? value : best;
+        }
+      }
+    }
+    out[chosen] = WrapAdd(out[chosen], gradient[k]);
+  }
+}
+
 /// A strip of channels of a picture: nobody else writes it.
 template <class T>
 void SpreadPicture(const Pooling& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
   const int64_t first = picture * p.in_pixels(), lines = p.axes[0].out * p.axes[1].out;
-  for (int64_t pixel = first; pixel < first + p.in_pixels(); ++pixel) std::fill_n(out + pixel * p.channels + c, count, T(0));
+  if (count == p.channels) {
+    std::fill_n(out + first * count, p.in_pixels() * count, T(0));
+  } else {
+    for (int64_t pixel = first; pixel < first + p.in_pixels(); ++pixel) std::fill_n(out + pixel * p.channels + c, count, T(0));
+  }
   for (int64_t i = 0; i < lines; ++i) {
     const Line line(p, picture * lines + i);
     const T* from = gradient + (picture * lines + i) * p.axes[2].out * p.channels + c;
-    for (int64_t o = 0; o < p.axes[2].out; ++o) SpreadWindow(p, line, o, c, count, in, from + o * p.channels, out);
+    for (int64_t o = 0; o < p.axes[2].out; ++o, from += p.channels) {
+      if (count < kFewChannels) {
+        SpreadWindowScalar(p, line, o, c, count, in, from, out);
+      } else {
+        SpreadWindow(p, line, o, c, count, in, from, out);
+      }
+    }
   }
 }
 

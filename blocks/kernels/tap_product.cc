@@ -13,11 +13,12 @@ constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task
 
 int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// Rows of a tile: many enough to be worth packing the weights for, few enough for the cache, and for a few tiles.
-int64_t TileRows(int64_t all, int64_t inner, int64_t work) {
+/// Rows of a tile, of `all` in each of `pictures`: many enough to be worth packing the weights for, few enough for the cache, and for a
+/// few tiles.
+int64_t TileRows(int64_t all, int64_t pictures, int64_t inner, int64_t work) {
   if (work <= kSmallWork) return all;
   const int64_t cached = std::clamp(kPatchElements / std::max<int64_t>(inner, 1), kMinRows, kMaxRows);
-  return std::min(cached, std::max(kMinRows, CeilDiv(all, 8)));
+  return std::min({all, cached, std::max(kMinRows, CeilDiv(all, CeilDiv(8, pictures)))});
 }
 
 /// Cuts the columns of a group where there are too few row tiles to share out. Gives the columns of a tile.
@@ -123,7 +124,7 @@ TapCut CutTapProduct(const TapProduct& p) {
   if (all == 0 || pictures == 0 || group_columns == 0) return cut;
   const double work = static_cast<double>(all) * static_cast<double>(inner) * static_cast<double>(p.columns);
   const int64_t bounded = work > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(work);
-  cut.rows = TileRows(all, inner, bounded);
+  cut.rows = TileRows(all, pictures, inner, bounded);
   cut.row_tiles = CeilDiv(all, cut.rows);
   cut.columns = TileColumns(group_columns, cut.row_tiles * pictures * p.groups, bounded);
   cut.column_tiles = CeilDiv(group_columns, cut.columns);
