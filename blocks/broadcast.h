@@ -18,7 +18,8 @@ template <InputPort X, InputPort Y>
 Result<Shape> BroadcastShape(const PlanContext& ctx, const X& x, const Y& y) {
   auto shape = BroadcastShape(ctx.shape(x), ctx.shape(y));
   if (shape) return std::move(*shape);
-  return ctx.Error(y, "needs a shape that fits ", x.name, " ", ctx.shape(x), " (sizes equal or 1, from the last axis on), found ", ctx.shape(y));
+  return ctx.Error(y, "needs a shape that fits ", x.name, " ", ctx.shape(x), " (sizes equal or 1, from the last axis on), found ",
+                   ctx.shape(y));
 }
 
 }  // namespace weft::blocks

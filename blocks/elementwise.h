@@ -57,7 +57,9 @@ inline constexpr auto RunMap = []<class T>(const NoParameters&, RunContext& ctx)
       return;
     }
   }
-  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) { kernels::Map<Op, T, R>(from + begin, to + begin, end - begin); });
+  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+    kernels::MapElements<Op>(from + begin, to + begin, end - begin);
+  });
 };
 
 /// Output 0 has the common shape of inputs 0 and 1.

@@ -52,7 +52,9 @@ Status SumGradient(GradientBuilder& g) {
 
 Result<kernels::BroadcastLoops> PlanStretch(PlanContext& ctx) {
   const Shape& to = ctx.shape(like);
-  if (!BroadcastsTo(ctx.shape(input), to)) return ctx.Error(input, "needs a shape that can be stretched to that of like, ", to, ", found ", ctx.shape(input));
+  if (!BroadcastsTo(ctx.shape(input), to)) {
+    return ctx.Error(input, "needs a shape that can be stretched to that of like, ", to, ", found ", ctx.shape(input));
+  }
   ctx.set(output, to);
   return kernels::MakeBroadcastLoops(ctx.shape(input).dims(), to.dims());
 }
@@ -100,7 +102,8 @@ Status ReshapeGradient(GradientBuilder& g) {
 
 BlockDef SumLike() {
   return Block("SumLike", "Sums a gradient over the axes along which an operand was repeated.")
-      .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(SumGradient).Kernel(PlanSum, RunSum);
+      .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(SumGradient)
+      .Kernel(PlanSum, RunSum);
 }
 
 BlockDef BroadcastLike() {

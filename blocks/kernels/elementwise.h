@@ -69,11 +69,6 @@ void MapElements(const T* from, R* to, int64_t n) {
   }
 }
 
-template <class Op, class T, class R = T>
-void Map(const void* from, void* to, int64_t n) {
-  MapElements<Op>(static_cast<const T*>(from), static_cast<R*>(to), n);
-}
-
 /// Complex numbers by the formula, as vectorised code computes it: without the repairs for infinities that the language asks for.
 template <class T>
 inline T Product(const T& a, const T& b) {
@@ -91,8 +86,9 @@ inline T Quotient(const T& a, const T& b) {
   if constexpr (Complex<T>) {
     const double c = b.real(), d = b.imag(), norm = c * c + d * d;
     if (norm > 1e-280 && norm < 1e280) {
+      using Part = typename T::value_type;
       const double re = (a.real() * c + a.imag() * d) / norm, im = (a.imag() * c - a.real() * d) / norm;
-      if (std::isfinite(re) && std::isfinite(im)) return T(static_cast<typename T::value_type>(re), static_cast<typename T::value_type>(im));
+      if (std::isfinite(re) && std::isfinite(im)) return T(static_cast<Part>(re), static_cast<Part>(im));
     }
     return a / b;
   } else if constexpr (Integer<T>) {

@@ -44,7 +44,7 @@ kernels::MapFunction FindCast(DType from, DType to, bool truncated) {
 Result<CastPlan> Plan(PlanContext& ctx) {
   const DType from = ctx.dtype(x), to = ctx.attr(dst_type);
   CastPlan plan{FindCast(from, to, ctx.attr(truncate)), ElementSize(from), ElementSize(to)};
-  if (plan.cast == nullptr) return ctx.ErrorOf(Code::kUnsupported, x, "needs types between which numbers or booleans can be cast, found ", from, " to ", to);
+  if (plan.cast == nullptr) return ctx.ErrorOf(Code::kUnsupported, x, "needs types of numbers or booleans, found ", from, " to ", to);
   WEFT_RETURN_IF_ERROR(PlanMap(ctx));
   return plan;
 }

@@ -37,7 +37,9 @@ struct ComplexOp {
 
 Status PlanPart(PlanContext& ctx) {
   const DType expected = ctx.dtype(input) == DType::kComplex64 ? DType::kFloat : DType::kDouble;
-  if (ctx.attr(part_type) != expected) return ctx.Error(part_type, "needs ", expected, " for ", ctx.dtype(input), ", found ", ctx.attr(part_type));
+  if (ctx.attr(part_type) != expected) {
+    return ctx.Error(part_type, "needs ", expected, " for ", ctx.dtype(input), ", found ", ctx.attr(part_type));
+  }
   return PlanMap(ctx);
 }
 

@@ -22,7 +22,7 @@ struct LogOp {
 };
 struct TanhOp {
   static constexpr int kCost = 4;
-  /// Doubles, for which Eigen has no vectorised tanh: e / (e + 2) with e = exp(2 a) - 1, kept exact near 0 by dividing through log(exp(2 a)).
+  /// Eigen vectorises no tanh of doubles: e / (e + 2) with e = exp(2 a) - 1, kept exact near 0 by dividing through log(exp(2 a)).
   template <class A>
   static auto Array(const A& a) {
     if constexpr (std::is_same_v<typename A::Scalar, double>) {

@@ -47,7 +47,8 @@ ShapePair RandomShapes(std::mt19937& random) {
   auto& shorter = random() % 2 ? shapes.x : shapes.y;
   while (!shorter.empty() && shorter[0] == 1 && random() % 2) shorter.erase(shorter.begin());
   for (size_t d = 0; d < shapes.z.size(); ++d) {
-    const auto at = [&](const std::vector<int64_t>& s) { return d + s.size() < shapes.z.size() ? int64_t{1} : s[d + s.size() - shapes.z.size()]; };
+    const size_t rank_of_z = shapes.z.size();
+    const auto at = [&](const std::vector<int64_t>& s) { return d + s.size() < rank_of_z ? int64_t{1} : s[d + s.size() - rank_of_z]; };
     shapes.z[d] = std::max(at(shapes.x), at(shapes.y));
   }
   return shapes;
@@ -174,5 +175,6 @@ TEST_CASE("double tanh, log and sigmoid are right to a few units in the last pla
   };
   check("Tanh", x, [](double v) { return std::tanh(v); });
   check("Sigmoid", x, [](double v) { return 1 / (1 + std::exp(-v)); });
-  check("Log", Make<double>(Shape{20000}, [&](int64_t i) { return std::abs(x.values<double>()[i]); }), [](double v) { return std::log(v); });
+  const Tensor positive = Make<double>(Shape{20000}, [&](int64_t i) { return std::abs(x.values<double>()[i]); });
+  check("Log", positive, [](double v) { return std::log(v); });
 }
