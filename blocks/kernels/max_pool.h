@@ -16,7 +16,11 @@ struct Pooling {
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
   int64_t out_pixels() const { return axes[0].out * axes[1].out * axes[2].out; }
   /// Inputs that a window sees at most.
-  int64_t taps() const { return std::min(axes[0].window, axes[0].in) * std::min(axes[1].window, axes[1].in) * std::min(axes[2].window, axes[2].in); }
+  int64_t taps() const {
+    int64_t product = 1;
+    for (const WindowAxis& axis : axes) product *= std::min(axis.window, axis.in);
+    return product;
+  }
 };
 
 /// NaN is passed over; a window without a number gives the lowest finite number.

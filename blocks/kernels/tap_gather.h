@@ -131,7 +131,8 @@ void GatherColumns(const TapGather& g, const T* source, int64_t first, int64_t c
             const int64_t d = depth.at(at.d, td), h = height.at(at.h, th);
             A* to = out + (p - begin);
             if (depth.inside(d) && height.inside(h)) {
-              GatherLine(width, pixels + (d * height.source + h) * width.source, width.offset + tw * width.tap_step, at.w, at.w + stop - p, to);
+              GatherLine(width, pixels + (d * height.source + h) * width.source, width.offset + tw * width.tap_step, at.w,
+                  at.w + stop - p, to);
             } else {
               std::fill(to, to + (stop - p), A(0));
             }

@@ -230,7 +230,8 @@ FilterCut CutFilterSum(const FilterSum& s) {
   const int64_t all = g.positions() * (g.channels_first ? 1 : g.batch);
   const int64_t inner = g.taps() * s.inner(), group_columns = s.columns / s.groups;
   if (all == 0 || pictures == 0 || s.filter_count() == 0) return cut;
-  const double work = static_cast<double>(all) * static_cast<double>(pictures) * static_cast<double>(inner) * static_cast<double>(s.columns);
+  const double work = static_cast<double>(all) * static_cast<double>(pictures) * static_cast<double>(inner)
+      * static_cast<double>(s.columns);
   const int64_t bounded = work > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(work);
   cut.rows = std::min(all, std::clamp(kPatchElements / std::max<int64_t>(inner, 1), kMinRows, kMaxRows));
   const int64_t picture_tiles = CeilDiv(all, cut.rows);

@@ -6,9 +6,11 @@
 namespace weft::blocks {
 namespace {
 
-constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, one number an axis in the order of data_format; 1 for batch and channels"};
+constexpr Attr<Ints> strides{"strides", kRequired,
+    "steps of the window, one number an axis in the order of data_format; 1 for batch and channels"};
 constexpr Attr<bool> use_cudnn_on_gpu{"use_cudnn_on_gpu", "true", "changes nothing on a CPU"};
-constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
+constexpr Attr<Padding> padding{"padding", kRequired,
+    "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
 constexpr Attr<Ints> explicit_paddings{"explicit_paddings", "{}", "for EXPLICIT: padding in front of and behind each axis, 8 numbers"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "order of the axes of pictures", "NHWC|NCHW"};
 constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter's taps, one number an axis; 1 for batch and channels"};
@@ -19,7 +21,8 @@ constexpr char kGradientDoc[] = "the convolution's output: [batch, out_height, o
 constexpr auto kConvolved = kFloats + TypeList<int32_t>{};
 
 ConvolutionSettings SettingsOf(const PlanContext& ctx, Code unsupported = Code::kUnsupported) {
-  return {OrderOf(ctx.attr(data_format)), ctx.attr(strides), ctx.attr(dilations), ctx.attr(explicit_paddings), ctx.attr(padding), unsupported};
+  return {OrderOf(ctx.attr(data_format)), ctx.attr(strides), ctx.attr(dilations), ctx.attr(explicit_paddings), ctx.attr(padding),
+      unsupported};
 }
 
 /// Geometry attributes as another convolution block takes them.
@@ -45,12 +48,16 @@ GradientValue ByFilter(GradientBuilder& g, GradientValue input, GradientValue li
 namespace forward {
 constexpr In<0> input{"input", "T", kPictureDoc};
 constexpr In<1> filter{"filter", "T", kFilterDoc};
-constexpr Out<0> output{"output", "T", "[batch, out_height, out_width, out_channels]; for NCHW [batch, out_channels, out_height, out_width]"};
+constexpr Out<0> output{"output", "T",
+    "[batch, out_height, out_width, out_channels]; for NCHW [batch, out_channels, out_height, out_width]"};
 
 Result<kernels::TapProduct> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(SettingsOf(ctx), ctx.shape(input), ctx.shape(filter), input.name, filter.name));
+  WEFT_ASSIGN_OR_RETURN(const Convolution c,
+                        PlanConvolution(SettingsOf(ctx), ctx.shape(input), ctx.shape(filter), input.name, filter.name));
   WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
-  if (shape.count() != 0 && ctx.shape(filter).count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
+  if (shape.count() != 0 && ctx.shape(filter).count() == 0) {
+    return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
+  }
   ctx.set(output, std::move(shape));
   const kernels::TapProduct product = ForwardProduct(c);
   const kernels::TapCut cut = kernels::CutTapProduct(product);

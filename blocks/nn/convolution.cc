@@ -10,8 +10,8 @@ using kernels::TapGather;
 using kernels::TapProduct;
 using kernels::WindowAxis;
 
-Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter, const char* picture_port,
-                                    const char* filter_port) {
+Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter,
+                                    const char* picture_port, const char* filter_port) {
   const PictureOrder order = settings.order;
   const int rank = order.rank();
   if (picture.rank() != rank) return InvalidArgument("needs rank ", rank, ", found shape ", picture).WithPort(picture_port);
@@ -35,11 +35,13 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
   if (inner == 0) return InvalidArgument("needs at least one input channel, found shape ", filter).WithPort(filter_port);
   if (c.in_channels == 0) return InvalidArgument("needs at least one channel, found shape ", picture).WithPort(picture_port);
   if (c.in_channels % inner != 0) {
-    return InvalidArgument("needs input channels that divide the ", c.in_channels, " of ", picture_port, ", found ", inner).WithPort(filter_port);
+    return InvalidArgument("needs input channels that divide the ", c.in_channels, " of ", picture_port, ", found ", inner)
+        .WithPort(filter_port);
   }
   c.groups = c.in_channels / inner;
   if (c.out_channels % c.groups != 0) {
-    return InvalidArgument("needs output channels that are a multiple of the ", c.groups, " groups, found ", c.out_channels).WithPort(filter_port);
+    return InvalidArgument("needs output channels that are a multiple of the ", c.groups, " groups, found ", c.out_channels)
+        .WithPort(filter_port);
   }
   std::array<int64_t, 3> taps = {1, 1, 1};
   for (int i = order.first_axis(); i < 3; ++i) taps[i] = filter[i - order.first_axis()];
@@ -115,7 +117,8 @@ std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis
 
 TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
   const Convolution& c = convolution_;
-  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, {d.place, h.place, w.place}, c.groups, c.in_channels};
+  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, {d.place, h.place, w.place}, c.groups,
+      c.in_channels};
 }
 
 template <class T>

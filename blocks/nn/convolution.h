@@ -28,8 +28,8 @@ struct Convolution {
 };
 
 /// Checks ranks, channels, strides, dilations and padding. Errors are placed at the attribute at fault or at the ports named.
-Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter, const char* picture_port,
-                                    const char* filter_port);
+Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter,
+                                    const char* picture_port, const char* filter_port);
 /// Checks that a gradient has the shape of the convolution's output.
 Status CheckGradientShape(const Convolution& convolution, const Shape& gradient, const char* port);
 

@@ -9,10 +9,13 @@ namespace {
 
 using kernels::Pooling;
 
-constexpr Attr<Ints> ksize{"ksize", kRequired, "size of the window, one number an axis in the order of data_format; 1 for the batch", nullptr, 4};
+constexpr Attr<Ints> ksize{"ksize", kRequired, "size of the window, one number an axis in the order of data_format; 1 for the batch",
+    nullptr, 4};
 constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, one number an axis; 1 for the batch", nullptr, 4};
-constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
-constexpr Attr<Padding> implicit_padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all", "SAME|VALID"};
+constexpr Attr<Padding> padding{"padding", kRequired,
+    "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
+constexpr Attr<Padding> implicit_padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all",
+    "SAME|VALID"};
 constexpr Attr<Ints> explicit_paddings{"explicit_paddings", "{}", "for EXPLICIT: padding in front of and behind each axis, 8 numbers"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "order of the axes", "NHWC|NCHW"};
 constexpr Attr<std::string> any_data_format{"data_format", "NHWC", "order of the axes; NCHW_VECT_C is refused", "NHWC|NCHW|NCHW_VECT_C"};
@@ -67,7 +70,8 @@ Status CheckWindow(const PerAxis& window, const PerAxis& steps) {
 }
 
 /// The geometry of pooling `shape`, the shape of `port`.
-Result<PooledPicture> PlanPooling(const PlanContext& ctx, PictureOrder order, const Paddings& paddings, const Shape& shape, const char* port) {
+Result<PooledPicture> PlanPooling(const PlanContext& ctx, PictureOrder order, const Paddings& paddings, const Shape& shape,
+    const char* port) {
   if (shape.rank() != order.rank()) return InvalidArgument("needs rank ", order.rank(), ", found shape ", shape).WithPort(port);
   WindowSettings settings;
   settings.order = order;
@@ -77,7 +81,8 @@ Result<PooledPicture> PlanPooling(const PlanContext& ctx, PictureOrder order, co
   WEFT_RETURN_IF_ERROR(CheckWindow(window, settings.strides));
   for (int i = order.first_axis(); i < 3; ++i) {
     if (paddings.before[i] >= window.spatial[i] || paddings.after[i] >= window.spatial[i]) {
-      return InvalidArgument("needs less padding than the window, ", window.spatial[i], ", found ", paddings.before[i], " and ", paddings.after[i])
+      return InvalidArgument("needs less padding than the window, ", window.spatial[i], ", found ", paddings.before[i], " and ",
+          paddings.after[i])
           .WithPort(explicit_paddings.name);
     }
   }
@@ -99,7 +104,9 @@ Result<Pooling> PlanGradient(const PlanContext& ctx, const Paddings& paddings, c
   const PictureOrder order = OrderOf(ctx.attr(data_format));
   const Shape& shape = ctx.shape(orig_input);
   WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, ctx.attr(ksize), order));
-  if (window.channel > 1) return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);
+  if (window.channel > 1) {
+    return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);
+  }
   WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ctx, order, paddings, shape, orig_input.name));
   if (ctx.shape(orig_output) != pooled.shape) {
     return ctx.Error(orig_output, "needs the shape that MaxPool gives, ", pooled.shape, ", found ", ctx.shape(orig_output));
@@ -138,7 +145,8 @@ Status Gradient(GradientBuilder& g) {
 }
 }  // namespace pool
 
-constexpr In<0> orig_input{"orig_input", "T", "the input of MaxPool: [batch, height, width, channels]; for NCHW [batch, channels, height, width]"};
+constexpr In<0> orig_input{"orig_input", "T",
+    "the input of MaxPool: [batch, height, width, channels]; for NCHW [batch, channels, height, width]"};
 constexpr In<1> orig_output{"orig_output", "T", "its output: [batch, out_height, out_width, channels]; NCHW likewise"};
 
 /// The attributes that MaxPoolGrad and MaxPoolGradGrad share.
@@ -176,7 +184,8 @@ Status Gradient(GradientBuilder& g) {
   if (!g.wanted(grad)) return {};
   if (g.attr(padding) == Padding::EXPLICIT) return Unsupported("has no second gradient with EXPLICIT padding; SAME and VALID have one");
   g.Set(grad, g.Add("MaxPoolGradGrad",
-                    {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(output)}}}, SharedAttrs(g)));
+                    {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(output)}}},
+                    SharedAttrs(g)));
   return {};
 }
 }  // namespace spread
@@ -195,8 +204,8 @@ Result<Pooling> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
-  kernels::MaxPoolGradGrad(p, ctx.in<T>(orig_input).data(), ctx.in<T>(orig_output).data(), ctx.in<T>(grad).data(), ctx.out<T>(output).data(),
-                           ctx.workers());
+  kernels::MaxPoolGradGrad(p, ctx.in<T>(orig_input).data(), ctx.in<T>(orig_output).data(), ctx.in<T>(grad).data(),
+                           ctx.out<T>(output).data(), ctx.workers());
 };
 
 Status Gradient(GradientBuilder& g) {

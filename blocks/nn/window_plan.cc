@@ -38,7 +38,8 @@ Result<Paddings> ReadPaddings(Padding kind, const Ints& explicit_paddings, Pictu
   }
   for (int axis : {0, order.channel_axis()}) {
     if (explicit_paddings[2 * axis] != 0 || explicit_paddings[2 * axis + 1] != 0) {
-      return InvalidArgument("needs 0 for batch and channels, found ", explicit_paddings[2 * axis], " and ", explicit_paddings[2 * axis + 1],
+      return InvalidArgument("needs 0 for batch and channels, found ", explicit_paddings[2 * axis], " and ",
+                             explicit_paddings[2 * axis + 1],
                              " for axis ", axis)
           .WithPort(kPort);
     }
