@@ -6,7 +6,8 @@ namespace {
 
 constexpr Out<0> handle{"handle", "DT_RESOURCE", "[], the handle of the queue"};
 constexpr Attr<DTypes> component_types{"component_types", kRequired, "the type of each component of an element", nullptr, 1};
-constexpr Attr<Shapes> shapes{"shapes", "{}", "the shape of each component; empty lets elements have any shape, but not be taken many at once"};
+constexpr Attr<Shapes> shapes{"shapes", "{}",
+                              "the shape of each component; empty lets elements have any shape, but not be taken many at once"};
 constexpr Attr<int64_t> capacity{"capacity", "-1", "most elements held at a time; negative for no limit"};
 constexpr Attr<std::string> container{"container", "\"\"", "name space of the queue's name"};
 constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the queue; empty means the block's id"};
@@ -29,7 +30,9 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const Parameters&, RunContext& ctx) { ctx.out<ResourceHandle>(handle)[0] = ctx.state_handle(); };
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) { return BindQueue(ctx, p.container, p.shared_name, p.spec, MakeFifoStore); };
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
+  return BindQueue(ctx, p.container, p.shared_name, p.spec, MakeFifoStore);
+};
 
 }  // namespace
 

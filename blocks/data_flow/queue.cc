@@ -125,7 +125,8 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
     if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "an element of a queue"));
     if (Available() <= 0) {
       if (up_to && !taken.empty()) return {};
-      return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ", taken.size(), " left");
+      return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ", taken.size(),
+                        " left");
     }
     taken.push_back(store_->Take());
     changed_.notify_all();

@@ -6,7 +6,8 @@
 
 namespace weft::blocks {
 
-inline constexpr Attr<int64_t> kQueueTimeout{"timeout_ms", "-1", "longest time to wait, in milliseconds; -1 waits until it comes or the run ends"};
+inline constexpr Attr<int64_t> kQueueTimeout{"timeout_ms", "-1",
+                                             "longest time to wait, in milliseconds; -1 waits until it comes or the run ends"};
 
 /// A handle is one element; its kind only a run can tell.
 template <class P>

@@ -82,7 +82,7 @@ BlockDef QueueDequeue() {
 }
 
 BlockDef QueueDequeueMany() {
-  return Block("QueueDequeueMany", "Takes n elements out of a queue, as the rows of one tensor for each component; waits until it has them.")
+  return Block("QueueDequeueMany", "Takes n elements out of a queue, as the rows of a tensor for each component; waits until it has them.")
       .Ports(handle, n, rows)
       .Attrs(component_types, kQueueTimeout)
       .Alias("QueueDequeueManyV2")

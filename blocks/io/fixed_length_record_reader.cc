@@ -75,7 +75,9 @@ Result<Parameters> Plan(PlanContext& ctx) {
                ctx.attr(shared_name)};
   // A compressed file may be many times as large as it looks: this is what one record can cost.
   constexpr int64_t kMost = int64_t{1} << 31;
-  if (std::max(p.layout.record, p.layout.footer) > kMost) return ctx.Error(record_bytes, "needs records and footers of at most ", kMost, " bytes");
+  if (std::max(p.layout.record, p.layout.footer) > kMost) {
+    return ctx.Error(record_bytes, "needs records and footers of at most ", kMost, " bytes");
+  }
   if (p.layout.hop == 0) p.layout.hop = p.layout.record;
   if (p.layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");
   const std::string text = ctx.attr(encoding);
@@ -95,7 +97,8 @@ constexpr auto Bind = [](const Parameters& p, BindContext& ctx) -> Result<Resour
   WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(p.container, p.shared_name, make));
   const auto* reader = dynamic_cast<const RecordReader*>(handle.get());
   if (reader == nullptr || reader->block() != "FixedLengthRecordReader") {
-    return InvalidArgument("needs a FixedLengthRecordReader, found a ", reader == nullptr ? handle->kind() : reader->block(), " of that name")
+    const std::string_view found = reader == nullptr ? handle->kind() : reader->block();
+    return InvalidArgument("needs a FixedLengthRecordReader, found a ", found, " of that name")
         .WithPort(shared_name.name);
   }
   return handle;

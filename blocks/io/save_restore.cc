@@ -16,11 +16,13 @@ constexpr In<1> tensor_names{"tensor_names", "DT_STRING", "[N], a name for each 
 constexpr InTuple<2> data{"data", "T", "the N tensors to save"};
 constexpr Attr<DTypes> types{"T", kRequired, "the types of the tensors; follow from the wires", nullptr, 1};
 
-constexpr In<0> file_pattern{"file_pattern", "DT_STRING", "one name: the file, or a pattern (* ? [a-z]) that all files of the checkpoint match"};
+constexpr In<0> file_pattern{"file_pattern", "DT_STRING",
+                             "one name: the file, or a pattern (* ? [a-z]) that all files of the checkpoint match"};
 constexpr In<1> tensor_name{"tensor_name", "DT_STRING", "one name: the tensor to read"};
 constexpr Out<0> tensor{"tensor", "dt", "the tensor, as it was saved"};
 constexpr Attr<DType> dt{"dt", kRequired, "the type of the tensor, which must be that of the saved one"};
-constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1", "the file, by its place among those that match, to look into first; -1 for all"};
+constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1",
+                                        "the file, by its place among those that match, to look into first; -1 for all"};
 
 struct SaveParameters {
   DTypes types;

@@ -121,7 +121,8 @@ TEST_CASE("Reading up to a number stays in one file", "[reader]") {
 
 TEST_CASE("A file that cannot be opened is passed", "[reader]") {
   ReaderTest test;
-  test.Name("none").Name(".").Name("../../../../etc/passwd").File("short", "x").File("b", "hhhh01").Make("record_bytes_ = 2; header_bytes_ = 4;");
+  test.Name("none").Name(".").Name("../../../../etc/passwd").File("short", "x").File("b", "hhhh01");
+  test.Make("record_bytes_ = 2; header_bytes_ = 4;");
   CHECK(test.Read() == "not_found");
   CHECK(test.Read() == "not_found");
   CHECK(test.Read() == "permission_denied");
@@ -159,8 +160,9 @@ TEST_CASE("Records as MNIST files have them", "[reader]") {
 }
 
 TEST_CASE("Layouts that are refused", "[reader]") {
-  for (const char* attrs : {"record_bytes_ = 0;", "record_bytes_ = -1;", "record_bytes_ = 4; header_bytes_ = -1;", "record_bytes_ = 4; encoding_ = LZ4;",
-                            "record_bytes_ = 9223372036854775807;", "record_bytes_ = 4; footer_bytes_ = 9223372036854775807;"}) {
+  for (const char* attrs : {"record_bytes_ = 0;", "record_bytes_ = -1;", "record_bytes_ = 4; header_bytes_ = -1;",
+                            "record_bytes_ = 4; encoding_ = LZ4;", "record_bytes_ = 9223372036854775807;",
+                            "record_bytes_ = 4; footer_bytes_ = 9223372036854775807;"}) {
     INFO(attrs);
     CHECK(kit::BlockTester(kit::Catalog(), "FixedLengthRecordReader").Attrs(attrs).Run().status.code() == Code::kInvalidArgument);
   }

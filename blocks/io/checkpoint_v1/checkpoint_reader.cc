@@ -175,7 +175,8 @@ Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& 
   bool repeated = false;
   for (const Overlap& overlap : overlaps) {
     const Box& box = overlap.piece->box;
-    if (static_cast<uint64_t>(box.shape().count()) / kMostElementsPerByte > file_bytes_) return Damaged("a part larger than the file");
+    const auto count = static_cast<uint64_t>(box.shape().count());
+    if (count / kMostElementsPerByte > file_bytes_) return Damaged("a part larger than the file");
     WEFT_ASSIGN_OR_RETURN(Tensor piece, Tensor::Allocate(tensor->dtype, box.shape(), budget));
     WEFT_RETURN_IF_ERROR(ReadPiece(name, *tensor, *overlap.piece, piece.data()));
     ForEachRun(overlap.box, box, *wanted, [&](int64_t from, int64_t to, int64_t count) {
@@ -191,7 +192,8 @@ Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& 
   return result;
 }
 
-Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements) const {
+Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece,
+                                   void* elements) const {
   WEFT_ASSIGN_OR_RETURN(auto value, tables_[piece.file].Get(SliceKey(name, piece.slice)));
   if (!value) return Damaged(Cat("no record of tensor '", name, "'"));
   const auto record = LastBytes(value->bytes(), 2);

@@ -49,7 +49,8 @@ std::optional<Box> BoxOf(const TensorSlice& slice, const Shape& shape) {
   Box box{slice.starts, slice.lengths};
   for (int i = 0; i < rank; ++i) {
     if (box.lengths[i] == -1 && box.starts[i] == 0) box.lengths[i] = shape[i];
-    if (box.starts[i] < 0 || box.lengths[i] < 0 || box.starts[i] > shape[i] || box.lengths[i] > shape[i] - box.starts[i]) return std::nullopt;
+    if (box.starts[i] < 0 || box.lengths[i] < 0) return std::nullopt;
+    if (box.starts[i] > shape[i] || box.lengths[i] > shape[i] - box.starts[i]) return std::nullopt;
   }
   return box;
 }

@@ -33,8 +33,7 @@ bool IsFixed(DType dtype) { return dtype == DType::kFloat || dtype == DType::kDo
 size_t FixedSize(DType dtype) { return IsComplex(dtype) ? ElementSize(dtype) / 2 : ElementSize(dtype); }
 
 /// Elements that are stored as varints, by what they are in memory: half and bfloat16 by their bits.
-inline constexpr TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, bool, qint8, quint8, qint16, quint16, qint32>
-    kVarints;
+inline constexpr auto kVarints = kIntegers + kQuantized + TypeList<bool>{};
 template <class F>
 auto DispatchVarint(DType dtype, F&& f) {
   if (dtype == DType::kHalf || dtype == DType::kBFloat16) return f.template operator()<uint16_t>();
