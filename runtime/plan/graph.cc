@@ -55,8 +55,8 @@ Result<int> Graph::FindNode(std::string_view id) const {
   return NotFound("there is no block '", id, "'").WithHint(DidYouMean(id, ids));
 }
 
-Result<std::vector<ValueRef>> Graph::Resolve(const Wire& wire) const {
-  WEFT_ASSIGN_OR_RETURN(int index, FindNode(wire.block));
+Status Graph::Resolve(const Wire& wire, int index, std::vector<ValueRef>& values) const {
+  values.clear();
   const Node& node = nodes_[index];
   if (node.def == nullptr) {
     return NotFound("needs an output of '", wire.block, "', whose block type '", page_->blocks[node.page_block].type, "' is not known");
@@ -73,7 +73,11 @@ Result<std::vector<ValueRef>> Graph::Resolve(const Wire& wire) const {
     }
     return std::move(status).WithHint(hint);
   }
-  std::vector<ValueRef> values;
+  if (node.broken) {
+    // How many values it would have is not known.
+    values.push_back({index, 0});
+    return {};
+  }
   switch (node.def->structural) {
     case Structural::kList:
     case Structural::kGradients:
@@ -92,12 +96,15 @@ Result<std::vector<ValueRef>> Graph::Resolve(const Wire& wire) const {
     }
     values = {values[wire.index]};
   }
-  return values;
+  return {};
 }
 
 Result<ValueRef> Graph::FindValue(std::string_view text) const {
   WEFT_ASSIGN_OR_RETURN(Wire wire, ParseWire(text));
-  WEFT_ASSIGN_OR_RETURN(std::vector<ValueRef> values, Resolve(wire));
+  WEFT_ASSIGN_OR_RETURN(int node, FindNode(wire.block));
+  std::vector<ValueRef> values;
+  WEFT_RETURN_IF_ERROR(Resolve(wire, node, values));
+  if (nodes_[node].broken) return FailedPrecondition("'", text, "' has no value: the page has errors at the block or before it");
   if (values.empty()) return NotFound("'", text, "' is an empty list");
   if (!values[0].valid()) return InvalidArgument("'", text, "' has no value: nothing it asks for depends on it");
   return values[0];
@@ -132,24 +139,29 @@ int Graph::VariableOf(ValueRef value) const {
 }
 
 SessionSpec Graph::DefaultSession() const {
-  std::vector<std::vector<bool>> read(nodes_.size());
-  for (size_t i = 0; i < nodes_.size(); ++i) read[i].resize(nodes_[i].output_types.size());
+  std::vector<uint32_t> first(nodes_.size() + 1, 0);
+  for (size_t i = 0; i < nodes_.size(); ++i) first[i + 1] = first[i] + static_cast<uint32_t>(nodes_[i].output_types.size());
+  std::vector<char> read(first.back(), 0);
+  auto mark = [&](ValueRef value) {
+    // A broken block's inputs name broken blocks, whose outputs are not known.
+    if (value.valid() && first[value.node] + value.output < first[value.node + 1]) read[first[value.node] + value.output] = 1;
+  };
   for (const Node& node : nodes_) {
     if (node.added) continue;  // what only gradient blocks read still counts as an end of the page
-    for (ValueRef input : node.inputs) {
-      if (input.valid()) read[input.node][input.output] = true;
-    }
-    if (node.initial.valid()) read[node.initial.node][node.initial.output] = true;
+    for (ValueRef input : node.inputs) mark(input);
+    mark(node.initial);
   }
   SessionSpec session;
   session.id = "default";
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    if (node.added || node.broken || node.def == nullptr) continue;
+    if (node.added) continue;
+    if (node.broken) session.run.push_back(static_cast<int>(i));  // cannot run; what it reads is checked all the same
+    if (node.broken || node.def == nullptr) continue;
     if (node.def->structural == Structural::kGradients) {
       for (size_t k = 0; k < node.inputs.size(); ++k) {
         ValueRef value = node.inputs[k];
-        if (value.valid() && !read[value.node][value.output]) session.fetches.push_back({Cat(node.id, ".grad_outputs[", k, "]"), value});
+        if (value.valid() && !read[first[value.node] + value.output]) session.fetches.push_back({Cat(node.id, ".grad_outputs[", k, "]"), value});
       }
       continue;
     }
@@ -157,7 +169,7 @@ SessionSpec Graph::DefaultSession() const {
     if (node.def->structural == Structural::kNone && node.output_types.empty()) session.run.push_back(static_cast<int>(i));
     for (size_t k = 0; k < node.output_types.size(); ++k) {
       ValueRef value{static_cast<int>(i), static_cast<int>(k)};
-      if (!read[i][k]) session.fetches.push_back({ValueName(value), value});
+      if (!read[first[i] + k]) session.fetches.push_back({ValueName(value), value});
     }
   }
   return session;

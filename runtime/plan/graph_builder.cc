@@ -30,7 +30,9 @@ std::vector<std::string_view> PortNames(const std::vector<PortSpec>& ports) {
 std::unique_ptr<Graph> Graph::Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
                                     Diagnostics& diagnostics) {
   std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name));
-  GraphBuilder(*graph, diagnostics).Build();
+  // What a document that broke off leaves out would look like faults of what it does say.
+  Diagnostics ignored;
+  GraphBuilder(*graph, graph->page_->complete ? diagnostics : ignored).Build();
   return graph;
 }
 
@@ -53,7 +55,11 @@ void GraphBuilder::Error(Status status, int block, std::string_view port, int it
 
 void GraphBuilder::Build() {
   MakeNodes();
-  for (int block : Order()) Connect(block);
+  FindProducers();
+  for (int block : Order()) {
+    Connect(block);
+    graph_.nodes_[block].order = next_order_++;  // after the literals and gradients that it brought
+  }
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const Node& node = graph_.nodes_[i];
     if (node.def != nullptr && node.def->structural == Structural::kSession) ConnectSession(static_cast<int>(i));
@@ -77,9 +83,10 @@ void GraphBuilder::MakeNodes() {
       if (page_.format == Page::Format::kWeft) node.broken = true;
       else Error(AlreadyExists("there is another block '", block.id, "'"), index);
     }
+    node.broken |= block.faulty;
     if (node.def == nullptr) {
       node.broken = true;
-      unknown_.push_back(index);
+      if (!block.faulty) unknown_.push_back(index);
       continue;
     }
     ReadAttrs(index);
@@ -96,6 +103,7 @@ void GraphBuilder::ReadAttrs(int block) {
   for (const PageInput& input : source.inputs) {
     if (TakePinAsAttr(block, input)) given_by_pin.push_back(node.def->attrs[node.def->FindAttr(input.port)].name);
   }
+  if (source.faulty) return;
   for (const Diagnostic& diagnostic : found.all()) {
     const std::string& port = diagnostic.status.place().port;
     // A pin of its own gives what the string leaves out.
@@ -115,7 +123,7 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
   if (node.def->FindInput(input.port) >= 0) return false;
   int index = node.def->FindAttr(input.port);
   if (index < 0 || input.items.size() != 1) return false;
-  const auto* literal = std::get_if<Literal>(&input.items[0]);
+  const auto* literal = LiteralOf(input.items[0]);
   if (literal == nullptr || literal->form != Literal::Form::kText) return false;
   const AttrSpec& spec = node.def->attrs[index];
   if (literal->text.empty()) return false;
@@ -129,30 +137,41 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
   return true;
 }
 
-// Producers before consumers; among those that are ready, page order. Blocks on a cycle are reported and left out.
+void GraphBuilder::FindProducers() {
+  first_input_.assign(1, 0);
+  first_item_.assign(1, 0);
+  first_input_.reserve(page_.blocks.size() + 1);
+  for (const PageBlock& block : page_.blocks) {
+    for (const PageInput& input : block.inputs) {
+      for (const InputItem& item : input.items) {
+        const Wire* wire = WireOf(item);
+        auto it = wire == nullptr ? graph_.by_id_.end() : graph_.by_id_.find(wire->block);
+        producers_.push_back(it == graph_.by_id_.end() ? -1 : it->second);
+      }
+      first_item_.push_back(static_cast<uint32_t>(producers_.size()));
+    }
+    first_input_.push_back(static_cast<uint32_t>(first_item_.size()) - 1);
+  }
+}
+
+// Producers before consumers; among those that are ready, page order. Blocks on a cycle, and those that depend on one, come last, broken.
 std::vector<int> GraphBuilder::Order() {
   size_t count = page_.blocks.size();
   std::vector<int> waiting(count, 0);
   std::vector<uint32_t> first(count + 1, 0), readers;
-  auto each_wire = [&](auto&& visit) {
-    for (size_t i = 0; i < count; ++i) {
-      for (const PageInput& input : page_.blocks[i].inputs) {
-        for (const InputItem& item : input.items) {
-          const auto* wire = std::get_if<Wire>(&item);
-          if (wire == nullptr) continue;
-          auto it = graph_.by_id_.find(wire->block);
-          if (it != graph_.by_id_.end()) visit(static_cast<uint32_t>(it->second), static_cast<uint32_t>(i));
-        }
-      }
+  for (size_t i = 0; i < count; ++i) {
+    for (int producer : ProducersOf(static_cast<int>(i))) {
+      if (producer >= 0) ++first[producer + 1], ++waiting[i];
     }
-  };
-  std::vector<std::pair<uint32_t, uint32_t>> wires;
-  each_wire([&](uint32_t from, uint32_t to) { wires.emplace_back(from, to); });
-  for (auto [from, to] : wires) ++first[from + 1], ++waiting[to];
+  }
   for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
-  readers.resize(wires.size());
+  readers.resize(first.back());
   std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (auto [from, to] : wires) readers[next[from]++] = to;
+  for (size_t i = 0; i < count; ++i) {
+    for (int producer : ProducersOf(static_cast<int>(i))) {
+      if (producer >= 0) readers[next[producer]++] = static_cast<uint32_t>(i);
+    }
+  }
 
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (size_t i = 0; i < count; ++i) {
@@ -168,7 +187,11 @@ std::vector<int> GraphBuilder::Order() {
       if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
     }
   }
-  if (order.size() < count) ReportCycles(waiting);
+  if (order.size() == count) return order;
+  ReportCycles(waiting);
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
+  }
   return order;
 }
 
@@ -176,10 +199,9 @@ void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
   std::vector<char> seen(waiting.size(), 0);
   auto producer_waiting = [&](int block) {
     for (const PageInput& input : page_.blocks[block].inputs) {
-      for (const InputItem& item : input.items) {
-        const auto* wire = std::get_if<Wire>(&item);
-        auto it = wire == nullptr ? graph_.by_id_.end() : graph_.by_id_.find(wire->block);
-        if (it != graph_.by_id_.end() && waiting[it->second] > 0) return std::pair(it->second, std::string_view(input.port));
+      for (size_t k = 0; k < input.items.size(); ++k) {
+        int producer = ProducerOf(block, input, k);
+        if (producer >= 0 && waiting[producer] > 0) return std::pair(producer, std::string_view(input.port));
       }
     }
     return std::pair(-1, std::string_view());
@@ -209,11 +231,26 @@ void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
 }
 
 void GraphBuilder::Connect(int block) {
-  graph_.nodes_[block].order = next_order_++;
+  ConnectInputs(block);
+  Node& node = graph_.nodes_[block];
+  if (!node.broken) return;
+  // Nothing reads these values; they lead a plan to what stands before the block.
+  node.inputs.clear();
+  node.in_first = node.out_first = PortTable();
+  node.output_types.clear();
+  for (int producer : ProducersOf(block)) {
+    if (producer >= 0) node.inputs.push_back({producer, 0});
+  }
+}
+
+void GraphBuilder::ConnectInputs(int block) {
   const BlockDef* def = graph_.nodes_[block].def;
   if (def == nullptr) return;
-  std::vector<std::vector<ValueRef>> ports(def->inputs.size());
-  std::vector<const PageInput*> written(def->inputs.size(), nullptr);
+  if (ports_.size() < def->inputs.size()) ports_.resize(def->inputs.size());
+  for (auto& values : ports_) values.clear();
+  std::span ports(ports_.data(), def->inputs.size());
+  written_.assign(def->inputs.size(), nullptr);
+  std::vector<const PageInput*>& written = written_;
   bool ok = true;
   for (const PageInput& input : page_.blocks[block].inputs) {
     int port = def->FindInput(input.port);
@@ -225,7 +262,7 @@ void GraphBuilder::Connect(int block) {
       Status status = NotFound("the block ", def->name, " has no input '", input.port, "'").WithHint(
           attr ? Cat("'", input.port, "' is an attribute: write it under \"attrs\"") : DidYouMean(input.port, names));
       // The palette has pins that no operation has; they are harmless while nothing is wired to them.
-      if (imported && !std::holds_alternative<Wire>(input.items.empty() ? InputItem(Literal()) : input.items[0])) {
+      if (imported && (input.items.empty() || WireOf(input.items[0]) == nullptr)) {
         diagnostics_.Warning(At(std::move(status), block, input.port));
         continue;
       }
@@ -240,14 +277,12 @@ void GraphBuilder::Connect(int block) {
       continue;
     }
     written[port] = &input;
+    graph_.nodes_[block].broken |= input.faulty;
     if (def->structural == Structural::kNone) ok &= ConnectPort(block, port, input, ports[port]);
   }
-  if (def->structural != Structural::kNone) {
-    if (ok) ConnectStructural(block);
-    return;
-  }
+  if (def->structural != Structural::kNone) return ConnectStructural(block);
   for (size_t p = 0; p < ports.size(); ++p) {
-    if (written[p] != nullptr || def->inputs[p].list == PortList::kTuple) continue;
+    if (written[p] != nullptr || def->inputs[p].list == PortList::kTuple || page_.blocks[block].faulty) continue;
     Error(InvalidArgument("the input '", def->inputs[p].name, "' of ", def->name, " needs a wire or a value, and has none"), block,
           def->inputs[p].name);
     ok = false;
@@ -257,14 +292,16 @@ void GraphBuilder::Connect(int block) {
     node.broken = true;
     return;
   }
-  std::vector<uint32_t> first(1, 0);
-  bool single = true;
-  for (auto& values : ports) {
-    single &= values.size() == 1;
-    first.push_back(first.back() + static_cast<uint32_t>(values.size()));
-    node.inputs.insert(node.inputs.end(), values.begin(), values.end());
+  bool single = std::all_of(ports.begin(), ports.end(), [](const auto& values) { return values.size() == 1; });
+  node.inputs.reserve(ports.size());
+  for (auto& values : ports) node.inputs.insert(node.inputs.end(), values.begin(), values.end());
+  if (single) {
+    node.in_first = PortTable::Single(ports.size());
+  } else {
+    std::vector<uint32_t> first(1, 0);
+    for (auto& values : ports) first.push_back(first.back() + static_cast<uint32_t>(values.size()));
+    node.in_first = PortTable::Of(std::move(first));
   }
-  node.in_first = single ? PortTable::Single(ports.size()) : PortTable::Of(std::move(first));
   if (Status status = InferTypes(node); !status.ok()) {
     std::string port = status.place().port;
     Error(std::move(status), block, port);
@@ -276,7 +313,7 @@ bool GraphBuilder::ConnectPort(int block, int port, const PageInput& input, std:
   const PortSpec& spec = def.inputs[port];
   bool ok = true;
   for (size_t k = 0; k < input.items.size(); ++k) ok &= ConnectItem(block, port, input, k, values);
-  if (!ok) return false;
+  if (!ok || input.faulty) return false;
   if (spec.list == PortList::kSingle && values.size() != 1) {
     Error(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found ", values.size()), block, input.port);
     return false;
@@ -287,7 +324,8 @@ bool GraphBuilder::ConnectPort(int block, int port, const PageInput& input, std:
 bool GraphBuilder::ConnectItem(int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values) {
   const PortSpec& spec = graph_.nodes_[block].def->inputs[port];
   int place = input.list ? static_cast<int>(item) : -1;
-  if (const auto* literal = std::get_if<Literal>(&input.items[item])) {
+  if (const auto* literal = LiteralOf(input.items[item])) {
+    if (input.faulty) return false;
     auto value = LiteralNode(block, spec, input.list ? Cat("[", item, "]") : "", *literal);
     if (!value.ok()) {
       Error(std::move(value).status(), block, input.port, place);
@@ -297,18 +335,21 @@ bool GraphBuilder::ConnectItem(int block, int port, const PageInput& input, size
     return true;
   }
   const Wire& wire = std::get<Wire>(input.items[item]);
-  auto found = graph_.Resolve(wire);
-  if (!found.ok()) {
+  int producer = ProducerOf(block, input, item);
+  if (producer < 0 || graph_.nodes_[producer].def == nullptr) {
     graph_.nodes_[block].broken = true;
     // An unknown block type is reported once, at the block itself.
-    auto it = graph_.by_id_.find(wire.block);
-    if (it != graph_.by_id_.end() && graph_.nodes_[it->second].broken) return false;
-    Error(std::move(found).status(), block, input.port, place);
+    if (producer < 0) Error(graph_.FindNode(wire.block).status(), block, input.port, place);
+    return false;
+  }
+  std::vector<ValueRef>& found = resolved_;
+  if (Status status = graph_.Resolve(wire, producer, found); !status.ok()) {
+    Error(std::move(status), block, input.port, place);
     return false;
   }
   // Without an index a single port takes the first of a list, a list port takes them all.
-  if (spec.list == PortList::kSingle && found->size() > 1) found->resize(1);
-  for (ValueRef value : *found) {
+  if (spec.list == PortList::kSingle && found.size() > 1) found.resize(1);
+  for (ValueRef value : found) {
     if (!value.valid()) {
       Error(InvalidArgument("the wire ", wire, " brings no gradient: the outputs do not depend on that input"), block, input.port, place);
       return false;
@@ -409,13 +450,7 @@ void GraphBuilder::ReportUnknownBlocks() {
     int node = stack.back();
     stack.pop_back();
     if (node >= static_cast<int>(page_.blocks.size())) continue;
-    for (const PageInput& input : page_.blocks[node].inputs) {
-      for (const InputItem& item : input.items) {
-        if (const auto* wire = std::get_if<Wire>(&item)) {
-          if (auto it = graph_.by_id_.find(wire->block); it != graph_.by_id_.end()) need(it->second);
-        }
-      }
-    }
+    for (int producer : ProducersOf(node)) need(producer);
   }
   std::vector<std::string_view> names = graph_.registry_.Names();
   for (int block : unknown_) {

@@ -27,9 +27,20 @@ class GraphBuilder {
   void MakeNodes();
   void ReadAttrs(int block);
   bool TakePinAsAttr(int block, const PageInput& input);
+  void FindProducers();
+  /// The node that an item's wire comes from; -1 for a literal, or where there is no such block.
+  int ProducerOf(int block, const PageInput& input, size_t item) const {
+    size_t index = first_input_[block] + static_cast<size_t>(&input - page_.blocks[block].inputs.data());
+    return producers_[first_item_[index] + item];
+  }
+  std::span<const int> ProducersOf(int block) const {
+    uint32_t begin = first_item_[first_input_[block]], end = first_item_[first_input_[block + 1]];
+    return std::span(producers_).subspan(begin, end - begin);
+  }
   std::vector<int> Order();
   void ReportCycles(const std::vector<int>& waiting);
   void Connect(int block);
+  void ConnectInputs(int block);
   bool ConnectPort(int block, int port, const PageInput& input, std::vector<ValueRef>& values);
   bool ConnectItem(int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values);
   Result<ValueRef> LiteralNode(int block, const PortSpec& spec, const std::string& suffix, const Literal& literal);
@@ -45,6 +56,7 @@ class GraphBuilder {
 
   // graph_structural.cc
   void ConnectStructural(int block);
+  void CheckWires(int block);
   void ConnectConstant(int block);
   void ConnectVariable(int block);
   void ConnectOperation(int block);
@@ -53,9 +65,10 @@ class GraphBuilder {
   void ConnectGradients(int block);
   void ConnectAlias(int block);
   const PageInput* InputOf(int block, std::string_view port) const;
+  bool IsReported(int block, int port) const;
   /// The wires or literals of one port as values; false where one is in error (reported).
   bool ValuesOf(int block, std::string_view port, std::vector<ValueRef>& values);
-  Result<int> OperationOf(const Wire& wire) const;
+  Result<int> OperationOf(const Wire& wire, int producer) const;
 
   /// Adds the place of a port of a block (and of one item of a list) to a status.
   Status At(Status status, int block, std::string_view port = {}, int item = -1) const;
@@ -65,6 +78,12 @@ class GraphBuilder {
   const Page& page_;
   Diagnostics& diagnostics_;
   int next_order_ = 0;
+  // By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from.
+  std::vector<uint32_t> first_input_, first_item_;
+  std::vector<int> producers_;
+  std::vector<std::vector<ValueRef>> ports_;   // of the block at hand; kept for its memory
+  std::vector<const PageInput*> written_;      // the same
+  std::vector<ValueRef> resolved_;             // the same
   std::vector<int> unknown_;  // blocks of types that the registry does not know
 };
 

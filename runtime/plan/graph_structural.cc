@@ -39,6 +39,14 @@ const PageInput* GraphBuilder::InputOf(int block, std::string_view port) const {
   return nullptr;
 }
 
+// Whether what is written for the port is known to be at fault.
+bool GraphBuilder::IsReported(int block, int port) const {
+  const BlockDef& def = *graph_.nodes_[block].def;
+  const std::vector<PageInput>& inputs = page_.blocks[block].inputs;
+  return page_.blocks[block].faulty ||
+         std::any_of(inputs.begin(), inputs.end(), [&](const PageInput& input) { return input.faulty && def.FindInput(input.port) == port; });
+}
+
 bool GraphBuilder::ValuesOf(int block, std::string_view port, std::vector<ValueRef>& values) {
   const PageInput* input = InputOf(block, port);
   if (input == nullptr) return true;
@@ -46,14 +54,28 @@ bool GraphBuilder::ValuesOf(int block, std::string_view port, std::vector<ValueR
   return ConnectPort(block, index, *input, values);
 }
 
+// Faults of the wires of a block that is broken for another reason.
+void GraphBuilder::CheckWires(int block) {
+  const BlockDef& def = *graph_.nodes_[block].def;
+  if (def.structural == Structural::kSession || def.structural == Structural::kOperation || def.structural == Structural::kOutput) return;
+  for (const PageInput& input : page_.blocks[block].inputs) {
+    int port = def.FindInput(input.port);
+    std::vector<ValueRef> ignored;
+    for (size_t k = 0; port >= 0 && k < input.items.size(); ++k) {
+      if (WireOf(input.items[k]) != nullptr) ConnectItem(block, port, input, k, ignored);
+    }
+  }
+}
+
 void GraphBuilder::ConnectStructural(int block) {
   const BlockDef& def = *graph_.nodes_[block].def;
   for (const PortSpec& port : def.inputs) {
     if (port.optional || InputOf(block, port.name) != nullptr) continue;
+    if (IsReported(block, static_cast<int>(&port - def.inputs.data()))) continue;
     Error(InvalidArgument("the input '", port.name, "' of ", def.name, " needs a wire or a value, and has none"), block, port.name);
     return;
   }
-  if (graph_.nodes_[block].broken) return;
+  if (graph_.nodes_[block].broken) return CheckWires(block);
   switch (def.structural) {
     case Structural::kConstant: return ConnectConstant(block);
     case Structural::kVariable: return ConnectVariable(block);
@@ -79,7 +101,7 @@ void GraphBuilder::ConnectConstant(int block) {
   if (input.items.size() != 1) return Error(InvalidArgument("the input '", spec.name, "' takes one value, found ", input.items.size()), block, input.port);
   const DType* attr = GivenType(graph_.nodes_[block], "dtype");
   std::optional<DType> given = attr != nullptr && IsGiven(page_.blocks[block], "dtype") ? std::optional(*attr) : std::nullopt;
-  if (const auto* literal = std::get_if<Literal>(&input.items[0])) {
+  if (const auto* literal = LiteralOf(input.items[0])) {
     auto tensor = LiteralTensor(*literal, given ? given : literal->dtype);
     if (!tensor.ok()) return Error(std::move(tensor).status(), block, input.port);
     if (given && tensor->dtype() != *given) {
@@ -125,7 +147,7 @@ void GraphBuilder::ConnectVariable(int block) {
   ValueRef wired;
   if (input != nullptr) {
     if (input->items.size() != 1) return Error(InvalidArgument("the input 'initvalues' takes one value, found ", input->items.size()), block, input->port);
-    if (const auto* literal = std::get_if<Literal>(&input->items[0])) {
+    if (const auto* literal = LiteralOf(input->items[0])) {
       auto tensor = LiteralTensor(*literal, given ? given : literal->dtype);
       if (!tensor.ok()) return Error(std::move(tensor).status(), block, input->port);
       initial = std::move(*tensor);
@@ -155,10 +177,10 @@ void GraphBuilder::ConnectVariable(int block) {
   graph_.variables_.push_back(block);
 }
 
-Result<int> GraphBuilder::OperationOf(const Wire& wire) const {
-  WEFT_ASSIGN_OR_RETURN(int node, graph_.FindNode(wire.block));
+Result<int> GraphBuilder::OperationOf(const Wire& wire, int node) const {
+  if (node < 0) return graph_.FindNode(wire.block).status();
   const BlockDef* def = graph_.nodes_[node].def;
-  if (def == nullptr) return InvalidArgument("the block type of '", wire.block, "' is not known");
+  if (def == nullptr) return node;  // broken, and reported there
   if (graph_.nodes_[node].target >= 0) return graph_.nodes_[node].target;
   if (wire.port != "operation" && def->FindOutput(wire.port) < 0 && def->FindInput(wire.port) < 0) {
     std::vector<std::string_view> ports = {"operation"};
@@ -173,9 +195,11 @@ void GraphBuilder::ConnectOperation(int block) {
   const PageInput& input = *InputOf(block, spec.name);
   const auto* wire = std::get_if<Wire>(&input.items[0]);
   if (wire == nullptr) return Error(InvalidArgument("the input '", spec.name, "' needs a wire to a block, found a value"), block, input.port);
-  auto target = OperationOf(*wire);
+  auto target = OperationOf(*wire, ProducerOf(block, input, 0));
   if (!target.ok()) return Error(std::move(target).status(), block, input.port);
   Node& node = graph_.nodes_[block];
+  node.broken |= graph_.nodes_[*target].broken;
+  if (node.broken) return;
   node.target = *target;
   if (node.def->structural != Structural::kOutput) return;
   const Node& producer = graph_.nodes_[*target];
@@ -195,7 +219,7 @@ void GraphBuilder::ConnectFeed(int block) {
   if (!tensor.defined()) {
     return Error(InvalidArgument("the initializer needs a value that is known before the run, found a computed output"), block, input.port);
   }
-  if (const auto* literal = std::get_if<Literal>(&input.items[0]); literal != nullptr && tensor.dtype() != needed) {
+  if (const auto* literal = LiteralOf(input.items[0]); literal != nullptr && tensor.dtype() != needed) {
     auto typed = LiteralTensor(*literal, needed);
     if (typed.ok()) tensor = std::move(*typed);
   }
@@ -220,7 +244,11 @@ void GraphBuilder::ConnectSession(int block) {
         Error(InvalidArgument("a fetch needs a wire to an output, found a value"), block, fetches->port, static_cast<int>(k));
         continue;
       }
-      if (!ConnectItem(block, node.def->FindInput("fetch_outputs"), *fetches, k, values)) continue;
+      if (!ConnectItem(block, node.def->FindInput("fetch_outputs"), *fetches, k, values)) {
+        // What a broken block reads is planned for its faults.
+        if (int producer = ProducerOf(block, *fetches, k); producer >= 0) session.run.push_back(producer);
+        continue;
+      }
       for (size_t v = 0; v < values.size(); ++v) {
         session.fetches.push_back({values.size() == 1 ? ToString(*wire) : Cat(*wire, "[", v, "]"), values[v]});
       }
@@ -229,18 +257,23 @@ void GraphBuilder::ConnectSession(int block) {
   if (const PageInput* run = InputOf(block, "run_outputs")) {
     for (size_t k = 0; k < run->items.size(); ++k) {
       const auto* wire = std::get_if<Wire>(&run->items[k]);
-      auto target = wire == nullptr ? Result<int>(InvalidArgument("an operation needs a wire to a block, found a value")) : OperationOf(*wire);
-      if (!target.ok()) Error(std::move(target).status(), block, run->port, static_cast<int>(k));
-      else if (graph_.nodes_[*target].broken) graph_.nodes_[block].broken = true;
-      else session.run.push_back(*target);
+      auto target = wire == nullptr ? Result<int>(InvalidArgument("an operation needs a wire to a block, found a value"))
+                                    : OperationOf(*wire, ProducerOf(block, *run, k));
+      if (!target.ok()) {
+        Error(std::move(target).status(), block, run->port, static_cast<int>(k));
+        continue;
+      }
+      graph_.nodes_[block].broken |= graph_.nodes_[*target].broken;
+      session.run.push_back(*target);
     }
   }
   if (const PageInput* feeds = InputOf(block, "inputs")) {
     for (size_t k = 0; k < feeds->items.size(); ++k) {
       const auto* wire = std::get_if<Wire>(&feeds->items[k]);
       auto feed = wire == nullptr ? Result<int>(InvalidArgument("a feed needs a wire to a FeedType block, found a value")) : graph_.FindNode(wire->block);
-      if (feed.ok() && (graph_.nodes_[*feed].def == nullptr || graph_.nodes_[*feed].def->structural != Structural::kFeed)) {
-        feed = InvalidArgument("a feed needs a FeedType block, found '", wire->block, "'");
+      const BlockDef* def = feed.ok() ? graph_.nodes_[*feed].def : nullptr;
+      if (def != nullptr && def->structural != Structural::kFeed) {
+        feed = InvalidArgument("a feed needs a FeedType block, found '", wire->block, "' (", def->name, ")");
       }
       if (!feed.ok()) Error(std::move(feed).status(), block, feeds->port, static_cast<int>(k));
       else if (graph_.nodes_[*feed].broken) graph_.nodes_[block].broken = true;

@@ -14,14 +14,6 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// Plans every session of the page, for the faults that shapes show.
-void PlanSessions(LoadedPage& loaded) {
-  if (loaded.diagnostics.has_errors()) return;
-  std::vector<SessionSpec> sessions = loaded.scope->graph().sessions();
-  if (sessions.empty()) sessions.push_back(loaded.scope->graph().DefaultSession());
-  for (SessionSpec& spec : sessions) Session(loaded.scope, std::move(spec)).Prepare(loaded.diagnostics);
-}
-
 int RunCheck(const CheckOptions& options) {
   Diagnostics all;
   size_t faulty = 0;
@@ -30,7 +22,7 @@ int RunCheck(const CheckOptions& options) {
     one.page = page;
     one.set = options.set;
     LoadedPage loaded = Load(one);
-    PlanSessions(loaded);
+    CheckSessions(loaded.scope, loaded.diagnostics);
     faulty += loaded.diagnostics.has_errors();
     if (!options.json && !loaded.diagnostics.has_errors()) {
       std::cout << page << ": " << loaded.page->blocks.size() << " blocks, no errors";

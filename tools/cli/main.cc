@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
   weft::cli::AddBlocks(app, status);
   weft::cli::AddPlan(app, status);
   weft::cli::AddConvert(app, status);
+  weft::cli::AddReplay(app, status);
+  weft::cli::AddShow(app, status);
   weft::cli::AddBench(app, status);
   try {
     app.parse(argc, argv);

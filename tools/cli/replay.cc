@@ -1,0 +1,400 @@
+#include "tools/cli/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/common.h"
+#include "weft/page/literal.h"
+
+namespace weft::cli {
+namespace {
+
+using Kind = ReplayVerdict::Kind;
+
+/// A recorded result with the output it belongs to.
+struct Recorded {
+  std::string name;
+  ValueRef value;
+  Tensor tensor;     // in the output's type; undefined where the text is none of that type
+  bool text = false;  // six decimals
+  bool trusted = true;  // not found to be of another run: good as an input
+  std::string fault;  // why there is no tensor
+};
+
+class Replay {
+ public:
+  explicit Replay(std::shared_ptr<Scope> scope) : scope_(std::move(scope)), graph_(scope_->graph()) {
+    FindShapes();
+    Collect();
+  }
+
+  std::vector<ReplayVerdict> Blocks();
+  std::vector<ReplayVerdict> Whole();
+
+ private:
+  void FindShapes();
+  void Collect();
+  void SetVariables();
+  ReplayVerdict Judge(const Recorded& recorded, const Session& session) const;
+  ReplayVerdict JudgeBlock(const Recorded& recorded);
+  std::string Explanation(const Recorded& recorded, const Session& session) const;
+  bool IsSource(int node) const;
+  bool BehindSwitch(int node) const;
+  bool CounterMoved(int node) const;
+  const Recorded* Find(ValueRef value) const;
+
+  std::shared_ptr<Scope> scope_;
+  const Graph& graph_;
+  std::map<std::pair<int, int>, Shape> shapes_;  // of outputs whose shape is known without running
+  std::vector<Recorded> recorded_;
+};
+
+double At(const Tensor& tensor, int64_t i) {
+  double value = 0;
+  Dispatch(tensor.dtype(), kReals + TypeList<bool>{}, [&]<class T>() { value = static_cast<double>(tensor.values<T>()[static_cast<size_t>(i)]); });
+  return value;
+}
+
+/// Text results have six decimals, and so had the inputs they are computed from here; binary ones have all digits of a float. Errors
+/// of sums go with the largest elements, so `scale` is the largest of the tensor.
+bool Close(double got, double expected, double scale, bool text) {
+  if (std::isnan(got) || std::isnan(expected)) return std::isnan(got) && std::isnan(expected);
+  if (got == expected) return true;
+  return std::abs(got - expected) <= (text ? 2e-6 + 5e-5 * std::abs(expected) : 0) + 1e-5 * scale;
+}
+
+/// The first element that is not close, or -1.
+int64_t FirstDifference(const Tensor& got, const Tensor& expected, bool text) {
+  if (got.dtype() == DType::kString) {
+    for (int64_t i = 0; i < got.count(); ++i) {
+      if (got.values<std::string>()[static_cast<size_t>(i)] != expected.values<std::string>()[static_cast<size_t>(i)]) return i;
+    }
+    return -1;
+  }
+  double scale = 0;
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    if (std::isfinite(At(expected, i))) scale = std::max(scale, std::abs(At(expected, i)));
+  }
+  for (int64_t i = 0; i < got.count(); ++i) {
+    if (!Close(At(got, i), At(expected, i), IsFloating(got.dtype()) ? scale : 0, text && IsFloating(got.dtype()))) return i;
+  }
+  return -1;
+}
+
+void Replay::FindShapes() {
+  SessionSpec all;
+  for (size_t i = 0; i < graph_.page().blocks.size(); ++i) {
+    const Node& node = graph_.node(static_cast<int>(i));
+    if (node.def == nullptr || node.broken || node.target >= 0) continue;
+    if (node.def->structural != Structural::kNone && node.variable < 0) continue;
+    for (size_t v = 0; v < node.output_types.size(); ++v) all.fetches.push_back({"", {static_cast<int>(i), static_cast<int>(v)}});
+  }
+  Diagnostics ignored;
+  Plan plan = MakePlan(graph_, RequestFor(graph_, all, Keep::kAsked), ignored);
+  for (const Slot& slot : plan.slots) {
+    if (slot.shape_known) shapes_.emplace(std::pair(slot.value.node, slot.value.output), slot.shape);
+  }
+}
+
+/// The nodes that `index` is computed from, itself included, as far as `pass` lets through.
+template <class Pass>
+std::vector<int> Ancestors(const Graph& graph, int index, Pass pass) {
+  std::vector<int> found, stack = {index};
+  std::vector<char> seen(graph.nodes().size(), 0);
+  while (!stack.empty()) {
+    int i = stack.back();
+    stack.pop_back();
+    if (seen[i] || !pass(graph.node(i))) continue;
+    seen[i] = 1;
+    found.push_back(i);
+    for (ValueRef input : graph.node(i).inputs) {
+      if (input.valid()) stack.push_back(input.node);
+    }
+  }
+  return found;
+}
+
+/// Numbers of another type than the output's: enuSpace writes flags and bytes as what its pin says. Undefined where that loses something.
+Tensor Converted(const Tensor& from, DType type) {
+  auto numeric = [](DType t) { return IsFloating(t) || IsInteger(t) || t == DType::kBool; };
+  if (!numeric(from.dtype()) || !numeric(type)) return {};
+  auto to = Tensor::Allocate(type, from.shape());
+  if (!to.ok()) return {};
+  for (int64_t i = 0; i < from.count(); ++i) {
+    double value = At(from, i);
+    if (!IsFloating(type) && (value != std::floor(value) || std::abs(value) > 9e15)) return {};
+    Dispatch(type, kReals + TypeList<bool>{}, [&]<class T>() { to->values<T>()[static_cast<size_t>(i)] = static_cast<T>(value); });
+    if (At(*to, i) != value && !IsFloating(type)) return {};
+  }
+  return std::move(*to);
+}
+
+/// Whether every number has six decimals at most, as text results have.
+bool HasSixDecimals(const Tensor& tensor) {
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    double scaled = At(tensor, i) * 1e6;
+    if (std::abs(scaled - std::round(scaled)) > 1e-6 * std::abs(scaled) + 1e-3) return false;
+  }
+  return true;
+}
+
+void Replay::Collect() {
+  for (const RecordedResult& result : graph_.page().recorded) {
+    Recorded recorded;
+    recorded.name = Cat(result.block, ".", result.port, result.index >= 0 ? Cat("[", result.index, "]") : "");
+    auto value = graph_.FindValue(recorded.name);
+    if (!value.ok()) continue;
+    recorded.value = *value;
+    DType type = graph_.TypeOf(*value);
+    if (result.value.form == Literal::Form::kText) {
+      recorded.text = true;
+      auto tensor = ParseTextLiteral(result.value.text, type, result.value.shape);
+      if (!tensor.ok()) tensor = ParseTextLiteral(result.value.text, type, std::nullopt);
+      if (tensor.ok()) recorded.tensor = std::move(*tensor);
+      else recorded.fault = Cat("the recorded text is no ", type, ": ", tensor.status().message());
+    } else if (result.value.tensor.dtype() == type) {
+      recorded.tensor = result.value.tensor;
+    } else {
+      recorded.tensor = Converted(result.value.tensor, type);
+    }
+    if (recorded.tensor.defined()) {
+      recorded.text = recorded.text || HasSixDecimals(recorded.tensor);
+    } else if (recorded.fault.empty()) {
+      recorded.fault = Cat("the record holds ", result.value.tensor.dtype(), ", the output is ", type);
+    }
+    // Recorded shapes may be stale; the element count is what counts.
+    auto shape = shapes_.find({value->node, value->output});
+    if (recorded.tensor.defined() && shape != shapes_.end() && shape->second.count() == recorded.tensor.count()) {
+      recorded.tensor = recorded.tensor.Reshaped(shape->second);
+    }
+    recorded_.push_back(std::move(recorded));
+  }
+}
+
+const Recorded* Replay::Find(ValueRef value) const {
+  for (const Recorded& recorded : recorded_) {
+    if (recorded.value == value) return &recorded;
+  }
+  return nullptr;
+}
+
+void Replay::SetVariables() {
+  for (int node : graph_.variables()) {
+    const Recorded* recorded = Find({node, 0});
+    if (recorded != nullptr && recorded->tensor.defined()) (void)scope_->SetVariable(graph_.node(node).id, recorded->tensor).ok();
+  }
+}
+
+// Blocks whose values come from outside the page: state, files, feeds.
+bool Replay::IsSource(int index) const {
+  const Node& node = graph_.node(index);
+  if (node.variable >= 0 || node.constant.defined()) return true;
+  return node.def != nullptr && (node.def->stateful || (node.inputs.empty() && node.def->structural == Structural::kNone));
+}
+
+bool Replay::BehindSwitch(int index) const {
+  for (int i : Ancestors(graph_, index, [](const Node&) { return true; })) {
+    if (graph_.node(i).def != nullptr && graph_.node(i).def->flow == Flow::kSwitch) return true;
+  }
+  return false;
+}
+
+// A counter (an Assign of an Add of the same integer Variable) may have been recorded after its update, or, where the update lies behind
+// a Switch, at an older run; then what reads the Variable does not go with its recorded value.
+bool Replay::CounterMoved(int index) const {
+  std::vector<int> ancestors = Ancestors(graph_, index, [](const Node&) { return true; });
+  for (const Node& node : graph_.nodes()) {
+    if (node.def == nullptr || node.def->updates.empty() || node.broken || node.inputs.empty()) continue;
+    int variable = graph_.VariableOf(node.inputs[node.in_first[node.def->updates[0]]]);
+    if (variable < 0 || !IsInteger(graph_.node(variable).output_types[0])) continue;
+    if (std::find(ancestors.begin(), ancestors.end(), variable) == ancestors.end()) continue;
+    for (size_t v = 1; v < node.inputs.size(); ++v) {
+      std::vector<int> from = Ancestors(graph_, node.inputs[v].node, [](const Node&) { return true; });
+      if (std::find(from.begin(), from.end(), variable) != from.end()) return true;
+    }
+  }
+  return false;
+}
+
+std::string Replay::Explanation(const Recorded& recorded, const Session& session) const {
+  const Node& node = graph_.node(recorded.value.node);
+  // The two outputs of the loss may be stored under each other's name.
+  if (node.def->name == "SoftmaxCrossEntropyWithLogits") {
+    auto other = session.Get(ValueRef{recorded.value.node, 1 - recorded.value.output});
+    if (other.ok() && other->tensor.count() == recorded.tensor.count() && FirstDifference(other->tensor, recorded.tensor, recorded.text) < 0) {
+      return "loss and backprop are stored under each other's name";
+    }
+    bool zeros = true;
+    for (int64_t i = 0; i < recorded.tensor.count(); ++i) zeros &= At(recorded.tensor, i) == 0;
+    if (zeros) return "the last run did not store it: every element of the record is 0";
+  }
+  if (CounterMoved(recorded.value.node)) return "it follows a counter that was recorded after its update, or at an older run";
+  for (ValueRef input : node.inputs) {
+    const Recorded* from = Find(input);
+    bool single_zero = from != nullptr && from->tensor.defined() && from->tensor.count() == 1 && At(from->tensor, 0) == 0;
+    if (single_zero && IsSource(input.node) && !graph_.node(input.node).constant.defined()) {
+      return Cat("its input ", from->name, " holds a single 0, as what the last run did not store does");
+    }
+  }
+  if (BehindSwitch(recorded.value.node)) return "it lies behind a Switch, so the last run may not have stored it: it may be an older run's";
+  return "";
+}
+
+ReplayVerdict Replay::Judge(const Recorded& recorded, const Session& session) const {
+  ReplayVerdict verdict{recorded.name, Kind::kUndetermined, ""};
+  auto result = session.Get(recorded.value);
+  if (!result.ok()) {
+    verdict.reason = Cat("it could not be computed: ", result.status().message());
+    return verdict;
+  }
+  const Tensor& got = result->tensor;
+  if (got.count() != recorded.tensor.count()) {
+    verdict.reason = Cat("the record holds ", recorded.tensor.count(), " elements, the block gives ", got.count(), ": the last run did not store it");
+    // The two outputs of a loss differ in size when they are swapped.
+    if (std::string known = Explanation(recorded, session); known.starts_with("loss and")) verdict.reason = known;
+    return verdict;
+  }
+  int64_t different = FirstDifference(got, recorded.tensor, recorded.text);
+  if (different < 0) {
+    verdict.kind = Kind::kAgree;
+    return verdict;
+  }
+  verdict.reason = Explanation(recorded, session);
+  if (verdict.reason.empty()) {
+    verdict.kind = Kind::kDiffer;
+    verdict.reason = Cat("element ", different, " is ", ElementText(got, different), ", the record says ", ElementText(recorded.tensor, different));
+  }
+  return verdict;
+}
+
+ReplayVerdict Replay::JudgeBlock(const Recorded& recorded) {
+  ReplayVerdict verdict{recorded.name, Kind::kUndetermined, ""};
+  SessionSpec spec;
+  spec.id = recorded.name;
+  const Node& node = graph_.node(recorded.value.node);
+  for (size_t v = 0; v < node.output_types.size(); ++v) spec.fetches.push_back({"", {recorded.value.node, static_cast<int>(v)}});
+  spec.node = node.page_block;  // a dead output is no failure here
+  for (const Recorded& other : recorded_) {
+    if (other.value.node == recorded.value.node || !other.tensor.defined() || graph_.node(other.value.node).variable >= 0) continue;
+    const Node& producer = graph_.node(other.value.node);
+    if (producer.constant.defined() || graph_.VariableOf(other.value) >= 0 || !other.trusted) continue;
+    auto shape = shapes_.find({other.value.node, other.value.output});
+    // What the last run did not store is no input either.
+    if (shape != shapes_.end() && !(shape->second == other.tensor.shape())) continue;
+    spec.feeds.push_back({other.value, other.tensor});
+  }
+  Session session(scope_, std::move(spec), Keep::kAsked);
+  SetVariables();
+  if (Status status = session.Run(); !status.ok()) {
+    verdict.reason = Cat("it could not be computed: ", ToString(status));
+    return verdict;
+  }
+  return Judge(recorded, session);
+}
+
+// What turns out not to be of the last run is no input for others; so those are judged again, until no record falls out.
+std::vector<ReplayVerdict> Replay::Blocks() {
+  std::vector<ReplayVerdict> verdicts;
+  for (const Recorded& recorded : recorded_) {
+    const Node& node = graph_.node(recorded.value.node);
+    if (!recorded.tensor.defined()) {
+      verdicts.push_back({recorded.name, Kind::kUndetermined, recorded.fault});
+    } else if (node.variable >= 0) {
+      verdicts.push_back({recorded.name, Kind::kUndetermined, "a Variable: its recorded value is an input"});
+    } else if (IsSource(recorded.value.node) && !node.constant.defined() && node.def->name != "Restore") {
+      verdicts.push_back({recorded.name, Kind::kUndetermined, "a source: its recorded value is an input"});
+    } else {
+      verdicts.push_back(JudgeBlock(recorded));
+    }
+  }
+  bool again = true;
+  for (int round = 0; again && round < 8; ++round) {
+    again = false;
+    for (size_t i = 0; i < recorded_.size(); ++i) {
+      if (verdicts[i].kind == Kind::kAgree || !recorded_[i].tensor.defined() || IsSource(recorded_[i].value.node) || !recorded_[i].trusted) continue;
+      recorded_[i].trusted = false;
+      again = true;
+    }
+    for (size_t i = 0; again && i < recorded_.size(); ++i) {
+      if (recorded_[i].trusted || IsSource(recorded_[i].value.node)) continue;
+      ReplayVerdict verdict = JudgeBlock(recorded_[i]);
+      if (verdict.kind == Kind::kAgree) verdicts[i] = std::move(verdict);
+    }
+  }
+  return verdicts;
+}
+
+std::vector<ReplayVerdict> Replay::Whole() {
+  SessionSpec spec;
+  spec.id = "whole";
+  for (const Recorded& recorded : recorded_) spec.fetches.push_back({recorded.name, recorded.value});
+  spec.node = 0;
+  for (const SessionSpec& own : graph_.sessions()) {
+    spec.run.insert(spec.run.end(), own.run.begin(), own.run.end());
+    spec.node = own.node;
+  }
+  Session session(scope_, std::move(spec), Keep::kAsked);
+  SetVariables();
+  Status status = session.Run();
+  std::vector<ReplayVerdict> verdicts;
+  for (const Recorded& recorded : recorded_) {
+    if (!status.ok()) verdicts.push_back({recorded.name, Kind::kUndetermined, Cat("the page could not be run: ", ToString(status))});
+    else if (!recorded.tensor.defined()) verdicts.push_back({recorded.name, Kind::kUndetermined, recorded.fault});
+    else verdicts.push_back(Judge(recorded, session));
+  }
+  return verdicts;
+}
+
+const char* KindName(Kind kind) { return kind == Kind::kAgree ? "agree" : kind == Kind::kDiffer ? "differ" : "undetermined"; }
+
+struct ReplayOptions {
+  PageOptions page;
+  bool whole = false;
+};
+
+int RunReplay(const ReplayOptions& options) {
+  LoadedPage loaded = Load(options.page);
+  if (loaded.diagnostics.has_errors()) {
+    Report(loaded.diagnostics, options.page.json);
+    return kFailed;
+  }
+  if (loaded.page->recorded.empty()) {
+    Report(FailedPrecondition("the page has no recorded results").WithHint("replay needs a design page (.svg) that was saved after a run").WithPage(options.page.page),
+           options.page.json);
+    return kFailed;
+  }
+  std::vector<ReplayVerdict> verdicts = options.whole ? ReplayWhole(loaded.scope) : ReplayBlocks(loaded.scope);
+  int counts[3] = {0, 0, 0};
+  auto results = nlohmann::ordered_json::array();
+  for (const ReplayVerdict& verdict : verdicts) {
+    ++counts[static_cast<int>(verdict.kind)];
+    results.push_back({{"result", verdict.result}, {"verdict", KindName(verdict.kind)}, {"reason", verdict.reason}});
+    if (options.page.json || verdict.kind == Kind::kAgree) continue;
+    std::cout << Colored(KindName(verdict.kind), verdict.kind == Kind::kDiffer ? 31 : 33, 1) << "  " << verdict.result << "  " << verdict.reason << "\n";
+  }
+  if (options.page.json) {
+    std::cout << nlohmann::ordered_json{{"page", loaded.page->name}, {"results", results}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+  } else {
+    std::cout << counts[0] << " agree, " << counts[1] << " differ, " << counts[2] << " undetermined\n";
+  }
+  return counts[1] == 0 ? kOk : kFailed;
+}
+
+}  // namespace
+
+std::vector<ReplayVerdict> ReplayBlocks(const std::shared_ptr<Scope>& scope) { return Replay(scope).Blocks(); }
+std::vector<ReplayVerdict> ReplayWhole(const std::shared_ptr<Scope>& scope) { return Replay(scope).Whole(); }
+
+void AddReplay(CLI::App& app, int& status) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command = AddCommand(app, "replay", "Compute a page that was saved after a run again, and compare with what it recorded",
+                                 "  weft replay Xor.svg\n  weft replay Xor.svg --whole\n  weft replay page.svg --json", status, options, RunReplay);
+  options->page.AddTo(*command, true);
+  command->add_flag("--whole", options->whole, "Run the page once from its recorded Variables, rather than block by block");
+}
+
+}  // namespace weft::cli
