@@ -14,6 +14,9 @@
 
 namespace weft::kernels {
 
+/// Outputs of at least so many bytes are better written past the cache.
+inline constexpr int64_t kStreamBytes = 8 << 20;
+
 /// T: elements; P: parameters. Parameters are [cut.width] each, sums [cut.blocks, cut.width] each. `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1>
 class Sweep {
@@ -33,16 +36,15 @@ class Sweep {
   /// Does one of cut.tasks().
   void Run(const ChannelCut& cut, int64_t task) const {
     const ChannelCut::Part part = cut.part(task);
-    const bool streams = kWrites && stream && Streamable(cut);
-    if (cut.runs) {
-      if (streams) Runs<true>(cut, part);
-      else Runs<false>(cut, part);
-    } else if (streams) {
-      Rows<true>(cut, part);
-    } else {
-      Rows<false>(cut, part);
+    if constexpr (kWrites) {
+      if (stream && Streamable(cut)) {
+        if (cut.runs) Runs<true>(cut, part);
+        else Rows<true>(cut, part);
+        return StreamFence();
+      }
     }
-    if (streams) StreamFence();
+    if (cut.runs) Runs<false>(cut, part);
+    else Rows<false>(cut, part);
   }
 
  private:

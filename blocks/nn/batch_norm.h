@@ -11,8 +11,6 @@ inline constexpr TypeList<half, bfloat16, float> kNormTypes;
 inline constexpr TypeList<float> kFloatOnly;
 
 inline constexpr int64_t kNormTaskElements = 32 * 1024;
-/// Outputs of at least so many bytes are written past the cache.
-inline constexpr int64_t kNormStreamBytes = 8 << 20;
 
 inline bool ChannelsFirst(Layout layout) { return layout == Layout::NCHW || layout == Layout::NCDHW; }
 
@@ -71,7 +69,6 @@ void ForChannels(RunContext& ctx, const kernels::ChannelCut& cut, Body&& body) {
     for (int64_t c = begin; c < end; c += kernels::kMergeChannels) body(c, std::min<int64_t>(end, c + kernels::kMergeChannels));
   });
 }
-
 
 inline double ReciprocalDeviation(double variance, float epsilon) { return 1.0 / std::sqrt(variance + static_cast<double>(epsilon)); }
 

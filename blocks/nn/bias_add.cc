@@ -49,7 +49,8 @@ const T* SpreadBias(const kernels::ChannelCut& cut, const T* from, int64_t pair,
 template <class T>
 void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, const T* b, T* to) {
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
-  const kernels::Sweep<T, T, 1, 1, 0, decltype(add)> sweep{{x}, {b}, {}, to};
+  const bool streams = to != x && cut.box.count() * static_cast<int64_t>(sizeof(T)) >= kernels::kStreamBytes;
+  const kernels::Sweep<T, T, 1, 1, 0, decltype(add)> sweep{{x}, {b}, {}, to, streams};
   ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) sweep.Run(cut, task);
   });

@@ -10,19 +10,23 @@ struct Ports {
   static constexpr In<0> x{"x", "T", "[N, H, W, C] or [N, C, H, W]; in the third version also [N, D, H, W, C] or [N, C, D, H, W]"};
   static constexpr In<1> scale{"scale", kStatistics, "[C]: what the normalised x is multiplied by"};
   static constexpr In<2> offset{"offset", kStatistics, "[C]: what is added then"};
-  static constexpr In<3> mean{"mean", kStatistics, "[C]: the mean to use, or the moving mean so far; not read in training with factor 1 (may be [0])"};
+  static constexpr In<3> mean{"mean", kStatistics,
+      "[C]: the mean to use, or the moving mean so far; not read in training with factor 1 (may be [0])"};
   static constexpr In<4> variance{"variance", kStatistics, "[C]: the variance, as mean"};
   static constexpr Out<0> y{"y", "T", "the shape of x"};
   static constexpr Out<1> batch_mean{"batch_mean", kStatistics, "[C]: the mean of the batch, or the moving mean; the input in inference"};
   static constexpr Out<2> batch_variance{"batch_variance", kStatistics, "[C]: the variance (with Bessel's correction), as batch_mean"};
-  static constexpr Out<3> reserve_space_1{"reserve_space_1", kStatistics, "[C]: the mean of the batch, for the gradient; zeros in inference"};
-  static constexpr Out<4> reserve_space_2{"reserve_space_2", kStatistics, "[C]: the variance of the batch without correction; zeros in inference"};
+  static constexpr Out<3> reserve_space_1{"reserve_space_1", kStatistics,
+      "[C]: the mean of the batch, for the gradient; zeros in inference"};
+  static constexpr Out<4> reserve_space_2{"reserve_space_2", kStatistics,
+      "[C]: the variance of the batch without correction; zeros in inference"};
   static constexpr Out<5> reserve_space_3{"reserve_space_3", kStatistics, "a scalar, 0"};
 };
 using P = Ports<3>;  // the same indices in all versions
 
 constexpr Attr<float> epsilon{"epsilon", "0.0001", "added to the variance"};
-constexpr Attr<float> exponential_avg_factor{"exponential_avg_factor", "1", "weight of the batch in the moving mean and variance; 1: the batch alone"};
+constexpr Attr<float> exponential_avg_factor{"exponential_avg_factor", "1",
+    "weight of the batch in the moving mean and variance; 1: the batch alone"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
 constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
 constexpr Attr<bool> is_training{"is_training", "true", "true: normalise by the batch's own mean and variance; false: by the inputs"};
@@ -51,10 +55,11 @@ Result<Norm> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(P::x);
   const Layout layout = ctx.attr(data_format);
   const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
-  if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
+  if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
+      ", found ", shape);
   const kernels::ChannelBox box = NormBox(shape, layout);
   Norm norm{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor),
-            ctx.attr(is_training), shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kNormStreamBytes};
+            ctx.attr(is_training), shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kernels::kStreamBytes};
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 3);
   ctx.set_scratch(norm.scratch.bytes());
@@ -78,7 +83,8 @@ void SetParameters(const Norm& norm, RunContext& ctx, int64_t c, double mean, do
 void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
   kernels::Moments moments;
   kernels::MergeBlocks(norm.cut, {norm.cut, norm.scratch.sum(ctx, 0)}, first, end, moments);
-  const double count = static_cast<double>(norm.cut.box.per_channel()), bessel = count > 1 ? count / (count - 1) : 1.0, factor = norm.factor;
+  const double count = static_cast<double>(norm.cut.box.per_channel()), bessel = count > 1 ? count / (count - 1) : 1.0,
+      factor = norm.factor;
   for (int64_t c = first; c < end; ++c) {
     double mean = moments.mean[c - first], variance = moments.variance[c - first];
     SetParameters(norm, ctx, c, mean, variance);
@@ -116,7 +122,8 @@ void Normalize(const Norm& norm, RunContext& ctx) {
   ForChannels(ctx, norm.cut, [&](int64_t first, int64_t end) { (norm.training ? FinishBatch : FinishInference)(norm, ctx, first, end); });
   auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
   const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
-      {x}, {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)}, {}, ctx.out<T>(P::y).data(), norm.stream};
+      {x}, {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)}, {}, ctx.out<T>(P::y).data(),
+          norm.stream};
   ForTasks(ctx, norm.cut, norm.training, [&](int64_t task) { sweep.Run(norm.cut, task); });
   if constexpr (kVersion == 3) ctx.out<float>(P::reserve_space_3)[0] = 0;
 }
@@ -139,7 +146,8 @@ Status Gradient(GradientBuilder& g) {
                            {"reserve_space_2", {training ? g.out(P::reserve_space_2) : g.in(P::variance)}}};
   if (kVersion == 3) inputs.push_back({"reserve_space_3", {g.out(P::reserve_space_3)}});
   const GradientValue x_backprop = g.Add(kGradientBlocks[kVersion], inputs,
-                                         {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")}, {"is_training", training}});
+                                         {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")},
+                                          {"is_training", training}});
   g.Set(P::x, x_backprop);
   g.Set(P::scale, g.Output(x_backprop, 1));
   g.Set(P::offset, g.Output(x_backprop, 2));
@@ -148,8 +156,8 @@ Status Gradient(GradientBuilder& g) {
 
 constexpr const char* kSummary = "Normalises each channel to mean 0 and variance 1, then scales and shifts it.";
 constexpr const char* kDetails =
-    "y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Training takes mean and variance from the batch, with any mean far from 0, as "
-    "exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
+    "y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Training takes mean and variance from the batch, with any mean far from 0, "
+    "as exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
 
 template <int kVersion>
 auto Declare(const char* name) {

@@ -24,7 +24,8 @@ using P = Ports<3>;  // the same indices in all versions
 constexpr Attr<float> epsilon{"epsilon", "0.0001", "what was added to the variance"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
 constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
-constexpr Attr<bool> is_training{"is_training", "true", "true: mean and variance are the batch's and depend on x; false: they are constants"};
+constexpr Attr<bool> is_training{"is_training", "true",
+    "true: mean and variance are the batch's and depend on x; false: they are constants"};
 
 struct NormGrad {
   kernels::ChannelCut cut;
@@ -38,7 +39,8 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   const Layout layout = ctx.attr(data_format);
   const bool deep = layout == Layout::NDHWC || layout == Layout::NCDHW;
   if (shape.rank() != 4 && !(deep && shape.rank() == 5)) {
-    return ctx.Error(P::y_backprop, "needs rank ", deep ? 5 : 4, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
+    return ctx.Error(P::y_backprop, "needs rank ", deep ? 5 : 4, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
+        ", found ", shape);
   }
   if (!(ctx.shape(P::x) == shape)) return ctx.Error(P::x, "needs the shape of y_backprop, ", shape, ", found ", ctx.shape(P::x));
   const kernels::ChannelBox box = NormBox(shape, layout);
@@ -46,7 +48,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
   NormGrad grad{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training),
-                shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kNormStreamBytes};
+                shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kernels::kStreamBytes};
   grad.scratch = NormScratch(grad.cut, 2, 4);
   ctx.set_scratch(grad.scratch.bytes());
   ctx.set(P::x_backprop, shape);
@@ -89,7 +91,8 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
 template <class T>
 void Train(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
-  float* const p[] = {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1), grad.scratch.parameter(ctx, 2), grad.scratch.parameter(ctx, 3)};
+  float* const p[] = {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1), grad.scratch.parameter(ctx, 2),
+      grad.scratch.parameter(ctx, 3)};
   auto add = [](const auto& v, const auto& q, auto& sum) {
     sum[0] += v[0];
     sum[1] += v[0] * (v[1] - q[0]);
@@ -98,7 +101,8 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   ForTasks(ctx, grad.cut, false, [&](int64_t task) { sums.Run(grad.cut, task); });
   ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
   auto map = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
-  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{{g, x}, {p[0], p[1], p[2], p[3]}, {}, ctx.out<T>(P::x_backprop).data(), grad.stream};
+  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{{g, x}, {p[0], p[1], p[2], p[3]}, {}, ctx.out<T>(P::x_backprop).data(),
+      grad.stream};
   ForTasks(ctx, grad.cut, true, [&](int64_t task) { output.Run(grad.cut, task); });
 }
 
@@ -138,7 +142,8 @@ Status Gradient(GradientBuilder& g) {
                                       {"scale", {g.in(P::scale)}},
                                       {"mean", {g.in(P::reserve_space_1)}},
                                       {"variance", {g.in(P::reserve_space_2)}}},
-                                     {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")}, {"is_training", g.AttrOf("is_training")}});
+                                     {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")},
+                                      {"is_training", g.AttrOf("is_training")}});
   g.Set(P::y_backprop, y_grad);
   g.Set(P::x, g.Output(y_grad, 1));
   g.Set(P::scale, g.Output(y_grad, 2));
@@ -147,8 +152,9 @@ Status Gradient(GradientBuilder& g) {
 
 constexpr const char* kSummary = "The gradient of batch normalisation with respect to x, scale and offset.";
 constexpr const char* kDetails =
-    "With n = (x - mean) / deviation: offset_backprop sums y_backprop, scale_backprop sums y_backprop n; x_backprop is scale / deviation times "
-    "y_backprop, in training less its mean and less n times the mean of y_backprop n. Every layout is computed in training and in inference.";
+    "With n = (x - mean) / deviation: offset_backprop sums y_backprop, scale_backprop sums y_backprop n; x_backprop is scale / deviation "
+    "times y_backprop, in training less its mean and less n times the mean of y_backprop n. Every layout is computed in training and "
+    "in inference.";
 
 template <int kVersion>
 auto DeclareInputs(const char* name) {

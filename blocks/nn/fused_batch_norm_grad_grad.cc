@@ -30,12 +30,15 @@ struct SecondOrder {
   float epsilon;
   bool training;
 };
-enum Parameter { kMean, kReciprocal, kMeanG, kMeang, kFactorG, kFactorC, kConstant, kXFactorG, kXFactorg, kXFactorC, kProductGc, kProductgc, kParameters };
+enum Parameter { kMean, kReciprocal, kMeanG, kMeang, kFactorG, kFactorC, kConstant, kXFactorG, kXFactorg, kXFactorC, kProductGc,
+    kProductgc, kParameters };
 
 Result<SecondOrder> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(x);
   if (shape.rank() != 4 && shape.rank() != 5) return ctx.Error(x, "needs rank 4 or 5, found ", shape);
-  if (!(ctx.shape(grad_x_backprop) == shape)) return ctx.Error(grad_x_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(grad_x_backprop));
+  if (!(ctx.shape(grad_x_backprop) == shape)) {
+    return ctx.Error(grad_x_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(grad_x_backprop));
+  }
   if (!(ctx.shape(y_backprop) == shape)) return ctx.Error(y_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(y_backprop));
   const kernels::ChannelBox box = NormBox(shape, ctx.attr(data_format));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, grad_scale_backprop, box.channels));
@@ -128,7 +131,8 @@ class Work {
   void SumCentred(bool centred) {
     if (centred) {
       auto add = [](const auto& v, const auto& p, auto& sum) { sum[0] += (v[0] - p[0]) * (v[1] - p[1]); };
-      Sweep(kernels::Sweep<T, float, 2, 2, 1, decltype(add)>{{G_, g_}, {parameter(kMeanG), parameter(kMeang)}, {plan_.scratch.sum(ctx_, 0)}});
+      Sweep(kernels::Sweep<T, float, 2, 2, 1, decltype(add)>{
+          {G_, g_}, {parameter(kMeanG), parameter(kMeang)}, {plan_.scratch.sum(ctx_, 0)}});
     } else {
       auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0] * v[1]; };
       Sweep(kernels::Sweep<T, float, 2, 0, 1, decltype(add)>{{G_, g_}, {}, {plan_.scratch.sum(ctx_, 0)}});
@@ -178,7 +182,8 @@ class Work {
   const SecondOrder& plan_;
   const kernels::ChannelCut& cut_;
   RunContext& ctx_;
-  const T *G_ = ctx_.template in<T>(grad_x_backprop).data(), *g_ = ctx_.template in<T>(y_backprop).data(), *x_ = ctx_.template in<T>(x).data();
+  const T *G_ = ctx_.template in<T>(grad_x_backprop).data(), *g_ = ctx_.template in<T>(y_backprop).data(),
+      *x_ = ctx_.template in<T>(x).data();
 };
 
 constexpr auto Run = []<class T>(const SecondOrder& plan, RunContext& ctx) { Work<T>(plan, ctx).Run(); };
@@ -187,9 +192,10 @@ constexpr auto Run = []<class T>(const SecondOrder& plan, RunContext& ctx) { Wor
 
 BlockDef FusedBatchNormGradGrad() {
   return Block("FusedBatchNormGradGrad", "The second-order gradient of batch normalisation.")
-      .Details("Made by the gradients of FusedBatchNormGrad, FusedBatchNormGradV2 and FusedBatchNormGradV3. In training mean and variance are taken "
-               "from x again, as TensorFlow's gradient does.")
-      .Ports(grad_x_backprop, grad_scale_backprop, grad_offset_backprop, y_backprop, x, scale, mean, variance, y_backprop_grad, x_grad, scale_grad)
+      .Details("Made by the gradients of FusedBatchNormGrad, FusedBatchNormGradV2 and FusedBatchNormGradV3. In training mean and "
+               "variance are taken from x again, as TensorFlow's gradient does.")
+      .Ports(grad_x_backprop, grad_scale_backprop, grad_offset_backprop, y_backprop, x, scale, mean, variance, y_backprop_grad, x_grad,
+          scale_grad)
       .Types("T", kNormTypes)
       .Attrs(epsilon, data_format, is_training)
       .Internal()

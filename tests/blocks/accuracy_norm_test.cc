@@ -38,7 +38,9 @@ constexpr Measured kTensorFlow[] = {
 };
 
 /// A number in [0, 1) that looks random.
-double Unit(int64_t i, uint64_t seed) { return static_cast<double>((static_cast<uint64_t>(i) * 2654435761u + seed) & 0xFFFFFFu) / 16777216.0; }
+double Unit(int64_t i, uint64_t seed) {
+  return static_cast<double>((static_cast<uint64_t>(i) * 2654435761u + seed) & 0xFFFFFFu) / 16777216.0;
+}
 
 /// Two channels of `count` values each, as [count, 1, 1, 2] or [1, 2, count, 1]; `of` gives value i of a channel.
 template <class T>
@@ -80,7 +82,9 @@ struct Exact {
   }
 };
 
-double FloatAt(const BlockResult& result, const char* port, int c) { return result.outputs.at(port).values<float>()[static_cast<size_t>(c)]; }
+double FloatAt(const BlockResult& result, const char* port, int c) {
+  return result.outputs.at(port).values<float>()[static_cast<size_t>(c)];
+}
 
 /// No worse than TensorFlow, or than one rounding to the output's type.
 void CheckError(const char* what, double error, double tensorflow, double rounding) {
@@ -112,7 +116,8 @@ void CheckNorm(const Measured& m, const char* layout) {
   const Data<T> x(m.count, m.channels_first, [](int64_t i, int c) { return c == 0 ? 100 + Unit(i, 40503) : 5 * Unit(i, 977); });
   const Data<T> g(m.count, m.channels_first, [](int64_t i, int c) { return c == 0 ? Unit(i, 555) : Unit(i, 31337) - 0.5; });
   const Tensor ones = Tensor::Of<float>({1, 1}), zeros = Tensor::Of<float>({0, 0}), none = Tensor::Of<float>({});
-  const BlockResult norm = BlockTester(Catalog(), "FusedBatchNormV3").Attrs(layout).Input("x", x.tensor).Input("scale", ones).Input("offset", zeros)
+  const BlockResult norm = BlockTester(Catalog(), "FusedBatchNormV3").Attrs(layout).Input("x", x.tensor)
+                               .Input("scale", ones).Input("offset", zeros)
                                .Input("mean", none).Input("variance", none).Run();
   REQUIRE(norm.status.ok());
   Tensor means = Tensor::Of<float>({0, 0}), variances = Tensor::Of<float>({0, 0});
@@ -134,7 +139,8 @@ void CheckNorm(const Measured& m, const char* layout) {
   for (int c = 0; c < 2; ++c) {
     const double mean = means.values<float>()[static_cast<size_t>(c)], variance = variances.values<float>()[static_cast<size_t>(c)];
     const double reciprocal = 1 / std::sqrt(variance + epsilon);
-    const Exact sum(m.count, [&](int64_t i) { return g(i, c); }), product(m.count, [&](int64_t i) { return g(i, c) * (x(i, c) - mean) * reciprocal; });
+    const Exact sum(m.count, [&](int64_t i) { return g(i, c); });
+    const Exact product(m.count, [&](int64_t i) { return g(i, c) * (x(i, c) - mean) * reciprocal; });
     CheckError("offset_backprop", std::abs(FloatAt(grad, "offset_backprop", c) - sum.sum) / sum.magnitude, m.offset_grad, kFloatSum);
     CheckError("scale_backprop", std::abs(FloatAt(grad, "scale_backprop", c) - product.sum) / product.magnitude, m.scale_grad, kFloatSum);
     const double x_error = x.Worst(grad.outputs.at("x_backprop"), c, [&](int64_t i) {
@@ -165,13 +171,38 @@ TEST_CASE("statistics hold where one value is far from all others", "[accuracy]"
   const Data<float> x(count, false, [](int64_t i, int c) { return i == 0 ? 1e4 : c * 1000 + Unit(i, 7); });
   const Tensor ones = Tensor::Of<float>({1, 1}), none = Tensor::Of<float>({});
   const BlockResult norm =
-      BlockTester(Catalog(), "FusedBatchNorm").Input("x", x.tensor).Input("scale", ones).Input("offset", ones).Input("mean", none).Input("variance", none).Run();
+      BlockTester(Catalog(), "FusedBatchNorm").Input("x", x.tensor).Input("scale", ones).Input("offset", ones)
+          .Input("mean", none).Input("variance", none).Run();
   REQUIRE(norm.status.ok());
   for (int c = 0; c < 2; ++c) {
     const double mean = Exact(count, [&](int64_t i) { return x(i, c); }).sum / static_cast<double>(count);
     const double variance = Exact(count, [&](int64_t i) { return (x(i, c) - mean) * (x(i, c) - mean); }).sum / static_cast<double>(count);
     CHECK(FloatAt(norm, "reserve_space_1", c) == Approx(mean).epsilon(1e-7));
     CHECK(FloatAt(norm, "reserve_space_2", c) == Approx(variance).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("outputs too large for the cache are written whole", "[accuracy]") {
+  const int64_t inner = 70000;
+  const Tensor bias = Tensor::Of<float>({1, 2}), variance = Tensor::Of<float>({0.5f, 4});
+  for (const bool channels_first : {false, true}) {
+    Tensor x = Tensor::Allocate(DType::kFloat, channels_first ? Shape{16, 2, inner, 1} : Shape{16, inner, 1, 2}).value();
+    for (int64_t i = 0; i < x.count(); ++i) x.values<float>()[static_cast<size_t>(i)] = static_cast<float>(Unit(i, 99));
+    const std::string layout = channels_first ? "data_format_ = NCHW;" : "data_format_ = NHWC;";
+    const BlockResult sum = BlockTester(Catalog(), "BiasAdd").Attrs(layout).Input("value", x).Input("bias", bias).Run();
+    const BlockResult norm = BlockTester(Catalog(), "FusedBatchNorm").Attrs(layout + "is_training_ = false;")
+                                 .Input("x", x).Input("scale", bias)
+                                 .Input("offset", bias).Input("mean", bias).Input("variance", variance).Run();
+    REQUIRE(sum.status.ok());
+    REQUIRE(norm.status.ok());
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const size_t c = static_cast<size_t>(channels_first ? i / inner % 2 : i % 2), at = static_cast<size_t>(i);
+      const float v = x.values<float>()[at], b = bias.values<float>()[c];
+      const double y = (v - b) * b / std::sqrt(variance.values<float>()[c] + 1e-4) + b;
+      wrong += sum.outputs.at("output").values<float>()[at] != v + b || std::abs(norm.outputs.at("y").values<float>()[at] - y) > 1e-6;
+    }
+    CHECK(wrong == 0);
   }
 }
 
