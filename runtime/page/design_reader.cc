@@ -46,6 +46,7 @@ class DesignReader {
       : report_(result.diagnostics, options.name), importer_(options, result.page, report_), page_(result.page) {}
 
   void Read(std::string_view text) {
+    page_.complete = false;
     if (Status status = CheckDocument(text); !status.ok()) return report_.Error(std::move(status), "");
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
@@ -59,6 +60,7 @@ class DesignReader {
     if (std::string_view(root.name()) != "svg") {
       return report_.Error(InvalidArgument("needs a design page, whose first element is <svg>, found <", root.name(), ">"), "");
     }
+    page_.complete = true;
     Visit(root);
     for (size_t i = 0; i < links_.size(); ++i) AddLink(links_[i], Cat("/pg-link/", i));
     page_.has_layout = !page_.layout.empty();
@@ -111,7 +113,10 @@ class DesignReader {
     else CheckId(report_, id, pointer, true);
     blocks_.emplace(id, block);
     importer_.SetType(block, use.attribute("xlink:href").value());
-    if (Status status = CheckName("a symbol", page_.blocks[block].type); !status.ok()) report_.Error(std::move(status), pointer);
+    if (Status status = CheckName("a symbol", page_.blocks[block].type); !status.ok()) {
+      page_.blocks[block].faulty = true;
+      report_.Error(std::move(status), pointer);
+    }
     const Point corner{origin.x + NumberOf(use.attribute("x").value()), origin.y + NumberOf(use.attribute("y").value())};
     page_.layout.push_back({id, Rounded(corner.x), Rounded(corner.y)});
     size_t index = 0;

@@ -127,6 +127,7 @@ void Importer::AddValue(size_t block, const Pin& pin, const std::string& pointer
   const size_t input = InputOf(block, name);
   if (!owner.inputs[input].items.empty()) return;  // wired, or a repeat of the value
   Literal literal;
+  owner.inputs[input].faulty = true;
   if (!Describe(pin, pointer, literal)) return;
   if (pin.binary) {
     Result<Tensor> tensor = Binary(pin, literal);
@@ -138,6 +139,7 @@ void Importer::AddValue(size_t block, const Pin& pin, const std::string& pointer
     literal.text = pin.text;
     if (pin.type == "string") literal.dtype.reset();
   }
+  owner.inputs[input].faulty = false;
   owner.inputs[input].items.push_back(std::move(literal));
 }
 
@@ -178,17 +180,20 @@ void Importer::AddWire(size_t block, std::string_view pin, std::string_view from
   if (IsNamed(name, "scope")) return;
   if (Status status = CheckName("a pin", name); !status.ok()) return report_.Error(std::move(status), pointer);
   Result<Wire> wire = ParseWire(Cat(from_id, ".", from_pin));
-  if (!wire.ok()) return report_.Error(std::move(wire).status(), pointer, name);
   const size_t index = InputOf(block, name);
   PageInput& input = page_.blocks[block].inputs[index];
-  if (!input.items.empty() && std::holds_alternative<Literal>(input.items[0])) input.items.clear();  // the wire decides
+  if (!wire.ok()) {
+    input.faulty = true;
+    return report_.Error(std::move(wire).status(), pointer, name);
+  }
+  if (!input.items.empty() && LiteralOf(input.items[0]) != nullptr) input.items.clear();  // the wire decides
   input.items.push_back(std::move(*wire));
   input.list = input.items.size() > 1;
 }
 
 void Importer::Finish() {
   for (PageBlock& block : page_.blocks) {
-    std::erase_if(block.inputs, [](const PageInput& input) { return input.items.empty(); });
+    std::erase_if(block.inputs, [](const PageInput& input) { return input.items.empty() && !input.faulty; });
     block.has_inputs = !block.inputs.empty();
   }
   CheckUniqueIds(report_, page_);

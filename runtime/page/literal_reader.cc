@@ -316,18 +316,24 @@ void LiteralReader::Finish() {
   has_file_ ? FinishFile() : FinishValues();
 }
 
+void LiteralReader::ErrorAt(std::string_view member, Status status) {
+  faulty_ = true;
+  report_.Error(std::move(status), Cat(walk_.pointer(), member), port_);
+}
+
 void LiteralReader::FinishValues() {
   if (!values_text_.empty()) ReplayValues();
-  if (values_.faulty()) return;
+  faulty_ = values_.faulty();
+  if (faulty_) return;
   Result<Tensor> tensor = values_.store().Take(*literal_.shape);
   if (tensor.ok()) literal_.tensor = std::move(*tensor);
-  else report_.Error(std::move(tensor).status(), walk_.pointer() + "/values", port_);
+  else ErrorAt("/values", std::move(tensor).status());
 }
 
 void LiteralReader::FinishFile() {
   Result<Tensor> tensor = ReadBinary(options_, literal_.file, literal_.offset, *literal_.dtype, *literal_.shape);
   if (tensor.ok()) literal_.tensor = std::move(*tensor);
-  else report_.Error(std::move(tensor).status(), walk_.pointer() + "/file", port_);
+  else ErrorAt("/file", std::move(tensor).status());
 }
 
 }  // namespace weft::page

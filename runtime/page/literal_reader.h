@@ -51,6 +51,8 @@ class LiteralReader {
 
   void Begin(std::string_view port);
   bool active() const { return active_; }
+  /// Something in the literal was reported.
+  bool faulty() const { return faulty_; }
   void Scalar(JsonScalar& value);
   void Start(bool object);
   void Key(std::string& key);
@@ -62,7 +64,11 @@ class LiteralReader {
   enum class State : uint8_t { kMembers, kShape, kValues, kRecord, kSkip };
   enum class Member : uint8_t { kDType, kShape, kValues, kText, kFile, kOffset, kOther };
 
-  void Error(Status status) { report_.Error(std::move(status), walk_.pointer(), port_); }
+  void Error(Status status) {
+    faulty_ = true;
+    report_.Error(std::move(status), walk_.pointer(), port_);
+  }
+  void ErrorAt(std::string_view member, Status status);
   void WrongKind(std::string_view needed, std::string_view found);
   void SetDType(const std::string& name);
   void ShapeDim(const JsonScalar& value);

@@ -101,6 +101,7 @@ ReadPageResult ReadPageFile(const std::filesystem::path& path) {
   Result<std::string> bytes = ReadBytes(path.string(), options.name, 0, -1, true);
   if (bytes.ok()) return ReadPage(*bytes, options);
   ReadPageResult result;
+  result.page.complete = false;
   result.diagnostics.Error(std::move(bytes).status().WithPage(options.name));
   return result;
 }

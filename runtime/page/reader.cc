@@ -86,7 +86,10 @@ class TensorSink : public page::JsonSink {
 
 ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options) {
   ReadPageResult result;
-  const auto fail = [&](Status status) { result.diagnostics.Error(std::move(status).WithPage(options.name)); };
+  const auto fail = [&](Status status) {
+    result.page.complete = false;
+    result.diagnostics.Error(std::move(status).WithPage(options.name));
+  };
   std::string storage;
   Result<std::string_view> utf8 = page::ToUtf8(bytes, storage);
   if (!utf8.ok()) {

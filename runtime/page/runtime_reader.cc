@@ -15,7 +15,7 @@ class RuntimeReader : public JsonSink {
       : report_(result.diagnostics, options.name), importer_(options, result.page, report_), page_(result.page), walk_(*this) {}
 
   void Read(std::string_view text) {
-    walk_.Run(text);
+    page_.complete = walk_.Run(text);
     report_.EndBlock("");
     importer_.Finish();
   }
@@ -102,13 +102,19 @@ void RuntimeReader::Scalar(JsonScalar& value) {
   if (key_ != "id" && key_ != "symbol-name") return;
   has_id_ |= key_ == "id";
   has_symbol_ |= key_ == "symbol-name";
-  if (!string) return WrongKind("a string", KindName(value));
+  if (!string) {
+    page_.blocks[block_].faulty = true;
+    return WrongKind("a string", KindName(value));
+  }
   if (key_ == "id") {
     page_.blocks[block_].id = std::move(*value.text);
     CheckId(report_, page_.blocks[block_].id, walk_.pointer(), true);
   } else {
     importer_.SetType(block_, *value.text);
-    if (Status status = CheckName("a symbol", page_.blocks[block_].type); !status.ok()) report_.Error(std::move(status), walk_.pointer());
+    if (Status status = CheckName("a symbol", page_.blocks[block_].type); !status.ok()) {
+      page_.blocks[block_].faulty = true;
+      report_.Error(std::move(status), walk_.pointer());
+    }
   }
 }
 
@@ -178,6 +184,7 @@ void RuntimeReader::EndPin() {
 
 void RuntimeReader::EndObject() {
   if (!has_id_) report_.Error(InvalidArgument("a block needs an \"id\""), walk_.pointer());
+  page_.blocks[block_].faulty |= !has_symbol_;
   if (!has_symbol_) report_.Error(InvalidArgument("a block needs a \"symbol-name\"").WithHint("for example \"#MatMul\""), walk_.pointer());
   // The id may have come after the pins.
   for (size_t i = first_recorded_; i < page_.recorded.size(); ++i) page_.recorded[i].block = page_.blocks[block_].id;

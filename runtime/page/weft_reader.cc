@@ -27,7 +27,7 @@ class WeftReader : public JsonSink {
 
   void Read(std::string_view text) {
     page_.blocks.reserve(GuessBlocks(text));
-    const bool complete = walk_.Run(text);
+    const bool complete = page_.complete = walk_.Run(text);
     report_.EndBlock(id_);
     if (newer_) return;
     if (complete && object_) {
@@ -45,13 +45,14 @@ class WeftReader : public JsonSink {
   void Fault(Status status) override {
     const std::string pointer = walk_.pointer();
     report_.Error(std::move(status), pointer, port_);
+    if (state_ == State::kBlock) block().faulty = true;
   }
 
  private:
   enum class State : uint8_t { kRoot, kPage, kBlocks, kBlock, kInputs, kInputList, kLiteral, kRecord, kSettings, kLayout, kSkip };
 
   PageBlock& block() { return page_.blocks.back(); }
-  void Error(Status status) { report_.Error(std::move(status), walk_.pointer(), port_); }
+  void Error(Status status);
   void WrongKind(std::string_view needed, std::string_view found) { Error(InvalidArgument("needs ", needed, ", found ", found)); }
   static std::string_view Name(bool object) { return object ? "an object" : "an array"; }
 
@@ -91,6 +92,12 @@ class WeftReader : public JsonSink {
   bool object_ = false, has_version_ = false, has_name_ = false, has_blocks_ = false, newer_ = false;
   bool has_id_ = false, has_type_ = false;
 };
+
+void WeftReader::Error(Status status) {
+  report_.Error(std::move(status), walk_.pointer(), port_);
+  if (state_ == State::kBlock || state_ == State::kSettings) block().faulty = true;
+  if ((state_ == State::kInputs || state_ == State::kInputList) && !block().inputs.empty()) block().inputs.back().faulty = true;
+}
 
 void WeftReader::Version(const JsonScalar& value) {
   has_version_ = true;
@@ -181,8 +188,9 @@ void WeftReader::Key(std::string& key) {
     case State::kLayout: layout_.Key(key); return recorder_.Key(key);
     case State::kInputs:
       port_ = key;
+      block().inputs.emplace_back();
       if (Status status = CheckName("a port", key); !status.ok()) Error(std::move(status));
-      block().inputs.push_back({std::move(key), false, {}});
+      block().inputs.back().port = std::move(key);
       return;
     default: key_ = std::move(key);
   }
@@ -332,6 +340,7 @@ void WeftReader::End(bool object) {
     case State::kLiteral:
       literal_.End(object);
       if (literal_.active()) return;
+      block().inputs.back().faulty |= literal_.faulty();
       AddItem(literal_.Take());
       state_ = after_;
       return;

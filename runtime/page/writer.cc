@@ -118,7 +118,7 @@ void AppendLiteral(std::string& out, const Literal& literal) {
 
 void AppendItem(std::string& out, const InputItem& item) {
   if (const Wire* wire = std::get_if<Wire>(&item)) AppendJsonString(out, ToString(*wire));
-  else AppendLiteral(out, std::get<Literal>(item));
+  else AppendLiteral(out, *LiteralOf(item));
 }
 
 void AppendInput(std::string& out, const PageInput& input) {

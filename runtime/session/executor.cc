@@ -1,5 +1,6 @@
 #include "runtime/session/executor.h"
 
+#include <algorithm>
 #include <new>
 
 namespace weft {
@@ -58,6 +59,10 @@ bool Executor::PlanFits() const {
 }
 
 Status Executor::MakeReady() {
+  auto broken = [&](int node) { return node >= 0 && graph_.node(node).broken; };
+  bool faulty = broken(spec_.node) || std::any_of(spec_.run.begin(), spec_.run.end(), broken);
+  for (const SessionSpec::Fetch& fetch : spec_.fetches) faulty |= broken(fetch.value.node);
+  if (faulty) return FailedPrecondition("the session '", spec_.id, "' cannot run: the page has errors at what it asks for");
   if (!PlanFits()) {
     Diagnostics diagnostics;
     Prepare(diagnostics);

@@ -1,6 +1,7 @@
 #include "weft/session/session.h"
 
 #include <charconv>
+#include <set>
 
 #include "runtime/session/executor.h"
 
@@ -144,6 +145,21 @@ std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
     if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
   }
   return names;
+}
+
+void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) {
+  const Graph& graph = scope->graph();
+  if (!graph.page().complete) return;
+  std::vector<SessionSpec> sessions = graph.sessions();
+  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
+  std::set<std::string> seen;  // sessions share blocks, and so their faults
+  for (SessionSpec& spec : sessions) {
+    Diagnostics found;
+    Session(scope, std::move(spec)).Prepare(found);
+    for (const Diagnostic& diagnostic : found.all()) {
+      if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
+    }
+  }
 }
 
 }  // namespace weft

@@ -25,7 +25,7 @@ std::string Inputs(const PageBlock& block) {
         out += ToString(*wire);
         continue;
       }
-      const auto& literal = std::get<Literal>(input.items[i]);
+      const auto& literal = *LiteralOf(input.items[i]);
       if (literal.form == Literal::Form::kText) out += Cat("'", literal.text, "'", literal.dtype ? Cat(":", *literal.dtype) : "");
       else out += ToString(literal.tensor);
       if (literal.shape) out += ToString(*literal.shape);
@@ -233,7 +233,7 @@ TEST_CASE("Published pages are read without a fault", "[page]") {
     CHECK(WritePage(again.page) == converted);
   }
   const Page cnn = ReadPageFile(folder / "convolution_neural_network_eval.svg").page;
-  const auto& weights = std::get<Literal>(BlockOf(cnn, "ID_TRAIN_W").inputs[0].items[0]);
+  const auto& weights = *LiteralOf(BlockOf(cnn, "ID_TRAIN_W").inputs[0].items[0]);
   CHECK(weights.tensor.dtype() == DType::kFloat);
   CHECK(weights.tensor.shape() == Shape{10, 3136});
   const Page gradients = ReadPageFile(folder / "addsymbolicgradients.svg").page;

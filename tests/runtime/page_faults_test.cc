@@ -255,7 +255,7 @@ TEST_CASE("Page files: folders, absent files, files beside the page", "[page]") 
   };
   const ReadPageResult good = literal("x.bin", 4);
   REQUIRE_FALSE(good.diagnostics.has_errors());
-  const auto& value = std::get<Literal>(good.page.blocks[0].inputs[0].items[0]);
+  const auto& value = *LiteralOf(good.page.blocks[0].inputs[0].items[0]);
   CHECK(SameBits(value.tensor, Tensor::Of<float>({1, 2})));
   CHECK(
       Finding(literal("x.bin", 8)) ==

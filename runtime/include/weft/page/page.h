@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,13 +44,38 @@ struct Literal {
   std::string extra;           // unknown keys: the members as JSON text ("\"a\": 1, \"b\": 2"), or empty
 };
 
-using InputItem = std::variant<Wire, Literal>;
+/// A value on the heap that is copied with its owner: a large alternative does not make the small one large.
+template <class T>
+class Boxed {
+ public:
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(const Boxed& other) : value_(std::make_unique<T>(*other.value_)) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+
+ private:
+  std::unique_ptr<T> value_;  // null once moved from
+};
+
+using InputItem = std::variant<Wire, Boxed<Literal>>;
+/// The item's wire or literal; null where it is the other.
+inline const Wire* WireOf(const InputItem& item) { return std::get_if<Wire>(&item); }
+inline const Literal* LiteralOf(const InputItem& item) {
+  const auto* boxed = std::get_if<Boxed<Literal>>(&item);
+  return boxed == nullptr ? nullptr : &**boxed;
+}
 
 /// What is connected to one input port. A port that is not connected has no PageInput.
 struct PageInput {
   std::string port;
   bool list = false;             // written as a JSON array, also where it holds one item
   std::vector<InputItem> items;  // one, where not a list
+  bool faulty = false;           // its reader reported a fault, so that what follows from it is not reported again
 };
 
 /// One block. Unknown block types, ports, attributes and keys are kept as they were written.
@@ -60,6 +86,7 @@ struct PageBlock {
   std::string attrs_object;  // the JSON text of an attribute object, or empty
   bool has_attrs = false;    // an empty "attrs" is kept, too
   bool has_inputs = false;   // so is an empty "inputs"
+  bool faulty = false;       // its reader reported a fault of its type or attributes
   std::vector<PageInput> inputs;
   std::string extra;    // unknown keys: the members as JSON text, or empty
   std::string pointer;  // where an imported block stood ("/object/3"); empty for Weft's own format: "/blocks/INDEX"
@@ -91,6 +118,7 @@ struct Page {
   std::string layout_text;  // the JSON text of a layout that is not id -> [x, y] throughout; written back as it was
   std::string extra;        // unknown keys of the page: the members as JSON text, or empty
   std::vector<RecordedResult> recorded;  // imported design pages only
+  bool complete = true;  // false where the document broke off: blocks may be missing, so what they would give is not missed
 
   /// Index into blocks, or -1. Linear; the graph keeps its own index.
   int Find(std::string_view id) const;

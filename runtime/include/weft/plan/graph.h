@@ -94,7 +94,8 @@ class Graph {
   const std::vector<int>& variables() const { return variables_; }
   /// The page's ClientSession blocks, in page order.
   const std::vector<SessionSpec>& sessions() const { return sessions_; }
-  /// Fetches of every output that nobody reads, for pages without a session.
+  /// Fetches of every output that nobody reads, for pages without a session. Broken blocks are among those to run, so that a plan finds
+  /// the faults of what they read.
   SessionSpec DefaultSession() const;
 
   /// "ID.port", "ID.port[2]": the value. not_found with a suggestion.
@@ -114,8 +115,8 @@ class Graph {
   Graph(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name)
       : page_(std::move(page)), registry_(registry), name_(name) {}
 
-  /// What a named port of a block stands for; a whole list where the port is one and no element is named.
-  Result<std::vector<ValueRef>> Resolve(const Wire& wire) const;
+  /// What a named port of a node stands for; a whole list where the port is one and no element is named. One value of a broken node.
+  Status Resolve(const Wire& wire, int node, std::vector<ValueRef>& values) const;
 
   std::shared_ptr<const Page> page_;
   const Registry& registry_;

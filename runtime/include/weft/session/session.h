@@ -83,4 +83,8 @@ class Session {
   std::unique_ptr<class Executor> executor_;
 };
 
+/// Plans every session of the page, or the default one where it has none, and reports each fault of shapes once. Also where the page has
+/// other errors: then for all that those do not reach.
+void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics);
+
 }  // namespace weft
