@@ -32,7 +32,10 @@ std::string LiteralText(const Literal& literal) {
   if (literal.form == Literal::Form::kFile) return Shorten(literal.file, kLongestText);
   if (!literal.tensor.defined()) return "";
   if (literal.tensor.count() > 64) return Cat(ToString(literal.tensor.shape()), " values");
-  return Shorten(ToString(literal.tensor), kLongestText);
+  // "DT_FLOAT [2] {1,2}": the type and shape stand at the output, the values say enough here.
+  std::string text = ToString(literal.tensor);
+  std::string head = Cat(literal.tensor.dtype(), " ", literal.tensor.shape(), " ");
+  return Shorten(text.starts_with(head) ? std::string_view(text).substr(head.size()) : text, kLongestText);
 }
 
 class DrawingMaker {
@@ -251,9 +254,10 @@ double TextWidth(std::string_view text, double font_size) {
     unsigned char u = static_cast<unsigned char>(c);
     if ((u & 0xC0) == 0x80) continue;
     if (u >= 0xE3) width += 1.05;  // East Asian
-    else if (std::string_view("ijl.,:;|!'()[]{}ftrI ").find(c) != std::string_view::npos) width += 0.38;
+    else if (std::string_view("ijl.,:;|!'()[]ftrI ").find(c) != std::string_view::npos) width += 0.38;
     else if (std::string_view("mwMW@%").find(c) != std::string_view::npos) width += 0.92;
     else if (c >= 'A' && c <= 'Z') width += 0.70;
+    else if ((c >= '0' && c <= '9') || c == '{' || c == '}') width += 0.64;
     else width += 0.60;
   }
   return width * font_size;

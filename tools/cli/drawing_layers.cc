@@ -37,16 +37,15 @@ void MarkBackWires(Drawing& drawing, const std::vector<int>& boxes, const std::v
   }
 }
 
-/// The longest path to each box; boxes that nothing leads to stand just before the first that reads them.
+/// The longest path to each box; then boxes that do not have more wires in than out move up to the first that reads them.
 std::vector<int> LongestPaths(const Drawing& drawing, size_t count, const std::vector<std::vector<int>>& leaving, const std::vector<int>& vertex_of) {
   std::vector<int> layer(count, 0), waiting(count, 0), order;
   for (const auto& wires : leaving) {
     for (int w : wires) waiting[vertex_of[drawing.wires[w].to]] += !drawing.wires[w].back;
   }
-  std::vector<bool> source(count);
+  std::vector<int> arriving = waiting;
   for (size_t v = 0; v < count; ++v) {
-    source[v] = waiting[v] == 0;
-    if (source[v]) order.push_back(static_cast<int>(v));
+    if (waiting[v] == 0) order.push_back(static_cast<int>(v));
   }
   for (size_t i = 0; i < order.size(); ++i) {
     for (int w : leaving[order[i]]) {
@@ -57,15 +56,15 @@ std::vector<int> LongestPaths(const Drawing& drawing, size_t count, const std::v
       if (--waiting[to] == 0) order.push_back(to);
     }
   }
-  for (size_t v = 0; v < count; ++v) {
-    if (!source[v]) continue;
-    int first = -1;
+  for (size_t i = order.size(); i-- > 0;) {
+    int v = order[i], first = -1, readers = 0;
     for (int w : leaving[v]) {
       if (drawing.wires[w].back) continue;
       int reader = layer[vertex_of[drawing.wires[w].to]];
       first = first < 0 ? reader : std::min(first, reader);
+      ++readers;
     }
-    if (first > 0) layer[v] = first - 1;
+    if (first > 0 && arriving[v] <= readers) layer[v] = first - 1;
   }
   return layer;
 }
@@ -90,13 +89,17 @@ class LinkMaker {
       graph_.vertices.push_back(pass);
       chain.push_back(static_cast<int>(graph_.vertices.size()) - 1);
       size_t length = chain.size();
-      Add(chain[length - 2], chain[length - 1], length == 2 ? from_y : kPassHeight / 2, kPassHeight / 2, length == 2 ? 2 : 6);
+      Add(chain[length - 2], chain[length - 1], length == 2 ? from_y : kPassHeight / 2, kPassHeight / 2, length == 2 ? 2 : 20);
     }
+    bool has_trunk = false;
     for (size_t i = 0; i < wires.size(); ++i) {
       const DrawnWire& wire = drawing_.wires[wires[i]];
       int to = vertex_of_[wire.to], steps = graph_.vertices[to].layer - from_layer;
       if (!long_wires && steps > 1) continue;
-      for (int s = 1; s < steps; ++s) graph_.wire_path[slots[i]].push_back(chain[s]);
+      bool trunk = !has_trunk && from_layer + steps == last;
+      has_trunk |= trunk;
+      graph_.branch[slots[i]] = !trunk;
+      for (int s = trunk ? 1 : std::max(1, steps - 1); s < steps; ++s) graph_.wire_path[slots[i]].push_back(chain[s]);
       int before = chain[steps - 1];
       Add(before, to, steps == 1 ? from_y : kPassHeight / 2, drawing_.boxes[wire.to].inputs[wire.to_port].y, steps == 1 ? 1 : 2);
     }
@@ -121,6 +124,7 @@ LayerGraph MakeLayers(Drawing& drawing, const std::vector<int>& boxes, const std
   LayerGraph graph;
   for (size_t v = 0; v < boxes.size(); ++v) graph.vertices.push_back({boxes[v], layer[v], 0, drawing.boxes[boxes[v]].height, 0});
   graph.wire_path.resize(wires.size());
+  graph.branch.resize(wires.size());
   std::map<std::pair<int, int>, std::pair<std::vector<int>, std::vector<int>>> ports;
   for (size_t i = 0; i < wires.size(); ++i) {
     const DrawnWire& wire = drawing.wires[wires[i]];

@@ -26,7 +26,8 @@ struct LayerGraph {
   std::vector<Link> links;
   std::vector<std::vector<int>> layers;      // vertices from top to bottom
   std::vector<std::vector<int>> in, out;     // by vertex: links
-  std::vector<std::vector<int>> wire_path;   // by wire of the part: the vertices it passes between its boxes
+  std::vector<std::vector<int>> wire_path;   // by wire of the part: the vertices it passes between its boxes; of a branch, only the last
+  std::vector<bool> branch;                  // by wire of the part: leaves a longer wire of its port, which draws what they share
 };
 
 /// Layers of the boxes and the chains of long wires. Wires that close a circle are marked `back` and take no part. `boxes` and `wires` are

@@ -8,7 +8,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr double kCurve = 58;     // room between columns, for the bends of the wires
+constexpr double kCurve = 50;     // room between columns, for the bends of the wires
 constexpr double kPartGap = 46;   // between parts that no wire joins
 constexpr double kTitle = 34;
 
@@ -70,7 +70,7 @@ std::vector<Column> Columns(const Drawing& drawing, const LayerGraph& graph) {
       if (b >= 0) width = std::max(width, drawing.boxes[b].width + drawing.boxes[b].value_width);
     }
     columns[layer] = {x, x + width};
-    x += width + kCurve + std::min(80.0, 3.0 * static_cast<double>(bends));
+    x += width + kCurve + std::min(80.0, 2.0 * static_cast<double>(bends));
   }
   return columns;
 }
@@ -79,13 +79,14 @@ void RouteWires(Drawing& drawing, const Part& part, const LayerGraph& graph, con
   for (size_t i = 0; i < part.wires.size(); ++i) {
     DrawnWire& wire = drawing.wires[part.wires[i]];
     Point start = StartOf(drawing, wire), end = EndOf(drawing, wire);
-    wire.path = {start};
+    if (!graph.branch[i]) wire.path = {start};
     if (!wire.back) {
-      wire.path.push_back({columns[graph.vertices[vertex_of[wire.from]].layer].right, start.y});
+      bool passes = !graph.wire_path[i].empty();
+      if (!graph.branch[i] || !passes) wire.path.push_back({columns[graph.vertices[vertex_of[wire.from]].layer].right, start.y});
       for (int v : graph.wire_path[i]) {
         const auto& pass = graph.vertices[v];
         double y = pass.y + pass.height / 2;
-        wire.path.push_back({columns[pass.layer].left, y});
+        if (!graph.branch[i]) wire.path.push_back({columns[pass.layer].left, y});
         wire.path.push_back({columns[pass.layer].right, y});
       }
       wire.path.push_back({columns[graph.vertices[vertex_of[wire.to]].layer].left, end.y});

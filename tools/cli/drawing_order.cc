@@ -8,7 +8,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr int kOrderSweeps = 14, kHeightSweeps = 24;
+constexpr int kOrderSweeps = 14, kHeightSweeps = 24, kMoreHeightSweeps = 80;
 constexpr size_t kMostForSwaps = 3000;  // vertices: exchanging neighbours pays in pictures that people look at as a whole
 constexpr double kBoxGap = 26, kPassGap = 12;
 
@@ -195,8 +195,9 @@ void OrderLayers(LayerGraph& graph) {
 void PlaceHeights(LayerGraph& graph) {
   for (const auto& order : graph.layers) PlaceLayer(graph, order, std::vector<double>(order.size(), 0), std::vector<double>(order.size(), 1));
   size_t layers = graph.layers.size();
-  for (int sweep = 0; sweep < kHeightSweeps; ++sweep) {
-    Side side = sweep >= kHeightSweeps - 6 ? Side::kBoth : sweep % 2 == 0 ? Side::kBefore : Side::kAfter;
+  int sweeps = graph.vertices.size() <= kMostForSwaps ? kMoreHeightSweeps : kHeightSweeps;
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    Side side = sweep >= sweeps / 2 ? Side::kBoth : sweep % 2 == 0 ? Side::kBefore : Side::kAfter;
     for (size_t i = 0; i < layers; ++i) WishLayer(graph, graph.layers[sweep % 2 == 0 ? i : layers - 1 - i], side);
   }
   double top = HUGE_VAL;

@@ -52,6 +52,14 @@ std::string Num(double value) {
   return Cat(rounded == 0 ? 0.0 : rounded);
 }
 
+/// Where a wire that runs back does so: between its boxes where one is above the other, else below both.
+double LevelOfBackWire(const DrawnBox& from, const DrawnBox& to) {
+  double from_end = from.y + from.height, to_end = to.y + to.height;
+  if (to.y - from_end > 24) return (from_end + to.y) / 2;
+  if (from.y - to_end > 24) return (to_end + from.y) / 2;
+  return std::max(from_end, to_end) + 14;
+}
+
 class SvgWriter {
  public:
   explicit SvgWriter(const Drawing& drawing) : drawing_(drawing) {}
@@ -93,6 +101,7 @@ void SvgWriter::Head() {
 
 void SvgWriter::WirePath(const DrawnWire& wire) {
   std::string d;
+  double pen = wire.path[0].x;
   for (size_t i = 0; i < wire.path.size(); ++i) {
     const Point& p = wire.path[i];
     if (i == 0) {
@@ -103,12 +112,12 @@ void SvgWriter::WirePath(const DrawnWire& wire) {
     if (std::abs(last.y - p.y) < 0.05 && p.x >= last.x) {
       // Runs of level pieces are one line.
       bool goes_on = i + 1 < wire.path.size() && std::abs(wire.path[i + 1].y - p.y) < 0.05 && wire.path[i + 1].x >= p.x;
-      if (!goes_on && p.x > last.x) d += Cat("H", Num(p.x));
+      if (!goes_on && p.x > pen) d += Cat("H", Num(pen = p.x));
       continue;
     }
+    pen = p.x;
     if (p.x < last.x) {
-      double below = std::max(drawing_.boxes[wire.from].y + drawing_.boxes[wire.from].height, drawing_.boxes[wire.to].y + drawing_.boxes[wire.to].height) + 14;
-      double middle = (last.x + p.x) / 2;
+      double below = LevelOfBackWire(drawing_.boxes[wire.from], drawing_.boxes[wire.to]), middle = (last.x + p.x) / 2;
       d += Cat("C", Num(last.x + 46), " ", Num(last.y), " ", Num(last.x + 46), " ", Num(below), " ", Num(last.x - 10), " ", Num(below));
       d += Cat("H", Num(std::min(std::max(middle, p.x + 10), last.x - 10)), "H", Num(p.x + 10));
       d += Cat("C", Num(p.x - 46), " ", Num(below), " ", Num(p.x - 46), " ", Num(p.y), " ", Num(p.x), " ", Num(p.y));
