@@ -76,7 +76,7 @@ BlockDef QueueDequeue() {
       .Ports(handle, components)
       .Attrs(component_types, kQueueTimeout)
       .Alias("QueueDequeueV2")
-      .Stateful()
+      .Waits()
       .NotDifferentiable()
       .Producer(Plan, Run);
 }
@@ -86,7 +86,7 @@ BlockDef QueueDequeueMany() {
       .Ports(handle, n, rows)
       .Attrs(component_types, kQueueTimeout)
       .Alias("QueueDequeueManyV2")
-      .Stateful()
+      .Waits()
       .NotDifferentiable()
       .Producer(PlanMany, RunMany);
 }
@@ -96,7 +96,7 @@ BlockDef QueueDequeueUpTo() {
       .Ports(handle, n, rows)
       .Attrs(component_types, kQueueTimeout)
       .Alias("QueueDequeueUpToV2")
-      .Stateful()
+      .Waits()
       .NotDifferentiable()
       .Producer(PlanMany, RunUpTo);
 }

@@ -99,7 +99,7 @@ BlockDef ReaderRead() {
   return Block("ReaderRead", "Reads the next record, from a file that the queue names where a new one is needed.")
       .Ports(reader_handle, queue_handle, key, value)
       .Alias("ReaderReadV2")
-      .Stateful()
+      .Waits()
       .NotDifferentiable()
       .Producer(PlanRead, RunRead);
 }
@@ -108,7 +108,7 @@ BlockDef ReaderReadUpTo() {
   return Block("ReaderReadUpTo", "Reads up to a number of records of one file.")
       .Ports(reader_handle, queue_handle, num_records, keys, values)
       .Alias("ReaderReadUpToV2")
-      .Stateful()
+      .Waits()
       .NotDifferentiable()
       .Producer(PlanReadUpTo, RunReadUpTo);
 }

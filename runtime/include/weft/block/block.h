@@ -139,6 +139,10 @@ class BlockBuilder {
     return With([&](BlockDef& d) { ((d.attrs[d.FindAttr(attrs.name)].inferred = true), ...); });
   }
   BlockBuilder Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
+  /// Takes from a queue: in a run, blocks that do not depend on it go first, so that what it waits for can come.
+  BlockBuilder Waits() && {
+    return With([](BlockDef& d) { d.stateful = d.waits = true; });
+  }
   BlockBuilder Internal() && { return With([](BlockDef& d) { d.internal = true; }); }
   BlockBuilder Elementwise() && { return With([](BlockDef& d) { d.elementwise = true; }); }
   BlockBuilder Structure(Structural kind) && { return With([&](BlockDef& d) { d.structural = kind; }); }

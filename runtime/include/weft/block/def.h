@@ -64,6 +64,7 @@ struct BlockDef {
   Structural structural = Structural::kNone;
   Flow flow = Flow::kPlain;
   bool stateful = false;   // two of them with the same inputs may differ; never merged or left out
+  bool waits = false;      // may wait for what other blocks of the page do to a resource; runs after those that it can wait for
   bool internal = false;   // made by gradients only; not offered in a palette
   bool elementwise = false;  // output 0 may be written over an input of its size: element i needs only elements i
   std::vector<int> shaped_by;     // inputs whose values shape the outputs (Reshape's shape)

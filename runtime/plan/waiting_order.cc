@@ -1,0 +1,115 @@
+#include "runtime/plan/waiting_order.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+namespace weft {
+namespace {
+
+class WaitingOrder {
+ public:
+  WaitingOrder(const Graph& graph, const std::vector<int>& order)
+      : graph_(graph), order_(order), place_(graph.nodes().size(), -1), missing_(order.size(), 0), readers_(order.size()) {}
+
+  std::vector<int> Make();
+
+ private:
+  bool Waits(int place) const {
+    const Node& node = graph_.node(order_[place]);
+    return node.def != nullptr && node.def->waits;
+  }
+  /// The nodes of the resources that a node works on.
+  std::vector<int> Resources(int place) const;
+  bool CanBeFilled(int place) const;
+  void FreeReaders(int place);
+  int NextWaiting();
+
+  const Graph& graph_;
+  const std::vector<int>& order_;
+  std::vector<int> place_;                  // by node: its place in order_, or -1
+  std::vector<int> missing_;                // by place: inputs not yet ordered
+  std::vector<std::vector<int>> readers_;   // by place
+  std::vector<std::vector<int>> users_;     // by node that is a resource: places of nodes that work on it and do not wait
+  std::vector<char> done_;                  // by place
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
+  std::vector<int> waiting_;                // places that are ready and may wait
+};
+
+std::vector<int> WaitingOrder::Resources(int place) const {
+  std::vector<int> resources;
+  for (ValueRef input : graph_.node(order_[place]).inputs) {
+    if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(input.node);
+  }
+  return resources;
+}
+
+// Whether a node that does not wait, and is still to come, works on the same resource.
+bool WaitingOrder::CanBeFilled(int place) const {
+  for (int resource : Resources(place)) {
+    for (int user : users_[resource]) {
+      if (!done_[user]) return true;
+    }
+  }
+  return false;
+}
+
+int WaitingOrder::NextWaiting() {
+  auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](int place) { return !CanBeFilled(place); });
+  if (next == waiting_.end()) next = waiting_.begin();
+  int place = *next;
+  waiting_.erase(next);
+  return place;
+}
+
+void WaitingOrder::FreeReaders(int place) {
+  for (int reader : readers_[place]) {
+    if (--missing_[reader] > 0) continue;
+    if (Waits(reader)) waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), reader), reader);
+    else ready_.push(reader);
+  }
+}
+
+std::vector<int> WaitingOrder::Make() {
+  int count = static_cast<int>(order_.size());
+  for (int i = 0; i < count; ++i) place_[order_[i]] = i;
+  users_.resize(graph_.nodes().size());
+  done_.assign(order_.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    for (ValueRef input : graph_.node(order_[i]).inputs) {
+      if (!input.valid() || place_[input.node] < 0) continue;
+      readers_[place_[input.node]].push_back(i);
+      ++missing_[i];
+    }
+    if (Waits(i)) continue;
+    for (int resource : Resources(i)) users_[resource].push_back(i);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (missing_[i] > 0) continue;
+    if (Waits(i)) waiting_.push_back(i);
+    else ready_.push(i);
+  }
+  std::vector<int> result;
+  while (!ready_.empty() || !waiting_.empty()) {
+    int place;
+    if (ready_.empty()) {
+      place = NextWaiting();
+    } else {
+      place = ready_.top();
+      ready_.pop();
+    }
+    done_[place] = 1;
+    result.push_back(order_[place]);
+    FreeReaders(place);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order) {
+  bool any = std::any_of(order.begin(), order.end(), [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; });
+  return any ? WaitingOrder(graph, order).Make() : order;
+}
+
+}  // namespace weft
