@@ -1,0 +1,201 @@
+// The catalog as a whole: every block is tested and documented, schemas/blocks.json is up to date, the lists agree.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "weft/block/manifest.h"
+#include "weft/block/registry.h"
+
+using namespace weft;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+const fs::path kRoot = WEFT_SOURCE_DIR;
+
+std::string TextOf(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+void AddPageBlocks(const json& page, const Registry& registry, std::set<std::string>& used) {
+  if (!page.is_object() || !page.contains("blocks")) return;
+  for (const json& block : page["blocks"]) {
+    if (const BlockDef* def = registry.Find(block.value("block", ""))) used.insert(def->name);
+  }
+}
+
+/// Block types that a case file tests, alone or on a page.
+std::set<std::string> TestedBlocks(const Registry& registry) {
+  std::set<std::string> tested;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests" / "blocks")) {
+    if (!entry.path().filename().string().ends_with(".cases.json")) continue;
+    json file = json::parse(TextOf(entry.path()), nullptr, false);
+    if (!file.is_object()) continue;
+    if (file.contains("block")) {
+      if (const BlockDef* def = registry.Find(file["block"].get<std::string>())) tested.insert(def->name);
+    }
+    for (const json& test : file.value("cases", json::array())) {
+      if (test.contains("page")) AddPageBlocks(test["page"], registry, tested);
+    }
+  }
+  return tested;
+}
+
+std::set<std::string> BlocksOnPages(const Registry& registry) {
+  std::set<std::string> used;
+  for (const auto& entry : fs::directory_iterator(kRoot / "graphs")) {
+    if (entry.path().filename().string().ends_with(".page.json")) AddPageBlocks(json::parse(TextOf(entry.path()), nullptr, false), registry, used);
+  }
+  return used;
+}
+
+std::vector<std::string> CatalogLines() {
+  std::vector<std::string> names;
+  std::istringstream lines(TextOf(kRoot / "blocks" / "catalog.cc"));
+  for (std::string line; std::getline(lines, line);) {
+    size_t open = line.find("BLOCK("), comma = line.find(", "), close = line.find(") \\");
+    if (line.starts_with("  BLOCK(") && comma != std::string::npos && close != std::string::npos && open < comma) {
+      names.push_back(line.substr(comma + 2, close - comma - 2));
+    }
+  }
+  return names;
+}
+
+/// What `left` and `right` say under a key; null where they say nothing.
+json Get(const json& object, const char* key) { return object.contains(key) ? object[key] : json(); }
+
+void ComparePorts(const json& ours, const json& theirs) {
+  std::vector<std::string> our_names, their_names;
+  for (const json& port : ours) our_names.push_back(port["port"]);
+  for (const json& port : theirs) their_names.push_back(port["port"]);
+  CHECK(our_names == their_names);
+  for (size_t i = 0; i < std::min(our_names.size(), their_names.size()); ++i) {
+    INFO("port " << our_names[i]);
+    for (const char* key : {"type_attr", "type", "list_length_attr", "type_list_attr", "reference", "list", "kind"}) {
+      INFO(key);
+      CHECK(Get(ours[i], key) == Get(theirs[i], key));
+    }
+  }
+}
+
+/// Types that the engine lacks may be missing; others may not, and none may be added where the list names all.
+void CompareAttrs(const json& ours, const json& theirs) {
+  std::vector<std::string> our_names, their_names;
+  for (const json& attr : ours) our_names.push_back(attr["name"]);
+  for (const json& attr : theirs) their_names.push_back(attr["name"]);
+  std::sort(our_names.begin(), our_names.end());
+  std::sort(their_names.begin(), their_names.end());
+  CHECK(our_names == their_names);
+  for (const json& attr : ours) {
+    INFO("attribute " << attr["name"]);
+    auto same = std::find_if(theirs.begin(), theirs.end(), [&](const json& other) { return other["name"] == attr["name"]; });
+    if (same == theirs.end()) continue;
+    CHECK(attr["type"] == (*same)["type"]);
+    json default_value = Get(attr, "default"), their_default = Get(*same, "default");
+    if (default_value.is_number() && their_default.is_number()) CHECK(default_value.get<float>() == their_default.get<float>());
+    else CHECK(default_value == their_default);
+    CHECK(attr.value("inferred", false) == same->value("inferred", false));
+  }
+}
+
+fs::path SharedBlocks() {
+  const char* given = std::getenv("WEFT_SHARED");
+  return (given != nullptr ? fs::path(given) : kRoot.parent_path() / "shared") / "blocks.json";
+}
+
+}  // namespace
+
+TEST_CASE("every block has cases, every structural block is on a sample page", "[catalog]") {
+  Registry registry = MakeCatalog();
+  std::set<std::string> tested = TestedBlocks(registry), on_pages = BlocksOnPages(registry);
+  for (const auto& def : registry.blocks()) {
+    INFO(def->name);
+    if (def->structural != Structural::kNone) CHECK(on_pages.contains(def->name));
+    else if (!def->internal) CHECK(tested.contains(def->name));
+  }
+}
+
+TEST_CASE("every block is documented, and its defaults can be read", "[catalog]") {
+  Registry registry = MakeCatalog();
+  for (const auto& def : registry.blocks()) {
+    INFO(def->name);
+    CHECK(!def->summary.empty());
+    CHECK(def->summary.ends_with("."));
+    CHECK(!def->category.empty());
+    for (const auto* ports : {&def->inputs, &def->outputs}) {
+      for (const PortSpec& port : *ports) {
+        INFO(port.name);
+        CHECK(!port.doc.empty());
+      }
+    }
+    for (const AttrSpec& attr : def->attrs) {
+      INFO(attr.name);
+      CHECK(!attr.doc.empty());
+      CHECK(attr.doc.find("the declared default cannot be read") == std::string::npos);
+      if (attr.default_value) CHECK(CheckAttr(attr, *attr.default_value).ok());
+    }
+  }
+}
+
+TEST_CASE("the catalog is sorted by name, a line each", "[catalog]") {
+  std::vector<std::string> names = CatalogLines();
+  Registry registry = MakeCatalog();
+  CHECK(names.size() == registry.blocks().size());
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(registry.Find(name) != nullptr);
+  }
+}
+
+TEST_CASE("schemas/blocks.json is what the blocks declare", "[catalog]") {
+  bool same = WriteManifest(MakeCatalog()) == TextOf(kRoot / "schemas" / "blocks.json");
+  INFO("renew it: build/release/bin/weft blocks --json > schemas/blocks.json");
+  CHECK(same);
+}
+
+TEST_CASE("ports and attributes are those of the shared list of blocks", "[catalog]") {
+  fs::path path = SharedBlocks();
+  if (!fs::exists(path)) {
+    std::cout << "skipped: no list of blocks at " << path.string() << "\n";
+    return;
+  }
+  json theirs = json::parse(TextOf(path), nullptr, false), ours = json::parse(WriteManifest(MakeCatalog()), nullptr, false);
+  REQUIRE(theirs.is_array());
+  REQUIRE(ours.is_array());
+  size_t compared = 0;
+  for (const json& block : ours) {
+    auto same = std::find_if(theirs.begin(), theirs.end(), [&](const json& other) { return other["block"] == block["block"]; });
+    if (same == theirs.end()) {
+      INFO(block["block"]);
+      CHECK(block.value("internal", false));
+      continue;
+    }
+    ++compared;
+    INFO(block["block"]);
+    CHECK(block["category"] == (*same)["category"]);
+    CHECK(block.value("stateful", false) == same->value("stateful", false));
+    {
+      INFO("inputs");
+      ComparePorts(block["inputs"], (*same)["inputs"]);
+    }
+    {
+      INFO("outputs");
+      ComparePorts(block["outputs"], (*same)["outputs"]);
+    }
+    CompareAttrs(block["attrs"], (*same)["attrs"]);
+  }
+  CHECK(compared > 60);
+}
