@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <sstream>
 
 #include "weft/page/reader.h"
@@ -29,7 +31,28 @@ void PrintJson(const nlohmann::ordered_json& findings) {
 
 int SeverityColor(Severity severity) { return severity == Severity::kError ? 31 : severity == Severity::kWarning ? 33 : 36; }
 
+spdlog::logger MakeLogger(const char* name, const char* pattern) {
+  spdlog::logger logger(name, std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  logger.set_pattern(pattern);
+  return logger;
+}
+
+/// What blocks print, as they print it.
+spdlog::logger& BlockLog() {
+  static spdlog::logger logger = MakeLogger("blocks", "%v");
+  return logger;
+}
+
+/// What the program does, with --verbose.
+spdlog::logger& DebugLog() {
+  static spdlog::logger logger = MakeLogger("weft", "%H:%M:%S.%e %v");
+  return logger;
+}
+
 }  // namespace
+
+void SetVerbose() { DebugLog().set_level(spdlog::level::debug); }
+void LogDebug(std::string_view text) { DebugLog().debug("{}", text); }
 
 bool IsTerminal(int fd) {
   const char* term = std::getenv("TERM");
@@ -112,12 +135,16 @@ void PageOptions::AddTo(CLI::App& app, bool with_threads) {
   app.add_option("--allow", allow, "Also let blocks use files in this folder")->type_name("FOLDER")->take_all()->expected(1);
   if (with_threads) app.add_option("--threads", threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   app.add_flag("--json", json, "Print results and errors as JSON");
+  app.add_flag("--verbose", verbose, "Tell on standard error what is done, with times");
 }
 
 LoadedPage Load(const PageOptions& options) {
   LoadedPage loaded;
+  if (options.verbose) SetVerbose();
+  LogDebug(Cat("reading ", options.page));
   loaded.runtime = std::make_unique<Runtime>(MakeCatalog(), RuntimeOptions{.threads = options.threads, .memory_limit = 0});
   ReadPageResult read = ReadPageFile(options.page);
+  LogDebug(Cat("read ", read.page.blocks.size(), " blocks; ", loaded.runtime->threads(), " threads, ", loaded.runtime->registry().blocks().size(), " block types"));
   loaded.diagnostics = std::move(read.diagnostics);
   for (const std::string& setting : options.set) {
     if (Status status = ApplySetting(read.page, loaded.runtime->registry(), setting); !status.ok()) {
@@ -128,8 +155,9 @@ LoadedPage Load(const PageOptions& options) {
   ScopeOptions scope;
   scope.page_folder = fs::path(options.page).parent_path();
   for (const std::string& folder : options.allow) scope.allowed_folders.emplace_back(folder);
-  scope.print = [](std::string_view text) { std::cerr << text << "\n"; };
+  scope.print = [](std::string_view text) { BlockLog().info("{}", text); };
   loaded.scope = Scope::Open(*loaded.runtime, loaded.page, options.page, std::move(scope), loaded.diagnostics);
+  LogDebug(Cat("resolved the page: ", loaded.diagnostics.errors(), " errors, ", loaded.diagnostics.warnings(), " warnings"));
   return loaded;
 }
 

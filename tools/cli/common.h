@@ -25,6 +25,10 @@ std::string Colored(std::string_view text, int color, int fd = 2);
 void Report(const Diagnostics& diagnostics, bool json);
 void Report(const Status& status, bool json);
 
+/// Lines that --verbose adds on standard error, with the time of day. From any thread.
+void SetVerbose();
+void LogDebug(std::string_view text);
+
 /// The file's bytes; the Status says what is wrong with it (not_found, a folder, permission_denied).
 Result<std::string> ReadFile(const std::string& path);
 /// Writes beside the file and renames, so that a failure leaves an old file as it is.
@@ -36,7 +40,7 @@ struct PageOptions {
   std::vector<std::string> set;    // ID.pin=VALUE
   std::vector<std::string> allow;  // folders
   int threads = 0;
-  bool json = false;
+  bool json = false, verbose = false;
 
   void AddTo(CLI::App& app, bool with_threads);
 };

@@ -268,6 +268,9 @@ int RunPage(const RunCommand& command) {
   for (SessionSpec& spec : *specs) {
     sessions.push_back(std::make_unique<Session>(loaded.scope, std::move(spec), command.keep == "asked" ? Keep::kAsked : Keep::kAll));
     sessions.back()->Prepare(loaded.diagnostics);
+    if (const Plan* plan = sessions.back()->plan()) {
+      LogDebug(Cat("session ", sessions.back()->spec().id, ": ", plan->steps.size(), " steps, arena ", plan->arena_bytes, " bytes, results ", plan->kept_bytes, " bytes"));
+    }
   }
   if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
   if (loaded.diagnostics.has_errors()) return kFailed;
@@ -278,6 +281,7 @@ int RunPage(const RunCommand& command) {
     status = RunAll(sessions, command, recorder);
   }
   recorder.End();
+  for (const auto& session : sessions) LogDebug(Cat("session ", session->spec().id, ": ", session->runs(), " runs done"));
   if (interrupted) {
     std::cerr << "weft: interrupted; results are those of the last whole run\n";
     if (status.code() == Code::kCancelled) status = {};
