@@ -100,6 +100,13 @@ int FindSpec(const std::vector<AttrSpec>& specs, std::string_view name) {
   return -1;
 }
 
+std::string_view ClosestSpec(const std::vector<AttrSpec>& specs, std::string_view name) {
+  if (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
+  std::vector<std::string_view> names;
+  for (const AttrSpec& spec : specs) names.push_back(spec.name);
+  return ClosestName(name.substr(0, 100), names);
+}
+
 Status UnknownName(const std::vector<AttrSpec>& specs, std::string_view name) {
   if (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
   std::vector<std::string_view> names;
@@ -141,7 +148,7 @@ std::optional<int64_t> Measure(const AttrValue& value) {
 Status CheckValue(const AttrSpec& spec, const AttrValue& value) {
   if (std::holds_alternative<std::monostate>(value)) {
     if (spec.default_value || spec.inferred) return {};
-    return InvalidArgument("needs a value of type ", AttrTypeName(spec.type), ", found none");
+    return InvalidArgument("needs a value of type ", AttrTypeName(spec.type), ", found none").WithHint(Cat("add ", spec.name, "_ = ...;"));
   }
   if (value.index() != static_cast<size_t>(spec.type) + 1) {
     return InvalidArgument("needs a value of type ", AttrTypeName(spec.type), ", found ", AttrTypeName(static_cast<AttrType>(value.index() - 1)), " ",
@@ -158,8 +165,8 @@ Status CheckValue(const AttrSpec& spec, const AttrValue& value) {
     for (DType dtype : *dtypes) WEFT_RETURN_IF_ERROR(CheckType(spec, dtype));
   }
   if (auto measure = Measure(value); spec.minimum && measure && *measure < *spec.minimum) {
-    bool list = spec.type != AttrType::kInt;
-    return InvalidArgument("needs ", *spec.minimum, list ? " elements or more, found " : " or more, found ", *measure);
+    std::string_view counted = spec.type == AttrType::kInt ? "" : *spec.minimum == 1 ? " element" : " elements";
+    return InvalidArgument("needs ", *spec.minimum, counted, " or more, found ", *measure);
   }
   return {};
 }
@@ -171,11 +178,15 @@ Status CheckAttr(const AttrSpec& spec, const AttrValue& value) { return CheckVal
 std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrSpec>& specs, Diagnostics& diagnostics) {
   std::vector<AttrValue> values(specs.size());
   std::vector<bool> named(specs.size()), faulty(specs.size());
+  bool swallowed = false;  // a value without its end may hold the settings behind it
   Settings settings(text);
   for (Setting setting; settings.Next(setting);) {
     int index = setting.name.empty() ? -1 : FindSpec(specs, setting.name);
     if (index < 0) {
       diagnostics.Error(setting.name.empty() ? std::move(setting.fault) : UnknownName(specs, setting.name));
+      // What is misspelt is not missed as well.
+      int meant = setting.name.empty() ? -1 : FindSpec(specs, ClosestSpec(specs, setting.name));
+      if (meant >= 0) faulty[meant] = true;
       continue;
     }
     const AttrSpec& spec = specs[index];
@@ -184,6 +195,7 @@ std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrS
       continue;
     }
     named[index] = true;
+    swallowed |= !setting.fault.ok();
     if (setting.fault.ok() && setting.value.empty()) continue;
     auto value = setting.fault.ok() ? ReadValue(spec, setting.value) : Result<AttrValue>(std::move(setting.fault));
     if (value.ok()) {
@@ -196,6 +208,7 @@ std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrS
   for (size_t i = 0; i < specs.size(); ++i) {
     if (faulty[i] || !std::holds_alternative<std::monostate>(values[i])) continue;
     if (specs[i].default_value) values[i] = *specs[i].default_value;
+    else if (swallowed) continue;
     else if (Status missing = CheckAttr(specs[i], values[i]); !missing.ok()) diagnostics.Error(std::move(missing));
   }
   return values;

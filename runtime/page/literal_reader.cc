@@ -97,7 +97,7 @@ void ValuesReader::Scalar(JsonScalar& value) {
     status = InvalidArgument("needs an element of ", store_.dtype(), ", found null");
   } else if (store_.dtype() == DType::kString) {
     status = store_.AddString(std::move(*value.text));
-  } else if (const auto special = SpecialNumber(*value.text); special && (IsFloating(store_.dtype()) || IsComplex(store_.dtype()))) {
+  } else if (const auto special = SpecialNumber(*value.text); special && store_.dtype() != DType::kBool) {
     status = store_.AddNumber(*special);
   } else {
     status = store_.AddString(std::move(*value.text));
@@ -187,7 +187,9 @@ void LiteralReader::ShapeDim(const JsonScalar& value) {
     return;
   }
   faulty_ = true;
+  bool whole = value.kind == JsonScalar::Kind::kFloat && value.text->find_first_not_of("0123456789") == std::string::npos;
   if (value.kind == JsonScalar::Kind::kUnsigned) Error(OutOfRange("needs a size below 2^63, found ", value.unsigned_value));
+  else if (whole) Error(OutOfRange("needs a size below 2^63, found ", *value.text));
   else if (value.kind == JsonScalar::Kind::kInteger) Error(InvalidArgument("needs a size of 0 or more, found ", value.integer));
   else if (value.kind == JsonScalar::Kind::kFloat) Error(InvalidArgument("needs a whole number as a size, found ", *value.text));
   else Error(InvalidArgument("needs a number as a size, found ", KindName(value)));

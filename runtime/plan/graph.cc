@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/plan/graph_builder.h"
+
 namespace weft {
 namespace {
 
@@ -42,6 +44,15 @@ int PortTable::PortOf(uint32_t value) const {
   return -1;
 }
 
+std::string NamesHint(std::string_view name, const std::vector<std::string_view>& known, std::string_view what) {
+  std::string hint = DidYouMean(name, known);
+  if (!hint.empty()) return hint;
+  if (known.empty()) return Cat("it has no ", what);
+  hint = known.size() == 1 ? Cat("its only ", what.substr(0, what.size() - 1), " is ") : Cat("its ", what, " are ");
+  for (size_t i = 0; i < known.size(); ++i) hint += Cat(i ? ", " : "", "'", known[i], "'");
+  return hint;
+}
+
 Result<int> Graph::FindNode(std::string_view id) const {
   if (auto it = by_id_.find(id); it != by_id_.end()) return it->second;
   size_t dot = id.find('.');
@@ -50,12 +61,11 @@ Result<int> Graph::FindNode(std::string_view id) const {
     id = id.substr(0, dot);
   }
   std::vector<std::string_view> ids;
-  for (const auto& [name, node] : by_id_) ids.push_back(name);
-  std::sort(ids.begin(), ids.end());
+  for (const PageBlock& block : page_->blocks) ids.push_back(block.id);
   return NotFound("there is no block '", id, "'").WithHint(DidYouMean(id, ids));
 }
 
-Status Graph::Resolve(const Wire& wire, int index, std::vector<ValueRef>& values) const {
+Status Graph::Resolve(const Wire& wire, int index, size_t most, std::vector<ValueRef>& values) const {
   values.clear();
   const Node& node = nodes_[index];
   if (node.def == nullptr) {
@@ -66,35 +76,31 @@ Status Graph::Resolve(const Wire& wire, int index, std::vector<ValueRef>& values
     std::vector<std::string_view> ports;
     for (const PortSpec& spec : node.def->outputs) ports.push_back(spec.name);
     Status status = NotFound("the block '", wire.block, "' (", node.def->name, ") has no output '", wire.port, "'");
-    std::string hint = DidYouMean(wire.port, ports);
-    if (hint.empty() && !ports.empty()) {
-      hint = "its outputs are ";
-      for (size_t i = 0; i < ports.size(); ++i) hint += Cat(i ? ", " : "", "'", ports[i], "'");
-    }
-    return std::move(status).WithHint(hint);
+    return std::move(status).WithHint(NamesHint(wire.port, ports, "outputs"));
   }
   if (node.broken) {
     // How many values it would have is not known.
     values.push_back({index, 0});
     return {};
   }
-  switch (node.def->structural) {
-    case Structural::kList:
-    case Structural::kGradients:
-    case Structural::kOutput:
-      values = node.inputs;
-      break;
-    default:
-      for (uint32_t v = node.out_first[port]; v < node.out_first[port + 1]; ++v) values.push_back({index, static_cast<int>(v)});
-  }
+  const Structural kind = node.def->structural;
+  const bool stands_for_others = kind == Structural::kList || kind == Structural::kGradients || kind == Structural::kOutput;
+  const size_t first = stands_for_others ? 0 : node.out_first[port];
+  const size_t count = stands_for_others ? node.inputs.size() : node.out_first[port + 1] - first;
+  size_t begin = 0, end = std::min(count, most);
   if (wire.index >= 0) {
     if (node.def->outputs[port].list == PortList::kSingle && wire.index > 0) {
       return OutOfRange("the output '", wire.port, "' of '", wire.block, "' is no list, so it has no element ", wire.index);
     }
-    if (static_cast<size_t>(wire.index) >= values.size()) {
-      return OutOfRange("the output '", wire.port, "' of '", wire.block, "' has ", values.size(), " elements, so none is ", wire.index);
+    if (static_cast<size_t>(wire.index) >= count) {
+      return OutOfRange("the output '", wire.port, "' of '", wire.block, "' has ", count, count == 1 ? " element" : " elements",
+                        ", so none is ", wire.index);
     }
-    values = {values[wire.index]};
+    begin = static_cast<size_t>(wire.index);
+    end = begin + 1;
+  }
+  for (size_t k = begin; k < end; ++k) {
+    values.push_back(stands_for_others ? node.inputs[k] : ValueRef{index, static_cast<int>(first + k)});
   }
   return {};
 }
@@ -103,7 +109,7 @@ Result<ValueRef> Graph::FindValue(std::string_view text) const {
   WEFT_ASSIGN_OR_RETURN(Wire wire, ParseWire(text));
   WEFT_ASSIGN_OR_RETURN(int node, FindNode(wire.block));
   std::vector<ValueRef> values;
-  WEFT_RETURN_IF_ERROR(Resolve(wire, node, values));
+  WEFT_RETURN_IF_ERROR(Resolve(wire, node, 1, values));
   if (nodes_[node].broken) return FailedPrecondition("'", text, "' has no value: the page has errors at the block or before it");
   if (values.empty()) return NotFound("'", text, "' is an empty list");
   if (!values[0].valid()) return InvalidArgument("'", text, "' has no value: nothing it asks for depends on it");

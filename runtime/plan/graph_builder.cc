@@ -1,7 +1,6 @@
 #include "runtime/plan/graph_builder.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "weft/page/literal.h"
 
@@ -41,7 +40,8 @@ Status GraphBuilder::At(Status status, int block, std::string_view port, int ite
   std::string pointer = BlockPointer(page_, static_cast<size_t>(block));
   if (!port.empty() && source.pointer.empty()) {
     const Node& node = graph_.nodes_[block];
-    bool attr = node.def != nullptr && node.def->FindInput(port) < 0 && node.def->FindAttr(port) >= 0;
+    bool attr = node.def != nullptr && node.def->FindInput(port) < 0 && node.def->FindAttr(port) >= 0 &&
+                std::none_of(source.inputs.begin(), source.inputs.end(), [&](const PageInput& input) { return input.port == port; });
     pointer += attr ? "/attrs" : Cat("/inputs/", Escaped(port));
     if (item >= 0) pointer += Cat("/", item);
   }
@@ -51,6 +51,18 @@ Status GraphBuilder::At(Status status, int block, std::string_view port, int ite
 void GraphBuilder::Error(Status status, int block, std::string_view port, int item) {
   graph_.nodes_[block].broken = true;
   diagnostics_.Error(At(std::move(status), block, port, item));
+}
+
+// Suggestions are looked for among all names, so a page of nothing but slips gets only so many.
+bool GraphBuilder::MayCompare(size_t names) {
+  constexpr size_t kMostCompared = 1 << 22;
+  compared_ += names;
+  return compared_ <= kMostCompared || compared_ == names;
+}
+
+Status GraphBuilder::NoBlock(std::string_view id) {
+  if (MayCompare(page_.blocks.size())) return graph_.FindNode(id).status();
+  return NotFound("there is no block '", id, "'");
 }
 
 void GraphBuilder::Build() {
@@ -137,99 +149,6 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
   return true;
 }
 
-void GraphBuilder::FindProducers() {
-  first_input_.assign(1, 0);
-  first_item_.assign(1, 0);
-  first_input_.reserve(page_.blocks.size() + 1);
-  for (const PageBlock& block : page_.blocks) {
-    for (const PageInput& input : block.inputs) {
-      for (const InputItem& item : input.items) {
-        const Wire* wire = WireOf(item);
-        auto it = wire == nullptr ? graph_.by_id_.end() : graph_.by_id_.find(wire->block);
-        producers_.push_back(it == graph_.by_id_.end() ? -1 : it->second);
-      }
-      first_item_.push_back(static_cast<uint32_t>(producers_.size()));
-    }
-    first_input_.push_back(static_cast<uint32_t>(first_item_.size()) - 1);
-  }
-}
-
-// Producers before consumers; among those that are ready, page order. Blocks on a cycle, and those that depend on one, come last, broken.
-std::vector<int> GraphBuilder::Order() {
-  size_t count = page_.blocks.size();
-  std::vector<int> waiting(count, 0);
-  std::vector<uint32_t> first(count + 1, 0), readers;
-  for (size_t i = 0; i < count; ++i) {
-    for (int producer : ProducersOf(static_cast<int>(i))) {
-      if (producer >= 0) ++first[producer + 1], ++waiting[i];
-    }
-  }
-  for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
-  readers.resize(first.back());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (size_t i = 0; i < count; ++i) {
-    for (int producer : ProducersOf(static_cast<int>(i))) {
-      if (producer >= 0) readers[next[producer]++] = static_cast<uint32_t>(i);
-    }
-  }
-
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (size_t i = 0; i < count; ++i) {
-    if (waiting[i] == 0) ready.push(static_cast<int>(i));
-  }
-  std::vector<int> order;
-  order.reserve(count);
-  while (!ready.empty()) {
-    int block = ready.top();
-    ready.pop();
-    order.push_back(block);
-    for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
-      if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
-    }
-  }
-  if (order.size() == count) return order;
-  ReportCycles(waiting);
-  for (size_t i = 0; i < count; ++i) {
-    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
-  }
-  return order;
-}
-
-void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
-  std::vector<char> seen(waiting.size(), 0);
-  auto producer_waiting = [&](int block) {
-    for (const PageInput& input : page_.blocks[block].inputs) {
-      for (size_t k = 0; k < input.items.size(); ++k) {
-        int producer = ProducerOf(block, input, k);
-        if (producer >= 0 && waiting[producer] > 0) return std::pair(producer, std::string_view(input.port));
-      }
-    }
-    return std::pair(-1, std::string_view());
-  };
-  for (size_t start = 0; start < waiting.size(); ++start) {
-    if (waiting[start] == 0 || seen[start]) continue;
-    // Going back from producer to producer must come to a block twice: that is a cycle.
-    std::vector<int> path;
-    int block = static_cast<int>(start);
-    while (block >= 0 && !seen[block]) {
-      seen[block] = 1;
-      path.push_back(block);
-      block = producer_waiting(block).first;
-    }
-    auto begin = std::find(path.begin(), path.end(), block);
-    if (begin == path.end()) continue;
-    std::string text = page_.blocks[*begin].id;
-    for (auto it = path.end(); it != begin;) text = Cat(page_.blocks[*--it].id, " -> ", text);
-    if (text.size() > 300) text = text.substr(0, 300) + "...";
-    Error(InvalidArgument("the wires make a cycle: ", page_.blocks[*begin].id, " reads its own output: ", text)
-              .WithHint("only loop blocks may feed back; remove one of these wires"),
-          *begin, producer_waiting(*begin).second);
-  }
-  for (size_t i = 0; i < waiting.size(); ++i) {
-    if (waiting[i] > 0) graph_.nodes_[i].broken = true;
-  }
-}
-
 void GraphBuilder::Connect(int block) {
   ConnectInputs(block);
   Node& node = graph_.nodes_[block];
@@ -251,16 +170,24 @@ void GraphBuilder::ConnectInputs(int block) {
   std::span ports(ports_.data(), def->inputs.size());
   written_.assign(def->inputs.size(), nullptr);
   std::vector<const PageInput*>& written = written_;
+  std::vector<int> misspelt;
   bool ok = true;
   for (const PageInput& input : page_.blocks[block].inputs) {
     int port = def->FindInput(input.port);
     if (port < 0) {
       bool attr = def->FindAttr(input.port) >= 0;
       bool imported = page_.format != Page::Format::kWeft;
-      if (attr && imported) continue;  // read by ReadAttrs
+      // Read by ReadAttrs; pages that were imported once, and written as Weft's, still have such pins.
+      const Literal* literal = input.items.size() == 1 ? LiteralOf(input.items[0]) : nullptr;
+      if (attr && (imported || (literal != nullptr && literal->form == Literal::Form::kText))) continue;
+      graph_.nodes_[block].broken |= input.faulty;
       std::vector<std::string_view> names = PortNames(def->inputs);
+      // What is misspelt is not missed as well.
+      int meant = attr ? -1 : def->FindInput(ClosestName(input.port, names));
+      if (meant >= 0 && written[meant] == nullptr && def->structural == Structural::kNone) misspelt.push_back(meant);
+      if (input.faulty) continue;
       Status status = NotFound("the block ", def->name, " has no input '", input.port, "'").WithHint(
-          attr ? Cat("'", input.port, "' is an attribute: write it under \"attrs\"") : DidYouMean(input.port, names));
+          attr ? Cat("'", input.port, "' is an attribute: write it under \"attrs\"") : NamesHint(input.port, names, "inputs"));
       // The palette has pins that no operation has; they are harmless while nothing is wired to them.
       if (imported && (input.items.empty() || WireOf(input.items[0]) == nullptr)) {
         diagnostics_.Warning(At(std::move(status), block, input.port));
@@ -283,6 +210,7 @@ void GraphBuilder::ConnectInputs(int block) {
   if (def->structural != Structural::kNone) return ConnectStructural(block);
   for (size_t p = 0; p < ports.size(); ++p) {
     if (written[p] != nullptr || def->inputs[p].list == PortList::kTuple || page_.blocks[block].faulty) continue;
+    if (std::find(misspelt.begin(), misspelt.end(), static_cast<int>(p)) != misspelt.end()) continue;
     Error(InvalidArgument("the input '", def->inputs[p].name, "' of ", def->name, " needs a wire or a value, and has none"), block,
           def->inputs[p].name);
     ok = false;
@@ -339,16 +267,23 @@ bool GraphBuilder::ConnectItem(int block, int port, const PageInput& input, size
   if (producer < 0 || graph_.nodes_[producer].def == nullptr) {
     graph_.nodes_[block].broken = true;
     // An unknown block type is reported once, at the block itself.
-    if (producer < 0) Error(graph_.FindNode(wire.block).status(), block, input.port, place);
+    if (producer < 0) Error(NoBlock(wire.block), block, input.port, place);
     return false;
   }
   std::vector<ValueRef>& found = resolved_;
-  if (Status status = graph_.Resolve(wire, producer, found); !status.ok()) {
+  // Without an index a single port takes the first of a list, a list port takes them all.
+  const size_t most = spec.list == PortList::kSingle ? 1 : kMostValues + 1;
+  if (Status status = graph_.Resolve(wire, producer, most, found); !status.ok()) {
     Error(std::move(status), block, input.port, place);
     return false;
   }
-  // Without an index a single port takes the first of a list, a list port takes them all.
-  if (spec.list == PortList::kSingle && found.size() > 1) found.resize(1);
+  list_values_ += spec.list == PortList::kSingle ? 0 : found.size();
+  if (values.size() + found.size() > kMostValues || list_values_ > kMostListValues) {
+    Error(ResourceExhausted("lists of more than ", kMostValues, " values, or of ", kMostListValues, " on a page, are not taken")
+              .WithHint("a list of lists grows with every level"),
+          block, input.port, place);
+    return false;
+  }
   for (ValueRef value : found) {
     if (!value.valid()) {
       Error(InvalidArgument("the wire ", wire, " brings no gradient: the outputs do not depend on that input"), block, input.port, place);
@@ -403,6 +338,9 @@ int GraphBuilder::AddConstant(std::string id, int page_block, Tensor value) {
 
 Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
                                   std::vector<std::pair<std::string_view, AttrValue>> attrs) {
+  // Gradients of gradients grow with every level.
+  const size_t most = (size_t{1} << 20) + 64 * page_.blocks.size();
+  if (graph_.nodes_.size() >= most) return ResourceExhausted("needs more than ", most, " blocks with those that compute gradients");
   Node node;
   node.def = &def;
   node.id = std::move(id);
@@ -454,8 +392,13 @@ void GraphBuilder::ReportUnknownBlocks() {
   }
   std::vector<std::string_view> names = graph_.registry_.Names();
   for (int block : unknown_) {
-    Status status = At(NotFound("there is no block type '", page_.blocks[block].type, "'").WithHint(DidYouMean(page_.blocks[block].type, names)), block);
-    if (page_.blocks[block].pointer.empty()) status = Status(status.code(), status.message()).WithPage(graph_.name_).WithPointer(BlockPointer(page_, block) + "/block").WithBlock(page_.blocks[block].id).WithHint(status.hint());
+    const PageBlock& source = page_.blocks[block];
+    Status status = NotFound("there is no block type '", source.type, "'");
+    if (MayCompare(names.size())) status = std::move(status).WithHint(DidYouMean(source.type, names));
+    status = std::move(status)
+                 .WithPage(graph_.name_)
+                 .WithPointer(Cat(BlockPointer(page_, block), source.pointer.empty() ? "/block" : ""))
+                 .WithBlock(source.id);
     diagnostics_.Add(needed[block] ? Severity::kError : Severity::kWarning, std::move(status));
   }
 }

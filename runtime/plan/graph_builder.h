@@ -9,6 +9,9 @@
 
 namespace weft {
 
+/// "did you mean 'x'?", or all that is known: "its inputs are 'x', 'y'".
+std::string NamesHint(std::string_view name, const std::vector<std::string_view>& known, std::string_view what);
+
 class GraphBuilder {
  public:
   GraphBuilder(Graph& graph, Diagnostics& diagnostics) : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics) {}
@@ -27,6 +30,7 @@ class GraphBuilder {
   void MakeNodes();
   void ReadAttrs(int block);
   bool TakePinAsAttr(int block, const PageInput& input);
+  // graph_order.cc
   void FindProducers();
   /// The node that an item's wire comes from; -1 for a literal, or where there is no such block.
   int ProducerOf(int block, const PageInput& input, size_t item) const {
@@ -39,6 +43,9 @@ class GraphBuilder {
   }
   std::vector<int> Order();
   void ReportCycles(const std::vector<int>& waiting);
+  std::string_view PortOfItem(int block, uint32_t item) const;
+  void ReportCycle(std::span<const int> blocks, std::string_view port);
+  // graph_builder.cc again
   void Connect(int block);
   void ConnectInputs(int block);
   bool ConnectPort(int block, int port, const PageInput& input, std::vector<ValueRef>& values);
@@ -68,7 +75,7 @@ class GraphBuilder {
   bool IsReported(int block, int port) const;
   /// The wires or literals of one port as values; false where one is in error (reported).
   bool ValuesOf(int block, std::string_view port, std::vector<ValueRef>& values);
-  Result<int> OperationOf(const Wire& wire, int producer) const;
+  Result<int> OperationOf(const Wire& wire, int producer);
 
   /// Adds the place of a port of a block (and of one item of a list) to a status.
   Status At(Status status, int block, std::string_view port = {}, int item = -1) const;
@@ -77,7 +84,15 @@ class GraphBuilder {
   Graph& graph_;
   const Page& page_;
   Diagnostics& diagnostics_;
+  static constexpr size_t kMostValues = size_t{1} << 20;      // of one port
+  static constexpr size_t kMostListValues = size_t{1} << 24;  // of all list ports of a page
+  /// Whether to compare a wrong name with so many others.
+  bool MayCompare(size_t names);
+  Status NoBlock(std::string_view id);
+
   int next_order_ = 0;
+  size_t compared_ = 0;
+  size_t list_values_ = 0;
   // By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from.
   std::vector<uint32_t> first_input_, first_item_;
   std::vector<int> producers_;

@@ -177,8 +177,8 @@ void GraphBuilder::ConnectVariable(int block) {
   graph_.variables_.push_back(block);
 }
 
-Result<int> GraphBuilder::OperationOf(const Wire& wire, int node) const {
-  if (node < 0) return graph_.FindNode(wire.block).status();
+Result<int> GraphBuilder::OperationOf(const Wire& wire, int node) {
+  if (node < 0) return NoBlock(wire.block);
   const BlockDef* def = graph_.nodes_[node].def;
   if (def == nullptr) return node;  // broken, and reported there
   if (graph_.nodes_[node].target >= 0) return graph_.nodes_[node].target;
@@ -270,7 +270,10 @@ void GraphBuilder::ConnectSession(int block) {
   if (const PageInput* feeds = InputOf(block, "inputs")) {
     for (size_t k = 0; k < feeds->items.size(); ++k) {
       const auto* wire = std::get_if<Wire>(&feeds->items[k]);
-      auto feed = wire == nullptr ? Result<int>(InvalidArgument("a feed needs a wire to a FeedType block, found a value")) : graph_.FindNode(wire->block);
+      int producer = ProducerOf(block, *feeds, k);
+      auto feed = wire == nullptr ? Result<int>(InvalidArgument("a feed needs a wire to a FeedType block, found a value"))
+                  : producer < 0  ? Result<int>(NoBlock(wire->block))
+                                  : Result<int>(producer);
       const BlockDef* def = feed.ok() ? graph_.nodes_[*feed].def : nullptr;
       if (def != nullptr && def->structural != Structural::kFeed) {
         feed = InvalidArgument("a feed needs a FeedType block, found '", wire->block, "' (", def->name, ")");

@@ -115,8 +115,9 @@ class Graph {
   Graph(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name)
       : page_(std::move(page)), registry_(registry), name_(name) {}
 
-  /// What a named port of a node stands for; a whole list where the port is one and no element is named. One value of a broken node.
-  Status Resolve(const Wire& wire, int node, std::vector<ValueRef>& values) const;
+  /// What a named port of a node stands for; a whole list where the port is one and no element is named, up to `most` of it.
+  /// One value of a broken node.
+  Status Resolve(const Wire& wire, int node, size_t most, std::vector<ValueRef>& values) const;
 
   std::shared_ptr<const Page> page_;
   const Registry& registry_;

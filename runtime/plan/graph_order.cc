@@ -1,0 +1,129 @@
+// The order of a page's blocks: what each reads, producers before consumers, cycles.
+#include <queue>
+
+#include "runtime/plan/graph_builder.h"
+
+namespace weft {
+
+void GraphBuilder::FindProducers() {
+  first_input_.assign(1, 0);
+  first_item_.assign(1, 0);
+  first_input_.reserve(page_.blocks.size() + 1);
+  for (const PageBlock& block : page_.blocks) {
+    for (const PageInput& input : block.inputs) {
+      for (const InputItem& item : input.items) {
+        const Wire* wire = WireOf(item);
+        auto it = wire == nullptr ? graph_.by_id_.end() : graph_.by_id_.find(wire->block);
+        producers_.push_back(it == graph_.by_id_.end() ? -1 : it->second);
+      }
+      first_item_.push_back(static_cast<uint32_t>(producers_.size()));
+    }
+    first_input_.push_back(static_cast<uint32_t>(first_item_.size()) - 1);
+  }
+}
+
+// Producers before consumers; among those that are ready, page order. Blocks on a cycle, and those that depend on one, come last, broken.
+std::vector<int> GraphBuilder::Order() {
+  size_t count = page_.blocks.size();
+  std::vector<int> waiting(count, 0);
+  std::vector<uint32_t> first(count + 1, 0), readers;
+  for (size_t i = 0; i < count; ++i) {
+    for (int producer : ProducersOf(static_cast<int>(i))) {
+      if (producer >= 0) ++first[producer + 1], ++waiting[i];
+    }
+  }
+  for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
+  readers.resize(first.back());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (size_t i = 0; i < count; ++i) {
+    for (int producer : ProducersOf(static_cast<int>(i))) {
+      if (producer >= 0) readers[next[producer]++] = static_cast<uint32_t>(i);
+    }
+  }
+
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  }
+  std::vector<int> order;
+  order.reserve(count);
+  while (!ready.empty()) {
+    int block = ready.top();
+    ready.pop();
+    order.push_back(block);
+    for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
+      if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
+    }
+  }
+  if (order.size() == count) return order;
+  ReportCycles(waiting);
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
+  }
+  return order;
+}
+
+// Goes from each block to the producers it waits for, depth first. Each way back to a block that is still being followed is a cycle, and
+// without the wires that close those ways there would be none.
+void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
+  constexpr int kNew = -1, kDone = -2;
+  struct Visit {
+    uint32_t next, end;  // items whose producers are still to be followed
+  };
+  std::vector<int> place(waiting.size(), kNew);  // on the path, or one of the above
+  std::vector<int> path;
+  std::vector<Visit> visits;
+  auto enter = [&](int block) {
+    place[block] = static_cast<int>(path.size());
+    path.push_back(block);
+    visits.push_back({first_item_[first_input_[block]], first_item_[first_input_[block + 1]]});
+  };
+  for (size_t start = 0; start < waiting.size(); ++start) {
+    if (waiting[start] == 0 || place[start] != kNew) continue;
+    enter(static_cast<int>(start));
+    while (!path.empty()) {
+      if (visits.back().next == visits.back().end) {
+        place[path.back()] = kDone;
+        path.pop_back();
+        visits.pop_back();
+        continue;
+      }
+      int producer = producers_[visits.back().next++];
+      if (producer < 0 || waiting[producer] == 0 || place[producer] == kDone) continue;
+      if (place[producer] == kNew) {
+        enter(producer);
+        continue;
+      }
+      std::span cycle = std::span(path).subspan(static_cast<size_t>(place[producer]));
+      ReportCycle(cycle, PortOfItem(cycle[0], visits[static_cast<size_t>(place[producer])].next - 1));
+      // Further wires between the same two blocks make no other cycle.
+      while (visits.back().next < visits.back().end && producers_[visits.back().next] == producer) ++visits.back().next;
+    }
+  }
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 0) graph_.nodes_[i].broken = true;
+  }
+}
+
+std::string_view GraphBuilder::PortOfItem(int block, uint32_t item) const {
+  uint32_t input = first_input_[block];
+  while (first_item_[input + 1] <= item) ++input;
+  return page_.blocks[block].inputs[input - first_input_[block]].port;
+}
+
+// Each block reads the next, the last one the first.
+void GraphBuilder::ReportCycle(std::span<const int> blocks, std::string_view port) {
+  constexpr size_t kShown = 8;
+  const std::string& first = page_.blocks[blocks[0]].id;
+  std::string text = first;
+  for (size_t i = blocks.size(); i-- > 1;) {
+    size_t position = blocks.size() - i;
+    if (blocks.size() <= kShown || position < kShown / 2 || i < kShown / 2) text += Cat(" -> ", page_.blocks[blocks[i]].id);
+    else if (position == kShown / 2) text += Cat(" -> ... (", blocks.size(), " blocks in all)");
+  }
+  Status status = blocks.size() == 1 ? InvalidArgument("the block reads its own output: ", text, " -> ", first)
+                                     : InvalidArgument("the wires make a cycle: ", text, " -> ", first);
+  Error(std::move(status).WithHint("only loop blocks may feed back; remove one of these wires"), blocks[0], port);
+}
+
+}  // namespace weft
