@@ -1,0 +1,52 @@
+// The program `weft` as its users run it: arguments in, exit status and texts out.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/kit/test_services.h"
+
+namespace weft::kit {
+
+struct ProgramResult {
+  int status = -1;  // of exit; 128 + N where signal N ended it
+  std::string out, err;
+  double seconds = 0;
+};
+
+struct ProgramOptions {
+  std::filesystem::path folder;  // where it runs; empty: here
+  std::string out_path;          // where standard output goes instead of `out`
+};
+
+/// A running `weft`. Standard input is empty; output goes to files.
+class WeftProcess {
+ public:
+  explicit WeftProcess(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
+  ~WeftProcess();
+  WeftProcess(const WeftProcess&) = delete;
+  WeftProcess& operator=(const WeftProcess&) = delete;
+
+  void Signal(int signal) const;
+  /// What it has written so far.
+  std::string out() const;
+  std::string err() const;
+  /// Ends it after `seconds`, which gives the status 137.
+  ProgramResult Wait(double seconds = 120);
+
+ private:
+  TemporaryFolder folder_;
+  ProgramOptions options_;
+  pid_t process_ = -1;
+};
+
+ProgramResult RunWeft(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
+
+/// All bytes of a file; empty where there is none.
+std::string FileBytes(const std::filesystem::path& path);
+void WriteBytes(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace weft::kit
