@@ -1,0 +1,16 @@
+// The tables of checked gradients, by the files that hold them.
+#pragma once
+
+#include <vector>
+
+#include "tests/kit/gradient_rows.h"
+
+namespace weft::kit {
+
+std::vector<GradientRow> MathGradients();
+std::vector<GradientRow> ArrayGradients();
+std::vector<GradientRow> NetworkGradients();
+std::vector<GradientRow> ConvolutionGradients();
+std::vector<GradientRow> NormGradients();
+
+}  // namespace weft::kit
