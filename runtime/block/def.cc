@@ -1,7 +1,5 @@
 #include "weft/block/def.h"
 
-#include "weft/block/block.h"
-
 namespace weft {
 namespace {
 
@@ -39,20 +37,6 @@ PortSpec MakePortSpec(const char* name, const char* type, const char* doc) {
   if (auto dtype = DTypeFromName(type)) spec.dtype = *dtype;
   else spec.type_attr = type;
   return spec;
-}
-
-void DeclareTypes(BlockDef& def, std::string_view type_attr, std::vector<DType> dtypes) {
-  int index = def.FindAttr(type_attr);
-  if (index < 0) {
-    AttrSpec spec;
-    spec.name = type_attr;
-    spec.type = AttrType::kType;
-    spec.inferred = true;
-    spec.doc = "the type of the elements";
-    def.attrs.push_back(std::move(spec));
-    index = static_cast<int>(def.attrs.size()) - 1;
-  }
-  def.attrs[index].allowed_types = std::move(dtypes);
 }
 
 }  // namespace weft

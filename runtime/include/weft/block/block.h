@@ -100,61 +100,82 @@ auto DispatchSize(DType dtype, F&& f) {
   }
 }
 
+/// What every builder does to its declaration, whatever types it is for: compiled once, and for size.
+struct BlockParts {
+  BlockDef def;
+  [[gnu::cold]] void AddInput(PortSpec port);
+  [[gnu::cold]] void AddOutput(PortSpec port);
+  [[gnu::cold]] void AddAttr(AttrSpec attr);
+  [[gnu::cold]] void AddTypes(const char* type_attr, std::vector<DType> dtypes);
+  [[gnu::cold]] void AddDetails(const char* text);
+  [[gnu::cold]] void AddAlias(const char* name);
+  [[gnu::cold]] void AddPortAlias(const char* spelling, const char* port);
+  [[gnu::cold]] void MarkInferred(const char* attr);
+};
+
 /// Builds a BlockDef; `Dispatch` is the TypeList of the first Types(), which Kernel instantiates Run for.
 template <class DispatchTypes = void>
 class BlockBuilder {
  public:
-  explicit BlockBuilder(BlockDef def, const char* dispatch_attr = nullptr) : def_(std::move(def)), dispatch_attr_(dispatch_attr) {}
+  explicit BlockBuilder(BlockParts parts, const char* dispatch_attr = nullptr) : parts_(std::move(parts)), dispatch_attr_(dispatch_attr) {}
 
   template <class... P>
-  BlockBuilder Ports(const P&... ports) && {
+  BlockBuilder&& Ports(const P&... ports) && {
     (AddPort(ports), ...);
     return std::move(*this);
   }
   template <class... A>
-  BlockBuilder Attrs(const A&... attrs) && {
-    (def_.attrs.push_back(SpecOf(attrs)), ...);
+  BlockBuilder&& Attrs(const A&... attrs) && {
+    (parts_.AddAttr(SpecOf(attrs)), ...);
     return std::move(*this);
   }
   /// The types that a type attribute may stand for. An attribute not declared by Attrs follows from the inputs. The first call names the
   /// types that Run is instantiated for.
   template <class... Ts>
-  auto Types(const char* type_attr, TypeList<Ts...>) && {
-    AddTypes(def_, type_attr, TypeList<Ts...>::dtypes());
+  decltype(auto) Types(const char* type_attr, TypeList<Ts...>) && {
+    parts_.AddTypes(type_attr, TypeList<Ts...>::dtypes());
     if constexpr (std::is_void_v<DispatchTypes>) {
-      return BlockBuilder<TypeList<Ts...>>(std::move(def_), type_attr);
+      return BlockBuilder<TypeList<Ts...>>(std::move(parts_), type_attr);
     } else {
-      return BlockBuilder(std::move(def_), dispatch_attr_);
+      return std::move(*this);
     }
   }
 
-  BlockBuilder Details(const char* text) && { return With([&](BlockDef& d) { d.details = text; }); }
-  BlockBuilder Alias(const char* name) && { return With([&](BlockDef& d) { d.aliases.emplace_back(name); }); }
-  BlockBuilder PortAlias(const char* spelling, const char* port) && {
-    return With([&](BlockDef& d) { d.port_aliases.emplace_back(spelling, port); });
+  BlockBuilder&& Details(const char* text) && {
+    parts_.AddDetails(text);
+    return std::move(*this);
   }
-  /// Attributes of structural blocks that follow from an input where they are not given, such as the type of a constant.
+  BlockBuilder&& Alias(const char* name) && {
+    parts_.AddAlias(name);
+    return std::move(*this);
+  }
+  BlockBuilder&& PortAlias(const char* spelling, const char* port) && {
+    parts_.AddPortAlias(spelling, port);
+    return std::move(*this);
+  }
+  /// Attributes that follow from an input where they are not given, such as the type of a constant or the length of a list.
   template <class... A>
-  BlockBuilder Inferred(const A&... attrs) && {
-    return With([&](BlockDef& d) { ((d.attrs[d.FindAttr(attrs.name)].inferred = true), ...); });
+  BlockBuilder&& Inferred(const A&... attrs) && {
+    (parts_.MarkInferred(attrs.name), ...);
+    return std::move(*this);
   }
-  BlockBuilder Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
+  BlockBuilder&& Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
   /// Takes from a queue: in a run, blocks that do not depend on it go first, so that what it waits for can come.
-  BlockBuilder Waits() && {
+  BlockBuilder&& Waits() && {
     return With([](BlockDef& d) { d.stateful = d.waits = true; });
   }
-  BlockBuilder Internal() && { return With([](BlockDef& d) { d.internal = true; }); }
-  BlockBuilder Elementwise() && { return With([](BlockDef& d) { d.elementwise = true; }); }
-  BlockBuilder Structure(Structural kind) && { return With([&](BlockDef& d) { d.structural = kind; }); }
-  BlockBuilder WithFlow(Flow flow) && { return With([&](BlockDef& d) { d.flow = flow; }); }
+  BlockBuilder&& Internal() && { return With([](BlockDef& d) { d.internal = true; }); }
+  BlockBuilder&& Elementwise() && { return With([](BlockDef& d) { d.elementwise = true; }); }
+  BlockBuilder&& Structure(Structural kind) && { return With([&](BlockDef& d) { d.structural = kind; }); }
+  BlockBuilder&& WithFlow(Flow flow) && { return With([&](BlockDef& d) { d.flow = flow; }); }
   template <class... P>
-  BlockBuilder ShapedBy(const P&...) && { return With([](BlockDef& d) { (d.shaped_by.push_back(P::index), ...); }); }
+  BlockBuilder&& ShapedBy(const P&...) && { return With([](BlockDef& d) { (d.shaped_by.push_back(P::index), ...); }); }
   template <class... P>
-  BlockBuilder Updates(const P&...) && { return With([](BlockDef& d) { (d.updates.push_back(P::index), ...); }); }
+  BlockBuilder&& Updates(const P&...) && { return With([](BlockDef& d) { (d.updates.push_back(P::index), ...); }); }
   template <class... P>
-  BlockBuilder MayBeUninitialized(const P&...) && { return With([](BlockDef& d) { (d.uninitialized.push_back(P::index), ...); }); }
-  BlockBuilder Gradient(GradientFunction gradient) && { return With([&](BlockDef& d) { d.gradient = gradient; }); }
-  BlockBuilder NotDifferentiable() && { return With([](BlockDef& d) { d.not_differentiable = true; }); }
+  BlockBuilder&& MayBeUninitialized(const P&...) && { return With([](BlockDef& d) { (d.uninitialized.push_back(P::index), ...); }); }
+  BlockBuilder&& Gradient(GradientFunction gradient) && { return With([&](BlockDef& d) { d.gradient = gradient; }); }
+  BlockBuilder&& NotDifferentiable() && { return With([](BlockDef& d) { d.not_differentiable = true; }); }
 
   /// Run is `[]<class T>(const P&, RunContext&)`, or without T.
   template <class Plan, class Run>
@@ -163,20 +184,20 @@ class BlockBuilder {
     if constexpr (std::is_invocable_v<Run, const P&, RunContext&>) {
       SetPlan(plan, [](PlanContext&, PlannedBlock& planned) { planned.run = internal::RunUntyped<P, Run>; });
     } else {
-      SetPlan(plan, [attr = std::string(dispatch_attr_)](PlanContext& ctx, PlannedBlock& planned) {
+      SetPlan(plan, [attr = dispatch_attr_](PlanContext& ctx, PlannedBlock& planned) {
         planned.run = Dispatch(ctx.type(attr), DispatchTypes{}, []<class T>() -> RunFunction { return internal::RunTyped<P, Run, T>; });
       });
     }
-    return std::move(def_);
+    return std::move(parts_.def);
   }
   /// Run is instantiated for element sizes; see DispatchSize.
   template <class Plan, class Run>
   BlockDef Kernel(Plan plan, Run, BySize) && {
     using P = internal::ParametersOf<Plan>;
-    SetPlan(plan, [attr = std::string(dispatch_attr_)](PlanContext& ctx, PlannedBlock& planned) {
+    SetPlan(plan, [attr = dispatch_attr_](PlanContext& ctx, PlannedBlock& planned) {
       planned.run = DispatchSize(ctx.type(attr), []<class T>() -> RunFunction { return internal::RunTyped<P, Run, T>; });
     });
-    return std::move(def_);
+    return std::move(parts_.def);
   }
   /// With state: bind is `[](const P&, BindContext&) -> Result<ResourceHandle>`.
   template <class Plan, class Run, class Bind>
@@ -190,7 +211,7 @@ class BlockBuilder {
   BlockDef Producer(Plan plan, Run) && {
     using P = internal::ParametersOf<Plan>;
     SetPlan(plan, [](PlanContext&, PlannedBlock& planned) { planned.produce = internal::ProduceUntyped<P, Run>; });
-    return std::move(def_);
+    return std::move(parts_.def);
   }
   template <class Plan, class Run, class Bind>
   BlockDef Producer(Plan plan, Run run, Bind) && {
@@ -198,27 +219,28 @@ class BlockBuilder {
     return WithBind<Plan, Bind>(std::move(def));
   }
   /// For structural blocks and blocks that the executor handles itself.
-  BlockDef NoKernel() && { return std::move(def_); }
+  BlockDef NoKernel() && { return std::move(parts_.def); }
   /// A plan that only sets shapes: Flow::kForward, kSwitch and kMerge.
   template <class Plan>
   BlockDef PlanOnly(Plan plan) && {
     SetPlan(plan, [](PlanContext&, PlannedBlock&) {});
-    return std::move(def_);
+    return std::move(parts_.def);
   }
 
  private:
   template <class F>
-  BlockBuilder With(F&& f) {
-    f(def_);
+  BlockBuilder&& With(F&& f) {
+    f(parts_.def);
     return std::move(*this);
   }
   template <class P>
   void AddPort(const P& port) {
-    (InputPort<P> ? def_.inputs : def_.outputs).push_back(SpecOf(port));
+    if constexpr (InputPort<P>) parts_.AddInput(SpecOf(port));
+    else parts_.AddOutput(SpecOf(port));
   }
   template <class Plan, class Choose>
   void SetPlan(Plan plan, Choose choose) {
-    def_.plan = [plan, choose](PlanContext& ctx) -> Result<PlannedBlock> {
+    parts_.def.plan = [plan, choose](PlanContext& ctx) -> Result<PlannedBlock> {
       auto planned = internal::PlanWith(plan, ctx);
       if (planned.ok()) choose(ctx, *planned);
       return planned;
@@ -234,25 +256,12 @@ class BlockBuilder {
     };
     return def;
   }
-  static void AddTypes(BlockDef& def, const char* type_attr, std::vector<DType> dtypes);
 
-  BlockDef def_;
+  BlockParts parts_;
   const char* dispatch_attr_;
 };
 
-/// Declares that a type attribute takes these types (adds an inferred attribute where there is none of that name).
-void DeclareTypes(BlockDef& def, std::string_view type_attr, std::vector<DType> dtypes);
-
-template <class D>
-void BlockBuilder<D>::AddTypes(BlockDef& def, const char* type_attr, std::vector<DType> dtypes) {
-  DeclareTypes(def, type_attr, std::move(dtypes));
-}
-
-inline BlockBuilder<> Block(const char* name, const char* summary) {
-  BlockDef def;
-  def.name = name;
-  def.summary = summary;
-  return BlockBuilder<>(std::move(def));
-}
+/// `summary` is one sentence.
+[[gnu::cold]] BlockBuilder<> Block(const char* name, const char* summary);
 
 }  // namespace weft
