@@ -45,6 +45,7 @@ Result<std::string> ReadBytes(const std::string& path, const std::string& name, 
   if (size >= 0) wanted = std::min(wanted, size);
   if (S_ISREG(info.st_mode) && wanted > kMaxBytes)
     return ResourceExhausted("the file '", name, "' has ", info.st_size, " bytes, more than ", kMaxBytes);
+  if (wanted <= 0) return std::string();
   if (offset > 0 && ::lseek(file.descriptor, offset, SEEK_SET) < 0) return OpenError(name, errno);
   std::string bytes;
   while (std::cmp_less(bytes.size(), wanted)) {

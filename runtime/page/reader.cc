@@ -99,6 +99,8 @@ ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options) {
   const size_t first = utf8->find_first_not_of(" \t\r\n");
   if (first == utf8->npos) {
     fail(InvalidArgument("needs a page, found an empty file"));
+  } else if ((*utf8)[first] == '\0') {
+    fail(DataLoss("needs a page, found a file that begins with a zero byte").WithHint("the file is damaged, or no text: take it from a copy"));
   } else if ((*utf8)[first] == '<') {
     page::ReadDesignPage(*utf8, options, result);
   } else if (IsRuntimePage(*utf8)) {

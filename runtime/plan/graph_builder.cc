@@ -240,7 +240,10 @@ bool GraphBuilder::ConnectPort(int block, int port, const PageInput& input, std:
   const BlockDef& def = *graph_.nodes_[block].def;
   const PortSpec& spec = def.inputs[port];
   bool ok = true;
-  for (size_t k = 0; k < input.items.size(); ++k) ok &= ConnectItem(block, port, input, k, values);
+  for (size_t k = 0; k < input.items.size(); ++k) {
+    ok &= ConnectItem(block, port, input, k, values);
+    if (values.size() > kMostValues) break;  // said once
+  }
   if (!ok || input.faulty) return false;
   if (spec.list == PortList::kSingle && values.size() != 1) {
     Error(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found ", values.size()), block, input.port);
@@ -279,6 +282,7 @@ bool GraphBuilder::ConnectItem(int block, int port, const PageInput& input, size
   }
   list_values_ += spec.list == PortList::kSingle ? 0 : found.size();
   if (values.size() + found.size() > kMostValues || list_values_ > kMostListValues) {
+    values.resize(kMostValues + 1);
     Error(ResourceExhausted("lists of more than ", kMostValues, " values, or of ", kMostListValues, " on a page, are not taken")
               .WithHint("a list of lists grows with every level"),
           block, input.port, place);

@@ -58,7 +58,7 @@ class GraphBuilder {
   // graph_types.cc
   Status InferTypes(Node& node);
   Status BindInputTypes(Node& node, std::vector<DType>& bound);
-  Status BindType(const Node& node, const PortSpec& spec, DType type, std::vector<DType>& bound, std::vector<int>& bound_by, int port);
+  Status BindType(const Node& node, int port, DType type, std::vector<DType>& bound);
   Status SetOutputs(Node& node);
 
   // graph_structural.cc
@@ -99,6 +99,7 @@ class GraphBuilder {
   std::vector<std::vector<ValueRef>> ports_;   // of the block at hand; kept for its memory
   std::vector<const PageInput*> written_;      // the same
   std::vector<ValueRef> resolved_;             // the same
+  std::vector<DType> bound_;                   // the same: by attribute, the type it stands for
   std::vector<int> unknown_;  // blocks of types that the registry does not know
 };
 

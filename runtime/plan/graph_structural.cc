@@ -290,7 +290,8 @@ void GraphBuilder::ConnectGradients(int block) {
   std::vector<ValueRef> ys, xs;
   if (!ValuesOf(block, "outputs", ys) || !ValuesOf(block, "inputs", xs)) return;
   if (ys.empty()) return Error(InvalidArgument("the input 'outputs' needs at least one wire, found none"), block, "outputs");
-  auto gradients = AddGradients(*this, graph_.nodes_[block].id, block, ys, xs);
+  // The page's id: that of the node moves when nodes are added.
+  auto gradients = AddGradients(*this, page_.blocks[block].id, block, ys, xs);
   if (!gradients.ok()) {
     std::string port = gradients.status().place().port;
     return Error(std::move(gradients).status(), block, port.empty() ? "outputs" : port);

@@ -1,4 +1,6 @@
 // Type inference: the types of a node's outputs from those of its inputs and its attributes.
+#include <algorithm>
+
 #include "runtime/plan/graph_builder.h"
 
 namespace weft {
@@ -19,45 +21,50 @@ Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, D
 
 }  // namespace
 
-Status GraphBuilder::BindType(const Node& node, const PortSpec& spec, DType type, std::vector<DType>& bound, std::vector<int>& bound_by,
-                              int port) {
+Status GraphBuilder::BindType(const Node& node, int port, DType type, std::vector<DType>& bound) {
+  const PortSpec& spec = node.def->inputs[port];
   if (spec.dtype != DType::kInvalid) {
     return spec.dtype == type ? Status() : TypeClash(spec, spec.dtype, "", type);
   }
   int attr = node.def->FindAttr(spec.type_attr);
   if (attr < 0) return {};  // structural ports take any type
-  if (bound[attr] == DType::kInvalid) {
-    bound[attr] = type;
-    bound_by[attr] = port;
-    return {};
-  }
+  if (bound[attr] == DType::kInvalid) bound[attr] = type;
   if (bound[attr] == type) return {};
-  std::string because = bound_by[attr] >= 0 ? Cat(", the type of '", node.def->inputs[bound_by[attr]].name, "'")
-                                            : Cat(", its attribute ", spec.type_attr);
-  return TypeClash(spec, bound[attr], because, type);
+  // An attribute that was given binds before any input; else the first input of the type does.
+  if (node.attrs[attr].index() != 0) return TypeClash(spec, bound[attr], Cat(", its attribute ", spec.type_attr), type);
+  for (int p = 0; p < port; ++p) {
+    const PortSpec& earlier = node.def->inputs[p];
+    if (earlier.type_attr != spec.type_attr || node.in_first[p] == node.in_first[p + 1]) continue;
+    return TypeClash(spec, bound[attr], Cat(", the type of '", earlier.name, "'"), type);
+  }
+  return TypeClash(spec, bound[attr], ", the type of the values before it", type);
 }
 
 Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
   const BlockDef& def = *node.def;
-  std::vector<int> bound_by(def.attrs.size(), -1);
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const PortSpec& spec = def.inputs[p];
     uint32_t begin = node.in_first[p], end = node.in_first[p + 1];
     int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
-    DTypes types;
     for (uint32_t v = begin; v < end; ++v) {
-      DType type = graph_.TypeOf(node.inputs[v]);
-      types.push_back(type);
       if (spec.kind == PortKind::kReference && !IsReference(graph_, node.inputs[v])) {
         return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithPort(spec.name).WithHint("wire it to a Variable block");
       }
-      if (spec.list != PortList::kTuple) WEFT_RETURN_IF_ERROR(BindType(node, spec, type, bound, bound_by, static_cast<int>(p)));
+      if (spec.list == PortList::kTuple) continue;
+      Status status = BindType(node, static_cast<int>(p), graph_.TypeOf(node.inputs[v]), bound);
+      if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
+      WEFT_RETURN_IF_ERROR(std::move(status));
     }
     if (begin == end && spec.list == PortList::kHomogeneous) {
       return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
     }
     if (list_attr < 0) continue;
-    AttrValue inferred = spec.list == PortList::kTuple ? AttrValue(types) : AttrValue(static_cast<int64_t>(types.size()));
+    AttrValue inferred = static_cast<int64_t>(end - begin);
+    if (spec.list == PortList::kTuple) {
+      DTypes types;
+      for (uint32_t v = begin; v < end; ++v) types.push_back(graph_.TypeOf(node.inputs[v]));
+      inferred = std::move(types);
+    }
     AttrValue& given = node.attrs[list_attr];
     if (given.index() != 0 && given != inferred) {
       return InvalidArgument("the input '", spec.name, "' has ", AttrText(inferred), ", but the attribute ", spec.list_attr, " says ", AttrText(given))
@@ -72,6 +79,8 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     int attr = def.inputs[p].type_attr.empty() ? -1 : def.FindAttr(def.inputs[p].type_attr);
     if (attr < 0 || bound[attr] == DType::kInvalid) continue;
+    const std::vector<DType>& allowed_types = def.attrs[attr].allowed_types;
+    if (std::find(allowed_types.begin(), allowed_types.end(), bound[attr]) != allowed_types.end()) continue;
     if (Status status = CheckAttr(def.attrs[attr], AttrValue(bound[attr])); !status.ok()) {
       std::string allowed;
       for (DType t : def.attrs[attr].allowed_types) allowed += Cat(allowed.empty() ? "" : ", ", t);
@@ -84,7 +93,8 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
 
 Status GraphBuilder::InferTypes(Node& node) {
   const BlockDef& def = *node.def;
-  std::vector<DType> bound(def.attrs.size(), DType::kInvalid);
+  std::vector<DType>& bound = bound_;
+  bound.assign(def.attrs.size(), DType::kInvalid);
   for (size_t a = 0; a < def.attrs.size(); ++a) {
     if (const DType* given = std::get_if<DType>(&node.attrs[a])) bound[a] = *given;
   }
@@ -109,9 +119,11 @@ static Status TypeUnknown(const BlockDef& def, const PortSpec& output) {
 
 Status GraphBuilder::SetOutputs(Node& node) {
   const BlockDef& def = *node.def;
-  std::vector<uint32_t> first(1, 0);
+  std::vector<uint32_t> first;  // filled only where there are list ports
   node.output_types.clear();
-  bool single = true;
+  node.output_types.reserve(def.outputs.size());
+  const bool single = std::none_of(def.outputs.begin(), def.outputs.end(), [](const PortSpec& spec) { return spec.list != PortList::kSingle; });
+  if (!single) first.push_back(0);
   for (const PortSpec& spec : def.outputs) {
     if (spec.list == PortList::kTuple) {
       int attr = def.FindAttr(spec.list_attr);
@@ -134,8 +146,7 @@ Status GraphBuilder::SetOutputs(Node& node) {
       }
       node.output_types.insert(node.output_types.end(), static_cast<size_t>(count), type);
     }
-    single &= spec.list == PortList::kSingle;
-    first.push_back(static_cast<uint32_t>(node.output_types.size()));
+    if (!single) first.push_back(static_cast<uint32_t>(node.output_types.size()));
   }
   node.out_first = single ? PortTable::Single(def.outputs.size()) : PortTable::Of(std::move(first));
   return {};
