@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "tools/cli/common.h"
 #include "weft/block/manifest.h"
@@ -69,12 +70,20 @@ void PrintBlock(const BlockDef& def) {
 
 int ListBlocks(const Registry& registry, const BlocksOptions& options) {
   std::map<std::string, std::vector<const BlockDef*>> by_category;
+  std::set<std::string> categories;
   size_t count = 0;
   for (const auto& def : registry.blocks()) {
     if (def->internal && !options.internal) continue;
+    categories.insert(def->category);
     if (!options.category.empty() && def->category != options.category) continue;
     by_category[def->category].push_back(def.get());
     ++count;
+  }
+  if (count == 0) {
+    std::string known;
+    for (const std::string& category : categories) known += Cat(known.empty() ? "" : ", ", category);
+    Report(NotFound("there is no category '", options.category, "'").WithHint(Cat("there are ", known)), false);
+    return kFailed;
   }
   for (auto& [category, blocks] : by_category) {
     std::sort(blocks.begin(), blocks.end(), [](auto* a, auto* b) { return a->name < b->name; });
@@ -82,7 +91,7 @@ int ListBlocks(const Registry& registry, const BlocksOptions& options) {
     for (const BlockDef* def : blocks) std::cout << "  " << Colored(def->name, 36, 1) << "  " << def->summary << "\n";
   }
   std::cout << count << " blocks; weft blocks NAME tells all of one\n";
-  return count > 0 ? kOk : kFailed;
+  return kOk;
 }
 
 int RunBlocks(const BlocksOptions& options) {

@@ -22,7 +22,7 @@ int RunCheck(const CheckOptions& options) {
     one.page = page;
     one.set = options.set;
     LoadedPage loaded = Load(one);
-    CheckSessions(loaded.scope, loaded.diagnostics);
+    if (loaded.scope != nullptr) CheckSessions(loaded.scope, loaded.diagnostics);
     faulty += loaded.diagnostics.has_errors();
     if (!options.json && !loaded.diagnostics.has_errors()) {
       std::cout << page << ": " << loaded.page->blocks.size() << " blocks, no errors";
@@ -50,10 +50,11 @@ int RunPlan(const PlanOptions& options) {
   const Graph& graph = loaded.scope->graph();
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
-  int shown = 0;
+  if (Status status = ChooseSession(sessions, options.session); !status.ok()) {
+    Report(std::move(status).WithPage(options.page.page), options.page.json);
+    return kFailed;
+  }
   for (SessionSpec& spec : sessions) {
-    if (!options.session.empty() && spec.id != options.session) continue;
-    ++shown;
     std::string id = spec.id;
     Session session(loaded.scope, std::move(spec), options.keep == "asked" ? Keep::kAsked : Keep::kAll);
     session.Prepare(loaded.diagnostics);
@@ -61,10 +62,6 @@ int RunPlan(const PlanOptions& options) {
     std::cout << "session " << id << "\n" << PrintPlan(graph, *session.plan());
   }
   Report(loaded.diagnostics, options.page.json);
-  if (shown == 0) {
-    Report(NotFound("there is no session '", options.session, "'"), options.page.json);
-    return kFailed;
-  }
   return loaded.diagnostics.has_errors() ? kFailed : kOk;
 }
 
@@ -95,7 +92,7 @@ void AddCheck(CLI::App& app, int& status) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App* command = AddCommand(app, "check", "Report every fault of pages, without running them",
                                  "  weft check graphs/xor.page.json\n  weft check --json *.page.json", status, options, RunCheck);
-  command->add_option("pages", options->pages, "Pages to check")->required()->type_name("PAGE");
+  command->add_option("pages", options->pages, "Pages to check")->required()->type_name("PAGE")->check(NotEmpty());
   command->add_option("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE")->type_name("ID.pin=VALUE")->take_all()->expected(1);
   command->add_flag("--json", options->json, "Print the findings as JSON");
 }
@@ -113,7 +110,7 @@ void AddConvert(CLI::App& app, int& status) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = AddCommand(app, "convert", "Write a page of any format as canonical Weft JSON",
                                  "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", status, options, RunConvert);
-  command->add_option("in", options->in, "Page to read")->required()->type_name("IN");
+  command->add_option("in", options->in, "Page to read")->required()->type_name("IN")->check(NotEmpty());
   command->add_option("out", options->out, "File to write, or - for standard output")->required()->type_name("OUT");
   command->add_flag("--json", options->json, "Print findings as JSON");
 }

@@ -96,6 +96,7 @@ void Report(const Status& status, bool json) {
 Result<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return InvalidArgument("'", path, "' is a folder, and a file is needed");
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return InvalidArgument("'", path, "' is a device or pipe, and a file is needed");
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     return errno == EACCES ? PermissionDenied("cannot open '", path, "': permission denied") : NotFound("cannot open '", path, "': ", std::strerror(errno));
@@ -106,21 +107,36 @@ Result<std::string> ReadFile(const std::string& path) {
   return std::move(bytes).str();
 }
 
+Result<std::string> WritableFile(const std::string& path) {
+  std::error_code error;
+  fs::path target = fs::weakly_canonical(fs::absolute(path, error), error);
+  if (error || path.empty()) return InvalidArgument("cannot write '", path, "': ", error ? error.message() : "the name is empty");
+  if (fs::is_directory(target, error)) return InvalidArgument("cannot write '", path, "': it is a folder");
+  fs::path folder = target.parent_path();
+  if (!fs::exists(folder, error)) return NotFound("cannot write '", path, "': there is no folder '", folder.string(), "'");
+  bool special = fs::exists(target, error) && !fs::is_regular_file(target, error);
+  if (access(special ? target.c_str() : folder.c_str(), W_OK) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
+  return target.string();
+}
+
 Status WriteFile(const std::string& path, std::string_view bytes) {
-  std::string beside = Cat(path, ".", getpid(), ".tmp");
+  WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
+  std::error_code error;
+  bool special = fs::exists(target, error) && !fs::is_regular_file(target, error);
+  std::string beside = special ? target : Cat(target, ".", getpid(), ".tmp");
   {
     std::ofstream out(beside, std::ios::binary | std::ios::trunc);
     if (!out) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.flush();
+    out.close();
     if (!out) {
-      std::error_code ignored;
-      fs::remove(beside, ignored);
-      return ResourceExhausted("cannot write '", path, "': ", std::strerror(errno));
+      Status status = ResourceExhausted("cannot write '", path, "': ", std::strerror(errno));
+      if (!special) fs::remove(beside, error);
+      return status;
     }
   }
-  std::error_code error;
-  fs::rename(beside, path, error);
+  if (special) return {};
+  fs::rename(beside, target, error);
   if (error) {
     std::error_code ignored;
     fs::remove(beside, ignored);
@@ -130,12 +146,48 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
 }
 
 void PageOptions::AddTo(CLI::App& app, bool with_threads) {
-  app.add_option("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG")->required()->type_name("PAGE");
+  app.add_option("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG")->required()->type_name("PAGE")->check(NotEmpty());
   app.add_option("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)")->type_name("ID.pin=VALUE")->take_all()->expected(1);
   app.add_option("--allow", allow, "Also let blocks use files in this folder")->type_name("FOLDER")->take_all()->expected(1);
   if (with_threads) app.add_option("--threads", threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   app.add_flag("--json", json, "Print results and errors as JSON");
   app.add_flag("--verbose", verbose, "Tell on standard error what is done, with times");
+}
+
+CLI::Validator NotEmpty() {
+  return CLI::Validator([](std::string& text) { return std::string(text.empty() ? "the name is empty" : ""); }, "");
+}
+
+CLI::Validator EndsIn(std::vector<std::string> endings) {
+  auto check = [endings = std::move(endings)](std::string& path) {
+    std::string known;
+    for (const std::string& ending : endings) {
+      if (path.size() > ending.size() && path.ends_with(ending)) return std::string();
+      known += Cat(known.empty() ? "" : " or ", ending);
+    }
+    return Cat("needs a file name that ends in ", known, ", found '", path, "'");
+  };
+  return CLI::Validator(check, "");
+}
+
+Result<ValueRef> FindOutput(const Graph& graph, const std::string& name) {
+  if (name.find('.') != std::string::npos || name.empty()) return graph.FindValue(name);
+  WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(name));
+  std::string outputs;
+  if (const BlockDef* def = graph.node(node).def) {
+    for (const PortSpec& port : def->outputs) outputs += Cat(outputs.empty() ? "" : ", ", name, ".", port.name);
+  }
+  Status status = InvalidArgument("'", name, "' is a block, and one of its outputs is needed");
+  return outputs.empty() ? std::move(status).WithHint("it has none") : std::move(status).WithHint(Cat("it has ", outputs));
+}
+
+Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id) {
+  if (id.empty()) return {};
+  std::string known;
+  for (const SessionSpec& spec : sessions) known += Cat(known.empty() ? "" : ", ", spec.id);
+  std::erase_if(sessions, [&](const SessionSpec& spec) { return spec.id != id; });
+  if (!sessions.empty()) return {};
+  return NotFound("there is no session '", id, "'").WithHint(Cat("there is ", known));
 }
 
 LoadedPage Load(const PageOptions& options) {

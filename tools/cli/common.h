@@ -31,7 +31,10 @@ void LogDebug(std::string_view text);
 
 /// The file's bytes; the Status says what is wrong with it (not_found, a folder, permission_denied).
 Result<std::string> ReadFile(const std::string& path);
-/// Writes beside the file and renames, so that a failure leaves an old file as it is.
+/// The file that a write to `path` is about: links are followed. Tells before a long run what would fail after it: invalid_argument for
+/// a folder, not_found where the folder to hold it is missing, permission_denied.
+Result<std::string> WritableFile(const std::string& path);
+/// Writes beside the file and renames, so that a failure leaves an old file as it is. Devices and pipes are written to.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
 /// Options that every command which loads a page has.
@@ -55,6 +58,17 @@ struct LoadedPage {
 
 /// Reads, applies --set, resolves and checks. Faults are in `diagnostics`; the caller reports them.
 LoadedPage Load(const PageOptions& options);
+
+/// An output as a user named it. Where only a block is named, the hint tells its outputs.
+Result<ValueRef> FindOutput(const Graph& graph, const std::string& name);
+
+/// Sets aside all but the named session; all stay where the name is empty. not_found tells which there are.
+Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id);
+
+/// For options that must not be the empty string.
+CLI::Validator NotEmpty();
+/// For files whose ending says what they are.
+CLI::Validator EndsIn(std::vector<std::string> endings);
 
 /// Replaces a literal or an attribute of a block: "reader.filename=data.bin". not_found with a suggestion.
 Status ApplySetting(Page& page, const Registry& registry, std::string_view setting);

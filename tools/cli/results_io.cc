@@ -54,7 +54,11 @@ std::string Npy(const Tensor& tensor) {
 }
 
 Status WriteNpz(const std::string& path, const NamedTensors& results) {
-  std::string beside = Cat(path, ".", getpid(), ".tmp");
+  WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
+  if (std::all_of(results.begin(), results.end(), [](const auto& result) { return IsManaged(result.second.dtype()); })) {
+    return WriteFile(path, std::string("PK\5\6", 4) + std::string(18, '\0'));  // an archive without files
+  }
+  std::string beside = Cat(target, ".", getpid(), ".tmp");
   int code = 0;
   zip_t* archive = zip_open(beside.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (archive == nullptr) return PermissionDenied("cannot write '", path, "'");
@@ -75,8 +79,7 @@ Status WriteNpz(const std::string& path, const NamedTensors& results) {
     zip_discard(archive);
     return status;
   }
-  // An archive without files is not written at all.
-  if (!files.empty() && std::rename(beside.c_str(), path.c_str()) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
+  if (std::rename(beside.c_str(), target.c_str()) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
   return {};
 }
 
@@ -136,6 +139,7 @@ Result<Tensor> ReadNpy(const std::string& path) {
   size_t start = long_header ? 12 : 10, length = 0;
   for (size_t i = 0; i < (long_header ? 4u : 2u); ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
   if (start + length > bytes.size()) return fault("its header is cut short");
+  if (length > 10000) return fault("its header is too long");
   std::string header = bytes.substr(start, length);
   std::smatch descr, shape_text;
   static const std::regex kDescr("'descr': *'([<>|=])([a-z][0-9]+)'"), kShape("'shape': *\\(([^)]*)\\)");

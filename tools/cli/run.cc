@@ -59,7 +59,7 @@ class InterruptGuard {
 
 Status AddFetches(const Graph& graph, const std::vector<std::string>& fetches, SessionSpec& spec) {
   for (const std::string& name : fetches) {
-    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(name));
+    WEFT_ASSIGN_OR_RETURN(ValueRef value, FindOutput(graph, name));
     spec.fetches.push_back({name, value});
   }
   return {};
@@ -69,7 +69,7 @@ Status AddFetches(const Graph& graph, const std::vector<std::string>& fetches, S
 Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
   size_t equals = text.find('=');
   if (equals == std::string::npos) return InvalidArgument("--feed needs ID.port=@FILE.npy or ID.port=VALUE, found '", text, "'");
-  WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(text.substr(0, equals)));
+  WEFT_ASSIGN_OR_RETURN(ValueRef value, FindOutput(graph, text.substr(0, equals)));
   std::string source = text.substr(equals + 1);
   DType needed = graph.TypeOf(value);
   auto tensor = source.starts_with("@") ? ReadNpy(source.substr(1)) : ParseTextLiteral(source, needed, std::nullopt);
@@ -91,12 +91,7 @@ Result<std::vector<SessionSpec>> ChooseSessions(const Graph& graph, const RunCom
   } else {
     sessions = graph.sessions();
   }
-  if (!command.session.empty()) {
-    std::vector<std::string> ids;
-    for (const SessionSpec& spec : sessions) ids.push_back(spec.id);
-    std::erase_if(sessions, [&](const SessionSpec& spec) { return spec.id != command.session; });
-    if (sessions.empty()) return NotFound("there is no session '", command.session, "'").WithHint(DidYouMean(command.session, ids));
-  }
+  WEFT_RETURN_IF_ERROR(ChooseSession(sessions, command.session));
   for (SessionSpec& spec : sessions) {
     for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, spec));
   }
@@ -112,7 +107,7 @@ double NumberOf(const Tensor& tensor) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// What is looked at after each run of a session: watched results are printed, plotted ones noted.
+/// What is looked at after each run of a session: watched results are printed (on standard error beside JSON), plotted ones noted.
 class Recorder {
  public:
   Recorder(const RunCommand& command, int64_t steps) : command_(command), steps_(steps), progress_(!command.quiet && !command.page.json && IsTerminal(2)) {
@@ -139,6 +134,7 @@ Status Recorder::Check(const std::vector<std::unique_ptr<Session>>& sessions) co
   for (const auto* names : {&command_.watch, &command_.plot}) {
     for (const std::string& name : *names) {
       Status status = NotFound("no session computes '", name, "'");
+      if (name.find('.') == std::string::npos && !sessions.empty()) WEFT_RETURN_IF_ERROR(FindOutput(sessions[0]->scope().graph(), name).status());
       for (const auto& session : sessions) {
         auto result = session->Get(name);
         // Before the first run there is no value, but the name must stand for something.
@@ -158,7 +154,8 @@ void Recorder::AfterRun(const Session& session) {
     auto result = session.Get(name);
     if (!result.ok() || result->run != session.runs()) continue;
     if (progress_) std::cerr << "\r\033[K";
-    std::cout << session.runs() << "  " << name << "  " << ToString(result->tensor) << "\n";
+    std::ostream& out = command_.page.json ? std::cerr : std::cout;  // the JSON document stays one
+    out << session.runs() << "  " << name << "  " << ToString(result->tensor) << "\n";
   }
   for (Trend& trend : trends_) {
     auto result = session.Get(trend.name);
@@ -242,18 +239,28 @@ int TerminalWidth() {
 }
 
 int Finish(const RunCommand& command, const std::vector<std::unique_ptr<Session>>& sessions, const Recorder& recorder) {
-  if (command.page.json) std::cout << ResultsJson(CollectResults(sessions));
-  else if (!command.quiet) PrintFetches(sessions);
-  if (!command.plot.empty() && !command.page.json) std::cout << DrawTrends(recorder.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1));
   Status status;
   if (!command.plot_file.empty()) status = SaveTrends(command.plot_file, recorder.trends());
   if (status.ok() && !command.results.empty()) status = SaveResults(command.results, CollectResults(sessions));
+  if (!command.page.json) {
+    if (!command.quiet) PrintFetches(sessions);
+    if (!command.plot.empty()) std::cout << DrawTrends(recorder.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1));
+  } else if (status.ok()) {
+    std::cout << ResultsJson(CollectResults(sessions));
+  }
   if (status.ok()) return kOk;
   Report(status, command.page.json);
   return kFailed;
 }
 
 int RunPage(const RunCommand& command) {
+  for (const std::string& file : {command.results, command.plot_file}) {
+    if (file.empty()) continue;
+    if (auto target = WritableFile(file); !target.ok()) {
+      Report(target.status(), command.page.json);
+      return kFailed;
+    }
+  }
   LoadedPage loaded = Load(command.page);
   if (loaded.diagnostics.has_errors()) {
     Report(loaded.diagnostics, command.page.json);
@@ -314,8 +321,9 @@ void AddRun(CLI::App& app, int& status) {
   command->add_option("--watch", options->watch, "Print this result after every run")->type_name("NAME")->take_all()->expected(1);
   command->add_option("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
       ->type_name("NAME")->take_all()->expected(1);
-  command->add_option("--plot-file", options->plot_file, "Also write the drawing as .svg or .png")->type_name("FILE");
-  command->add_option("--results", options->results, "Write all results to a .json or .npz file")->type_name("FILE");
+  command->add_option("--plot-file", options->plot_file, "Also write the drawing as .svg or .png")
+      ->type_name("FILE")->needs("--plot")->check(EndsIn({".svg", ".png"}));
+  command->add_option("--results", options->results, "Write all results to a .json or .npz file")->type_name("FILE")->check(EndsIn({".json", ".npz"}));
   command->add_flag("--quiet", options->quiet, "Print no results and no progress");
 }
 

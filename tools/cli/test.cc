@@ -49,7 +49,21 @@ void RunFile(const std::filesystem::path& path, const TestOptions& options, case
   }
 }
 
-int RunTest(const TestOptions& options) {
+/// What stands after --blocks counts as names of blocks, also a path that was meant as such.
+TestOptions PathsTakenBack(TestOptions options) {
+  if (!options.paths.empty()) return options;
+  auto is_path = [](const std::string& text) { return std::filesystem::exists(text); };
+  std::copy_if(options.blocks.begin(), options.blocks.end(), std::back_inserter(options.paths), is_path);
+  std::erase_if(options.blocks, is_path);
+  return options;
+}
+
+int RunTest(const TestOptions& given) {
+  TestOptions options = PathsTakenBack(given);
+  if (options.paths.empty()) {
+    std::cerr << "weft test: " << Colored("error:", 31) << " a case file, or a folder of them, is needed\nweft test --help tells more\n";
+    return kWrongUse;
+  }
   Runtime runtime(MakeCatalog(), {.threads = options.threads, .memory_limit = 0});
   cases::SessionExecutor executor(runtime);
   Totals totals;
@@ -91,8 +105,8 @@ void AddTest(CLI::App& app, int& status) {
   CLI::App* command = AddCommand(app, "test", "Run case files: tests of blocks and pages, as data",
                                  "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd", status,
                                  options, RunTest);
-  command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->required()->type_name("FILE-OR-FOLDER");
-  command->add_option("--blocks", options->blocks, "Only cases of these blocks; 'pages' stands for page cases")->type_name("NAME");
+  command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->type_name("FILE-OR-FOLDER");
+  command->add_option("--blocks", options->blocks, "Only cases of these blocks; 'pages' stands for page cases")->type_name("NAME")->delimiter(',');
   command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print the verdicts as JSON");
 }
