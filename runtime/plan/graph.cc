@@ -72,10 +72,12 @@ Status Graph::Resolve(const Wire& wire, int index, size_t most, std::vector<Valu
     return NotFound("needs an output of '", wire.block, "', whose block type '", page_->blocks[node.page_block].type, "' is not known");
   }
   int port = node.def->FindOutput(wire.port);
+  if (port < 0) port = DeclaredBy(node).FindOutput(wire.port);
   if (port < 0) {
+    const BlockDef& declared = DeclaredBy(node);
     std::vector<std::string_view> ports;
-    for (const PortSpec& spec : node.def->outputs) ports.push_back(spec.name);
-    Status status = NotFound("the block '", wire.block, "' (", node.def->name, ") has no output '", wire.port, "'");
+    for (const PortSpec& spec : declared.outputs) ports.push_back(spec.name);
+    Status status = NotFound("the block '", wire.block, "' (", declared.name, ") has no output '", wire.port, "'");
     return std::move(status).WithHint(NamesHint(wire.port, ports, "outputs"));
   }
   if (node.broken) {
@@ -85,6 +87,10 @@ Status Graph::Resolve(const Wire& wire, int index, size_t most, std::vector<Valu
   }
   const Structural kind = node.def->structural;
   const bool stands_for_others = kind == Structural::kList || kind == Structural::kGradients || kind == Structural::kOutput;
+  if (!stands_for_others && node.out_first.table().empty()) {
+    return InvalidArgument("the output '", wire.port, "' of '", wire.block, "' (", node.def->name, ") carries no value")
+        .WithHint("it can be wired only to what takes a session, a feed or an operation");
+  }
   const size_t first = stands_for_others ? 0 : node.out_first[port];
   const size_t count = stands_for_others ? node.inputs.size() : node.out_first[port + 1] - first;
   size_t begin = 0, end = std::min(count, most);
@@ -116,12 +122,18 @@ Result<ValueRef> Graph::FindValue(std::string_view text) const {
   return values[0];
 }
 
+const BlockDef& Graph::DeclaredBy(const Node& node) const {
+  if (node.added || node.page_block < 0) return *node.def;
+  const BlockDef* declared = registry_.Find(page_->blocks[node.page_block].type);
+  return declared != nullptr && declared->outputs.size() == node.def->outputs.size() ? *declared : *node.def;
+}
+
 std::string Graph::ValueName(ValueRef value) const {
   const Node& node = nodes_[value.node];
   if (node.def == nullptr) return node.id;
   int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
   if (port < 0) return node.id;
-  const PortSpec& spec = node.def->outputs[port];
+  const PortSpec& spec = DeclaredBy(node).outputs[port];
   if (spec.list == PortList::kSingle) return Cat(node.id, ".", spec.name);
   return Cat(node.id, ".", spec.name, "[", value.output - static_cast<int>(node.out_first[port]), "]");
 }
