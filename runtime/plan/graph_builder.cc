@@ -343,7 +343,7 @@ int GraphBuilder::AddConstant(std::string id, int page_block, Tensor value) {
 Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
                                   std::vector<std::pair<std::string_view, AttrValue>> attrs) {
   // Gradients of gradients grow with every level.
-  const size_t most = (size_t{1} << 20) + 64 * page_.blocks.size();
+  const size_t most = (size_t{1} << 17) + 64 * page_.blocks.size();
   if (graph_.nodes_.size() >= most) return ResourceExhausted("needs more than ", most, " blocks with those that compute gradients");
   Node node;
   node.def = &def;
