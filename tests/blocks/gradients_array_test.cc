@@ -27,7 +27,8 @@ void AddMoves(std::vector<GradientRow>& rows) {
 }
 
 void AddStretches(std::vector<GradientRow>& rows) {
-  const std::pair<Shape, Shape> stretched[] = {{{3}, {2, 3}}, {{2, 1}, {2, 3}}, {{}, {2, 2}}, {{1, 1, 2}, {3, 4, 2}}, {{2}, {2}}, {{1}, {0}}};
+  const std::pair<Shape, Shape> stretched[] = {{{3}, {2, 3}}, {{2, 1}, {2, 3}}, {{}, {2, 2}}, {{1, 1, 2}, {3, 4, 2}}, {{2}, {2}},
+                                               {{1}, {0}}};
   for (const auto& [small, large] : stretched) {
     rows.push_back({"BroadcastLike", "", {{"input", {Any(small)}}, {"like", {Any(large)}}}, Types::kBoth});
     rows.push_back({"SumLike", "", {{"grad", {Any(large)}}, {"like", {Any(small)}}}, Types::kBoth});
@@ -54,7 +55,8 @@ void AddSparse(std::vector<GradientRow>& rows) {
     const Fill sizes = Ints(c.sizes);
     const Shape dense(std::vector<int64_t>(c.sizes.begin(), c.sizes.end()));
     rows.push_back({"SparseToDense", "",
-                    {{"sparse_indices", {c.places}}, {"output_shape", {sizes}}, {"sparse_values", {Any(c.values)}}, {"default_value", {Any({})}}},
+                    {{"sparse_indices", {c.places}}, {"output_shape", {sizes}}, {"sparse_values", {Any(c.values)}},
+                     {"default_value", {Any({})}}},
                     Types::kBoth});
     rows.push_back({"SparseToDenseGrad", "",
                     {{"sparse_indices", {c.places}}, {"output_shape", {sizes}}, {"sparse_values", {Any(c.values)}}, {"grad", {Any(dense)}}},

@@ -10,7 +10,8 @@ using Types = GradientRow::Types;
 
 const Shape kShapes[] = {{}, {5}, {2, 3}, {0, 2}};
 const std::pair<Shape, Shape> kStretched[] = {
-    {{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{2, 1, 3}, {4, 1}}, {{3}, {}}, {{}, {}}, {{0, 3}, {3}}, {{1}, {2, 0}}};
+    {{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{2, 1, 3}, {4, 1}},
+    {{3}, {}}, {{}, {}}, {{0, 3}, {3}}, {{1}, {2, 0}}};
 
 void AddFunctions(std::vector<GradientRow>& rows) {
   for (const Shape& shape : kShapes) {
@@ -63,8 +64,8 @@ void AddReductions(std::vector<GradientRow>& rows) {
   rows.push_back({"Sum", "", {{"input", {Any({})}}, {"axis", {Ints({})}}}, Types::kBoth});
   for (const char* mean : {"", "mean_ = true;"}) {
     rows.push_back({"SpreadLike", mean, {{"grad", {Any({3})}}, {"like", {Any({2, 3})}}, {"axis", {Ints({0})}}}, Types::kBoth});
-    rows.push_back({"SpreadLike", Cat(mean, "keep_dims_ = true;"), {{"grad", {Any({2, 1, 1})}}, {"like", {Any({2, 3, 2})}}, {"axis", {Ints({1, 2})}}},
-                    Types::kBoth});
+    rows.push_back({"SpreadLike", Cat(mean, "keep_dims_ = true;"),
+                    {{"grad", {Any({2, 1, 1})}}, {"like", {Any({2, 3, 2})}}, {"axis", {Ints({1, 2})}}}, Types::kBoth});
   }
 }
 

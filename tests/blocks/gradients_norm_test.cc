@@ -1,5 +1,6 @@
-// Gradients of batch normalisation. The blocks compute in float, half or bfloat16 only, whose own differences are too rough: they are compared with
-// differences of the same formula in double, put together of basic blocks (whose gradients are checked against differences on the way).
+// Gradients of batch normalisation. The blocks compute in float, half or bfloat16 only, whose own differences are too rough: they are
+// compared with differences of the same formula in double, put together of basic blocks (whose gradients are checked against differences
+// on the way).
 #include <catch2/catch.hpp>
 
 #include "tests/blocks/gradient_tables.h"
@@ -138,7 +139,8 @@ std::vector<GradientRow> NormGradients() {
   for (const Config& c : Configs()) {
     for (const bool backward : {false, true}) {
       // The second order is one block, which has no gradient of its own.
-      GradientRow row{Cat(backward ? "FusedBatchNormGrad" : "FusedBatchNorm", c.suffix()), c.attrs() + c.more, {}, Types::kReal, backward ? 1 : 2};
+      const char* block = backward ? "FusedBatchNormGrad" : "FusedBatchNorm";
+      GradientRow row{block + c.suffix(), c.attrs() + c.more, {}, Types::kReal, backward ? 1 : 2};
       row.page = [c, backward](DType dtype) { return dtype == DType::kDouble ? Formula(c, backward) : Blocks(c, dtype, backward); };
       row.bound = 1e-8;
       rows.push_back(std::move(row));

@@ -76,7 +76,8 @@ class Orders {
       const DType type = values[i].dtype();
       if (!IsSmooth(type)) continue;
       const std::string id = Cat("y_", order_, "_", i);
-      const std::string weights = AddConst(page_, id + "_weights", Weights(type, values[i].shape(), seed_ + static_cast<uint32_t>(97 * i)));
+      const uint32_t seed = seed_ + static_cast<uint32_t>(97 * i);
+      const std::string weights = AddConst(page_, id + "_weights", Weights(type, values[i].shape(), seed));
       AddBlock(page_, id + "_product", "Multiply", {{"x", {ys_[i]}}, {"y", {weights}}});
       AddBlock(page_, id, "Sum", {{"input", {id + "_product.z"}}, {"axis", {AllAxes(values[i].shape().rank())}}});
       losses_.push_back(id + ".output");
@@ -180,8 +181,8 @@ class Check {
       } else {
         const Tensor& tensor = found[next++];
         if (tensor.dtype() != at[x].dtype() || !(tensor.shape() == at[x].shape())) {
-          return InvalidArgument("the gradient of ", function_.xs()[x], " is ", tensor.dtype(), " ", tensor.shape(), ", not ", at[x].dtype(),
-                                 " ", at[x].shape());
+          return InvalidArgument("the gradient of ", function_.xs()[x], " is ", tensor.dtype(), " ", tensor.shape(), ", not ",
+                                 at[x].dtype(), " ", at[x].shape());
         }
         gradient = ToNumbers(tensor);
       }
@@ -204,8 +205,8 @@ class Check {
       ++report_.elements;
       if (error <= report_.error) continue;
       report_.error = error;
-      report_.where = Cat("order ", order, ", ", function_.xs()[x], ", element ", i, ": found ", gradient[i].real(), " + ", gradient[i].imag(),
-                          " i, expected ", re, " + ", im, " i");
+      report_.where = Cat("order ", order, ", ", function_.xs()[x], ", element ", i, ": found ", gradient[i].real(), " + ",
+                          gradient[i].imag(), " i, expected ", re, " + ", im, " i");
     }
     return {};
   }
@@ -263,7 +264,7 @@ Tensor FromNumbers(DType dtype, const Shape& shape, const std::vector<complex128
   Dispatch(dtype, kSmooth, [&]<class T>() {
     auto to = tensor.values<T>();
     for (size_t i = 0; i < to.size(); ++i) {
-      if constexpr (Complex<T>) to[i] = T(static_cast<typename T::value_type>(numbers[i].real()), static_cast<typename T::value_type>(numbers[i].imag()));
+      if constexpr (Complex<T>) to[i] = T(numbers[i]);
       else to[i] = static_cast<T>(numbers[i].real());
     }
   });

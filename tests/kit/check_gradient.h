@@ -23,8 +23,8 @@ struct GradientOptions {
   int orders = 2;       // 2: the gradients of the gradients, too
   double step = 1e-3;   // times 1 or the size of the element; the function must be smooth that far
   uint32_t seed = 1;    // of the weights of the outputs
-  /// The same function in double, with the same ys and xs in order: differences are taken of it. For functions in shorter types, whose own
-  /// differences are too rough. Null: of the function itself.
+  /// The same function in double, with the same ys and xs in order: differences are taken of it. For functions in shorter types, whose
+  /// own differences are too rough. Null: of the function itself.
   const PageFunction* exact = nullptr;
 };
 

@@ -30,13 +30,30 @@ std::string Replaced(std::string text, const std::string& word, std::string_view
   return text;
 }
 
+/// Rows of positive multiples of 1/64 that add up to 1.
+std::vector<complex128> MakeShares(const Shape& shape, Random& random) {
+  const size_t size = static_cast<size_t>(shape[shape.rank() - 1]);
+  std::vector<complex128> numbers(static_cast<size_t>(shape.count()));
+  if (size == 1) std::fill(numbers.begin(), numbers.end(), 0.25);
+  for (size_t row = 0; size > 1 && row < numbers.size(); row += size) {
+    double rest = 1;
+    for (size_t i = 1; i < size; ++i) {
+      numbers[row + i] = (1 + random.Next(static_cast<uint32_t>(64 / size))) / 64.0;
+      rest -= numbers[row + i].real();
+    }
+    numbers[row] = rest;
+  }
+  return numbers;
+}
+
 DType Narrow(DType type) { return type == DType::kDouble ? DType::kFloat : DType::kComplex64; }
 
 PageFunction FunctionOf(const GradientRow& row, DType dtype) {
   if (row.page) return row.page(dtype);
   const bool narrow = dtype == DType::kFloat || dtype == DType::kComplex64;
   BlockFunctionSpec spec{row.block, {}, {}, row.ys, row.fixed};
-  spec.attrs = Replaced(Replaced(row.attrs, "$REAL", narrow ? "DT_FLOAT" : "DT_DOUBLE"), "$COMPLEX", narrow ? "DT_COMPLEX64" : "DT_COMPLEX128");
+  spec.attrs = Replaced(row.attrs, "$REAL", narrow ? "DT_FLOAT" : "DT_DOUBLE");
+  spec.attrs = Replaced(spec.attrs, "$COMPLEX", narrow ? "DT_COMPLEX64" : "DT_COMPLEX128");
   uint32_t seed = 1;
   for (const auto& [port, fills] : row.inputs) {
     auto& values = spec.inputs.emplace_back(port, std::vector<Tensor>{}).second;
@@ -81,6 +98,7 @@ Fill Any(Shape shape) { return {Fill::Kind::kAny, std::move(shape), {}}; }
 Fill Positive(Shape shape) { return {Fill::Kind::kPositive, std::move(shape), {}}; }
 Fill Apart(Shape shape) { return {Fill::Kind::kApart, std::move(shape), {}}; }
 Fill Distinct(Shape shape) { return {Fill::Kind::kDistinct, std::move(shape), {}}; }
+Fill Shares(Shape shape) { return {Fill::Kind::kShares, std::move(shape), {}}; }
 Fill Value(Tensor tensor) { return {Fill::Kind::kFixed, {}, std::move(tensor)}; }
 Fill Ints(std::vector<int32_t> values) {
   Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{static_cast<int64_t>(values.size())}).value();
@@ -91,6 +109,7 @@ Fill Ints(std::vector<int32_t> values) {
 Tensor MakeValues(const Fill& fill, DType dtype, uint32_t seed) {
   if (fill.kind == Fill::Kind::kFixed) return fill.fixed;
   Random random(seed);
+  if (fill.kind == Fill::Kind::kShares) return FromNumbers(dtype, fill.shape, MakeShares(fill.shape, random));
   std::vector<complex128> numbers(static_cast<size_t>(fill.shape.count()));
   std::vector<int> places(numbers.size());
   std::iota(places.begin(), places.end(), 0);
@@ -120,7 +139,7 @@ void CheckRows(const std::vector<GradientRow>& rows) {
     if (row.types != GradientRow::Types::kReal) CheckRow(row, DType::kComplex128, worst[row.block]);
   }
   std::string table;
-  for (const auto& [block, w] : worst) table += Cat("\n  ", block, ": ", w.rows, " checks, errors up to ", w.exact, ", in float ", w.narrow);
+  for (const auto& [block, w] : worst) table += Cat("\n", block, ": ", w.rows, " rows, ", w.exact, ", float ", w.narrow);
   if (std::getenv("WEFT_SHOW_GRADIENTS") != nullptr) WARN(table);
 }
 

@@ -10,10 +10,10 @@
 
 namespace weft::kit {
 
-/// Values of an input. Numbers are odd multiples of 1/128 below 2: no two steps of a difference cross 0, and every floating-point type
-/// holds them. They take the type of the row; those of a complex type have imaginary parts.
+/// Values of an input. Numbers are odd multiples of 1/128 below 2, but for distinct ones and shares: a difference does not step across 0,
+/// and every floating-point type holds them. They take the type of the row; those of a complex type have imaginary parts.
 struct Fill {
-  enum class Kind { kAny, kPositive, kApart, kDistinct, kFixed };
+  enum class Kind { kAny, kPositive, kApart, kDistinct, kShares, kFixed };
   Kind kind = Kind::kAny;
   Shape shape;
   Tensor fixed;
@@ -22,6 +22,7 @@ Fill Any(Shape shape);
 Fill Positive(Shape shape);  // the real part 0.3 or more
 Fill Apart(Shape shape);     // 0.4 or more away from 0
 Fill Distinct(Shape shape);  // no two elements closer than 1/64: no ties for maxima
+Fill Shares(Shape shape);    // positive, adding up to 1 along the last axis; of a last axis of size 1, quarters
 Fill Ints(std::vector<int32_t> values);
 Fill Value(Tensor tensor);
 Tensor MakeValues(const Fill& fill, DType dtype, uint32_t seed);

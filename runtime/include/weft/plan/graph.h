@@ -119,7 +119,8 @@ class Graph {
   /// One value of a broken node.
   Status Resolve(const Wire& wire, int node, size_t most, std::vector<ValueRef>& values) const;
 
-  /// The declaration that the page knows a node by, also where another block does its work (Identity that of a wired Input). node.def is not null.
+  /// The declaration that the page knows a node by, also where another block does its work (Identity that of a wired Input). Not for nodes
+  /// without a def.
   const BlockDef& DeclaredBy(const Node& node) const;
 
   std::shared_ptr<const Page> page_;
