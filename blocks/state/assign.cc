@@ -15,7 +15,9 @@ constexpr Attr<bool> use_locking{"use_locking", "true", "accepted and not used: 
 
 Status Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(value);
-  if (!(ctx.shape(ref) == shape)) {
+  if (!ctx.has_shape(ref)) {
+    ctx.set_variable(ref, shape);
+  } else if (!(ctx.shape(ref) == shape)) {
     if (ctx.attr(validate_shape)) return ctx.Error(value, "needs the variable's shape ", ctx.shape(ref), ", found ", shape);
     ctx.set_variable(ref, shape);
   }

@@ -84,7 +84,9 @@ int InputToOverwrite(const Graph& graph, const Plan& plan, int s) {
   if (out.storage != Slot::Storage::kArena) return -1;
   for (size_t v = 0; v < node.inputs.size(); ++v) {
     int root = RootOf(plan, static_cast<int>(plan.operands[step.first_input + v]));
-    if (root < 0 || plan.slots[root].last_use != s || BytesOf(plan.slots[root]) != BytesOf(out)) continue;
+    if (root < 0 || plan.slots[root].last_use != s) continue;
+    // The same bytes would not do: eight booleans are not a double.
+    if (plan.slots[root].shape.count() != out.shape.count() || ElementSize(plan.slots[root].dtype) != ElementSize(out.dtype)) continue;
     return root;
   }
   return -1;

@@ -2,44 +2,67 @@
 #include <algorithm>
 #include <queue>
 
+#include "runtime/plan/waiting_order.h"
 #include "weft/page/page.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
 namespace {
 
+const std::vector<std::pair<uint32_t, Shape>> kNoChanges;
+
+bool MayBeEmpty(const BlockDef& def, int port) {
+  return std::find(def.uninitialized.begin(), def.uninitialized.end(), port) != def.uninitialized.end();
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics)
-      : graph_(graph), request_(request), diagnostics_(diagnostics), needed_(graph.nodes().size(), 0) {}
+      : graph_(graph), request_(request), diagnostics_(diagnostics), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
+        shape_now_(request.variable_shapes) {
+    for (int node : request.run) is_target_[node] = 1;
+    started_.resize(request.variable_shapes.size(), 0);
+  }
 
   Plan Make();
 
  private:
   void FindNeeded();
   std::vector<int> Order() const;
-  std::vector<int> OrderUpdates(const std::vector<int>& late) const;
   void AddSlots(const std::vector<int>& order);
   void AddStep(int node);
   void CheckFeeds(int node);
-  bool StaticInputs(const Node& node, std::vector<InputInfo>& inputs) const;
+  void AddOperands(const Node& node, Step& step);
+  uint32_t AddOwnSlot(ValueRef value);
+  bool StaticInputs(const Node& node, const Step& step, std::vector<InputInfo>& inputs) const;
   void PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs);
+  void SetShapes(const Node& node, const Step& step, PlannedShapes& shapes);
+  bool BindForward(const Step& step);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
+  void SetReferenceShapes(const Node& node, const Step& step);
   void ShareMemory(const Node& node, const Step& step);
   void MarkKept();
   void FindLastUses();
 
   Slot& SlotOf(ValueRef value) { return plan_.slots[plan_.first_slot[value.node] + value.output]; }
   const Slot& SlotOf(ValueRef value) const { return plan_.slots[plan_.first_slot[value.node] + value.output]; }
+  Slot& In(const Step& step, size_t v) { return plan_.slots[plan_.operands[step.first_input + v]]; }
+  const Slot& In(const Step& step, size_t v) const { return plan_.slots[plan_.operands[step.first_input + v]]; }
+  Slot& Out(const Step& step, size_t v) { return plan_.slots[plan_.operands[step.first_output + v]]; }
   bool IsFed(ValueRef value) const {
     return std::any_of(request_.feeds.begin(), request_.feeds.end(), [&](const auto& feed) { return feed.value == value; });
   }
+  bool IsReplaced(int index) const;
 
   const Graph& graph_;
   const PlanRequest& request_;
   Diagnostics& diagnostics_;
   std::vector<char> needed_;
+  std::vector<char> is_target_;            // nodes run for their effect
   std::vector<std::vector<int>> sources_;  // by slot: the slots whose memory it may share
+  std::vector<std::optional<Shape>> shape_now_;  // by Graph::variables(): the shape after the updates planned so far
+  std::vector<char> started_;              // by Graph::variables(): an update planned so far gives it a value
+  int64_t total_bytes_ = 0;
   Plan plan_;
 };
 
@@ -60,6 +83,16 @@ Plan Planner::Make() {
   return std::move(plan_);
 }
 
+// Whether feeds stand for all that a node would compute. What a host wants run for its effect runs all the same; a Placeholder has none.
+bool Planner::IsReplaced(int index) const {
+  const Node& node = graph_.node(index);
+  if (request_.feeds.empty() || node.output_types.empty() || (is_target_[index] && !node.inputs.empty())) return false;
+  for (size_t v = 0; v < node.output_types.size(); ++v) {
+    if (!IsFed({index, static_cast<int>(v)})) return false;
+  }
+  return true;
+}
+
 void Planner::FindNeeded() {
   std::vector<int> stack;
   auto need = [&](int node) {
@@ -74,11 +107,7 @@ void Planner::FindNeeded() {
     const Node& node = graph_.node(stack.back());
     stack.pop_back();
     if (node.variable >= 0) continue;
-    bool all_fed = !node.output_types.empty() && !request_.feeds.empty();
-    for (size_t v = 0; all_fed && v < node.output_types.size(); ++v) {
-      all_fed = IsFed({static_cast<int>(&node - graph_.nodes().data()), static_cast<int>(v)});
-    }
-    if (all_fed) continue;
+    if (IsReplaced(static_cast<int>(&node - graph_.nodes().data()))) continue;
     for (ValueRef input : node.inputs) {
       if (input.valid()) need(input.node);
     }
@@ -89,7 +118,8 @@ void Planner::FindNeeded() {
 std::vector<int> Planner::Order() const {
   std::vector<int> nodes;
   for (size_t i = 0; i < needed_.size(); ++i) {
-    if (needed_[i]) nodes.push_back(static_cast<int>(i));
+    // A broken node has been walked through for the faults of what it reads; it does nothing itself.
+    if (needed_[i] && !graph_.node(static_cast<int>(i)).broken) nodes.push_back(static_cast<int>(i));
   }
   std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
   std::vector<char> is_late(needed_.size(), 0);
@@ -101,37 +131,9 @@ std::vector<int> Planner::Order() const {
     is_late[i] = after;
     (after ? late : early).push_back(i);
   }
-  for (int i : OrderUpdates(late)) early.push_back(i);
+  early = WaitingLast(graph_, std::move(early));
+  for (int i : OrderUpdates(graph_, late)) early.push_back(i);
   return early;
-}
-
-// Updates in page order, where the wires between them do not say otherwise.
-std::vector<int> Planner::OrderUpdates(const std::vector<int>& late) const {
-  std::vector<int> waiting(needed_.size(), -1);
-  for (int i : late) waiting[i] = 0;
-  std::vector<std::pair<int, int>> wires;
-  for (int i : late) {
-    for (ValueRef input : graph_.node(i).inputs) {
-      if (input.valid() && waiting[input.node] >= 0) wires.emplace_back(input.node, i), ++waiting[i];
-    }
-  }
-  std::sort(wires.begin(), wires.end());
-  auto key = [&](int i) { return std::pair(graph_.node(i).page_block, graph_.node(i).order); };
-  auto later = [&](int a, int b) { return key(a) > key(b); };
-  std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
-  for (int i : late) {
-    if (waiting[i] == 0) ready.push(i);
-  }
-  std::vector<int> order;
-  while (!ready.empty()) {
-    int i = ready.top();
-    ready.pop();
-    order.push_back(i);
-    for (auto it = std::lower_bound(wires.begin(), wires.end(), std::pair(i, -1)); it != wires.end() && it->first == i; ++it) {
-      if (--waiting[it->second] == 0) ready.push(it->second);
-    }
-  }
-  return order;
 }
 
 void Planner::AddSlots(const std::vector<int>& order) {
@@ -177,43 +179,66 @@ void Planner::AddStep(int index) {
     return;
   }
   if (node.def == nullptr || node.def->structural != Structural::kNone) return;
-  bool fed = !node.output_types.empty();
-  for (size_t v = 0; v < node.output_types.size(); ++v) {
-    fed &= SlotOf({index, static_cast<int>(v)}).storage == Slot::Storage::kFeed;
-  }
-  if (fed) return CheckFeeds(index);
+  if (IsReplaced(index)) return CheckFeeds(index);
 
   Step step;
   step.node = index;
-  step.first_input = static_cast<uint32_t>(plan_.operands.size());
-  for (ValueRef input : node.inputs) plan_.operands.push_back(static_cast<uint32_t>(plan_.first_slot[input.node] + input.output));
-  step.first_output = static_cast<uint32_t>(plan_.operands.size());
-  for (size_t v = 0; v < node.output_types.size(); ++v) plan_.operands.push_back(static_cast<uint32_t>(plan_.first_slot[index]) + v);
-
+  AddOperands(node, step);
   std::vector<InputInfo> inputs;
-  if (StaticInputs(node, inputs)) {
+  if (StaticInputs(node, step, inputs)) {
     PlanStatic(node, step, inputs);
   } else {
     step.kind = Step::Kind::kDynamic;
-    for (size_t v = 0; v < node.output_types.size(); ++v) {
-      Slot& slot = SlotOf({index, static_cast<int>(v)});
-      if (slot.storage != Slot::Storage::kFeed) slot.storage = Slot::Storage::kOwned;
-    }
+    for (size_t v = 0; v < node.output_types.size(); ++v) Out(step, v).storage = Slot::Storage::kOwned;
     AddUpdates(node, step, nullptr);
   }
   if (node.def->flow == Flow::kSwitch) step.kind = Step::Kind::kSwitch;
   if (node.def->flow == Flow::kMerge) step.kind = Step::Kind::kMerge;
   ShareMemory(node, step);
-  // Where the memory is known before the run and no value can be dead, the forwarded slot is bound once and needs no step.
-  if (step.kind == Step::Kind::kForward && !plan_.has_dead_values) {
-    int source = SlotOf({index, 0}).source;
-    while (source >= 0 && plan_.slots[source].storage == Slot::Storage::kShared) source = plan_.slots[source].source;
-    if (source >= 0) {
-      Slot::Storage storage = plan_.slots[source].storage;
-      if (storage == Slot::Storage::kArena || storage == Slot::Storage::kConstant) return;
+  if (!BindForward(step)) plan_.steps.push_back(std::move(step));
+}
+
+void Planner::AddOperands(const Node& node, Step& step) {
+  step.first_input = static_cast<uint32_t>(plan_.operands.size());
+  for (ValueRef input : node.inputs) plan_.operands.push_back(static_cast<uint32_t>(plan_.first_slot[input.node] + input.output));
+  for (int port : node.def->updates) {
+    for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
+      uint32_t slot = AddOwnSlot(node.inputs[v]);
+      plan_.operands[step.first_input + v] = slot;
+      plan_.slots[slot].storage = Slot::Storage::kVariable;
+      int variable = graph_.VariableOf(node.inputs[v]);
+      if (variable < 0) continue;
+      const std::optional<Shape>& shape = shape_now_[graph_.node(variable).variable];
+      plan_.slots[slot].shape_known = shape.has_value();
+      if (shape) plan_.slots[slot].shape = *shape;
     }
   }
-  plan_.steps.push_back(std::move(step));
+  step.first_output = static_cast<uint32_t>(plan_.operands.size());
+  for (size_t v = 0; v < node.output_types.size(); ++v) {
+    uint32_t slot = static_cast<uint32_t>(plan_.first_slot[step.node]) + static_cast<uint32_t>(v);
+    if (plan_.slots[slot].storage == Slot::Storage::kFeed) slot = AddOwnSlot(plan_.slots[slot].value);
+    plan_.operands.push_back(slot);
+  }
+}
+
+// A slot that only one step uses.
+uint32_t Planner::AddOwnSlot(ValueRef value) {
+  Slot& slot = plan_.slots.emplace_back();
+  slot.value = value;
+  slot.dtype = graph_.TypeOf(value);
+  sources_.emplace_back();
+  return static_cast<uint32_t>(plan_.slots.size()) - 1;
+}
+
+// Where the memory is known before the run and no value can be dead, a forwarded slot is bound once and needs no step.
+bool Planner::BindForward(const Step& step) {
+  if (step.kind != Step::Kind::kForward || plan_.has_dead_values) return false;
+  Slot& out = Out(step, 0);
+  int source = out.source;
+  while (plan_.slots[source].storage == Slot::Storage::kShared && plan_.slots[source].bound) source = plan_.slots[source].source;
+  Slot::Storage storage = plan_.slots[source].storage;
+  out.bound = storage == Slot::Storage::kArena || storage == Slot::Storage::kConstant;
+  return out.bound;
 }
 
 // What a block without inputs says of its shape (a Placeholder) holds for what is fed in its place.
@@ -233,13 +258,19 @@ void Planner::CheckFeeds(int index) {
 }
 
 // Whether all that Plan needs is known before the run.
-bool Planner::StaticInputs(const Node& node, std::vector<InputInfo>& inputs) const {
-  for (ValueRef input : node.inputs) {
-    const Slot& slot = SlotOf(input);
-    if (!slot.shape_known) return false;
-    const Node& producer = graph_.node(input.node);
+bool Planner::StaticInputs(const Node& node, const Step& step, std::vector<InputInfo>& inputs) const {
+  for (uint32_t v = 0; v < node.inputs.size(); ++v) {
+    const Slot& slot = In(step, v);
+    if (!slot.shape_known) {
+      if (slot.storage != Slot::Storage::kVariable || !MayBeEmpty(*node.def, node.in_first.PortOf(v))) return false;
+      int variable = graph_.VariableOf(node.inputs[v]);
+      // A variable that has no value before the run, and gets none earlier in it, has no shape either.
+      if (variable < 0 || started_[graph_.node(variable).variable]) return false;
+      inputs.push_back({slot.dtype, nullptr, nullptr});
+      continue;
+    }
     bool constant = slot.storage == Slot::Storage::kConstant;
-    inputs.push_back({slot.dtype, &slot.shape, constant ? &producer.constant : nullptr});
+    inputs.push_back({slot.dtype, &slot.shape, constant ? &graph_.node(node.inputs[v].node).constant : nullptr});
   }
   for (int port : node.def->shaped_by) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
@@ -255,70 +286,86 @@ void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputIn
   if (!planned.ok()) {
     diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(planned).status()));
     step.kind = Step::Kind::kDynamic;
-    for (size_t v = 0; v < node.output_types.size(); ++v) SlotOf({step.node, static_cast<int>(v)}).storage = Slot::Storage::kOwned;
+    for (size_t v = 0; v < node.output_types.size(); ++v) Out(step, v).storage = Slot::Storage::kOwned;
     return;
   }
   step.block = std::move(*planned);
   step.scratch_bytes = shapes.scratch_bytes;
   step.kind = node.def->flow == Flow::kForward ? Step::Kind::kForward : step.block.produce ? Step::Kind::kProduce : Step::Kind::kRun;
+  SetShapes(node, step, shapes);
+  AddUpdates(node, step, &shapes);
+}
+
+void Planner::SetShapes(const Node& node, const Step& step, PlannedShapes& shapes) {
+  constexpr int64_t kMostBytes = int64_t{1} << 60;  // so that sums of sizes do not overflow
   for (size_t v = 0; v < node.output_types.size(); ++v) {
-    Slot& slot = SlotOf({step.node, static_cast<int>(v)});
-    if (slot.storage == Slot::Storage::kFeed) {
-      // A fed output of a block that runs for its other outputs: what the block computes for it goes nowhere.
+    Slot& slot = Out(step, v);
+    bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
+    slot.shape_known = !unknown;
+    if (unknown || step.kind == Step::Kind::kProduce || IsManaged(slot.dtype)) slot.storage = Slot::Storage::kOwned;
+    if (unknown) continue;
+    slot.shape = std::move(shapes.outputs[v]);
+    auto bytes = CheckedMultiply(slot.shape.count(), static_cast<int64_t>(ElementSize(slot.dtype)));
+    if (!bytes || *bytes > kMostBytes - total_bytes_) {
+      diagnostics_.Error(PlaceAtNode(graph_, step.node, ResourceExhausted("the output '", graph_.ValueName(slot.value), "' needs memory for ",
+                                                                         slot.shape, " elements of ", slot.dtype, ", more than any machine has")));
+      slot.shape = Shape{};
+      slot.shape_known = false;
       continue;
     }
-    bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
-    if (!unknown) slot.shape = std::move(shapes.outputs[v]);
-    slot.shape_known = !unknown && step.kind != Step::Kind::kProduce;
-    if (unknown || step.kind == Step::Kind::kProduce || IsManaged(slot.dtype)) slot.storage = Slot::Storage::kOwned;
-    if (!unknown && step.kind == Step::Kind::kProduce) slot.shape_known = true;
+    total_bytes_ += *bytes;
   }
-  AddUpdates(node, step, &shapes);
 }
 
 void Planner::AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes) {
   for (int port : node.def->updates) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-      Step::Update update;
-      update.input = v;
       int variable = graph_.VariableOf(node.inputs[v]);
-      if (variable < 0) {
-        diagnostics_.Error(PlaceAtNode(graph_, step.node, InvalidArgument("needs a Variable, found a value").WithPort(node.def->inputs[port].name)));
+      if (variable < 0 || IsFed({variable, 0})) {
+        std::string_view found = variable < 0 ? "a value" : "one whose value is fed";
+        diagnostics_.Error(PlaceAtNode(graph_, step.node, InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name)));
         continue;
       }
+      Step::Update update;
+      update.input = v;
       update.variable = graph_.node(variable).variable;
-      if (shapes != nullptr) {
-        for (const auto& [input, shape] : shapes->variables) {
-          if (input == v) update.shape = shape, update.same_shape = false;
-        }
+      update.may_be_empty = MayBeEmpty(*node.def, port);
+      std::optional<Shape>& now = shape_now_[update.variable];
+      update.before = now;
+      if (shapes == nullptr) now = std::nullopt;
+      else if (now) update.shape = *now;
+      for (const auto& [input, shape] : shapes == nullptr ? kNoChanges : shapes->variables) {
+        if (input == v) now = update.shape = shape;
       }
+      started_[update.variable] = 1;
       plan_.updates_variables = true;
       step.updates.push_back(std::move(update));
     }
   }
+  SetReferenceShapes(node, step);
+}
+
+// Reference outputs are the variable after the step.
+void Planner::SetReferenceShapes(const Node& node, const Step& step) {
   for (size_t p = 0; p < node.def->outputs.size(); ++p) {
     int source = node.def->outputs[p].reference_of;
     if (source < 0) continue;
-    Slot& slot = SlotOf({step.node, static_cast<int>(node.out_first[p])});
+    Slot& slot = Out(step, node.out_first[p]);
     slot.storage = Slot::Storage::kVariable;
-    if (shapes == nullptr) continue;
-    const Slot& input = SlotOf(node.inputs[node.in_first[source]]);
-    slot.shape_known = input.shape_known;
-    slot.shape = input.shape;
-    for (const auto& [v, shape] : shapes->variables) {
-      if (v == node.in_first[source]) slot.shape = shape, slot.shape_known = true;
-    }
+    int variable = graph_.VariableOf(node.inputs[node.in_first[source]]);
+    if (variable < 0) continue;
+    const std::optional<Shape>& shape = shape_now_[graph_.node(variable).variable];
+    slot.shape_known = shape.has_value();
+    if (shape) slot.shape = *shape;
   }
 }
 
 void Planner::ShareMemory(const Node& node, const Step& step) {
   auto share = [&](int output, ValueRef input) {
-    Slot& slot = SlotOf({step.node, output});
-    int source = plan_.first_slot[input.node] + input.output;
-    if (slot.storage == Slot::Storage::kFeed) return;
+    Slot& slot = Out(step, static_cast<size_t>(output));
     slot.storage = Slot::Storage::kShared;
-    slot.source = source;
-    sources_[plan_.first_slot[step.node] + output].push_back(source);
+    slot.source = plan_.first_slot[input.node] + input.output;
+    sources_[plan_.operands[step.first_output + static_cast<uint32_t>(output)]].push_back(slot.source);
   };
   switch (node.def->flow) {
     case Flow::kForward: share(0, node.inputs[0]); break;
@@ -328,10 +375,9 @@ void Planner::ShareMemory(const Node& node, const Step& step) {
       break;
     case Flow::kMerge: {
       for (ValueRef input : node.inputs) share(0, input);
-      SlotOf({step.node, 0}).source = -1;
       // Which input it will be is not known, so neither is its shape, unless all agree (then Plan set it).
-      Slot& index = SlotOf({step.node, 1});
-      if (index.storage != Slot::Storage::kFeed) index.storage = Slot::Storage::kOwned;
+      Out(step, 0).source = -1;
+      Out(step, 1).storage = Slot::Storage::kOwned;
       break;
     }
     case Flow::kPlain: break;
@@ -349,7 +395,7 @@ void Planner::MarkKept() {
   if (request_.keep == Keep::kAll) {
     for (size_t i = 0; i < graph_.page().blocks.size(); ++i) {
       const Node& node = graph_.node(static_cast<int>(i));
-      if (node.def != nullptr && node.def->structural == Structural::kGradients) {
+      if (node.def != nullptr && node.def->structural == Structural::kGradients && !node.broken) {
         for (ValueRef gradient : node.inputs) keep(gradient, true);
       } else if (needed_[i]) {
         for (size_t v = 0; v < node.output_types.size(); ++v) keep({static_cast<int>(i), static_cast<int>(v)}, true);
@@ -367,7 +413,7 @@ void Planner::MarkKept() {
 }
 
 void Planner::FindLastUses() {
-  std::vector<char> required(graph_.variables().size(), 0);
+  std::vector<char> required(graph_.variables().size(), 0), updated(required);
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     const Step& step = plan_.steps[s];
     const Node& node = graph_.node(step.node);
@@ -376,10 +422,11 @@ void Planner::FindLastUses() {
       slot.last_use = static_cast<int>(s);
       int variable = graph_.node(slot.value.node).variable;
       if (variable < 0 || slot.storage == Slot::Storage::kFeed) continue;
-      int port = node.in_first.PortOf(v);
-      const std::vector<int>& may = node.def->uninitialized;
-      if (std::find(may.begin(), may.end(), port) == may.end()) required[variable] = 1;
+      auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == v; });
+      // An update needs a value to start from, unless it says otherwise or an earlier one of this run leaves one.
+      if (update == step.updates.end() ? true : !update->may_be_empty && !updated[variable]) required[variable] = 1;
     }
+    for (const Step::Update& update : step.updates) updated[update.variable] = 1;
     for (size_t v = 0; v < node.output_types.size(); ++v) {
       Slot& slot = plan_.slots[plan_.operands[step.first_output + v]];
       slot.last_use = std::max(slot.last_use, static_cast<int>(s));

@@ -1,4 +1,6 @@
 // Binding: where each slot's memory is, for the two sets of results.
+#include <utility>
+
 #include "runtime/session/executor.h"
 
 namespace weft {
@@ -24,6 +26,7 @@ void Executor::LayOutKept() {
   kept_memory_.assign(plan_.slots.size(), -1);
   kept_offset_.assign(plan_.slots.size(), 0);
   kept_bytes_.clear();
+  kept_slot_.clear();
   int small = -1;
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
     const Slot& slot = plan_.slots[s];
@@ -32,11 +35,13 @@ void Executor::LayOutKept() {
     if (plan_.has_dead_values || bytes > kSmallResult) {
       kept_memory_[s] = static_cast<int>(kept_bytes_.size());
       kept_bytes_.push_back(bytes);
+      kept_slot_.push_back(static_cast<int>(s));
       continue;
     }
     if (small < 0) {
       small = static_cast<int>(kept_bytes_.size());
       kept_bytes_.push_back(0);
+      kept_slot_.push_back(static_cast<int>(s));
     }
     kept_memory_[s] = small;
     kept_offset_[s] = kept_bytes_[small];
@@ -45,6 +50,7 @@ void Executor::LayOutKept() {
 }
 
 Status Executor::MakeRecords() {
+  arena_.reset();
   WEFT_ASSIGN_OR_RETURN(arena_, Buffer::Allocate(DType::kUInt8, plan_.arena_bytes, scope_.runtime_.budget()));
   auto* arena = static_cast<std::byte*>(arena_->data());
   size_t steps = plan_.steps.size();
@@ -66,26 +72,39 @@ Status Executor::MakeRecords() {
     record.scratch_bytes = step.scratch_bytes;
     record.resource = &resources_[s];
     bool managed = false;
-    for (size_t v = 0; v < node.output_types.size(); ++v) managed |= plan_.slots[record.outputs[v]].storage == Slot::Storage::kOwned;
+    for (size_t v = 0; v < node.output_types.size(); ++v) {
+      Slot::Storage storage = plan_.slots[record.outputs[v]].storage;
+      managed |= storage == Slot::Storage::kOwned || storage == Slot::Storage::kVariable;
+    }
     if (step.kind == Step::Kind::kRun && step.updates.empty() && step.block.bind == nullptr && !managed) record.run = step.block.run;
   }
   return {};
 }
 
 Status Executor::Bind(ResultSet& set) {
-  set.values.assign(plan_.slots.size(), {});
-  set.owned.assign(plan_.slots.size(), {});
-  set.root.assign(plan_.slots.size(), -1);
-  set.computed.assign(plan_.has_dead_values ? plan_.slots.size() : 0, 0);
-  set.memories.clear();
-  for (int64_t bytes : kept_bytes_) {
-    auto memory = std::make_shared<KeptMemory>();
-    WEFT_ASSIGN_OR_RETURN(memory->buffer, Buffer::Allocate(DType::kUInt8, bytes, scope_.runtime_.budget()));
-    set.memories.push_back(std::move(memory));
+  size_t slots = plan_.slots.size();
+  ResultSet fresh;
+  fresh.values.assign(slots, {});
+  fresh.owned.assign(slots, {});
+  fresh.root.assign(slots, -1);
+  fresh.computed.assign(plan_.has_dead_values ? slots : 0, 0);
+  fresh.stale.assign(plan_.has_dead_values ? slots : 0, {});
+  for (size_t m = 0; m < kept_bytes_.size(); ++m) {
+    WEFT_ASSIGN_OR_RETURN(auto memory, NewKept(m));
+    fresh.memories.push_back(std::move(memory));
   }
+  set = std::move(fresh);
   PointAtMemory(set);
   set.bound = true;
   return {};
+}
+
+Result<std::shared_ptr<KeptMemory>> Executor::NewKept(size_t memory) const {
+  auto kept = std::make_shared<KeptMemory>();
+  auto buffer = Buffer::Allocate(DType::kUInt8, kept_bytes_[memory], scope_.runtime_.budget());
+  if (!buffer.ok()) return PlaceAtNode(graph_, plan_.slots[kept_slot_[memory]].value.node, std::move(buffer).status());
+  kept->buffer = std::move(*buffer);
+  return kept;
 }
 
 void Executor::PointAtMemory(ResultSet& set) {
@@ -107,11 +126,9 @@ void Executor::PointAtMemory(ResultSet& set) {
       }
       case Slot::Storage::kShared: {
         // Sources come before the slots that share them.
-        if (slot.source < 0 || set.values[slot.source].data == nullptr || !slot.shape_known) break;
-        Slot::Storage source = plan_.slots[slot.source].storage;
-        int root = source == Slot::Storage::kShared ? set.root[slot.source] : slot.source;
-        if (root < 0 || set.owned[root].defined()) break;
-        value = {set.values[slot.source].data, slot.shape.count(), &slot.shape, value.dead};
+        if (!slot.bound) break;
+        int root = plan_.slots[slot.source].storage == Slot::Storage::kShared ? set.root[slot.source] : slot.source;
+        value = {set.values[root].data, slot.shape.count(), &slot.shape, value.dead};
         set.root[s] = root;
         break;
       }
@@ -122,16 +139,31 @@ void Executor::PointAtMemory(ResultSet& set) {
 
 // A reader may hold results of the run before the last: those stay with the reader, and this set gets new memory.
 Status Executor::RenewLeased(ResultSet& set) {
-  bool renewed = false;
+  bool renewed = std::exchange(set.moved, false);
+  for (Tensor& tensor : set.stale) tensor = Tensor();  // these hold leases, too
   for (size_t m = 0; m < set.memories.size(); ++m) {
     if (set.memories[m]->leases.load(std::memory_order_acquire) == 0) continue;
-    auto memory = std::make_shared<KeptMemory>();
-    WEFT_ASSIGN_OR_RETURN(memory->buffer, Buffer::Allocate(DType::kUInt8, kept_bytes_[m], scope_.runtime_.budget()));
-    set.memories[m] = std::move(memory);
     renewed = true;
+    if (front_ >= 0 && IsSpare(sets_[front_], m)) {
+      std::lock_guard lock(results_mutex_);
+      std::swap(set.memories[m], sets_[front_].memories[m]);
+      sets_[front_].moved = true;
+      continue;
+    }
+    auto memory = NewKept(m);
+    if (!memory.ok()) {
+      set.moved = true;
+      return std::move(memory).status();
+    }
+    set.memories[m] = std::move(*memory);
   }
   if (renewed) PointAtMemory(set);
   return {};
+}
+
+// A dead value's own memory is nobody's: what the value had before lies elsewhere, in what `stale` holds.
+bool Executor::IsSpare(const ResultSet& set, size_t memory) const {
+  return plan_.has_dead_values && set.values[kept_slot_[memory]].dead && set.memories[memory]->leases.load(std::memory_order_acquire) == 0;
 }
 
 }  // namespace weft

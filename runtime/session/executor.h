@@ -27,6 +27,8 @@ class Executor {
 
   Status Run(uint64_t run, const RunOptions& options);
   Result<ResultValue> Get(ValueRef value) const;
+  /// Calls read(plan) while no other thread can change the plan, where there is one.
+  void WithPlan(FunctionRef<void(const Plan&)> read) const;
 
  private:
   /// The values of one run. Slots with memory of their own have an `owned` tensor.
@@ -35,9 +37,23 @@ class Executor {
     std::vector<Tensor> owned;
     std::vector<std::shared_ptr<KeptMemory>> memories;  // of results; see kept_memory_
     std::vector<uint64_t> computed;                     // by slot: the run that computed it; only where values can be dead
+    std::vector<Tensor> stale;                          // by slot: what a dead one had before; only where values can be dead
     std::vector<int> root;                              // by slot: whose memory a shared slot is, or -1
     uint64_t run = 0;
     bool bound = false;
+    bool moved = false;  // memories were exchanged since the values were pointed at them
+  };
+
+  /// Results that readers see: of the present plan, or of the one before, until a run of the present one succeeds.
+  struct Shown {
+    const Plan* plan = nullptr;
+    const ResultSet* set = nullptr;
+    const std::vector<int>* kept_memory = nullptr;
+  };
+  struct Former {
+    Plan plan;
+    ResultSet set;
+    std::vector<int> kept_memory;
   };
 
   /// What the loop over the steps needs of one, without a detour over the graph.
@@ -52,7 +68,7 @@ class Executor {
 
   /// What a dynamic step was planned for last, and what came of it.
   struct DynamicPlan {
-    std::vector<Shape> shapes;
+    std::vector<std::optional<Shape>> shapes;  // absent for a variable without a value
     std::vector<Tensor> shaping;  // values of ShapedBy inputs
     PlannedBlock block;
     PlannedShapes planned;
@@ -66,36 +82,54 @@ class Executor {
     int variable = -1;
     Tensor value;  // what the last update of this run left, or the value at its start
     bool updated = false;
+    size_t updates = 0;        // that the plan makes
     std::vector<Tensor> pool;  // tensors that were values; reused when nobody else holds them
   };
 
   // executor.cc
+  Status RunWhole(uint64_t run, const RunOptions& options);
   Status RunStarted(uint64_t run, const RunOptions& options);
-  Status StartVariables(const RunOptions& options);
-  Status StartWired(const RunOptions& options);
-  bool PlanFits() const;
+  Result<ResultSet*> TakeInputs();
+  bool FeedsFit() const;
+  bool VariablesFit() const;
   Status MakeReady();
-  Status TakeVariables(ResultSet& set);
+  bool TakeVariables();
+  Status PlaceVariables(ResultSet& set);
   Status RunSteps(ResultSet& set, const RunOptions& options);
+  Status RunEach(ResultSet& set, const RunOptions& options, size_t& step);
   Status RunObserved(ResultSet& set, size_t index, const RunOptions& options);
   Status CheckFetches(const ResultSet& set) const;
-  void Commit();
-  void Publish(ResultSet& set, uint64_t run);
-  void KeepStale(ResultSet& set, ResultSet& front);
   Status Explain(const ResultSet& set, size_t step, Status status) const;
+  Status Stopped() const { return Cancelled(workers_.Reason()); }
+
+  // starting.cc
+  Status StartVariables(const RunOptions& options);
+  Status StartWired(const RunOptions& options);
+  Status StartTogether(const std::vector<int>& variables, const RunOptions& options);
+  std::vector<int> ReadyToStart(const std::vector<char>& waiting) const;
 
   // binding.cc
   void LayOutKept();
   Status MakeRecords();
   Status Bind(ResultSet& set);
   Status RenewLeased(ResultSet& set);
+  Result<std::shared_ptr<KeptMemory>> NewKept(size_t memory) const;
+  bool IsSpare(const ResultSet& set, size_t memory) const;
   void PointAtMemory(ResultSet& set);
+
+  // results.cc
+  void KeepStale(ResultSet& set, uint64_t run);
+  void Publish(ResultSet& set, uint64_t run);
+  Shown ShownResults() const;
+  Tensor TensorOf(const Shown& shown, int slot) const;
+  uint64_t RunOf(const Shown& shown, int slot) const;
 
   // steps.cc
   Status RunStep(ResultSet& set, size_t index);
   Status RunDynamic(ResultSet& set, size_t index);
+  bool SameSignature(const ResultSet& set, const Step& step, const DynamicPlan& plan) const;
   Status PlanDynamic(ResultSet& set, size_t index);
-  Status AllocateOutputs(ResultSet& set, const Step& step, const DynamicPlan& plan);
+  Status OwnOutput(ResultSet& set, uint32_t slot, const Shape& shape);
   Status Produce(ResultSet& set, const Step& step, const PlannedBlock& block);
   void RunForward(ResultSet& set, uint32_t from, uint32_t to, const Shape& shape);
   Status RunSwitch(ResultSet& set, const Step& step);
@@ -103,12 +137,16 @@ class Executor {
   bool SkipDead(ResultSet& set, const Step& step) const;
   Status BindResource(int node, const PlannedBlock& block, ResourceHandle& resource);
   Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block);
-  Status BeginUpdates(ResultSet& set, const Step& step);
-  void EndUpdates(ResultSet& set, const Step& step, bool ok);
+  void SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const;
+
+  // updates.cc
+  Status TakeReferences(ResultSet& set, const Step& step);
+  Status MakeNewValues(const Step& step);
+  void EndUpdates(const Step& step);
   void SetReferences(ResultSet& set, const Step& step);
   Status LockUpdates();
   Result<Tensor> NewValue(VariableInRun& variable, DType dtype, const Shape& shape);
-  void SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const;
+  void Commit();
   VariableInRun& InRun(int variable) { return variables_[variable_index_[variable]]; }
 
   Scope& scope_;
@@ -131,23 +169,28 @@ class Executor {
   std::vector<int> kept_memory_;                      // by slot: index into ResultSet::memories, or -1
   std::vector<int64_t> kept_offset_;                  // by slot: bytes into that memory
   std::vector<int64_t> kept_bytes_;                   // by memory
+  std::vector<int> kept_slot_;                        // by memory: its slot; of small results that share one, the first
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
   std::vector<DynamicPlan> dynamic_;        // by step
   std::vector<VariableInRun> variables_;
   std::vector<int> variable_index_;         // Graph variable -> variables_, or -1
+  std::vector<std::pair<uint32_t, int>> variable_slots_;  // slots of Variable blocks, and their variables
   std::vector<Value> updates_;              // by input value of the step that runs
   std::vector<Tensor> new_values_;          // by update of the step that runs
-  std::vector<Value> saved_;                // by update: what its input slot held
   std::vector<Tensor> emitted_;             // by output value of the step that runs
-  std::unique_lock<std::timed_mutex> update_lock_;
+  Turn update_turn_;  // held from a run's first update to its commit, so that no update of another session is lost
   RunContext ctx_;
 
-  mutable std::mutex results_mutex_;
+  mutable std::mutex results_mutex_;  // what readers see: the front set, the former results, and the plans of both
   ResultSet sets_[2];
   int front_ = -1;  // the set that readers see
+  std::unique_ptr<Former> former_;
   uint64_t last_run_ = 0;
 };
+
+/// False for a variable that nothing was assigned to.
+inline bool HasValue(const Value& value) { return value.data != nullptr || (value.shape != nullptr && value.shape->count() == 0); }
 
 /// Whether this is the only reference, with all that others did through theirs before.
 bool SoleOwner(const std::shared_ptr<const void>& owner);

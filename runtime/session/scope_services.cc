@@ -40,6 +40,7 @@ Result<fs::path> ScopeFiles::Resolve(std::string_view name, Access) const {
 ScopeWaiter::Running::Running(Scope& scope) : scope_(scope) {
   std::lock_guard lock(scope_.stall_mutex_);
   ++scope_.running_;
+  ++scope_.progress_;
 }
 
 ScopeWaiter::Running::~Running() {
@@ -61,7 +62,7 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
   Status status;
   while (!ready()) {
     if (workers_.Stopped()) {
-      status = Cancelled("the run was cancelled while it waited for ", what);
+      status = Cancelled(workers_.Reason(), " while it waited for ", what);
       break;
     }
     Clock::time_point now = Clock::now();
@@ -88,6 +89,25 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
   --scope_.waiting_;
   if (status.ok()) ++scope_.progress_;
   return status;
+}
+
+Status Turn::Take(ScopeWaiter& waiter, std::string_view what) {
+  if (held_) return {};
+  std::unique_lock lock(scope_.turn_mutex_);
+  WEFT_RETURN_IF_ERROR(waiter.Wait(lock, scope_.turn_changed_, [&] { return !(scope_.*taken_); }, -1, what));
+  scope_.*taken_ = true;
+  held_ = true;
+  return {};
+}
+
+void Turn::Give() {
+  if (!held_) return;
+  held_ = false;
+  {
+    std::lock_guard lock(scope_.turn_mutex_);
+    scope_.*taken_ = false;
+  }
+  scope_.turn_changed_.notify_all();
 }
 
 Result<ResourceHandle> ScopeBinder::FindOrMake(std::string key, const Factory& make) {

@@ -40,6 +40,25 @@ class ScopeWaiter final : public Waiter {
   const PoolWorkers& workers_;
 };
 
+/// What only one run of a scope does at a time: updating variables, or starting them.
+class Turn {
+ public:
+  Turn(Scope& scope, bool Scope::*taken) : scope_(scope), taken_(taken) {}
+  ~Turn() { Give(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  bool held() const { return held_; }
+  /// Waits for it, as a block does for a queue: cancelling, deadlines and stalls end the wait.
+  Status Take(ScopeWaiter& waiter, std::string_view what);
+  void Give();
+
+ private:
+  Scope& scope_;
+  bool Scope::*const taken_;
+  bool held_ = false;
+};
+
 class ScopeLog final : public Log {
  public:
   explicit ScopeLog(const std::function<void(std::string_view)>& print) : print_(print) {}

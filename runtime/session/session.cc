@@ -55,6 +55,12 @@ Result<Tensor> Element(const Tensor& tensor, std::span<const int64_t> indices) {
   return Tensor::View(tensor.dtype(), Shape{}, data, keep);
 }
 
+/// Whether the page has such a value.
+bool IsValue(const Graph& graph, ValueRef value) {
+  if (value.node < 0 || value.node >= static_cast<int>(graph.nodes().size()) || value.output < 0) return false;
+  return value.output < static_cast<int>(graph.node(value.node).output_types.size());
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep)
@@ -68,6 +74,7 @@ const Plan* Session::plan() const { return executor_->plan(); }
 
 Status Session::Feed(ValueRef value, Tensor tensor) {
   const Graph& graph = scope_->graph();
+  if (!IsValue(graph, value)) return InvalidArgument("a feed needs an output of the page");
   DType needed = graph.TypeOf(value);
   if (tensor.dtype() != needed) {
     return InvalidArgument("the feed of '", graph.ValueName(value), "' needs ", needed, ", found ", tensor.dtype());
@@ -91,11 +98,15 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
     status = executor_->Run(run, options);
     if (status.ok()) runs_.store(run, std::memory_order_release);
   }
-  cancelled_.store(false, std::memory_order_relaxed);
+  // A Cancel that came too late for a run that succeeded ends the next one.
+  if (!status.ok()) cancelled_.store(false, std::memory_order_relaxed);
   return status;
 }
 
-Result<ResultValue> Session::Get(ValueRef value) const { return executor_->Get(value); }
+Result<ResultValue> Session::Get(ValueRef value) const {
+  if (!IsValue(scope_->graph(), value)) return InvalidArgument("a result needs an output of the page");
+  return executor_->Get(value);
+}
 
 Result<ResultValue> Session::Get(std::string_view text) const {
   const Graph& graph = scope_->graph();
@@ -119,32 +130,34 @@ Result<ResultValue> Session::Get(std::string_view text) const {
 
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   std::vector<std::pair<std::string, ValueRef>> names;
-  const Plan* plan = executor_->plan();
-  if (plan == nullptr) return names;
+  executor_->WithPlan([&](const Plan& plan) { AddNames(plan, names); });
+  return names;
+}
+
+void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
   const Graph& graph = scope_->graph();
-  std::vector<char> listed(plan->slots.size(), 0);
+  std::vector<char> listed(plan.slots.size(), 0);
   // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
   for (const auto& fetch : spec_.fetches) {
-    int slot = plan->SlotOf(fetch.value);
+    int slot = plan.SlotOf(fetch.value);
     if (slot < 0 || listed[slot]) continue;
     listed[slot] = 1;
     names.emplace_back(fetch.name, fetch.value);
   }
   for (size_t b = 0; keep_ == Keep::kAll && b < graph.page().blocks.size(); ++b) {
     const Node& node = graph.node(static_cast<int>(b));
-    if (node.def == nullptr || node.def->structural != Structural::kGradients) continue;
+    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
-      int slot = node.inputs[k].valid() ? plan->SlotOf(node.inputs[k]) : -1;
+      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
       if (slot < 0 || listed[slot]) continue;
       listed[slot] = 1;
       names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
     }
   }
-  for (size_t s = 0; s < plan->slots.size(); ++s) {
-    const Slot& slot = plan->slots[s];
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
     if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
   }
-  return names;
 }
 
 void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) {

@@ -29,9 +29,12 @@ class ThreadPool {
   int threads() const { return threads_; }
   /// Calls task(0..count-1) on up to threads() threads, the calling one included. `cancelled` is looked at before each task.
   /// An exception in a task ends the loop and is thrown again on the calling thread.
+  /// Does not wait for threads that other loops keep busy.
   void Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled);
 
  private:
+  void RunAlone(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef<bool()> cancelled);
+
   struct Impl;
   int threads_;
   std::unique_ptr<Impl> impl_;
@@ -50,6 +53,11 @@ class PoolWorkers final : public Workers {
       return true;
     }
     return false;
+  }
+  /// Why the run ends, when Stopped.
+  std::string_view Reason() const {
+    bool late = deadline_ && std::chrono::steady_clock::now() >= *deadline_;
+    return late ? "the run's deadline passed" : "the run was cancelled";
   }
   int threads() const override { return pool_.threads(); }
   void Run(int64_t count, FunctionRef<void(int64_t)> task) override {

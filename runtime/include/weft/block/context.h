@@ -19,7 +19,7 @@ struct BlockDef;
 /// What a plan knows of one input value.
 struct InputInfo {
   DType dtype = DType::kInvalid;
-  const Shape* shape = nullptr;   // always known when Plan is called
+  const Shape* shape = nullptr;   // known when Plan is called; null only for a variable without a value (MayBeUninitialized)
   const Tensor* value = nullptr;  // known for ports that the block declares in ShapedBy
 };
 
@@ -51,6 +51,9 @@ class PlanContext {
   DType dtype(const P&, int k = 0) const { return signature_.outputs[signature_.out_first[P::index] + k]; }
   template <InputPort P>
   const Shape& shape(const P&, int k = 0) const { return *input(P::index, k).shape; }
+  /// False for a variable that has neither a value nor a shape yet; only where the block says MayBeUninitialized.
+  template <int I>
+  bool has_shape(const RefIn<I>&) const { return input(I, 0).shape != nullptr; }
   /// How many values a list port has (1 for others).
   template <InputPort P>
   int count(const P&) const { return static_cast<int>(signature_.in_first[P::index + 1] - signature_.in_first[P::index]); }

@@ -21,7 +21,7 @@ struct PlanRequest {
   };
   std::vector<Feed> feeds;
   Keep keep = Keep::kAll;
-  /// By Graph::variables(): the shape the variable has now; absent where it has no value yet.
+  /// By Graph::variables(): the shape the variable has now, or its attribute says; absent where neither is known.
   std::vector<std::optional<Shape>> variable_shapes;
 };
 
@@ -44,6 +44,7 @@ struct Slot {
   bool kept = false;    // stays readable after the run
   bool result = false;  // and is listed among the results
   int source = -1;      // kShared: the slot whose memory it is, where that is known before the run
+  bool bound = false;   // kShared: where its memory is is known before the run, so that no step sets it
   int64_t offset = 0;   // kArena
   int last_use = -1;    // the last step that reads its memory
 };
@@ -58,14 +59,15 @@ struct Step {
     kDynamic,  // plan the block first: shapes or shaping values come from the run
   };
   struct Update {
-    uint32_t input;  // input value of the block: a reference
+    uint32_t input;  // input value of the block: a reference. Its slot is this step's own: the variable as the last update left it
     int variable;    // index into Graph::variables()
-    Shape shape;     // of the new value; the present one's where `same_shape`
-    bool same_shape = true;
+    std::optional<Shape> before;  // the variable's shape when the step starts, where it is known before the run
+    Shape shape;                  // of the new value; not for kDynamic
+    bool may_be_empty = false;    // the variable need not have a value yet
   };
   Kind kind = Kind::kRun;
   int node = -1;
-  uint32_t first_input = 0, first_output = 0;  // into Plan::operands
+  uint32_t first_input = 0, first_output = 0;  // into Plan::operands; what a fed output computes goes to a slot of its own
   PlannedBlock block;                          // not for kDynamic, kForward, kSwitch, kMerge
   std::vector<Update> updates;
   int64_t scratch_bytes = 0;
@@ -108,6 +110,10 @@ Status PlaceAtNode(const Graph& graph, int node, Status status);
 
 /// The values that shape the outputs of a dynamic step, and the call of its Plan. Shared by the planner and the executor.
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes);
+
+/// The order of steps that update variables or depend on such (`late`, producers first): updates of one variable in page order, where
+/// wires do not say otherwise.
+std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late);
 
 /// Gives arena slots their offsets: each value lives from its step to its last use; an element-wise output may take over an input's place.
 void PlanMemory(const Graph& graph, Plan& plan);

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,16 +55,20 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
   mutable std::mutex values_mutex_;  // held for moments only: snapshots and commits
   std::vector<Tensor> variables_;    // by Graph::variables(); undefined while a variable has no value
-  std::timed_mutex update_mutex_;    // held by a run from its first update to its commit
-  std::mutex start_mutex_;
-  bool variables_started_ = false;
+  bool variables_started_ = false;   // with values_mutex_
+
+  friend class Turn;
+  std::mutex turn_mutex_;
+  std::condition_variable turn_changed_;
+  bool updating_ = false;  // a run is between its first update and its commit
+  bool starting_ = false;  // a run starts the variables
 
   std::mutex resources_mutex_;
   std::map<std::string, ResourceHandle, std::less<>> resources_;
 
   std::mutex stall_mutex_;
   int running_ = 0, waiting_ = 0;
-  uint64_t progress_ = 0;  // counts waits that ended
+  uint64_t progress_ = 0;  // counts runs that began and waits that ended
 };
 
 }  // namespace weft

@@ -52,7 +52,7 @@ class Session {
 
   /// Plans. Faults of shapes go to `diagnostics`. Run plans by itself where that is needed.
   void Prepare(Diagnostics& diagnostics);
-  /// The plan of the last Prepare or Run; null before.
+  /// The plan of the last Prepare or Run, until the next of them; null before, and where planning failed. For the thread that runs.
   const Plan* plan() const;
 
   /// Replaces an output's value in the runs to come. invalid_argument for a tensor of another type.
@@ -68,13 +68,15 @@ class Session {
   uint64_t runs() const { return runs_.load(std::memory_order_acquire); }
 
   /// The value by its name: `ID.port`, `ID.port[k]` of a list port, `ID.result_port`, and elements `ID.result_port[i][j]`. not_found with a
-  /// suggestion; failed_precondition where no run has computed it.
+  /// suggestion; failed_precondition where no run has computed it. Where a new plan was needed, the old results stay until a run of it succeeds.
   Result<ResultValue> Get(std::string_view name) const;
   Result<ResultValue> Get(ValueRef value) const;
   /// The names of all results that the session keeps, in the plan's order.
   std::vector<std::pair<std::string, ValueRef>> Results() const;
 
  private:
+  void AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const;
+
   std::shared_ptr<Scope> scope_;
   SessionSpec spec_;
   Keep keep_;

@@ -1,0 +1,135 @@
+// The order of updates: page order for those of one variable, as far as wires leave it open.
+#include <algorithm>
+#include <map>
+#include <queue>
+
+#include "weft/plan/plan.h"
+
+namespace weft {
+namespace {
+
+/// The late steps as a graph of their own: wires, and an edge from each update of a variable to the next.
+class LateSteps {
+ public:
+  LateSteps(const Graph& graph, const std::vector<int>& late) : graph_(graph), late_(late), place_(graph.nodes().size(), -1), next_(late.size()) {
+    for (size_t i = 0; i < late.size(); ++i) place_[late[i]] = static_cast<int>(i);
+    for (size_t i = 0; i < late.size(); ++i) {
+      for (ValueRef input : graph.node(late[i]).inputs) {
+        if (input.valid() && place_[input.node] >= 0) next_[place_[input.node]].push_back(static_cast<int>(i));
+      }
+    }
+  }
+
+  void LinkUpdates();
+  std::vector<int> Sorted() const;
+
+ private:
+  std::pair<int, int> PageOrder(int i) const { return {graph_.node(late_[i]).page_block, graph_.node(late_[i]).order}; }
+  std::map<int, std::vector<int>> UpdatesByVariable() const;
+  void Insert(std::vector<int>& chain, int highest, int update);
+  std::vector<char> ReachableFrom(int start) const;
+
+  const Graph& graph_;
+  const std::vector<int>& late_;
+  std::vector<int> place_;              // node -> index into late_, or -1
+  std::vector<std::vector<int>> next_;  // by index into late_
+  bool backward_ = false;               // an edge leads from a later to an earlier index
+};
+
+std::map<int, std::vector<int>> LateSteps::UpdatesByVariable() const {
+  std::map<int, std::vector<int>> updates;
+  for (size_t i = 0; i < late_.size(); ++i) {
+    const Node& node = graph_.node(late_[i]);
+    if (node.def == nullptr || node.broken) continue;
+    for (int port : node.def->updates) {
+      for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
+        int variable = graph_.VariableOf(node.inputs[v]);
+        if (variable < 0) continue;
+        std::vector<int>& list = updates[graph_.node(variable).variable];
+        if (list.empty() || list.back() != static_cast<int>(i)) list.push_back(static_cast<int>(i));
+      }
+    }
+  }
+  return updates;
+}
+
+std::vector<char> LateSteps::ReachableFrom(int start) const {
+  std::vector<char> reached(late_.size(), 0);
+  std::vector<int> stack = {start};
+  while (!stack.empty()) {
+    int i = stack.back();
+    stack.pop_back();
+    for (int next : next_[i]) {
+      if (reached[next]) continue;
+      reached[next] = 1;
+      stack.push_back(next);
+    }
+  }
+  return reached;
+}
+
+// Behind the others, or before the first that must come after it.
+void LateSteps::Insert(std::vector<int>& chain, int highest, int update) {
+  auto at = chain.end();
+  // All edges lead forward so far: what comes last is not waited for by any of the chain.
+  if (backward_ || highest > update) {
+    std::vector<char> reached = ReachableFrom(update);
+    at = std::find_if(chain.begin(), chain.end(), [&](int i) { return reached[i] != 0; });
+  }
+  if (at != chain.begin()) {
+    int before = *std::prev(at);
+    next_[before].push_back(update);
+    backward_ |= before > update;
+  }
+  if (at != chain.end()) {
+    next_[update].push_back(*at);
+    backward_ |= update > *at;
+  }
+  chain.insert(at, update);
+}
+
+void LateSteps::LinkUpdates() {
+  for (auto& [variable, updates] : UpdatesByVariable()) {
+    if (updates.size() < 2) continue;
+    std::vector<int> in_page_order = updates;
+    std::sort(in_page_order.begin(), in_page_order.end(), [&](int a, int b) { return PageOrder(a) < PageOrder(b); });
+    std::vector<int> chain;
+    int highest = -1;
+    for (int update : in_page_order) {
+      Insert(chain, highest, update);
+      highest = std::max(highest, update);
+    }
+  }
+}
+
+std::vector<int> LateSteps::Sorted() const {
+  std::vector<int> waiting(late_.size(), 0);
+  for (const auto& readers : next_) {
+    for (int reader : readers) ++waiting[reader];
+  }
+  auto later = [&](int a, int b) { return PageOrder(a) > PageOrder(b); };
+  std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
+  for (size_t i = 0; i < late_.size(); ++i) {
+    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    int i = ready.top();
+    ready.pop();
+    order.push_back(late_[i]);
+    for (int reader : next_[i]) {
+      if (--waiting[reader] == 0) ready.push(reader);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late) {
+  LateSteps steps(graph, late);
+  steps.LinkUpdates();
+  return steps.Sorted();
+}
+
+}  // namespace weft
