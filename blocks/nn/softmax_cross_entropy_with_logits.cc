@@ -71,6 +71,8 @@ Status Gradient(GradientBuilder& g) {
   if (g.wanted(labels) && through_loss.valid()) {
     const GradientValue log_softmax = g.Add("LogSoftmax", {{"logits", {logits()}}});
     g.Set(labels, SumLike(g, Times(g, spread(), Negated(g, log_softmax)), g.in(labels)));
+  } else if (g.wanted(labels) && through_backprop.valid()) {
+    g.Set(labels, g.Add("ZerosLike", {{"x", {g.in(labels)}}}));  // as TensorFlow has it: backprop passes nothing on to the labels
   }
   return {};
 }
