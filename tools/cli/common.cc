@@ -12,6 +12,7 @@
 #include <spdlog/spdlog.h>
 #include <sstream>
 
+#include "weft/page/literal.h"
 #include "weft/page/reader.h"
 
 namespace weft::cli {
@@ -170,6 +171,14 @@ CLI::Validator EndsIn(std::vector<std::string> endings) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator CountOfRuns() {
+  auto check = [](std::string& text) {
+    bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::string() : Cat("needs a number of runs, 1 or more, found '", text, "'");
+  };
+  return CLI::Validator(check, "");
+}
+
 Result<ValueRef> FindOutput(const Graph& graph, const std::string& name) {
   if (name.find('.') != std::string::npos || name.empty()) return graph.FindValue(name);
   WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(name));
@@ -238,6 +247,20 @@ std::string WithoutAttr(std::string_view text, std::string_view name) {
   return kept;
 }
 
+/// The text as a literal of the type that the page's literal at this input has; of its shape, too, where the text has as many elements.
+Literal AsBefore(const PageBlock& block, const BlockDef& def, int input, const std::string& text) {
+  Literal literal;
+  literal.form = Literal::Form::kText;
+  literal.text = text;
+  for (const PageInput& before : block.inputs) {
+    const Literal* old = before.items.size() == 1 && def.FindInput(before.port) == input ? LiteralOf(before.items[0]) : nullptr;
+    if (old == nullptr || input < 0) continue;
+    literal.dtype = old->dtype;
+    if (old->shape && ParseTextLiteral(text, old->dtype, old->shape).ok()) literal.shape = old->shape;
+  }
+  return literal;
+}
+
 }  // namespace
 
 Status ApplySetting(Page& page, const Registry& registry, std::string_view setting) {
@@ -265,6 +288,7 @@ Status ApplySetting(Page& page, const Registry& registry, std::string_view setti
     for (const AttrSpec& spec : def->attrs) pins.push_back(spec.name);
     return NotFound("--set: the block '", id, "' (", def->name, ") has no input or attribute '", pin, "'").WithHint(DidYouMean(pin, pins));
   }
+  Literal literal = AsBefore(block, *def, input, value);
   std::erase_if(block.inputs, [&](const PageInput& i) { return input >= 0 ? def->FindInput(i.port) == input : def->FindAttr(i.port) == attr; });
   if (input < 0) {
     block.attrs = Cat(WithoutAttr(block.attrs, def->attrs[attr].name), def->attrs[attr].name, "_ = ", value, ";");
@@ -272,9 +296,6 @@ Status ApplySetting(Page& page, const Registry& registry, std::string_view setti
     block.has_attrs = true;
     return {};
   }
-  Literal literal;
-  literal.form = Literal::Form::kText;
-  literal.text = std::move(value);
   block.inputs.push_back({def->inputs[input].name, false, {std::move(literal)}});
   block.has_inputs = true;
   return {};

@@ -67,6 +67,8 @@ Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id);
 
 /// For options that must not be the empty string.
 CLI::Validator NotEmpty();
+/// For numbers of runs: CLI11's own reading takes what is too large as the largest number.
+CLI::Validator CountOfRuns();
 /// For files whose ending says what they are.
 CLI::Validator EndsIn(std::vector<std::string> endings);
 

@@ -316,7 +316,7 @@ void AddRun(CLI::App& app, int& status) {
   command->add_option("--fetch", options->fetch, "Evaluate this output instead of what the page's sessions ask for")->type_name("ID.port")->take_all()->expected(1);
   command->add_option("--keep", options->keep, "Keep all results, or only those asked for")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
   command->add_option("--feed", options->feed, "Replace an output: ID.port=@FILE.npy or ID.port=VALUE")->type_name("FEED")->take_all()->expected(1);
-  command->add_option("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)")->check(CLI::Range(int64_t{1}, INT64_MAX));
+  command->add_option("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)")->type_name("N")->check(CountOfRuns());
   command->add_option("--session", options->session, "Only this ClientSession")->type_name("ID");
   command->add_option("--watch", options->watch, "Print this result after every run")->type_name("NAME")->take_all()->expected(1);
   command->add_option("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
