@@ -1,0 +1,132 @@
+// A repeated run takes no memory from the heap, and costs tens of nanoseconds a block.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/runtime/session_kit.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEFT_SANITIZED 1
+#else
+#define WEFT_SANITIZED 0
+#endif
+
+#if !WEFT_SANITIZED
+namespace {
+std::atomic<uint64_t> allocations{0};
+
+void* Take(std::size_t size, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+void* TakeOrThrow(std::size_t size, std::size_t alignment) {
+  void* memory = Take(size == 0 ? 1 : size, alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return TakeOrThrow(size, 1); }
+void* operator new[](std::size_t size) { return TakeOrThrow(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return TakeOrThrow(size, static_cast<std::size_t>(alignment)); }
+void* operator new[](std::size_t size, std::align_val_t alignment) { return TakeOrThrow(size, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return Take(size == 0 ? 1 : size, 1); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return Take(size == 0 ? 1 : size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return Take(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return Take(size == 0 ? 1 : size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace weft::test {
+namespace {
+
+/// Calls of operator new in 100 runs after some to warm up.
+uint64_t AllocationsOf(Session& session) {
+  for (int run = 0; run < 10; ++run) RunOk(session);
+  uint64_t before = allocations;
+  Status status = session.RunSteps(100);
+  uint64_t after = allocations;
+  REQUIRE(status.ok());
+  return after - before;
+}
+
+std::vector<std::string> ScalarChain(int length) {
+  std::vector<std::string> blocks = {Variable("v", Scalar(0.5)), Variable("w", Scalar(0.25))};
+  std::string last = "v.ref";
+  for (int i = 0; i < length; ++i) {
+    blocks.push_back(Block(Cat("b", i), "Add", {{"x", last}, {"y", "w.ref"}}));
+    last = Cat("b", i, ".z");
+  }
+  return blocks;
+}
+
+TEST_CASE("A chain of scalar blocks repeats without allocating", "[session-api]") {
+  TestPage page(ScalarChain(1000));
+  for (Keep keep : {Keep::kAll, Keep::kAsked}) {
+    auto session = page.Open({"b999.z"}, {}, keep);
+    CHECK(AllocationsOf(*session) == 0);
+    CHECK(Get(*session, "b999.z") == Floats{250.5});
+  }
+}
+
+TEST_CASE("A chain of scalar blocks costs tens of nanoseconds a block", "[session-api]") {
+  TestPage page(ScalarChain(1000));
+  auto session = page.Open({"b999.z"}, {}, Keep::kAsked);
+  double best = 1e9;
+  for (int round = 0; round < 20; ++round) {
+    Clock::time_point start = Clock::now();
+    REQUIRE(session->RunSteps(20).ok());
+    best = std::min(best, MillisecondsSince(start) * 1e6 / 20 / 1000);
+  }
+  INFO(best << " ns a block");
+#ifdef __OPTIMIZE__
+  CHECK(best < 150);  // 50 on a machine that does nothing else
+#endif
+}
+
+TEST_CASE("A training step repeats without allocating", "[session-api]") {
+  auto weights = [](std::string_view id, int rows, int columns) {
+    std::vector<double> values;
+    for (int i = 0; i < rows * columns; ++i) values.push_back(0.1 * (i % 7) - 0.3);
+    return Variable(id, Literal("DT_FLOAT", {rows, columns}, values));
+  };
+  auto move = [](std::string_view id, const std::string& var, const std::string& delta) {
+    return Block(id, "ApplyGradientDescent", {{"var", var}, {"alpha", Scalar(0.1)}, {"delta", delta}});
+  };
+  TestPage page({Block("x", "Const", {{"value", Literal("DT_FLOAT", {4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})}}),
+                 Block("y", "Const", {{"value", Literal("DT_FLOAT", {4, 1}, {0, 1, 1, 0})}}), weights("w1", 2, 4), weights("w2", 4, 1),
+                 Block("m1", "MatMul", {{"a", "x.output"}, {"b", "w1.ref"}}), Block("h", "Sigmoid", {{"x", "m1.product"}}),
+                 Block("m2", "MatMul", {{"a", "h.y"}, {"b", "w2.ref"}}), Block("o", "Sigmoid", {{"x", "m2.product"}}),
+                 Block("e", "Subtract", {{"x", "o.y"}, {"y", "y.output"}}), Block("loss", "L2Loss", {{"t", "e.z"}}),
+                 Block("g", "AddSymbolicGradients", {{"outputs", "[\"loss.output\"]"}, {"inputs", "[\"w1.ref\", \"w2.ref\"]"}}),
+                 move("u1", "w1.ref", "g.grad_outputs[0]"), move("u2", "w2.ref", "g.grad_outputs[1]"), move("again", "w1.ref", "g.grad_outputs[0]")});
+  for (Keep keep : {Keep::kAll, Keep::kAsked}) {
+    auto session = page.Open({"loss.output"}, {"u1", "u2", "again"}, keep);
+    CHECK(AllocationsOf(*session) == 0);
+  }
+}
+
+TEST_CASE("Dynamic steps of a steady shape repeat without allocating", "[session-api]") {
+  TestPage page({Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [2];"),
+                 Block("f", "Fill", {{"dims", "d.output"}, {"value", Scalar(2)}}), Block("s", "Square", {{"x", "f.output"}}),
+                 Block("m", "Multiply", {{"x", "s.y"}, {"y", "p.output"}})});
+  auto session = page.Open({"m.z"}, {}, Keep::kAsked);
+  REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(3.f)).ok());
+  REQUIRE(page.Feed(*session, "d.output", Tensor::Of<int32_t>({3, 4})).ok());
+  CHECK(AllocationsOf(*session) == 0);
+  CHECK(Get(*session, "m.z") == Floats(12, 12));
+}
+
+}  // namespace
+}  // namespace weft::test
+#endif

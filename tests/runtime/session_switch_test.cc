@@ -1,0 +1,132 @@
+// Dead values: Switch, Merge, and results that keep what they had.
+#include "tests/runtime/session_kit.h"
+
+namespace weft::test {
+namespace {
+
+/// x (fed) goes left negated or right squared; both ways pass through blocks that share memory.
+std::vector<std::string> TwoWays(const std::string& shape) {
+  return {Block("x", "Placeholder", {}, Cat("dtype_ = DT_FLOAT;shape_ = ", shape, ";")), Block("p", "Placeholder", {}, "dtype_ = DT_BOOL;shape_ = [];"),
+          Block("s", "Switch", {{"data", "x.output"}, {"pred", "p.output"}}),
+          Block("left", "Negate", {{"x", "s.output_false"}}), Block("left_same", "Identity", {{"input", "left.y"}}),
+          Block("left_flat", "Reshape", {{"tensor", "left_same.output"}, {"shape", Ints({-1})}}),
+          Block("right", "Square", {{"x", "s.output_true"}}), Block("right_same", "Identity", {{"input", "right.y"}}),
+          Block("right_flat", "Reshape", {{"tensor", "right_same.output"}, {"shape", Ints({-1})}}),
+          Block("m", "Merge", {{"inputs", "[\"left_flat.output\", \"right_flat.output\"]"}}), Block("end", "Negate", {{"x", "m.output"}})};
+}
+
+TEST_CASE("A value that a Switch left out keeps what it had, over many runs", "[session-api]") {
+  const std::vector<std::vector<bool>> patterns = {{false, true, false, true, false, true, false, true, false, true},
+                                                   {false, false, true, true, true, false, false, true, false, false, false, true}};
+  for (const char* shape : {"[2]", "[-1]"}) {
+    for (const auto& pattern : patterns) {
+      TestPage page(TwoWays(shape));
+      auto session = page.Open({"end.y"});
+      float last[2] = {0, 0};
+      uint64_t run_of[2] = {0, 0};
+      std::vector<std::pair<Tensor, float>> held;
+      for (size_t run = 1; run <= pattern.size(); ++run) {
+        bool way = pattern[run - 1];
+        float value = static_cast<float>(run), result = way ? value * value : -value;
+        REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>({value, value})).ok());
+        REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(way)).ok());
+        RunOk(*session);
+        last[way] = result;
+        run_of[way] = run;
+        CHECK(Get(*session, "end.y") == Floats{-result, -result});
+        CHECK(Get<int32_t>(*session, "m.value_index") == std::vector<int32_t>{way});
+        for (int side = 0; side < 2; ++side) {
+          const char* sides[2][3] = {{"left.y", "left_same.output", "left_flat.output"}, {"right.y", "right_same.output", "right_flat.output"}};
+          for (const char* name : sides[side]) {
+            INFO(name << " in run " << run << " of " << shape);
+            auto value_of = session->Get(name);
+            if (run_of[side] == 0) {
+              CHECK(value_of.status().code() == Code::kFailedPrecondition);
+              continue;
+            }
+            REQUIRE(value_of.ok());
+            CHECK(Values(value_of->tensor) == Floats{last[side], last[side]});
+            CHECK(value_of->stale == (side != way));
+            CHECK(value_of->run == run_of[side]);
+            held.emplace_back(value_of->tensor, last[side]);
+          }
+        }
+      }
+      for (const auto& [tensor, value] : held) CHECK(Values(tensor) == Floats{value, value});
+    }
+  }
+}
+
+TEST_CASE("Stale results live on over a new plan", "[session-api]") {
+  TestPage page(TwoWays("[-1]"));
+  auto session = page.Open({"end.y"});
+  auto run = [&](std::initializer_list<float> x, bool way) {
+    REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>(x)).ok());
+    REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(way)).ok());
+    RunOk(*session);
+  };
+  run({1, 2}, false);
+  run({3, 4, 5}, true);
+  CHECK(Get(*session, "left_flat.output") == Floats{-1, -2});
+  CHECK(session->Get("left.y")->run == 1);
+  run({7}, true);
+  CHECK(Get(*session, "left.y") == Floats{-1, -2});
+  CHECK(Get(*session, "right.y") == Floats{49});
+  run({8}, false);
+  CHECK(Get(*session, "right_same.output") == Floats{49});
+  CHECK(Get(*session, "left.y") == Floats{-8});
+}
+
+TEST_CASE("To fetch a dead value by name fails the run", "[session-api]") {
+  TestPage page(TwoWays("[2]"));
+  for (Keep keep : {Keep::kAll, Keep::kAsked}) {
+    auto session = page.Open({"left.y"}, {}, keep);
+    REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>({1, 2})).ok());
+    REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(false)).ok());
+    RunOk(*session);
+    REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>({5, 6})).ok());
+    REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(true)).ok());
+    Status status = session->Run();
+    CHECK(status.code() == Code::kInvalidArgument);
+    CHECK(status.place().block == "left");
+    CHECK(Get(*session, "left.y") == Floats{-1, -2});
+    CHECK_FALSE(session->Get("left.y")->stale);
+  }
+}
+
+TEST_CASE("A Merge whose output is fetched keeps the way it came", "[session-api]") {
+  TestPage page(TwoWays("[2]"));
+  auto session = page.Open({"m.output"}, {}, Keep::kAsked);
+  std::vector<Tensor> held;
+  for (int run = 1; run <= 8; ++run) {
+    float value = static_cast<float>(run);
+    REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>({value, value})).ok());
+    REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(run % 3 == 0)).ok());
+    RunOk(*session);
+    held.push_back(session->Get("m.output")->tensor);
+  }
+  for (int run = 1; run <= 8; ++run) {
+    float value = static_cast<float>(run), result = run % 3 == 0 ? value * value : -value;
+    CHECK(Values(held[static_cast<size_t>(run - 1)]) == Floats{result, result});
+  }
+}
+
+TEST_CASE("A fed side of a Switch is live whichever way the data goes; updates on a dead way are left out", "[session-api]") {
+  auto blocks = TwoWays("[2]");
+  blocks.push_back(Variable("v", Vector({0, 0})));
+  blocks.push_back(Block("u", "Assign", {{"ref", "v.ref"}, {"value", "right.y"}}));
+  TestPage page(blocks);
+  auto session = page.Open({}, {"u", "left"});
+  REQUIRE(page.Feed(*session, "x.output", Tensor::Of<float>({3, 4})).ok());
+  REQUIRE(page.Feed(*session, "s.output_false", Tensor::Of<float>({1, 1})).ok());
+  REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(false)).ok());
+  RunOk(*session);
+  CHECK(page.Var("v") == Floats{0, 0});
+  REQUIRE(page.Feed(*session, "p.output", Tensor::Scalar(true)).ok());
+  RunOk(*session);
+  CHECK(page.Var("v") == Floats{9, 16});
+  CHECK(Get(*session, "left.y") == Floats{-1, -1});
+}
+
+}  // namespace
+}  // namespace weft::test
