@@ -171,6 +171,7 @@ SessionSpec Graph::DefaultSession() const {
   }
   SessionSpec session;
   session.id = "default";
+  session.by_name = false;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (node.added) continue;

@@ -234,6 +234,7 @@ void GraphBuilder::ConnectSession(int block) {
   SessionSpec session;
   session.id = node.id;
   session.node = block;
+  session.by_name = false;
   int loop = node.def->FindAttr("INFINITE_LOOP");
   if (loop >= 0 && std::holds_alternative<bool>(node.attrs[loop])) session.loop = std::get<bool>(node.attrs[loop]);
   if (const PageInput* fetches = InputOf(block, "fetch_outputs")) {

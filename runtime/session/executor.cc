@@ -243,11 +243,10 @@ Status Executor::RunObserved(ResultSet& set, size_t index, const RunOptions& opt
 }
 
 Status Executor::CheckFetches(const ResultSet& set) const {
-  if (!plan_.has_dead_values) return {};
+  if (!plan_.has_dead_values || !spec_.by_name) return {};
   for (const auto& fetch : spec_.fetches) {
     int slot = plan_.SlotOf(fetch.value);
-    // A session's fetches may lie on the side that was not taken; a host that asks for one by name must be told.
-    if (slot >= 0 && set.values[slot].dead && spec_.node < 0) {
+    if (slot >= 0 && set.values[slot].dead) {
       return InvalidArgument("'", fetch.name, "' has no value in this run: a Switch sent its input the other way")
           .WithPage(graph_.name())
           .WithBlock(graph_.node(fetch.value.node).id);

@@ -276,7 +276,7 @@ ReplayVerdict Replay::JudgeBlock(const Recorded& recorded) {
   spec.id = recorded.name;
   const Node& node = graph_.node(recorded.value.node);
   for (size_t v = 0; v < node.output_types.size(); ++v) spec.fetches.push_back({"", {recorded.value.node, static_cast<int>(v)}});
-  spec.node = node.page_block;  // a dead output is no failure here
+  spec.by_name = false;  // a dead output is no failure here
   for (const Recorded& other : recorded_) {
     if (other.value.node == recorded.value.node || !other.tensor.defined() || graph_.node(other.value.node).variable >= 0) continue;
     const Node& producer = graph_.node(other.value.node);
@@ -331,10 +331,9 @@ std::vector<ReplayVerdict> Replay::Whole() {
   SessionSpec spec;
   spec.id = "whole";
   for (const Recorded& recorded : recorded_) spec.fetches.push_back({recorded.name, recorded.value});
-  spec.node = 0;
+  spec.by_name = false;
   for (const SessionSpec& own : graph_.sessions()) {
     spec.run.insert(spec.run.end(), own.run.begin(), own.run.end());
-    spec.node = own.node;
   }
   Session session(scope_, std::move(spec), Keep::kAsked);
   SetVariables();

@@ -76,6 +76,8 @@ struct SessionSpec {
   };
   std::vector<Feed> feeds;
   bool loop = false;  // INFINITE_LOOP
+  /// Whether a host asked for each fetch by its name: then one that a Switch left out fails the run. Else it keeps its last value.
+  bool by_name = true;
 };
 
 class Graph {
