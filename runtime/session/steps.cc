@@ -89,6 +89,11 @@ bool Executor::SkipDead(ResultSet& set, const Step& step) const {
   const Node& node = graph_.node(step.node);
   size_t dead = 0;
   for (size_t v = 0; v < node.inputs.size(); ++v) dead += set.values[plan_.operands[step.first_input + v]].dead;
+  // An update's own slot is never dead; what the wire brings may be.
+  for (const Step::Update& update : step.updates) {
+    int slot = plan_.SlotOf(node.inputs[update.input]);
+    if (slot >= 0) dead += set.values[slot].dead;
+  }
   bool skip = step.kind == Step::Kind::kMerge ? dead == node.inputs.size() : dead > 0;
   for (size_t v = 0; v < node.output_types.size(); ++v) set.values[plan_.operands[step.first_output + v]].dead = skip;
   return skip;
