@@ -65,7 +65,7 @@ TEST_CASE("Wires order updates before the page does", "[session-api]") {
   RunOk(*page.Open({}, {"a", "c", "d"}));
   CHECK(page.Var("v") == Floats{5});
   // One update stands first on the page and demands the last one of the other variable.
-  TestPage crossed({Variable("v", Scalar(0)), Variable("w", Scalar(0)), Assign("w1", "w.ref", "v2.output_ref"), Assign("v1", "v.ref", Scalar(3)),
+  TestPage crossed({Variable("v", Scalar(0)), Variable("w", Scalar(0)), Assign("w1", "w.ref", "v2.out"), Assign("v1", "v.ref", Scalar(3)),
                     Move("v2", "v.ref", 1, Scalar(1))});
   RunOk(*crossed.Open({}, {"w1", "v1", "v2"}));
   CHECK(crossed.Var("v") == Floats{2});
