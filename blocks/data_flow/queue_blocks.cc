@@ -15,7 +15,13 @@ Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container,
 }
 
 Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget) {
-  std::vector<QueueElement> elements(components.empty() ? 0 : components[0].shape()[0]);
+  const int64_t rows = components.empty() ? 0 : components[0].shape()[0];
+  // Rows without elements are tensors, too.
+  const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
+  if (budget != nullptr && rows > (budget->limit() - budget->used()) / row_cost) {
+    return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes").WithPort("components");
+  }
+  std::vector<QueueElement> elements(static_cast<size_t>(rows));
   for (const Tensor& component : components) {
     const Shape row(component.shape().dims().subspan(1));
     const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());

@@ -7,12 +7,13 @@ namespace weft::blocks {
 namespace {
 
 constexpr InList<0> inputs{"inputs", "T", "N", "one tensor or more, all of one shape"};
+constexpr Attr<int64_t> length{"N", kRequired, "how many tensors there are", nullptr, 1};
 constexpr Out<0> sum{"sum", "T", "the shape of the inputs"};
 
 constexpr auto kAddable = kNumbers + kQuantized;
 
 Status Plan(PlanContext& ctx) {
-  if (ctx.count(inputs) == 0) return ctx.Error(inputs, "needs at least one tensor, found none");
+  if (ctx.count(inputs) == 0) return ctx.Error(inputs, "needs one tensor or more, found none");
   const Shape& shape = ctx.shape(inputs, 0);
   for (int k = 1; k < ctx.count(inputs); ++k) {
     if (ctx.shape(inputs, k) != shape) {
@@ -86,7 +87,7 @@ Status Gradient(GradientBuilder& g) {
 
 BlockDef AddN() {
   return Block("AddN", "The sum of tensors of one shape.")
-      .Ports(inputs, sum).Types("T", kAddable).Elementwise().Gradient(Gradient).Kernel(Plan, Run);
+      .Ports(inputs, sum).Attrs(length).Inferred(length).Types("T", kAddable).Elementwise().Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -72,8 +72,9 @@ BlockDef MatMul() {
   return Block("MatMul", "Multiplies two matrices.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
       .Ports(a, b, product)
-      .Attrs(transpose_a, transpose_b, grad_a, grad_b)
+      .Attrs(transpose_a, transpose_b)
       .Types("T", kMultiplied)
+      .Attrs(grad_a, grad_b)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blocks/kernels/channel_statistics.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -14,10 +15,12 @@ inline constexpr int64_t kNormTaskElements = 32 * 1024;
 
 inline bool ChannelsFirst(Layout layout) { return layout == Layout::NCHW || layout == Layout::NCDHW; }
 
-inline kernels::ChannelBox NormBox(const Shape& shape, Layout layout) {
+/// `shape` is that of `port`, of rank 4 or 5.
+inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, const char* port) {
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port));
   const int axis = ChannelsFirst(layout) ? 1 : shape.rank() - 1;
-  if (shape.count() == 0) return {0, shape[axis], 1};
-  return {shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
+  if (shape.count() == 0) return kernels::ChannelBox{0, shape[axis], 1};
+  return kernels::ChannelBox{shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
 }
 
 /// That a port has one element for each channel.

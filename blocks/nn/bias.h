@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blocks/kernels/channel_cut.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -17,6 +18,7 @@ Result<kernels::ChannelBox> BoxOf(const PlanContext& ctx, const P& port, Layout 
   if (shape.rank() < least) {
     return ctx.Error(port, "needs rank ", least, " or more for ", layout == Layout::NCHW ? "NCHW" : "NHWC", ", found ", shape);
   }
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
   const int axis = layout == Layout::NCHW ? 1 : shape.rank() - 1;
   if (shape.count() == 0) return kernels::ChannelBox{0, shape[axis], 1};
   return kernels::ChannelBox{shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};

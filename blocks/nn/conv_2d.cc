@@ -1,5 +1,6 @@
 // Conv2D and its gradients. The blocks whose names end in Like take the shape of a tensor in place of a vector of sizes: gradients use
 // them, so that shapes stay known before anything runs.
+#include "blocks/limits.h"
 #include "blocks/nn/convolution.h"
 #include "weft/block/block.h"
 
@@ -136,14 +137,11 @@ constexpr In<1> like{"like", "T", "the filter, for its shape"};
 constexpr In<2> out_backprop{"out_backprop", "T", kGradientDoc};
 constexpr Out<0> output{"output", "T", kFilterDoc};
 
-/// More elements than any memory holds; sizes made of fewer cannot overflow.
-constexpr int64_t kAbsurd = int64_t{1} << 48;
-
 Result<kernels::FilterSum> PlanFor(PlanContext& ctx, const Shape& filter, const char* filter_port) {
   WEFT_ASSIGN_OR_RETURN(const Convolution c,
                         PlanConvolution(SettingsOf(ctx, Code::kInvalidArgument), ctx.shape(input), filter, input.name, filter_port));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
-  if (filter.count() > kAbsurd) return ResourceExhausted("needs a filter that fits in memory, found shape ", filter).WithPort(filter_port);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(filter, filter_port));
   ctx.set(output, filter);
   kernels::FilterSum sum = FilterGradient(c);
   const bool empty = ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0;
@@ -175,31 +173,27 @@ Status Gradient(GradientBuilder& g) {
 }
 }  // namespace by_filter
 
-template <class B>
-auto WithGeometry(B builder) {
-  return std::move(builder).Attrs(strides, use_cudnn_on_gpu, padding, explicit_paddings, data_format, dilations);
-}
-
 constexpr char kGroups[] =
     "Where the pictures have more channels than the filter's in_channels, they come in groups, each with its share of the output channels. "
     "half and bfloat16 are summed in float.";
+
+template <class Types, class... Ports>
+auto Declare(const char* name, const char* summary, Types types, const Ports&... ports) {
+  auto block = Block(name, summary).Details(kGroups).Ports(ports...).Types("T", types);
+  return std::move(block).Attrs(strides, use_cudnn_on_gpu, padding, explicit_paddings, data_format, dilations);
+}
 
 }  // namespace
 
 BlockDef Conv2D() {
   using namespace forward;
-  return WithGeometry(Block("Conv2D", "Convolves pictures with a filter.").Details(kGroups).Ports(input, filter, output))
-      .Types("T", kConvolved)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+  return Declare("Conv2D", "Convolves pictures with a filter.", kConvolved, input, filter, output).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef Conv2DBackpropInput() {
   using namespace by_input;
-  return WithGeometry(Block("Conv2DBackpropInput", "The gradient of Conv2D with respect to its input.")
-                          .Details(kGroups)
-                          .Ports(input_sizes, filter, out_backprop, output))
-      .Types("T", kConvolved)
+  constexpr const char* kSummary = "The gradient of Conv2D with respect to its input.";
+  return Declare("Conv2DBackpropInput", kSummary, kConvolved, input_sizes, filter, out_backprop, output)
       .ShapedBy(input_sizes)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
@@ -207,9 +201,8 @@ BlockDef Conv2DBackpropInput() {
 
 BlockDef Conv2DBackpropInputLike() {
   using namespace by_input;
-  return WithGeometry(Block("Conv2DBackpropInputLike", "The gradient of Conv2D with respect to its input, which is given for its shape.")
-                          .Ports(like, filter, out_backprop, output))
-      .Types("T", kConvolved)
+  constexpr const char* kSummary = "The gradient of Conv2D with respect to its input, which is given for its shape.";
+  return Declare("Conv2DBackpropInputLike", kSummary, kConvolved, like, filter, out_backprop, output)
       .Internal()
       .Gradient(Gradient)
       .Kernel(PlanLike, Run);
@@ -217,10 +210,8 @@ BlockDef Conv2DBackpropInputLike() {
 
 BlockDef Conv2DBackpropFilter() {
   using namespace by_filter;
-  return WithGeometry(Block("Conv2DBackpropFilter", "The gradient of Conv2D with respect to its filter.")
-                          .Details(kGroups)
-                          .Ports(input, filter_sizes, out_backprop, output))
-      .Types("T", kFloats)
+  constexpr const char* kSummary = "The gradient of Conv2D with respect to its filter.";
+  return Declare("Conv2DBackpropFilter", kSummary, kFloats, input, filter_sizes, out_backprop, output)
       .ShapedBy(filter_sizes)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
@@ -228,9 +219,8 @@ BlockDef Conv2DBackpropFilter() {
 
 BlockDef Conv2DBackpropFilterLike() {
   using namespace by_filter;
-  return WithGeometry(Block("Conv2DBackpropFilterLike", "The gradient of Conv2D with respect to its filter, which is given for its shape.")
-                          .Ports(input, like, out_backprop, output))
-      .Types("T", kFloats)
+  constexpr const char* kSummary = "The gradient of Conv2D with respect to its filter, which is given for its shape.";
+  return Declare("Conv2DBackpropFilterLike", kSummary, kFloats, input, like, out_backprop, output)
       .Internal()
       .Gradient(Gradient)
       .Kernel(PlanLike, Run);

@@ -57,7 +57,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
   if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
       ", found ", shape);
-  const kernels::ChannelBox box = NormBox(shape, layout);
+  WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
   Norm norm{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor),
             ctx.attr(is_training), shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kernels::kStreamBytes};
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));

@@ -43,7 +43,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
         ", found ", shape);
   }
   if (!(ctx.shape(P::x) == shape)) return ctx.Error(P::x, "needs the shape of y_backprop, ", shape, ", found ", ctx.shape(P::x));
-  const kernels::ChannelBox box = NormBox(shape, layout);
+  WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::y_backprop.name));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));

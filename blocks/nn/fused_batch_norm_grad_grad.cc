@@ -40,7 +40,7 @@ Result<SecondOrder> Plan(PlanContext& ctx) {
     return ctx.Error(grad_x_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(grad_x_backprop));
   }
   if (!(ctx.shape(y_backprop) == shape)) return ctx.Error(y_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(y_backprop));
-  const kernels::ChannelBox box = NormBox(shape, ctx.attr(data_format));
+  WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, ctx.attr(data_format), x.name));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, grad_scale_backprop, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, grad_offset_backprop, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, scale, box.channels));

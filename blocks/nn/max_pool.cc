@@ -225,8 +225,8 @@ BlockDef MaxPool() {
   return Block("MaxPool", "The largest value under each window of a picture.")
       .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
       .Ports(input, output)
-      .Attrs(ksize, strides, padding, explicit_paddings, any_data_format)
       .Types("T", kReals)
+      .Attrs(ksize, strides, padding, explicit_paddings, any_data_format)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }
@@ -235,8 +235,8 @@ BlockDef MaxPoolGrad() {
   using namespace spread;
   return Block("MaxPoolGrad", "The gradient of MaxPool: the first largest value of each window takes it.")
       .Ports(orig_input, orig_output, grad, output)
-      .Attrs(ksize, strides, padding, explicit_paddings, data_format)
       .Types("T", kReals)
+      .Attrs(ksize, strides, padding, explicit_paddings, data_format)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }
@@ -245,8 +245,8 @@ BlockDef MaxPoolGradGrad() {
   using namespace collect;
   return Block("MaxPoolGradGrad", "The gradient of MaxPoolGrad: for each window the value at its first largest input.")
       .Ports(orig_input, orig_output, grad, output)
-      .Attrs(ksize, strides, implicit_padding, data_format)
       .Types("T", kReals)
+      .Attrs(ksize, strides, implicit_padding, data_format)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }

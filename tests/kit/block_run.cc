@@ -23,6 +23,7 @@ class Run {
     BlockResult result;
     MakeInputs();
     result.status = MakeOutputs();
+    if (result.status.ok()) result.status = GuardedBuffer::CheckSize(DType::kUInt8, Shape{planned_.shapes.scratch_bytes});
     if (result.status.ok()) result.status = Compute();
     Status memory = CheckMemory();
     if (!memory.ok()) result.status = std::move(memory);
@@ -84,6 +85,7 @@ class Run {
       } else if (planned_.block.produce != nullptr) {
         values_.push_back({});
       } else {
+        WEFT_RETURN_IF_ERROR(GuardedBuffer::CheckSize(planned_.types.outputs[i], shape).WithPort(port.name));
         output_memory_[i] = std::make_unique<GuardedBuffer>(planned_.types.outputs[i], shape, options_.fill);
         values_.push_back({output_memory_[i]->data(), shape.count(), &shape});
       }

@@ -5,6 +5,13 @@
 
 namespace weft::kit {
 
+Status GuardedBuffer::CheckSize(DType dtype, const Shape& shape) {
+  constexpr int64_t kMost = int64_t{4} << 30;
+  const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
+  if (bytes && *bytes <= kMost) return {};
+  return ResourceExhausted("needs memory for ", dtype, " ", shape, ", found ", kMost, " bytes");
+}
+
 GuardedBuffer::GuardedBuffer(DType dtype, const Shape& shape, unsigned char fill) : dtype_(dtype), shape_(shape) {
   if (IsManaged(dtype)) {
     managed_ = Tensor::Allocate(dtype, shape).value();

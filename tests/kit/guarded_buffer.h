@@ -14,7 +14,10 @@ class GuardedBuffer {
  public:
   static constexpr unsigned char kNaNFill = 0xFF;
 
-  /// `fill`: the byte that elements are made of until they are written.
+  /// resource_exhausted, as the engine has it, where elements take more memory than a test may have.
+  static Status CheckSize(DType dtype, const Shape& shape);
+
+  /// For sizes that pass CheckSize. `fill`: the byte that elements are made of until they are written.
   GuardedBuffer(DType dtype, const Shape& shape, unsigned char fill = kNaNFill);
   /// A copy of the tensor's elements.
   explicit GuardedBuffer(const Tensor& tensor);

@@ -1,0 +1,22 @@
+// Sizes that Plan refuses before it computes with them.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "weft/block/context.h"
+
+namespace weft::blocks {
+
+/// More elements than any memory holds. Sums and multiples of sizes below it fit 63 bits.
+inline constexpr int64_t kAbsurdElements = int64_t{1} << 48;
+
+/// resource_exhausted, placed at `port`, where a tensor of the shape cannot be. Sizes count also where the tensor is empty.
+inline Status CheckNotAbsurd(const Shape& shape, std::string_view port) {
+  int64_t elements = 1;
+  for (int64_t size : shape.dims()) elements *= std::max<int64_t>(size, 1);
+  if (elements <= kAbsurdElements) return {};
+  return ResourceExhausted("needs a tensor that fits in memory, found shape ", shape).WithPort(port);
+}
+
+}  // namespace weft::blocks
