@@ -159,7 +159,9 @@ void Planner::FindLastUses() {
   }
 }
 
-Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics) { return Planner(graph, request, diagnostics).Make(); }
+Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics) {
+  return Planner(graph, request, diagnostics).Make();
+}
 
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes) {
   BlockSignature signature{inputs, node.output_types, node.in_first.table(), node.out_first.table()};

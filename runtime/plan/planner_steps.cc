@@ -109,8 +109,8 @@ void Planner::CheckFeeds(int index) {
     bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
     PartialShape needed = unknown ? shapes.partial[v] : PartialShape(shapes.outputs[v]);
     if (needed.Accepts(SlotOf(value).shape)) continue;
-    diagnostics_.Error(PlaceAtNode(
-        graph_, index, InvalidArgument("the feed of '", graph_.ValueName(value), "' needs the shape ", needed, ", found ", SlotOf(value).shape)));
+    Status status = InvalidArgument("the feed of '", graph_.ValueName(value), "' needs the shape ", needed, ", found ", SlotOf(value).shape);
+    diagnostics_.Error(PlaceAtNode(graph_, index, std::move(status)));
   }
 }
 
@@ -164,8 +164,9 @@ void Planner::SetShapes(const Node& node, const Step& step, PlannedShapes& shape
     slot.shape = std::move(shapes.outputs[v]);
     auto bytes = CheckedMultiply(slot.shape.count(), static_cast<int64_t>(ElementSize(slot.dtype)));
     if (!bytes || *bytes > kMostBytes - total_bytes_) {
-      diagnostics_.Error(PlaceAtNode(graph_, step.node, ResourceExhausted("the output '", graph_.ValueName(slot.value), "' needs memory for ",
-                                                                         slot.shape, " elements of ", slot.dtype, ", more than any machine has")));
+      Status status = ResourceExhausted("the output '", graph_.ValueName(slot.value), "' needs memory for a tensor of shape ", slot.shape,
+                                        " of ", slot.dtype, ", more than any machine has");
+      diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(status)));
       slot.shape = Shape{};
       slot.shape_known = false;
       continue;
@@ -180,7 +181,8 @@ void Planner::AddUpdates(const Node& node, Step& step, const PlannedShapes* shap
       int variable = graph_.VariableOf(node.inputs[v]);
       if (variable < 0 || IsFed({variable, 0})) {
         std::string_view found = variable < 0 ? "a value" : "one whose value is fed";
-        diagnostics_.Error(PlaceAtNode(graph_, step.node, InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name)));
+        Status status = InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name);
+        diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(status)));
         continue;
       }
       Step::Update update;

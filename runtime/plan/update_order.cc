@@ -11,7 +11,8 @@ namespace {
 /// The late steps as a graph of their own: wires, and an edge from each update of a variable to the next.
 class LateSteps {
  public:
-  LateSteps(const Graph& graph, const std::vector<int>& late) : graph_(graph), late_(late), place_(graph.nodes().size(), -1), next_(late.size()) {
+  LateSteps(const Graph& graph, const std::vector<int>& late)
+      : graph_(graph), late_(late), place_(graph.nodes().size(), -1), next_(late.size()) {
     for (size_t i = 0; i < late.size(); ++i) place_[late[i]] = static_cast<int>(i);
     for (size_t i = 0; i < late.size(); ++i) {
       for (ValueRef input : graph.node(late[i]).inputs) {

@@ -180,8 +180,8 @@ Status Executor::PlaceVariables(ResultSet& set) {
   for (int v : plan_.required_variables) {
     if (InRun(v).value.defined()) continue;
     int node = graph_.variables()[v];
-    return PlaceAtNode(graph_, node, FailedPrecondition("the variable has no value: it has no initial value, and nothing was assigned to it")
-                                         .WithHint("give it initvalues, or run an Assign first"));
+    Status status = FailedPrecondition("the variable has no value: it has no initial value, and nothing was assigned to it");
+    return PlaceAtNode(graph_, node, std::move(status).WithHint("give it initvalues, or run an Assign first"));
   }
   for (auto [slot, variable] : variable_slots_) SetOwned(set, slot, InRun(variable).value);
   return {};
@@ -264,7 +264,8 @@ Status Executor::Explain(const ResultSet& set, size_t step, Status status) const
     uint32_t slot = plan_.operands[plan_.steps[step].first_input + v];
     int port = node.in_first.PortOf(static_cast<uint32_t>(v));
     if (!HasValue(set.values[slot])) continue;
-    inputs += Cat(inputs.empty() ? "; inputs: " : ", ", node.def->inputs[port].name, " ", plan_.slots[slot].dtype, " ", *set.values[slot].shape);
+    inputs += Cat(inputs.empty() ? "; inputs: " : ", ", node.def->inputs[port].name, " ", plan_.slots[slot].dtype, " ",
+                  *set.values[slot].shape);
     if (inputs.size() > 400) break;
   }
   return PlaceAtNode(graph_, plan_.steps[step].node, std::move(status).Append(inputs));

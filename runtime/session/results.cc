@@ -6,7 +6,7 @@ namespace {
 
 /// Keeps memory from being written while a tensor over it lives.
 struct Lease {
-  explicit Lease(std::shared_ptr<KeptMemory> memory) : memory(std::move(memory)) { this->memory->leases.fetch_add(1, std::memory_order_relaxed); }
+  explicit Lease(std::shared_ptr<KeptMemory> kept) : memory(std::move(kept)) { memory->leases.fetch_add(1, std::memory_order_relaxed); }
   ~Lease() { memory->leases.fetch_sub(1, std::memory_order_release); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -90,7 +90,9 @@ Result<ResultValue> Executor::Get(ValueRef value) const {
   ResultValue result;
   result.run = RunOf(shown, slot);
   result.stale = result.run != last_run_;
-  if (result.run == 0) return FailedPrecondition("'", graph_.ValueName(value), "' has no value yet: a Switch left it out of every run so far");
+  if (result.run == 0) {
+    return FailedPrecondition("'", graph_.ValueName(value), "' has no value yet: a Switch left it out of every run so far");
+  }
   result.tensor = TensorOf(shown, slot);
   if (!result.tensor.defined()) return FailedPrecondition("'", graph_.ValueName(value), "' had no value when the run began");
   return result;

@@ -64,7 +64,10 @@ bool IsValue(const Graph& graph, ValueRef value) {
 }  // namespace
 
 Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep)
-    : scope_(std::move(scope)), spec_(std::move(spec)), keep_(keep), executor_(std::make_unique<Executor>(*scope_, spec_, keep_, cancelled_)) {}
+    : scope_(std::move(scope)),
+      spec_(std::move(spec)),
+      keep_(keep),
+      executor_(std::make_unique<Executor>(*scope_, spec_, keep_, cancelled_)) {}
 
 Session::~Session() = default;
 

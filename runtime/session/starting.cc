@@ -83,8 +83,8 @@ Status Executor::StartTogether(const std::vector<int>& variables, const RunOptio
     int attr = node.def->FindAttr("shape");
     const auto* shape = attr < 0 ? nullptr : std::get_if<PartialShape>(&node.attrs[attr]);
     if (shape != nullptr && !shape->Accepts(value.tensor.shape())) {
-      return PlaceAtNode(graph_, graph_.variables()[v],
-                         InvalidArgument("the initial value needs the shape ", *shape, ", found ", value.tensor.shape()).WithPort("initvalues"));
+      Status status = InvalidArgument("the initial value needs the shape ", *shape, ", found ", value.tensor.shape());
+      return PlaceAtNode(graph_, graph_.variables()[v], std::move(status).WithPort("initvalues"));
     }
     std::lock_guard lock(scope_.values_mutex_);
     if (!scope_.variables_[v].defined()) scope_.variables_[v] = std::move(value.tensor);

@@ -80,7 +80,8 @@ Status Executor::Produce(ResultSet& set, const Step& step, const PlannedBlock& b
 
 void Executor::RunForward(ResultSet& set, uint32_t from, uint32_t to, const Shape& shape) {
   const Slot& source = plan_.slots[from];
-  Tensor tensor = set.owned[from].defined() ? set.owned[from].Reshaped(shape) : Tensor::View(source.dtype, shape, set.values[from].data, nullptr);
+  const Tensor& owned = set.owned[from];
+  Tensor tensor = owned.defined() ? owned.Reshaped(shape) : Tensor::View(source.dtype, shape, set.values[from].data, nullptr);
   set.root[to] = source.storage == Slot::Storage::kShared ? set.root[from] : static_cast<int>(from);
   SetOwned(set, to, std::move(tensor));
 }
@@ -173,7 +174,8 @@ Status Executor::PlanDynamic(ResultSet& set, size_t index) {
   for (int port : node.def->shaped_by) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
       const Value& value = set.values[slots[v]];
-      WEFT_ASSIGN_OR_RETURN(dynamic.shaping[v], Tensor::View(plan_.slots[slots[v]].dtype, *value.shape, value.data, nullptr).Clone(services_.budget));
+      Tensor view = Tensor::View(plan_.slots[slots[v]].dtype, *value.shape, value.data, nullptr);
+      WEFT_ASSIGN_OR_RETURN(dynamic.shaping[v], view.Clone(services_.budget));
     }
   }
   std::vector<InputInfo> inputs;

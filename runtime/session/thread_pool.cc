@@ -34,7 +34,8 @@ FlushDenormals::~FlushDenormals() = default;
 
 namespace {
 
-/// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could go on for ever.
+/// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could go on for
+/// ever.
 thread_local bool in_task = false;
 
 /// Shared by the threads of one loop. Helpers may come late, when the caller has long gone: a loop is used again when the last of them has
