@@ -94,10 +94,13 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
 Status Turn::Take(ScopeWaiter& waiter, std::string_view what) {
   if (held_) return {};
   std::unique_lock lock(scope_.turn_mutex_);
-  WEFT_RETURN_IF_ERROR(waiter.Wait(lock, scope_.turn_changed_, [&] { return !(scope_.*taken_); }, -1, what));
-  scope_.*taken_ = true;
-  held_ = true;
-  return {};
+  auto place = line_.insert(line_.end(), this);
+  Status status = waiter.Wait(lock, scope_.turn_changed_, [&] { return line_.front() == this; }, -1, what);
+  held_ = status.ok();
+  if (held_) return {};
+  line_.erase(place);
+  scope_.turn_changed_.notify_all();
+  return status;
 }
 
 void Turn::Give() {
@@ -105,7 +108,7 @@ void Turn::Give() {
   held_ = false;
   {
     std::lock_guard lock(scope_.turn_mutex_);
-    scope_.*taken_ = false;
+    line_.pop_front();
   }
   scope_.turn_changed_.notify_all();
 }

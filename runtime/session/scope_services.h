@@ -43,7 +43,7 @@ class ScopeWaiter final : public Waiter {
 /// What only one run of a scope does at a time: updating variables, or starting them.
 class Turn {
  public:
-  Turn(Scope& scope, bool Scope::*taken) : scope_(scope), taken_(taken) {}
+  Turn(Scope& scope, std::list<const Turn*> Scope::*line) : scope_(scope), line_(scope.*line) {}
   ~Turn() { Give(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -55,7 +55,7 @@ class Turn {
 
  private:
   Scope& scope_;
-  bool Scope::*const taken_;
+  std::list<const Turn*>& line_;
   bool held_ = false;
 };
 
