@@ -91,14 +91,21 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
   return status;
 }
 
+Turn** Turn::Place() {
+  Turn** place = &first_;
+  while (*place != nullptr && *place != this) place = &(*place)->next_;
+  return place;
+}
+
 Status Turn::Take(ScopeWaiter& waiter, std::string_view what) {
   if (held_) return {};
   std::unique_lock lock(scope_.turn_mutex_);
-  auto place = line_.insert(line_.end(), this);
-  Status status = waiter.Wait(lock, scope_.turn_changed_, [&] { return line_.front() == this; }, -1, what);
+  next_ = nullptr;
+  *Place() = this;
+  Status status = waiter.Wait(lock, scope_.turn_changed_, [&] { return first_ == this; }, -1, what);
   held_ = status.ok();
   if (held_) return {};
-  line_.erase(place);
+  *Place() = next_;
   scope_.turn_changed_.notify_all();
   return status;
 }
@@ -108,7 +115,7 @@ void Turn::Give() {
   held_ = false;
   {
     std::lock_guard lock(scope_.turn_mutex_);
-    line_.pop_front();
+    first_ = next_;
   }
   scope_.turn_changed_.notify_all();
 }

@@ -43,7 +43,7 @@ class ScopeWaiter final : public Waiter {
 /// What only one run of a scope does at a time: updating variables, or starting them.
 class Turn {
  public:
-  Turn(Scope& scope, std::list<const Turn*> Scope::*line) : scope_(scope), line_(scope.*line) {}
+  Turn(Scope& scope, Turn* Scope::*line) : scope_(scope), first_(scope.*line) {}
   ~Turn() { Give(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -54,8 +54,12 @@ class Turn {
   void Give();
 
  private:
+  /// The place in the line that points at this turn, or the line's end.
+  Turn** Place();
+
   Scope& scope_;
-  std::list<const Turn*>& line_;
+  Turn*& first_;          // of the line, which goes on with `next_`: no memory is allocated for it
+  Turn* next_ = nullptr;
   bool held_ = false;
 };
 

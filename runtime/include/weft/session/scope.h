@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -63,8 +62,8 @@ class Scope : public std::enable_shared_from_this<Scope> {
   std::condition_variable turn_changed_;
   // Lines of those who want a turn, in the order they came; the first has it. Without an order a run that waits for room in a queue
   // could take every turn before the run that would make the room.
-  std::list<const class Turn*> updating_;  // from a run's first update to its commit
-  std::list<const class Turn*> starting_;  // while a run starts the variables
+  class Turn* updating_ = nullptr;  // from a run's first update to its commit
+  class Turn* starting_ = nullptr;  // while a run starts the variables
 
   std::mutex resources_mutex_;
   std::map<std::string, ResourceHandle, std::less<>> resources_;
