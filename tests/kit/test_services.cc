@@ -1,7 +1,8 @@
 #include "tests/kit/test_services.h"
 
-#include <pmmintrin.h>
 #include <stdlib.h>
+
+#include "runtime/session/thread_pool.h"
 
 namespace weft::kit {
 namespace {
@@ -9,13 +10,6 @@ namespace {
 thread_local bool inside_task = false;
 
 }  // namespace
-
-FlushDenormals::FlushDenormals() : before_(_mm_getcsr()) {
-  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
-  _MM_SET_DENORMALS_ZERO_MODE(_MM_DENORMALS_ZERO_ON);
-}
-
-FlushDenormals::~FlushDenormals() { _mm_setcsr(before_); }
 
 TestWorkers::TestWorkers(int threads) {
   for (int i = 1; i < threads; ++i) helpers_.emplace_back([this] { Help(); });

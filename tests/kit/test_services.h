@@ -14,18 +14,6 @@
 
 namespace weft::kit {
 
-/// While it lives, this thread's denormal numbers are zero, as they are in the engine.
-class FlushDenormals {
- public:
-  FlushDenormals();
-  ~FlushDenormals();
-  FlushDenormals(const FlushDenormals&) = delete;
-  FlushDenormals& operator=(const FlushDenormals&) = delete;
-
- private:
-  unsigned before_;
-};
-
 /// Parallel loops on `threads` threads, the calling one included. One call of Run at a time; a Run inside a task runs on the thread
 /// of that task.
 class TestWorkers : public Workers {
