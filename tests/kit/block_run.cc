@@ -24,7 +24,7 @@ class Run {
     BlockResult result;
     MakeInputs();
     result.status = MakeOutputs();
-    if (result.status.ok()) result.status = GuardedBuffer::CheckSize(DType::kUInt8, Shape{planned_.shapes.scratch_bytes});
+    if (result.status.ok()) result.status = GuardedBuffer::CheckSize(DType::kUInt8, Shape{planned_.shapes.scratch_bytes}, options_.memory_limit);
     if (result.status.ok()) result.status = Compute();
     Status memory = CheckMemory();
     if (!memory.ok()) result.status = std::move(memory);
@@ -86,7 +86,7 @@ class Run {
       } else if (planned_.block.produce != nullptr) {
         values_.push_back({});
       } else {
-        WEFT_RETURN_IF_ERROR(GuardedBuffer::CheckSize(planned_.types.outputs[i], shape).WithPort(port.name));
+        WEFT_RETURN_IF_ERROR(GuardedBuffer::CheckSize(planned_.types.outputs[i], shape, options_.memory_limit).WithPort(port.name));
         output_memory_[i] = std::make_unique<GuardedBuffer>(planned_.types.outputs[i], shape, options_.fill);
         values_.push_back({output_memory_[i]->data(), shape.count(), &shape});
       }
@@ -113,7 +113,7 @@ class Run {
   Status Compute() {
     TestWorkers& workers = WorkersWith(options_.threads);
     workers.set_backwards(options_.backwards);
-    services_ = {&workers, &files_, &waiter_, &log_, &cancelled_, std::make_shared<MemoryBudget>(int64_t{4} << 30)};
+    services_ = {&workers, &files_, &waiter_, &log_, &cancelled_, std::make_shared<MemoryBudget>(options_.memory_limit)};
     RunContext ctx = MakeContext();
     const void* parameters = planned_.block.parameters.get();
     FlushDenormals flush;

@@ -25,6 +25,7 @@ struct RunOptions {
   unsigned char fill = GuardedBuffer::kNaNFill;
   int overlap = -1;  // the input value whose memory output 0 is in
   std::filesystem::path folder;
+  int64_t memory_limit = GuardedBuffer::kMostBytes;  // of each output, and of what the block allocates
 };
 
 /// internal where a guard or an input was overwritten, or the block broke its word to the executor.

@@ -125,6 +125,11 @@ BlockTester& BlockTester::Random() {
   return *this;
 }
 
+BlockTester& BlockTester::Once(int64_t memory_limit) {
+  once_within_ = memory_limit;
+  return *this;
+}
+
 BlockTester& BlockTester::Folder(std::filesystem::path folder) {
   folder_ = std::move(folder);
   return *this;
@@ -142,6 +147,11 @@ BlockResult BlockTester::Run() const {
     result.status = std::move(planned).status().WithBlock(block_);
     return result;
   }
+  if (once_within_) {
+    result = RunGuarded(*planned, {.threads = 2, .folder = folder_, .memory_limit = *once_within_});
+    result.status = std::move(result.status).WithBlock(block_);
+    return result;
+  }
   bool first = true;
   auto run = [&](const RunOptions& options, const std::string& how) {
     if (result.status.code() == Code::kInternal) return;
@@ -154,11 +164,11 @@ BlockResult BlockTester::Run() const {
     for (int turn = 0; turn < 2; ++turn) {
       unsigned char fill = turn == 0 ? GuardedBuffer::kNaNFill : 0x5A;
       const char* how = turn == 0 ? "" : ", tasks from the last to the first, other bytes in the outputs before";
-      run({threads, turn == 1, fill, -1, folder_}, Cat("on ", threads, " threads", how));
+      run({.threads = threads, .backwards = turn == 1, .fill = fill, .folder = folder_}, Cat("on ", threads, " threads", how));
     }
   }
   for (int input : Overlaps(*planned)) {
-    run({1, false, GuardedBuffer::kNaNFill, input, folder_}, Cat("with output 0 in the memory of input value ", input));
+    run({.overlap = input, .folder = folder_}, Cat("with output 0 in the memory of input value ", input));
   }
   result.status = std::move(result.status).WithBlock(block_);
   return result;

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ class BlockTester {
   BlockTester& Inputs(const std::string& port, std::vector<Tensor> values);
   /// Runs need not give the same bits (a random block without a seed).
   BlockTester& Random();
+  /// One run on two threads within a memory limit, rather than many: for malformed input by the thousand.
+  BlockTester& Once(int64_t memory_limit);
   /// The folder whose files the block may touch; without one it may touch none.
   BlockTester& Folder(std::filesystem::path folder);
 
@@ -53,6 +56,7 @@ class BlockTester {
   std::string block_, attrs_;
   std::map<std::string, std::vector<Tensor>> inputs_;
   bool random_ = false;
+  std::optional<int64_t> once_within_;
   std::filesystem::path folder_ = "/nonexistent";
 };
 

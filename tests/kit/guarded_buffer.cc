@@ -3,13 +3,19 @@
 #include <cstring>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) (void)(address)
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) (void)(address)
+#endif
+
 namespace weft::kit {
 
-Status GuardedBuffer::CheckSize(DType dtype, const Shape& shape) {
-  constexpr int64_t kMost = int64_t{4} << 30;
+Status GuardedBuffer::CheckSize(DType dtype, const Shape& shape, int64_t most) {
   const auto bytes = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
-  if (bytes && *bytes <= kMost) return {};
-  return ResourceExhausted("needs memory for ", dtype, " ", shape, ", found ", kMost, " bytes");
+  if (bytes && *bytes <= most) return {};
+  return ResourceExhausted("needs memory for ", dtype, " ", shape, ", found ", most, " bytes");
 }
 
 GuardedBuffer::GuardedBuffer(DType dtype, const Shape& shape, unsigned char fill) : dtype_(dtype), shape_(shape) {
@@ -26,6 +32,8 @@ GuardedBuffer::GuardedBuffer(DType dtype, const Shape& shape, unsigned char fill
   for (size_t i = 0; i < kGuard; ++i) raw_[i] = raw_[kGuard + bytes_ + i] = GuardByte(i);
   std::memset(raw_ + kGuard, fill, bytes_);
   data_ = raw_ + kGuard;
+  ASAN_POISON_MEMORY_REGION(raw_, kGuard);
+  ASAN_POISON_MEMORY_REGION(raw_ + kGuard + bytes_, kGuard);
 }
 
 GuardedBuffer::GuardedBuffer(const Tensor& tensor) : GuardedBuffer(tensor.dtype(), tensor.shape()) {
@@ -33,15 +41,19 @@ GuardedBuffer::GuardedBuffer(const Tensor& tensor) : GuardedBuffer(tensor.dtype(
 }
 
 GuardedBuffer::~GuardedBuffer() {
-  if (raw_ != nullptr) ::operator delete(raw_, std::align_val_t{64});
+  if (raw_ == nullptr) return;
+  ASAN_UNPOISON_MEMORY_REGION(raw_, bytes_ + 2 * kGuard);
+  ::operator delete(raw_, std::align_val_t{64});
 }
 
 bool GuardedBuffer::intact() const {
   if (raw_ == nullptr) return true;
-  for (size_t i = 0; i < kGuard; ++i) {
-    if (raw_[i] != GuardByte(i) || raw_[kGuard + bytes_ + i] != GuardByte(i)) return false;
-  }
-  return true;
+  ASAN_UNPOISON_MEMORY_REGION(raw_, bytes_ + 2 * kGuard);
+  bool same = true;
+  for (size_t i = 0; i < kGuard; ++i) same = same && raw_[i] == GuardByte(i) && raw_[kGuard + bytes_ + i] == GuardByte(i);
+  ASAN_POISON_MEMORY_REGION(raw_, kGuard);
+  ASAN_POISON_MEMORY_REGION(raw_ + kGuard + bytes_, kGuard);
+  return same;
 }
 
 }  // namespace weft::kit
