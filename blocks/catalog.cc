@@ -11,6 +11,9 @@
   BLOCK(training, ApplyGradientDescent) \
   BLOCK(math, ArgMax) \
   BLOCK(state, Assign) \
+  BLOCK(state, AssignAdd) \
+  BLOCK(state, AssignSub) \
+  BLOCK(state, AssignVariableOp) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
   BLOCK(array_ops, BroadcastLike) \
@@ -25,7 +28,20 @@
   BLOCK(nn, Conv2DBackpropFilterLike) \
   BLOCK(nn, Conv2DBackpropInput) \
   BLOCK(nn, Conv2DBackpropInputLike) \
+  BLOCK(nn, Conv3D) \
+  BLOCK(nn, Conv3DBackpropFilterLike) \
+  BLOCK(nn, Conv3DBackpropFilterV2) \
+  BLOCK(nn, Conv3DBackpropInputLike) \
+  BLOCK(nn, Conv3DBackpropInputV2) \
+  BLOCK(state, CountUpTo) \
   BLOCK(parsing_op, DecodeRaw) \
+  BLOCK(nn, DepthwiseConv2dNative) \
+  BLOCK(nn, DepthwiseConv2dNativeBackpropFilter) \
+  BLOCK(nn, DepthwiseConv2dNativeBackpropFilterLike) \
+  BLOCK(nn, DepthwiseConv2dNativeBackpropInput) \
+  BLOCK(nn, DepthwiseConv2dNativeBackpropInputLike) \
+  BLOCK(array_ops, Dequantize) \
+  BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(math, Div) \
   BLOCK(math, Equal) \
   BLOCK(data_flow_ops, FIFOQueue) \
@@ -45,6 +61,7 @@
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(state, IsVariableInitialized) \
   BLOCK(nn, L2Loss) \
   BLOCK(math, Log) \
   BLOCK(nn, LogSoftmax) \
@@ -55,13 +72,16 @@
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
   BLOCK(math, Mod) \
+  BLOCK(random, Multinomial) \
   BLOCK(math, Multiply) \
   BLOCK(math, Negate) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
+  BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
+  BLOCK(array_ops, QuantizeV2) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
   BLOCK(data_flow_ops, QueueDequeueMany) \
@@ -69,8 +89,14 @@
   BLOCK(data_flow_ops, QueueEnqueue) \
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
+  BLOCK(random, RandomGamma) \
   BLOCK(random, RandomNormal) \
   BLOCK(random, RandomNormal_ex) \
+  BLOCK(random, RandomPoisson) \
+  BLOCK(random, RandomShuffle) \
+  BLOCK(random, RandomUniform) \
+  BLOCK(random, RandomUniformInt) \
+  BLOCK(state, ReadVariableOp) \
   BLOCK(io_ops, ReaderNumRecordsProduced) \
   BLOCK(io_ops, ReaderNumWorkUnitsCompleted) \
   BLOCK(io_ops, ReaderRead) \
@@ -102,9 +128,12 @@
   BLOCK(control_flow_ops, Switch) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
+  BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
   BLOCK(array_ops, Transpose) \
   BLOCK(array_ops, TransposeBack) \
+  BLOCK(random, TruncatedNormal) \
+  BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \
   BLOCK(array_ops, ZerosLike) \
   /* one block a line, sorted by name */

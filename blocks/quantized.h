@@ -1,0 +1,94 @@
+// What the quantized blocks share: a tensor of integers comes with two scalars, the numbers that its lowest and highest integer stand for.
+#pragma once
+
+#include "blocks/kernels/quantize.h"
+#include "blocks/limits.h"
+#include "weft/block/context.h"
+
+namespace weft::blocks {
+
+using kernels::LimitsOf;
+using kernels::QuantizedLimits;
+using kernels::QuantizedRange;
+
+inline constexpr char kMinDoc[] = "a scalar: the number that the lowest integer stands for";
+inline constexpr char kMaxDoc[] = "a scalar: the number that the highest integer stands for";
+
+/// Elements of a parallel piece where each costs a few operations.
+inline constexpr int64_t kQuantizedGrain = 32 * 1024;
+
+/// invalid_argument at the first port that is no scalar.
+template <InputPort... P>
+Status CheckScalars(const PlanContext& ctx, const P&... ports) {
+  Status status;
+  const auto check = [&](const auto& port) {
+    if (status.ok() && !ctx.shape(port).scalar()) status = ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
+  };
+  (check(ports), ...);
+  return status;
+}
+
+template <InputPort Min, InputPort Max>
+QuantizedRange RangeOf(const RunContext& ctx, const Min& min, const Max& max) {
+  return {ctx.in<float>(min)[0], ctx.in<float>(max)[0]};
+}
+
+template <OutputPort Min, OutputPort Max>
+void SetRange(const RunContext& ctx, const Min& min, const Max& max, QuantizedRange range) {
+  ctx.out<float>(min)[0] = range.min;
+  ctx.out<float>(max)[0] = range.max;
+}
+
+/// invalid_argument, placed at `max`, where the range holds nothing but one number (or is upside down, or not a number).
+template <InputPort Min, InputPort Max>
+Status CheckNotEmpty(const RunContext& ctx, QuantizedRange range, const Min& min, const Max& max) {
+  if (range.max > range.min) return {};
+  return ctx.Error(max, "needs more than ", min.name, ", which is ", range.min, ", found ", range.max);
+}
+
+/// A tensor as [outer, slices, inner], with a range for each slice along an axis; an axis of -1 makes it one slice.
+struct SlicedTensor {
+  int64_t outer = 1, slices = 1, inner = 1;
+  int64_t rows() const { return outer * slices; }
+};
+
+/// Checks the axis and that the ends of the ranges are [slices], or scalars where there is no axis.
+template <InputPort P, InputPort Min, InputPort Max, class A>
+Result<SlicedTensor> PlanSlices(const PlanContext& ctx, const P& port, const Min& min, const Max& max, const A& axis_attr) {
+  const Shape& shape = ctx.shape(port);
+  const int64_t axis = ctx.attr(axis_attr);
+  if (axis < -1 || axis >= shape.rank()) return ctx.Error(axis_attr, "needs -1 or an axis of ", port.name, " ", shape, ", found ", axis);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
+  SlicedTensor sliced{1, 1, shape.count()};
+  if (axis >= 0) {
+    const int at = static_cast<int>(axis);
+    sliced.slices = shape[at];
+    if (shape.count() > 0) sliced.outer = shape.count(0, at), sliced.inner = shape.count(at + 1, shape.rank());
+    else sliced.outer = 0;
+  }
+  const auto check = [&](const auto& end) -> Status {
+    const Shape& found = ctx.shape(end);
+    const bool fits = axis < 0 ? found.scalar() : found.rank() == 1 && found[0] == sliced.slices;
+    if (fits) return {};
+    if (axis < 0) return ctx.Error(end, "needs a scalar, found shape ", found);
+    return ctx.Error(end, "needs a number for each of the ", sliced.slices, " slices along axis ", axis, ", found shape ", found);
+  };
+  WEFT_RETURN_IF_ERROR(check(min));
+  WEFT_RETURN_IF_ERROR(check(max));
+  return sliced;
+}
+
+/// Calls row(slice, first element, count) for pieces of a sliced tensor, in parallel.
+template <class Row>
+void ForSlices(const RunContext& ctx, const SlicedTensor& t, Row&& row) {
+  if (t.rows() == 1) {
+    ctx.workers().For(t.inner, kQuantizedGrain, [&](int64_t begin, int64_t end) { row(int64_t{0}, begin, end - begin); });
+    return;
+  }
+  const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.inner, 4));
+  ctx.workers().For(t.rows(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) row(r % t.slices, r * t.inner, t.inner);
+  });
+}
+
+}  // namespace weft::blocks
