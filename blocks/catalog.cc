@@ -8,8 +8,11 @@
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
   BLOCK(math, All) \
+  BLOCK(math, Any) \
   BLOCK(training, ApplyGradientDescent) \
+  BLOCK(math, ApproximateEqual) \
   BLOCK(math, ArgMax) \
+  BLOCK(math, ArgMin) \
   BLOCK(state, Assign) \
   BLOCK(state, AssignAdd) \
   BLOCK(state, AssignSub) \
@@ -33,6 +36,7 @@
   BLOCK(nn, Conv3DBackpropFilterV2) \
   BLOCK(nn, Conv3DBackpropInputLike) \
   BLOCK(nn, Conv3DBackpropInputV2) \
+  BLOCK(math, Cosh) \
   BLOCK(state, CountUpTo) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -44,10 +48,13 @@
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(math, Div) \
   BLOCK(math, Equal) \
+  BLOCK(math, Exp) \
+  BLOCK(math, Expm1) \
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
   BLOCK(io_ops, FixedLengthRecordReader) \
+  BLOCK(math, FoldAxes) \
   BLOCK(nn, FusedBatchNorm) \
   BLOCK(nn, FusedBatchNormGrad) \
   BLOCK(nn, FusedBatchNormGradGrad) \
@@ -56,6 +63,7 @@
   BLOCK(nn, FusedBatchNormV2) \
   BLOCK(nn, FusedBatchNormV3) \
   BLOCK(math, Greater) \
+  BLOCK(math, GreaterEqual) \
   BLOCK(array_ops, Identity) \
   BLOCK(math, Imag) \
   BLOCK(core, Input) \
@@ -63,24 +71,36 @@
   BLOCK(core, Input_Initializer) \
   BLOCK(state, IsVariableInitialized) \
   BLOCK(nn, L2Loss) \
+  BLOCK(math, Less) \
+  BLOCK(math, LessEqual) \
   BLOCK(math, Log) \
+  BLOCK(math, Log1p) \
   BLOCK(nn, LogSoftmax) \
+  BLOCK(math, LogicalAnd) \
+  BLOCK(math, LogicalNot) \
+  BLOCK(math, LogicalOr) \
   BLOCK(math, MatMul) \
+  BLOCK(math, Max) \
   BLOCK(nn, MaxPool) \
   BLOCK(nn, MaxPoolGrad) \
   BLOCK(nn, MaxPoolGradGrad) \
+  BLOCK(math, Maximum) \
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
+  BLOCK(math, Min) \
+  BLOCK(math, Minimum) \
   BLOCK(math, Mod) \
   BLOCK(random, Multinomial) \
   BLOCK(math, Multiply) \
   BLOCK(math, Negate) \
+  BLOCK(math, NotEqual) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
+  BLOCK(math, Prod) \
   BLOCK(array_ops, QuantizeV2) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
@@ -111,15 +131,21 @@
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
   BLOCK(io_ops, Restore) \
+  BLOCK(math, Rsqrt) \
+  BLOCK(math, RsqrtGrad) \
   BLOCK(io_ops, Save) \
   BLOCK(core, Scope) \
+  BLOCK(math, SelectV2) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
+  BLOCK(math, Sinh) \
   BLOCK(nn, Softmax) \
   BLOCK(nn, SoftmaxCrossEntropyWithLogits) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(math, SpreadLike) \
+  BLOCK(math, Sqrt) \
+  BLOCK(math, SqrtGrad) \
   BLOCK(math, Square) \
   BLOCK(core, Status) \
   BLOCK(math, Subtract) \
@@ -133,8 +159,10 @@
   BLOCK(array_ops, Transpose) \
   BLOCK(array_ops, TransposeBack) \
   BLOCK(random, TruncatedNormal) \
+  BLOCK(math, UnfoldAxes) \
   BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \
+  BLOCK(math, Where3) \
   BLOCK(array_ops, ZerosLike) \
   /* one block a line, sorted by name */
 

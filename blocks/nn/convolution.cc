@@ -10,6 +10,43 @@ using kernels::TapGather;
 using kernels::TapProduct;
 using kernels::WindowAxis;
 
+namespace {
+
+/// A filter [taps..., in_channels / groups, out_channels].
+Status SetGroups(Convolution& c, const Shape& picture, const Shape& filter, const char* picture_port, const char* filter_port) {
+  const int64_t inner = filter[filter.rank() - 2];
+  c.out_channels = filter[filter.rank() - 1];
+  if (inner == 0) return InvalidArgument("needs at least one input channel, found shape ", filter).WithPort(filter_port);
+  if (c.in_channels == 0) return InvalidArgument("needs at least one channel, found shape ", picture).WithPort(picture_port);
+  if (c.in_channels % inner != 0) {
+    return InvalidArgument("needs input channels that divide the ", c.in_channels, " of ", picture_port, ", found ", inner)
+        .WithPort(filter_port);
+  }
+  c.groups = c.in_channels / inner;
+  if (c.out_channels % c.groups != 0) {
+    return InvalidArgument("needs output channels that are a multiple of the ", c.groups, " groups, found ", c.out_channels)
+        .WithPort(filter_port);
+  }
+  return {};
+}
+
+/// A depthwise filter [taps..., in_channels, multiplier]: its elements lie as those of [taps..., 1, in_channels * multiplier].
+Status SetChannelGroups(Convolution& c, const Shape& picture, const Shape& filter, const char* filter_port) {
+  const int64_t channels = filter[filter.rank() - 2], multiplier = filter[filter.rank() - 1];
+  if (channels != c.in_channels || channels == 0) {
+    return InvalidArgument("needs [taps..., channels of the pictures (1 or more), multiplier] for pictures of shape ", picture,
+                           ", found shape ", filter)
+        .WithPort(filter_port);
+  }
+  const auto out_channels = CheckedMultiply(channels, multiplier);
+  if (!out_channels) return InvalidArgument("needs sizes that can be counted, found shape ", filter).WithPort(filter_port);
+  c.groups = channels;
+  c.out_channels = *out_channels;
+  return {};
+}
+
+}  // namespace
+
 Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter,
                                     const char* picture_port, const char* filter_port) {
   const PictureOrder order = settings.order;
@@ -30,19 +67,8 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
   c.order = order;
   c.batch = picture[0];
   c.in_channels = picture[order.channel_axis()];
-  c.out_channels = filter[rank - 1];
-  const int64_t inner = filter[rank - 2];
-  if (inner == 0) return InvalidArgument("needs at least one input channel, found shape ", filter).WithPort(filter_port);
-  if (c.in_channels == 0) return InvalidArgument("needs at least one channel, found shape ", picture).WithPort(picture_port);
-  if (c.in_channels % inner != 0) {
-    return InvalidArgument("needs input channels that divide the ", c.in_channels, " of ", picture_port, ", found ", inner)
-        .WithPort(filter_port);
-  }
-  c.groups = c.in_channels / inner;
-  if (c.out_channels % c.groups != 0) {
-    return InvalidArgument("needs output channels that are a multiple of the ", c.groups, " groups, found ", c.out_channels)
-        .WithPort(filter_port);
-  }
+  WEFT_RETURN_IF_ERROR(settings.depthwise ? SetChannelGroups(c, picture, filter, filter_port)
+                                          : SetGroups(c, picture, filter, picture_port, filter_port));
   std::array<int64_t, 3> taps = {1, 1, 1};
   for (int i = order.first_axis(); i < 3; ++i) taps[i] = filter[i - order.first_axis()];
   WEFT_ASSIGN_OR_RETURN(c.axes, MakeWindowAxes(window, picture, taps, picture_port));

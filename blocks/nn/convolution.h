@@ -14,6 +14,7 @@ struct ConvolutionSettings {
   Ints strides, dilations, explicit_paddings;
   Padding padding = Padding::VALID;
   Code unsupported = Code::kUnsupported;  // for steps over batch or channels
+  bool depthwise = false;                 // the filter is [taps..., in_channels, multiplier]: each channel is a group
 };
 
 /// A convolution of pictures with a filter [taps..., in_channels / groups, out_channels], all sizes known to agree.
