@@ -89,14 +89,23 @@ struct Normal {
   }
 };
 
-/// Writes groups [begin, end) of a stretch of `count` numbers that starts where `generator` stands; the last group may be cut short.
+/// Groups of the generator that a distribution takes for one set of its numbers.
+template <class Distribution>
+constexpr uint64_t GroupsOf() {
+  if constexpr (requires { Distribution::kGroups; }) return Distribution::kGroups;
+  else return 1;
+}
+
+/// Writes sets [begin, end) of a stretch of `count` numbers that starts where `generator` stands; the last set may be cut short.
 template <class Distribution, class T>
 void FillGroups(Philox generator, const Distribution& distribution, T* out, int64_t count, int64_t begin, int64_t end) {
   constexpr int64_t kCount = Distribution::kCount;
-  generator.Skip(static_cast<uint64_t>(begin));
+  generator.Skip(static_cast<uint64_t>(begin) * GroupsOf<Distribution>());
   for (int64_t group = begin; group < end; ++group) {
-    const auto numbers = distribution(generator);
+    Philox own = generator;
+    const auto numbers = distribution(own);
     std::copy_n(numbers.begin(), std::min(kCount, count - group * kCount), out + group * kCount);
+    generator.Skip(GroupsOf<Distribution>());
   }
 }
 

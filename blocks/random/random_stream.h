@@ -17,10 +17,11 @@ class RandomStream : public Resource {
   std::string_view kind() const override { return kKind; }
 
   /// A stretch for `count` numbers. As in TensorFlow 256 groups are set aside for each, enough for any distribution.
-  kernels::Philox Reserve(int64_t count) {
+  kernels::Philox Reserve(int64_t count) { return ReserveGroups(static_cast<uint64_t>(count) * 256); }
+  kernels::Philox ReserveGroups(uint64_t groups) {
     std::lock_guard lock(mutex_);
     kernels::Philox stretch = next_;
-    next_.Skip(static_cast<uint64_t>(count) * 256);
+    next_.Skip(groups);
     return stretch;
   }
 
@@ -33,7 +34,23 @@ struct Seeds {
   int64_t seed = 0, seed2 = 0;
 };
 
+inline constexpr Attr<int64_t> kSeed{"seed", "0", "the seed; where both are 0 the numbers differ from session to session"};
+inline constexpr Attr<int64_t> kSeed2{"seed2", "0", "a second seed"};
+inline constexpr const char* kStreamDetails = "With seeds, the numbers that TensorFlow draws; they go on from run to run.";
+inline Seeds SeedsOf(const PlanContext& ctx) { return {ctx.attr(kSeed), ctx.attr(kSeed2)}; }
+
 /// The stream of a block, started by its seeds; by chance where both are 0.
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx);
+/// For blocks whose parameters hold `Seeds seeds`.
+inline constexpr auto kBindStream = [](const auto& parameters, BindContext& ctx) { return BindStream(parameters.seeds, ctx); };
+
+/// The sizes that a vector gives.
+template <InputPort P>
+Result<Shape> ShapeGiven(const PlanContext& ctx, const P& shape) {
+  if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
+  auto given = Shape::Make(ctx.ints(shape));
+  if (!given.ok()) return std::move(given).status().WithPort(shape.name);
+  return given;
+}
 
 }  // namespace weft::blocks

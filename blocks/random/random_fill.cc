@@ -1,0 +1,102 @@
+// RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same seeds.
+#include "blocks/kernels/distributions.h"
+#include "blocks/random/random_stream.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> shape{"shape", "T", "[rank]: the sizes of the output"};
+constexpr Out<0> output{"output", "dtype", "of the given shape"};
+constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements"};
+
+struct Parameters {
+  Seeds seeds;
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Shape sizes, ShapeGiven(ctx, shape));
+  ctx.set(output, std::move(sizes));
+  return Parameters{SeedsOf(ctx)};
+}
+
+template <class Distribution, class T>
+void Fill(const Distribution& distribution, std::span<T> to, RunContext& ctx) {
+  const auto count = static_cast<int64_t>(to.size());
+  const kernels::Philox stretch = ctx.state<RandomStream>().Reserve(count);
+  const int64_t groups = (count + Distribution::kCount - 1) / Distribution::kCount;
+  ctx.workers().For(groups, 512, [&](int64_t begin, int64_t end) {
+    kernels::FillGroups(stretch, distribution, to.data(), count, begin, end);
+  });
+}
+
+template <template <class> class Distribution>
+constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) { Fill(Distribution<T>{}, ctx.out<T>(output), ctx); };
+
+template <template <class> class Distribution>
+BlockDef Declare(const char* name, const char* summary, const char* alias = nullptr) {
+  auto block = Block(name, summary)
+                   .Details(kStreamDetails)
+                   .Ports(shape, output)
+                   .Attrs(kSeed, kSeed2, dtype)
+                   .Types("dtype", kFloats)
+                   .Types("T", kIndices)
+                   .ShapedBy(shape)
+                   .NotDifferentiable();
+  return alias != nullptr ? std::move(block).Alias(alias).Kernel(Plan, Run<Distribution>, kBindStream)
+                          : std::move(block).Kernel(Plan, Run<Distribution>, kBindStream);
+}
+
+namespace whole {
+
+constexpr In<1> minval{"minval", "Tout", "a scalar: the least number"};
+constexpr In<2> maxval{"maxval", "Tout", "a scalar above minval: one more than the greatest number"};
+constexpr Out<0> output{"output", "Tout", "of the given shape"};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  if (!ctx.shape(minval).scalar()) return ctx.Error(minval, "needs a scalar, found ", ctx.shape(minval));
+  if (!ctx.shape(maxval).scalar()) return ctx.Error(maxval, "needs a scalar, found ", ctx.shape(maxval));
+  WEFT_ASSIGN_OR_RETURN(Shape sizes, ShapeGiven(ctx, shape));
+  ctx.set(output, std::move(sizes));
+  return Parameters{SeedsOf(ctx)};
+}
+
+constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) -> Status {
+  const auto to = ctx.out<T>(output);
+  const T low = ctx.in<T>(minval)[0], high = ctx.in<T>(maxval)[0];
+  if (to.empty()) return {};
+  if (low >= high) return ctx.Error(maxval, "needs a number above minval ", low, ", found ", high);
+  using U = std::make_unsigned_t<T>;
+  Fill(kernels::UniformInt<T>{low, static_cast<U>(static_cast<U>(high) - static_cast<U>(low))}, to, ctx);
+  return {};
+};
+
+}  // namespace whole
+
+}  // namespace
+
+BlockDef RandomNormal() {
+  return Declare<kernels::Normal>("RandomNormal", "Normal random numbers of mean 0 and deviation 1.", "RandomStandardNormal");
+}
+
+BlockDef RandomUniform() {
+  return Declare<kernels::Uniform>("RandomUniform", "Random numbers that are equally likely everywhere in [0, 1).");
+}
+
+BlockDef TruncatedNormal() {
+  return Declare<kernels::TruncatedNormal>("TruncatedNormal", "Normal random numbers of mean 0 and deviation 1, those beyond 2 drawn again.");
+}
+
+BlockDef RandomUniformInt() {
+  return Block("RandomUniformInt", "Random integers in [minval, maxval).")
+      .Details(kStreamDetails)
+      .Ports(shape, whole::minval, whole::maxval, whole::output)
+      .Attrs(kSeed, kSeed2)
+      .Types("Tout", kIndices)
+      .Types("T", kIndices)
+      .ShapedBy(shape)
+      .NotDifferentiable()
+      .Kernel(whole::Plan, whole::Run, kBindStream);
+}
+
+}  // namespace weft::blocks
