@@ -51,6 +51,12 @@
   BLOCK(math, Exp) \
   BLOCK(math, Expm1) \
   BLOCK(data_flow_ops, FIFOQueue) \
+  BLOCK(array_ops, FakeQuantWithMinMaxArgs) \
+  BLOCK(array_ops, FakeQuantWithMinMaxArgsGradient) \
+  BLOCK(array_ops, FakeQuantWithMinMaxVars) \
+  BLOCK(array_ops, FakeQuantWithMinMaxVarsGradient) \
+  BLOCK(array_ops, FakeQuantWithMinMaxVarsPerChannel) \
+  BLOCK(array_ops, FakeQuantWithMinMaxVarsPerChannelGradient) \
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
   BLOCK(io_ops, FixedLengthRecordReader) \
@@ -101,7 +107,20 @@
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
   BLOCK(math, Prod) \
+  BLOCK(array_ops, QuantizeAndDequantizeV2) \
+  BLOCK(math, QuantizeDownAndShrinkRange) \
   BLOCK(array_ops, QuantizeV2) \
+  BLOCK(nn, QuantizedBatchNormWithGlobalNormalization) \
+  BLOCK(nn, QuantizedBiasAdd) \
+  BLOCK(array_ops, QuantizedConcat) \
+  BLOCK(nn, QuantizedConv2D) \
+  BLOCK(array_ops, QuantizedInstanceNorm) \
+  BLOCK(math, QuantizedMatMul) \
+  BLOCK(math, QuantizedMul) \
+  BLOCK(nn, QuantizedRelu) \
+  BLOCK(nn, QuantizedRelu6) \
+  BLOCK(nn, QuantizedReluX) \
+  BLOCK(array_ops, QuantizedReshape) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
   BLOCK(data_flow_ops, QueueDequeueMany) \
@@ -128,6 +147,8 @@
   BLOCK(math, ReciprocalGrad) \
   BLOCK(nn, Relu) \
   BLOCK(nn, ReluGrad) \
+  BLOCK(math, RequantizationRange) \
+  BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
   BLOCK(io_ops, Restore) \

@@ -46,6 +46,37 @@ Status CheckNotEmpty(const RunContext& ctx, QuantizedRange range, const Min& min
   return ctx.Error(max, "needs more than ", min.name, ", which is ", range.min, ", found ", range.max);
 }
 
+/// The types that products take.
+inline constexpr TypeList<qint8, quint8> kQuantizedBytes;
+/// And the type that they give: integers that wrap.
+inline constexpr TypeList<qint32> kQuantizedSums;
+inline constexpr char kProductRanges[] =
+    "Integers are counted from the one that stands for zero; sums wrap. The ends of each range must differ.";
+
+/// An operand of a product: 8-bit integers.
+struct QuantizedOperand {
+  DType dtype = DType::kQUInt8;
+  int64_t count = 0;
+  QuantizedLimits limits() const { return LimitsOf(dtype); }
+
+  /// Its integers, counted from that of zero.
+  template <InputPort P>
+  void Widen(const RunContext& ctx, const P& port, QuantizedRange range, int32_t* to) const {
+    const int32_t zero = kernels::ZeroOf(range, limits());
+    ctx.workers().For(count, kQuantizedGrain, [&](int64_t begin, int64_t end) {
+      if (dtype == DType::kQInt8) kernels::LevelsAboveZero(ctx.in<int8_t>(port).data() + begin, zero, to + begin, end - begin);
+      else kernels::LevelsAboveZero(ctx.in<uint8_t>(port).data() + begin, zero, to + begin, end - begin);
+    });
+  }
+};
+template <InputPort P>
+QuantizedOperand OperandOf(const PlanContext& ctx, const P& port) { return {ctx.dtype(port), ctx.shape(port).count()}; }
+
+/// The range of 32-bit sums of products.
+inline QuantizedRange ProductRange(const QuantizedOperand& a, QuantizedRange a_range, const QuantizedOperand& b, QuantizedRange b_range) {
+  return kernels::ProductRange(a_range, a.limits(), b_range, b.limits(), LimitsOf<int32_t>());
+}
+
 /// A tensor as [outer, slices, inner], with a range for each slice along an axis; an axis of -1 makes it one slice.
 struct SlicedTensor {
   int64_t outer = 1, slices = 1, inner = 1;

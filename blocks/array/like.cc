@@ -1,8 +1,8 @@
 // SumLike, BroadcastLike, ReshapeLike: a tensor brought to the shape of another one; gradients are made of them.
-#include <algorithm>
-
-#include "blocks/elementwise.h"
-#include "blocks/kernels/reduce.h"
+#include "blocks/broadcast.h"
+#include "blocks/element_moves.h"
+#include "blocks/kernels/sum.h"
+#include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
@@ -40,7 +40,7 @@ constexpr auto RunSum = []<class T>(const kernels::ReduceLayout& layout, RunCont
       return;
     }
   }
-  kernels::Reduce<kernels::SumOf<T>>(layout, from, to, ctx.scratch().data(), ctx.workers());
+  kernels::ReduceSum(layout, from, to, ctx.scratch().data(), ctx.workers());
 };
 
 Status SumGradient(GradientBuilder& g) {
@@ -50,33 +50,14 @@ Status SumGradient(GradientBuilder& g) {
 
 // ---- BroadcastLike ---------------------------------------------------------------------------------------------------------
 
-Result<kernels::BroadcastLoops> PlanStretch(PlanContext& ctx) {
+Result<StretchMove> PlanStretch(PlanContext& ctx) {
   const Shape& to = ctx.shape(like);
   if (!BroadcastsTo(ctx.shape(input), to)) {
     return ctx.Error(input, "needs a shape that can be stretched to that of like, ", to, ", found ", ctx.shape(input));
   }
   ctx.set(output, to);
-  return kernels::MakeBroadcastLoops(ctx.shape(input).dims(), to.dims());
+  return StretchMove{kernels::MakeBroadcastLoops(ctx.shape(input).dims(), to.dims()), &MovesOf(ctx.dtype(input))};
 }
-
-template <class T>
-void CopyRow(const void* x, const void*, void* z, int64_t n) {
-  if (x != z) std::copy_n(static_cast<const T*>(x), n, static_cast<T*>(z));
-}
-template <class T>
-void RepeatElement(const void* x, const void*, void* z, int64_t n) {
-  std::fill_n(static_cast<T*>(z), n, *static_cast<const T*>(x));
-}
-
-constexpr auto RunStretch = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) {
-  const T* x = ctx.in<T>(input).data();
-  T* z = ctx.out<T>(output).data();
-  constexpr int kSize = sizeof(T);
-  constexpr kernels::RowFunctions kRows{CopyRow<T>, RepeatElement<T>, nullptr};
-  ctx.workers().For(loops.count, 65536, [&](int64_t begin, int64_t end) {
-    kernels::RunBroadcast(loops, kRows, {kSize, kSize, kSize}, x, z, z, begin, end);
-  });
-};
 
 Status StretchGradient(GradientBuilder& g) {
   g.Set(input, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}}));
@@ -109,7 +90,7 @@ BlockDef SumLike() {
 BlockDef BroadcastLike() {
   return Block("BroadcastLike", "Repeats a tensor along the axes where another one is larger.")
       .Ports(input, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(StretchGradient)
-      .Kernel(PlanStretch, RunStretch, kBySize);
+      .Kernel(PlanStretch, RunStretchMove);
 }
 
 BlockDef ReshapeLike() {

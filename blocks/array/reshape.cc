@@ -1,4 +1,6 @@
 // Reshape: the same elements under another shape.
+#include "blocks/array/reshape.h"
+
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -42,7 +44,14 @@ Status FillFreeSize(PlanContext& ctx, std::vector<int64_t>& sizes, size_t free) 
   return {};
 }
 
-Status Plan(PlanContext& ctx) {
+Status Gradient(GradientBuilder& g) {
+  if (g.grad(output).valid()) g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}}));
+  return {};
+}
+
+}  // namespace
+
+Status PlanReshape(PlanContext& ctx) {
   if (ctx.shape(shape).rank() > 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
   std::vector<int64_t> sizes = ctx.ints(shape);
   size_t free = sizes.size();
@@ -61,13 +70,6 @@ Status Plan(PlanContext& ctx) {
   return {};
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}}));
-  return {};
-}
-
-}  // namespace
-
 BlockDef Reshape() {
   return Block("Reshape", "The same elements under another shape.")
       .Details("A size of -1 is what the others leave. A scalar shape is taken as a vector of one size.")
@@ -77,7 +79,7 @@ BlockDef Reshape() {
       .ShapedBy(shape)
       .WithFlow(Flow::kForward)
       .Gradient(Gradient)
-      .PlanOnly(Plan);
+      .PlanOnly(PlanReshape);
 }
 
 }  // namespace weft::blocks

@@ -1,5 +1,5 @@
 // Transpose, and the transposition back that its gradient needs.
-#include "blocks/kernels/transpose.h"
+#include "blocks/element_moves.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -30,31 +30,26 @@ Result<std::vector<int64_t>> CheckedPerm(PlanContext& ctx) {
   return axes;
 }
 
-Result<kernels::Transposition> PlanPerm(PlanContext& ctx, const std::vector<int64_t>& axes) {
+Result<BoxMove> PlanPerm(PlanContext& ctx, const std::vector<int64_t>& axes) {
   const Shape& shape = ctx.shape(x);
   Shape turned = shape;
   for (size_t i = 0; i < axes.size(); ++i) turned.set_dim(static_cast<int>(i), shape[static_cast<int>(axes[i])]);
   ctx.set(y, std::move(turned));
-  return kernels::MakeTransposition(shape.dims(), axes, ElementSize(ctx.dtype(x)));
+  const DType dtype = ctx.dtype(x);
+  return BoxMove{kernels::MakeTransposition(shape.dims(), axes, ElementSize(dtype)), &MovesOf(dtype)};
 }
 
-Result<kernels::Transposition> Plan(PlanContext& ctx) {
+Result<BoxMove> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> axes, CheckedPerm(ctx));
   return PlanPerm(ctx, axes);
 }
 
-Result<kernels::Transposition> PlanBack(PlanContext& ctx) {
+Result<BoxMove> PlanBack(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> axes, CheckedPerm(ctx));
   std::vector<int64_t> inverse(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) inverse[axes[i]] = static_cast<int64_t>(i);
   return PlanPerm(ctx, inverse);
 }
-
-constexpr auto Run = []<class T>(const kernels::Transposition& t, RunContext& ctx) {
-  const T* from = ctx.in<T>(x).data();
-  T* to = ctx.out<T>(y).data();
-  ctx.workers().For(t.tiles, t.grain(), [&](int64_t begin, int64_t end) { kernels::Transpose(t, from, to, begin, end); });
-};
 
 Status Gradient(GradientBuilder& g) {
   if (g.grad(y).valid()) g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}}));
@@ -75,7 +70,7 @@ BlockDef Transpose() {
       .Types("Tperm", kIndices)
       .ShapedBy(perm)
       .Gradient(Gradient)
-      .Kernel(Plan, Run, kBySize);
+      .Kernel(Plan, RunBoxMove);
 }
 
 BlockDef TransposeBack() {
@@ -86,7 +81,7 @@ BlockDef TransposeBack() {
       .ShapedBy(back_perm)
       .Internal()
       .Gradient(BackGradient)
-      .Kernel(PlanBack, Run, kBySize);
+      .Kernel(PlanBack, RunBoxMove);
 }
 
 }  // namespace weft::blocks

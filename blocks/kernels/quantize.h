@@ -78,6 +78,13 @@ void Quantize(const ScaledQuantizer& q, const float* values, T* levels, int64_t 
 template <class From, class To>
 void Requantize(const Dequantizer& d, const Quantizer& q, const From* from, To* to, int64_t n);
 
+/// Levels as 32-bit integers that count from the level of zero; they wrap.
+template <class T>
+void LevelsAboveZero(const T* levels, int32_t zero, int32_t* to, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) to[i] = WrapSubtract(static_cast<int32_t>(levels[i]), zero);
+}
+
 /// From 32 bits to unsigned 8 in fixed point with 16 fractional bits: ((level * scale >> 32) + offset) >> 16.
 struct FixedRequantizer {
   int64_t scale = 0, offset = 0;

@@ -1,0 +1,149 @@
+// QuantizeAndDequantizeV2: what numbers become when they are quantized and back.
+#include <cmath>
+
+#include "blocks/quantized.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+enum class TripRounding : uint8_t { HALF_TO_EVEN, HALF_UP };
+
+}  // namespace weft::blocks
+
+namespace weft {
+
+template <>
+struct EnumTexts<blocks::TripRounding> {
+  static constexpr const char* values[] = {"HALF_TO_EVEN", "HALF_UP"};
+};
+
+}  // namespace weft
+
+namespace weft::blocks {
+namespace {
+
+using kernels::RoundTrip;
+
+constexpr In<0> input{"input", "T", "of any shape"};
+constexpr In<1> input_min{"input_min", "T", "the least number, where the range is given: a scalar, or [slices] where an axis is given"};
+constexpr In<2> input_max{"input_max", "T", "the largest number, of the same shape"};
+constexpr Out<0> output{"output", "T", "the shape of input"};
+constexpr Attr<bool> signed_input{"signed_input", "true", "integers below zero as well; false: from 0 on"};
+constexpr Attr<int64_t> num_bits{"num_bits", "8", "bits of an integer: 1 to 61, or 62 where signed_input is false"};
+constexpr Attr<bool> range_given{"range_given", "false", "use input_min and input_max, and cut numbers to them; false: the range of the input"};
+constexpr Attr<TripRounding> round_mode{"round_mode", "HALF_TO_EVEN", "where halves go"};
+constexpr Attr<bool> narrow_range{"narrow_range", "false", "the lowest integer is not used"};
+constexpr Attr<int64_t> axis{"axis", "-1", "the axis along which each slice has a range of its own; -1: one range for all"};
+
+struct Trips {
+  SlicedTensor tensor;
+  int64_t bits = 8, pieces = 1;  // pieces of a tensor of one slice, whose ends are looked for apart
+  bool is_signed = true, given = false, even = true, narrow = false;
+};
+
+Result<Trips> Plan(PlanContext& ctx) {
+  Trips trips;
+  trips.is_signed = ctx.attr(signed_input);
+  trips.bits = ctx.attr(num_bits);
+  const int64_t most = trips.is_signed ? 61 : 62;
+  if (trips.bits < 1 || trips.bits > most) return ctx.Error(num_bits, "needs 1 to ", most, ", found ", trips.bits);
+  WEFT_ASSIGN_OR_RETURN(trips.tensor, PlanSlices(ctx, input, input_min, input_max, axis));
+  trips.given = ctx.attr(range_given);
+  trips.even = ctx.attr(round_mode) == TripRounding::HALF_TO_EVEN;
+  trips.narrow = ctx.attr(narrow_range);
+  ctx.set(output, ctx.shape(input));
+  const int64_t element = static_cast<int64_t>(ElementSize(ctx.dtype(input)));
+  if (!trips.given && trips.tensor.rows() == 1) trips.pieces = (trips.tensor.inner + kQuantizedGrain - 1) / kQuantizedGrain;
+  ctx.set_scratch(trips.tensor.slices * (4 * element + 8) + 2 * trips.pieces * element);
+  return trips;
+}
+
+/// Widens [min, max] by some numbers.
+template <class T>
+void Include(const T* from, int64_t n, T& min, T& max) {
+  T low = min, high = max;
+#pragma omp simd reduction(min : low) reduction(max : high)
+  for (int64_t i = 0; i < n; ++i) {
+    low = from[i] < low ? from[i] : low;
+    high = from[i] > high ? from[i] : high;
+  }
+  min = low;
+  max = high;
+}
+
+template <class T>
+struct Ends {
+  T min = std::numeric_limits<T>::infinity(), max = -std::numeric_limits<T>::infinity();
+};
+
+/// The least and the largest number of a slice.
+template <class T>
+Ends<T> EndsOf(const SlicedTensor& t, int64_t slice, const T* from) {
+  Ends<T> ends;
+  for (int64_t o = 0; o < t.outer; ++o) Include(from + (o * t.slices + slice) * t.inner, t.inner, ends.min, ends.max);
+  return ends;
+}
+
+template <class T>
+Ends<T> EndsOfAll(const Trips& trips, RunContext& ctx, const T* from, Ends<T>* pieces) {
+  ctx.workers().For(trips.tensor.inner, kQuantizedGrain, [&](int64_t begin, int64_t end) {
+    Ends<T> ends;
+    Include(from + begin, end - begin, ends.min, ends.max);
+    pieces[begin / kQuantizedGrain] = ends;
+  });
+  Ends<T> all;
+  for (int64_t p = 0; p < trips.pieces; ++p) {
+    all.min = std::min(all.min, pieces[p].min);
+    all.max = std::max(all.max, pieces[p].max);
+  }
+  return all;
+}
+
+constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status {
+  const SlicedTensor& t = trips.tensor;
+  const T *from = ctx.in<T>(input).data(), *lows = ctx.in<T>(input_min).data(), *highs = ctx.in<T>(input_max).data();
+  auto* made = ctx.scratch<RoundTrip<T>>().data();
+  auto* pieces = reinterpret_cast<Ends<T>*>(made + t.slices);
+  const auto prepare = [&](int64_t s, Ends<T> ends) {
+    made[s] = kernels::MakeRoundTrip(ends.min, ends.max, trips.is_signed, trips.bits, trips.narrow);
+    made[s].clamp = trips.given;
+    made[s].even = trips.even;
+  };
+  if (trips.given) {
+    for (int64_t s = 0; s < t.slices; ++s) {
+      if (lows[s] > highs[s]) return ctx.Error(input_max, "needs no less than input_min, which is ", lows[s], ", found ", highs[s]);
+      prepare(s, {lows[s], highs[s]});
+    }
+  } else if (t.rows() == 1) {
+    prepare(0, EndsOfAll(trips, ctx, from, pieces));
+  } else {
+    const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(t.outer * t.inner, 1));
+    ctx.workers().For(t.slices, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) prepare(s, EndsOf(t, s, from));
+    });
+  }
+  T* to = ctx.out<T>(output).data();
+  ForSlices(ctx, t, [&](int64_t s, int64_t first, int64_t n) { kernels::RunRoundTrip(made[s], from + first, to + first, n); });
+  return {};
+};
+
+Status Gradient(GradientBuilder& g) {
+  g.Set(input, g.grad(output));
+  return {};
+}
+
+}  // namespace
+
+BlockDef QuantizeAndDequantizeV2() {
+  return Block("QuantizeAndDequantizeV2", "What numbers become when they are quantized and back.")
+      .Details("The scale is the largest at which both ends of the range are integers of num_bits; zero stays zero. The gradient is handed on "
+               "as it is.")
+      .Ports(input, input_min, input_max, output)
+      .Attrs(signed_input, num_bits, range_given)
+      .Types("T", TypeList<float, double>{})
+      .Attrs(round_mode, narrow_range, axis)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,138 @@
+// QuantizedInstanceNorm: each channel of each picture gets mean 0 and variance 1.
+#include <cmath>
+
+#include "blocks/quantized.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> x{"x", "T", "[batch, height, width, channels]"};
+constexpr In<1> x_min{"x_min", "DT_FLOAT", kMinDoc};
+constexpr In<2> x_max{"x_max", "DT_FLOAT", kMaxDoc};
+constexpr Out<0> y{"y", "T", "the shape of x"};
+constexpr Out<1> y_min{"y_min", "DT_FLOAT", kMinDoc};
+constexpr Out<2> y_max{"y_max", "DT_FLOAT", kMaxDoc};
+constexpr Attr<bool> output_range_given{"output_range_given", "false", "the range of y is given; false: it is that of the results"};
+constexpr Attr<float> given_y_min{"given_y_min", "0.0", "what the lowest integer of y stands for, where given"};
+constexpr Attr<float> given_y_max{"given_y_max", "0.0", "what the highest integer of y stands for, where given"};
+constexpr Attr<float> variance_epsilon{"variance_epsilon", "1e-05", "a small number added to the variance"};
+constexpr Attr<float> min_separation{"min_separation", "0.001", "the least size of the range of y"};
+
+/// Pictures as [pictures, pixels, channels]; a part is some pixels of one picture.
+struct Norm {
+  int64_t pictures = 0, pixels = 0, channels = 0;
+  bool given = false;
+  QuantizedRange range;
+  float epsilon = 0, separation = 0;
+
+  int64_t values() const { return pictures * channels; }
+};
+
+Result<Norm> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(x);
+  if (shape.rank() != 4) return ctx.Error(x, "needs rank 4, found shape ", shape);
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, x_min, x_max));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, x.name));
+  Norm norm{shape[0], shape[1] * shape[2], shape[3], ctx.attr(output_range_given), {ctx.attr(given_y_min), ctx.attr(given_y_max)},
+            ctx.attr(variance_epsilon), ctx.attr(min_separation)};
+  if (norm.given && !(norm.range.min < norm.range.max)) {
+    return ctx.Error(given_y_min, "needs less than given_y_max, which is ", norm.range.max, ", found ", norm.range.min);
+  }
+  ctx.set(y, shape);
+  ctx.set(y_min, Shape{});
+  ctx.set(y_max, Shape{});
+  // Sums, then mean and scale of every channel of every picture, then the ends of each picture.
+  ctx.set_scratch(norm.values() * static_cast<int64_t>(2 * sizeof(double)) + norm.pictures * static_cast<int64_t>(sizeof(QuantizedRange)));
+  return norm;
+}
+
+/// Sums whole numbers first and distances from the mean then: the one is exact, the other does not cancel.
+void MeasurePicture(const Norm& norm, const uint8_t* from, float x_scale, double* sums, float* mean, float* scale) {
+  const double pixels = static_cast<double>(norm.pixels);
+  std::fill(sums, sums + norm.channels, 0.0);
+  for (int64_t p = 0; p < norm.pixels; ++p) {
+    for (int64_t c = 0; c < norm.channels; ++c) sums[c] += from[p * norm.channels + c];
+  }
+  for (int64_t c = 0; c < norm.channels; ++c) mean[c] = static_cast<float>(sums[c] / pixels), sums[c] = 0;
+  for (int64_t p = 0; p < norm.pixels; ++p) {
+    for (int64_t c = 0; c < norm.channels; ++c) {
+      const float distance = x_scale * (static_cast<float>(from[p * norm.channels + c]) - mean[c]);
+      sums[c] += static_cast<double>(distance * distance);
+    }
+  }
+  for (int64_t c = 0; c < norm.channels; ++c) scale[c] = 1.0f / std::sqrt(static_cast<float>(sums[c] / pixels) + norm.epsilon);
+}
+
+float Normed(uint8_t level, float x_scale, float mean, float scale) { return x_scale * (static_cast<float>(level) - mean) * scale; }
+
+/// A channel's least and largest results come of its least and largest levels.
+QuantizedRange EndsOfPicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale) {
+  QuantizedRange ends{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  for (int64_t p = 0; p < norm.pixels; ++p) {
+    for (int64_t c = 0; c < norm.channels; ++c) {
+      const float v = Normed(from[p * norm.channels + c], x_scale, mean[c], scale[c]);
+      ends.min = std::min(ends.min, v);
+      ends.max = std::max(ends.max, v);
+    }
+  }
+  return ends;
+}
+
+void QuantizePicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale,
+                     const kernels::Quantizer& quantizer, uint8_t* to) {
+  float row[256];
+  for (int64_t p = 0; p < norm.pixels; ++p) {
+    for (int64_t first = 0; first < norm.channels; first += 256) {
+      const int64_t n = std::min<int64_t>(256, norm.channels - first), at = p * norm.channels + first;
+      for (int64_t c = 0; c < n; ++c) row[c] = Normed(from[at + c], x_scale, mean[first + c], scale[first + c]);
+      kernels::Quantize(quantizer, row, to + at, n);
+    }
+  }
+}
+
+constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
+  const QuantizedRange x_range = RangeOf(ctx, x_min, x_max);
+  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, x_range, x_min, x_max));
+  const float x_scale = (x_range.max - x_range.min) / 255.0f;
+  const uint8_t* from = ctx.in<uint8_t>(x).data();
+  uint8_t* to = ctx.out<uint8_t>(y).data();
+  double* sums = ctx.scratch<double>().data();
+  float *mean = reinterpret_cast<float*>(sums + norm.values()), *scale = mean + norm.values();
+  auto* ends = reinterpret_cast<QuantizedRange*>(scale + norm.values());
+  const int64_t size = norm.pixels * norm.channels;
+  const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / 2 / std::max<int64_t>(size, 1));
+  QuantizedRange range = norm.range;
+  ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      const int64_t at = n * norm.channels;
+      MeasurePicture(norm, from + n * size, x_scale, sums + at, mean + at, scale + at);
+      if (!norm.given) ends[n] = EndsOfPicture(norm, from + n * size, x_scale, mean + at, scale + at);
+    }
+  });
+  if (!norm.given) {
+    range = size == 0 || norm.pictures == 0 ? QuantizedRange{0, 0} : ends[0];
+    for (int64_t n = 1; size > 0 && n < norm.pictures; ++n) range = {std::min(range.min, ends[n].min), std::max(range.max, ends[n].max)};
+  }
+  if (range.max - range.min < norm.separation) range.max = range.min + norm.separation;
+  const kernels::Quantizer quantizer = kernels::MakeQuantizer(range, LimitsOf<uint8_t>());
+  ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      QuantizePicture(norm, from + n * size, x_scale, mean + n * norm.channels, scale + n * norm.channels, quantizer, to + n * size);
+    }
+  });
+  SetRange(ctx, y_min, y_max, range);
+  return {};
+};
+
+}  // namespace
+
+BlockDef QuantizedInstanceNorm() {
+  return Block("QuantizedInstanceNorm", "Gives each channel of each quantized picture mean 0 and variance 1.")
+      .Ports(x, x_min, x_max, y, y_min, y_max)
+      .Types("T", TypeList<quint8>{})
+      .Attrs(output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

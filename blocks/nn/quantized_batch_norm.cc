@@ -1,0 +1,114 @@
+// QuantizedBatchNormWithGlobalNormalization: batch normalisation of quantized pictures with given means and variances, in fixed point.
+#include <cmath>
+
+#include "blocks/quantized.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> t{"t", "Tinput", "[batch, height, width, channels]"};
+constexpr In<1> t_min{"t_min", "DT_FLOAT", kMinDoc};
+constexpr In<2> t_max{"t_max", "DT_FLOAT", kMaxDoc};
+constexpr In<3> m{"m", "Tinput", "[channels]: the means"};
+constexpr In<4> m_min{"m_min", "DT_FLOAT", kMinDoc};
+constexpr In<5> m_max{"m_max", "DT_FLOAT", kMaxDoc};
+constexpr In<6> v{"v", "Tinput", "[channels]: the variances"};
+constexpr In<7> v_min{"v_min", "DT_FLOAT", kMinDoc};
+constexpr In<8> v_max{"v_max", "DT_FLOAT", kMaxDoc};
+constexpr In<9> beta{"beta", "Tinput", "[channels]: what is added to each channel"};
+constexpr In<10> beta_min{"beta_min", "DT_FLOAT", kMinDoc};
+constexpr In<11> beta_max{"beta_max", "DT_FLOAT", kMaxDoc};
+constexpr In<12> gamma_port{"gamma", "Tinput", "[channels]: what each channel is multiplied by, with scale_after_normalization"};
+constexpr In<13> gamma_min{"gamma_min", "DT_FLOAT", kMinDoc};
+constexpr In<14> gamma_max{"gamma_max", "DT_FLOAT", kMaxDoc};
+constexpr Out<0> result{"result", "out_type", "the shape of t"};
+constexpr Out<1> result_min{"result_min", "DT_FLOAT", "a scalar: -2^20, which the lowest integer stands for"};
+constexpr Out<2> result_max{"result_max", "DT_FLOAT", "a scalar: 2^20, which the highest integer stands for"};
+constexpr Attr<DType> out_type{"out_type", kRequired, "the type of result"};
+constexpr Attr<float> variance_epsilon{"variance_epsilon", kRequired, "a small number added to the variance"};
+constexpr Attr<bool> scale_after_normalization{"scale_after_normalization", kRequired, "multiply by gamma"};
+
+constexpr QuantizedLimits kWide = LimitsOf<int32_t>(), kBytes = LimitsOf<uint8_t>();
+/// 11 bits behind the point.
+constexpr QuantizedRange kResultRange{-1048576.0f, 1048576.0f};
+
+struct Norm {
+  int64_t channels = 0, pixels = 0;
+  float epsilon = 0;
+  bool scales = false;
+};
+
+Result<Norm> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(t);
+  if (shape.rank() != 4) return ctx.Error(t, "needs rank 4, found shape ", shape);
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, t_min, t_max, m_min, m_max, v_min, v_max, beta_min, beta_max, gamma_min, gamma_max));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, t.name));
+  Status status;
+  const auto check = [&](const auto& port) {
+    const Shape& found = ctx.shape(port);
+    const bool fits = found.rank() == 1 && found[0] == shape[3];
+    if (status.ok() && !fits) status = ctx.Error(port, "needs a number for each channel of t, [", shape[3], "], found shape ", found);
+  };
+  check(m), check(v), check(beta), check(gamma_port);
+  WEFT_RETURN_IF_ERROR(std::move(status));
+  ctx.set(result, shape);
+  ctx.set(result_min, Shape{});
+  ctx.set(result_max, Shape{});
+  ctx.set_scratch(shape[3] * static_cast<int64_t>(2 * sizeof(int32_t)));
+  return Norm{shape[3], shape.count() == 0 ? 0 : shape.count() / shape[3], ctx.attr(variance_epsilon), ctx.attr(scale_after_normalization)};
+}
+
+int32_t WideLevel(float value) { return static_cast<int32_t>(kernels::ClampedLevelOf(value, kResultRange, kWide)); }
+
+/// What each channel is multiplied by, and what is added then.
+void MakeFactors(const Norm& norm, const RunContext& ctx, int32_t* scale, int32_t* offset) {
+  const auto number = [&](const auto& port, int64_t c, QuantizedRange range) {
+    return kernels::NumberOf(ctx.in<uint8_t>(port)[c], range, kBytes);
+  };
+  const QuantizedRange m_range = RangeOf(ctx, m_min, m_max), v_range = RangeOf(ctx, v_min, v_max);
+  const QuantizedRange beta_range = RangeOf(ctx, beta_min, beta_max), gamma_range = RangeOf(ctx, gamma_min, gamma_max);
+  for (int64_t c = 0; c < norm.channels; ++c) {
+    float factor = 1.0f / std::sqrt(number(v, c, v_range) + norm.epsilon);
+    if (norm.scales) factor *= number(gamma_port, c, gamma_range);
+    scale[c] = WideLevel(factor);
+    offset[c] = WideLevel(-number(m, c, m_range) * factor + number(beta, c, beta_range));
+  }
+}
+
+constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
+  int32_t *scale = ctx.scratch<int32_t>().data(), *offset = scale + norm.channels;
+  MakeFactors(norm, ctx, scale, offset);
+  const int32_t one = WideLevel(1.0f);
+  int32_t wide[256];  // of each level of t
+  const QuantizedRange t_range = RangeOf(ctx, t_min, t_max);
+  for (int level = 0; level < 256; ++level) wide[level] = WideLevel(kernels::NumberOf(level, t_range, kBytes));
+  const uint8_t* from = ctx.in<uint8_t>(t).data();
+  int32_t* to = ctx.out<int32_t>(result).data();
+  const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / 4 / std::max<int64_t>(norm.channels, 1));
+  ctx.workers().For(norm.pixels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      for (int64_t c = 0; c < norm.channels; ++c) {
+        const int64_t i = p * norm.channels + c;
+        to[i] = WrapAdd(WrapMultiply(wide[from[i]], scale[c]) / one, offset[c]);
+      }
+    }
+  });
+  SetRange(ctx, result_min, result_max, kResultRange);
+};
+
+}  // namespace
+
+BlockDef QuantizedBatchNormWithGlobalNormalization() {
+  return Block("QuantizedBatchNormWithGlobalNormalization", "Normalises quantized pictures by given means and variances of their channels.")
+      .Details("Computes in fixed point with 11 bits behind the point; products wrap at 32 bits.")
+      .Ports(t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma_port, gamma_min, gamma_max, result, result_min,
+             result_max)
+      .Types("Tinput", TypeList<quint8>{})
+      .Attrs(out_type)
+      .Types("out_type", kQuantizedSums)
+      .Attrs(variance_epsilon, scale_after_normalization)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,75 @@
+// QuantizedConv2D: convolution of 8-bit pictures in 32 bits. The padding is the integer that stands for zero.
+#include "blocks/nn/convolution.h"
+#include "blocks/quantized.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> input{"input", "Tinput", "[batch, height, width, in_channels]"};
+constexpr In<1> filter{"filter", "Tfilter", "[taps down, taps across, in_channels, out_channels]"};
+constexpr In<2> min_input{"min_input", "DT_FLOAT", kMinDoc};
+constexpr In<3> max_input{"max_input", "DT_FLOAT", kMaxDoc};
+constexpr In<4> min_filter{"min_filter", "DT_FLOAT", kMinDoc};
+constexpr In<5> max_filter{"max_filter", "DT_FLOAT", kMaxDoc};
+constexpr Out<0> output{"output", "out_type", "[batch, out_height, out_width, out_channels]"};
+constexpr Out<1> min_output{"min_output", "DT_FLOAT", kMinDoc};
+constexpr Out<2> max_output{"max_output", "DT_FLOAT", kMaxDoc};
+constexpr Attr<DType> out_type{"out_type", "DT_QINT32", "the type of output"};
+constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, [1, down, across, 1]"};
+constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all", "SAME|VALID"};
+constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter's taps, [1, down, across, 1]"};
+
+struct Pictures {
+  QuantizedOperand input, filter;
+  kernels::TapProduct product;
+};
+
+Result<Pictures> Plan(PlanContext& ctx) {
+  const Shape &shape = ctx.shape(input), &taps = ctx.shape(filter);
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_input, max_input, min_filter, max_filter));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(taps, filter.name));
+  const ConvolutionSettings settings{OrderOf(Layout::NHWC), ctx.attr(strides), ctx.attr(dilations), {}, ctx.attr(padding),
+                                     Code::kInvalidArgument};
+  WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, shape, taps, input.name, filter.name));
+  if (c.groups != 1) return ctx.Error(filter, "needs the ", shape[3], " channels of input, found shape ", taps);
+  WEFT_ASSIGN_OR_RETURN(Shape out, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
+  if (out.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
+  ctx.set(output, std::move(out));
+  Pictures p{OperandOf(ctx, input), OperandOf(ctx, filter), ForwardProduct(c)};
+  const kernels::TapCut cut = kernels::CutTapProduct(p.product);
+  const int64_t elements = cut.lanes * cut.lane_elements() + p.input.count + p.filter.count;
+  ctx.set_scratch(elements * static_cast<int64_t>(sizeof(int32_t)));
+  return p;
+}
+
+constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
+  const QuantizedRange range = RangeOf(ctx, min_input, max_input), filter_range = RangeOf(ctx, min_filter, max_filter);
+  const auto to = ctx.out<int32_t>(output);
+  if (p.input.count == 0) {  // all padding
+    std::fill(to.begin(), to.end(), 0);
+  } else {
+    int32_t *pictures = ctx.scratch<int32_t>().data(), *weights = pictures + p.input.count;
+    p.input.Widen(ctx, input, range, pictures);
+    p.filter.Widen(ctx, filter, filter_range, weights);
+    kernels::RunTapProduct(p.product, pictures, weights, to.data(), weights + p.filter.count, ctx.workers());
+  }
+  SetRange(ctx, min_output, max_output, ProductRange(p.input, range, p.filter, filter_range));
+};
+
+}  // namespace
+
+BlockDef QuantizedConv2D() {
+  return Block("QuantizedConv2D", "Convolves quantized pictures with a quantized filter.")
+      .Details(kProductRanges)
+      .Ports(input, filter, min_input, max_input, min_filter, max_filter, output, min_output, max_output)
+      .Types("Tinput", kQuantizedBytes)
+      .Types("Tfilter", kQuantizedBytes)
+      .Attrs(out_type)
+      .Types("out_type", kQuantizedSums)
+      .Attrs(strides, padding, dilations)
+      .Kernel(Plan, Run);
+}
+
+}  // namespace weft::blocks

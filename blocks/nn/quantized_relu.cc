@@ -1,0 +1,98 @@
+// QuantizedRelu, QuantizedRelu6 and QuantizedReluX: quantized integers cut to those of 0 and of a largest number.
+#include "blocks/quantized.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> features{"features", "Tinput", "of any shape"};
+constexpr In<1> min_features{"min_features", "DT_FLOAT", kMinDoc};
+constexpr In<2> max_features{"max_features", "DT_FLOAT", kMaxDoc};
+constexpr In<1> max_value{"max_value", "DT_FLOAT", "a scalar: the largest number that is kept"};
+constexpr In<2> min_features_after{"min_features", "DT_FLOAT", kMinDoc};
+constexpr In<3> max_features_after{"max_features", "DT_FLOAT", kMaxDoc};
+constexpr Out<0> activations{"activations", "out_type", "the shape of features"};
+constexpr Out<1> min_activations{"min_activations", "DT_FLOAT", "min_features"};
+constexpr Out<2> max_activations{"max_activations", "DT_FLOAT", "max_features"};
+constexpr Attr<DType> out_type{"out_type", "DT_QUINT8", "the type of activations: that of features"};
+
+Status PlanTypes(PlanContext& ctx) {
+  if (ctx.attr(out_type) != ctx.dtype(features)) {
+    return ctx.ErrorOf(Code::kUnsupported, out_type, "needs the type of features, ", ctx.dtype(features), ", found ", ctx.attr(out_type));
+  }
+  ctx.set(activations, ctx.shape(features));
+  ctx.set(min_activations, Shape{});
+  ctx.set(max_activations, Shape{});
+  return {};
+}
+Status Plan(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_features, max_features));
+  return PlanTypes(ctx);
+}
+Status PlanX(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, max_value, min_features_after, max_features_after));
+  return PlanTypes(ctx);
+}
+
+/// Cuts to the integers of 0 and of `top`, or of nothing but 0 where `top` is null.
+template <class T>
+void Cut(RunContext& ctx, QuantizedRange range, const float* top) {
+  constexpr QuantizedLimits kLimits = LimitsOf<T>();
+  const T low = static_cast<T>(kernels::ClampedLevelOf(0.0f, range, kLimits));
+  const T high = static_cast<T>(top == nullptr ? kLimits.highest : kernels::ClampedLevelOf(*top, range, kLimits));
+  const auto from = ctx.in<T>(features);
+  const auto to = ctx.out<T>(activations);
+  ctx.workers().For(static_cast<int64_t>(from.size()), 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = std::min(std::max(from[i], low), high);
+  });
+  SetRange(ctx, min_activations, max_activations, range);
+}
+
+constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) { Cut<T>(ctx, RangeOf(ctx, min_features, max_features), nullptr); };
+constexpr auto Run6 = []<class T>(const NoParameters&, RunContext& ctx) {
+  constexpr float kSix = 6.0f;
+  Cut<T>(ctx, RangeOf(ctx, min_features, max_features), &kSix);
+};
+constexpr auto RunX = []<class T>(const NoParameters&, RunContext& ctx) {
+  const float top = ctx.in<float>(max_value)[0];
+  Cut<T>(ctx, RangeOf(ctx, min_features_after, max_features_after), &top);
+};
+
+constexpr char kDetails[] = "The range stays as it is.";
+
+}  // namespace
+
+BlockDef QuantizedRelu() {
+  return Block("QuantizedRelu", "Quantized numbers, those below 0 as 0.")
+      .Details(kDetails)
+      .Ports(features, min_features, max_features, activations, min_activations, max_activations)
+      .Types("Tinput", kQuantized)
+      .Attrs(out_type)
+      .Types("out_type", kQuantized)
+      .Elementwise()
+      .Kernel(Plan, Run);
+}
+
+BlockDef QuantizedRelu6() {
+  return Block("QuantizedRelu6", "Quantized numbers, those below 0 as 0 and those above 6 as 6.")
+      .Details(kDetails)
+      .Ports(features, min_features, max_features, activations, min_activations, max_activations)
+      .Types("Tinput", kQuantized)
+      .Attrs(out_type)
+      .Types("out_type", kQuantized)
+      .Elementwise()
+      .Kernel(Plan, Run6);
+}
+
+BlockDef QuantizedReluX() {
+  return Block("QuantizedReluX", "Quantized numbers, those below 0 as 0 and those above a largest number as that.")
+      .Details(kDetails)
+      .Ports(features, max_value, min_features_after, max_features_after, activations, min_activations, max_activations)
+      .Types("Tinput", kQuantized)
+      .Attrs(out_type)
+      .Types("out_type", kQuantized)
+      .Elementwise()
+      .Kernel(PlanX, RunX);
+}
+
+}  // namespace weft::blocks
