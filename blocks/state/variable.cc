@@ -1,4 +1,5 @@
-// Variable: a value that lives in the page's scope and that other blocks read and update.
+// Variable, VarHandleOp: a value that lives in the page's scope and that other blocks read and update. TemporaryVariable,
+// DestroyTemporaryVariable: one that lives for a run.
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -10,9 +11,57 @@ constexpr RefOut<0, -1> ref{"ref", "dtype", "the variable, in its present shape"
 constexpr Attr<PartialShape> shape{"shape", kRequired, "its shape; where it is not given, that of the first value"};
 constexpr Attr<DType> dtype{"dtype", kRequired, "the type of its elements; where it is not given, that of the first value"};
 constexpr Attr<std::string> container{"container", "", "variables of one container and shared name are one"};
-constexpr Attr<std::string> shared_name{"shared_name", "", "the name to share it under; empty for a variable of the block's own"};
+constexpr Attr<std::string> shared_name{"shared_name", "", "the name to share it under; empty for the block's id"};
+
+constexpr auto resource = AsResource(RefOut<0, -1>{"resource", "dtype", "a handle of the variable, which has no value until one is assigned"});
+constexpr Attr<PartialShape> handle_shape{"shape", kRequired, "the shapes that the variable may take; sizes of -1 are open"};
+constexpr Attr<DType> handle_dtype{"dtype", kRequired, "the type of its elements"};
+constexpr Attr<std::string> debug_name{"debug_name", "", "accepted and not used"};
+constexpr Attr<Strings> allowed_devices{"allowed_devices", "{}", "accepted and not used"};
+
+constexpr RefOut<0, -1> temporary{"ref", "dtype", "the variable, which has no value until one is assigned"};
+constexpr Attr<PartialShape> temporary_shape{"shape", kRequired, "its shape"};
+constexpr Attr<std::string> var_name{"var_name", "", "its name, which no other temporary variable of the run may have; empty for the block's id"};
+
+constexpr RefIn<0> destroyed{"ref", "T", "a temporary variable after its last update"};
+constexpr Out<0> value{"value", "T", "the value it had, in its shape"};
+constexpr Attr<std::string> destroyed_name{"var_name", kRequired, "the variable's name"};
+
+Status PlanDestroy(PlanContext& ctx) {
+  const std::string name = ctx.attr(destroyed_name), found = ctx.variable(destroyed).temporary;
+  if (found.empty()) return ctx.ErrorOf(Code::kNotFound, destroyed, "needs a temporary variable, found one that lasts");
+  if (found != name) return ctx.ErrorOf(Code::kNotFound, destroyed_name, "needs the variable's name '", found, "', found '", name, "'");
+  ctx.set(value, ctx.shape(destroyed));
+  return {};
+}
 
 }  // namespace
+
+BlockDef DestroyTemporaryVariable() {
+  return Block("DestroyTemporaryVariable", "Ends a temporary variable and gives the value it had.")
+      .Ports(destroyed, value).Types("T", kAllTypes).Attrs(destroyed_name).WithFlow(Flow::kForward).PlanOnly(PlanDestroy);
+}
+
+BlockDef TemporaryVariable() {
+  return Block("TemporaryVariable", "A variable that lives for one run: each run starts it without a value.")
+      .Ports(temporary)
+      .Attrs(temporary_shape, handle_dtype, var_name)
+      .Types("dtype", kAllTypes)
+      .Structure(Structural::kTemporary)
+      .Stateful()
+      .NoKernel();
+}
+
+BlockDef VarHandleOp() {
+  return Block("VarHandleOp", "A handle of a variable, for blocks that take a resource.")
+      .Details("Blocks that take a resource take the ref of a Variable as well. Variables of one container and shared name are one.")
+      .Ports(resource)
+      .Attrs(container, shared_name, debug_name, handle_dtype, handle_shape, allowed_devices)
+      .Types("dtype", kAllTypes)
+      .Structure(Structural::kVariable)
+      .Stateful()
+      .NoKernel();
+}
 
 BlockDef Variable() {
   return Block("Variable", "Keeps a value between runs; it starts once, when the page's first session does.")

@@ -52,4 +52,11 @@ GradientValue GradientBuilder::Scalar(GradientValue like, double value) {
   return Constant(Dispatch(dtype(like), kNumbers, [&]<class T>() { return Tensor::Scalar<T>(static_cast<T>(value)); }));
 }
 
+VariableInfo PlanContext::VariableOf(const InputInfo& input) {
+  if (input.variable != nullptr) return *input.variable;
+  VariableInfo info;
+  if (input.shape != nullptr) info.declared = *input.shape;
+  return info;
+}
+
 }  // namespace weft

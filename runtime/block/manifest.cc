@@ -33,12 +33,13 @@ struct ValueJson {
 
 Json PortJson(const PortSpec& port) {
   Json json = {{"port", port.name}};
-  if (port.dtype != DType::kInvalid) json["type"] = DTypeName(port.dtype);
-  if (!port.type_attr.empty()) json["type_attr"] = port.type_attr;
+  if (port.resource) json["type"] = DTypeName(DType::kResource);
+  else if (port.dtype != DType::kInvalid) json["type"] = DTypeName(port.dtype);
+  if (!port.type_attr.empty()) json[port.resource ? "variable_type_attr" : "type_attr"] = port.type_attr;
   if (port.list == PortList::kHomogeneous) json["list_length_attr"] = port.list_attr;
   if (port.list == PortList::kTuple && !port.list_attr.empty()) json["type_list_attr"] = port.list_attr;
   if (port.list == PortList::kTuple && port.list_attr.empty()) json["list"] = true;
-  if (port.kind == PortKind::kReference) json["reference"] = true;
+  if (port.kind == PortKind::kReference && !port.resource) json["reference"] = true;
   if (port.kind == PortKind::kOperation) json["kind"] = "operation";
   if (port.kind == PortKind::kFeed) json["kind"] = "feed";
   if (port.kind == PortKind::kStatus) json["kind"] = "status";
@@ -96,7 +97,7 @@ std::string PortTypeText(const PortSpec& port) {
     case PortKind::kOperation: type = "operation"; break;
     case PortKind::kFeed: type = "feed"; break;
     case PortKind::kStatus: type = "status"; break;
-    case PortKind::kReference: type = Cat("variable of ", type); break;
+    case PortKind::kReference: type = Cat(port.resource ? "handle of a variable of " : "variable of ", type); break;
     case PortKind::kTensor: break;
   }
   if (port.list == PortList::kHomogeneous) return Cat("list of ", port.list_attr, " ", type);

@@ -174,6 +174,10 @@ Status Rewrite::Differentiate(int i) {
     return Wanted(v) && IsDifferentiable(builder_.graph().TypeOf(v));
   });
   if (!reads_path) return {};
+  if (node(i).frame != 0 || def->flow == Flow::kExit) {
+    return Unsupported("the block '", node(i).id, "' (", def->name, ") lies on the path and belongs to a loop, and loops have no gradient")
+        .WithPort("outputs");
+  }
   if (def->gradient == nullptr) {
     return Unsupported("the block '", node(i).id, "' (", def->name, ") lies on the path and has no gradient").WithPort("outputs");
   }
@@ -190,6 +194,9 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
   for (ValueRef y : ys) {
     DType type = builder_.graph().TypeOf(y);
     if (!IsDifferentiable(type)) return InvalidArgument("needs outputs of a floating-point or complex type, found ", type).WithPort("outputs");
+    if (node(y.node).frame != 0) {
+      return Unsupported("the block '", node(y.node).id, "' belongs to a loop, and loops have no gradient").WithPort("outputs");
+    }
   }
   FindPath(ys, xs);
   for (ValueRef y : ys) {

@@ -138,6 +138,12 @@ std::string Graph::ValueName(ValueRef value) const {
   return Cat(node.id, ".", spec.name, "[", value.output - static_cast<int>(node.out_first[port]), "]");
 }
 
+int Graph::HomeFrame(int index) const {
+  const Node& node = nodes_[index];
+  if (frames_.size() == 1 || node.def == nullptr || node.def->flow != Flow::kExit || node.inputs.empty()) return node.frame;
+  return nodes_[node.inputs[0].node].frame;
+}
+
 ValueRef Graph::ReferenceSource(ValueRef value) const {
   const Node& node = nodes_[value.node];
   if (node.def == nullptr) return {};
@@ -148,12 +154,41 @@ ValueRef Graph::ReferenceSource(ValueRef value) const {
   return node.inputs[node.in_first[input]];
 }
 
-int Graph::VariableOf(ValueRef value) const {
+ValueRef Graph::ReferenceRoot(ValueRef value) const {
   while (value.valid()) {
-    if (nodes_[value.node].variable >= 0) return value.node;
+    const Node& node = nodes_[value.node];
+    if (node.variable >= 0 || (node.def != nullptr && node.def->flow == Flow::kSelect)) return value;
     value = ReferenceSource(value);
   }
-  return -1;
+  return value;
+}
+
+int Graph::VariableOf(ValueRef value) const {
+  ValueRef root = ReferenceRoot(value);
+  return root.valid() && nodes_[root.node].variable >= 0 ? root.node : -1;
+}
+
+std::vector<int> Graph::VariablesOf(ValueRef value) const {
+  std::vector<int> variables, seen;
+  std::vector<ValueRef> open = {value};
+  while (!open.empty()) {
+    ValueRef root = ReferenceRoot(open.back());
+    open.pop_back();
+    if (!root.valid() || std::find(seen.begin(), seen.end(), root.node) != seen.end()) continue;
+    seen.push_back(root.node);
+    const Node& node = nodes_[root.node];
+    if (node.variable >= 0) variables.push_back(root.node);
+    else open.insert(open.end(), node.inputs.begin() + node.in_first[1], node.inputs.end());
+  }
+  std::sort(variables.begin(), variables.end());
+  return variables;
+}
+
+const VariableInfo* Graph::InfoOf(const Node& reader, uint32_t input) const {
+  int port = reader.in_first.PortOf(input);
+  if (port < 0 || reader.def->inputs[port].kind != PortKind::kReference) return nullptr;
+  int node = VariableOf(reader.inputs[input]);
+  return node < 0 ? nullptr : &variable_infos_[nodes_[node].variable];
 }
 
 SessionSpec Graph::DefaultSession() const {
@@ -184,7 +219,7 @@ SessionSpec Graph::DefaultSession() const {
       }
       continue;
     }
-    if (node.def->structural == Structural::kVariable) continue;
+    if (node.variable >= 0) continue;
     if (node.def->structural == Structural::kNone && node.output_types.empty()) session.run.push_back(static_cast<int>(i));
     for (size_t k = 0; k < node.output_types.size(); ++k) {
       ValueRef value{static_cast<int>(i), static_cast<int>(k)};

@@ -72,6 +72,7 @@ void GraphBuilder::Build() {
     Connect(block);
     graph_.nodes_[block].order = next_order_++;  // after the literals and gradients that it brought
   }
+  CheckFeedback();
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const Node& node = graph_.nodes_[i];
     if (node.def != nullptr && node.def->structural == Structural::kSession) ConnectSession(static_cast<int>(i));
@@ -151,9 +152,12 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
 
 void GraphBuilder::Connect(int block) {
   ConnectInputs(block);
+  if (graph_.nodes_[block].broken) Disconnect(block);
+}
+
+// Nothing reads the values of a broken block; its inputs lead a plan to what stands before it.
+void GraphBuilder::Disconnect(int block) {
   Node& node = graph_.nodes_[block];
-  if (!node.broken) return;
-  // Nothing reads these values; they lead a plan to what stands before the block.
   node.inputs.clear();
   node.in_first = node.out_first = PortTable();
   node.output_types.clear();
@@ -230,6 +234,7 @@ void GraphBuilder::ConnectInputs(int block) {
     for (auto& values : ports) first.push_back(first.back() + static_cast<uint32_t>(values.size()));
     node.in_first = PortTable::Of(std::move(first));
   }
+  TrustFeedback(node);
   if (Status status = InferTypes(node); !status.ok()) {
     std::string port = status.place().port;
     Error(std::move(status), block, port);

@@ -1,6 +1,7 @@
 // GraphBuilder: Page -> Graph, in passes that each go over all blocks and collect every fault.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,14 @@ class GraphBuilder {
   int AddConstant(std::string id, int page_block, Tensor value);
 
  private:
+  /// What a block says of its variable.
+  struct Declared {
+    std::optional<DType> dtype;
+    PartialShape shape;
+    Tensor initial;
+    ValueRef wired;  // an initial value that a run computes
+  };
+
   // graph_builder.cc
   void MakeNodes();
   void ReadAttrs(int block);
@@ -42,11 +51,38 @@ class GraphBuilder {
     return std::span(producers_).subspan(begin, end - begin);
   }
   std::vector<int> Order();
+  std::vector<int> Sort(std::vector<int>& waiting) const;
   void ReportCycles(const std::vector<int>& waiting);
   std::string_view PortOfItem(int block, uint32_t item) const;
   void ReportCycle(std::span<const int> blocks, std::string_view port);
+
+  // graph_frames.cc
+  void FindFrames();
+  bool HoldsInEveryFrame(int block) const;
+  void FindFrame(int block);
+  void EnterFrame(int block, int parent);
+  void ExitFrame(int block, int frame);
+  std::string FrameName(int frame) const;
+  void CheckFrames();
+  void CheckLoopOrder();
+  void TrustFeedback(const Node& merge);
+  void CheckFeedback();
+  /// Whether an item brings what a loop's last iteration left.
+  bool FeedsBack(uint32_t item) const { return !feeds_back_.empty() && feeds_back_[item] != 0; }
+  /// Calls f(block, item, producer) for each wire.
+  template <class F>
+  void ForEachItem(F&& f) const {
+    for (size_t block = 0; block < page_.blocks.size(); ++block) {
+      for (uint32_t item = first_item_[first_input_[block]]; item < first_item_[first_input_[block + 1]]; ++item) {
+        if (producers_[item] >= 0) f(static_cast<int>(block), item, producers_[item]);
+      }
+    }
+  }
+  void ErrorAtItem(Status status, int block, uint32_t item);
+
   // graph_builder.cc again
   void Connect(int block);
+  void Disconnect(int block);
   void ConnectInputs(int block);
   bool ConnectPort(int block, int port, const PageInput& input, std::vector<ValueRef>& values);
   bool ConnectItem(int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values);
@@ -61,11 +97,15 @@ class GraphBuilder {
   Status BindType(const Node& node, int port, DType type, std::vector<DType>& bound);
   Status SetOutputs(Node& node);
 
+  // graph_variables.cc
+  void ConnectVariable(int block);
+  bool ReadInitialValue(int block, Declared& declared);
+  Status JoinVariable(int block, const PartialShape& declared);
+
   // graph_structural.cc
   void ConnectStructural(int block);
   void CheckWires(int block);
   void ConnectConstant(int block);
-  void ConnectVariable(int block);
   void ConnectOperation(int block);
   void ConnectFeed(int block);
   void ConnectSession(int block);
@@ -76,6 +116,8 @@ class GraphBuilder {
   /// The wires or literals of one port as values; false where one is in error (reported).
   bool ValuesOf(int block, std::string_view port, std::vector<ValueRef>& values);
   Result<int> OperationOf(const Wire& wire, int producer);
+  /// The block's dtype where the page itself gives it; a default does not count.
+  std::optional<DType> GivenType(int block) const;
 
   /// Adds the place of a port of a block (and of one item of a list) to a status.
   Status At(Status status, int block, std::string_view port = {}, int item = -1) const;
@@ -90,12 +132,16 @@ class GraphBuilder {
   bool MayCompare(size_t names);
   Status NoBlock(std::string_view id);
 
+  std::unordered_map<std::string, int> shared_;  // container and name -> variable
   int next_order_ = 0;
   size_t compared_ = 0;
   size_t list_values_ = 0;
   // By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from.
   std::vector<uint32_t> first_input_, first_item_;
   std::vector<int> producers_;
+  std::vector<char> feeds_back_;               // by item; empty where there are no loops
+  std::vector<int> home_;                      // by block: Graph::HomeFrame; empty where there are no loops
+  std::map<std::string, int> frame_by_name_;
   std::vector<std::vector<ValueRef>> ports_;   // of the block at hand; kept for its memory
   std::vector<const PageInput*> written_;      // the same
   std::vector<ValueRef> resolved_;             // the same

@@ -1,4 +1,5 @@
 // The order of a page's blocks: what each reads, producers before consumers, cycles.
+#include <algorithm>
 #include <queue>
 
 #include "runtime/plan/graph_builder.h"
@@ -22,24 +23,37 @@ void GraphBuilder::FindProducers() {
   }
 }
 
-// Producers before consumers; among those that are ready, page order. Blocks on a cycle, and those that depend on one, come last, broken.
+// Producers before consumers. Blocks on a cycle, and those that depend on one, come last, broken.
 std::vector<int> GraphBuilder::Order() {
-  size_t count = page_.blocks.size();
-  std::vector<int> waiting(count, 0);
-  std::vector<uint32_t> first(count + 1, 0), readers;
-  for (size_t i = 0; i < count; ++i) {
-    for (int producer : ProducersOf(static_cast<int>(i))) {
-      if (producer >= 0) ++first[producer + 1], ++waiting[i];
-    }
+  FindFrames();
+  std::vector<int> waiting;
+  std::vector<int> order = Sort(waiting);
+  if (order.size() == page_.blocks.size()) {
+    if (!feeds_back_.empty()) CheckLoopOrder();
+    return order;
   }
+  ReportCycles(waiting);
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
+  }
+  return order;
+}
+
+// Among blocks that are ready, page order. What a loop's last iteration left is not waited for. `waiting` is left with how many inputs
+// each block lacks; those that lack any are left out.
+std::vector<int> GraphBuilder::Sort(std::vector<int>& waiting) const {
+  size_t count = page_.blocks.size();
+  waiting.assign(count, 0);
+  std::vector<uint32_t> first(count + 1, 0), readers;
+  ForEachItem([&](int block, uint32_t item, int producer) {
+    if (!FeedsBack(item)) ++first[producer + 1], ++waiting[block];
+  });
   for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
   readers.resize(first.back());
   std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (size_t i = 0; i < count; ++i) {
-    for (int producer : ProducersOf(static_cast<int>(i))) {
-      if (producer >= 0) readers[next[producer]++] = static_cast<uint32_t>(i);
-    }
-  }
+  ForEachItem([&](int block, uint32_t item, int producer) {
+    if (!FeedsBack(item)) readers[next[producer]++] = static_cast<uint32_t>(block);
+  });
 
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (size_t i = 0; i < count; ++i) {
@@ -54,11 +68,6 @@ std::vector<int> GraphBuilder::Order() {
     for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
       if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
     }
-  }
-  if (order.size() == count) return order;
-  ReportCycles(waiting);
-  for (size_t i = 0; i < count; ++i) {
-    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
   }
   return order;
 }
@@ -88,8 +97,9 @@ void GraphBuilder::ReportCycles(const std::vector<int>& waiting) {
         visits.pop_back();
         continue;
       }
-      int producer = producers_[visits.back().next++];
-      if (producer < 0 || waiting[producer] == 0 || place[producer] == kDone) continue;
+      const uint32_t item = visits.back().next++;
+      int producer = producers_[item];
+      if (producer < 0 || FeedsBack(item) || waiting[producer] == 0 || place[producer] == kDone) continue;
       if (place[producer] == kNew) {
         enter(producer);
         continue;
@@ -123,7 +133,13 @@ void GraphBuilder::ReportCycle(std::span<const int> blocks, std::string_view por
   }
   Status status = blocks.size() == 1 ? InvalidArgument("the block reads its own output: ", text, " -> ", first)
                                      : InvalidArgument("the wires make a cycle: ", text, " -> ", first);
-  Error(std::move(status).WithHint("only loop blocks may feed back; remove one of these wires"), blocks[0], port);
+  bool loop = std::any_of(blocks.begin(), blocks.end(), [&](int block) {
+    const BlockDef* def = graph_.nodes_[block].def;
+    return def != nullptr && def->flow == Flow::kNextIteration;
+  });
+  std::string_view hint = loop ? "values feed back in a loop's frame only, which Enter blocks bring them into"
+                               : "only loop blocks may feed back; remove one of these wires";
+  Error(std::move(status).WithHint(hint), blocks[0], port);
 }
 
 }  // namespace weft

@@ -23,12 +23,14 @@ bool IsGiven(const PageBlock& block, std::string_view attr) {
   return false;
 }
 
-const DType* GivenType(const Node& node, std::string_view attr) {
-  int index = node.def->FindAttr(attr);
-  return index < 0 ? nullptr : std::get_if<DType>(&node.attrs[index]);
-}
-
 }  // namespace
+
+std::optional<DType> GraphBuilder::GivenType(int block) const {
+  const Node& node = graph_.nodes_[block];
+  int index = node.def->FindAttr("dtype");
+  const DType* type = index < 0 ? nullptr : std::get_if<DType>(&node.attrs[index]);
+  return type != nullptr && IsGiven(page_.blocks[block], "dtype") ? std::optional(*type) : std::nullopt;
+}
 
 const PageInput* GraphBuilder::InputOf(int block, std::string_view port) const {
   const BlockDef& def = *graph_.nodes_[block].def;
@@ -78,7 +80,8 @@ void GraphBuilder::ConnectStructural(int block) {
   if (graph_.nodes_[block].broken) return CheckWires(block);
   switch (def.structural) {
     case Structural::kConstant: return ConnectConstant(block);
-    case Structural::kVariable: return ConnectVariable(block);
+    case Structural::kVariable:
+    case Structural::kTemporary: return ConnectVariable(block);
     case Structural::kList: {
       std::vector<ValueRef> values;
       ValuesOf(block, def.inputs[0].name, values);
@@ -99,8 +102,7 @@ void GraphBuilder::ConnectConstant(int block) {
   const PortSpec& spec = graph_.nodes_[block].def->inputs[0];
   const PageInput& input = *InputOf(block, spec.name);
   if (input.items.size() != 1) return Error(InvalidArgument("the input '", spec.name, "' takes one value, found ", input.items.size()), block, input.port);
-  const DType* attr = GivenType(graph_.nodes_[block], "dtype");
-  std::optional<DType> given = attr != nullptr && IsGiven(page_.blocks[block], "dtype") ? std::optional(*attr) : std::nullopt;
+  std::optional<DType> given = GivenType(block);
   if (const auto* literal = LiteralOf(input.items[0])) {
     auto tensor = LiteralTensor(*literal, given ? given : literal->dtype);
     if (!tensor.ok()) return Error(std::move(tensor).status(), block, input.port);
@@ -131,50 +133,6 @@ void GraphBuilder::ConnectConstant(int block) {
   node.in_first = node.out_first = PortTable::Single(1);
   node.attrs.assign(identity->attrs.size(), AttrValue());
   node.output_types = {type};
-}
-
-void GraphBuilder::ConnectVariable(int block) {
-  const PageInput* input = InputOf(block, "initvalues");
-  const DType* attr = GivenType(graph_.nodes_[block], "dtype");
-  std::optional<DType> given = attr != nullptr && IsGiven(page_.blocks[block], "dtype") ? std::optional(*attr) : std::nullopt;
-  int shape_attr = graph_.nodes_[block].def->FindAttr("shape");
-  PartialShape shape;
-  if (shape_attr >= 0) {
-    if (const auto* s = std::get_if<PartialShape>(&graph_.nodes_[block].attrs[shape_attr])) shape = *s;
-  }
-  std::optional<DType> type = given;
-  Tensor initial;
-  ValueRef wired;
-  if (input != nullptr) {
-    if (input->items.size() != 1) return Error(InvalidArgument("the input 'initvalues' takes one value, found ", input->items.size()), block, input->port);
-    if (const auto* literal = LiteralOf(input->items[0])) {
-      auto tensor = LiteralTensor(*literal, given ? given : literal->dtype);
-      if (!tensor.ok()) return Error(std::move(tensor).status(), block, input->port);
-      initial = std::move(*tensor);
-      // A text literal's shape on the page may be older than the block's; the element count is what it is.
-      auto complete = shape.shape();
-      if (complete && literal->form == Literal::Form::kText && initial.count() == complete->count()) initial = initial.Reshaped(*complete);
-    } else {
-      std::vector<ValueRef> values;
-      if (!ConnectPort(block, 0, *input, values)) return;
-      wired = values[0];
-      if (graph_.nodes_[wired.node].constant.defined()) initial = graph_.nodes_[wired.node].constant, wired = {};
-    }
-    DType found = wired.valid() ? graph_.TypeOf(wired) : initial.dtype();
-    if (given && found != *given) return Error(InvalidArgument("the initial value needs ", *given, ", the block's dtype, found ", found), block, input->port);
-    type = found;
-    if (initial.defined() && !shape.Accepts(initial.shape())) {
-      return Error(InvalidArgument("the initial value needs the shape ", shape, ", found ", initial.shape()), block, input->port);
-    }
-  }
-  if (!type) return Error(InvalidArgument("the type of the variable is not known").WithHint("give it a dtype or an initial value"), block, "dtype");
-  Node& node = graph_.nodes_[block];
-  node.output_types = {*type};
-  node.out_first = PortTable::Single(1);
-  node.constant = std::move(initial);
-  node.initial = wired;
-  node.variable = static_cast<int>(graph_.variables_.size());
-  graph_.variables_.push_back(block);
 }
 
 Result<int> GraphBuilder::OperationOf(const Wire& wire, int node) {

@@ -6,11 +6,25 @@
 namespace weft {
 namespace {
 
-bool IsReference(const Graph& graph, ValueRef value) {
+/// The declaration of the port that a reference comes from; null for a value.
+const PortSpec* ReferencePort(const Graph& graph, ValueRef value) {
   const Node& node = graph.node(value.node);
-  if (node.def == nullptr) return false;
+  if (node.def == nullptr) return nullptr;
   int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
-  return port >= 0 && node.def->outputs[port].kind == PortKind::kReference;
+  return port >= 0 && node.def->outputs[port].kind == PortKind::kReference ? &node.def->outputs[port] : nullptr;
+}
+
+Status CheckKind(const Graph& graph, const PortSpec& spec, ValueRef value) {
+  const PortSpec* reference = ReferencePort(graph, value);
+  if (spec.kind == PortKind::kReference && reference == nullptr) {
+    return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithPort(spec.name).WithHint("wire it to a Variable block");
+  }
+  if (spec.kind == PortKind::kTensor && reference != nullptr && reference->resource) {
+    return InvalidArgument("the input '", spec.name, "' needs a value, found a handle of a variable")
+        .WithPort(spec.name)
+        .WithHint("a ReadVariableOp block gives its value");
+  }
+  return {};
 }
 
 Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, DType found) {
@@ -47,9 +61,7 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
     uint32_t begin = node.in_first[p], end = node.in_first[p + 1];
     int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
     for (uint32_t v = begin; v < end; ++v) {
-      if (spec.kind == PortKind::kReference && !IsReference(graph_, node.inputs[v])) {
-        return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithPort(spec.name).WithHint("wire it to a Variable block");
-      }
+      WEFT_RETURN_IF_ERROR(CheckKind(graph_, spec, node.inputs[v]));
       if (spec.list == PortList::kTuple) continue;
       Status status = BindType(node, static_cast<int>(p), graph_.TypeOf(node.inputs[v]), bound);
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));

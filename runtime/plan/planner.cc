@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/plan/waiting_order.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -16,9 +15,9 @@ Plan Planner::Make() {
   AddSlots(order);
   for (int node : order) {
     const BlockDef* def = graph_.node(node).def;
-    if (def != nullptr && def->flow == Flow::kSwitch) plan_.has_dead_values = true;
+    if (def != nullptr && (def->flow == Flow::kSwitch || def->flow == Flow::kEnter)) plan_.has_dead_values = true;
   }
-  for (int node : order) AddStep(node);
+  AddSteps(order);
   MarkKept();
   FindLastUses();
   PlanMemory(graph_, plan_);
@@ -56,25 +55,39 @@ void Planner::FindNeeded() {
   }
 }
 
-// The graph's order; updates of variables, and what depends on them, come last, so that all that read the old values have run.
-std::vector<int> Planner::Order() const {
+std::vector<int> Planner::Order() {
   std::vector<int> nodes;
+  bool loops = false;
   for (size_t i = 0; i < needed_.size(); ++i) {
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
-    if (needed_[i] && !graph_.node(static_cast<int>(i)).broken) nodes.push_back(static_cast<int>(i));
+    if (!needed_[i] || graph_.node(static_cast<int>(i)).broken) continue;
+    nodes.push_back(static_cast<int>(i));
+    loops |= graph_.node(static_cast<int>(i)).frame != 0;
   }
   std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
-  std::vector<char> is_late(needed_.size(), 0);
+  is_late_.assign(needed_.size(), 0);
+  if (!loops) return Arrange(nodes, Clusters());
+  std::vector<int> order;
+  OrderFrame(0, -1, nodes, order);
+  return order;
+}
+
+// Nodes in the graph's order, but updates of variables, and what depends on them, last, so that all that read the old values have run.
+std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters& clusters) {
   std::vector<int> early, late;
-  for (int i : nodes) {
-    const Node& node = graph_.node(i);
-    bool after = node.def != nullptr && !node.def->updates.empty();
-    for (ValueRef input : node.inputs) after |= input.valid() && is_late[input.node] != 0;
-    is_late[i] = after;
+  for (const int& i : nodes) {
+    bool after = false;
+    for (int member : clusters.Members(i)) {
+      const Node& node = graph_.node(member);
+      after |= node.def != nullptr && !node.def->updates.empty();
+      for (ValueRef input : node.inputs) after |= input.valid() && is_late_[clusters.Of(input.node)] != 0;
+    }
+    is_late_[i] = after;
     (after ? late : early).push_back(i);
   }
-  early = WaitingLast(graph_, std::move(early));
-  for (int i : OrderUpdates(graph_, late)) early.push_back(i);
+  for (int i : nodes) is_late_[i] = 0;  // a loop's own steps are arranged without regard to what lies outside
+  early = WaitingLast(graph_, std::move(early), clusters);
+  for (int i : OrderUpdates(graph_, late, clusters)) early.push_back(i);
   return early;
 }
 
@@ -122,9 +135,20 @@ void Planner::MarkKept() {
     if (!plan_.slots[s].kept) continue;
     for (int source : sources_[s]) plan_.slots[source].kept = true;
   }
-  for (Slot& slot : plan_.slots) {
-    if (slot.kept && slot.storage == Slot::Storage::kArena) slot.storage = Slot::Storage::kKept;
+  for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    Slot& slot = plan_.slots[s];
+    if (!slot.kept || slot.storage != Slot::Storage::kArena) continue;
+    // What a later iteration leaves out keeps what it had, so that it cannot be where the iteration writes.
+    bool in_loop = !slot_loop_.empty() && slot_loop_[s] >= 0;
+    slot.storage = in_loop ? Slot::Storage::kOwned : Slot::Storage::kKept;
   }
+}
+
+// Whether a variable must have a value when the run starts. An update may start from what an earlier one of this run leaves; of a handle it
+// says itself that there is none.
+static bool NeedsValue(const BlockDef& def, int port, bool is_update, bool is_updated) {
+  if (std::find(def.uninitialized.begin(), def.uninitialized.end(), port) != def.uninitialized.end()) return false;
+  return !is_update || (!is_updated && !def.inputs[port].resource);
 }
 
 void Planner::FindLastUses() {
@@ -133,22 +157,27 @@ void Planner::FindLastUses() {
     const Step& step = plan_.steps[s];
     const Node& node = graph_.node(step.node);
     for (uint32_t v = 0; v < node.inputs.size(); ++v) {
-      Slot& slot = plan_.slots[plan_.operands[step.first_input + v]];
-      slot.last_use = static_cast<int>(s);
+      const uint32_t index = plan_.operands[step.first_input + v];
+      Slot& slot = plan_.slots[index];
+      slot.last_use = std::max(slot.last_use, LastUse(static_cast<int>(s), static_cast<int>(index)));
       int variable = graph_.node(slot.value.node).variable;
       if (variable < 0 || slot.storage == Slot::Storage::kFeed) continue;
       auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == v; });
-      // An update needs a value to start from, unless it says otherwise or an earlier one of this run leaves one.
-      if (update == step.updates.end() ? true : !update->may_be_empty && !updated[variable]) required[variable] = 1;
+      if (NeedsValue(*node.def, node.in_first.PortOf(v), update != step.updates.end(), updated[variable] != 0)) required[variable] = 1;
     }
-    for (const Step::Update& update : step.updates) updated[update.variable] = 1;
+    for (const Step::Update& update : step.updates) {
+      if (update.variable >= 0) updated[update.variable] = 1;
+    }
     for (size_t v = 0; v < node.output_types.size(); ++v) {
       Slot& slot = plan_.slots[plan_.operands[step.first_output + v]];
       slot.last_use = std::max(slot.last_use, static_cast<int>(s));
     }
   }
   for (size_t s = plan_.slots.size(); s-- > 0;) {
-    for (int source : sources_[s]) plan_.slots[source].last_use = std::max(plan_.slots[source].last_use, plan_.slots[s].last_use);
+    for (int source : sources_[s]) {
+      int& last_use = plan_.slots[source].last_use;
+      if (plan_.slots[s].last_use >= 0) last_use = std::max(last_use, LastUse(plan_.slots[s].last_use, source));
+    }
   }
   for (ValueRef fetch : request_.fetches) {
     int variable = graph_.node(fetch.node).variable;
@@ -160,7 +189,17 @@ void Planner::FindLastUses() {
 }
 
 Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics) {
-  return Planner(graph, request, diagnostics).Make();
+  constexpr int kMostPlans = 8;
+  LoopTrust trust;
+  for (int attempt = 1;; ++attempt) {
+    trust.none = attempt == kMostPlans;
+    Diagnostics found;
+    Planner planner(graph, request, found, trust);
+    Plan plan = planner.Make();
+    if (planner.misled()) continue;
+    diagnostics.Append(std::move(found));
+    return plan;
+  }
 }
 
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes) {
@@ -192,15 +231,9 @@ PlanRequest RequestFor(const Graph& graph, const SessionSpec& session, Keep keep
   request.run = session.run;
   for (const auto& feed : session.feeds) request.feeds.push_back({feed.value, feed.tensor.shape()});
   request.keep = keep;
-  for (int index : graph.variables()) {
-    const Node& node = graph.node(index);
-    std::optional<Shape> shape;
-    if (node.constant.defined()) shape = node.constant.shape();
-    int attr = node.def->FindAttr("shape");
-    if (!shape && attr >= 0) {
-      if (const auto* partial = std::get_if<PartialShape>(&node.attrs[attr])) shape = partial->shape();
-    }
-    request.variable_shapes.push_back(std::move(shape));
+  for (size_t v = 0; v < graph.variables().size(); ++v) {
+    const Tensor& initial = graph.node(graph.variables()[v]).constant;
+    request.variable_shapes.push_back(initial.defined() ? initial.shape() : graph.variable_info(static_cast<int>(v)).declared.shape());
   }
   return request;
 }

@@ -2,35 +2,69 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "runtime/plan/step_order.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
 
+/// What a plan takes on trust, until it finds that it is not so: that a value of a loop, and a variable that a loop updates, has the same
+/// shape in each iteration.
+struct LoopTrust {
+  std::set<int> merges;     // nodes that have other shapes in later iterations
+  std::set<int> variables;  // indices into Graph::variables(), the same
+  bool none = false;        // trust nothing
+};
+
 class Planner {
  public:
-  Planner(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics)
-      : graph_(graph), request_(request), diagnostics_(diagnostics), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
+  Planner(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, LoopTrust& trust)
+      : graph_(graph), request_(request), diagnostics_(diagnostics), trust_(trust), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
         shape_now_(request.variable_shapes) {
     for (int node : request.run) is_target_[node] = 1;
     started_.resize(request.variable_shapes.size(), 0);
   }
 
   Plan Make();
+  /// Whether Make found that it trusted wrongly: then its plan and diagnostics are void, and another planner is to make them.
+  bool misled() const { return misled_; }
 
  private:
   // planner.cc
   void FindNeeded();
   bool IsReplaced(int index) const;
-  std::vector<int> Order() const;
+  std::vector<int> Order();
+  std::vector<int> Arrange(const std::vector<int>& nodes, const Clusters& clusters);
   void AddSlots(const std::vector<int>& order);
   void MarkKept();
   void FindLastUses();
 
+  // planner_loops.cc
+  /// A loop on its way to Plan::loops.
+  struct LoopParts {
+    size_t first = 0, end = 0;  // its nodes, without the Enter blocks, in the order of all
+    std::vector<int> entering, next;  // nodes
+    std::set<int> updated;  // variables, indices into Graph::variables()
+    std::vector<std::optional<Shape>> before;  // of those, when it begins
+  };
+  void OrderFrame(int frame, int loop, const std::vector<int>& nodes, std::vector<int>& order);
+  void AddSteps(const std::vector<int>& order);
+  void BeginLoop(int loop);
+  void EndLoop(int loop);
+  void TrustShape(const Node& merge);
+  void AddReads(const Node& node, Step& step);
+  void CheckTrust();
+  void FindCarried();
+  int LastUse(int step, int slot) const;
+  std::set<int> UpdatedBy(const std::vector<int>& nodes) const;
+
   // planner_steps.cc
   void AddStep(int node);
+  void CheckTemporary(int node);
   void CheckFeeds(int node);
   void AddOperands(const Node& node, Step& step);
   uint32_t AddOwnSlot(ValueRef value);
@@ -40,6 +74,11 @@ class Planner {
   bool BindForward(const Step& step);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
   void SetReferenceShapes(const Node& node, const Step& step);
+  void SetShapesNow(const Step::Update& update, const std::optional<Shape>& after);
+  void SetVariableShape(uint32_t slot, ValueRef reference);
+  std::optional<Shape> ShapeNow(const std::vector<int>& variable_nodes) const;
+  void MakeDynamic(const Node& node, Step& step);
+  const Tensor* ConstantOf(const Slot& slot) const;
   void ShareMemory(const Node& node, const Step& step);
 
   Slot& SlotOf(ValueRef value) { return plan_.slots[plan_.first_slot[value.node] + value.output]; }
@@ -54,11 +93,25 @@ class Planner {
   const Graph& graph_;
   const PlanRequest& request_;
   Diagnostics& diagnostics_;
+  LoopTrust& trust_;
+  bool misled_ = false;
   std::vector<char> needed_;
   std::vector<char> is_target_;            // nodes run for their effect
   std::vector<std::vector<int>> sources_;  // by slot: the slots whose memory it may share
   std::vector<std::optional<Shape>> shape_now_;  // by Graph::variables(): the shape after the updates planned so far
   std::vector<char> started_;              // by Graph::variables(): an update planned so far gives it a value
+  std::map<std::string_view, int> temporaries_;  // name -> node
+  std::vector<char> is_late_;              // by node: updates a variable, or depends on what does; while nodes are arranged
+  std::vector<LoopParts> loops_;           // by Plan::loops
+  int loop_ = -1;                          // the innermost loop of the steps that are added now
+  struct Trusted {
+    int merge;
+    uint32_t next;  // slot of what comes back
+    Shape shape;
+  };
+  std::vector<Trusted> trusted_;
+  std::set<uint32_t> faulty_;    // slots in loops whose block does not fit its inputs, or reads one of these
+  std::vector<int> slot_loop_;   // by slot: the loop whose steps make it; only where there are loops
   int64_t total_bytes_ = 0;
   Plan plan_;
 };

@@ -28,6 +28,7 @@ void Planner::AddStep(int index) {
   if (node.variable >= 0) {
     Slot& slot = SlotOf({index, 0});
     plan_.variables.push_back(node.variable);
+    CheckTemporary(index);
     if (slot.storage == Slot::Storage::kFeed) return;
     slot.storage = Slot::Storage::kVariable;
     const auto& shape = request_.variable_shapes[node.variable];
@@ -40,19 +41,43 @@ void Planner::AddStep(int index) {
 
   Step step;
   step.node = index;
+  step.loop = loop_;
   AddOperands(node, step);
   std::vector<InputInfo> inputs;
+  if (loop_ >= 0 && node.def->flow == Flow::kMerge) TrustShape(node);
   if (StaticInputs(node, step, inputs)) {
     PlanStatic(node, step, inputs);
   } else {
-    step.kind = Step::Kind::kDynamic;
-    for (size_t v = 0; v < node.output_types.size(); ++v) Out(step, v).storage = Slot::Storage::kOwned;
+    MakeDynamic(node, step);
     AddUpdates(node, step, nullptr);
   }
   if (node.def->flow == Flow::kSwitch) step.kind = Step::Kind::kSwitch;
   if (node.def->flow == Flow::kMerge) step.kind = Step::Kind::kMerge;
+  if (node.def->flow == Flow::kSelect) step.kind = Step::Kind::kSelect;
   ShareMemory(node, step);
   if (!BindForward(step)) plan_.steps.push_back(std::move(step));
+}
+
+// Only the run can tell its shapes.
+void Planner::MakeDynamic(const Node& node, Step& step) {
+  step.kind = Step::Kind::kDynamic;
+  bool faulty = false;
+  for (uint32_t v = 0; !faulty_.empty() && v < node.inputs.size(); ++v) faulty |= faulty_.contains(plan_.operands[step.first_input + v]);
+  for (uint32_t v = 0; v < node.output_types.size(); ++v) {
+    Out(step, v).storage = Slot::Storage::kOwned;
+    Out(step, v).shape_known = false;
+    if (faulty) faulty_.insert(plan_.operands[step.first_output + v]);
+  }
+}
+
+// Temporary variables of one run have different names.
+void Planner::CheckTemporary(int index) {
+  const std::string& name = graph_.variable_info(graph_.node(index).variable).temporary;
+  if (name.empty()) return;
+  auto [other, fresh] = temporaries_.emplace(name, index);
+  if (fresh) return;
+  Status status = AlreadyExists("there is another temporary variable '", name, "' in the same run, by '", graph_.node(other->second).id, "'");
+  diagnostics_.Error(PlaceAtNode(graph_, index, std::move(status).WithPort("var_name")));
 }
 
 void Planner::AddOperands(const Node& node, Step& step) {
@@ -62,20 +87,36 @@ void Planner::AddOperands(const Node& node, Step& step) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
       uint32_t slot = AddOwnSlot(node.inputs[v]);
       plan_.operands[step.first_input + v] = slot;
-      plan_.slots[slot].storage = Slot::Storage::kVariable;
-      int variable = graph_.VariableOf(node.inputs[v]);
-      if (variable < 0) continue;
-      const std::optional<Shape>& shape = shape_now_[graph_.node(variable).variable];
-      plan_.slots[slot].shape_known = shape.has_value();
-      if (shape) plan_.slots[slot].shape = *shape;
+      SetVariableShape(slot, node.inputs[v]);
     }
   }
+  if (loop_ >= 0) AddReads(node, step);
   step.first_output = static_cast<uint32_t>(plan_.operands.size());
   for (size_t v = 0; v < node.output_types.size(); ++v) {
     uint32_t slot = static_cast<uint32_t>(plan_.first_slot[step.node]) + static_cast<uint32_t>(v);
     if (plan_.slots[slot].storage == Slot::Storage::kFeed) slot = AddOwnSlot(plan_.slots[slot].value);
     plan_.operands.push_back(slot);
   }
+}
+
+// The slot is a variable as it is after the updates planned so far.
+void Planner::SetVariableShape(uint32_t index, ValueRef reference) {
+  Slot& slot = plan_.slots[index];
+  slot.storage = Slot::Storage::kVariable;
+  std::optional<Shape> shape = ShapeNow(graph_.VariablesOf(reference));
+  slot.shape_known = shape.has_value();
+  if (shape) slot.shape = *shape;
+}
+
+// Absent where they differ.
+std::optional<Shape> Planner::ShapeNow(const std::vector<int>& variable_nodes) const {
+  std::optional<Shape> shape;
+  for (int node : variable_nodes) {
+    const std::optional<Shape>& now = shape_now_[graph_.node(node).variable];
+    if (!now || (shape && !(*shape == *now))) return std::nullopt;
+    shape = now;
+  }
+  return shape;
 }
 
 // A slot that only one step uses.
@@ -123,11 +164,10 @@ bool Planner::StaticInputs(const Node& node, const Step& step, std::vector<Input
       int variable = graph_.VariableOf(node.inputs[v]);
       // A variable that has no value before the run, and gets none earlier in it, has no shape either.
       if (variable < 0 || started_[graph_.node(variable).variable]) return false;
-      inputs.push_back({slot.dtype, nullptr, nullptr});
+      inputs.push_back({slot.dtype, nullptr, nullptr, graph_.InfoOf(node, v)});
       continue;
     }
-    bool constant = slot.storage == Slot::Storage::kConstant;
-    inputs.push_back({slot.dtype, &slot.shape, constant ? &graph_.node(node.inputs[v].node).constant : nullptr});
+    inputs.push_back({slot.dtype, &slot.shape, ConstantOf(slot), graph_.InfoOf(node, v)});
   }
   for (int port : node.def->shaped_by) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
@@ -137,18 +177,26 @@ bool Planner::StaticInputs(const Node& node, const Step& step, std::vector<Input
   return true;
 }
 
+// The value of a slot, where it is known; also of what constants bring into a loop.
+const Tensor* Planner::ConstantOf(const Slot& slot) const {
+  const Slot* from = &slot;
+  while (loop_ >= 0 && from->storage == Slot::Storage::kShared && from->source >= 0) from = &plan_.slots[from->source];
+  if (from->storage != Slot::Storage::kConstant || !(from->shape == slot.shape)) return nullptr;
+  return &graph_.node(from->value.node).constant;
+}
+
 void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs) {
   PlannedShapes shapes;
   auto planned = PlanNode(node, inputs, shapes);
   if (!planned.ok()) {
     diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(planned).status()));
-    step.kind = Step::Kind::kDynamic;
-    for (size_t v = 0; v < node.output_types.size(); ++v) Out(step, v).storage = Slot::Storage::kOwned;
+    MakeDynamic(node, step);
+    for (uint32_t v = 0; loop_ >= 0 && v < node.output_types.size(); ++v) faulty_.insert(plan_.operands[step.first_output + v]);
     return;
   }
   step.block = std::move(*planned);
   step.scratch_bytes = shapes.scratch_bytes;
-  step.kind = node.def->flow == Flow::kForward ? Step::Kind::kForward : step.block.produce ? Step::Kind::kProduce : Step::Kind::kRun;
+  step.kind = IsForward(node.def->flow) ? Step::Kind::kForward : step.block.produce ? Step::Kind::kProduce : Step::Kind::kRun;
   SetShapes(node, step, shapes);
   AddUpdates(node, step, &shapes);
 }
@@ -178,25 +226,30 @@ void Planner::SetShapes(const Node& node, const Step& step, PlannedShapes& shape
 void Planner::AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes) {
   for (int port : node.def->updates) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-      int variable = graph_.VariableOf(node.inputs[v]);
-      if (variable < 0 || IsFed({variable, 0})) {
-        std::string_view found = variable < 0 ? "a value" : "one whose value is fed";
+      std::vector<int> variables = graph_.VariablesOf(node.inputs[v]);
+      bool fed = std::any_of(variables.begin(), variables.end(), [&](int variable) { return IsFed({variable, 0}); });
+      if (variables.empty() || fed) {
+        std::string_view found = fed ? "one whose value is fed" : "a value";
         Status status = InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name);
         diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(status)));
         continue;
       }
       Step::Update update;
       update.input = v;
-      update.variable = graph_.node(variable).variable;
-      update.may_be_empty = MayBeEmpty(*node.def, port);
-      std::optional<Shape>& now = shape_now_[update.variable];
-      update.before = now;
-      if (shapes == nullptr) now = std::nullopt;
-      else if (now) update.shape = *now;
-      for (const auto& [input, shape] : shapes == nullptr ? kNoChanges : shapes->variables) {
-        if (input == v) now = update.shape = shape;
+      update.variable = graph_.VariableOf(node.inputs[v]) < 0 ? -1 : graph_.node(variables[0]).variable;
+      if (update.variable < 0) {
+        ValueRef root = graph_.ReferenceRoot(node.inputs[v]);
+        update.selector = plan_.first_slot[root.node] + root.output;
+        for (int variable : variables) update.choices.push_back(graph_.node(variable).variable);
       }
-      started_[update.variable] = 1;
+      update.may_be_empty = MayBeEmpty(*node.def, port);
+      update.before = ShapeNow(variables);
+      std::optional<Shape> after = shapes == nullptr ? std::nullopt : update.before;
+      for (const auto& [input, shape] : shapes == nullptr ? kNoChanges : shapes->variables) {
+        if (input == v) after = shape;
+      }
+      if (after) update.shape = *after;
+      SetShapesNow(update, after);
       plan_.updates_variables = true;
       step.updates.push_back(std::move(update));
     }
@@ -204,18 +257,25 @@ void Planner::AddUpdates(const Node& node, Step& step, const PlannedShapes* shap
   SetReferenceShapes(node, step);
 }
 
+// Of several variables that may be the one, each may keep its shape.
+void Planner::SetShapesNow(const Step::Update& update, const std::optional<Shape>& after) {
+  if (update.variable >= 0) {
+    shape_now_[update.variable] = after;
+    started_[update.variable] = 1;
+  }
+  for (int variable : update.choices) {
+    std::optional<Shape>& now = shape_now_[variable];
+    if (now && !(after && *after == *now)) now = std::nullopt;
+  }
+}
+
 // Reference outputs are the variable after the step.
 void Planner::SetReferenceShapes(const Node& node, const Step& step) {
+  if (node.def->flow != Flow::kPlain) return;  // these hand on the reference that they get
   for (size_t p = 0; p < node.def->outputs.size(); ++p) {
     int source = node.def->outputs[p].reference_of;
     if (source < 0) continue;
-    Slot& slot = Out(step, node.out_first[p]);
-    slot.storage = Slot::Storage::kVariable;
-    int variable = graph_.VariableOf(node.inputs[node.in_first[source]]);
-    if (variable < 0) continue;
-    const std::optional<Shape>& shape = shape_now_[graph_.node(variable).variable];
-    slot.shape_known = shape.has_value();
-    if (shape) slot.shape = *shape;
+    SetVariableShape(plan_.operands[step.first_output + node.out_first[p]], node.inputs[node.in_first[source]]);
   }
 }
 
@@ -227,7 +287,10 @@ void Planner::ShareMemory(const Node& node, const Step& step) {
     sources_[plan_.operands[step.first_output + static_cast<uint32_t>(output)]].push_back(slot.source);
   };
   switch (node.def->flow) {
-    case Flow::kForward: share(0, node.inputs[0]); break;
+    case Flow::kForward:
+    case Flow::kEnter:
+    case Flow::kExit:
+    case Flow::kNextIteration: share(0, node.inputs[0]); break;
     case Flow::kSwitch:
       share(0, node.inputs[0]);
       share(1, node.inputs[0]);
@@ -239,6 +302,10 @@ void Planner::ShareMemory(const Node& node, const Step& step) {
       Out(step, 1).storage = Slot::Storage::kOwned;
       break;
     }
+    case Flow::kSelect:
+      for (size_t v = 1; v < node.inputs.size(); ++v) share(0, node.inputs[v]);
+      Out(step, 0).source = -1;
+      break;
     case Flow::kPlain: break;
   }
 }

@@ -10,6 +10,7 @@ const char* KindName(Step::Kind kind) {
     case Step::Kind::kForward: return "forward";
     case Step::Kind::kSwitch: return "switch";
     case Step::Kind::kMerge: return "merge";
+    case Step::Kind::kSelect: return "select";
     case Step::Kind::kDynamic: return "dynamic";
   }
   return "";

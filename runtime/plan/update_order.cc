@@ -3,7 +3,7 @@
 #include <map>
 #include <queue>
 
-#include "weft/plan/plan.h"
+#include "runtime/plan/step_order.h"
 
 namespace weft {
 namespace {
@@ -11,13 +11,11 @@ namespace {
 /// The late steps as a graph of their own: wires, and an edge from each update of a variable to the next.
 class LateSteps {
  public:
-  LateSteps(const Graph& graph, const std::vector<int>& late)
-      : graph_(graph), late_(late), place_(graph.nodes().size(), -1), next_(late.size()) {
+  LateSteps(const Graph& graph, const std::vector<int>& late, const Clusters& clusters)
+      : graph_(graph), late_(late), clusters_(clusters), place_(graph.nodes().size(), -1), next_(late.size()) {
     for (size_t i = 0; i < late.size(); ++i) place_[late[i]] = static_cast<int>(i);
     for (size_t i = 0; i < late.size(); ++i) {
-      for (ValueRef input : graph.node(late[i]).inputs) {
-        if (input.valid() && place_[input.node] >= 0) next_[place_[input.node]].push_back(static_cast<int>(i));
-      }
+      for (int member : clusters.Members(late[i])) AddWires(member, static_cast<int>(i));
     }
   }
 
@@ -25,6 +23,12 @@ class LateSteps {
   std::vector<int> Sorted() const;
 
  private:
+  void AddWires(int node, int i) {
+    for (ValueRef input : graph_.node(node).inputs) {
+      int from = input.valid() ? place_[clusters_.Of(input.node)] : -1;
+      if (from >= 0 && from != i) next_[from].push_back(i);
+    }
+  }
   std::pair<int, int> PageOrder(int i) const { return {graph_.node(late_[i]).page_block, graph_.node(late_[i]).order}; }
   std::map<int, std::vector<int>> UpdatesByVariable() const;
   void Insert(std::vector<int>& chain, int highest, int update);
@@ -32,6 +36,7 @@ class LateSteps {
 
   const Graph& graph_;
   const std::vector<int>& late_;
+  const Clusters& clusters_;
   std::vector<int> place_;              // node -> index into late_, or -1
   std::vector<std::vector<int>> next_;  // by index into late_
   bool backward_ = false;               // an edge leads from a later to an earlier index
@@ -40,14 +45,16 @@ class LateSteps {
 std::map<int, std::vector<int>> LateSteps::UpdatesByVariable() const {
   std::map<int, std::vector<int>> updates;
   for (size_t i = 0; i < late_.size(); ++i) {
-    const Node& node = graph_.node(late_[i]);
-    if (node.def == nullptr || node.broken) continue;
-    for (int port : node.def->updates) {
-      for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-        int variable = graph_.VariableOf(node.inputs[v]);
-        if (variable < 0) continue;
-        std::vector<int>& list = updates[graph_.node(variable).variable];
-        if (list.empty() || list.back() != static_cast<int>(i)) list.push_back(static_cast<int>(i));
+    for (int member : clusters_.Members(late_[i])) {
+      const Node& node = graph_.node(member);
+      if (node.def == nullptr || node.broken) continue;
+      for (int port : node.def->updates) {
+        for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
+          for (int variable : graph_.VariablesOf(node.inputs[v])) {
+            std::vector<int>& list = updates[graph_.node(variable).variable];
+            if (list.empty() || list.back() != static_cast<int>(i)) list.push_back(static_cast<int>(i));
+          }
+        }
       }
     }
   }
@@ -127,8 +134,8 @@ std::vector<int> LateSteps::Sorted() const {
 
 }  // namespace
 
-std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late) {
-  LateSteps steps(graph, late);
+std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late, const Clusters& clusters) {
+  LateSteps steps(graph, late, clusters);
   steps.LinkUpdates();
   return steps.Sorted();
 }

@@ -1,23 +1,24 @@
-#include "runtime/plan/waiting_order.h"
-
+// The place in a run of blocks that wait for others: a dequeue for what an enqueue puts in.
 #include <algorithm>
 #include <functional>
 #include <queue>
+
+#include "runtime/plan/step_order.h"
 
 namespace weft {
 namespace {
 
 class WaitingOrder {
  public:
-  WaitingOrder(const Graph& graph, const std::vector<int>& order)
-      : graph_(graph), order_(order), place_(graph.nodes().size(), -1), missing_(order.size(), 0), readers_(order.size()) {}
+  WaitingOrder(const Graph& graph, const std::vector<int>& order, const Clusters& clusters)
+      : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), -1), missing_(order.size(), 0), readers_(order.size()) {}
 
   std::vector<int> Make();
 
  private:
   bool Waits(int place) const {
-    const Node& node = graph_.node(order_[place]);
-    return node.def != nullptr && node.def->waits;
+    std::span<const int> members = clusters_.Members(order_[place]);
+    return std::any_of(members.begin(), members.end(), [&](int i) { return graph_.node(i).def != nullptr && graph_.node(i).def->waits; });
   }
   /// The nodes of the resources that a node works on.
   std::vector<int> Resources(int place) const;
@@ -27,6 +28,7 @@ class WaitingOrder {
 
   const Graph& graph_;
   const std::vector<int>& order_;
+  const Clusters& clusters_;
   std::vector<int> place_;                  // by node: its place in order_, or -1
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
@@ -38,8 +40,10 @@ class WaitingOrder {
 
 std::vector<int> WaitingOrder::Resources(int place) const {
   std::vector<int> resources;
-  for (ValueRef input : graph_.node(order_[place]).inputs) {
-    if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(input.node);
+  for (int member : clusters_.Members(order_[place])) {
+    for (ValueRef input : graph_.node(member).inputs) {
+      if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(input.node);
+    }
   }
   return resources;
 }
@@ -76,10 +80,13 @@ std::vector<int> WaitingOrder::Make() {
   users_.resize(graph_.nodes().size());
   done_.assign(order_.size(), 0);
   for (int i = 0; i < count; ++i) {
-    for (ValueRef input : graph_.node(order_[i]).inputs) {
-      if (!input.valid() || place_[input.node] < 0) continue;
-      readers_[place_[input.node]].push_back(i);
-      ++missing_[i];
+    for (int member : clusters_.Members(order_[i])) {
+      for (ValueRef input : graph_.node(member).inputs) {
+        int from = input.valid() ? place_[clusters_.Of(input.node)] : -1;
+        if (from < 0 || from == i) continue;
+        readers_[from].push_back(i);
+        ++missing_[i];
+      }
     }
     if (Waits(i)) continue;
     for (int resource : Resources(i)) users_[resource].push_back(i);
@@ -107,9 +114,13 @@ std::vector<int> WaitingOrder::Make() {
 
 }  // namespace
 
-std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order) {
-  bool any = std::any_of(order.begin(), order.end(), [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; });
-  return any ? WaitingOrder(graph, order).Make() : order;
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters) {
+  auto waits = [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; };
+  bool any = std::any_of(order.begin(), order.end(), [&](const int& i) {
+    std::span<const int> members = clusters.Members(i);
+    return std::any_of(members.begin(), members.end(), waits);
+  });
+  return any ? WaitingOrder(graph, order, clusters).Make() : order;
 }
 
 }  // namespace weft

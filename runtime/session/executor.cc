@@ -95,8 +95,12 @@ Status Executor::MakeReady() {
     if (variable_index_[v] >= 0) continue;
     variable_index_[v] = static_cast<int>(variables_.size());
     variables_.emplace_back().variable = v;
-    uint32_t slot = static_cast<uint32_t>(plan_.SlotOf({graph_.variables()[v], 0}));
-    if (plan_.slots[slot].storage == Slot::Storage::kVariable) variable_slots_.emplace_back(slot, v);
+  }
+  for (uint32_t s = 0; s < plan_.slots.size(); ++s) {
+    const Slot& slot = plan_.slots[s];
+    int variable = graph_.node(slot.value.node).variable;
+    bool own = variable >= 0 && plan_.SlotOf(slot.value) == static_cast<int>(s);  // others are those of updates
+    if (own && slot.storage == Slot::Storage::kVariable) variable_slots_.emplace_back(s, variable);
   }
   for (const Step& step : plan_.steps) {
     for (const Step::Update& update : step.updates) ++InRun(update.variable).updates;

@@ -26,7 +26,7 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
 Result<int> Scope::FindVariable(std::string_view id) const {
   WEFT_ASSIGN_OR_RETURN(int node, graph_->FindNode(id));
   int variable = graph_->node(node).variable;
-  if (variable < 0) return NotFound("the block '", id, "' is no variable");
+  if (variable < 0 || !graph_->variable_info(variable).temporary.empty()) return NotFound("the block '", id, "' is no variable");
   return variable;
 }
 

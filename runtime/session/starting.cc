@@ -60,7 +60,8 @@ std::vector<int> Executor::ReadyToStart(const std::vector<char>& waiting) const 
     const Node& node = graph_.node(i);
     if (node.variable >= 0) {
       blocked[i] = waiting[node.variable];
-      if (waiting[node.variable] && !blocked[node.initial.node]) ready.push_back(node.variable);
+      bool starts = waiting[node.variable] && graph_.variables()[node.variable] == i;
+      if (starts && !blocked[node.initial.node]) ready.push_back(node.variable);
       continue;
     }
     for (ValueRef input : node.inputs) blocked[i] |= input.valid() && blocked[input.node];

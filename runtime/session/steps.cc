@@ -181,7 +181,8 @@ Status Executor::PlanDynamic(ResultSet& set, size_t index) {
   std::vector<InputInfo> inputs;
   for (size_t v = 0; v < node.inputs.size(); ++v) {
     const Shape* shape = dynamic.shapes[v] ? &*dynamic.shapes[v] : nullptr;
-    inputs.push_back({plan_.slots[slots[v]].dtype, shape, dynamic.shaping[v].defined() ? &dynamic.shaping[v] : nullptr});
+    const Tensor* shaping = dynamic.shaping[v].defined() ? &dynamic.shaping[v] : nullptr;
+    inputs.push_back({plan_.slots[slots[v]].dtype, shape, shaping, graph_.InfoOf(node, static_cast<uint32_t>(v))});
   }
   WEFT_ASSIGN_OR_RETURN(dynamic.block, PlanNode(node, inputs, dynamic.planned));
   if (dynamic.planned.scratch_bytes > 0) {

@@ -23,7 +23,8 @@ Status Executor::TakeReferences(ResultSet& set, const Step& step) {
     }
     if (!value.defined() && !update.may_be_empty) {
       const Node& node = graph_.node(step.node);
-      return FailedPrecondition("the variable has no value").WithPort(node.def->inputs[node.in_first.PortOf(update.input)].name);
+      const PortSpec& port = node.def->inputs[node.in_first.PortOf(update.input)];
+      return Status(port.resource ? Code::kNotFound : Code::kFailedPrecondition, "the variable has no value").WithPort(port.name);
     }
     void* data = const_cast<void*>(value.data());
     set.values[plan_.operands[step.first_input + update.input]] = {data, value.defined() ? value.count() : 0, &value.shape(), false};
@@ -91,7 +92,8 @@ void Executor::Commit() {
   if (!plan_.updates_variables) return;
   std::lock_guard lock(scope_.values_mutex_);
   for (VariableInRun& variable : variables_) {
-    if (variable.updated) scope_.variables_[variable.variable] = std::move(variable.value);
+    bool lasts = graph_.variable_info(variable.variable).temporary.empty();
+    if (variable.updated && lasts) scope_.variables_[variable.variable] = std::move(variable.value);
   }
 }
 

@@ -16,11 +16,18 @@ namespace weft {
 
 struct BlockDef;
 
+/// What a page says of a variable, whatever value it has.
+struct VariableInfo {
+  PartialShape declared;  // the shapes it may take, unless an update says otherwise
+  std::string temporary;  // the name of a TemporaryVariable; empty for others
+};
+
 /// What a plan knows of one input value.
 struct InputInfo {
   DType dtype = DType::kInvalid;
   const Shape* shape = nullptr;   // known when Plan is called; null only for a variable without a value (MayBeUninitialized)
   const Tensor* value = nullptr;  // known for ports that the block declares in ShapedBy
+  const VariableInfo* variable = nullptr;  // of references; null where the block runs alone
 };
 
 /// The signature of one block: inputs in port order, list ports expanded. `in_first[p]` is the first value of port p, in_first[ports] the
@@ -54,6 +61,9 @@ class PlanContext {
   /// False for a variable that has neither a value nor a shape yet; only where the block says MayBeUninitialized.
   template <int I>
   bool has_shape(const RefIn<I>&) const { return input(I, 0).shape != nullptr; }
+  /// What the page declares of a variable.
+  template <int I>
+  VariableInfo variable(const RefIn<I>&) const { return VariableOf(input(I, 0)); }
   /// How many values a list port has (1 for others).
   template <InputPort P>
   int count(const P&) const { return static_cast<int>(signature_.in_first[P::index + 1] - signature_.in_first[P::index]); }
@@ -77,6 +87,11 @@ class PlanContext {
   /// Every output needs a shape, or set_unknown.
   template <OutputPort P>
   void set(const P&, Shape shape, int k = 0) { planned_.outputs[signature_.out_first[P::index] + k] = std::move(shape); }
+  /// A reference output may be missing: the block's resource variant has none.
+  template <int I, int Of>
+  void set(const RefOut<I, Of>&, Shape shape) {
+    if (I + 1 < signature_.out_first.size()) planned_.outputs[signature_.out_first[I]] = std::move(shape);
+  }
   /// For sizes that came from data: invalid_argument where they are no valid shape, placed at `blame`.
   template <OutputPort P, class B>
   Status set_checked(const P& port, std::span<const int64_t> dims, const B& blame, int k = 0) {
@@ -108,6 +123,7 @@ class PlanContext {
  private:
   const InputInfo& input(int port, int k) const { return signature_.inputs[signature_.in_first[port] + k]; }
   static std::vector<int64_t> IntsOf(const Tensor& tensor);
+  static VariableInfo VariableOf(const InputInfo& input);
   void SetUnknown(uint32_t output, PartialShape partial);
 
   const BlockDef& def_;
@@ -143,6 +159,10 @@ class RunContext {
   /// run succeeds, and at once that of its RefOut.
   template <class T, int I>
   std::span<T> update(const RefIn<I>&) const { return Span<T>(updates[in_first[I]]); }
+
+  /// False for a variable without a value; only where the block says MayBeUninitialized.
+  template <int I>
+  bool has_value(const RefIn<I>&) const { return HasElements(in_value(I, 0)); }
 
   /// The memory that Plan asked for.
   template <class T = std::byte>
@@ -186,6 +206,7 @@ class RunContext {
 
  private:
   const Value& in_value(int port, int k) const { return values[inputs[in_first[port] + k]]; }
+  static bool HasElements(const Value& v) { return v.data != nullptr || (v.shape != nullptr && v.shape->count() == 0); }
   template <class T>
   static std::span<T> Span(const Value& v) { return {static_cast<T*>(v.data), static_cast<size_t>(v.count)}; }
 };

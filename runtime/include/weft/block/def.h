@@ -31,7 +31,8 @@ using PlanFunction = std::function<Result<PlannedBlock>(PlanContext&)>;
 enum class Structural : uint8_t {
   kNone,
   kConstant,      // Const, Const_ex, Input, Input_Initializer, Tensor: the value of an input as an output
-  kVariable,      // Variable
+  kVariable,      // Variable, VarHandleOp
+  kTemporary,     // TemporaryVariable: a variable for one run
   kList,          // InputList: outputs to a list
   kOperation,     // Operation: a block as an operation
   kOutput,        // Output: an operation's output by index
@@ -48,6 +49,11 @@ enum class Flow : uint8_t {
   kForward,  // output 0 is input 0: no step copies it, the slot shares its memory (Identity)
   kSwitch,   // input 0 goes to output 0 or, where the boolean input 1 is true, to output 1; the other is dead
   kMerge,    // output 0 is the input that is not dead, output 1 its index
+  kSelect,   // output 0 is the one of the references after input 0 that the integer input 0 names
+  // Loops: a frame is what lies between Enter and Exit blocks; its turns are iterations.
+  kEnter,          // output 0 is input 0, in the frame's first iteration, or in each where it says is_constant
+  kExit,           // output 0 is input 0, outside of the frame
+  kNextIteration,  // output 0 is input 0, in the frame's next iteration
 };
 
 struct BlockDef {
@@ -68,7 +74,7 @@ struct BlockDef {
   bool internal = false;   // made by gradients only; not offered in a palette
   bool elementwise = false;  // output 0 may be written over an input of its size: element i needs only elements i
   std::vector<int> shaped_by;     // inputs whose values shape the outputs (Reshape's shape)
-  std::vector<int> uninitialized;  // reference inputs whose variable need not have a value yet (Assign)
+  std::vector<int> uninitialized;  // reference inputs whose variable need not have a value (Assign, IsVariableInitialized)
   std::vector<int> updates;       // reference inputs whose variable the block updates
 
   PlanFunction plan;                     // empty for structural blocks

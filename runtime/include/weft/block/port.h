@@ -5,7 +5,10 @@
 //   constexpr InList<0> inputs{"inputs", "T", "N", "..."};   N values of type T
 //   constexpr InTuple<1> components{"components", "Tcomponents", "..."};  values whose types the list attribute names
 //   constexpr RefIn<0> var{"var", "T", "..."};               a variable, to read and to update
+//   constexpr RefInList<1> inputs{"inputs", "T", "N", "..."};  N variables
 //   constexpr RefOut<0, 0> out{"out", "T", "..."};           the variable of RefIn<0> after the update
+//
+// The resource variant of a block has the same constants, declared by .Ports(AsResource(var), ...), and no RefOut.
 #pragma once
 
 #include <string>
@@ -37,6 +40,7 @@ struct PortSpec {
   DType dtype = DType::kInvalid;    // the one type it takes, or kInvalid
   std::string list_attr;            // see PortList
   int reference_of = -1;            // a reference output: the input whose variable it is
+  bool resource = false;            // a reference that TensorFlow passes as a handle: listed as DT_RESOURCE
   bool optional = false;            // structural blocks: may stay unconnected
   std::string doc;                  // its shape, and what it is
 };
@@ -60,6 +64,12 @@ template <int I>
 struct RefIn {
   static constexpr int index = I;
   const char *name, *type, *doc;
+  bool resource = false;
+};
+template <int I>
+struct RefInList {
+  static constexpr int index = I;
+  const char *name, *type, *length, *doc;
 };
 template <int I>
 struct Out {
@@ -81,7 +91,15 @@ struct RefOut {
   static constexpr int index = I;
   static constexpr int of = Of;
   const char *name, *type, *doc;
+  bool resource = false;
 };
+
+/// The same port as one that TensorFlow passes as a handle; plans and runs cannot tell the difference.
+template <class P>
+constexpr P AsResource(P reference) {
+  reference.resource = true;
+  return reference;
+}
 
 /// Ports of structural blocks: of any type, of a kind other than a tensor, lists without a length attribute, or left unconnected.
 enum class Presence : uint8_t { kRequired, kOptional };
@@ -138,6 +156,13 @@ template <int I>
 PortSpec SpecOf(const RefIn<I>& p) {
   PortSpec spec = MakePortSpec(p.name, p.type, p.doc);
   spec.kind = PortKind::kReference;
+  spec.resource = p.resource;
+  return spec;
+}
+template <int I>
+PortSpec SpecOf(const RefInList<I>& p) {
+  PortSpec spec = ListSpecOf(p);
+  spec.kind = PortKind::kReference;
   return spec;
 }
 template <int I, int Of>
@@ -145,6 +170,7 @@ PortSpec SpecOf(const RefOut<I, Of>& p) {
   PortSpec spec = MakePortSpec(p.name, p.type, p.doc);
   spec.kind = PortKind::kReference;
   spec.reference_of = Of;
+  spec.resource = p.resource;
   return spec;
 }
 
@@ -174,6 +200,8 @@ template <int I>
 inline constexpr bool kIsInput<InTuple<I>> = true;
 template <int I>
 inline constexpr bool kIsInput<RefIn<I>> = true;
+template <int I>
+inline constexpr bool kIsInput<RefInList<I>> = true;
 template <int I>
 inline constexpr bool kIsInput<StructuralIn<I>> = true;
 

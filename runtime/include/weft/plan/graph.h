@@ -42,6 +42,14 @@ class PortTable {
   std::shared_ptr<const std::vector<uint32_t>> own_;
 };
 
+/// What lies between the Enter and Exit blocks of one frame_name: the blocks that a loop runs in each iteration. Frame 0 is the page.
+struct Frame {
+  std::string name;
+  int parent = -1;
+  int depth = 0;
+  int enter = -1;  // the page's first block that enters it
+};
+
 /// Nodes 0 ... blocks-1 are the page's blocks in page order; literals and gradient blocks follow.
 struct Node {
   const BlockDef* def = nullptr;  // null: a literal on the page, or a block of an unknown type (then `broken`)
@@ -55,9 +63,10 @@ struct Node {
   std::vector<DType> output_types;
   Tensor constant;            // literals and constant blocks
   int order = -1;             // place in an order in which producers precede consumers
-  int variable = -1;          // of Variable nodes: index into Graph::variables
+  int variable = -1;          // of Variable, VarHandleOp and TemporaryVariable nodes: index into Graph::variables; nodes may share one
   ValueRef initial;           // of Variable nodes with a wired initial value
   int target = -1;            // of Operation and Output nodes: the node they stand for
+  int frame = 0;              // of its outputs: index into Graph::frames(). Literals, constants and variables hold in every frame
 };
 
 /// A ClientSession block, or a default that a host makes.
@@ -92,8 +101,14 @@ class Graph {
   const Registry& registry() const { return registry_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int i) const { return nodes_[i]; }
-  /// Nodes of Variable blocks.
+  /// By variable: its node; of several that share it the one whose initial value counts.
   const std::vector<int>& variables() const { return variables_; }
+  /// What the page declares of each.
+  const VariableInfo& variable_info(int variable) const { return variable_infos_[variable]; }
+  /// The page, and the loops' frames; each after the one that it lies in.
+  const std::vector<Frame>& frames() const { return frames_; }
+  /// The frame whose steps the node runs among: of Enter the one it enters, of Exit the one it leaves.
+  int HomeFrame(int node) const;
   /// The page's ClientSession blocks, in page order.
   const std::vector<SessionSpec>& sessions() const { return sessions_; }
   /// Fetches of every output that nobody reads, for pages without a session. Broken blocks are among those to run, so that a plan finds
@@ -107,8 +122,14 @@ class Graph {
   /// "ID.port" or "ID.port[2]" of a value.
   std::string ValueName(ValueRef value) const;
   DType TypeOf(ValueRef value) const { return nodes_[value.node].output_types[value.output]; }
-  /// The Variable node that a reference value stands for, or -1.
+  /// The Variable node that a reference value stands for, or -1 where only a run can tell (RefSelect).
   int VariableOf(ValueRef value) const;
+  /// All Variable nodes that a reference value may stand for.
+  std::vector<int> VariablesOf(ValueRef value) const;
+  /// Where a reference value comes from: a Variable, or a RefSelect that chooses one. Invalid for other values.
+  ValueRef ReferenceRoot(ValueRef value) const;
+  /// Of an input value that is a reference; null for others.
+  const VariableInfo* InfoOf(const Node& reader, uint32_t input) const;
   /// Reference values only: the input of the node whose variable this output is.
   ValueRef ReferenceSource(ValueRef value) const;
 
@@ -131,6 +152,8 @@ class Graph {
   std::vector<Node> nodes_;
   std::unordered_map<std::string_view, int> by_id_;
   std::vector<int> variables_;
+  std::vector<Frame> frames_ = std::vector<Frame>(1);
+  std::vector<VariableInfo> variable_infos_;
   std::vector<SessionSpec> sessions_;
 };
 

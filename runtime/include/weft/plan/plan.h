@@ -9,6 +9,11 @@
 
 namespace weft {
 
+/// Whether a step of the flow only hands on its input 0.
+inline bool IsForward(Flow flow) {
+  return flow == Flow::kForward || flow == Flow::kEnter || flow == Flow::kExit || flow == Flow::kNextIteration;
+}
+
 /// What a session keeps as results: the outputs of every block it evaluates, or only those asked for.
 enum class Keep : uint8_t { kAll, kAsked };
 
@@ -56,11 +61,14 @@ struct Step {
     kForward,  // the output shares the input's memory
     kSwitch,
     kMerge,
+    kSelect,
     kDynamic,  // plan the block first: shapes or shaping values come from the run
   };
   struct Update {
     uint32_t input;  // input value of the block: a reference. Its slot is this step's own: the variable as the last update left it
-    int variable;    // index into Graph::variables()
+    int variable;    // index into Graph::variables(); -1: the one that `selector` holds
+    int selector = -1;         // slot of the RefSelect that says which variable it is, or -1
+    std::vector<int> choices;  // of those, where there is a selector
     std::optional<Shape> before;  // the variable's shape when the step starts, where it is known before the run
     Shape shape;                  // of the new value; not for kDynamic
     bool may_be_empty = false;    // the variable need not have a value yet
@@ -68,22 +76,34 @@ struct Step {
   Kind kind = Kind::kRun;
   int node = -1;
   uint32_t first_input = 0, first_output = 0;  // into Plan::operands; what a fed output computes goes to a slot of its own
-  PlannedBlock block;                          // not for kDynamic, kForward, kSwitch, kMerge
+  PlannedBlock block;                          // not for kDynamic, kForward, kSwitch, kMerge, kSelect
   std::vector<Update> updates;
+  std::vector<std::pair<uint32_t, int>> reads;  // in loops: input values that are variables which the loop updates, read as they are now
+  int loop = -1;                                // index into Plan::loops: the innermost that it runs in
   int64_t scratch_bytes = 0;
   int64_t scratch_offset = 0;  // in the arena
+};
+
+/// Steps that run again for as long as a NextIteration among them gets a value. Loops come before those that they contain.
+struct Loop {
+  int frame = 0;    // index into Graph::frames()
+  int parent = -1;  // index into Plan::loops
+  int first = 0, last = -1;         // its steps, those of inner loops included
+  std::vector<uint32_t> entering;   // slots that have a value in the first iteration only
+  std::vector<uint32_t> next;       // slots that keep their value for the next iteration
 };
 
 struct Plan {
   std::vector<Slot> slots;
   std::vector<Step> steps;
+  std::vector<Loop> loops;
   std::vector<uint32_t> operands;  // slots of the inputs and outputs of all steps
   std::vector<int> first_slot;     // by node: slot of its output 0, or -1
   std::vector<ValueRef> fetches;
-  std::vector<int> variables;           // indices into Graph::variables() that the plan reads or updates
+  std::vector<int> variables;           // indices into Graph::variables() that the plan reads or updates; some more than once
   std::vector<int> required_variables;  // those that need a value when the run starts
   Keep keep = Keep::kAll;
-  bool has_dead_values = false;  // there is a Switch
+  bool has_dead_values = false;  // there is a Switch, or a loop
   bool updates_variables = false;
   int64_t arena_bytes = 0;        // memory shared by values that are not kept
   int64_t kept_bytes = 0;         // results
@@ -110,10 +130,6 @@ Status PlaceAtNode(const Graph& graph, int node, Status status);
 
 /// The values that shape the outputs of a dynamic step, and the call of its Plan. Shared by the planner and the executor.
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes);
-
-/// The order of steps that update variables or depend on such (`late`, producers first): updates of one variable in page order, where
-/// wires do not say otherwise.
-std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late);
 
 /// Gives arena slots their offsets: each value lives from its step to its last use; an element-wise output may take over an input's place.
 void PlanMemory(const Graph& graph, Plan& plan);

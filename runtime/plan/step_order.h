@@ -1,0 +1,46 @@
+// The order of steps: updates of variables, and blocks that wait for what others of the same run do.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "weft/plan/graph.h"
+
+namespace weft {
+
+/// What is put in order as one: a node alone, or all nodes of a loop, which the first of them stands for.
+class Clusters {
+ public:
+  void Join(std::vector<int> nodes) {
+    for (int node : nodes) first_[node] = nodes[0];
+    int first = nodes[0];
+    members_[first] = std::move(nodes);
+  }
+  /// The node that stands for the cluster of a node.
+  int Of(int node) const {
+    if (first_.empty()) return node;
+    auto it = first_.find(node);
+    return it == first_.end() ? node : it->second;
+  }
+  /// The nodes that `node` stands for; the span of a lone node is over the argument.
+  std::span<const int> Members(const int& node) const {
+    if (members_.empty()) return {&node, 1};
+    auto it = members_.find(node);
+    return it == members_.end() ? std::span<const int>(&node, 1) : std::span<const int>(it->second);
+  }
+
+ private:
+  std::unordered_map<int, int> first_;
+  std::unordered_map<int, std::vector<int>> members_;
+};
+
+/// The order of nodes that update variables or depend on such (`late`, producers first): updates of one variable in page order, where wires
+/// do not say otherwise.
+std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late, const Clusters& clusters);
+
+/// Reorders nodes, given with producers before consumers, so that those that may wait (BlockDef::waits) come after all that do not depend
+/// on them; the rest keep their order. Of several that may wait, one whose resource no later node fills goes first.
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters);
+
+}  // namespace weft
