@@ -1,4 +1,7 @@
-// Equal, Greater: comparisons of two operands that are stretched over one another.
+// Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual: comparisons of two operands that are stretched over one another; and
+// ApproximateEqual, of operands of one shape.
+#include <cmath>
+
 #include "blocks/elementwise.h"
 
 namespace weft::blocks {
@@ -6,10 +9,12 @@ namespace {
 
 constexpr In<0> x{"x", "T", "any shape"};
 constexpr In<1> y{"y", "T", "a shape that fits x: sizes equal or 1, from the last axis on"};
+constexpr In<1> same_y{"y", "T", "the shape of x"};
 constexpr Out<0> z{"z", "DT_BOOL", "the common shape of x and y"};
 
 constexpr Attr<bool> incompatible_shape_error{"incompatible_shape_error", "true",
                                               "whether shapes that do not fit are an error; false: the result is then a single element"};
+constexpr Attr<float> tolerance{"tolerance", "1e-05", "the largest difference that counts as equal"};
 
 constexpr auto kComparable = kNumbers + kQuantized + TypeList<bool, std::string>{};
 
@@ -17,9 +22,25 @@ struct EqualOp {
   template <class T>
   bool operator()(const T& a, const T& b) const { return a == b; }
 };
+struct NotEqualOp {
+  template <class T>
+  bool operator()(const T& a, const T& b) const { return a != b; }
+};
 struct GreaterOp {
   template <class T>
   bool operator()(T a, T b) const { return a > b; }
+};
+struct GreaterEqualOp {
+  template <class T>
+  bool operator()(T a, T b) const { return a >= b; }
+};
+struct LessOp {
+  template <class T>
+  bool operator()(T a, T b) const { return a < b; }
+};
+struct LessEqualOp {
+  template <class T>
+  bool operator()(T a, T b) const { return a <= b; }
 };
 
 struct Equality {
@@ -37,21 +58,74 @@ Result<Equality> PlanEquality(PlanContext& ctx) {
 }
 
 /// Tensors whose shapes do not fit are not equal.
-constexpr auto RunEqual = []<class T>(const Equality& plan, RunContext& ctx) {
-  if (plan.fits) Broadcast<EqualOp, T>(plan.loops, ctx);
-  else ctx.out<bool>(z)[0] = false;
+template <class Op, bool kUnfit>
+constexpr auto RunEquality = []<class T>(const Equality& plan, RunContext& ctx) {
+  if (plan.fits) Broadcast<Op, T>(plan.loops, ctx);
+  else ctx.out<bool>(z)[0] = kUnfit;
+};
+
+Result<float> PlanApproximate(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(PlanPairs(ctx));
+  return ctx.attr(tolerance);
+}
+
+/// The distance of two numbers, in the type it is compared in.
+template <class T>
+auto Distance(const T& a, const T& b) {
+  if constexpr (Integer<T>) return static_cast<double>(a > b ? WrapSubtract(a, b) : WrapSubtract(b, a));
+  else if constexpr (ShortFloat<T>) return std::abs(static_cast<float>(a) - static_cast<float>(b));
+  else return std::abs(a - b);
+}
+
+constexpr auto RunApproximate = []<class T>(const float& tolerance, RunContext& ctx) {
+  const T* left = ctx.in<T>(x).data();
+  const T* right = ctx.in<T>(y).data();
+  const auto out = ctx.out<bool>(z);
+  bool* to = out.data();
+  using D = decltype(Distance(*left, *right));
+  const D bound = static_cast<D>(tolerance);
+  ctx.workers().For(static_cast<int64_t>(out.size()), 32768, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = Distance(left[i], right[i]) <= bound;
+  });
 };
 
 }  // namespace
 
+BlockDef ApproximateEqual() {
+  return Block("ApproximateEqual", "Whether |x - y| is at most a tolerance, element by element; false for NaN and for equal infinities.")
+      .Ports(x, same_y, z).Types("T", kNumbers).Attrs(tolerance).NotDifferentiable().Kernel(PlanApproximate, RunApproximate);
+}
+
 BlockDef Equal() {
   return Block("Equal", "Whether x equals y, element by element; NaN equals nothing.")
-      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable().Kernel(PlanEquality, RunEqual);
+      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable()
+      .Kernel(PlanEquality, RunEquality<EqualOp, false>);
+}
+
+BlockDef NotEqual() {
+  return Block("NotEqual", "Whether x differs from y, element by element; NaN differs from everything.")
+      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable()
+      .Kernel(PlanEquality, RunEquality<NotEqualOp, true>);
 }
 
 BlockDef Greater() {
   return Block("Greater", "Whether x is greater than y, element by element; false where either is NaN.")
       .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<GreaterOp>);
+}
+
+BlockDef GreaterEqual() {
+  return Block("GreaterEqual", "Whether x is greater than y or equal to it, element by element; false where either is NaN.")
+      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<GreaterEqualOp>);
+}
+
+BlockDef Less() {
+  return Block("Less", "Whether x is less than y, element by element; false where either is NaN.")
+      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<LessOp>);
+}
+
+BlockDef LessEqual() {
+  return Block("LessEqual", "Whether x is less than y or equal to it, element by element; false where either is NaN.")
+      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<LessEqualOp>);
 }
 
 }  // namespace weft::blocks
