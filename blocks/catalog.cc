@@ -47,7 +47,9 @@
   BLOCK(array_ops, Dequantize) \
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(math, Div) \
+  BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
+  BLOCK(control_flow_ops, Exit) \
   BLOCK(math, Exp) \
   BLOCK(math, Expm1) \
   BLOCK(data_flow_ops, FIFOQueue) \
@@ -85,6 +87,7 @@
   BLOCK(math, LogicalAnd) \
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
+  BLOCK(control_flow_ops, LoopCond) \
   BLOCK(math, MatMul) \
   BLOCK(math, Max) \
   BLOCK(nn, MaxPool) \
@@ -99,6 +102,7 @@
   BLOCK(random, Multinomial) \
   BLOCK(math, Multiply) \
   BLOCK(math, Negate) \
+  BLOCK(control_flow_ops, NextIteration) \
   BLOCK(math, NotEqual) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
@@ -145,6 +149,9 @@
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
   BLOCK(math, ReciprocalGrad) \
+  BLOCK(control_flow_ops, RefNextIteration) \
+  BLOCK(control_flow_ops, RefSelect) \
+  BLOCK(control_flow_ops, RefSwitch) \
   BLOCK(nn, Relu) \
   BLOCK(nn, ReluGrad) \
   BLOCK(math, RequantizationRange) \

@@ -1,5 +1,5 @@
 // What reductions over axes have in common: ports, attributes, the plan. A reduction is declared by its ports, its types and
-// `Kernel(reduction::Plan, reduction::Run<kernels::SumOf>)`.
+// `Kernel(reduction::Plan, Run)`, where Run calls kernels::Reduce with an operation as in kernels/reduce.h.
 #pragma once
 
 #include "blocks/kernels/reduce.h"
@@ -20,11 +20,5 @@ Result<std::vector<bool>> ReducedAxes(const Tensor& axes, std::string_view port,
 
 /// Sizes without the flagged axes, or with 1 for them.
 std::vector<int64_t> ReducedDims(const Shape& shape, const std::vector<bool>& is_reduced, bool keep);
-
-/// The kernel of a reduction; Op is a struct as kernels::SumOf.
-template <template <class> class Op>
-inline constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
-  kernels::Reduce<Op<T>>(layout, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.scratch().data(), ctx.workers());
-};
 
 }  // namespace weft::blocks::reduction

@@ -5,56 +5,62 @@
 #include <cstdint>
 #include <limits>
 
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/reduce.h"
 
 namespace weft::kernels {
 
-/// Whether x displaces `best`. A NaN never does, and nothing displaces itself, so that the first of equals stays.
-struct Greater {
-  template <class T>
-  static bool Better(T x, T best) { return x > best; }
-  template <class T>
-  static T Worst() { return std::numeric_limits<T>::lowest(); }
-};
-struct Less {
-  template <class T>
-  static bool Better(T x, T best) { return x < best; }
-  template <class T>
-  static T Worst() { return std::numeric_limits<T>::max(); }
+/// Positions in memory: integers of 2, 4 or 8 bytes, which wrap.
+struct Positions {
+  void* data;
+  size_t bytes;
+
+  void Store(int64_t at, const int64_t* from, int64_t count) const {
+    if (bytes == 8) StoreAs<uint64_t>(at, from, count);
+    else if (bytes == 4) StoreAs<uint32_t>(at, from, count);
+    else StoreAs<uint16_t>(at, from, count);
+  }
+
+ private:
+  template <class I>
+  void StoreAs(int64_t at, const int64_t* from, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) static_cast<I*>(data)[at + i] = static_cast<I>(from[i]);
+  }
 };
 
-/// in is [outer, size, inner]. Writes the outputs [begin, end) of [outer, inner]: where along `size` the best element is, as an I (that
-/// wraps). Only elements better than the worst finite one count; where there is none, the position is 0.
-template <class Order, class I, class T>
-void ArgExtreme(const T* in, int64_t size, int64_t inner, int64_t begin, int64_t end, I* out) {
-  using A = std::conditional_t<ShortFloat<T>, float, T>;
+/// in is [outer, size, inner], T a float or an unsigned integer. Writes the outputs [begin, end) of [outer, inner]: where along `size` the
+/// best element is, of equals the first. Only elements better than the worst finite one count, and NaN is none of them; where there is
+/// none, the position is 0.
+template <class T>
+void ArgExtreme(const ExtremeOf<T> order, const T* in, int64_t size, int64_t inner, int64_t begin, int64_t end, const Positions& out) {
+  using A = Accumulator<T>;
   constexpr int64_t kChunk = 256;
+  // The worst value that T has, which for half is not that of float.
+  const A worst = WidenOne<A>(std::numeric_limits<T>::lowest());
   while (begin < end) {
     const int64_t row = begin / inner, column = begin % inner;
     const int64_t width = std::min({kChunk, inner - column, end - begin});
     const T* from = in + row * size * inner + column;
     if (width == 1) {
-      // The worst value that T has, which for half is not that of float.
-      A best = WidenOne<A>(Order::template Worst<T>());
+      A best = worst;
       int64_t position = 0;
       for (int64_t i = 0; i < size; ++i) {
-        const A x = WidenOne<A>(from[i * inner]);
-        if (Order::Better(x, best)) best = x, position = i;
+        const A x = order.Key(WidenOne<A>(from[i * inner]));
+        if (x > best) best = x, position = i;
       }
-      out[begin] = static_cast<I>(position);
+      out.Store(begin, &position, 1);
     } else {
       A best[kChunk];
       int64_t position[kChunk] = {};
-      std::fill(best, best + width, WidenOne<A>(Order::template Worst<T>()));
+      std::fill(best, best + width, worst);
       for (int64_t i = 0; i < size; ++i) {
         for (int64_t j = 0; j < width; ++j) {
-          const A x = WidenOne<A>(from[i * inner + j]);
-          const bool better = Order::Better(x, best[j]);
+          const A x = order.Key(WidenOne<A>(from[i * inner + j]));
+          const bool better = x > best[j];
           best[j] = better ? x : best[j];
           position[j] = better ? i : position[j];
         }
       }
-      for (int64_t j = 0; j < width; ++j) out[begin + j] = static_cast<I>(position[j]);
+      out.Store(begin, position, width);
     }
     begin += width;
   }

@@ -71,7 +71,23 @@ class Walker {
 // ---- what is computed ------------------------------------------------------------------------------------------------------------
 //
 // T is the element type; In what Add sees (float for half and bfloat16); Acc the running value. kOneIsItself: a reduction of one element is
-// that element. Finish gets the number of elements that were reduced.
+// that element. Finish gets the number of elements that were reduced. kPlain: not worth the loops that are made for speed. An operation may
+// have parameters; integers that wrap are reduced as unsigned ones (UnsignedOf), which saves every other instance.
+
+template <class T>
+struct UnsignedOfType {
+  using Type = T;
+};
+template <Integer T>
+struct UnsignedOfType<T> {
+  using Type = std::make_unsigned_t<T>;
+};
+/// The unsigned integer of the same size; other types as they are.
+template <class T>
+using UnsignedOf = typename UnsignedOfType<T>::Type;
+
+template <class Op>
+inline constexpr bool kIsPlain = requires { Op::kPlain; };
 
 template <class T>
 using ReduceIn = Accumulator<T>;
@@ -89,16 +105,26 @@ struct SumAccumulator<T> {
   using Type = complex128;
 };
 
+/// A sum, divided by `divisor`: the mean of floats and complex numbers.
 template <class T>
 struct SumOf {
   using In = ReduceIn<T>;
   using Acc = typename SumAccumulator<T>::Type;
   static constexpr bool kOneIsItself = true;
+  double divisor = 1;  // for integers always 1
+
   static constexpr Acc Identity() { return Acc(0); }
   static Acc Add(Acc a, In x) { return WrapAdd(a, static_cast<Acc>(x)); }
   static Acc Join(Acc a, Acc b) { return WrapAdd(a, b); }
-  static T Finish(Acc a, int64_t) { return Round(a); }
+  T Finish(Acc a, int64_t) const {
+    if constexpr (Integer<T>) return a;
+    else return Round(divisor == 1 ? a : Divide(a, divisor));
+  }
 
+  static Acc Divide(Acc a, double n) {
+    if constexpr (Complex<T>) return Acc(a.real() / n, a.imag() / n);
+    else return a / static_cast<Acc>(n);
+  }
   /// To T, once.
   static T Round(Acc a) {
     if constexpr (ShortFloat<T>) return RoundToShort(a);
@@ -117,34 +143,23 @@ struct SumOf {
   }
 };
 
-/// Integers are averaged without wrapping and cut towards zero. The mean of no floats is NaN, of no integers or complex numbers 0.
-template <class T>
-struct MeanOf : SumOf<T> {};
-template <Float T>
-struct MeanOf<T> : SumOf<T> {
-  static T Finish(double a, int64_t count) { return SumOf<T>::Round(a / static_cast<double>(count)); }
-  /// What one of `count` elements has of the gradient x of their mean.
-  static T Share(T x, int64_t count) { return Finish(static_cast<double>(x), count); }
-};
-template <Complex T>
-struct MeanOf<T> : SumOf<T> {
-  static T Finish(complex128 a, int64_t count) {
-    const double n = static_cast<double>(std::max<int64_t>(count, 1));
-    return static_cast<T>(complex128(a.real() / n, a.imag() / n));
-  }
-  static T Share(T x, int64_t count) { return Finish(x, count); }
-};
+/// Integers are averaged without wrapping and cut towards zero; the mean of none is 0.
 template <Integer T>
-struct MeanOf<T> {
+struct IntegerMeanOf {
   using In = T;
   using Acc = std::conditional_t<(sizeof(T) < 8), int64_t, __int128>;
-  static constexpr bool kOneIsItself = true;
+  static constexpr bool kOneIsItself = true, kPlain = true;
   static constexpr Acc Identity() { return 0; }
   static Acc Add(Acc a, In x) { return a + static_cast<Acc>(x); }
   static Acc Join(Acc a, Acc b) { return a + b; }
   static T Finish(Acc a, int64_t count) { return count == 0 ? T{0} : static_cast<T>(a / count); }
-  static T Share(T x, int64_t count) { return Finish(static_cast<Acc>(x), count); }
 };
+
+/// What a mean of `count` elements is divided by: the mean of no floats is NaN, of no complex numbers 0.
+template <class T>
+double MeanDivisor(int64_t count) {
+  return static_cast<double>(Complex<T> ? std::max<int64_t>(count, 1) : count);
+}
 
 /// Half the sum of squares.
 template <Float T>
@@ -154,15 +169,66 @@ struct HalfSquaresOf : SumOf<T> {
   static T Finish(double a, int64_t) { return SumOf<T>::Round(0.5 * a); }
 };
 
-/// Of bool.
+/// Integers wrap; floats multiply in double.
+template <class T>
+struct ProductOf {
+  using In = ReduceIn<T>;
+  using Acc = typename SumAccumulator<T>::Type;
+  static constexpr bool kOneIsItself = true;
+  static constexpr Acc Identity() { return Acc(1); }
+  static Acc Add(Acc a, In x) { return Join(a, static_cast<Acc>(x)); }
+  static Acc Join(Acc a, Acc b) {
+    if constexpr (Complex<T>) return Acc(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    else return WrapMultiply(a, b);
+  }
+  static T Finish(Acc a, int64_t) { return SumOf<T>::Round(a); }
+};
+
+/// The greatest or the least element, of floats and unsigned integers: the greatest x * sign, or x ^ flip. NaN goes before all.
+/// Of no elements, the worst value of the type.
+template <class T>
+struct ExtremeOf {
+  using In = ReduceIn<T>;
+  using Acc = In;
+  static constexpr bool kOneIsItself = true;
+  Acc key = 1;  // the sign, or the bits to flip
+
+  static constexpr Acc Identity() {
+    if constexpr (Integer<T>) return 0;
+    else return -std::numeric_limits<Acc>::infinity();
+  }
+  Acc Key(In x) const {
+    if constexpr (Integer<T>) return x ^ key;
+    else return x * key;
+  }
+  Acc Add(Acc a, In x) const { return Join(a, Key(x)); }
+  static Acc Join(Acc a, Acc b) {
+    if constexpr (Integer<T>) return a < b ? b : a;
+    else return a > b || a != a ? a : b;
+  }
+  T Finish(Acc a, int64_t) const { return static_cast<T>(Key(a)); }
+
+  /// For elements of type T, which may be signed.
+  template <class Signed>
+  static ExtremeOf Make(bool greatest) {
+    if constexpr (!Integer<T>) return {greatest ? Acc(1) : Acc(-1)};
+    else {
+      constexpr T kTop = std::is_signed_v<Signed> ? static_cast<T>(std::numeric_limits<Signed>::min()) : T{0};
+      return {greatest ? kTop : static_cast<T>(~kTop)};
+    }
+  }
+};
+
+/// Of bool: whether all are true; with `flip`, whether any is.
 struct AllOf {
   using In = bool;
   using Acc = uint8_t;
   static constexpr bool kOneIsItself = true;
+  uint8_t flip = 0;
   static constexpr Acc Identity() { return 1; }
-  static Acc Add(Acc a, bool x) { return a & static_cast<Acc>(x); }
+  Acc Add(Acc a, bool x) const { return a & (static_cast<Acc>(x) ^ flip); }
   static Acc Join(Acc a, Acc b) { return a & b; }
-  static bool Finish(Acc a, int64_t) { return a != 0; }
+  bool Finish(Acc a, int64_t) const { return (a ^ flip) != 0; }
 };
 
 // ---- how -------------------------------------------------------------------------------------------------------------------------
@@ -175,16 +241,16 @@ inline constexpr int64_t kBlock = 128;           // elements added one after ano
 
 /// total = total joined with x[0, n).
 template <class Op>
-void ReduceWide(const typename Op::In* x, int64_t n, typename Op::Acc& total) {
+void ReduceWide(Op op, const typename Op::In* x, int64_t n, typename Op::Acc& total) {
   using Acc = typename Op::Acc;
   constexpr int kLanes = sizeof(Acc) <= 2 ? 64 : 32;
   while (n >= kLanes) {
     Acc lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = Op::Add(Op::Identity(), x[l]);
+    for (int l = 0; l < kLanes; ++l) lane[l] = op.Add(Op::Identity(), x[l]);
     const int64_t steps = std::min(n / kLanes, kBlock);
     x += kLanes;
     for (int64_t s = 1; s < steps; ++s, x += kLanes) {
-      for (int l = 0; l < kLanes; ++l) lane[l] = Op::Add(lane[l], x[l]);
+      for (int l = 0; l < kLanes; ++l) lane[l] = op.Add(lane[l], x[l]);
     }
     for (int half = kLanes / 2; half > 0; half /= 2) {
       for (int l = 0; l < half; ++l) lane[l] = Op::Join(lane[l], lane[l + half]);
@@ -192,12 +258,12 @@ void ReduceWide(const typename Op::In* x, int64_t n, typename Op::Acc& total) {
     total = Op::Join(total, lane[0]);
     n -= steps * kLanes;
   }
-  for (int64_t i = 0; i < n; ++i) total = Op::Add(total, x[i]);
+  for (int64_t i = 0; i < n; ++i) total = op.Add(total, x[i]);
 }
 
 /// The results of `count` short runs that follow one another, several side by side so that none waits for another.
 template <class Op, class T, class Store>
-void ReduceShortRuns(const T* x, int64_t run, int64_t count, Store&& store) {
+void ReduceShortRuns(Op op, const T* x, int64_t run, int64_t count, Store&& store) {
   using In = typename Op::In;
   constexpr int kSide = 8;
   for (int64_t first = 0; first < count; first += kSide, x += kSide * run) {
@@ -205,11 +271,11 @@ void ReduceShortRuns(const T* x, int64_t run, int64_t count, Store&& store) {
     for (auto& total : totals) total = Op::Identity();
     if (first + kSide <= count) {
       for (int64_t i = 0; i < run; ++i) {
-        for (int s = 0; s < kSide; ++s) totals[s] = Op::Add(totals[s], WidenOne<In>(x[s * run + i]));
+        for (int s = 0; s < kSide; ++s) totals[s] = op.Add(totals[s], WidenOne<In>(x[s * run + i]));
       }
     } else {
       for (int64_t s = 0; s < count - first; ++s) {
-        for (int64_t i = 0; i < run; ++i) totals[s] = Op::Add(totals[s], WidenOne<In>(x[s * run + i]));
+        for (int64_t i = 0; i < run; ++i) totals[s] = op.Add(totals[s], WidenOne<In>(x[s * run + i]));
       }
     }
     for (int64_t s = 0; s < std::min<int64_t>(kSide, count - first); ++s) store(first + s, totals[s]);
@@ -217,23 +283,25 @@ void ReduceShortRuns(const T* x, int64_t run, int64_t count, Store&& store) {
 }
 
 template <class Op, class T>
-void ReduceRun(const T* x, int64_t n, typename Op::Acc& total) {
+void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total) {
   using In = typename Op::In;
-  if constexpr (std::is_same_v<In, T>) {
-    ReduceWide<Op>(x, n, total);
+  if constexpr (kIsPlain<Op>) {
+    for (int64_t i = 0; i < n; ++i) total = op.Add(total, x[i]);
+  } else if constexpr (std::is_same_v<In, T>) {
+    ReduceWide(op, x, n, total);
   } else {
     In wide[1024];
     for (int64_t i = 0; i < n; i += 1024) {
       const int64_t count = std::min<int64_t>(1024, n - i);
       Widen(x + i, wide, count);
-      ReduceWide<Op>(wide, count, total);
+      ReduceWide(op, wide, count, total);
     }
   }
 }
 
 /// sums[j] = sums[j] joined with x[r * stride + j] for r < rows, j < width (at most kColumns).
 template <class Op, class T>
-void AddRows(const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* sums) {
+void AddRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* sums) {
   using In = typename Op::In;
   using Acc = typename Op::Acc;
   [[maybe_unused]] In wide[std::is_same_v<In, T> ? 1 : 2 * kColumns];
@@ -251,33 +319,33 @@ void AddRows(const T* x, int64_t rows, int64_t stride, int64_t width, typename O
     const In* second = row(x + (r + 1) * stride, 1);
 #pragma omp simd
     for (int64_t j = 0; j < width; ++j) {
-      const Acc sum = Op::Add(sums[j], first[j]);
-      sums[j] = Op::Add(sum, second[j]);
+      const Acc sum = op.Add(sums[j], first[j]);
+      sums[j] = op.Add(sum, second[j]);
     }
   }
   if (r < rows) {
     const In* last = row(x + r * stride, 0);
-    for (int64_t j = 0; j < width; ++j) sums[j] = Op::Add(sums[j], last[j]);
+    for (int64_t j = 0; j < width; ++j) sums[j] = op.Add(sums[j], last[j]);
   }
 }
 
 /// The same for any number of rows, in blocks. Narrow rows that follow one another are taken several at a time, as one wide row.
 template <class Op, class T>
-void ReduceRows(const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
+void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
   using Acc = typename Op::Acc;
   const int64_t group = stride == width && width <= 32 ? 128 / width : 1;
-  if (rows < 2 * group || (group == 1 && rows <= kBlock)) return AddRows<Op>(x, rows, stride, width, total);
+  if (rows < 2 * group || (group == 1 && rows <= kBlock)) return AddRows(op, x, rows, stride, width, total);
   Acc sums[kColumns];
   const int64_t wide = group * width;
   for (int64_t left = rows / group; left > 0;) {
     const int64_t steps = std::min(left, kBlock);
     std::fill(sums, sums + wide, Op::Identity());
-    AddRows<Op>(x, steps, group * stride, wide, sums);
+    AddRows(op, x, steps, group * stride, wide, sums);
     for (int64_t j = 0; j < wide; ++j) total[j % width] = Op::Join(total[j % width], sums[j]);
     x += steps * group * stride;
     left -= steps;
   }
-  AddRows<Op>(x, rows % group, stride, width, total);
+  AddRows(op, x, rows % group, stride, width, total);
 }
 
 /// Calls f(offset, count) for each run in the steps [begin, end) of the reduced dimensions.
@@ -299,12 +367,13 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
 /// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, acc). A cell is one output or, where the
 /// innermost dimension is kept, up to kColumns neighbours.
 template <class Op, class T, class Store>
-void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t last, int64_t begin, int64_t end, Store&& store) {
+[[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last, int64_t begin,
+                                                 int64_t end, Store&& store) {
   using Acc = typename Op::Acc;
-  constexpr int64_t kShortRun = 32;
+  constexpr int64_t kShortRun = kIsPlain<Op> ? 0 : 32;
   if (layout.width == 1 && layout.run < kShortRun && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
     const auto store_later = [&](int64_t output, const Acc& acc) { store(first + output, acc); };
-    ReduceShortRuns<Op>(in + first * layout.run, layout.run, last - first, store_later);
+    ReduceShortRuns(op, in + first * layout.run, layout.run, last - first, store_later);
     return;
   }
   const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
@@ -315,13 +384,13 @@ void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t
     const int64_t output = cell / chunks * layout.width + chunk * kColumns;
     if (layout.width == 1) {
       Acc total = Op::Identity();
-      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun<Op>(base + offset, n, total); });
+      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total); });
       store(output, total);
     } else {
       Acc total[kColumns];
       const int64_t width = std::min(kColumns, layout.width - chunk * kColumns);
       std::fill(total, total + width, Op::Identity());
-      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows<Op>(base + offset, n, layout.width, width, total); });
+      ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows(op, base + offset, n, layout.width, width, total); });
       for (int64_t j = 0; j < width; ++j) store(output + j, total[j]);
     }
     if (++chunk == chunks) chunk = 0, kept.Next();
@@ -332,7 +401,7 @@ void ReduceCells(const ReduceLayout& layout, const T* in, int64_t first, int64_t
 
 /// out[layout.outputs] from `in`; `scratch` has layout.ScratchBytes() bytes, aligned to 16.
 template <class Op, class T, class Workers>
-void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch, Workers& workers) {
+void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch, Workers& workers, const Op op = {}) {
   using Acc = typename Op::Acc;
   static_assert(sizeof(Acc) <= ReduceLayout::kLargestAccumulator);
   if (layout.outputs == 0) return;
@@ -345,28 +414,30 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
   }
   const int64_t count = layout.count;
   const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
-  if (layout.pieces == 1) {
-    const int64_t cell_elements = count * std::min(layout.width, internal::kColumns);
-    workers.For(cells, internal::kTaskElements / std::max<int64_t>(cell_elements, 1), [&](int64_t first, int64_t last) {
-      internal::ReduceCells<Op>(layout, in, first, last, 0, count,
-                                [&](int64_t output, const Acc& acc) { out[output] = Op::Finish(acc, count); });
+  Acc* const partial = layout.pieces > 1 ? reinterpret_cast<Acc*>(scratch) : nullptr;
+  const auto reduce = [&](int64_t first, int64_t last, int64_t from, int64_t to, Acc* results) {
+    internal::ReduceCells(op, layout, in, first, last, from, to, [=](int64_t output, const Acc& acc) {
+      if (results == nullptr) out[output] = op.Finish(acc, count);
+      else results[output] = acc;
     });
+  };
+  if (partial == nullptr) {
+    const int64_t cell_elements = count * std::min(layout.width, internal::kColumns);
+    workers.For(cells, internal::kTaskElements / std::max<int64_t>(cell_elements, 1),
+                [&](int64_t first, int64_t last) { reduce(first, last, 0, count, nullptr); });
     return;
   }
-  Acc* partial = reinterpret_cast<Acc*>(scratch);
   const int64_t step = (count + layout.pieces - 1) / layout.pieces;
   workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t piece = task / cells, cell = task % cells;
-      const int64_t from = std::min(count, piece * step), to = std::min(count, from + step);
-      internal::ReduceCells<Op>(layout, in, cell, cell + 1, from, to,
-                                [&](int64_t output, const Acc& acc) { partial[piece * layout.outputs + output] = acc; });
+      const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);
+      reduce(cell, cell + 1, from, std::min(count, from + step), partial + piece * layout.outputs);
     }
   });
   for (int64_t output = 0; output < layout.outputs; ++output) {
     Acc acc = partial[output];
     for (int64_t piece = 1; piece < layout.pieces; ++piece) acc = Op::Join(acc, partial[piece * layout.outputs + output]);
-    out[output] = Op::Finish(acc, count);
+    out[output] = op.Finish(acc, count);
   }
 }
 

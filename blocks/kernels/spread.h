@@ -5,9 +5,9 @@
 
 namespace weft::kernels {
 
-/// Elements [begin, end) of the reduced steps of `cells` [first, last), each f(from[its output]); cells as in ReduceCells.
-template <class T, class F>
-void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end, F&& f) {
+/// Elements [begin, end) of the reduced steps of `cells` [first, last), each from[its output]; cells as in ReduceCells.
+template <class T>
+void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end) {
   const int64_t chunks = (layout.width + internal::kColumns - 1) / internal::kColumns;
   Walker kept(layout.kept, first / chunks);
   int64_t chunk = first % chunks;
@@ -15,37 +15,34 @@ void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first
     T* base = to + kept.offset() + chunk * internal::kColumns;
     const T* value = from + cell / chunks * layout.width + chunk * internal::kColumns;
     if (layout.width == 1) {
-      const T x = f(*value);
-      internal::ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { std::fill(base + offset, base + offset + n, x); });
+      internal::ForRuns(layout, begin, end, [base, x = *value](int64_t offset, int64_t n) { std::fill_n(base + offset, n, x); });
     } else {
-      T row[internal::kColumns];
       const int64_t width = std::min(internal::kColumns, layout.width - chunk * internal::kColumns);
-      for (int64_t j = 0; j < width; ++j) row[j] = f(value[j]);
       internal::ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) {
-        for (int64_t r = 0; r < n; ++r) std::copy(row, row + width, base + offset + r * layout.width);
+        for (int64_t r = 0; r < n; ++r) std::copy_n(value, width, base + offset + r * layout.width);
       });
     }
     if (++chunk == chunks) chunk = 0, kept.Next();
   }
 }
 
-/// to[i] = f(from[the output that element i was reduced to]).
-template <class T, class F, class Workers>
-void Spread(const ReduceLayout& layout, const T* from, T* to, F&& f, Workers& workers) {
+/// to[i] = from[the output that element i was reduced to].
+template <class T, class Workers>
+void Spread(const ReduceLayout& layout, const T* from, T* to, Workers& workers) {
   if (layout.outputs == 0 || layout.count == 0) return;
   const int64_t chunks = (layout.width + internal::kColumns - 1) / internal::kColumns;
   const int64_t cells = layout.kept_count * chunks;
   if (layout.pieces == 1) {
     const int64_t cell_elements = layout.count * std::min(layout.width, internal::kColumns);
     workers.For(cells, internal::kTaskElements / cell_elements,
-                [&](int64_t first, int64_t last) { SpreadCells(layout, from, to, first, last, 0, layout.count, f); });
+                [&](int64_t first, int64_t last) { SpreadCells(layout, from, to, first, last, 0, layout.count); });
     return;
   }
   const int64_t step = (layout.count + layout.pieces - 1) / layout.pieces;
   workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t start = std::min(layout.count, task / cells * step);
-      SpreadCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step), f);
+      SpreadCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
     }
   });
 }

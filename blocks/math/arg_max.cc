@@ -1,3 +1,4 @@
+// ArgMax and ArgMin.
 #include "blocks/kernels/arg_extreme.h"
 #include "weft/block/block.h"
 
@@ -10,12 +11,11 @@ constexpr Out<0> output{"output", "output_type", "the input's shape without that
 constexpr Attr<DType> output_type{"output_type", "DT_INT64", "the type of the positions"};
 
 constexpr auto kSearched = kReals + kQuantized + TypeList<bool>{};
-constexpr TypeList<int16_t, uint16_t, int32_t, int64_t> kPositions;
 
 /// The input seen as [outer, size, inner].
 struct Box {
   int64_t outer, size, inner;
-  DType positions;
+  size_t position_bytes;
 };
 
 Result<Box> Plan(PlanContext& ctx) {
@@ -32,34 +32,45 @@ Result<Box> Plan(PlanContext& ctx) {
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, input));
-  if (shape.count() == 0) return Box{0, shape[at], 1, ctx.dtype(output)};
-  return Box{shape.count(0, at), shape[at], shape.count(at + 1, rank), ctx.dtype(output)};
+  if (shape.count() == 0) return Box{0, shape[at], 1, ElementSize(ctx.dtype(output))};
+  return Box{shape.count(0, at), shape[at], shape.count(at + 1, rank), ElementSize(ctx.dtype(output))};
 }
 
+template <bool kGreatest>
 constexpr auto Run = []<class T>(const Box& box, RunContext& ctx) {
   constexpr int64_t kTaskElements = 32768;
-  const T* in = ctx.in<T>(input).data();
-  Dispatch(box.positions, kPositions, [&]<class I>() {
-    I* out = ctx.out<I>(output).data();
-    ctx.workers().For(box.outer * box.inner, kTaskElements / box.size, [&](int64_t begin, int64_t end) {
-      kernels::ArgExtreme<kernels::Greater>(in, box.size, box.inner, begin, end, out);
-    });
+  using U = kernels::UnsignedOf<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  const auto order = kernels::ExtremeOf<U>::template Make<T>(kGreatest);
+  const U* in = reinterpret_cast<const U*>(ctx.in<T>(input).data());
+  const kernels::Positions out{ctx.out<std::byte>(output).data(), box.position_bytes};
+  ctx.workers().For(box.outer * box.inner, kTaskElements / box.size, [&](int64_t begin, int64_t end) {
+    kernels::ArgExtreme(order, in, box.size, box.inner, begin, end, out);
   });
 };
+
+template <class Positions, class Axes, class Run>
+BlockDef Declare(const char* name, const char* summary, Axes axes, Positions positions, Run run) {
+  return Block(name, summary)
+      .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
+      .Ports(input, dimension, output)
+      .Types("T", kSearched)
+      .Types("Tidx", axes)
+      .Attrs(output_type)
+      .Types("output_type", positions)
+      .ShapedBy(dimension)
+      .NotDifferentiable()
+      .Kernel(Plan, run);
+}
 
 }  // namespace
 
 BlockDef ArgMax() {
-  return Block("ArgMax", "Finds the position of the greatest element along an axis.")
-      .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
-      .Ports(input, dimension, output)
-      .Types("T", kSearched)
-      .Types("Tidx", TypeList<int16_t, int32_t, int64_t>{})
-      .Attrs(output_type)
-      .Types("output_type", kPositions)
-      .ShapedBy(dimension)
-      .NotDifferentiable()
-      .Kernel(Plan, Run);
+  return Declare("ArgMax", "Finds the position of the greatest element along an axis.", TypeList<int16_t, int32_t, int64_t>{},
+                 TypeList<int16_t, uint16_t, int32_t, int64_t>{}, Run<true>);
+}
+
+BlockDef ArgMin() {
+  return Declare("ArgMin", "Finds the position of the least element along an axis.", kIndices, kIndices, Run<false>);
 }
 
 }  // namespace weft::blocks

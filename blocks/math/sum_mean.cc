@@ -1,11 +1,25 @@
 // Sum and Mean over any axes, and SpreadLike, which takes their gradients back to the input's shape.
+#include <algorithm>
+
 #include "blocks/kernels/spread.h"
+#include "blocks/kernels/sum.h"
 #include "blocks/reduction.h"
 
 namespace weft::blocks {
 namespace {
 
 using namespace reduction;
+
+constexpr auto RunSum = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
+  kernels::ReduceSum(layout, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.scratch().data(), ctx.workers());
+};
+
+constexpr auto RunMean = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
+  const T* from = ctx.in<T>(input).data();
+  T* to = ctx.out<T>(output).data();
+  if constexpr (Integer<T>) kernels::Reduce<kernels::IntegerMeanOf<T>>(layout, from, to, ctx.scratch().data(), ctx.workers());
+  else kernels::ReduceSum(layout, from, to, ctx.scratch().data(), ctx.workers(), kernels::MeanDivisor<T>(layout.count));
+};
 
 template <bool kMean>
 Status SpreadGradient(GradientBuilder& g) {
@@ -24,6 +38,8 @@ constexpr Attr<bool> mean{"mean", "false", "divide by the number of elements tha
 
 struct Parameters {
   kernels::ReduceLayout layout;
+  int64_t values;  // elements of grad
+  DType dtype;
   bool mean;
 };
 
@@ -33,14 +49,37 @@ Result<Parameters> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Shape needed, Shape::Make(ReducedDims(shape, is_reduced, ctx.attr(keep_dims))));
   if (!(ctx.shape(grad) == needed)) return ctx.Error(grad, "needs the shape of the reduced value, ", needed, ", found ", ctx.shape(grad));
   ctx.set(output, shape);
-  return Parameters{kernels::ReduceLayout::Make(shape.dims(), is_reduced), ctx.attr(mean)};
+  Parameters p{kernels::ReduceLayout::Make(shape.dims(), is_reduced), needed.count(), ctx.dtype(grad), ctx.attr(mean)};
+  // Every reduced value is divided once, before it is repeated.
+  if (p.mean && shape.count() > 0) ctx.set_scratch(p.values * static_cast<int64_t>(ElementSize(p.dtype)));
+  return p;
+}
+
+/// What one of `count` elements has of the gradient x of their mean.
+template <class T>
+T Share(T x, int64_t count) {
+  if constexpr (std::is_same_v<T, uint64_t>) return x / static_cast<uint64_t>(count);
+  else if constexpr (Integer<T>) return static_cast<T>(static_cast<int64_t>(x) / count);
+  else return kernels::SumOf<T>{kernels::MeanDivisor<T>(count)}.Finish(static_cast<typename kernels::SumOf<T>::Acc>(x), count);
+}
+
+/// The shares of all of grad, in scratch memory.
+[[gnu::cold]] const void* ShareAll(const Parameters& p, RunContext& ctx) {
+  std::byte* scratch = ctx.scratch().data();
+  Dispatch(p.dtype, kNumbers, [&]<class T>() {
+    const auto from = ctx.in<T>(grad);
+    std::transform(from.begin(), from.end(), reinterpret_cast<T*>(scratch), [&](T x) { return Share(x, p.layout.count); });
+  });
+  return scratch;
 }
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
-  const T* from = ctx.in<T>(grad).data();
-  T* to = ctx.out<T>(output).data();
-  if (p.mean) kernels::Spread(p.layout, from, to, [n = p.layout.count](T x) { return kernels::MeanOf<T>::Share(x, n); }, ctx.workers());
-  else kernels::Spread(p.layout, from, to, [](T x) { return x; }, ctx.workers());
+  const auto to = ctx.out<T>(output);
+  if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, ResourceHandle>) {
+    if (to.empty()) return;
+    const T* from = p.mean ? static_cast<const T*>(ShareAll(p, ctx)) : ctx.in<T>(grad).data();
+    kernels::Spread(p.layout, from, to.data(), ctx.workers());
+  }
 };
 
 Status Gradient(GradientBuilder& g) {
@@ -62,7 +101,7 @@ BlockDef Sum() {
       .Types("Tidx", kIndices)
       .ShapedBy(axis)
       .Gradient(SpreadGradient<false>)
-      .Kernel(reduction::Plan, reduction::Run<kernels::SumOf>);
+      .Kernel(reduction::Plan, RunSum);
 }
 
 BlockDef Mean() {
@@ -74,7 +113,7 @@ BlockDef Mean() {
       .Types("Tidx", kIndices)
       .ShapedBy(axis)
       .Gradient(SpreadGradient<true>)
-      .Kernel(reduction::Plan, reduction::Run<kernels::MeanOf>);
+      .Kernel(reduction::Plan, RunMean);
 }
 
 BlockDef SpreadLike() {
@@ -86,7 +125,7 @@ BlockDef SpreadLike() {
       .ShapedBy(spread::axis)
       .Internal()
       .Gradient(spread::Gradient)
-      .Kernel(spread::Plan, spread::Run);
+      .Kernel(spread::Plan, spread::Run, kBySize);
 }
 
 }  // namespace weft::blocks
