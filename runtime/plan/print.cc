@@ -47,7 +47,11 @@ std::string PrintPlan(const Graph& graph, const Plan& plan) {
     for (size_t v = 0; v < node.output_types.size(); ++v) out += Cat(v ? ", " : "", SlotText(graph, plan, plan.operands[step.first_output + v]));
     out += ")";
     if (step.scratch_bytes > 0) out += Cat("  scratch ", step.scratch_bytes, " bytes");
-    for (const Step::Update& update : step.updates) out += Cat("  updates ", graph.node(graph.variables()[update.variable]).id);
+    for (const Step::Update& update : step.updates) {
+      if (update.variable >= 0) out += Cat("  updates ", graph.node(graph.variables()[update.variable]).id);
+      for (int variable : update.choices) out += Cat("  may update ", graph.node(graph.variables()[variable]).id);
+    }
+    if (step.loop >= 0) out += Cat("  in loop ", graph.frames()[plan.loops[step.loop].frame].name);
     out += "\n";
   }
   out += Cat("memory: arena ", plan.arena_bytes, " bytes (at least ", plan.live_bytes, "), results ", plan.kept_bytes, " bytes\n");

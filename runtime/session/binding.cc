@@ -1,4 +1,5 @@
 // Binding: where each slot's memory is, for the two sets of results.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/session/executor.h"
@@ -59,6 +60,12 @@ Status Executor::MakeRecords() {
   resource_bound_.assign(steps, 0);
   dynamic_.clear();
   dynamic_.resize(steps);
+  bool selects = std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) { return step.kind == Step::Kind::kSelect; });
+  selected_.assign(selects ? plan_.slots.size() : 0, -1);
+  loop_at_.assign(plan_.loops.empty() ? 0 : steps, -1);
+  for (size_t l = plan_.loops.size(); l-- > 0;) {
+    if (plan_.loops[l].last >= plan_.loops[l].first) loop_at_[plan_.loops[l].first] = static_cast<int>(l);
+  }
   for (size_t s = 0; s < steps; ++s) {
     const Step& step = plan_.steps[s];
     const Node& node = graph_.node(step.node);
@@ -87,6 +94,8 @@ Status Executor::Bind(ResultSet& set) {
   fresh.values.assign(slots, {});
   fresh.owned.assign(slots, {});
   fresh.root.assign(slots, -1);
+  fresh.lived.assign(plan_.loops.empty() ? 0 : slots, 0);
+  fresh.spare.resize(plan_.loops.empty() ? 0 : slots);
   fresh.computed.assign(plan_.has_dead_values ? slots : 0, 0);
   fresh.stale.assign(plan_.has_dead_values ? slots : 0, {});
   for (size_t m = 0; m < kept_bytes_.size(); ++m) {

@@ -103,7 +103,10 @@ Status Executor::MakeReady() {
     if (own && slot.storage == Slot::Storage::kVariable) variable_slots_.emplace_back(s, variable);
   }
   for (const Step& step : plan_.steps) {
-    for (const Step::Update& update : step.updates) ++InRun(update.variable).updates;
+    for (const Step::Update& update : step.updates) {
+      if (update.variable >= 0) ++InRun(update.variable).updates;
+      for (int variable : update.choices) ++InRun(variable).updates;
+    }
   }
   return {};
 }
@@ -214,6 +217,7 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
 
 // `step` tells which one failed.
 Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step) {
+  if (!plan_.loops.empty()) return RunLoops(set, options, step);
   bool observed = options.observer != nullptr || plan_.has_dead_values || options.deadline.has_value();
   for (; step < records_.size(); ++step) {
     const Record& record = records_[step];

@@ -39,6 +39,8 @@ class Executor {
     std::vector<uint64_t> computed;                     // by slot: the run that computed it; only where values can be dead
     std::vector<Tensor> stale;                          // by slot: what a dead one had before; only where values can be dead
     std::vector<int> root;                              // by slot: whose memory a shared slot is, or -1
+    std::vector<char> lived;                            // by slot: had a value in this run; only where there are loops
+    std::vector<std::vector<Tensor>> spare;             // by slot: memory of its values; only where there are loops
     uint64_t run = 0;
     bool bound = false;
     bool moved = false;  // memories were exchanged since the values were pointed at them
@@ -124,6 +126,15 @@ class Executor {
   Tensor TensorOf(const Shown& shown, int slot) const;
   uint64_t RunOf(const Shown& shown, int slot) const;
 
+  // loops.cc
+  Status RunLoops(ResultSet& set, const RunOptions& options, size_t& step);
+  void BeginLoops(ResultSet& set, size_t step, size_t from);
+  size_t NextStep(ResultSet& set, size_t step);
+  bool GoesOn(const ResultSet& set, const Loop& loop) const;
+  void EndLoop(ResultSet& set, int index);
+  Status TakeReads(ResultSet& set, const Step& step);
+  Status OwnSpare(ResultSet& set, uint32_t slot, const Shape& shape);
+
   // steps.cc
   Status RunStep(ResultSet& set, size_t index);
   Status RunDynamic(ResultSet& set, size_t index);
@@ -134,6 +145,7 @@ class Executor {
   void RunForward(ResultSet& set, uint32_t from, uint32_t to, const Shape& shape);
   Status RunSwitch(ResultSet& set, const Step& step);
   Status RunMerge(ResultSet& set, const Step& step);
+  Status RunSelect(ResultSet& set, const Step& step);
   bool SkipDead(ResultSet& set, const Step& step) const;
   Status BindResource(int node, const PlannedBlock& block, ResourceHandle& resource);
   Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block);
@@ -148,6 +160,7 @@ class Executor {
   Result<Tensor> NewValue(VariableInRun& variable, DType dtype, const Shape& shape);
   void Commit();
   VariableInRun& InRun(int variable) { return variables_[variable_index_[variable]]; }
+  VariableInRun& InRun(const Step::Update& update) { return InRun(update.selector < 0 ? update.variable : selected_[update.selector]); }
 
   Scope& scope_;
   const Graph& graph_;
@@ -173,6 +186,8 @@ class Executor {
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
   std::vector<DynamicPlan> dynamic_;        // by step
+  std::vector<int> selected_;               // by slot of a RefSelect: the variable it chose; only where there are such
+  std::vector<int> loop_at_;                // by step: the outermost loop that begins there, or -1; only where there are loops
   std::vector<VariableInRun> variables_;
   std::vector<int> variable_index_;         // Graph variable -> variables_, or -1
   std::vector<std::pair<uint32_t, int>> variable_slots_;  // slots of Variable blocks, and their variables

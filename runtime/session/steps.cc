@@ -13,6 +13,7 @@ void Executor::SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const {
 
 Status Executor::RunStep(ResultSet& set, size_t index) {
   const Step& step = plan_.steps[index];
+  if (!step.reads.empty()) WEFT_RETURN_IF_ERROR(TakeReads(set, step));
   switch (step.kind) {
     case Step::Kind::kForward: {
       uint32_t to = plan_.operands[step.first_output];
@@ -21,6 +22,7 @@ Status Executor::RunStep(ResultSet& set, size_t index) {
     }
     case Step::Kind::kSwitch: return RunSwitch(set, step);
     case Step::Kind::kMerge: return RunMerge(set, step);
+    case Step::Kind::kSelect: return RunSelect(set, step);
     case Step::Kind::kDynamic: return RunDynamic(set, index);
     default: break;
   }
@@ -127,13 +129,30 @@ Status Executor::RunMerge(ResultSet& set, const Step& step) {
   return Internal("a merge ran without a value");
 }
 
+// The output is the chosen variable, for what reads it and for what updates it.
+Status Executor::RunSelect(ResultSet& set, const Step& step) {
+  const Node& node = graph_.node(step.node);
+  const uint32_t* inputs = plan_.operands.data() + step.first_input;
+  const Value& index = set.values[inputs[0]];
+  if (index.shape->rank() != 0) return InvalidArgument("needs a scalar, found ", *index.shape).WithPort("index");
+  const int64_t chosen = *static_cast<const int32_t*>(index.data), count = static_cast<int64_t>(node.inputs.size()) - 1;
+  if (chosen < 0 || chosen >= count) return InvalidArgument("needs an index of 0 to ", count - 1, ", found ", chosen).WithPort("index");
+  const size_t v = static_cast<size_t>(chosen) + 1;
+  const uint32_t to = plan_.operands[step.first_output];
+  RunForward(set, inputs[v], to, *set.values[inputs[v]].shape);
+  ValueRef root = graph_.ReferenceRoot(node.inputs[v]);
+  int variable = graph_.node(root.node).variable;
+  selected_[to] = variable >= 0 ? variable : selected_[plan_.SlotOf(root)];
+  return {};
+}
+
 Status Executor::RunDynamic(ResultSet& set, size_t index) {
   const Step& step = plan_.steps[index];
   const Node& node = graph_.node(step.node);
   DynamicPlan& dynamic = dynamic_[index];
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(TakeReferences(set, step));
   if (!dynamic.valid || !SameSignature(set, step, dynamic)) WEFT_RETURN_IF_ERROR(PlanDynamic(set, index));
-  if (node.def->flow == Flow::kForward) {
+  if (IsForward(node.def->flow)) {
     RunForward(set, plan_.operands[step.first_input], plan_.operands[step.first_output], dynamic.planned.outputs[0]);
     return {};
   }
@@ -200,6 +219,7 @@ Status Executor::OwnOutput(ResultSet& set, uint32_t slot, const Shape& shape) {
     set.values[slot] = {owned.data(), owned.count(), &owned.shape(), false};
     return {};
   }
+  if (!set.spare.empty()) return OwnSpare(set, slot, shape);
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(plan_.slots[slot].dtype, shape, services_.budget));
   SetOwned(set, slot, std::move(tensor));
   return {};

@@ -1,4 +1,6 @@
 // Updates of variables: each step starts from what the last one left; the run's end makes the values those of the scope.
+#include <algorithm>
+
 #include "runtime/session/executor.h"
 
 namespace weft {
@@ -17,7 +19,7 @@ Status Executor::LockUpdates() {
 Status Executor::TakeReferences(ResultSet& set, const Step& step) {
   WEFT_RETURN_IF_ERROR(LockUpdates());
   for (const Step::Update& update : step.updates) {
-    const Tensor& value = InRun(update.variable).value;
+    const Tensor& value = InRun(update).value;
     if (value.defined() && update.before && !(value.shape() == *update.before)) {
       return Aborted("another session changed the variable's shape from ", *update.before, " to ", value.shape()).WithHint("run again");
     }
@@ -38,7 +40,7 @@ Status Executor::MakeNewValues(const Step& step) {
   new_values_.clear();
   new_values_.reserve(step.updates.size());  // updates_ points into it
   for (const Step::Update& update : step.updates) {
-    VariableInRun& variable = InRun(update.variable);
+    VariableInRun& variable = InRun(update);
     const Shape* shape = &update.shape;
     if (step.kind == Step::Kind::kDynamic) {
       const DynamicPlan& dynamic = dynamic_[static_cast<size_t>(&step - plan_.steps.data())];
@@ -70,7 +72,7 @@ Result<Tensor> Executor::NewValue(VariableInRun& variable, DType dtype, const Sh
 
 void Executor::EndUpdates(const Step& step) {
   for (size_t u = 0; u < step.updates.size(); ++u) {
-    VariableInRun& variable = InRun(step.updates[u].variable);
+    VariableInRun& variable = InRun(step.updates[u]);
     variable.value = std::move(new_values_[u]);
     variable.updated = true;
   }
@@ -81,9 +83,12 @@ void Executor::SetReferences(ResultSet& set, const Step& step) {
   const Node& node = graph_.node(step.node);
   for (size_t p = 0; p < node.def->outputs.size(); ++p) {
     if (node.def->outputs[p].reference_of < 0) continue;
-    int variable = graph_.VariableOf(node.inputs[node.in_first[node.def->outputs[p].reference_of]]);
-    if (variable < 0) continue;
-    SetOwned(set, plan_.operands[step.first_output + node.out_first[p]], InRun(graph_.node(variable).variable).value);
+    const uint32_t input = node.in_first[node.def->outputs[p].reference_of];
+    const uint32_t slot = plan_.operands[step.first_output + node.out_first[p]];
+    auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == input; });
+    int variable = graph_.VariableOf(node.inputs[input]);
+    if (update != step.updates.end()) SetOwned(set, slot, InRun(*update).value);
+    else if (variable >= 0) SetOwned(set, slot, InRun(graph_.node(variable).variable).value);
   }
 }
 

@@ -71,7 +71,10 @@ void Planner::AddSteps(const std::vector<int>& order) {
   };
   for (size_t i = 0; i < order.size(); ++i) {
     end_loops(i);
-    for (; next < loops_.size() && loops_[next].first == i; ++next) BeginLoop(static_cast<int>(next));
+    for (; next < loops_.size() && loops_[next].first == i; ++next) {
+      // Where all that is asked for is what enters it, nothing is left to run.
+      if (loops_[next].end > i) BeginLoop(static_cast<int>(next));
+    }
     AddStep(order[i]);
   }
   end_loops(order.size());

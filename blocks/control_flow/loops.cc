@@ -1,0 +1,82 @@
+// Enter, Exit, NextIteration, LoopCond: loops in TensorFlow's frames. The engine moves the values; these only say what they are.
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> data{"data", "T", "of any shape"};
+constexpr Out<0> output{"output", "T", "the data"};
+
+constexpr Attr<std::string> frame_name{"frame_name", kRequired, "the frame to enter; blocks with one name bring values into one loop"};
+constexpr Attr<bool> is_constant{"is_constant", "false", "the value is there in every iteration, not in the first alone"};
+constexpr Attr<int64_t> parallel_iterations{"parallel_iterations", "10", "accepted and not used: iterations run one after another"};
+
+Status Plan(PlanContext& ctx) {
+  ctx.set(output, ctx.shape(data));
+  return {};
+}
+
+constexpr In<0> input{"input", "DT_BOOL", "a scalar: whether the loop goes on"};
+constexpr Out<0> condition{"output", "DT_BOOL", "the input, for the pred of the loop's Switch blocks"};
+
+Status PlanCondition(PlanContext& ctx) {
+  if (!ctx.shape(input).scalar()) return ctx.Error(input, "needs a scalar, found ", ctx.shape(input));
+  ctx.set(condition, Shape{});
+  return {};
+}
+
+constexpr RefIn<0> variable{"data", "T", "a variable"};
+constexpr RefOut<0, 0> reference{"output", "T", "the variable"};
+
+Status PlanReference(PlanContext& ctx) {
+  ctx.set(reference, ctx.shape(variable));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Enter() {
+  return Block("Enter", "Brings a value into a loop's frame.")
+      .Details("A loop variable goes by Enter, Merge and Switch into the loop, and by NextIteration back to the Merge; Exit takes it out.")
+      .Ports(data, output)
+      .Types("T", kAllTypes)
+      .Attrs(frame_name, is_constant, parallel_iterations)
+      .WithFlow(Flow::kEnter)
+      .PlanOnly(Plan);
+}
+
+BlockDef Exit() {
+  return Block("Exit", "Takes a value out of a loop's frame.")
+      .Ports(data, output)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kExit)
+      .PlanOnly(Plan);
+}
+
+BlockDef NextIteration() {
+  return Block("NextIteration", "Hands a value to the next iteration of its loop, where a Merge takes it.")
+      .Details("Outside of loops it hands its value on.")
+      .Ports(data, output)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kNextIteration)
+      .PlanOnly(Plan);
+}
+
+BlockDef RefNextIteration() {
+  return Block("RefNextIteration", "Hands a variable to the next iteration of its loop, where a Merge takes its value.")
+      .Details("Outside of loops it hands the variable on.")
+      .Ports(variable, reference)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kNextIteration)
+      .PlanOnly(PlanReference);
+}
+
+BlockDef LoopCond() {
+  return Block("LoopCond", "Says whether a loop goes on: the pred of its Switch blocks.")
+      .Ports(input, condition)
+      .WithFlow(Flow::kForward)
+      .NotDifferentiable()
+      .PlanOnly(PlanCondition);
+}
+
+}  // namespace weft::blocks
