@@ -1,27 +1,11 @@
-// The largest value under each window, and the ways back. All work on lines of windows over [batch, depth, height, width, channels];
-// pictures with the channels first are batch * channels pictures of one channel.
+// The largest value under each window, and the ways back.
 #pragma once
 
-#include "blocks/kernels/window.h"
+#include "blocks/kernels/pooling.h"
 #include "weft/base/dtype.h"
 #include "weft/block/services.h"
 
 namespace weft::kernels {
-
-struct Pooling {
-  int64_t batch = 0;
-  int64_t channels = 0;
-  WindowAxes axes;
-
-  int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
-  int64_t out_pixels() const { return axes[0].out * axes[1].out * axes[2].out; }
-  /// Inputs that a window sees at most.
-  int64_t taps() const {
-    int64_t product = 1;
-    for (const WindowAxis& axis : axes) product *= std::min(axis.window, axis.in);
-    return product;
-  }
-};
 
 /// NaN is passed over; a window without a number gives the lowest finite number.
 template <class T>
@@ -34,8 +18,27 @@ inline constexpr int64_t kMaxPooledPixels = INT32_MAX;
 template <class T>
 void MaxPoolGrad(const Pooling& pooling, const T* in, const T* gradient, T* out, Workers& workers);
 
+/// Gives each gradient to every input of its window that equals the output.
+template <class T>
+void MaxPoolGradToAll(const Pooling& pooling, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers);
+
 /// Takes, for each window, the gradient at the first input that equals the output; 0 where none does.
 template <class T>
 void MaxPoolGradGrad(const Pooling& pooling, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers);
+
+/// The first largest value of each window (a NaN that comes first counts as largest) and its index: within its picture, or within all
+/// where `across_pictures`. `indices` are of type int64_t or, not `wide`, int32_t, cut to their width.
+struct Indices {
+  void* data;
+  bool wide, across_pictures;
+};
+template <class T>
+void MaxPoolWithIndex(const Pooling& pooling, const T* in, T* out, const Indices& indices, Workers& workers);
+
+// The same for windows at given positions: of float, double, int32_t and int64_t.
+template <class T>
+void MaxPool(const SequencePooling& pooling, const T* in, T* out, Workers& workers);
+template <class T>
+void MaxPoolGrad(const SequencePooling& pooling, const T* in, const T* gradient, T* out, Workers& workers);
 
 }  // namespace weft::kernels

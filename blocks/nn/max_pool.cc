@@ -1,201 +1,151 @@
-// MaxPool and its gradients.
+// MaxPool and MaxPool3D, and their gradients.
 #include "blocks/kernels/max_pool.h"
 
-#include "blocks/nn/window_plan.h"
+#include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
 
+using namespace pooling;
 using kernels::Pooling;
 
-constexpr Attr<Ints> ksize{"ksize", kRequired, "size of the window, one number an axis in the order of data_format; 1 for the batch",
-    nullptr, 4};
-constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, one number an axis; 1 for the batch", nullptr, 4};
-constexpr Attr<Padding> padding{"padding", kRequired,
-    "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
-constexpr Attr<Padding> implicit_padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all",
-    "SAME|VALID"};
-constexpr Attr<Ints> explicit_paddings{"explicit_paddings", "{}", "for EXPLICIT: padding in front of and behind each axis, 8 numbers"};
-constexpr Attr<Layout> data_format{"data_format", "NHWC", "order of the axes", "NHWC|NCHW"};
 constexpr Attr<std::string> any_data_format{"data_format", "NHWC", "order of the axes; NCHW_VECT_C is refused", "NHWC|NCHW|NCHW_VECT_C"};
 
 constexpr char kPictureDoc[] = "[batch, height, width, channels]; for NCHW [batch, channels, height, width]";
-constexpr char kPooledDoc[] = "[batch, out_height, out_width, channels]; NCHW likewise";
+constexpr char kBodyDoc[] = "[batch, depth, height, width, channels]; for NCDHW [batch, channels, depth, height, width]";
 
-/// What a pooling needs beside its kernel's parameters.
-struct PooledPicture {
-  Pooling pooling;
-  Shape shape;  // of the output
-};
-
-/// Windows over channels: they must tile them, and stand alone.
-Result<PooledPicture> OverChannels(const PerAxis& window, const PerAxis& steps, const PictureOrder& order, const Shape& shape) {
-  const int64_t channels = shape[order.channel_axis()];
-  for (int64_t size : window.spatial) {
-    if (size != 1) return Unsupported("needs windows over channels or over height and width, not both").WithPort(ksize.name);
-  }
-  for (int64_t step : steps.spatial) {
-    if (step != 1) return Unsupported("needs strides of 1 over height and width where the window is over channels").WithPort(strides.name);
-  }
-  if (steps.channel != window.channel) {
-    return Unsupported("needs the window's size, ", window.channel, ", over channels, found ", steps.channel).WithPort(strides.name);
-  }
-  if (channels % window.channel != 0) {
-    return Unsupported("needs a window that divides the ", channels, " channels, found ", window.channel).WithPort(ksize.name);
-  }
-  PooledPicture pooled;
-  pooled.shape = shape;
-  pooled.shape.set_dim(order.channel_axis(), channels / window.channel);
-  const int64_t pixels = shape.count() == 0 ? 0 : shape[order.axis(1)] * shape[order.axis(2)];
-  pooled.pooling.batch = order.channels_first ? shape[0] : shape[0] * pixels;
-  pooled.pooling.channels = order.channels_first ? pixels : 1;
-  kernels::WindowAxis& axis = pooled.pooling.axes[2];
-  axis.in = channels;
-  axis.window = axis.stride = window.channel;
-  axis.out = channels / window.channel;
-  return pooled;
+PoolingSettings SettingsOf(const PlanContext& ctx, PictureOrder order, const Paddings& paddings) {
+  return {order, ctx.attr(ksize), ctx.attr(strides), paddings, true};
+}
+Result<Paddings> AnyPadding(const PlanContext& ctx, PictureOrder order) {
+  return ReadPaddings(ctx.attr(any_padding), ctx.attr(explicit_paddings), order);
 }
 
-Status CheckWindow(const PerAxis& window, const PerAxis& steps) {
-  for (int64_t size : {window.batch, window.channel, window.spatial[1], window.spatial[2]}) {
-    if (size < 1) return InvalidArgument("needs numbers of 1 or more, found ", size).WithPort(ksize.name);
-  }
-  for (int64_t step : {steps.batch, steps.channel, steps.spatial[1], steps.spatial[2]}) {
-    if (step < 1) return InvalidArgument("needs numbers of 1 or more, found ", step).WithPort(strides.name);
-  }
-  if (window.batch != 1) return Unsupported("needs 1 for the batch, found ", window.batch).WithPort(ksize.name);
-  if (steps.batch != 1) return Unsupported("needs 1 for the batch, found ", steps.batch).WithPort(strides.name);
-  return {};
+/// The attributes that all of a family share, to be handed on.
+GradientAttrs WindowsOf(const GradientBuilder& g) {
+  GradientAttrs attrs;
+  for (const char* name : {ksize.name, strides.name, padding.name, data_format.name}) attrs.emplace_back(name, g.AttrOf(name));
+  return attrs;
 }
-
-/// The geometry of pooling `shape`, the shape of `port`.
-Result<PooledPicture> PlanPooling(const PlanContext& ctx, PictureOrder order, const Paddings& paddings, const Shape& shape,
-    const char* port) {
-  if (shape.rank() != order.rank()) return InvalidArgument("needs rank ", order.rank(), ", found shape ", shape).WithPort(port);
-  WindowSettings settings;
-  settings.order = order;
-  settings.paddings = paddings;
-  WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, ctx.attr(ksize), order));
-  WEFT_ASSIGN_OR_RETURN(settings.strides, ReadPerAxis(strides.name, ctx.attr(strides), order));
-  WEFT_RETURN_IF_ERROR(CheckWindow(window, settings.strides));
-  for (int i = order.first_axis(); i < 3; ++i) {
-    if (paddings.before[i] >= window.spatial[i] || paddings.after[i] >= window.spatial[i]) {
-      return InvalidArgument("needs less padding than the window, ", window.spatial[i], ", found ", paddings.before[i], " and ",
-          paddings.after[i])
-          .WithPort(explicit_paddings.name);
-    }
-  }
-  if (window.channel != 1) return OverChannels(window, settings.strides, order, shape);
-  if (settings.strides.channel != 1) return Unsupported("needs 1 for channels, found ", settings.strides.channel).WithPort(strides.name);
-  PooledPicture pooled;
-  WEFT_ASSIGN_OR_RETURN(pooled.pooling.axes, MakeWindowAxes(settings, shape, window.spatial, port));
-  const int64_t channels = shape[order.channel_axis()];
-  const auto& axes = pooled.pooling.axes;
-  WEFT_ASSIGN_OR_RETURN(pooled.shape, PictureShape(order, shape[0], channels, {axes[0].out, axes[1].out, axes[2].out}, port));
-  if (pooled.shape.count() == 0 && shape.count() == 0) return pooled;  // the kernel has nothing to do
-  pooled.pooling.batch = order.channels_first ? shape[0] * channels : shape[0];
-  pooled.pooling.channels = order.channels_first ? 1 : channels;
-  return pooled;
-}
-
-/// For the gradients: pooling over channels has none, and orig_output must be what MaxPool gives.
-Result<Pooling> PlanGradient(const PlanContext& ctx, const Paddings& paddings, const In<0>& orig_input, const In<1>& orig_output) {
-  const PictureOrder order = OrderOf(ctx.attr(data_format));
-  const Shape& shape = ctx.shape(orig_input);
-  WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, ctx.attr(ksize), order));
-  if (window.channel > 1) {
-    return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);
-  }
-  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ctx, order, paddings, shape, orig_input.name));
-  if (ctx.shape(orig_output) != pooled.shape) {
-    return ctx.Error(orig_output, "needs the shape that MaxPool gives, ", pooled.shape, ", found ", ctx.shape(orig_output));
-  }
-  return pooled.pooling;
-}
-
-GradientValue ZerosLike(GradientBuilder& g, GradientValue value) { return g.Add("ZerosLike", {{"x", {value}}}); }
 
 namespace pool {
 constexpr In<0> input{"input", "T", kPictureDoc};
-constexpr Out<0> output{"output", "T", kPooledDoc};
+constexpr In<0> body{input.name, "T", kBodyDoc};
+constexpr Out<0> output{"output", "T", "the same axes, with a size of one number a window"};
+
+Result<Pooling> Finish(PlanContext& ctx, const PoolingSettings& settings) {
+  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, ctx.shape(input), input.name));
+  ctx.set(output, std::move(pooled.shape));
+  return pooled.pooling;
+}
 
 Result<Pooling> Plan(PlanContext& ctx) {
   const std::string format = ctx.attr(any_data_format);
   if (format == "NCHW_VECT_C") return ctx.Error(any_data_format, "needs NHWC or NCHW; NCHW_VECT_C packs channels for graphics processors");
   const PictureOrder order = OrderOf(format == "NCHW" ? Layout::NCHW : Layout::NHWC);
-  WEFT_ASSIGN_OR_RETURN(const Paddings paddings, ReadPaddings(ctx.attr(padding), ctx.attr(explicit_paddings), order));
-  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ctx, order, paddings, ctx.shape(input), input.name));
-  ctx.set(output, std::move(pooled.shape));
-  return pooled.pooling;
+  WEFT_ASSIGN_OR_RETURN(const Paddings paddings, AnyPadding(ctx, order));
+  return Finish(ctx, SettingsOf(ctx, order, paddings));
 }
+Result<Pooling> Plan3D(PlanContext& ctx) { return Finish(ctx, ReadPooling(ctx, OrderOf(ctx.attr(data_format_3d)))); }
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
-  g.Set(input, g.Add("MaxPoolGrad", {{"orig_input", {g.in(input)}}, {"orig_output", {g.out(output)}}, {"grad", {g.grad(output)}}},
-                     {{ksize.name, g.AttrOf(ksize.name)},
-                      {strides.name, g.AttrOf(strides.name)},
-                      {padding.name, g.AttrOf(padding.name)},
-                      {explicit_paddings.name, g.AttrOf(explicit_paddings.name)},
-                      {data_format.name, g.AttrOf(data_format.name)}}));
+Status GradientTo(GradientBuilder& g, const char* block, const GradientAttrs& attrs) {
+  g.Set(input, g.Add(block, {{"orig_input", {g.in(input)}}, {"orig_output", {g.out(output)}}, {"grad", {g.grad(output)}}}, attrs));
   return {};
 }
 }  // namespace pool
 
+// ---- gradients -----------------------------------------------------------------------------------------------------------------
+
 constexpr In<0> orig_input{"orig_input", "T",
     "the input of MaxPool: [batch, height, width, channels]; for NCHW [batch, channels, height, width]"};
 constexpr In<1> orig_output{"orig_output", "T", "its output: [batch, out_height, out_width, channels]; NCHW likewise"};
+constexpr In<0> orig_body{orig_input.name, "T",
+    "the input of MaxPool3D: [batch, depth, height, width, channels]; for NCDHW [batch, channels, depth, height, width]"};
+constexpr In<1> pooled_body{orig_output.name, "T", "its output: the same axes, with a size of one number a window"};
 
-/// The attributes that MaxPoolGrad and MaxPoolGradGrad share.
-GradientAttrs SharedAttrs(const GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const char* name : {ksize.name, strides.name, padding.name, data_format.name}) attrs.emplace_back(name, g.AttrOf(name));
-  return attrs;
+/// Pooling over channels has no gradient, and orig_output must be what the pooling gives.
+Result<Pooling> PlanGradient(const PlanContext& ctx, const PoolingSettings& settings) {
+  WEFT_ASSIGN_OR_RETURN(const PerAxis window, ReadPerAxis(ksize.name, settings.ksize, settings.order));
+  if (window.channel > 1) {
+    return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);
+  }
+  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, ctx.shape(orig_input), orig_input.name));
+  if (ctx.shape(orig_output) != pooled.shape) {
+    return ctx.Error(orig_output, "needs the shape that the pooling gives, ", pooled.shape, ", found ", ctx.shape(orig_output));
+  }
+  return pooled.pooling;
+}
+
+/// Where neither the input nor the output of the pooling gets a gradient: zeros for them, and `block` for grad.
+Status GradientThrough(GradientBuilder& g, const char* block) {
+  constexpr In<2> grad{"grad", "T", ""};
+  constexpr Out<0> output{"output", "T", ""};
+  auto zeros = [&](GradientValue value) { return g.Add("ZerosLike", {{"x", {value}}}); };
+  if (g.wanted(orig_input)) g.Set(orig_input, zeros(g.in(orig_input)));
+  if (g.wanted(orig_output)) g.Set(orig_output, zeros(g.in(orig_output)));
+  if (!g.wanted(grad)) return {};
+  g.Set(grad, g.Add(block, {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(output)}}},
+                    WindowsOf(g)));
+  return {};
 }
 
 namespace spread {
 constexpr In<2> grad{"grad", "T", "the gradient of its output, of the same shape"};
 constexpr Out<0> output{"output", "T", "the gradient of its input, of the same shape"};
 
-Result<Pooling> Plan(PlanContext& ctx) {
-  const PictureOrder order = OrderOf(ctx.attr(data_format));
-  WEFT_ASSIGN_OR_RETURN(const Paddings paddings, ReadPaddings(ctx.attr(padding), ctx.attr(explicit_paddings), order));
-  WEFT_ASSIGN_OR_RETURN(const Pooling pooling, PlanGradient(ctx, paddings, orig_input, orig_output));
+Result<Pooling> Finish(PlanContext& ctx, const PoolingSettings& settings) {
+  WEFT_ASSIGN_OR_RETURN(const Pooling pooling, PlanGradient(ctx, settings));
   if (ctx.shape(grad) != ctx.shape(orig_output)) {
     return ctx.Error(grad, "needs the shape of orig_output, ", ctx.shape(orig_output), ", found ", ctx.shape(grad));
-  }
-  if (ctx.shape(orig_input).count() != 0 && pooling.in_pixels() > kernels::kMaxPooledPixels) {
-    return ctx.ErrorOf(Code::kUnsupported, orig_input, "needs pictures of no more than ", kernels::kMaxPooledPixels, " pixels");
   }
   ctx.set(output, ctx.shape(orig_input));
   return pooling;
 }
 
+Result<Pooling> Plan(PlanContext& ctx) {
+  const PictureOrder order = OrderOf(ctx.attr(data_format));
+  WEFT_ASSIGN_OR_RETURN(const Paddings paddings, AnyPadding(ctx, order));
+  WEFT_ASSIGN_OR_RETURN(const Pooling pooling, Finish(ctx, SettingsOf(ctx, order, paddings)));
+  if (ctx.shape(orig_input).count() != 0 && pooling.in_pixels() > kernels::kMaxPooledPixels) {
+    return ctx.ErrorOf(Code::kUnsupported, orig_input, "needs pictures of no more than ", kernels::kMaxPooledPixels, " pixels");
+  }
+  return pooling;
+}
+Result<Pooling> Plan3D(PlanContext& ctx) {
+  if (ctx.dtype(grad) != ctx.dtype(orig_input)) {
+    return ctx.Error(grad, "needs the type of orig_input, ", ctx.dtype(orig_input), ", found ", ctx.dtype(grad));
+  }
+  return Finish(ctx, ReadPooling(ctx, OrderOf(ctx.attr(data_format_3d))));
+}
+
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPoolGrad(p, ctx.in<T>(orig_input).data(), ctx.in<T>(grad).data(), ctx.out<T>(output).data(), ctx.workers());
 };
+constexpr auto RunToAll = []<class T>(const Pooling& p, RunContext& ctx) {
+  kernels::MaxPoolGradToAll(p, ctx.in<T>(orig_input).data(), ctx.in<T>(orig_output).data(), ctx.in<T>(grad).data(),
+                            ctx.out<T>(output).data(), ctx.workers());
+};
 
 Status Gradient(GradientBuilder& g) {
-  if (g.wanted(orig_input)) g.Set(orig_input, ZerosLike(g, g.in(orig_input)));
-  if (g.wanted(orig_output)) g.Set(orig_output, ZerosLike(g, g.in(orig_output)));
-  if (!g.wanted(grad)) return {};
-  if (g.attr(padding) == Padding::EXPLICIT) return Unsupported("has no second gradient with EXPLICIT padding; SAME and VALID have one");
-  g.Set(grad, g.Add("MaxPoolGradGrad",
-                    {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(output)}}},
-                    SharedAttrs(g)));
-  return {};
+  if (g.wanted(grad) && g.attr(any_padding) == Padding::EXPLICIT) {
+    return Unsupported("has no second gradient with EXPLICIT padding; SAME and VALID have one");
+  }
+  return GradientThrough(g, "MaxPoolGradGrad");
 }
 }  // namespace spread
 
 namespace collect {
-constexpr In<2> grad{"grad", "T", "the gradient of MaxPoolGrad's output: of the shape of orig_input"};
-constexpr Out<0> output{"output", "T", "the gradient of MaxPoolGrad's grad: of the shape of orig_output"};
+constexpr In<2> grad{"grad", "T", "the gradient of the gradient block's output: of the shape of orig_input"};
+constexpr Out<0> output{"output", "T", "the gradient of the gradient block's grad: of the shape of orig_output"};
 
 Result<Pooling> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Pooling pooling, PlanGradient(ctx, Paddings{ctx.attr(implicit_padding), {}, {}}, orig_input, orig_output));
+  const PictureOrder order = OrderOf(ctx.attr(data_format));
+  WEFT_ASSIGN_OR_RETURN(const Pooling pooling, PlanGradient(ctx, ReadPooling(ctx, order)));
   if (ctx.shape(grad) != ctx.shape(orig_input)) {
     return ctx.Error(grad, "needs the shape of orig_input, ", ctx.shape(orig_input), ", found ", ctx.shape(grad));
   }
@@ -207,15 +157,6 @@ constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPoolGradGrad(p, ctx.in<T>(orig_input).data(), ctx.in<T>(orig_output).data(), ctx.in<T>(grad).data(),
                            ctx.out<T>(output).data(), ctx.workers());
 };
-
-Status Gradient(GradientBuilder& g) {
-  if (g.wanted(orig_input)) g.Set(orig_input, ZerosLike(g, g.in(orig_input)));
-  if (g.wanted(orig_output)) g.Set(orig_output, ZerosLike(g, g.in(orig_output)));
-  if (!g.wanted(grad)) return {};
-  g.Set(grad, g.Add("MaxPoolGrad", {{"orig_input", {g.in(orig_input)}}, {"orig_output", {g.in(orig_output)}}, {"grad", {g.grad(output)}}},
-                    SharedAttrs(g)));
-  return {};
-}
 }  // namespace collect
 
 }  // namespace
@@ -226,8 +167,12 @@ BlockDef MaxPool() {
       .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
       .Ports(input, output)
       .Types("T", kReals)
-      .Attrs(ksize, strides, padding, explicit_paddings, any_data_format)
-      .Gradient(Gradient)
+      .Attrs(ksize, strides, any_padding, explicit_paddings, any_data_format)
+      .Gradient([](GradientBuilder& g) {
+        GradientAttrs attrs = WindowsOf(g);
+        attrs.emplace_back(explicit_paddings.name, g.AttrOf(explicit_paddings.name));
+        return GradientTo(g, "MaxPoolGrad", attrs);
+      })
       .Kernel(Plan, Run);
 }
 
@@ -236,7 +181,7 @@ BlockDef MaxPoolGrad() {
   return Block("MaxPoolGrad", "The gradient of MaxPool: the first largest value of each window takes it.")
       .Ports(orig_input, orig_output, grad, output)
       .Types("T", kReals)
-      .Attrs(ksize, strides, padding, explicit_paddings, data_format)
+      .Attrs(ksize, strides, any_padding, explicit_paddings, data_format)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }
@@ -245,9 +190,43 @@ BlockDef MaxPoolGradGrad() {
   using namespace collect;
   return Block("MaxPoolGradGrad", "The gradient of MaxPoolGrad: for each window the value at its first largest input.")
       .Ports(orig_input, orig_output, grad, output)
+      .Attrs(ksize, strides, padding, data_format)
       .Types("T", kReals)
-      .Attrs(ksize, strides, implicit_padding, data_format)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPoolGrad"); })
+      .Kernel(Plan, Run);
+}
+
+BlockDef MaxPool3D() {
+  using namespace pool;
+  return Block("MaxPool3D", "The largest value under each window of a body of three dimensions.")
+      .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
+      .Ports(body, output)
+      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
+      .Types("T", kFloats)
+      .Gradient([](GradientBuilder& g) { return GradientTo(g, "MaxPool3DGrad", WindowsOf(g)); })
+      .Kernel(Plan3D, Run);
+}
+
+BlockDef MaxPool3DGrad() {
+  using namespace spread;
+  constexpr In<0> body{orig_body.name, "TInput", orig_body.doc};
+  constexpr In<1> pooled{pooled_body.name, "TInput", pooled_body.doc};
+  return Block("MaxPool3DGrad", "The gradient of MaxPool3D: each input that equals its window's output takes all of it.")
+      .Ports(body, pooled, grad, output)
+      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
+      .Types("T", kFloats)
+      .Types("TInput", kFloats)
+      .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPool3DGradGrad"); })
+      .Kernel(Plan3D, RunToAll);
+}
+
+BlockDef MaxPool3DGradGrad() {
+  using namespace collect;
+  return Block("MaxPool3DGradGrad", "The gradient of MaxPool3DGrad: for each window the value at its first largest input.")
+      .Ports(orig_body, pooled_body, grad, output)
+      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
+      .Types("T", kReals)
+      .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPool3DGrad"); })
       .Kernel(Plan, Run);
 }
 

@@ -1,0 +1,188 @@
+// Poolings as sweeps over lines of windows: a reduction (the largest, the sum, the average) of what each window sees.
+#pragma once
+
+#include <limits>
+
+#include "blocks/kernels/pooling.h"
+#include "blocks/kernels/widen.h"
+#include "weft/base/dtype.h"
+#include "weft/block/services.h"
+
+namespace weft::kernels {
+
+inline constexpr int64_t kPoolGrain = 32768;   // values looked at by a task
+inline constexpr int64_t kPoolStrip = 128;     // channels handled at a time
+inline constexpr int64_t kFewChannels = 8;
+inline constexpr int64_t kPoolLine = 1024;     // values of a line handled at a time where channels are few
+
+/// The lowest finite number.
+template <class T>
+constexpr Accumulator<T> LowestOf() {
+  if constexpr (std::is_same_v<T, half>) return -65504.0f;
+  else if constexpr (std::is_same_v<T, bfloat16>) return -3.3895314e38f;
+  else return std::numeric_limits<T>::lowest();
+}
+
+/// Elements as they are compared and summed: half and bfloat16 through a buffer of floats, others in place.
+template <class T>
+const Accumulator<T>* Widened(const T* from, int64_t count, Accumulator<T>* buffer) {
+  if constexpr (std::is_same_v<T, Accumulator<T>>) {
+    return from;
+  } else {
+    Widen(from, buffer, count);
+    return buffer;
+  }
+}
+
+// ---- reductions: where they start, what they do with a value, and with the result of `inputs` values ---------------------------------
+
+/// The largest; NaN loses.
+template <class T>
+struct Largest {
+  using A = Accumulator<T>;
+  static constexpr A kStart = LowestOf<T>();
+  static A Take(A value, A so_far) { return value > so_far ? value : so_far; }
+  static A Finish(A result, int64_t) { return result; }
+};
+
+template <class T>
+struct Total {
+  using A = Accumulator<T>;
+  static constexpr A kStart = A(0);
+  static A Take(A value, A so_far) { return WrapAdd(so_far, value); }
+  static A Finish(A result, int64_t) { return result; }
+};
+
+/// Integers are rounded towards zero.
+template <class T>
+struct Average : Total<T> {
+  using A = Accumulator<T>;
+  static A Finish(A result, int64_t inputs) { return result / static_cast<A>(std::max<int64_t>(inputs, 1)); }
+};
+
+template <class Reduction, class A>
+void TakeAll(const A* from, A* so_far, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) so_far[i] = Reduction::Take(from[i], so_far[i]);
+}
+
+// ---- windows -------------------------------------------------------------------------------------------------------------------
+
+/// The windows of one line of outputs: picture, and the inputs [first, last) that they see along depth and height.
+template <class P>
+struct PoolLine {
+  int64_t picture, d_first, d_last, h_first, h_last;
+  PoolLine(const P& p, int64_t line) {
+    const int64_t h = line % p.axes[1].out, d = line / p.axes[1].out % p.axes[0].out;
+    picture = line / (p.axes[1].out * p.axes[0].out);
+    d_first = p.axes[0].first(d), d_last = p.axes[0].last(d);
+    h_first = p.axes[1].first(h), h_last = p.axes[1].last(h);
+  }
+  /// Input lines that each window sees.
+  int64_t lines() const { return (d_last - d_first) * (h_last - h_first); }
+  /// The pixel where input line (d, h) starts.
+  int64_t pixel(const P& p, int64_t d, int64_t h) const { return ((picture * p.axes[0].in + d) * p.axes[1].in + h) * p.axes[2].in; }
+};
+
+/// One window: calls body(pixel) for each input pixel it sees, in order.
+template <class P, class Body>
+void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, Body&& body) {
+  const int64_t w_first = p.axes[2].first(o), w_last = p.axes[2].last(o);
+  for (int64_t d = line.d_first; d < line.d_last; ++d) {
+    for (int64_t h = line.h_first; h < line.h_last; ++h) {
+      const int64_t start = line.pixel(p, d, h);
+      for (int64_t w = w_first; w < w_last; ++w) body(start + w);
+    }
+  }
+}
+
+template <class Reduction, class S, class T, class P>
+void PoolLineByStrips(const P& p, const PoolLine<P>& line, const S* in, T* out) {
+  using A = Accumulator<S>;
+  A result[kPoolStrip], buffer[kPoolStrip];
+  for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
+    const int64_t inputs = line.lines() * (p.axes[2].last(o) - p.axes[2].first(o));
+    for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
+      const int64_t count = std::min(kPoolStrip, p.channels - c);
+      std::fill(result, result + count, Reduction::kStart);
+      ForWindow(p, line, o, [&](int64_t pixel) {
+        TakeAll<Reduction>(Widened(in + pixel * p.channels + c, count, buffer), result, count);
+      });
+      for (int64_t i = 0; i < count; ++i) result[i] = Reduction::Finish(result[i], inputs);
+      Narrow(result, out + c, count);
+    }
+  }
+}
+
+/// Few channels: first the lines are reduced, element by element, to one line, then each window along it.
+template <class Reduction, class S, class T, class P>
+void PoolLineByParts(const P& p, const PoolLine<P>& line, const S* in, T* out) {
+  using A = Accumulator<S>;
+  const auto& width = p.axes[2];
+  const int64_t pixels = kPoolLine / p.channels;
+  A reduced[kPoolLine], buffer[kPoolLine], carried[kFewChannels];
+  int64_t firsts[kPoolLine], lasts[kPoolLine];
+  for (int64_t o = 0; o < width.out;) {
+    // The windows [o, o + windows) fit the buffer together, or one alone does not and comes in parts.
+    int64_t windows = 0;
+    do {
+      firsts[windows] = width.first(o + windows);
+      lasts[windows] = width.last(o + windows);
+      ++windows;
+    } while (o + windows < width.out && windows < kPoolLine && width.last(o + windows) - firsts[0] <= pixels);
+    const int64_t last = std::max(firsts[0], lasts[windows - 1]);
+    for (int64_t part = firsts[0], part_end = part; part == firsts[0] || part < last; part = part_end) {
+      part_end = std::min(last, part + pixels);
+      const int64_t count = (part_end - part) * p.channels;
+      std::fill(reduced, reduced + count, Reduction::kStart);
+      for (int64_t d = line.d_first; d < line.d_last; ++d) {
+        for (int64_t h = line.h_first; h < line.h_last; ++h) {
+          TakeAll<Reduction>(Widened(in + (line.pixel(p, d, h) + part) * p.channels, count, buffer), reduced, count);
+        }
+      }
+      for (int64_t i = 0; i < windows; ++i) {
+        const int64_t w_first = std::max(firsts[i], part), seen = std::min(lasts[i], part_end) - w_first;
+        const A* from = reduced + (w_first - part) * p.channels;
+        T* to = out + (o + i) * p.channels;
+        for (int64_t c = 0; c < p.channels; ++c, ++from) {
+          A result = part == firsts[0] ? Reduction::kStart : carried[c];
+          for (int64_t w = 0; w < seen; ++w) result = Reduction::Take(from[w * p.channels], result);
+          carried[c] = result;
+          if (part_end == last) to[c] = static_cast<T>(Reduction::Finish(result, line.lines() * (lasts[i] - firsts[i])));
+        }
+      }
+      if (part_end == last) break;
+    }
+    o += windows;
+  }
+}
+
+/// Lines of windows that a task takes, given what a line costs.
+template <class P>
+int64_t LineGrain(const P& p) {
+  const double cost = static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p);
+  return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
+}
+
+/// Calls body(line, its windows' first output) for each line of windows.
+template <class P, class Body>
+void ForPoolLines(const P& p, Workers& workers, Body&& body) {
+  if (p.empty() || p.out_pixels() == 0) return;
+  workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) body(PoolLine<P>(p, i), i * p.axes[2].out);
+  });
+}
+
+/// out = the reduction of what each window sees.
+template <class Reduction, class S, class T, class P>
+void PoolAll(const P& p, const S* in, T* out, Workers& workers) {
+  ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
+    if (p.channels < kFewChannels) {
+      PoolLineByParts<Reduction>(p, line, in, out + pixel * p.channels);
+    } else {
+      PoolLineByStrips<Reduction>(p, line, in, out + pixel * p.channels);
+    }
+  });
+}
+
+}  // namespace weft::kernels
