@@ -17,6 +17,12 @@
   BLOCK(state, AssignAdd) \
   BLOCK(state, AssignSub) \
   BLOCK(state, AssignVariableOp) \
+  BLOCK(nn, AvgPool) \
+  BLOCK(nn, AvgPool3D) \
+  BLOCK(nn, AvgPool3DGrad) \
+  BLOCK(nn, AvgPool3DGradLike) \
+  BLOCK(nn, AvgPoolGrad) \
+  BLOCK(nn, AvgPoolGradLike) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
   BLOCK(array_ops, BroadcastLike) \
@@ -91,8 +97,14 @@
   BLOCK(math, MatMul) \
   BLOCK(math, Max) \
   BLOCK(nn, MaxPool) \
+  BLOCK(nn, MaxPool3D) \
+  BLOCK(nn, MaxPool3DGrad) \
+  BLOCK(nn, MaxPool3DGradGrad) \
   BLOCK(nn, MaxPoolGrad) \
   BLOCK(nn, MaxPoolGradGrad) \
+  BLOCK(nn, MaxPoolGradGradWithArgmax) \
+  BLOCK(nn, MaxPoolGradWithArgmax) \
+  BLOCK(nn, MaxPoolWithArgmax) \
   BLOCK(math, Maximum) \
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
