@@ -126,12 +126,14 @@
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
   BLOCK(math, QuantizeDownAndShrinkRange) \
   BLOCK(array_ops, QuantizeV2) \
+  BLOCK(nn, QuantizedAvgPool) \
   BLOCK(nn, QuantizedBatchNormWithGlobalNormalization) \
   BLOCK(nn, QuantizedBiasAdd) \
   BLOCK(array_ops, QuantizedConcat) \
   BLOCK(nn, QuantizedConv2D) \
   BLOCK(array_ops, QuantizedInstanceNorm) \
   BLOCK(math, QuantizedMatMul) \
+  BLOCK(nn, QuantizedMaxPool) \
   BLOCK(math, QuantizedMul) \
   BLOCK(nn, QuantizedRelu) \
   BLOCK(nn, QuantizedRelu6) \
