@@ -3,6 +3,8 @@
 #include "weft/block/registry.h"
 
 #define WEFT_CATALOG(BLOCK) \
+  BLOCK(math, Abs) \
+  BLOCK(math, Acos) \
   BLOCK(math, Add) \
   BLOCK(math, AddN) \
   BLOCK(core, AddSymbolicGradients) \
@@ -13,10 +15,13 @@
   BLOCK(math, ApproximateEqual) \
   BLOCK(math, ArgMax) \
   BLOCK(math, ArgMin) \
+  BLOCK(math, Asin) \
   BLOCK(state, Assign) \
   BLOCK(state, AssignAdd) \
   BLOCK(state, AssignSub) \
   BLOCK(state, AssignVariableOp) \
+  BLOCK(math, Atan) \
+  BLOCK(math, Atan2) \
   BLOCK(nn, AvgPool) \
   BLOCK(nn, AvgPool3D) \
   BLOCK(nn, AvgPool3DGrad) \
@@ -27,8 +32,10 @@
   BLOCK(nn, BiasAddGrad) \
   BLOCK(array_ops, BroadcastLike) \
   BLOCK(math, Cast) \
+  BLOCK(math, Ceil) \
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
+  BLOCK(math, ComplexAbs) \
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
@@ -42,8 +49,11 @@
   BLOCK(nn, Conv3DBackpropFilterV2) \
   BLOCK(nn, Conv3DBackpropInputLike) \
   BLOCK(nn, Conv3DBackpropInputV2) \
+  BLOCK(math, Cos) \
   BLOCK(math, Cosh) \
   BLOCK(state, CountUpTo) \
+  BLOCK(math, Cumprod) \
+  BLOCK(math, Cumsum) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(nn, DepthwiseConv2dNative) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropFilter) \
@@ -53,6 +63,7 @@
   BLOCK(array_ops, Dequantize) \
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(math, Div) \
+  BLOCK(math, DivNoNan) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
   BLOCK(control_flow_ops, Exit) \
@@ -68,6 +79,9 @@
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
   BLOCK(io_ops, FixedLengthRecordReader) \
+  BLOCK(math, Floor) \
+  BLOCK(math, FloorDiv) \
+  BLOCK(math, FloorMod) \
   BLOCK(math, FoldAxes) \
   BLOCK(nn, FusedBatchNorm) \
   BLOCK(nn, FusedBatchNormGrad) \
@@ -83,6 +97,9 @@
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(math, IsFinite) \
+  BLOCK(math, IsInf) \
+  BLOCK(math, IsNan) \
   BLOCK(state, IsVariableInitialized) \
   BLOCK(nn, L2Loss) \
   BLOCK(math, Less) \
@@ -123,6 +140,7 @@
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
   BLOCK(math, Prod) \
+  BLOCK(math, ProductScan) \
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
   BLOCK(math, QuantizeDownAndShrinkRange) \
   BLOCK(array_ops, QuantizeV2) \
@@ -173,6 +191,8 @@
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
   BLOCK(io_ops, Restore) \
+  BLOCK(math, Rint) \
+  BLOCK(math, Round) \
   BLOCK(math, Rsqrt) \
   BLOCK(math, RsqrtGrad) \
   BLOCK(io_ops, Save) \
@@ -180,6 +200,8 @@
   BLOCK(math, SelectV2) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
+  BLOCK(math, Sign) \
+  BLOCK(math, Sin) \
   BLOCK(math, Sinh) \
   BLOCK(nn, Softmax) \
   BLOCK(nn, SoftmaxCrossEntropyWithLogits) \
@@ -189,17 +211,21 @@
   BLOCK(math, Sqrt) \
   BLOCK(math, SqrtGrad) \
   BLOCK(math, Square) \
+  BLOCK(math, SquaredDifference) \
   BLOCK(core, Status) \
   BLOCK(math, Subtract) \
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
+  BLOCK(math, Tan) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
   BLOCK(array_ops, Transpose) \
   BLOCK(array_ops, TransposeBack) \
+  BLOCK(math, TruncateDiv) \
+  BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
   BLOCK(state, VarHandleOp) \

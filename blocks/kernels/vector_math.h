@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include "blocks/kernels/broadcast.h"
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -160,10 +162,8 @@ struct VectorOp {
 
 /// z[i] = F(x[i], y[i]) for n elements; a step of 0 means a single element. Every element goes through a whole vector.
 template <class F, class T, int XStep, int YStep>
-void VectorRow(const void* x_row, const void* y_row, void* z_row, int64_t n) {
+void VectorElements(const T* x, const T* y, T* z, int64_t n) {
   using V = VectorOf<T>;
-  const T *x = static_cast<const T*>(x_row), *y = static_cast<const T*>(y_row);
-  T* z = static_cast<T*>(z_row);
   V xs = {}, ys = {};
   if constexpr (XStep == 0) xs = V{} + x[0];
   if constexpr (YStep == 0) ys = V{} + y[0];
@@ -175,5 +175,29 @@ void VectorRow(const void* x_row, const void* y_row, void* z_row, int64_t n) {
     std::memcpy(z + i, &zs, bytes);
   }
 }
+
+template <class F, class T, int XStep, int YStep>
+void VectorRow(const void* x_row, const void* y_row, void* z_row, int64_t n) {
+  const T *x = static_cast<const T*>(x_row), *y = static_cast<const T*>(y_row);
+  T* z = static_cast<T*>(z_row);
+  if constexpr (ShortFloat<T>) {
+    float xs[kFloatBlock], ys[kFloatBlock], zs[kFloatBlock];
+    if constexpr (XStep == 0) Widen(x, xs, 1);
+    if constexpr (YStep == 0) Widen(y, ys, 1);
+    for (int64_t i = 0; i < n; i += kFloatBlock) {
+      const int64_t length = std::min(kFloatBlock, n - i);
+      if constexpr (XStep == 1) Widen(x + i, xs, length);
+      if constexpr (YStep == 1) Widen(y + i, ys, length);
+      VectorElements<F, float, XStep, YStep>(xs, ys, zs, length);
+      Narrow(zs, z + i, length);
+    }
+  } else {
+    VectorElements<F, T, XStep, YStep>(x, y, z, n);
+  }
+}
+
+/// For RunBroadcast: F of two floating-point operands.
+template <class F, class T>
+inline constexpr RowFunctions kVectorRows{VectorRow<F, T, 1, 1>, VectorRow<F, T, 0, 1>, VectorRow<F, T, 1, 0>};
 
 }  // namespace weft::kernels

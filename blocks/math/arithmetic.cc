@@ -1,6 +1,4 @@
-// Add, AddV2, Subtract, Multiply, Div, RealDiv, Mod: arithmetic on two operands that are stretched over one another.
-#include <cmath>
-
+// Add, AddV2, Subtract, Multiply, SquaredDifference: arithmetic on two operands that are stretched over one another.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
 
@@ -11,9 +9,8 @@ constexpr In<0> x{"x", "T", "any shape"};
 constexpr In<1> y{"y", "T", "a shape that fits x: sizes equal or 1, from the last axis on"};
 constexpr Out<0> z{"z", "T", "the common shape of x and y"};
 
-constexpr auto kDivisible = kFloats + kComplexes;
 constexpr auto kAddable = kFloats + kSigned + kComplexes + TypeList<uint8_t, std::string>{};
-constexpr TypeList<half, bfloat16, float, double, int32_t, int64_t> kModTypes;
+constexpr auto kSquarable = kFloats + TypeList<int32_t, int64_t>{} + kComplexes;
 
 struct AddOp {
   template <class T>
@@ -29,32 +26,14 @@ struct MultiplyOp {
   T operator()(T a, T b) const { return kernels::Product(a, b); }
 };
 
-struct DivideOp {
+/// Of complex numbers the square of the distance.
+struct SquaredDifferenceOp {
   template <class T>
-  T operator()(T a, T b) const { return kernels::Quotient(a, b); }
-};
-/// The rest of a division towards zero: it has the sign of a.
-struct ModOp {
-  static constexpr int kCost = 8;
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (Integer<T>) return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b));
-    else return std::fmod(a, b);
+  T operator()(const T& a, const T& b) const {
+    const T difference = WrapSubtract(a, b);
+    if constexpr (Complex<T>) return {difference.real() * difference.real() + difference.imag() * difference.imag(), 0};
+    else return WrapMultiply(difference, difference);
   }
-};
-
-/// As RunBroadcast, where integers must not be divided by zero.
-template <class Op>
-constexpr auto RunDivision = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
-  if constexpr (Integer<T>) {
-    if (loops.count > 0) {
-      bool zero = false;
-      for (T divisor : ctx.in<T>(y)) zero |= divisor == 0;
-      if (zero) return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
-    }
-  }
-  Broadcast<Op, T>(loops, ctx);
-  return {};
 };
 
 Status AddGradient(GradientBuilder& g) {
@@ -75,15 +54,11 @@ Status MultiplyGradient(GradientBuilder& g) {
   return {};
 }
 
-GradientValue Quotient(GradientBuilder& g, GradientValue a, GradientValue b) { return g.Add("RealDiv", {{"x", {a}}, {"y", {b}}}); }
-
-Status DivideGradient(GradientBuilder& g) {
-  const GradientValue cy = Conjugate(g, g.in(y));
-  if (g.wanted(x)) g.Set(x, SumLike(g, Quotient(g, g.grad(z), cy), g.in(x)));
-  if (g.wanted(y)) {
-    const GradientValue slope = Quotient(g, Quotient(g, Negated(g, Conjugate(g, g.in(x))), cy), cy);
-    g.Set(y, SumLike(g, Times(g, g.grad(z), slope), g.in(y)));
-  }
+/// Without a conjugate, also for complex numbers.
+Status SquaredDifferenceGradient(GradientBuilder& g) {
+  const GradientValue grad = g.grad(z), slope = Times(g, Times(g, g.Scalar(grad, 2), grad), Minus(g, g.in(x), g.in(y)));
+  if (g.wanted(x)) g.Set(x, SumLike(g, slope, g.in(x)));
+  if (g.wanted(y)) g.Set(y, SumLike(g, Negated(g, slope), g.in(y)));
   return {};
 }
 
@@ -111,21 +86,10 @@ BlockDef Multiply() {
       .Kernel(PlanBroadcast, RunBroadcast<MultiplyOp>);
 }
 
-BlockDef Div() {
-  return Block("Div", "Divides x by y element by element; integers towards zero.")
-      .Details("An integer divided by 0 is an error; floats give infinities and NaN. The lowest integer divided by -1 is itself.")
-      .Ports(x, y, z).Types("T", kNumbers).Elementwise().Gradient(DivideGradient).Kernel(PlanBroadcast, RunDivision<DivideOp>);
-}
-
-BlockDef RealDiv() {
-  return Block("RealDiv", "Divides x by y element by element, for floats and complex numbers.")
-      .Ports(x, y, z).Types("T", kDivisible).Elementwise().Gradient(DivideGradient).Kernel(PlanBroadcast, RunBroadcast<DivideOp>);
-}
-
-BlockDef Mod() {
-  return Block("Mod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.")
-      .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunDivision<ModOp>);
+BlockDef SquaredDifference() {
+  return Block("SquaredDifference", "The square of x - y, element by element; of complex numbers the square of its absolute value.")
+      .Ports(x, y, z).Types("T", kSquarable).Elementwise().Gradient(SquaredDifferenceGradient)
+      .Kernel(PlanBroadcast, RunBroadcast<SquaredDifferenceOp>);
 }
 
 }  // namespace weft::blocks

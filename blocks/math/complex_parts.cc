@@ -1,7 +1,8 @@
-// Conj, Real, Imag, Complex: between complex numbers and their parts.
+// Conj, Real, Imag, ComplexAbs, Complex: between complex numbers, their parts and their lengths.
 #include <complex>
 
 #include "blocks/elementwise.h"
+#include "blocks/gradients.h"
 
 namespace weft::blocks {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 constexpr In<0> input{"input", "T", "any shape"};
 constexpr Out<0> conjugate{"output", "T", "the shape of input"};
 constexpr Out<0> part{"output", "Tout", "the shape of input"};
+constexpr In<0> x{"x", "T", "any shape"};
+constexpr Out<0> length{"y", "Tout", "the shape of x"};
 constexpr In<0> real{"real", "T", "the real parts, any shape"};
 constexpr In<1> imag{"imag", "T", "the imaginary parts, a shape that fits real"};
 constexpr Out<0> out{"out", "Tout", "the common shape of real and imag"};
@@ -29,6 +32,10 @@ struct RealOp {
 struct ImagOp {
   template <class T>
   auto operator()(T a) const { return a.imag(); }
+};
+struct ComplexAbsOp {
+  template <class T>
+  auto operator()(const T& a) const { return std::abs(a); }
 };
 struct ComplexOp {
   template <class T>
@@ -74,10 +81,17 @@ Status ImagGradient(GradientBuilder& g) {
   g.Set(input, Join(g, g.Scalar(grad, 0), grad, g.dtype(g.in(input))));
   return {};
 }
+/// The direction of x times the gradient; 0 where x is 0.
+Status ComplexAbsGradient(GradientBuilder& g) {
+  const auto complex = [&](GradientValue real) { return Join(g, real, g.Scalar(real, 0), g.dtype(g.in(x))); };
+  const GradientValue pull = Times(g, complex(g.grad(length)), g.in(x));
+  g.Set(x, g.Add("DivNoNan", {{"x", {pull}}, {"y", {complex(g.out(length))}}}));
+  return {};
+}
 Status ComplexGradient(GradientBuilder& g) {
   const GradientValue grad = g.grad(out);
-  if (g.wanted(real)) g.Set(real, g.Add("SumLike", {{"grad", {PartOf(g, "Real", grad)}}, {"like", {g.in(real)}}}));
-  if (g.wanted(imag)) g.Set(imag, g.Add("SumLike", {{"grad", {PartOf(g, "Imag", grad)}}, {"like", {g.in(imag)}}}));
+  if (g.wanted(real)) g.Set(real, SumLike(g, PartOf(g, "Real", grad), g.in(real)));
+  if (g.wanted(imag)) g.Set(imag, SumLike(g, PartOf(g, "Imag", grad), g.in(imag)));
   return {};
 }
 
@@ -98,6 +112,12 @@ BlockDef Imag() {
   return Block("Imag", "The imaginary part of each element.")
       .Ports(input, part).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts)
       .Gradient(ImagGradient).Kernel(PlanPart, RunMap<ImagOp>);
+}
+
+BlockDef ComplexAbs() {
+  return Block("ComplexAbs", "The absolute value of each complex number.")
+      .Ports(x, length).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts).Gradient(ComplexAbsGradient)
+      .Kernel(PlanPart, RunMap<ComplexAbsOp>);
 }
 
 BlockDef Complex() {
