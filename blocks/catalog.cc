@@ -28,6 +28,7 @@
   BLOCK(nn, AvgPool3DGradLike) \
   BLOCK(nn, AvgPoolGrad) \
   BLOCK(nn, AvgPoolGradLike) \
+  BLOCK(math, Betainc) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
   BLOCK(array_ops, BroadcastLike) \
@@ -62,10 +63,13 @@
   BLOCK(nn, DepthwiseConv2dNativeBackpropInputLike) \
   BLOCK(array_ops, Dequantize) \
   BLOCK(state, DestroyTemporaryVariable) \
+  BLOCK(math, Digamma) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
+  BLOCK(math, Erf) \
+  BLOCK(math, Erfc) \
   BLOCK(control_flow_ops, Exit) \
   BLOCK(math, Exp) \
   BLOCK(math, Expm1) \
@@ -93,6 +97,9 @@
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
   BLOCK(array_ops, Identity) \
+  BLOCK(math, Igamma) \
+  BLOCK(math, IgammaGradA) \
+  BLOCK(math, Igammac) \
   BLOCK(math, Imag) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
@@ -104,6 +111,7 @@
   BLOCK(nn, L2Loss) \
   BLOCK(math, Less) \
   BLOCK(math, LessEqual) \
+  BLOCK(math, Lgamma) \
   BLOCK(math, Log) \
   BLOCK(math, Log1p) \
   BLOCK(nn, LogSoftmax) \
@@ -139,6 +147,7 @@
   BLOCK(core, Output) \
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
+  BLOCK(math, Polygamma) \
   BLOCK(math, Prod) \
   BLOCK(math, ProductScan) \
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
@@ -165,6 +174,7 @@
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
   BLOCK(random, RandomGamma) \
+  BLOCK(random, RandomGammaGrad) \
   BLOCK(random, RandomNormal) \
   BLOCK(random, RandomNormal_ex) \
   BLOCK(random, RandomPoisson) \
@@ -232,6 +242,7 @@
   BLOCK(state, Variable) \
   BLOCK(math, Where3) \
   BLOCK(array_ops, ZerosLike) \
+  BLOCK(math, Zeta) \
   /* one block a line, sorted by name */
 
 namespace weft {
