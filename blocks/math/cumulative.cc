@@ -1,0 +1,127 @@
+// Cumsum and Cumprod, and ProductScan, of which the gradient of Cumprod is made.
+#include "blocks/gradients.h"
+#include "blocks/kernels/scan.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> x{"x", "T", "of rank 1 or more"};
+constexpr In<1> axis{"axis", "Tidx", "a scalar in [-rank, rank): the axis to go along"};
+constexpr Out<0> out{"out", "T", "the shape of x"};
+constexpr Attr<bool> exclusive{"exclusive", "false", "leave an element out of its own result: the first is then 0 (of a product 1)"};
+constexpr Attr<bool> reverse{"reverse", "false", "go from the last element to the first"};
+
+template <InputPort Axis>
+Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const Axis& port) {
+  const Shape& shape = ctx.shape(x);
+  if (!ctx.shape(port).scalar()) return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
+  const int64_t given = ctx.ints(port)[0], rank = shape.rank();
+  if (given < -rank || given >= rank) return ctx.Error(port, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  kernels::ScanBox box;
+  box.reverse = ctx.attr(reverse);
+  ctx.set(out, shape);
+  if (shape.count() == 0) {
+    box.size = 0;
+    return box;
+  }
+  const int at = static_cast<int>(given < 0 ? given + rank : given);
+  box.outer = shape.count(0, at);
+  box.size = shape[at];
+  box.inner = shape.count(at + 1, shape.rank());
+  return box;
+}
+
+Result<kernels::ScanBox> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(kernels::ScanBox box, BoxOf(ctx, axis));
+  box.exclusive = ctx.attr(exclusive);
+  return box;
+}
+
+template <template <class> class Op>
+constexpr auto Run = []<class T>(const kernels::ScanBox& box, RunContext& ctx) {
+  using U = kernels::UnsignedOf<T>;
+  const U* from = reinterpret_cast<const U*>(ctx.in<T>(x).data());
+  kernels::Scan<Op<U>>(box, from, reinterpret_cast<U*>(ctx.out<T>(out).data()), ctx.workers());
+};
+
+Status SumGradient(GradientBuilder& g) {
+  g.Set(x, g.Add("Cumsum", {{"x", {g.grad(out)}}, {"axis", {g.in(axis)}}},
+                 {{"exclusive", g.AttrOf("exclusive")}, {"reverse", !g.attr(reverse)}}));
+  return {};
+}
+
+/// What comes before an element times what later results pass back to it; nothing is divided, so that elements may be 0.
+Status ProductGradient(GradientBuilder& g) {
+  const GradientValue grad = g.grad(out), axes = g.in(axis), cx = Conjugate(g, g.in(x));
+  const AttrValue& direction = g.AttrOf("reverse");
+  const GradientValue before =
+      g.Add("Cumprod", {{"x", {cx}}, {"axis", {axes}}}, {{"exclusive", true}, {"reverse", direction}});
+  const auto later = [&](GradientValue y) {
+    return g.Add("ProductScan", {{"x", {cx}}, {"y", {y}}, {"axis", {axes}}}, {{"reverse", !g.attr(reverse)}});
+  };
+  const GradientValue passed = g.attr(exclusive) ? later(grad) : g.Add("AddV2", {{"x", {grad}}, {"y", {later(Times(g, cx, grad))}}});
+  g.Set(x, Times(g, before, passed));
+  return {};
+}
+
+template <class Run>
+BlockDef Declare(const char* name, const char* summary, const char* details, GradientFunction gradient, Run run) {
+  return Block(name, summary)
+      .Details(details)
+      .Ports(x, axis, out)
+      .Attrs(exclusive, reverse)
+      .Types("T", kNumbers)
+      .Types("Tidx", kIndices)
+      .ShapedBy(axis)
+      .Gradient(gradient)
+      .Kernel(Plan, run);
+}
+
+// ---- ProductScan -------------------------------------------------------------------------------------------------------------
+
+constexpr In<1> y{"y", "T", "the shape of x"};
+constexpr In<2> scan_axis{"axis", "Tidx", "a scalar in [-rank, rank): the axis to go along"};
+
+Result<kernels::ScanBox> PlanScan(PlanContext& ctx) {
+  if (!(ctx.shape(y) == ctx.shape(x))) return ctx.Error(y, "needs the shape of x, ", ctx.shape(x), ", found ", ctx.shape(y));
+  return BoxOf(ctx, scan_axis);
+}
+
+constexpr auto RunScan = []<class T>(const kernels::ScanBox& box, RunContext& ctx) {
+  kernels::ScanProducts(box, ctx.in<T>(x).data(), ctx.in<T>(y).data(), ctx.out<T>(out).data(), ctx.workers());
+};
+
+Status ScanGradient(GradientBuilder& g) {
+  const GradientValue back = g.Add("ProductScan", {{"x", {Conjugate(g, g.in(x))}}, {"y", {g.grad(out)}}, {"axis", {g.in(scan_axis)}}},
+                                   {{"reverse", !g.attr(reverse)}});
+  if (g.wanted(y)) g.Set(y, back);
+  if (g.wanted(x)) g.Set(x, Times(g, back, Conjugate(g, g.out(out))));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Cumsum() {
+  return Declare("Cumsum", "Adds up the elements along an axis, with every sum on the way.",
+                 "Integers wrap. Floats are summed in double and rounded once.", SumGradient, Run<kernels::SumOf>);
+}
+
+BlockDef Cumprod() {
+  return Declare("Cumprod", "Multiplies up the elements along an axis, with every product on the way.",
+                 "Integers wrap. Floats are multiplied in double and rounded once.", ProductGradient, Run<kernels::ProductOf>);
+}
+
+BlockDef ProductScan() {
+  return Block("ProductScan", "out[i] = y[i - 1] + x[i - 1] * out[i - 1] along an axis, out[0] = 0; the other way round where reverse.")
+      .Ports(x, y, scan_axis, out)
+      .Attrs(reverse)
+      .Types("T", kFloats + kComplexes)
+      .Types("Tidx", kIndices)
+      .ShapedBy(scan_axis)
+      .Internal()
+      .Gradient(ScanGradient)
+      .Kernel(PlanScan, RunScan);
+}
+
+}  // namespace weft::blocks
