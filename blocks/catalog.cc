@@ -87,6 +87,10 @@
   BLOCK(math, FloorDiv) \
   BLOCK(math, FloorMod) \
   BLOCK(math, FoldAxes) \
+  BLOCK(nn, FractionalAvgPool) \
+  BLOCK(nn, FractionalAvgPoolGradLike) \
+  BLOCK(nn, FractionalMaxPool) \
+  BLOCK(nn, FractionalMaxPoolGrad) \
   BLOCK(nn, FusedBatchNorm) \
   BLOCK(nn, FusedBatchNormGrad) \
   BLOCK(nn, FusedBatchNormGradGrad) \
