@@ -28,6 +28,8 @@
   BLOCK(nn, AvgPool3DGradLike) \
   BLOCK(nn, AvgPoolGrad) \
   BLOCK(nn, AvgPoolGradLike) \
+  BLOCK(math, BatchMatMul) \
+  BLOCK(math, BatchMatMulV2) \
   BLOCK(math, Betainc) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
@@ -219,6 +221,7 @@
   BLOCK(math, Sinh) \
   BLOCK(nn, Softmax) \
   BLOCK(nn, SoftmaxCrossEntropyWithLogits) \
+  BLOCK(math, SparseMatMul) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(math, SpreadLike) \

@@ -1,67 +1,112 @@
-#include "blocks/kernels/matmul.h"
-#include "weft/block/block.h"
+// MatMul and SparseMatMul: products of two matrices.
+#include "blocks/math/mat_mul.h"
+
+#include "blocks/gradients.h"
+#include "blocks/kernels/widen.h"
 
 namespace weft::blocks {
+
+Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, bool tb, const char* b_port) {
+  const int64_t a_dims[] = {a[a.rank() - 2], a[a.rank() - 1]}, b_dims[] = {b[b.rank() - 2], b[b.rank() - 1]};
+  ProductSizes sizes{a_dims[ta], b_dims[!tb], a_dims[!ta], a_dims[1], 1, b_dims[1], 1};
+  if (ta) std::swap(sizes.a_row, sizes.a_column);
+  if (tb) std::swap(sizes.b_row, sizes.b_column);
+  if (b_dims[tb] == sizes.inner) return sizes;
+  return InvalidArgument("needs the inner size ", sizes.inner, " in dimension ", b.rank() - (tb ? 1 : 2), "; the left operand is ", a,
+                         ta ? " transposed" : "", ", this one is ", b, tb ? " transposed" : "")
+      .WithPort(b_port);
+}
+
 namespace {
 
 constexpr In<0> a{"a", "T", "[rows, inner]; [inner, rows] where transpose_a"};
 constexpr In<1> b{"b", "T", "[inner, columns]; [columns, inner] where transpose_b"};
 constexpr Out<0> product{"product", "T", "[rows, columns]"};
-// TensorFlow has no int8 product.
-constexpr auto kMultiplied = kFloats + TypeList<int16_t, int32_t, int64_t>{} + kUnsigned + kComplexes;
 constexpr Attr<bool> transpose_a{"transpose_a", "false", "take a transposed (complex elements are not conjugated)"};
 constexpr Attr<bool> transpose_b{"transpose_b", "false", "take b transposed (complex elements are not conjugated)"};
 constexpr Attr<bool> grad_a{"grad_a", "false", "says that a is a gradient; changes nothing"};
 constexpr Attr<bool> grad_b{"grad_b", "false", "says that b is a gradient; changes nothing"};
 
-/// Sizes of the product, and how each operand lies in memory.
-struct Sizes {
-  int64_t rows, columns, inner;
-  int64_t a_row, a_column, b_row, b_column;  // strides of the operands as they are multiplied
-};
-
-Result<Sizes> Plan(PlanContext& ctx) {
+Result<ProductSizes> Plan(PlanContext& ctx) {
   const Shape &sa = ctx.shape(a), &sb = ctx.shape(b);
   if (sa.rank() != 2) return ctx.Error(a, "needs a matrix, found shape ", sa);
   if (sb.rank() != 2) return ctx.Error(b, "needs a matrix, found shape ", sb);
-  const bool ta = ctx.attr(transpose_a), tb = ctx.attr(transpose_b);
-  Sizes sizes{sa[ta], sb[!tb], sa[!ta], sa[1], 1, sb[1], 1};
-  if (ta) std::swap(sizes.a_row, sizes.a_column);
-  if (tb) std::swap(sizes.b_row, sizes.b_column);
-  if (sb[tb] != sizes.inner) {
-    return ctx.Error(b, "needs the inner size of a, ", sizes.inner, ", in dimension ", tb ? 1 : 0, "; a is ", sa, ta ? " transposed" : "",
-                     ", b is ", sb, tb ? " transposed" : "");
-  }
+  WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, SizesOfProduct(sa, ctx.attr(transpose_a), sb, ctx.attr(transpose_b), b.name));
   const int64_t dims[] = {sizes.rows, sizes.columns};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(product, dims, product));
   return sizes;
 }
 
-constexpr auto Run = []<class T>(const Sizes& s, RunContext& ctx) {
-  const kernels::Product<T> p{s.rows,
-                              s.columns,
-                              s.inner,
-                              {ctx.in<T>(a).data(), s.a_row, s.a_column},
-                              {ctx.in<T>(b).data(), s.b_row, s.b_column},
-                              ctx.out<T>(product).data(),
-                              s.columns};
-  kernels::MatMul(p, ctx.workers());
+constexpr auto Run = []<class T>(const ProductSizes& s, RunContext& ctx) {
+  kernels::MatMul(s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data()), ctx.workers());
 };
 
 Status Gradient(GradientBuilder& g) {
   const bool ta = g.attr(transpose_a), tb = g.attr(transpose_b);
   const GradientValue dy = g.grad(product);
-  const auto conjugate = [&](GradientValue v) { return IsComplex(g.dtype(v)) ? g.Add("Conj", {{"input", {v}}}) : v; };
   const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* gradient_side) {
     return g.Add("MatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_side, true}});
   };
   if (g.wanted(a)) {
-    const GradientValue other = conjugate(g.in(b));
+    const GradientValue other = Conjugate(g, g.in(b));
     g.Set(a, ta ? multiply(other, tb, dy, true, "grad_b") : multiply(dy, false, other, !tb, "grad_a"));
   }
   if (g.wanted(b)) {
-    const GradientValue other = conjugate(g.in(a));
+    const GradientValue other = Conjugate(g, g.in(a));
     g.Set(b, tb ? multiply(dy, true, other, ta, "grad_a") : multiply(other, !ta, dy, false, "grad_b"));
+  }
+  return {};
+}
+
+// ---- SparseMatMul ------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> sparse_a{"a", "Ta", "[rows, inner]; [inner, rows] where transpose_a"};
+constexpr In<1> sparse_b{"b", "Tb", "[inner, columns]; [columns, inner] where transpose_b"};
+constexpr Out<0> float_product{"product", "DT_FLOAT", "[rows, columns]"};
+constexpr Attr<bool> a_is_sparse{"a_is_sparse", "false", "says that a has many zeros; changes nothing"};
+constexpr Attr<bool> b_is_sparse{"b_is_sparse", "false", "says that b has many zeros; changes nothing"};
+constexpr TypeList<float, bfloat16> kSparseFactors;
+
+struct SparseProduct {
+  ProductSizes sizes;
+  int64_t widened_a = 0, widened_b = 0;  // elements to turn from bfloat16 to float
+};
+
+Result<SparseProduct> PlanSparse(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
+  const auto widened = [&](const auto& port) { return ctx.dtype(port) == DType::kBFloat16 ? ctx.shape(port).count() : 0; };
+  const SparseProduct p{sizes, widened(sparse_a), widened(sparse_b)};
+  ctx.set_scratch((p.widened_a + p.widened_b) * static_cast<int64_t>(sizeof(float)));
+  return p;
+}
+
+constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
+  float* scratch = ctx.scratch<float>().data();
+  const auto operand = [&](const auto& port, int64_t widened, float* to) {
+    if (widened == 0) return ctx.in<float>(port).data();
+    kernels::Widen(ctx.in<bfloat16>(port).data(), to, widened);
+    return static_cast<const float*>(to);
+  };
+  const float *left = operand(sparse_a, p.widened_a, scratch), *right = operand(sparse_b, p.widened_b, scratch + p.widened_a);
+  kernels::MatMul(p.sizes.Of(left, right, ctx.out<float>(float_product).data()), ctx.workers());
+};
+
+/// As MatMul's, each gradient in the type of its operand.
+Status SparseGradient(GradientBuilder& g) {
+  const bool ta = g.attr(transpose_a), tb = g.attr(transpose_b);
+  const GradientValue dy = g.grad(float_product), va = g.in(sparse_a), vb = g.in(sparse_b);
+  const AttrValue sparse_left = g.attr(a_is_sparse), sparse_right = g.attr(b_is_sparse);
+  const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* side, const AttrValue& sparse, GradientValue like) {
+    const GradientValue result = g.Add("SparseMatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {side, sparse}});
+    return g.dtype(like) == DType::kFloat ? result : g.Add("Cast", {{"x", {result}}}, {{"DstT", g.dtype(like)}});
+  };
+  if (g.wanted(sparse_a)) {
+    g.Set(sparse_a, ta ? multiply(vb, tb, dy, true, "a_is_sparse", sparse_right, va)
+                       : multiply(dy, false, vb, !tb, "b_is_sparse", sparse_right, va));
+  }
+  if (g.wanted(sparse_b)) {
+    g.Set(sparse_b, tb ? multiply(dy, true, va, ta, "b_is_sparse", sparse_left, vb)
+                       : multiply(va, !ta, dy, false, "a_is_sparse", sparse_left, vb));
   }
   return {};
 }
@@ -77,6 +122,17 @@ BlockDef MatMul() {
       .Attrs(grad_a, grad_b)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
+}
+
+BlockDef SparseMatMul() {
+  return Block("SparseMatMul", "Multiplies two matrices of float or bfloat16, which may have many zeros, to one of float.")
+      .Details("A zero times an infinity is NaN, sparse or not. An inner size of 0 gives zeros.")
+      .Ports(sparse_a, sparse_b, float_product)
+      .Attrs(transpose_a, transpose_b, a_is_sparse, b_is_sparse)
+      .Types("Ta", kSparseFactors)
+      .Types("Tb", kSparseFactors)
+      .Gradient(SparseGradient)
+      .Kernel(PlanSparse, RunSparse);
 }
 
 }  // namespace weft::blocks

@@ -1,0 +1,171 @@
+// BatchMatMul and BatchMatMulV2: products of the matrices in the last two axes.
+#include "blocks/broadcast.h"
+#include "blocks/gradients.h"
+#include "blocks/math/mat_mul.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> x{"x", "T", "[..., rows, inner]; [..., inner, rows] where adj_x"};
+constexpr In<1> y{"y", "T", "[..., inner, columns]; [..., columns, inner] where adj_y"};
+constexpr Out<0> output{"output", "T", "[..., rows, columns]"};
+constexpr Attr<bool> adj_x{"adj_x", "false", "take the matrices of x transposed and conjugated"};
+constexpr Attr<bool> adj_y{"adj_y", "false", "take the matrices of y transposed and conjugated"};
+constexpr Attr<bool> grad_x{"grad_x", "false", "says that x is a gradient; changes nothing"};
+constexpr Attr<bool> grad_y{"grad_y", "false", "says that y is a gradient; changes nothing"};
+
+/// An axis of the batch; steps are counted in matrices, 0 where the operand is stretched.
+struct BatchAxis {
+  int64_t size, x_step, y_step;
+};
+
+struct Batches {
+  ProductSizes sizes;
+  int64_t count = 1;            // of products
+  std::vector<BatchAxis> axes;  // outermost first
+  int64_t conjugated_x = 0, conjugated_y = 0;  // elements to conjugate first
+};
+
+std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape& y) {
+  std::vector<BatchAxis> axes(batches.rank());
+  int64_t x_step = 1, y_step = 1;
+  for (int i = 1; i <= batches.rank(); ++i) {
+    const auto step = [&](const Shape& shape, int64_t& next) -> int64_t {
+      const int64_t size = i > shape.rank() ? 1 : shape[shape.rank() - i], here = next;
+      next *= size;
+      return size == 1 ? 0 : here;
+    };
+    BatchAxis& axis = axes[batches.rank() - i];
+    axis.size = batches[batches.rank() - i];
+    axis.x_step = step(x, x_step);
+    axis.y_step = step(y, y_step);
+  }
+  return axes;
+}
+
+Shape BatchShape(const Shape& shape) { return Shape(shape.dims().first(shape.rank() - 2)); }
+
+/// How many elements have to be conjugated.
+template <InputPort P>
+int64_t Conjugated(PlanContext& ctx, const P& port, const Attr<bool>& adjoint) {
+  return IsComplex(ctx.dtype(port)) && ctx.attr(adjoint) ? ctx.shape(port).count() : 0;
+}
+
+Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
+  const Shape &sx = ctx.shape(x), &sy = ctx.shape(y);
+  if (sx.rank() < 2) return ctx.Error(x, "needs rank 2 or more, found shape ", sx);
+  if (sy.rank() < 2) return ctx.Error(y, "needs rank 2 or more, found shape ", sy);
+  Batches p;
+  WEFT_ASSIGN_OR_RETURN(p.sizes, SizesOfProduct(sx, ctx.attr(adj_x), sy, ctx.attr(adj_y), y.name));
+  const Shape bx = BatchShape(sx), by = BatchShape(sy);
+  if (!broadcast && !(bx == by)) return ctx.Error(y, "needs the sizes of x, ", bx, ", before its matrices (BatchMatMulV2 stretches them), found ", by);
+  const auto batches = BroadcastShape(bx, by);
+  if (!batches) return ctx.Error(y, "needs sizes before its matrices that fit those of x, ", bx, ", found ", by);
+  std::vector<int64_t> dims(batches->dims().begin(), batches->dims().end());
+  dims.push_back(p.sizes.rows);
+  dims.push_back(p.sizes.columns);
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, output));
+  p.count = ctx.planned().outputs[0].count() == 0 ? 0 : batches->count();
+  if (p.count > 1 && by.count() == 1 && !ctx.attr(adj_x)) {
+    // One matrix for all: the matrices of x are one below the other.
+    p.sizes.rows *= p.count;
+    p.count = 1;
+  } else if (p.count > 0) {
+    p.axes = AxesOf(*batches, bx, by);
+  }
+  p.conjugated_x = Conjugated(ctx, x, adj_x);
+  p.conjugated_y = Conjugated(ctx, y, adj_y);
+  ctx.set_scratch((p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
+  return p;
+}
+
+Result<Batches> Plan(PlanContext& ctx) { return PlanWith(ctx, false); }
+Result<Batches> PlanV2(PlanContext& ctx) { return PlanWith(ctx, true); }
+
+/// Where the matrices of a batch are, counted in matrices.
+struct BatchIndex {
+  int64_t x = 0, y = 0;
+};
+BatchIndex IndexOf(const std::vector<BatchAxis>& axes, int64_t batch) {
+  BatchIndex index;
+  for (size_t i = axes.size(); i-- > 0; batch /= axes[i].size) {
+    const int64_t at = batch % axes[i].size;
+    index.x += at * axes[i].x_step;
+    index.y += at * axes[i].y_step;
+  }
+  return index;
+}
+
+template <class T>
+const T* ConjugateAll(const T* from, int64_t count, T* to) {
+  if constexpr (Complex<T>) {
+    if (count == 0) return from;
+    for (int64_t i = 0; i < count; ++i) to[i] = std::conj(from[i]);
+    return to;
+  }
+  return from;
+}
+
+constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
+  T* scratch = ctx.scratch<T>().data();
+  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, scratch);
+  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, scratch + p.conjugated_x);
+  T* to = ctx.out<T>(output).data();
+  const ProductSizes& s = p.sizes;
+  const auto product = [&](int64_t batch) {
+    const BatchIndex at = IndexOf(p.axes, batch);
+    return s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
+  };
+  if (p.count == 0) return;
+  const auto first = product(0);
+  if (p.count == 1) return kernels::MatMul(first, ctx.workers());
+  const int64_t tiles = kernels::IsTiny(first) ? 1 : kernels::TileCount(first);
+  if (tiles == 1) {
+    const int64_t cost = std::max<int64_t>(s.rows * s.columns * std::max<int64_t>(s.inner, 1), 1);
+    ctx.workers().For(p.count, 65536 / cost, [&](int64_t begin, int64_t end) {
+      for (int64_t batch = begin; batch < end; ++batch) kernels::MatMul(product(batch));
+    });
+  } else {
+    ctx.workers().Run(p.count * tiles, [&](int64_t task) { kernels::ComputeTile(product(task / tiles), task % tiles); });
+  }
+};
+
+/// Gradients as TensorFlow has them; where an operand was stretched, summed back to its shape.
+Status Gradient(GradientBuilder& g, const char* block, bool broadcast) {
+  const bool ax = g.attr(adj_x), ay = g.attr(adj_y);
+  const GradientValue dz = g.grad(output), vx = g.in(x), vy = g.in(y);
+  const auto multiply = [&](GradientValue left, bool adjoint_left, GradientValue right, bool adjoint_right, GradientValue like) {
+    const GradientValue result =
+        g.Add(block, {{"x", {left}}, {"y", {right}}}, {{"adj_x", adjoint_left}, {"adj_y", adjoint_right}});
+    return broadcast ? SumLike(g, result, like) : result;
+  };
+  if (g.wanted(x)) g.Set(x, ax ? multiply(vy, ay, dz, true, vx) : multiply(dz, false, vy, !ay, vx));
+  if (g.wanted(y)) g.Set(y, ay ? multiply(dz, true, vx, ax, vy) : multiply(vx, !ax, dz, false, vy));
+  return {};
+}
+
+constexpr TypeList<int16_t, int32_t, int64_t> kMultipliedIntegers;
+
+}  // namespace
+
+BlockDef BatchMatMul() {
+  return Block("BatchMatMul", "Multiplies the matrices in the last two axes of two tensors whose other axes agree.")
+      .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
+      .Ports(x, y, output)
+      .Types("T", kFloats + kMultipliedIntegers + kComplexes)
+      .Attrs(adj_x, adj_y, grad_x, grad_y)
+      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMul", false); })
+      .Kernel(Plan, Run);
+}
+
+BlockDef BatchMatMulV2() {
+  return Block("BatchMatMulV2", "Multiplies the matrices in the last two axes of two tensors; their other axes are stretched over one another.")
+      .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
+      .Ports(x, y, output)
+      .Types("T", kMultiplied)
+      .Attrs(adj_x, adj_y, grad_x, grad_y)
+      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMulV2", true); })
+      .Kernel(PlanV2, Run);
+}
+
+}  // namespace weft::blocks
