@@ -66,6 +66,9 @@
   BLOCK(array_ops, Dequantize) \
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(math, Digamma) \
+  BLOCK(nn, Dilation2D) \
+  BLOCK(nn, Dilation2DBackpropFilter) \
+  BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
   BLOCK(control_flow_ops, Enter) \
