@@ -30,15 +30,21 @@
   BLOCK(nn, AvgPoolGradLike) \
   BLOCK(math, BatchMatMul) \
   BLOCK(math, BatchMatMulV2) \
+  BLOCK(array_ops, BatchToSpace) \
+  BLOCK(array_ops, BatchToSpaceND) \
   BLOCK(math, Betainc) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
+  BLOCK(array_ops, Bitcast) \
   BLOCK(array_ops, BroadcastLike) \
   BLOCK(math, Cast) \
   BLOCK(math, Ceil) \
+  BLOCK(array_ops, CheckNumerics) \
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
   BLOCK(math, ComplexAbs) \
+  BLOCK(array_ops, Concat) \
+  BLOCK(array_ops, ConcatGrad) \
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
@@ -55,9 +61,12 @@
   BLOCK(math, Cos) \
   BLOCK(math, Cosh) \
   BLOCK(state, CountUpTo) \
+  BLOCK(math, Cross) \
   BLOCK(math, Cumprod) \
   BLOCK(math, Cumsum) \
+  BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(parsing_op, DecodeRaw) \
+  BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropFilter) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropFilterLike) \
@@ -71,13 +80,18 @@
   BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
+  BLOCK(nn, Elu) \
+  BLOCK(nn, EluGrad) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
   BLOCK(math, Erf) \
   BLOCK(math, Erfc) \
   BLOCK(control_flow_ops, Exit) \
   BLOCK(math, Exp) \
+  BLOCK(array_ops, ExpandDims) \
   BLOCK(math, Expm1) \
+  BLOCK(array_ops, ExtractImagePatches) \
+  BLOCK(array_ops, ExtractImagePatchesGrad) \
   BLOCK(data_flow_ops, FIFOQueue) \
   BLOCK(array_ops, FakeQuantWithMinMaxArgs) \
   BLOCK(array_ops, FakeQuantWithMinMaxArgsGradient) \
@@ -103,6 +117,8 @@
   BLOCK(nn, FusedBatchNormGradV3) \
   BLOCK(nn, FusedBatchNormV2) \
   BLOCK(nn, FusedBatchNormV3) \
+  BLOCK(nn, FusedPadConv2D) \
+  BLOCK(nn, FusedResizeAndPadConv2D) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
   BLOCK(array_ops, Identity) \
@@ -110,6 +126,7 @@
   BLOCK(math, IgammaGradA) \
   BLOCK(math, Igammac) \
   BLOCK(math, Imag) \
+  BLOCK(array_ops, ImmutableConst) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
@@ -144,6 +161,8 @@
   BLOCK(control_flow_ops, Merge) \
   BLOCK(math, Min) \
   BLOCK(math, Minimum) \
+  BLOCK(array_ops, MirrorPad) \
+  BLOCK(array_ops, MirrorPadGrad) \
   BLOCK(math, Mod) \
   BLOCK(random, Multinomial) \
   BLOCK(math, Multiply) \
@@ -154,9 +173,17 @@
   BLOCK(array_ops, OnesLike) \
   BLOCK(core, Operation) \
   BLOCK(core, Output) \
+  BLOCK(array_ops, Pad) \
+  BLOCK(array_ops, PadGrad) \
+  BLOCK(array_ops, PadV2) \
+  BLOCK(array_ops, ParallelConcat) \
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
+  BLOCK(array_ops, PlaceholderV2) \
+  BLOCK(array_ops, PlaceholderWithDefault) \
   BLOCK(math, Polygamma) \
+  BLOCK(math, Pow) \
+  BLOCK(array_ops, PreventGradient) \
   BLOCK(math, Prod) \
   BLOCK(math, ProductScan) \
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
@@ -190,6 +217,7 @@
   BLOCK(random, RandomShuffle) \
   BLOCK(random, RandomUniform) \
   BLOCK(random, RandomUniformInt) \
+  BLOCK(array_ops, Rank) \
   BLOCK(state, ReadVariableOp) \
   BLOCK(io_ops, ReaderNumRecordsProduced) \
   BLOCK(io_ops, ReaderNumWorkUnitsCompleted) \
@@ -204,12 +232,16 @@
   BLOCK(control_flow_ops, RefSelect) \
   BLOCK(control_flow_ops, RefSwitch) \
   BLOCK(nn, Relu) \
+  BLOCK(nn, Relu6) \
+  BLOCK(nn, Relu6Grad) \
   BLOCK(nn, ReluGrad) \
   BLOCK(math, RequantizationRange) \
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
   BLOCK(io_ops, Restore) \
+  BLOCK(array_ops, Reverse) \
+  BLOCK(array_ops, ReverseSequence) \
   BLOCK(math, Rint) \
   BLOCK(math, Round) \
   BLOCK(math, Rsqrt) \
@@ -217,22 +249,43 @@
   BLOCK(io_ops, Save) \
   BLOCK(core, Scope) \
   BLOCK(math, SelectV2) \
+  BLOCK(array_ops, Shape) \
+  BLOCK(array_ops, ShapeN) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
   BLOCK(math, Sign) \
   BLOCK(math, Sin) \
   BLOCK(math, Sinh) \
+  BLOCK(array_ops, Size) \
+  BLOCK(array_ops, Slice) \
+  BLOCK(array_ops, SliceGrad) \
   BLOCK(nn, Softmax) \
   BLOCK(nn, SoftmaxCrossEntropyWithLogits) \
+  BLOCK(nn, Softplus) \
+  BLOCK(nn, SoftplusGrad) \
+  BLOCK(nn, Softsign) \
+  BLOCK(nn, SoftsignGrad) \
+  BLOCK(array_ops, SpaceToBatch) \
+  BLOCK(array_ops, SpaceToBatchND) \
+  BLOCK(array_ops, SpaceToDepth) \
   BLOCK(math, SparseMatMul) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
+  BLOCK(array_ops, Split) \
+  BLOCK(array_ops, SplitV) \
   BLOCK(math, SpreadLike) \
   BLOCK(math, Sqrt) \
   BLOCK(math, SqrtGrad) \
   BLOCK(math, Square) \
   BLOCK(math, SquaredDifference) \
+  BLOCK(array_ops, Squeeze) \
+  BLOCK(array_ops, Stack) \
   BLOCK(core, Status) \
+  BLOCK(array_ops, StopGradient) \
+  BLOCK(array_ops, StridedSlice) \
+  BLOCK(array_ops, StridedSliceAssign) \
+  BLOCK(array_ops, StridedSliceGrad) \
+  BLOCK(array_ops, StridedSliceGradLike) \
   BLOCK(math, Subtract) \
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
@@ -242,12 +295,15 @@
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
+  BLOCK(array_ops, Tile) \
+  BLOCK(array_ops, TileGrad) \
   BLOCK(array_ops, Transpose) \
   BLOCK(array_ops, TransposeBack) \
   BLOCK(math, TruncateDiv) \
   BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
+  BLOCK(array_ops, Unstack) \
   BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \
   BLOCK(math, Where3) \
