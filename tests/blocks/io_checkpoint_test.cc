@@ -9,8 +9,8 @@
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
 #include "blocks/io/checkpoint_v1/crc32c.h"
 #include "blocks/io/checkpoint_v1/table_writer.h"
-#include "blocks/io/checkpoint_v1/tensor_values.h"
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/tensor_values.h"
+#include "blocks/protobuf/wire.h"
 #include "catch2/catch.hpp"
 #include "tests/kit/block_tester.h"
 #include "tests/kit/test_services.h"
@@ -19,6 +19,7 @@ namespace weft {
 namespace {
 
 using namespace blocks::checkpoint_v1;
+using namespace blocks::protobuf;
 namespace fs = std::filesystem;
 
 std::string Slurp(const fs::path& path) {

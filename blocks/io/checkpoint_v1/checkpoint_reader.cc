@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
-#include "blocks/io/checkpoint_v1/tensor_values.h"
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/tensor_values.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
+
+using namespace protobuf;
+
 namespace {
 
 // Readers of formats up to this one can read what Weft and TensorFlow write.

@@ -5,10 +5,13 @@
 
 #include "blocks/io/checkpoint_v1/slice.h"
 #include "blocks/io/checkpoint_v1/table_writer.h"
-#include "blocks/io/checkpoint_v1/tensor_values.h"
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/tensor_values.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
+
+using namespace protobuf;
+
 namespace {
 
 // A message must be smaller than 2 GiB for TensorFlow to read it; some of that is for names and sizes.

@@ -3,9 +3,12 @@
 #include <snappy.h>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
+
+using namespace protobuf;
+
 namespace {
 
 // A Snappy element of 3 bytes stands for at most 64, so no honest block grows more than this.

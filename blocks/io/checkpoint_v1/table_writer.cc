@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
+
+using namespace protobuf;
+
 namespace {
 
 constexpr size_t kBlockBytes = 262144;

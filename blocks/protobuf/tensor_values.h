@@ -7,7 +7,7 @@
 
 #include "weft/base/dtype.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::protobuf {
 
 /// TensorFlow's number of a type; 0 for kInvalid.
 uint32_t TypeNumber(DType dtype);
@@ -21,4 +21,4 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
 /// Reads just `count` elements; false where the message is damaged or holds another number of them.
 bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count);
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::protobuf

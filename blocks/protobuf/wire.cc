@@ -1,10 +1,10 @@
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/wire.h"
 
 #include <bit>
 
 static_assert(std::endian::native == std::endian::little, "checkpoints are little endian");
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::protobuf {
 
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
   value = 0;
@@ -64,4 +64,4 @@ void PutBytesField(std::string& out, uint32_t number, std::string_view bytes) {
   out.append(bytes);
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::protobuf

@@ -1,13 +1,13 @@
-#include "blocks/io/checkpoint_v1/tensor_values.h"
+#include "blocks/protobuf/tensor_values.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <iterator>
 
-#include "blocks/io/checkpoint_v1/wire.h"
+#include "blocks/protobuf/wire.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::protobuf {
 namespace {
 
 struct TypeRow {
@@ -158,4 +158,4 @@ bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t c
   return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count); });
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::protobuf

@@ -1,4 +1,4 @@
-// Protocol buffers' wire format, as far as checkpoints use it.
+// Protocol buffers' wire format, as far as checkpoints and summaries use it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::protobuf {
 
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -58,4 +58,4 @@ T LoadFixed(const char* from) {
   return value;
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::protobuf
