@@ -284,9 +284,11 @@ template <const Family& F, class Types>
 BlockDef ByInputBlock(const char* summary, Types types) {
   using namespace by_input;
   const auto& sizes = &F == &kConv3D ? any_sizes : input_sizes;
-  auto block = Declare<F>(F.by_input, summary, types, sizes, Documented(filter, F.filter), out_backprop, Documented(output, F.picture));
-  if constexpr (&F == &kConv3D) block = std::move(block).Types("Tshape", kIndices);
-  return std::move(block).ShapedBy(sizes).Gradient(Gradient<F>).Kernel(Plan<F>, Run);
+  auto block = Declare<F>(F.by_input, summary, types, sizes, Documented(filter, F.filter), out_backprop, Documented(output, F.picture))
+                   .ShapedBy(sizes)
+                   .Gradient(Gradient<F>);
+  if constexpr (&F == &kConv3D) return std::move(block).Types("Tshape", kIndices).Kernel(Plan<F>, Run);
+  else return std::move(block).Kernel(Plan<F>, Run);
 }
 
 template <const Family& F, class Types>
