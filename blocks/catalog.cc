@@ -119,6 +119,11 @@
   BLOCK(nn, FusedBatchNormV3) \
   BLOCK(nn, FusedPadConv2D) \
   BLOCK(nn, FusedResizeAndPadConv2D) \
+  BLOCK(array_ops, Gather) \
+  BLOCK(array_ops, GatherNd) \
+  BLOCK(array_ops, GatherNdGrad) \
+  BLOCK(array_ops, GatherV2) \
+  BLOCK(array_ops, GatherV2Grad) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
   BLOCK(array_ops, Identity) \
@@ -247,6 +252,16 @@
   BLOCK(math, Rsqrt) \
   BLOCK(math, RsqrtGrad) \
   BLOCK(io_ops, Save) \
+  BLOCK(state, ScatterAdd) \
+  BLOCK(state, ScatterDiv) \
+  BLOCK(state, ScatterMul) \
+  BLOCK(array_ops, ScatterNd) \
+  BLOCK(state, ScatterNdAdd) \
+  BLOCK(array_ops, ScatterNdNonAliasingAdd) \
+  BLOCK(state, ScatterNdSub) \
+  BLOCK(state, ScatterNdUpdate) \
+  BLOCK(state, ScatterSub) \
+  BLOCK(state, ScatterUpdate) \
   BLOCK(core, Scope) \
   BLOCK(math, SelectV2) \
   BLOCK(array_ops, Shape) \

@@ -1,0 +1,211 @@
+// Gather, GatherV2, GatherNd and the blocks of their gradients.
+#include "blocks/rows.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr auto kRowIndices = TypeList<int16_t, int32_t, int64_t>{};
+/// What can be summed, so that a gathered value has a gradient.
+constexpr auto kSummed = kNumbers;
+
+constexpr In<0> params{"params", "Tparams", "the table, of rank 1 or more"};
+constexpr In<1> indices{"indices", "Tindices", "which rows, of any shape; each from 0 and below the size of the axis"};
+constexpr Out<0> output{"output", "Tparams", "the shape of indices, then that of a row"};
+constexpr Attr<bool> validate_indices{"validate_indices", "true", "accepted and not used: indices are always checked"};
+
+constexpr In<2> axis{"axis", "Taxis", "a scalar: the axis of params that indices count along; negative counts from the end"};
+constexpr Out<0> output_v2{"output", "Tparams", "the shape of params with the axis replaced by the shape of indices after the batch axes"};
+constexpr Attr<int64_t> batch_dims{"batch_dims", "0", "how many first axes of params and indices go together; negative counts from the end of indices"};
+
+constexpr In<1> tuples{"indices", "Tindices", "[..., K]: tuples of indices into the first K axes of params"};
+constexpr Out<0> output_nd{"output", "Tparams", "the shape of indices without its last axis, then params' from axis K"};
+
+// Gradients. The indices are those of the block, the output has the shape of `like`.
+constexpr In<0> grad{"grad", "Tparams", "the gradient of what was gathered"};
+constexpr In<3> like{"like", "Tparams", "what was gathered from; only its shape counts"};
+constexpr In<2> like_nd{"like", "Tparams", "what was gathered from; only its shape counts"};
+constexpr Out<0> summed{"output", "Tparams", "the shape of like: rows of grad added up where they came from, zeros elsewhere"};
+
+struct AxisRows {
+  RowUpdatePlan plan;
+  std::vector<int64_t> gathered;  // the shape of the output
+};
+
+/// How indices of shape `names` count along an axis of a table of shape `table`.
+template <class P>
+Result<AxisRows> PlanAxis(PlanContext& ctx, const P& port, const Shape& table, int64_t at, int64_t batch) {
+  const Shape& names = ctx.shape(indices);
+  AxisRows found;
+  kernels::RowTables& t = found.plan.tables;
+  const int first = static_cast<int>(batch), along = static_cast<int>(at);
+  for (int k = 0; k < first; ++k) {
+    if (table[k] != names[k]) return ctx.Error(indices, "needs the first ", batch, " sizes of ", port.name, ", ", table, ", found ", names);
+  }
+  t.batches = table.count(0, first);
+  t.outer = table.count(first, along);
+  t.rows = table[along];
+  t.width = table.count(along + 1, table.rank());
+  t.count = names.count(first, names.rank());
+  found.plan.limits = {t.rows};
+  found.plan.strides = {1};
+  found.plan.index_bytes = static_cast<int>(ElementSize(ctx.dtype(indices)));
+  found.plan.dtype = ctx.dtype(port);
+  for (int k = 0; k < along; ++k) found.gathered.push_back(table[k]);
+  for (int k = first; k < names.rank(); ++k) found.gathered.push_back(names[k]);
+  for (int k = along + 1; k < table.rank(); ++k) found.gathered.push_back(table[k]);
+  return found;
+}
+
+template <class P>
+Result<AxisRows> PlanAxisInput(PlanContext& ctx, const P& port) {
+  const Shape &table = ctx.shape(port), &names = ctx.shape(indices);
+  if (!ctx.shape(axis).scalar()) return ctx.Error(axis, "needs a scalar, found ", ctx.shape(axis));
+  const int64_t given = ctx.ints(axis)[0], rank = table.rank();
+  if (given < -rank || given >= rank) return ctx.Error(axis, "needs an axis of ", port.name, ", from ", -rank, " to ", rank - 1, ", found ", given);
+  const int64_t at = given < 0 ? given + rank : given, wanted = ctx.attr(batch_dims);
+  if (wanted < -names.rank() || wanted > names.rank()) {
+    return ctx.Error(batch_dims, "needs at most the rank of indices, ", names.rank(), ", found ", wanted);
+  }
+  const int64_t batch = wanted < 0 ? wanted + names.rank() : wanted;
+  if (batch > at) return ctx.Error(batch_dims, "needs at most the axis, ", at, ", found ", batch);
+  return PlanAxis(ctx, port, table, at, batch);
+}
+
+Result<RowPlan> PlanGather(PlanContext& ctx) {
+  if (ctx.shape(params).rank() == 0) return ctx.Error(params, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(AxisRows rows, PlanAxis(ctx, params, ctx.shape(params), 0, 0));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, rows.gathered, indices));
+  return RowPlan(std::move(rows.plan));
+}
+
+Result<RowPlan> PlanGatherV2(PlanContext& ctx) {
+  if (ctx.shape(params).rank() == 0) return ctx.Error(params, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(AxisRows rows, PlanAxisInput(ctx, params));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output_v2, rows.gathered, indices));
+  return RowPlan(std::move(rows.plan));
+}
+
+Result<RowPlan> PlanGatherNd(PlanContext& ctx) {
+  RowPlan plan;
+  plan.dtype = ctx.dtype(params);
+  std::vector<int64_t> named;
+  WEFT_RETURN_IF_ERROR(PlanTuples(ctx, tuples, ctx.shape(params), plan, named));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output_nd, named, tuples));
+  return plan;
+}
+
+Result<RowUpdatePlan> PlanGatherV2Grad(PlanContext& ctx) {
+  if (ctx.shape(like).rank() == 0) return ctx.Error(like, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(AxisRows rows, PlanAxisInput(ctx, like));
+  WEFT_RETURN_IF_ERROR(CheckNamed(ctx, grad, rows.gathered));
+  ctx.set(summed, ctx.shape(like));
+  PlanUpdateScratch(ctx, rows.plan);
+  return std::move(rows.plan);
+}
+
+Result<RowUpdatePlan> PlanGatherNdGrad(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, tuples, grad, ctx.shape(like_nd)));
+  ctx.set(summed, ctx.shape(like_nd));
+  return plan;
+}
+
+constexpr auto RunRows = [](const RowPlan& plan, RunContext& ctx) -> Status {
+  const int64_t missing = RunGather(plan, ctx, ctx.in<std::byte>(params).data(), ctx.in<std::byte>(indices).data(), ctx.out<std::byte>(output).data());
+  return CheckFound(plan, ctx, indices, missing);
+};
+
+constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
+  const int64_t missing = RunUpdate(plan, ctx, nullptr, ctx.in<std::byte>(indices).data(), ctx.in<std::byte>(grad).data(),
+                                    ctx.out<std::byte>(summed).data());
+  return CheckFound(plan, ctx, indices, missing);
+};
+
+Status GatherGradient(GradientBuilder& g) {
+  GradientValue first = g.Constant(Tensor::Scalar<int32_t>(0));
+  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {first}}, {"like", {g.in(params)}}}));
+  return {};
+}
+
+Status GatherV2Gradient(GradientBuilder& g) {
+  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}, {"like", {g.in(params)}}},
+                      {{"batch_dims", g.AttrOf("batch_dims")}}));
+  return {};
+}
+
+Status GatherV2GradGradient(GradientBuilder& g) {
+  g.Set(grad, g.Add("GatherV2", {{"params", {g.grad(summed)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}},
+                    {{"batch_dims", g.AttrOf("batch_dims")}}));
+  return {};
+}
+
+Status GatherNdGradient(GradientBuilder& g) {
+  g.Set(params, g.Add("GatherNdGrad", {{"grad", {g.grad(output_nd)}}, {"indices", {g.in(tuples)}}, {"like", {g.in(params)}}},
+                      {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
+  return {};
+}
+
+Status GatherNdGradGradient(GradientBuilder& g) {
+  g.Set(grad, g.Add("GatherNd", {{"params", {g.grad(summed)}}, {"indices", {g.in(tuples)}}},
+                    {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Gather() {
+  return Block("Gather", "Rows of a table, by index.")
+      .Ports(params, indices, output)
+      .Attrs(validate_indices)
+      .Types("Tparams", kAllTypes)
+      .Types("Tindices", kRowIndices)
+      .Gradient(GatherGradient)
+      .Kernel(PlanGather, RunRows);
+}
+
+BlockDef GatherV2() {
+  return Block("GatherV2", "Slices along an axis, by index.")
+      .Ports(params, indices, axis, output_v2)
+      .Attrs(batch_dims)
+      .Types("Tparams", kAllTypes)
+      .Types("Tindices", kRowIndices)
+      .Types("Taxis", kIndices)
+      .ShapedBy(axis)
+      .Gradient(GatherV2Gradient)
+      .Kernel(PlanGatherV2, RunRows);
+}
+
+BlockDef GatherV2Grad() {
+  return Block("GatherV2Grad", "The gradient of GatherV2: slices added up where they came from.")
+      .Ports(grad, indices, axis, like, summed)
+      .Attrs(batch_dims)
+      .Types("Tparams", kSummed)
+      .Types("Tindices", kRowIndices)
+      .Types("Taxis", kIndices)
+      .ShapedBy(axis)
+      .Internal()
+      .Gradient(GatherV2GradGradient)
+      .Kernel(PlanGatherV2Grad, RunSums);
+}
+
+BlockDef GatherNd() {
+  return Block("GatherNd", "Slices of a table, by tuples of indices.")
+      .Ports(params, tuples, output_nd)
+      .Types("Tparams", kAllTypes)
+      .Types("Tindices", kRowIndices)
+      .Attrs(kBadIndices)
+      .Gradient(GatherNdGradient)
+      .Kernel(PlanGatherNd, RunRows);
+}
+
+BlockDef GatherNdGrad() {
+  return Block("GatherNdGrad", "The gradient of GatherNd: slices added up where they came from.")
+      .Ports(grad, tuples, like_nd, summed)
+      .Types("Tparams", kSummed)
+      .Types("Tindices", kRowIndices)
+      .Attrs(kBadIndices)
+      .Internal()
+      .Gradient(GatherNdGradGradient)
+      .Kernel(PlanGatherNdGrad, RunSums);
+}
+
+}  // namespace weft::blocks

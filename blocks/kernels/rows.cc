@@ -1,0 +1,86 @@
+#include "blocks/kernels/rows.h"
+
+#include <complex>
+#include <limits>
+
+#include "blocks/kernels/widen.h"
+#include "weft/base/dtype.h"
+
+namespace weft::kernels {
+namespace {
+
+template <class A>
+struct AddTo {
+  A operator()(A a, A b) const { return WrapAdd(a, b); }
+};
+template <class A>
+struct TakeFrom {
+  A operator()(A a, A b) const { return WrapSubtract(a, b); }
+};
+template <class A>
+struct MultiplyBy {
+  A operator()(A a, A b) const { return WrapMultiply(a, b); }
+};
+template <class A>
+struct DivideBy {
+  A operator()(A a, A b) const {
+    // The lowest integer by -1 is itself.
+    if constexpr (Integer<A> && std::is_signed_v<A>) return b == A(-1) ? WrapSubtract(A(0), a) : static_cast<A>(a / b);
+    else if constexpr (Integer<A>) return static_cast<A>(a / b);
+    else if constexpr (std::is_same_v<A, bool>) return a;
+    else return a / b;
+  }
+};
+
+template <class Op, class A, class T>
+void Update(A* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step, const RowPart& part) {
+  const Op op;
+  const int64_t columns = part.last_column - part.first_column;
+  for (int64_t i = 0; i < count; ++i) {
+    if (rows[i] < part.first_row || rows[i] >= part.last_row) continue;
+    A* row = table + rows[i] * width + part.first_column;
+    if (step == 0) {
+      const A value = WidenOne<A>(*updates);
+      for (int64_t c = 0; c < columns; ++c) row[c] = op(row[c], value);
+    } else {
+      const T* from = updates + i * step + part.first_column;
+#pragma omp simd
+      for (int64_t c = 0; c < columns; ++c) row[c] = op(row[c], WidenOne<A>(from[c]));
+    }
+  }
+}
+
+}  // namespace
+
+template <class A, class T>
+void UpdateRows(RowUpdate op, A* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step,
+                const RowPart& part) {
+  switch (op) {
+    case RowUpdate::kAdd: return Update<AddTo<A>>(table, updates, rows, count, width, step, part);
+    case RowUpdate::kSubtract: return Update<TakeFrom<A>>(table, updates, rows, count, width, step, part);
+    case RowUpdate::kMultiply: return Update<MultiplyBy<A>>(table, updates, rows, count, width, step, part);
+    case RowUpdate::kDivide: return Update<DivideBy<A>>(table, updates, rows, count, width, step, part);
+  }
+}
+
+#define WEFT_UPDATE_ROWS(T)                                                                                                         \
+  template void UpdateRows<Accumulator<T>, T>(RowUpdate, Accumulator<T>*, const T*, const int64_t*, int64_t, int64_t, int64_t, \
+                                              const RowPart&);
+WEFT_UPDATE_ROWS(half)
+WEFT_UPDATE_ROWS(bfloat16)
+WEFT_UPDATE_ROWS(float)
+WEFT_UPDATE_ROWS(double)
+WEFT_UPDATE_ROWS(int8_t)
+WEFT_UPDATE_ROWS(int16_t)
+WEFT_UPDATE_ROWS(int32_t)
+WEFT_UPDATE_ROWS(int64_t)
+WEFT_UPDATE_ROWS(uint8_t)
+WEFT_UPDATE_ROWS(uint16_t)
+WEFT_UPDATE_ROWS(uint32_t)
+WEFT_UPDATE_ROWS(uint64_t)
+WEFT_UPDATE_ROWS(complex64)
+WEFT_UPDATE_ROWS(complex128)
+WEFT_UPDATE_ROWS(bool)
+#undef WEFT_UPDATE_ROWS
+
+}  // namespace weft::kernels

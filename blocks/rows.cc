@@ -1,0 +1,181 @@
+#include "blocks/rows.h"
+
+#include <atomic>
+
+#include "blocks/kernels/widen.h"
+
+namespace weft::blocks {
+namespace {
+
+using kernels::IndexView;
+
+constexpr int64_t kGrainBytes = 1 << 17;
+
+int64_t Grain(int64_t bytes_each) { return std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_each, 8)); }
+bool IsShort(DType dtype) { return dtype == DType::kHalf || dtype == DType::kBFloat16; }
+int64_t TableElements(const kernels::RowTables& t) { return t.sections() * t.rows * t.width; }
+
+/// The least of the numbers that pieces of work found, or -1.
+class First {
+ public:
+  void Found(int64_t number) {
+    if (number < 0) return;
+    int64_t least = least_.load(std::memory_order_relaxed);
+    while (number < least && !least_.compare_exchange_weak(least, number, std::memory_order_relaxed)) {
+    }
+  }
+  int64_t number() const {
+    int64_t least = least_.load();
+    return least == kNone ? -1 : least;
+  }
+
+ private:
+  static constexpr int64_t kNone = INT64_MAX;
+  std::atomic<int64_t> least_{kNone};
+};
+
+template <class T>
+int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
+  First missing;
+  ctx.workers().For(plan.tables.sections() * plan.tables.count, Grain(plan.tables.width * static_cast<int64_t>(sizeof(T))),
+                    [&](int64_t begin, int64_t end) { missing.Found(kernels::GatherRows(plan.tables, plan.names(), indices, from, to, begin, end)); });
+  return missing.number();
+}
+
+int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_t* rows) {
+  First missing;
+  const kernels::RowNames names = plan.names();
+  ctx.workers().For(plan.tables.batches * plan.tables.count, 16384, [&](int64_t begin, int64_t end) {
+    int64_t first = -1;
+    for (int64_t i = begin; i < end; ++i) {
+      rows[i] = names.Find(indices, i);
+      if (rows[i] < 0 && first < 0) first = i;
+    }
+    missing.Found(first);
+  });
+  return missing.number();
+}
+
+/// Calls work(section, part) for parts that cover every element of the tables once. The parts depend on sizes alone.
+template <class Work>
+void ForParts(const kernels::RowTables& t, RunContext& ctx, const Work& work) {
+  constexpr int64_t kSmall = 32768, kWide = 512, kCuts = 8;
+  const int64_t size = t.count * t.width;
+  if (t.sections() > 1 || size <= kSmall) {
+    ctx.workers().For(t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) work(s, kernels::RowPart{0, t.rows, 0, t.width});
+    });
+  } else if (t.width >= kWide) {
+    ctx.workers().For(t.width, std::max(kWide / 2, t.width / kCuts), [&](int64_t begin, int64_t end) {
+      work(0, kernels::RowPart{0, t.rows, begin, end});
+    });
+  } else {
+    // Each part looks at all names and takes its own rows.
+    ctx.workers().For(t.rows, (t.rows + kCuts - 1) / kCuts, [&](int64_t begin, int64_t end) {
+      work(0, kernels::RowPart{begin, end, 0, t.width});
+    });
+  }
+}
+
+template <class T>
+void CopyOrClear(RunContext& ctx, const T* from, T* to, int64_t count) {
+  ctx.workers().For(count, Grain(sizeof(T)), [&](int64_t begin, int64_t end) {
+    if (from == nullptr) std::fill(to + begin, to + end, T{});
+    else std::copy(from + begin, from + end, to + begin);
+  });
+}
+
+template <class T>
+void Replace(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int64_t* rows, const T* updates, T* to) {
+  const kernels::RowTables& t = plan.tables;
+  CopyOrClear(ctx, from, to, TableElements(t));
+  ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
+    const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
+    kernels::ReplaceRows(to + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, plan.one_update ? 0 : t.width, part);
+  });
+}
+
+/// Short floats are summed as floats and rounded once.
+template <class T>
+void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int64_t* rows, const T* updates, T* to) {
+  using A = Accumulator<T>;
+  const kernels::RowTables& t = plan.tables;
+  const int64_t size = TableElements(t);
+  A* sums;
+  if constexpr (ShortFloat<T>) {
+    sums = reinterpret_cast<A*>(ctx.scratch().data() + plan.sums_offset);
+    ctx.workers().For(size, Grain(sizeof(A)), [&](int64_t begin, int64_t end) {
+      if (from == nullptr) std::fill(sums + begin, sums + end, A{});
+      else kernels::Widen(from + begin, sums + begin, end - begin);
+    });
+  } else {
+    sums = to;
+    CopyOrClear(ctx, from, to, size);
+  }
+  ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
+    const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
+    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width,
+                              plan.one_update ? 0 : t.width, part);
+  });
+  if constexpr (ShortFloat<T>) {
+    ctx.workers().For(size, Grain(sizeof(A)), [&](int64_t begin, int64_t end) { kernels::Narrow(sums + begin, to + begin, end - begin); });
+  }
+}
+
+/// Strings are joined to what stands there.
+void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const std::string* updates, std::string* to) {
+  const kernels::RowTables& t = plan.tables;
+  CopyOrClear<std::string>(ctx, nullptr, to, TableElements(t));
+  for (int64_t i = 0; i < t.count; ++i) {
+    for (int64_t c = 0; rows[i] >= 0 && c < t.width; ++c) to[rows[i] * t.width + c] += updates[i * t.width + c];
+  }
+}
+
+}  // namespace
+
+void PlanUpdateScratch(PlanContext& ctx, RowUpdatePlan& plan) {
+  // What is more than this fails elsewhere: it has no memory.
+  constexpr int64_t kAlignment = 64, kMost = int64_t{1} << 55;
+  int64_t rows = std::min(plan.tables.batches * plan.tables.count, kMost) * static_cast<int64_t>(sizeof(int64_t));
+  plan.sums_offset = (rows + kAlignment - 1) / kAlignment * kAlignment;
+  int64_t sums = IsShort(plan.dtype) && !plan.replaces ? std::min(TableElements(plan.tables), kMost) * static_cast<int64_t>(sizeof(float)) : 0;
+  ctx.set_scratch(plan.sums_offset + sums);
+}
+
+std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple) {
+  const IndexView view{indices, plan.index_bytes};
+  const auto depth = static_cast<int64_t>(plan.limits.size());
+  if (depth == 1) return Cat("needs indices in [0, ", plan.limits[0], "), found ", view[tuple], " at position ", tuple);
+  std::string limits, found;
+  for (int64_t k = 0; k < depth; ++k) {
+    limits += Cat(k == 0 ? "" : ", ", plan.limits[k]);
+    found += Cat(k == 0 ? "" : ", ", view[tuple * depth + k]);
+  }
+  return Cat("needs indices from 0 and below [", limits, "], found [", found, "], tuple ", tuple);
+}
+
+int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const void* indices, void* to) {
+  return DispatchSize(plan.dtype, [&]<class T>() {
+    return Gather<T>(plan, ctx, static_cast<const T*>(from), {indices, plan.index_bytes}, static_cast<T*>(to));
+  });
+}
+
+int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to) {
+  auto* rows = ctx.scratch<int64_t>().data();
+  const int64_t missing = FindRows(plan, ctx, {indices, plan.index_bytes}, rows);
+  if (missing >= 0 && !plan.skips) return missing;
+  if (plan.replaces) {
+    DispatchSize(plan.dtype, [&]<class T>() {
+      Replace<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));
+    });
+  } else if (plan.dtype == DType::kString) {
+    Join(plan, ctx, rows, static_cast<const std::string*>(updates), static_cast<std::string*>(to));
+  } else {
+    Dispatch(plan.dtype, kNumbers + TypeList<bool>{}, [&]<class T>() {
+      Update<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));
+    });
+  }
+  return missing;
+}
+
+}  // namespace weft::blocks
