@@ -74,6 +74,7 @@ bool GraphBuilder::HoldsInEveryFrame(int block) const {
 // The frame that all inputs are of; its producers have theirs.
 void GraphBuilder::FindFrame(int block) {
   Node& node = graph_.nodes_[block];
+  if (node.def == nullptr) node.frame = kUnknown;
   if (node.def == nullptr || (!HasFrame(node) && node.def->structural != Structural::kOperation && node.def->structural != Structural::kOutput)) return;
   int frame = kUnknown;
   int from = -1;

@@ -26,6 +26,7 @@ void Planner::OrderFrame(int frame, int loop, const std::vector<int>& nodes, std
     own.push_back(members[0]);
   }
   std::sort(own.begin(), own.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
+  if (!inner.empty()) own = ProducersFirst(graph_, own, clusters);
   for (int node : Arrange(own, clusters)) {
     int home = graph_.HomeFrame(node);
     while (home != frame && graph_.frames()[home].parent != frame) home = graph_.frames()[home].parent;

@@ -39,6 +39,9 @@ class Clusters {
 /// do not say otherwise.
 std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late, const Clusters& clusters);
 
+/// The nodes with producers before consumers, where that is known of single nodes only; else in the order given.
+std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& nodes, const Clusters& clusters);
+
 /// Reorders nodes, given with producers before consumers, so that those that may wait (BlockDef::waits) come after all that do not depend
 /// on them; the rest keep their order. Of several that may wait, one whose resource no later node fills goes first.
 std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters);

@@ -114,6 +114,10 @@ std::vector<int> WaitingOrder::Make() {
 
 }  // namespace
 
+std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& nodes, const Clusters& clusters) {
+  return WaitingOrder(graph, nodes, clusters).Make();
+}
+
 std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters) {
   auto waits = [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; };
   bool any = std::any_of(order.begin(), order.end(), [&](const int& i) {

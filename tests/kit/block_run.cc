@@ -71,7 +71,7 @@ class Run {
   Status MakeOutputs() {
     size_t count = planned_.types.outputs.size();
     output_memory_.resize(count);
-    if (planned_.block.produce == nullptr && std::ranges::find(planned_.shapes.unknown, true) != planned_.shapes.unknown.end()) {
+    if (planned_.block.produce == nullptr && def_.flow != Flow::kSelect && std::ranges::find(planned_.shapes.unknown, true) != planned_.shapes.unknown.end()) {
       return Internal("the plan left the shape of an output open, and the block is no producer");
     }
     for (size_t i = 0; i < count; ++i) {
@@ -141,7 +141,10 @@ class Run {
       return Status();
     };
     switch (def_.flow) {
-      case Flow::kForward: return copy(0, 0);
+      case Flow::kForward:
+      case Flow::kEnter:
+      case Flow::kExit:
+      case Flow::kNextIteration: return copy(0, 0);
       case Flow::kSwitch: {
         size_t sent = planned_.inputs[1].values<bool>()[0] ? 1 : 0;
         values_[input_count() + 1 - sent].dead = true;
@@ -150,6 +153,12 @@ class Run {
       case Flow::kMerge:
         *static_cast<int32_t*>(values_[input_count() + 1].data) = 0;
         return copy(0, 0);
+      case Flow::kSelect: {
+        int64_t chosen = planned_.inputs[0].values<int32_t>()[0], count = static_cast<int64_t>(input_count()) - 1;
+        if (chosen < 0 || chosen >= count) return InvalidArgument("needs an index of 0 to ", count - 1, ", found ", chosen).WithPort("index");
+        values_[input_count()] = values_[static_cast<size_t>(chosen) + 1];
+        return {};
+      }
       case Flow::kPlain: break;
     }
     if (planned_.types.outputs.empty()) return {};
@@ -198,7 +207,9 @@ class Run {
     for (size_t i = 0; i < input_count(); ++i) {
       const PortSpec& port = def_.inputs[planned_.input_port[i]];
       if (port.kind != PortKind::kReference) continue;
-      WEFT_ASSIGN_OR_RETURN(result.variables[port.name], (update_memory_[i] ? update_memory_[i] : input_memory_[i])->view().Clone());
+      uint32_t first = planned_.types.in_first[planned_.input_port[i]];
+      std::string name = port.list == PortList::kSingle ? port.name : Cat(port.name, "[", i - first, "]");
+      WEFT_ASSIGN_OR_RETURN(result.variables[name], (update_memory_[i] ? update_memory_[i] : input_memory_[i])->view().Clone());
     }
     return {};
   }

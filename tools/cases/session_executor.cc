@@ -135,7 +135,10 @@ RunOutcome SessionExecutor::RunBlock(const TestCase& test, const std::filesystem
   outcome.outputs = std::move(ports);
   if (!outcome.status.ok()) return outcome;
   for (const auto& [port, input] : test.inputs) {
-    if (auto value = scope->GetVariable(VariableId(port, 0)); value.ok()) outcome.variables[port] = *value;
+    for (size_t k = 0; k < input.values.size(); ++k) {
+      auto value = scope->GetVariable(VariableId(port, k));
+      if (value.ok()) outcome.variables[input.list ? Cat(port, "[", k, "]") : port] = *value;
+    }
   }
   return outcome;
 }
