@@ -74,6 +74,8 @@
   BLOCK(nn, DepthwiseConv2dNativeBackpropInputLike) \
   BLOCK(array_ops, Dequantize) \
   BLOCK(state, DestroyTemporaryVariable) \
+  BLOCK(array_ops, Diag) \
+  BLOCK(array_ops, DiagPart) \
   BLOCK(math, Digamma) \
   BLOCK(nn, Dilation2D) \
   BLOCK(nn, Dilation2DBackpropFilter) \
@@ -151,6 +153,10 @@
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
   BLOCK(math, MatMul) \
+  BLOCK(array_ops, MatrixBandPart) \
+  BLOCK(array_ops, MatrixDiag) \
+  BLOCK(array_ops, MatrixDiagPart) \
+  BLOCK(array_ops, MatrixSetDiag) \
   BLOCK(math, Max) \
   BLOCK(nn, MaxPool) \
   BLOCK(nn, MaxPool3D) \
