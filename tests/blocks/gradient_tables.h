@@ -11,6 +11,7 @@ std::vector<GradientRow> MathGradients();
 std::vector<GradientRow> ArrayGradients();
 std::vector<GradientRow> NetworkGradients();
 std::vector<GradientRow> ConvolutionGradients();
+std::vector<GradientRow> PoolingGradients();
 std::vector<GradientRow> NormGradients();
 
 }  // namespace weft::kit

@@ -9,7 +9,8 @@ namespace weft::kit {
 
 TEST_CASE("Every block with a gradient is checked against finite differences", "[gradients]") {
   std::set<std::string> checked;
-  for (const auto& rows : {MathGradients(), ArrayGradients(), NetworkGradients(), ConvolutionGradients(), NormGradients()}) {
+  for (const auto& rows : {MathGradients(), ArrayGradients(), NetworkGradients(), ConvolutionGradients(),
+                           PoolingGradients(), NormGradients()}) {
     for (const GradientRow& row : rows) checked.insert(row.block);
   }
   for (const auto& def : Catalog().blocks()) {
