@@ -3,6 +3,7 @@
 #include "weft/block/registry.h"
 
 #define WEFT_CATALOG(BLOCK) \
+  BLOCK(control_flow_ops, Abort) \
   BLOCK(math, Abs) \
   BLOCK(math, Acos) \
   BLOCK(math, Add) \
@@ -16,6 +17,7 @@
   BLOCK(math, ArgMax) \
   BLOCK(math, ArgMin) \
   BLOCK(math, Asin) \
+  BLOCK(logging_ops, Assert) \
   BLOCK(state, Assign) \
   BLOCK(state, AssignAdd) \
   BLOCK(state, AssignSub) \
@@ -48,6 +50,7 @@
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
+  BLOCK(control_flow_ops, ControlTrigger) \
   BLOCK(nn, Conv2D) \
   BLOCK(nn, Conv2DBackpropFilter) \
   BLOCK(nn, Conv2DBackpropFilterLike) \
@@ -95,6 +98,7 @@
   BLOCK(array_ops, ExtractImagePatches) \
   BLOCK(array_ops, ExtractImagePatchesGrad) \
   BLOCK(data_flow_ops, FIFOQueue) \
+  BLOCK(no, Fact) \
   BLOCK(array_ops, FakeQuantWithMinMaxArgs) \
   BLOCK(array_ops, FakeQuantWithMinMaxArgsGradient) \
   BLOCK(array_ops, FakeQuantWithMinMaxVars) \
@@ -128,6 +132,7 @@
   BLOCK(array_ops, GatherV2Grad) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
+  BLOCK(logging_ops, HistogramSummary) \
   BLOCK(array_ops, Identity) \
   BLOCK(math, Igamma) \
   BLOCK(math, IgammaGradA) \
@@ -170,6 +175,7 @@
   BLOCK(math, Maximum) \
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
+  BLOCK(logging_ops, MergeSummary) \
   BLOCK(math, Min) \
   BLOCK(math, Minimum) \
   BLOCK(array_ops, MirrorPad) \
@@ -179,6 +185,7 @@
   BLOCK(math, Multiply) \
   BLOCK(math, Negate) \
   BLOCK(control_flow_ops, NextIteration) \
+  BLOCK(no, NoOp) \
   BLOCK(math, NotEqual) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
@@ -195,6 +202,7 @@
   BLOCK(math, Polygamma) \
   BLOCK(math, Pow) \
   BLOCK(array_ops, PreventGradient) \
+  BLOCK(logging_ops, Print) \
   BLOCK(math, Prod) \
   BLOCK(math, ProductScan) \
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
@@ -258,6 +266,7 @@
   BLOCK(math, Rsqrt) \
   BLOCK(math, RsqrtGrad) \
   BLOCK(io_ops, Save) \
+  BLOCK(logging_ops, ScalarSummary) \
   BLOCK(state, ScatterAdd) \
   BLOCK(state, ScatterDiv) \
   BLOCK(state, ScatterMul) \
@@ -316,6 +325,7 @@
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
+  BLOCK(logging_ops, TensorSummary) \
   BLOCK(array_ops, Tile) \
   BLOCK(array_ops, TileGrad) \
   BLOCK(array_ops, Transpose) \

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/session/thread_pool.h"
-#include "weft/block/context.h"
+#include "weft/block/named_bind.h"
 #include "weft/session/scope.h"
 
 namespace weft {
@@ -75,9 +75,10 @@ class ScopeLog final : public Log {
 };
 
 /// Keys are "own/BLOCK" and "shared/CONTAINER/NAME".
-class ScopeBinder final : public BindContext {
+class ScopeBinder final : public NamedBind {
  public:
   ScopeBinder(Scope& scope, std::string_view block) : scope_(scope), block_(block) {}
+  std::string_view block_id() const override { return block_; }
   Result<ResourceHandle> Own(const Factory& make) override { return FindOrMake(Cat("own/", block_), make); }
   Result<ResourceHandle> Shared(std::string_view container, std::string_view shared_name, const Factory& make) override {
     return FindOrMake(Cat("shared/", container, "/", shared_name.empty() ? block_ : shared_name), make);
