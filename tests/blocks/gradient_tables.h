@@ -9,6 +9,7 @@ namespace weft::kit {
 
 std::vector<GradientRow> MathGradients();
 std::vector<GradientRow> ArrayGradients();
+std::vector<GradientRow> IndexingGradients();
 std::vector<GradientRow> NetworkGradients();
 std::vector<GradientRow> ConvolutionGradients();
 std::vector<GradientRow> PoolingGradients();

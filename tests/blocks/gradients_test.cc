@@ -9,7 +9,7 @@ namespace weft::kit {
 
 TEST_CASE("Every block with a gradient is checked against finite differences", "[gradients]") {
   std::set<std::string> checked;
-  for (const auto& rows : {MathGradients(), ArrayGradients(), NetworkGradients(), ConvolutionGradients(),
+  for (const auto& rows : {MathGradients(), ArrayGradients(), IndexingGradients(), NetworkGradients(), ConvolutionGradients(),
                            PoolingGradients(), NormGradients()}) {
     for (const GradientRow& row : rows) checked.insert(row.block);
   }
