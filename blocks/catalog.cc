@@ -258,6 +258,7 @@
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(array_ops, ResourceStridedSliceAssign) \
   BLOCK(io_ops, Restore) \
   BLOCK(array_ops, Reverse) \
   BLOCK(array_ops, ReverseSequence) \

@@ -1,0 +1,183 @@
+// StridedSlice, its gradient, and the assignment to a slice of a variable.
+#include "blocks/array/strided_slice.h"
+
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+using namespace strided;
+
+constexpr auto kSliceIndices = kIndices + TypeList<int16_t>{};
+
+constexpr const char* kBegin = "[k]: for each of the first k axes where the slice begins; a negative number counts from the end";
+constexpr const char* kEnd = "[k]: where it ends, one past the last element; a negative number counts from the end";
+constexpr const char* kStrides = "[k]: the distance of its elements, not 0; a negative one walks backward";
+
+constexpr In<0> input{"input", "T", "of any shape"};
+constexpr In<1> begin{"begin", "Index", kBegin};
+constexpr In<2> end{"end", "Index", kEnd};
+constexpr In<3> strides{"strides", "Index", kStrides};
+constexpr Out<0> output{"output", "T", "the slice"};
+
+constexpr In<0> shape{"shape", "Index", "[rank]: the sizes of the tensor that was sliced"};
+constexpr In<0> like{"like", "T", "the tensor that was sliced: gives its shape"};
+constexpr In<4> dy{"dy", "T", "the gradient of the slice, in its shape"};
+constexpr Out<0> whole{"output", "T", "the shape of the tensor: the gradient in its place, zeros elsewhere"};
+
+constexpr RefIn<0> ref{"ref", "T", "the variable"};
+constexpr In<4> value{"value", "T", "the slice's new elements: its shape, or one that can be stretched to it"};
+constexpr RefOut<0, 0> output_ref{"output_ref", "T", "the variable after the update"};
+
+Result<Selection> SelectFrom(const PlanContext& ctx, const Shape& from) {
+  WEFT_ASSIGN_OR_RETURN(const Numbers numbers, ReadNumbers(ctx, begin, end, strides));
+  return Select(ctx, from, numbers);
+}
+
+// ---- StridedSlice ----------------------------------------------------------------------------------------------------------
+
+Result<BoxMove> PlanSlice(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Selection selection, SelectFrom(ctx, ctx.shape(input)));
+  Shape slice = selection.shape();
+  const std::vector<int64_t> out_steps = kernels::DenseSteps(slice.dims());
+  std::vector<kernels::Axis> box;
+  for (size_t i = 0; i < selection.axes.size(); ++i) box.push_back({selection.axes[i].size, selection.axes[i].step, out_steps[i]});
+  ctx.set(output, std::move(slice));
+  const DType dtype = ctx.dtype(input);
+  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
+  move.box.in_start = selection.start;
+  return move;
+}
+
+GradientAttrs MasksOf(const GradientBuilder& g) {
+  GradientAttrs attrs;
+  for (const Attr<int64_t>& mask : {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}) {
+    attrs.emplace_back(mask.name, g.AttrOf(mask.name));
+  }
+  return attrs;
+}
+
+Status SliceGradient(GradientBuilder& g) {
+  if (!g.grad(output).valid()) return {};
+  g.Set(input, g.Add("StridedSliceGradLike",
+                     {{"like", {g.in(input)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}},
+                      {"dy", {g.grad(output)}}},
+                     MasksOf(g)));
+  return {};
+}
+
+// ---- its gradient ----------------------------------------------------------------------------------------------------------
+
+Result<BoxMove> PlanGradInto(PlanContext& ctx, const Shape& from) {
+  WEFT_ASSIGN_OR_RETURN(const Selection selection, SelectFrom(ctx, from));
+  if (ctx.shape(dy) != selection.shape()) {
+    return ctx.Error(dy, "needs the shape of the slice, ", selection.shape(), ", found ", ctx.shape(dy));
+  }
+  return MoveIntoSlice(selection, ctx.shape(dy), ctx.dtype(dy), dy.name);
+}
+
+Result<BoxMove> PlanGrad(PlanContext& ctx) {
+  if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(whole, ctx.ints(shape), shape));
+  return PlanGradInto(ctx, ctx.planned().outputs[0]);
+}
+
+Result<BoxMove> PlanGradLike(PlanContext& ctx) {
+  ctx.set(whole, ctx.shape(like));
+  return PlanGradInto(ctx, ctx.shape(like));
+}
+
+constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
+  const auto out = ctx.out<std::byte>(whole);
+  const int64_t size = move.moves->size;
+  ctx.workers().For(static_cast<int64_t>(out.size()), 65536,
+                    [&](int64_t first, int64_t last) { move.moves->fill(out.data() + first * size, last - first, nullptr); });
+  move.Run(ctx.in<std::byte>(dy).data(), out.data(), ctx.workers());
+};
+
+Status GradGradient(GradientBuilder& g) {
+  if (!g.grad(whole).valid()) return {};
+  g.Set(dy, g.Add("StridedSlice", {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}}},
+                  MasksOf(g)));
+  return {};
+}
+
+// ---- StridedSliceAssign ----------------------------------------------------------------------------------------------------
+
+Result<BoxMove> PlanAssign(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Selection selection, SelectFrom(ctx, ctx.shape(ref)));
+  ctx.set(output_ref, ctx.shape(ref));
+  return MoveIntoSlice(selection, ctx.shape(value), ctx.dtype(value), value.name);
+}
+
+constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
+  const std::byte* old = ctx.in<std::byte>(ref).data();
+  const auto to = ctx.update<std::byte>(ref);
+  const int64_t size = move.moves->size;
+  ctx.workers().For(static_cast<int64_t>(to.size()), 65536, [&](int64_t first, int64_t last) {
+    move.moves->copy(old + first * size, to.data() + first * size, last - first);
+  });
+  move.Run(ctx.in<std::byte>(value).data(), to.data(), ctx.workers());
+};
+
+}  // namespace
+
+BlockDef StridedSlice() {
+  return Block("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.")
+      .Details("As numpy's x[begin:end:stride, ...], with the masks for what a slice of numpy may leave out or add.")
+      .Ports(input, begin, end, strides, output)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .Types("T", kAllTypes)
+      .Types("Index", kSliceIndices)
+      .ShapedBy(begin, end, strides)
+      .Gradient(SliceGradient)
+      .Kernel(PlanSlice, RunBoxMove);
+}
+
+BlockDef StridedSliceGrad() {
+  return Block("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.")
+      .Ports(shape, begin, end, strides, dy, whole)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(shape, begin, end, strides)
+      .Gradient(GradGradient)
+      .Kernel(PlanGrad, RunGrad);
+}
+
+BlockDef StridedSliceGradLike() {
+  return Block("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.")
+      .Ports(like, begin, end, strides, dy, whole)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .Types("T", kAllTypes)
+      .Types("Index", kSliceIndices)
+      .ShapedBy(begin, end, strides)
+      .Internal()
+      .Gradient(GradGradient)
+      .Kernel(PlanGradLike, RunGrad);
+}
+
+BlockDef ResourceStridedSliceAssign() {
+  return Block("ResourceStridedSliceAssign", "Gives the elements of a slice of the variable of a handle new values.")
+      .Ports(AsResource(ref), begin, end, strides, value)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .ShapedBy(begin, end, strides)
+      .Updates(ref)
+      .Stateful()
+      .Kernel(PlanAssign, RunAssign);
+}
+
+BlockDef StridedSliceAssign() {
+  return Block("StridedSliceAssign", "Gives the elements of a slice of a variable new values.")
+      .Ports(ref, begin, end, strides, value, output_ref)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(begin, end, strides)
+      .Updates(ref)
+      .Kernel(PlanAssign, RunAssign);
+}
+
+}  // namespace weft::blocks
