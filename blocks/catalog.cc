@@ -37,8 +37,10 @@
   BLOCK(math, Betainc) \
   BLOCK(nn, BiasAdd) \
   BLOCK(nn, BiasAddGrad) \
+  BLOCK(math, Bincount) \
   BLOCK(array_ops, Bitcast) \
   BLOCK(array_ops, BroadcastLike) \
+  BLOCK(math, Bucketize) \
   BLOCK(math, Cast) \
   BLOCK(math, Ceil) \
   BLOCK(array_ops, CheckNumerics) \
@@ -150,6 +152,7 @@
   BLOCK(math, Less) \
   BLOCK(math, LessEqual) \
   BLOCK(math, Lgamma) \
+  BLOCK(math, LinSpace) \
   BLOCK(math, Log) \
   BLOCK(math, Log1p) \
   BLOCK(nn, LogSoftmax) \
@@ -236,6 +239,7 @@
   BLOCK(random, RandomShuffle) \
   BLOCK(random, RandomUniform) \
   BLOCK(random, RandomUniformInt) \
+  BLOCK(math, Range) \
   BLOCK(array_ops, Rank) \
   BLOCK(state, ReadVariableOp) \
   BLOCK(io_ops, ReaderNumRecordsProduced) \
