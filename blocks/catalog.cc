@@ -283,6 +283,13 @@
   BLOCK(state, ScatterSub) \
   BLOCK(state, ScatterUpdate) \
   BLOCK(core, Scope) \
+  BLOCK(math, SegmentMax) \
+  BLOCK(math, SegmentMean) \
+  BLOCK(math, SegmentMin) \
+  BLOCK(math, SegmentProd) \
+  BLOCK(math, SegmentSpread) \
+  BLOCK(math, SegmentSum) \
+  BLOCK(math, SegmentSumLike) \
   BLOCK(math, SelectV2) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
@@ -304,6 +311,11 @@
   BLOCK(array_ops, SpaceToBatchND) \
   BLOCK(array_ops, SpaceToDepth) \
   BLOCK(math, SparseMatMul) \
+  BLOCK(math, SparseSegmentMean) \
+  BLOCK(math, SparseSegmentMeanGrad) \
+  BLOCK(math, SparseSegmentSqrtN) \
+  BLOCK(math, SparseSegmentSqrtNGrad) \
+  BLOCK(math, SparseSegmentSum) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(array_ops, Split) \
@@ -339,6 +351,8 @@
   BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
+  BLOCK(math, UnsortedSegmentMax) \
+  BLOCK(math, UnsortedSegmentSum) \
   BLOCK(array_ops, Unstack) \
   BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \

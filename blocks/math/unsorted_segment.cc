@@ -1,0 +1,204 @@
+// UnsortedSegmentSum and UnsortedSegmentMax, where rows with the same id may stand anywhere; SegmentSumLike and SegmentSpread, the two ways
+// between rows and segments that gradients are made of.
+#include <algorithm>
+
+#include "blocks/limits.h"
+#include "blocks/math/segment_gradients.h"
+#include "blocks/segments.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> data{"data", "T", "[ids..., ...]: the shape of segment_ids and that of a row"};
+constexpr In<1> segment_ids{"segment_ids", "Tindices", "of any shape: the row of the output that each row of data goes to; below 0: to none"};
+constexpr In<2> num_segments{"num_segments", "Tnumsegments", "a scalar: the number of rows of the output, above all ids"};
+constexpr Out<0> output{"output", "T", "[num_segments, ...]"};
+
+constexpr TypeList<int16_t, int32_t, int64_t> kIdTypes;
+
+/// The sizes of a row: what is left of the shape after those of the ids.
+template <InputPort P>
+Result<std::vector<int64_t>> RowDims(PlanContext& ctx, const P& port) {
+  const Shape &shape = ctx.shape(port), &ids = ctx.shape(segment_ids);
+  bool fits = ids.rank() <= shape.rank();
+  for (int d = 0; fits && d < ids.rank(); ++d) fits = ids[d] == shape[d];
+  if (!fits) return ctx.Error(segment_ids, "needs a shape that ", port.name, ", ", shape, ", begins with, found ", ids);
+  const auto rest = shape.dims().subspan(ids.rank());
+  return std::vector<int64_t>(rest.begin(), rest.end());
+}
+
+struct Parameters {
+  SegmentKernel kernel;
+  UnsortedSegments segments;
+  int64_t inner;
+};
+
+/// Sets the output and the scratch memory for rows of these sizes.
+Result<Parameters> PlanRows(PlanContext& ctx, SegmentKernel kernel, int64_t segments, std::vector<int64_t> dims, const char* blame) {
+  dims.insert(dims.begin(), segments);
+  auto shape = Shape::Make(dims);
+  Status status = shape.ok() ? CheckNotAbsurd(*shape, blame) : std::move(shape).status().WithPort(blame);
+  WEFT_RETURN_IF_ERROR(std::move(status));
+  Parameters p{kernel, {ctx.dtype(segment_ids), ctx.shape(segment_ids).count(), segments}, shape->count(1, shape->rank())};
+  if (shape->count() > 0) ctx.set_scratch(p.segments.ScratchBytes());
+  ctx.set(output, std::move(*shape));
+  return p;
+}
+
+template <SegmentOp kOp>
+Result<Parameters> Plan(PlanContext& ctx) {
+  if (!ctx.shape(num_segments).scalar()) return ctx.Error(num_segments, "needs a scalar, found shape ", ctx.shape(num_segments));
+  const int64_t count = ctx.ints(num_segments)[0];
+  if (count < 0) return ctx.Error(num_segments, "needs 0 or more, found ", count);
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, RowDims(ctx, data));
+  return PlanRows(ctx, MakeSegmentKernel(kOp, ctx.dtype(data), true), count, std::move(dims), num_segments.name);
+}
+
+void Reduce(const Parameters& p, RunContext& ctx) {
+  if (p.segments.segments == 0 || p.inner == 0) return;
+  std::byte* scratch = ctx.scratch().data();
+  const int64_t* order = p.segments.Group(ctx.in<std::byte>(segment_ids).data(), nullptr, scratch);
+  const kernels::SegmentRows rows{ctx.in<std::byte>(data).data(), p.inner, order};
+  ReduceSegments(p.kernel, p.segments, rows, scratch, ctx.out<std::byte>(output).data(), ctx.workers());
+}
+
+constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
+  const int64_t bad = p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data());
+  if (bad >= 0) return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);
+  Reduce(p, ctx);
+  return {};
+};
+
+Status SumGradient(GradientBuilder& g) {
+  g.Set(data, SegmentSpread(g, g.grad(output), g.in(segment_ids)));
+  return {};
+}
+Status MaxGradient(GradientBuilder& g) {
+  g.Set(data, SegmentExtremeGradient(g, g.in(data), g.in(segment_ids), g.out(output), g.grad(output)));
+  return {};
+}
+
+template <SegmentOp kOp, class Types>
+BlockDef Declare(const char* name, const char* summary, const char* details, Types types, GradientFunction gradient) {
+  return Block(name, summary)
+      .Details(details)
+      .Ports(data, segment_ids, num_segments, output)
+      .Types("T", types)
+      .Types("Tindices", kIdTypes)
+      .Types("Tnumsegments", kIndices)
+      .ShapedBy(num_segments)
+      .Gradient(gradient)
+      .Kernel(Plan<kOp>, Run);
+}
+
+// ---- SegmentSumLike ----------------------------------------------------------------------------------------------------------
+
+constexpr In<2> like{"like", "T", "[segments, ...]: gives its shape"};
+constexpr Out<0> sums{"output", "T", "the shape of like"};
+constexpr Attr<std::string> scale{"scale", "one", "divide by the number of rows with the id (mean), or by its root (sqrt_n)", "one|mean|sqrt_n"};
+
+constexpr auto kAnalytic = kFloats + kComplexes;
+
+SegmentOp OpOf(const std::string& scale_text) {
+  return scale_text == "mean" ? SegmentOp::kMean : scale_text == "sqrt_n" ? SegmentOp::kSqrtN : SegmentOp::kSum;
+}
+
+Result<Parameters> PlanSumLike(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, RowDims(ctx, data));
+  const Shape& shape = ctx.shape(like);
+  if (shape.rank() == 0 || !std::ranges::equal(shape.dims().subspan(1), dims)) {
+    return ctx.Error(like, "needs rows of the shape of those of data, found shape ", shape, " for data of ", ctx.shape(data));
+  }
+  return PlanRows(ctx, MakeSegmentKernel(OpOf(ctx.attr(scale)), ctx.dtype(data)), shape[0], std::move(dims), like.name);
+}
+
+constexpr auto RunSumLike = [](const Parameters& p, RunContext& ctx) { Reduce(p, ctx); };
+
+Status SumLikeGradient(GradientBuilder& g) {
+  g.Set(data, SegmentSpread(g, g.grad(sums), g.in(segment_ids), g.attr(scale).c_str()));
+  return {};
+}
+
+// ---- SegmentSpread -----------------------------------------------------------------------------------------------------------
+
+constexpr In<0> values{"values", "T", "[segments, ...]"};
+constexpr Out<0> spread{"output", "T", "[ids..., ...]: for each id its row of values; zeros for an id that is no row"};
+
+struct SpreadParameters {
+  const ElementMoves* moves;
+  SegmentScale scale;
+  DType id_type;
+  int64_t ids;
+};
+
+Result<SpreadParameters> PlanSpread(PlanContext& ctx) {
+  const Shape &shape = ctx.shape(values), &ids = ctx.shape(segment_ids);
+  if (shape.rank() == 0) return ctx.Error(values, "needs rank 1 or more, found a scalar");
+  std::vector<int64_t> dims(ids.dims().begin(), ids.dims().end());
+  dims.insert(dims.end(), shape.dims().begin() + 1, shape.dims().end());
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(spread, dims, segment_ids));
+  const DType dtype = ctx.dtype(values);
+  SpreadParameters p{&MovesOf(dtype), {OpOf(ctx.attr(scale)), dtype, shape[0], 0}, ctx.dtype(segment_ids), ids.count()};
+  if (ctx.planned().outputs[0].count() == 0) return p;
+  p.scale.inner = ctx.planned().outputs[0].count() / p.ids;
+  ctx.set_scratch(p.scale.ScratchBytes() + p.ids * static_cast<int64_t>(sizeof(int64_t)));
+  return p;
+}
+
+constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
+  const int64_t inner = p.scale.inner, segments = p.scale.segments, bytes = inner * p.moves->size;
+  if (inner == 0) return;
+  std::byte* scratch = ctx.scratch().data();
+  int64_t* ids = reinterpret_cast<int64_t*>(scratch + p.scale.ScratchBytes());
+  WidenIds(p.id_type, ctx.in<std::byte>(segment_ids).data(), p.ids, ids, segments);
+  const void* rows = p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch);
+  std::byte* to = ctx.out<std::byte>(spread).data();
+  ctx.workers().For(p.ids, 32768 / inner, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (ids[i] >= 0 && ids[i] < segments) p.moves->copy(static_cast<const std::byte*>(rows) + ids[i] * bytes, to + i * bytes, inner);
+      else p.moves->fill(to + i * bytes, inner, nullptr);
+    }
+  });
+};
+
+Status SpreadGradient(GradientBuilder& g) {
+  g.Set(values, g.Add("SegmentSumLike", {{"data", {g.grad(spread)}}, {"segment_ids", {g.in(segment_ids)}}, {"like", {g.in(values)}}},
+                      {{"scale", g.AttrOf("scale")}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef UnsortedSegmentSum() {
+  return Declare<SegmentOp::kSum>("UnsortedSegmentSum", "Adds the rows with the same id, wherever they stand.",
+                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers, SumGradient);
+}
+
+BlockDef UnsortedSegmentMax() {
+  return Declare<SegmentOp::kGreatest>("UnsortedSegmentMax", "The greatest of the rows with the same id, wherever they stand, element by element.",
+                                       "Rows of the output that no id names have the lowest finite value of the type.", kReals, MaxGradient);
+}
+
+BlockDef SegmentSumLike() {
+  return Block("SegmentSumLike", "Adds the rows with the same id to as many rows as another tensor has; other ids count for nothing.")
+      .Ports(data, segment_ids, like, sums)
+      .Attrs(scale)
+      .Types("T", kAnalytic)
+      .Types("Tindices", kIdTypes)
+      .Internal()
+      .Gradient(SumLikeGradient)
+      .Kernel(PlanSumLike, RunSumLike);
+}
+
+BlockDef SegmentSpread() {
+  return Block("SegmentSpread", "For each id a row of values: the way back of a segment sum.")
+      .Ports(values, segment_ids, spread)
+      .Attrs(scale)
+      .Types("T", kAnalytic)
+      .Types("Tindices", kIdTypes)
+      .Internal()
+      .Gradient(SpreadGradient)
+      .Kernel(PlanSpread, RunSpread);
+}
+
+}  // namespace weft::blocks
