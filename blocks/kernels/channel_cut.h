@@ -68,10 +68,11 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements) {
   cut.rows = box.outer;
   if (cut.width == 0 || cut.rows == 0) return cut;  // no tasks
   const int64_t tile_limit = int64_t{kTileRegisters} * lanes;
-  // Narrow rows: as many as fill whole registers, and four of them at least, so that no lane is wasted.
+  // Narrow rows: as many as fill whole registers, and four of them at least, so that no lane is wasted. Short registers take more of them:
+  // the longer a chain of additions, the more digits are lost.
   if (cut.width * 2 <= tile_limit) {
     const int64_t whole = lanes / std::gcd<int64_t>(cut.width, lanes);
-    if (whole * cut.width <= tile_limit) cut.group = whole * std::max<int64_t>(1, 4 * lanes / (whole * cut.width));
+    if (whole * cut.width <= tile_limit) cut.group = whole * std::max<int64_t>(1, std::max(4 * lanes, 64) / (whole * cut.width));
     else cut.group = tile_limit / cut.width;
     if (cut.group > cut.rows) cut.group = 1;
   }

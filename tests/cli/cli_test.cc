@@ -323,13 +323,22 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
 
 // ---- signals, pipes, speed ---------------------------------------------------------------------------------------------------------
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// Long enough for a program to be at work.
+constexpr auto kStarted = std::chrono::milliseconds(kSanitized ? 3000 : 300);
+
 TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
   Place place;
   std::string text = kPage;
   text.replace(text.find("\"ClientSession\""), 15, "\"ClientSession\", \"attrs\": \"INFINITE_LOOP_ = true;\"");
   std::string page = place.Write("loop.json", text);
   kit::WeftProcess loop({"run", page, "--results", place.Path("out.json")});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(kStarted);
   loop.Signal(SIGINT);
   ProgramResult run = loop.Wait(20);
   INFO(run.err);
@@ -341,7 +350,7 @@ TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
   CheckPlain(run);
   // A count of runs that is cut short has not done what it was asked for.
   kit::WeftProcess counted({"run", place.page, "--steps", "1000000000000"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(kStarted);
   counted.Signal(SIGTERM);
   ProgramResult cut = counted.Wait(20);
   CHECK(cut.status == 1);
@@ -365,12 +374,6 @@ TEST_CASE("Output that cannot be written is an error, a reader that leaves is no
   CHECK(std::system(command.c_str()) == 0);
   CHECK(kit::FileBytes(place.Path("first")) == "array_ops\n");
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 TEST_CASE("A small page starts, runs and ends within 20 ms", "[cli]") {
   if (kSanitized) return;
