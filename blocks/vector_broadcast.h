@@ -1,10 +1,34 @@
-// Functions of two floating-point operands that are stretched over one another, by whole vectors (RunVectors).
+// Element-wise blocks whose functions take whole vectors of floats or doubles: of one input (RunMapVectors), of two of one shape
+// (RunPairVectors), of two that are stretched over one another (RunVectors). F is a struct with a static `V Of(V)`, or `V Of(V, V)`.
 #pragma once
 
 #include "blocks/elementwise.h"
 #include "blocks/kernels/vector_math.h"
 
 namespace weft::blocks {
+
+template <class F>
+struct FloatFunctionOp {
+  static constexpr int kCost = 4;
+  template <class A>
+  static auto Array(const A& a) { return kernels::OverVectors<F>(a); }
+  template <class T>
+  T operator()(T a) const;  // for its type only: floats go through Array
+};
+template <class F>
+inline constexpr auto RunMapVectors = RunMap<FloatFunctionOp<F>>;
+
+/// Output 0 = F of inputs 0 and 1; see PlanPairs.
+template <class F>
+inline constexpr auto RunPairVectors = []<class T>(const NoParameters&, RunContext& ctx) {
+  const T* left = ctx.in<T>(In<0>{}).data();
+  const T* right = ctx.in<T>(In<1>{}).data();
+  const auto out = ctx.out<T>(Out<0>{});
+  T* to = out.data();
+  ctx.workers().For(static_cast<int64_t>(out.size()), 8192, [&](int64_t begin, int64_t end) {
+    kernels::VectorRow<F, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
+  });
+};
 
 /// Output 0 = F of inputs 0 and 1; see PlanBroadcast.
 template <class F, class T>
