@@ -1,4 +1,4 @@
-// SumLike, BroadcastLike, ReshapeLike: a tensor brought to the shape of another one; gradients are made of them.
+// SumLike, BroadcastLike, ReshapeLike, TileGrad: a tensor brought to the shape of another one; gradients are made of them.
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/sum.h"
@@ -48,6 +48,36 @@ Status SumGradient(GradientBuilder& g) {
   return {};
 }
 
+// ---- TileGrad --------------------------------------------------------------------------------------------------------------
+
+constexpr In<1> multiples{"multiples", "Tmultiples", "[rank]: how often the tensor was repeated along each axis"};
+constexpr In<2> tiled{"like", "T", "the tensor that was repeated: gives its shape"};
+
+Result<kernels::ReduceLayout> PlanUntile(PlanContext& ctx) {
+  const Shape &from = ctx.shape(grad), &to = ctx.shape(tiled);
+  const std::vector<int64_t> times = ctx.ints(multiples);
+  bool fits = from.rank() == to.rank() && ctx.shape(multiples) == Shape{to.rank()};
+  // Each axis of the gradient is two: which repetition, and the place in it.
+  std::vector<int64_t> dims;
+  std::vector<bool> summed;
+  for (int i = 0; fits && i < to.rank(); ++i) {
+    const auto size = times[i] < 0 ? std::nullopt : CheckedMultiply(times[i], to[i]);
+    fits = size.has_value() && from[i] == *size;
+    dims.insert(dims.end(), {times[i], to[i]});
+    summed.insert(summed.end(), {true, false});
+  }
+  if (!fits) return ctx.Error(grad, "needs the shape ", to, " repeated by multiples, found ", from);
+  auto layout = kernels::ReduceLayout::Make(dims, summed);
+  ctx.set_scratch(layout.ScratchBytes());
+  ctx.set(output, to);
+  return layout;
+}
+
+Status UntileGradient(GradientBuilder& g) {
+  g.Set(grad, g.Add("Tile", {{"input", {g.grad(output)}}, {"multiples", {g.in(multiples)}}}));
+  return {};
+}
+
 // ---- BroadcastLike ---------------------------------------------------------------------------------------------------------
 
 Result<StretchMove> PlanStretch(PlanContext& ctx) {
@@ -85,6 +115,12 @@ BlockDef SumLike() {
   return Block("SumLike", "Sums a gradient over the axes along which an operand was repeated.")
       .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(SumGradient)
       .Kernel(PlanSum, RunSum);
+}
+
+BlockDef TileGrad() {
+  return Block("TileGrad", "Sums the gradient of a Tile over the repetitions.")
+      .Ports(grad, multiples, tiled, output).Types("T", kNumbers).Types("Tmultiples", kIndices).ShapedBy(multiples).Internal()
+      .Gradient(UntileGradient).Kernel(PlanUntile, RunSum);
 }
 
 BlockDef BroadcastLike() {

@@ -1,4 +1,5 @@
-// Transposition of arrays of any rank: axes that stay together are merged, the rest is cut into tiles.
+// Copies of boxes between arrays of any rank, each axis with a step of its own on either side: transpositions, slices, reversals. Axes that
+// stay together are merged, the rest is cut into tiles.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +12,38 @@
 
 namespace weft::kernels {
 
-/// An axis that is walked one index at a time: its size, and what one step means in the input and in the output, in elements.
+/// An axis of a box: its size, and what one step along it means in the input and in the output, in elements. Steps may be negative; that
+/// of the input is 0 where its elements are repeated.
 struct Axis {
   int64_t size, in_step, out_step;
 };
 
-/// How an array is transposed: for each index of the outer axes a matrix,
-/// out[i * row.out_step + j] = in[i * row.in_step + j * column.in_step], cut into tiles. Either column.in_step is 1, and
-/// rows are copied, or row.in_step is.
-struct Transposition {
-  std::vector<Axis> outer;  // outermost first
+/// How a box is copied: for each index of the outer axes a matrix, out[i * row.out_step + j * column.out_step] =
+/// in[i * row.in_step + j * column.in_step], cut into tiles.
+struct BoxCopy {
+  enum class Kind : uint8_t {
+    kRows,        // column.in_step and column.out_step are 1
+    kTransposed,  // row.in_step and column.out_step are 1
+    kStrided,
+  };
+  std::vector<Axis> outer;  // outermost first; at most 62, since each has a size of two or more
   Axis row{1, 0, 0}, column{1, 1, 1};
+  Kind kind = Kind::kRows;
   int64_t row_tile = 1, column_tile = 1;
-  int64_t tiles = 0;  // 0 where the array is empty
+  int64_t tiles = 0;  // 0 where the box is empty
+  int64_t in_start = 0, out_start = 0;  // the box's first element, counted in each array
   /// Tiles in a piece of work that is worth a task of its own.
   int64_t grain() const { return 1 + 32768 / (row_tile * column_tile); }
 };
 
-/// Axis i of the output is axis perm[i] of the input; perm is a permutation of 0 ... dims.size() - 1. `element` is the size of an element.
-Transposition MakeTransposition(std::span<const int64_t> dims, std::span<const int64_t> perm, size_t element);
+/// The box of these axes, in any order; no element of the output may be met twice. `element` is the size of an element in bytes.
+BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element);
+
+/// What one step along each axis means in a row-major array of these sizes; their product must fit, zeros counted as ones.
+std::vector<int64_t> DenseSteps(std::span<const int64_t> dims);
+
+/// Axis i of the output is axis perm[i] of the input; perm is a permutation of 0 ... dims.size() - 1.
+BoxCopy MakeTransposition(std::span<const int64_t> dims, std::span<const int64_t> perm, size_t element);
 
 namespace internal {
 
@@ -118,39 +132,64 @@ void CopyRows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t ro
   }
 }
 
+/// A tile with any steps.
+template <class T>
+void CopyStrided(const T* in, Axis row, T* out, Axis column, int64_t rows, int64_t columns) {
+  if (columns < 8 && rows > columns) {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
+  const int64_t from = column.in_step, to = column.out_step;
+  for (int64_t i = 0; i < rows; ++i, in += row.in_step, out += row.out_step) {
+    if (to == 1 && from == 0) {
+      std::fill(out, out + columns, *in);
+    } else if (to == 1 && from == -1) {
+      for (int64_t j = 0; j < columns; ++j) out[j] = in[-j];
+    } else {
+      for (int64_t j = 0; j < columns; ++j) out[j * to] = in[j * from];
+    }
+  }
+}
+
 }  // namespace internal
 
-/// Writes tiles [begin, end) of the output, counted along the columns first, then the rows, then the outer axes.
+/// Writes tiles [begin, end) of the box, counted along the columns first, then the rows, then the outer axes. `in` and `out` are the
+/// starts of the arrays.
 template <class T>
-void Transpose(const Transposition& t, const T* in, T* out, int64_t begin, int64_t end) {
-  const int64_t column_tiles = (t.column.size + t.column_tile - 1) / t.column_tile;
-  const int64_t row_tiles = (t.row.size + t.row_tile - 1) / t.row_tile;
+void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end) {
+  const int64_t column_tiles = (box.column.size + box.column_tile - 1) / box.column_tile;
+  const int64_t row_tiles = (box.row.size + box.row_tile - 1) / box.row_tile;
   int64_t column = begin % column_tiles, row = begin / column_tiles % row_tiles, rest = begin / column_tiles / row_tiles;
-  int64_t at[256];  // the index on each outer axis; the rank is below this
-  const int axes = static_cast<int>(t.outer.size());
+  int64_t at[64];  // the index on each outer axis
+  const int axes = static_cast<int>(box.outer.size());
+  in += box.in_start;
+  out += box.out_start;
   for (int axis = axes - 1; axis >= 0; --axis) {
-    at[axis] = rest % t.outer[axis].size;
-    rest /= t.outer[axis].size;
-    in += at[axis] * t.outer[axis].in_step;
-    out += at[axis] * t.outer[axis].out_step;
+    at[axis] = rest % box.outer[axis].size;
+    rest /= box.outer[axis].size;
+    in += at[axis] * box.outer[axis].in_step;
+    out += at[axis] * box.outer[axis].out_step;
   }
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t i = row * t.row_tile, j = column * t.column_tile;
-    const int64_t rows = std::min(t.row_tile, t.row.size - i), columns = std::min(t.column_tile, t.column.size - j);
-    const T* from = in + i * t.row.in_step + j * t.column.in_step;
-    T* to = out + i * t.row.out_step + j;
-    if (t.column.in_step == 1) internal::CopyRows(from, t.row.in_step, to, t.row.out_step, rows, columns);
-    else internal::TransposeTile(from, t.column.in_step, to, t.row.out_step, rows, columns);
+    const int64_t i = row * box.row_tile, j = column * box.column_tile;
+    const int64_t rows = std::min(box.row_tile, box.row.size - i), columns = std::min(box.column_tile, box.column.size - j);
+    const T* from = in + i * box.row.in_step + j * box.column.in_step;
+    T* to = out + i * box.row.out_step + j * box.column.out_step;
+    switch (box.kind) {
+      case BoxCopy::Kind::kRows: internal::CopyRows(from, box.row.in_step, to, box.row.out_step, rows, columns); break;
+      case BoxCopy::Kind::kTransposed: internal::TransposeTile(from, box.column.in_step, to, box.row.out_step, rows, columns); break;
+      case BoxCopy::Kind::kStrided: internal::CopyStrided(from, box.row, to, box.column, rows, columns); break;
+    }
     if (++column < column_tiles) continue;
     column = 0;
     if (++row < row_tiles) continue;
     row = 0;
     for (int axis = axes - 1; axis >= 0; --axis) {
-      in += t.outer[axis].in_step;
-      out += t.outer[axis].out_step;
-      if (++at[axis] < t.outer[axis].size) break;
-      in -= at[axis] * t.outer[axis].in_step;
-      out -= at[axis] * t.outer[axis].out_step;
+      in += box.outer[axis].in_step;
+      out += box.outer[axis].out_step;
+      if (++at[axis] < box.outer[axis].size) break;
+      in -= at[axis] * box.outer[axis].in_step;
+      out -= at[axis] * box.outer[axis].out_step;
       at[axis] = 0;
     }
   }

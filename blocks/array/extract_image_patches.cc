@@ -1,0 +1,212 @@
+// ExtractImagePatches and its gradient: the window round each place of a picture, laid out as channels.
+#include <algorithm>
+
+#include "blocks/element_moves.h"
+#include "blocks/kernels/widen.h"
+#include "blocks/kernels/window.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+using kernels::WindowAxis;
+
+constexpr In<0> images{"images", "T", "[batch, height, width, depth]"};
+constexpr Out<0> patches{"patches", "T", "[batch, rows, columns, window height * window width * depth]"};
+constexpr In<0> grad{"grad", "T", "the gradient of the patches"};
+constexpr In<1> like{"like", "T", "the pictures the patches are of: give their shape"};
+constexpr Out<0> output{"output", "T", "the shape of like: to each pixel added what its places in the patches had"};
+constexpr Attr<Ints> ksizes{"ksizes", kRequired, "{1, height, width, 1} of a window", nullptr, 4};
+constexpr Attr<Ints> strides{"strides", kRequired, "{1, down, across, 1}: how far the windows are apart", nullptr, 4};
+constexpr Attr<Ints> rates{"rates", kRequired, "{1, down, across, 1}: how far the pixels of a window are apart", nullptr, 4};
+constexpr Attr<Padding> padding{"padding", kRequired, "SAME: windows over the edge see zeros there; VALID: none go over the edge", "SAME|VALID"};
+
+constexpr auto kPixels = kNumbers + TypeList<bool>{};
+
+struct Windows {
+  int64_t batch = 0, depth = 0;
+  WindowAxis rows, columns;
+  const ElementMoves* moves = nullptr;
+
+  int64_t patch() const { return rows.window * columns.window * depth; }
+  int64_t pixels() const { return batch * rows.in * columns.in * depth; }
+};
+
+Result<WindowAxis> ReadAxis(const PlanContext& ctx, const Shape& shape, int axis) {
+  WindowAxis a;
+  a.in = shape[axis];
+  a.window = ctx.attr(ksizes)[axis];
+  a.stride = ctx.attr(strides)[axis];
+  a.dilation = ctx.attr(rates)[axis];
+  if (a.window < 1) return ctx.Error(ksizes, "needs sizes of 1 or more, found ", a.window);
+  if (a.stride < 1) return ctx.Error(strides, "needs strides of 1 or more, found ", a.stride);
+  if (a.dilation < 1) return ctx.Error(rates, "needs rates of 1 or more, found ", a.dilation);
+  const auto span = kernels::WindowSpan(a.window, a.dilation);
+  const bool fits = span && (ctx.attr(padding) == Padding::SAME ? kernels::PadSame(a, *span) : kernels::PadExplicit(a, *span, 0, 0));
+  if (!fits) return ctx.Error(ksizes, "needs windows of a size that fits 60 bits, found ", a.window, " at rate ", a.dilation);
+  a.out = std::max<int64_t>(a.out, 0);
+  return a;
+}
+
+// The geometry, and the shape of the patches.
+Result<Windows> ReadWindows(const PlanContext& ctx, const Shape& shape, Shape& patch_shape) {
+  if (shape.rank() != 4) return ctx.Error(images, "needs [batch, height, width, depth], found ", shape);
+  for (const Attr<Ints>* list : {&ksizes, &strides, &rates}) {
+    const Ints numbers = ctx.attr(*list);
+    if (numbers.size() != 4 || numbers[0] != 1 || numbers[3] != 1) return ctx.Error(*list, "needs four numbers, the first and the last 1");
+  }
+  Windows windows{shape[0], shape[3], {}, {}, &MovesOf(ctx.dtype(images))};
+  WEFT_ASSIGN_OR_RETURN(windows.rows, ReadAxis(ctx, shape, 1));
+  WEFT_ASSIGN_OR_RETURN(windows.columns, ReadAxis(ctx, shape, 2));
+  const auto window = CheckedMultiply(windows.rows.window, windows.columns.window);
+  const auto patch = window ? CheckedMultiply(*window, shape[3]) : std::nullopt;
+  if (!patch) return ctx.Error(ksizes, "needs windows of fewer elements than 2^63");
+  auto made = Shape::Make(std::vector<int64_t>{shape[0], windows.rows.out, windows.columns.out, *patch});
+  if (!made.ok()) return std::move(made).status().WithPort(ksizes.name);
+  patch_shape = std::move(*made);
+  return windows;
+}
+
+Result<Windows> Plan(PlanContext& ctx) {
+  Shape shape;
+  WEFT_ASSIGN_OR_RETURN(Windows windows, ReadWindows(ctx, ctx.shape(images), shape));
+  ctx.set(patches, std::move(shape));
+  return windows;
+}
+
+/// The places [first, last) of a window whose pixels exist, where it starts at pixel `start`.
+struct Inside {
+  int64_t first, last;
+  Inside(const WindowAxis& axis, int64_t start)
+      : first(start >= 0 ? 0 : std::min(axis.window, (-start + axis.dilation - 1) / axis.dilation)),
+        last(start >= axis.in ? first : std::clamp((axis.in - start + axis.dilation - 1) / axis.dilation, first, axis.window)) {}
+};
+
+// The window at output (row, column) of the picture at `from`.
+void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t row, int64_t column) {
+  const ElementMoves& moves = *w.moves;
+  const int64_t top = w.rows.start(row), left = w.columns.start(column), line = w.columns.window * w.depth;
+  const Inside down(w.rows, top), across(w.columns, left);
+  for (int64_t i = 0; i < w.rows.window; ++i, to += line * moves.size) {
+    if (i < down.first || i >= down.last || across.first == across.last) {
+      moves.fill(to, line, nullptr);
+      continue;
+    }
+    const int64_t pixel = (top + i * w.rows.dilation) * w.columns.in + left + across.first * w.columns.dilation;
+    if (across.first > 0) moves.fill(to, across.first * w.depth, nullptr);
+    moves.rows(from + pixel * w.depth * moves.size, w.columns.dilation * w.depth, to + across.first * w.depth * moves.size, w.depth,
+               across.last - across.first, w.depth);
+    const int64_t rest = w.columns.window - across.last;
+    if (rest > 0) moves.fill(to + across.last * w.depth * moves.size, rest * w.depth, nullptr);
+  }
+}
+
+constexpr auto Run = [](const Windows& w, RunContext& ctx) {
+  const auto out = ctx.out<std::byte>(patches);
+  if (out.empty()) return;
+  const std::byte* from = ctx.in<std::byte>(images).data();
+  const int64_t places = w.rows.out * w.columns.out, picture = w.rows.in * w.columns.in * w.depth;
+  ctx.workers().For(w.batch * places, 1 + 32768 / w.patch(), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t place = at % places;
+      WritePatch(w, from + at / places * picture * w.moves->size, out.data() + at * w.patch() * w.moves->size, place / w.columns.out,
+                 place % w.columns.out);
+    }
+  });
+};
+
+// ---- the gradient ----------------------------------------------------------------------------------------------------------
+
+Result<Windows> PlanGrad(PlanContext& ctx) {
+  Shape shape;
+  WEFT_ASSIGN_OR_RETURN(Windows windows, ReadWindows(ctx, ctx.shape(like), shape));
+  if (ctx.shape(grad) != shape) return ctx.Error(grad, "needs the shape of the patches, ", shape, ", found ", ctx.shape(grad));
+  ctx.set(output, ctx.shape(like));
+  const DType dtype = ctx.dtype(grad);
+  if (dtype == DType::kHalf || dtype == DType::kBFloat16) {
+    const auto bytes = CheckedMultiply(ctx.shape(like).count(), sizeof(float));
+    if (!bytes) return ctx.Error(like, "needs fewer elements than 2^61, found ", ctx.shape(like));
+    ctx.set_scratch(*bytes);
+  }
+  return windows;
+}
+
+// Row `row` of one picture: what every window that sees it had, in the order of the windows.
+template <class T, class A>
+void AddUpRow(const Windows& w, const T* from, A* sums, int64_t row) {
+  std::fill_n(sums, w.columns.in * w.depth, A{});
+  for (int64_t y = 0; y < w.rows.out; ++y) {
+    const int64_t distance = row - w.rows.start(y);
+    if (distance < 0 || distance % w.rows.dilation != 0 || distance / w.rows.dilation >= w.rows.window) continue;
+    const int64_t line = distance / w.rows.dilation * w.columns.window * w.depth;
+    for (int64_t x = 0; x < w.columns.out; ++x) {
+      const int64_t left = w.columns.start(x);
+      const Inside across(w.columns, left);
+      const T* source = from + (y * w.columns.out + x) * w.patch() + line;
+      for (int64_t j = across.first; j < across.last; ++j) {
+        A* to = sums + (left + j * w.columns.dilation) * w.depth;
+        for (int64_t c = 0; c < w.depth; ++c) to[c] = WrapAdd(to[c], static_cast<A>(source[j * w.depth + c]));
+      }
+    }
+  }
+}
+
+constexpr auto RunGrad = []<class T>(const Windows& w, RunContext& ctx) {
+  const auto out = ctx.out<T>(output);
+  if (out.empty()) return;
+  const T* from = ctx.in<T>(grad).data();
+  const int64_t width = w.columns.in * w.depth, windows = w.rows.out * w.columns.out * w.patch();
+  const int64_t cost = width + w.rows.window * w.columns.out * w.columns.window * w.depth;
+  ctx.workers().For(w.batch * w.rows.in, 1 + 32768 / cost, [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      const T* source = from + line / w.rows.in * windows;
+      if constexpr (ShortFloat<T>) {
+        float* sums = ctx.scratch<float>().data() + line * width;
+        AddUpRow(w, source, sums, line % w.rows.in);
+        kernels::Narrow(sums, out.data() + line * width, width);
+      } else {
+        AddUpRow(w, source, out.data() + line * width, line % w.rows.in);
+      }
+    }
+  });
+};
+
+GradientAttrs SettingsOf(const GradientBuilder& g) {
+  GradientAttrs attrs;
+  for (const char* name : {"ksizes", "strides", "rates", "padding"}) attrs.emplace_back(name, g.AttrOf(name));
+  return attrs;
+}
+
+Status Gradient(GradientBuilder& g) {
+  if (!g.grad(patches).valid()) return {};
+  g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
+  return {};
+}
+
+Status GradGradient(GradientBuilder& g) {
+  if (g.grad(output).valid()) g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g)));
+  return {};
+}
+
+}  // namespace
+
+BlockDef ExtractImagePatches() {
+  return Block("ExtractImagePatches", "Lays the window round each place of a picture out as channels.")
+      .Ports(images, patches)
+      .Attrs(ksizes, strides, rates, padding)
+      .Types("T", kPixels)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+BlockDef ExtractImagePatchesGrad() {
+  return Block("ExtractImagePatchesGrad", "Adds patches up to the pictures they are of: the gradient of ExtractImagePatches.")
+      .Ports(grad, like, output)
+      .Attrs(ksizes, strides, rates, padding)
+      .Types("T", kNumbers)
+      .Internal()
+      .Gradient(GradGradient)
+      .Kernel(PlanGrad, RunGrad);
+}
+
+}  // namespace weft::blocks

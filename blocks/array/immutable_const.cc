@@ -1,0 +1,92 @@
+// ImmutableConst: a constant whose elements are the bytes of a file.
+#include <algorithm>
+#include <mutex>
+
+#include "blocks/io/file_access.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr Out<0> tensor{"tensor", "dtype", "the elements of the file, in the shape of the attribute"};
+constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements; not strings"};
+constexpr Attr<PartialShape> shape{"shape", kRequired, "the shape of the tensor, all sizes known"};
+constexpr Attr<std::string> memory_region_name{"memory_region_name", kRequired, "the file: the elements in row-major order, little-endian"};
+
+constexpr auto kStored = kNumbers + kQuantized + TypeList<bool>{};
+
+/// The tensor, once it has been read. It is read into memory rather than mapped: a mapped file that another program cuts short would end
+/// the process.
+class Region : public Resource {
+ public:
+  std::string_view kind() const override { return "memory region"; }
+
+  Result<Tensor> Get(const ProduceContext& ctx, DType type, const Shape& sizes, const std::string& name) {
+    std::lock_guard lock(mutex_);
+    if (!tensor_.defined()) {
+      WEFT_ASSIGN_OR_RETURN(tensor_, Read(ctx, type, sizes, name));
+    }
+    return tensor_;
+  }
+
+ private:
+  static Result<Tensor> Read(const ProduceContext& ctx, DType type, const Shape& sizes, const std::string& name) {
+    if (name.empty()) return NotFound("needs the name of a file, found none").WithPort(memory_region_name.name);
+    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kRead));
+    auto file = InputFile::Open(path);
+    if (!file.ok()) return std::move(file).status().WithPort(memory_region_name.name);
+    const auto bytes = CheckedMultiply(sizes.count(), static_cast<int64_t>(ElementSize(type)));
+    if (!bytes || file->size() < static_cast<uint64_t>(*bytes)) {
+      return DataLoss("needs a file of ", bytes.value_or(INT64_MAX), " bytes for ", sizes, " of ", type, ", found ", file->size())
+          .WithPort(memory_region_name.name);
+    }
+    WEFT_ASSIGN_OR_RETURN(Tensor result, ctx.Allocate(type, sizes));
+    WEFT_RETURN_IF_ERROR(file->ReadAt(0, {static_cast<char*>(result.data()), static_cast<size_t>(*bytes)}));
+    if (type == DType::kBool) {
+      // Any byte may stand in the file, but a bool is 0 or 1.
+      auto* first = static_cast<uint8_t*>(result.data());
+      std::transform(first, first + *bytes, first, [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
+    }
+    return result;
+  }
+
+  std::mutex mutex_;
+  Tensor tensor_;
+};
+
+struct Parameters {
+  DType type;
+  Shape shape;
+  std::string file;
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  const auto sizes = ctx.attr(shape).shape();
+  if (!sizes) return ctx.Error(shape, "needs a shape with all sizes known, found ", ctx.attr(shape));
+  ctx.set(tensor, *sizes);
+  return Parameters{ctx.attr(dtype), *sizes, ctx.attr(memory_region_name)};
+}
+
+constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(Tensor value, ctx.state<Region>().Get(ctx, p.type, p.shape, p.file));
+  ctx.Emit(tensor, std::move(value));
+  return {};
+};
+
+constexpr auto Bind = [](const Parameters&, BindContext& ctx) {
+  return ctx.Own([]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Region>()); });
+};
+
+}  // namespace
+
+BlockDef ImmutableConst() {
+  return Block("ImmutableConst", "A constant whose elements are the bytes of a file.")
+      .Details("The file is read when the block first runs; later changes of it do not count.")
+      .Ports(tensor)
+      .Attrs(dtype, shape, memory_region_name)
+      .Types("dtype", kStored)
+      .NotDifferentiable()
+      .Producer(Plan, Run, Bind);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,98 @@
+// Slice and its gradient.
+#include "blocks/array/pad.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> input{"input", "T", "of any shape"};
+constexpr In<1> begin{"begin", "Index", "[rank]: where the slice begins on each axis"};
+constexpr In<2> size{"size", "Index", "[rank]: how many elements it takes of each axis; -1: all that are left"};
+constexpr Out<0> output{"output", "T", "the slice"};
+
+constexpr In<0> grad{"grad", "T", "the gradient of a slice"};
+constexpr In<3> like{"like", "T", "the tensor that was sliced: gives its shape"};
+constexpr Out<0> whole{"output", "T", "the shape of like: the gradient in its place, zeros round it"};
+
+// Where the slice of a tensor of `shape` lies, as a frame round it.
+Result<std::vector<FramedAxis>> ReadSlice(const PlanContext& ctx, const Shape& shape) {
+  const Shape rank{shape.rank()};
+  if (!(ctx.shape(begin) == rank)) return ctx.Error(begin, "needs a vector of ", rank[0], " numbers for ", shape, ", found ", ctx.shape(begin));
+  if (!(ctx.shape(size) == rank)) return ctx.Error(size, "needs a vector of ", rank[0], " numbers for ", shape, ", found ", ctx.shape(size));
+  const std::vector<int64_t> from = ctx.ints(begin), counts = ctx.ints(size);
+  std::vector<FramedAxis> axes;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (from[i] < 0 || from[i] > shape[i]) return ctx.Error(begin, "needs 0 to ", shape[i], " for axis ", i, ", found ", from[i]);
+    const int64_t left = shape[i] - from[i];
+    if (counts[i] < -1 || counts[i] > left) {
+      return ctx.Error(size, "needs -1, or 0 to ", left, ", for axis ", i, " of ", shape, " from ", from[i], " on, found ", counts[i]);
+    }
+    const int64_t count = counts[i] < 0 ? left : counts[i];
+    axes.push_back({from[i], count, left - count});
+  }
+  return axes;
+}
+
+Shape SliceShape(const std::vector<FramedAxis>& axes) {
+  std::vector<int64_t> dims;
+  for (const FramedAxis& axis : axes) dims.push_back(axis.size);
+  return Shape(std::span<const int64_t>(dims));
+}
+
+Result<BoxMove> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(input)));
+  Shape shape = SliceShape(axes);
+  const DType dtype = ctx.dtype(input);
+  BoxMove move = MoveOutOfFrame(axes, dtype);
+  ctx.set(output, std::move(shape));
+  return move;
+}
+
+Result<Frame> PlanGrad(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(like)));
+  const Shape shape = SliceShape(axes);
+  if (!(ctx.shape(grad) == shape)) return ctx.Error(grad, "needs the shape of the slice, ", shape, ", found ", ctx.shape(grad));
+  ctx.set(whole, ctx.shape(like));
+  return MakeFrame(std::move(axes), ctx.dtype(grad));
+}
+
+constexpr auto RunGrad = [](const Frame& frame, RunContext& ctx) {
+  RunFrame(frame, ctx.in<std::byte>(grad).data(), ctx.out<std::byte>(whole).data(), nullptr, ctx.workers());
+};
+
+Status Gradient(GradientBuilder& g) {
+  if (!g.grad(output).valid()) return {};
+  g.Set(input, g.Add("SliceGrad", {{"grad", {g.grad(output)}}, {"begin", {g.in(begin)}}, {"size", {g.in(size)}}, {"like", {g.in(input)}}}));
+  return {};
+}
+
+Status GradGradient(GradientBuilder& g) {
+  if (!g.grad(whole).valid()) return {};
+  g.Set(grad, g.Add("Slice", {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"size", {g.in(size)}}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Slice() {
+  return Block("Slice", "Takes a box out of a tensor.")
+      .Ports(input, begin, size, output)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(begin, size)
+      .Gradient(Gradient)
+      .Kernel(Plan, RunBoxMove);
+}
+
+BlockDef SliceGrad() {
+  return Block("SliceGrad", "Puts the gradient of a slice in its place among zeros.")
+      .Ports(grad, begin, size, like, whole)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(begin, size)
+      .Internal()
+      .Gradient(GradGradient)
+      .Kernel(PlanGrad, RunGrad);
+}
+
+}  // namespace weft::blocks

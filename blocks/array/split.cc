@@ -1,0 +1,180 @@
+// Split, SplitV, Unstack: a tensor cut into pieces along an axis.
+#include "blocks/joined_columns.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr const char* kAxis = "a scalar: the axis that is cut; a negative one counts from the end";
+
+constexpr In<0> axis{"axis", "DT_INT32", kAxis};
+constexpr In<1> value{"value", "T", "of rank 1 or more"};
+constexpr OutList<0> output{"output", "T", "num_split", "the pieces, in the order of the axis"};
+constexpr Attr<int64_t> num_split{"num_split", kRequired, "how many pieces there are", nullptr, 1};
+
+constexpr In<0> value_v{"value", "T", "of rank 1 or more"};
+constexpr In<1> size_splits{"size_splits", "Tlen", "[num_split]: the size of each piece along the axis; one may be -1: the rest"};
+constexpr In<2> axis_v{"axis", "DT_INT32", kAxis};
+
+constexpr OutList<0> slices{"output", "T", "num", "the shape of value without the axis"};
+constexpr Attr<int64_t> num{"num", kRequired, "the size of the axis", nullptr, 0};
+constexpr Attr<int64_t> slice_axis{"axis", "0", "the axis that is taken apart; a negative one counts from the end"};
+
+constexpr TypeList<int32_t, int64_t, int8_t> kLengths;
+
+/// The pieces of a tensor, as many elements along axis `at` as `sizes` says.
+template <InputPort P>
+JoinedColumns CutAlong(PlanContext& ctx, const P& port, int at, const std::vector<int64_t>& sizes) {
+  const Shape& shape = ctx.shape(port);
+  JoinedColumns columns;
+  columns.rows = shape.count(0, at);
+  columns.moves = &MovesOf(ctx.dtype(port));
+  const int64_t inner = shape.count(at + 1, shape.rank());
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    Shape piece = shape;
+    piece.set_dim(at, sizes[k]);
+    ctx.set(output, std::move(piece), static_cast<int>(k));
+    columns.AddPart(sizes[k] * inner);
+  }
+  return columns;
+}
+
+template <int I>
+void RunCut(const JoinedColumns& columns, RunContext& ctx, const In<I>& port) {
+  const auto part = [&](size_t k) { return ctx.out<std::byte>(output, static_cast<int>(k)).data(); };
+  SplitColumns(columns, ctx.in<std::byte>(port).data(), part, ctx.workers());
+}
+constexpr auto RunSplit = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value); };
+constexpr auto RunCutOfFirst = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value_v); };
+
+// The gradients of the pieces, zeros for those that nothing depends on.
+std::vector<GradientValue> PieceGradients(GradientBuilder& g, int64_t count) {
+  std::vector<GradientValue> pieces;
+  for (int k = 0; k < count; ++k) {
+    const GradientValue given = g.grad(output, k);
+    pieces.push_back(given.valid() ? given : g.Add("ZerosLike", {{"x", {g.out(output, k)}}}));
+  }
+  return pieces;
+}
+
+GradientValue Joined(GradientBuilder& g, GradientValue at) {
+  const std::vector<GradientValue> pieces = PieceGradients(g, g.attr(num_split));
+  return pieces.size() == 1 ? pieces[0] : g.Add("Concat", {{"values", pieces}, {"axis", {at}}});
+}
+
+// ---- Split -----------------------------------------------------------------------------------------------------------------
+
+Result<JoinedColumns> PlanSplit(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(value);
+  if (shape.scalar()) return ctx.Error(value, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis, shape));
+  const int64_t pieces = ctx.count(output);
+  if (shape[at] % pieces != 0) {
+    return ctx.Error(num_split, "needs a number that divides the size of axis ", at, " of ", shape, ", found ", pieces);
+  }
+  return CutAlong(ctx, value, at, std::vector<int64_t>(static_cast<size_t>(pieces), shape[at] / pieces));
+}
+
+Status SplitGradient(GradientBuilder& g) {
+  g.Set(value, Joined(g, g.in(axis)));
+  return {};
+}
+
+// ---- SplitV ----------------------------------------------------------------------------------------------------------------
+
+// The sizes of the pieces of an axis of `size`, with what is left in the place of -1.
+Status CheckSizes(const PlanContext& ctx, std::vector<int64_t>& sizes, int64_t size) {
+  int64_t left = size;
+  int64_t* rest = nullptr;
+  for (int64_t& piece : sizes) {
+    if (piece == -1) {
+      if (rest != nullptr) return ctx.Error(size_splits, "needs one -1 at most, found more");
+      rest = &piece;
+    } else if (piece < 0 || piece > left) {
+      return ctx.Error(size_splits, "needs sizes of 0 or more that add up to ", size, ", found ", piece, " with ", left, " left");
+    } else {
+      left -= piece;
+    }
+  }
+  if (rest != nullptr) *rest = left;
+  else if (left > 0) return ctx.Error(size_splits, "needs sizes that add up to ", size, ", found ", size - left);
+  return {};
+}
+
+Result<JoinedColumns> PlanSplitV(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(value_v);
+  const int pieces = ctx.count(output);
+  if (shape.scalar()) return ctx.Error(value_v, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis_v, shape));
+  if (ctx.shape(size_splits).rank() != 1 || ctx.shape(size_splits)[0] != pieces) {
+    return ctx.Error(size_splits, "needs a vector of num_split = ", pieces, " sizes, found ", ctx.shape(size_splits));
+  }
+  std::vector<int64_t> sizes = ctx.ints(size_splits);
+  if (pieces == 1 && sizes[0] == -1) return ctx.Error(size_splits, "needs the size of the only piece, ", shape[at], ", found -1");
+  WEFT_RETURN_IF_ERROR(CheckSizes(ctx, sizes, shape[at]));
+  return CutAlong(ctx, value_v, at, sizes);
+}
+
+Status SplitVGradient(GradientBuilder& g) {
+  g.Set(value_v, Joined(g, g.in(axis_v)));
+  return {};
+}
+
+// ---- Unstack ---------------------------------------------------------------------------------------------------------------
+
+Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(value_v);
+  const int rank = shape.rank();
+  if (rank == 0) return ctx.Error(value_v, "needs rank 1 or more, found a scalar");
+  int64_t at = ctx.attr(slice_axis);
+  if (at < -rank || at >= rank) return ctx.Error(slice_axis, "needs an axis of the ", rank, " of ", shape, ", found ", at);
+  if (at < 0) at += rank;
+  const int64_t count = ctx.count(slices);
+  if (shape[static_cast<int>(at)] != count) return ctx.Error(value_v, "needs size num = ", count, " on axis ", at, ", found ", shape);
+  JoinedColumns columns = CutAlong(ctx, value_v, static_cast<int>(at), std::vector<int64_t>(static_cast<size_t>(count), 1));
+  std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.erase(dims.begin() + at);
+  for (int k = 0; k < count; ++k) ctx.set(slices, Shape(std::span<const int64_t>(dims)), k);
+  return columns;
+}
+
+Status UnstackGradient(GradientBuilder& g) {
+  const std::vector<GradientValue> pieces = PieceGradients(g, g.attr(num));
+  if (!pieces.empty()) g.Set(value_v, g.Add("Stack", {{"values", pieces}}, {{"axis", g.AttrOf("axis")}}));
+  return {};
+}
+
+}  // namespace
+
+BlockDef Split() {
+  return Block("Split", "Cuts a tensor into equal pieces along an axis.")
+      .Ports(axis, value, output)
+      .Attrs(num_split)
+      .Types("T", kAllTypes)
+      .ShapedBy(axis)
+      .Gradient(SplitGradient)
+      .Kernel(PlanSplit, RunSplit);
+}
+
+BlockDef SplitV() {
+  return Block("SplitV", "Cuts a tensor into pieces of given sizes along an axis.")
+      .Ports(value_v, size_splits, axis_v, output)
+      .Attrs(num_split)
+      .Types("T", kAllTypes)
+      .Types("Tlen", kLengths)
+      .ShapedBy(size_splits, axis_v)
+      .Gradient(SplitVGradient)
+      .Kernel(PlanSplitV, RunCutOfFirst);
+}
+
+BlockDef Unstack() {
+  return Block("Unstack", "Takes a tensor apart along an axis, which goes.")
+      .Alias("Unpack")
+      .Ports(value_v, slices)
+      .Attrs(num, slice_axis)
+      .Types("T", kAllTypes)
+      .Gradient(UnstackGradient)
+      .Kernel(PlanUnstack, RunCutOfFirst);
+}
+
+}  // namespace weft::blocks

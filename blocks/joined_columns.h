@@ -1,0 +1,38 @@
+// Several tensors side by side in one: how Concat, Stack, Split, Unstack and their gradients see them.
+#pragma once
+
+#include <vector>
+
+#include "blocks/element_moves.h"
+
+namespace weft::blocks {
+
+/// A tensor of `rows` rows whose columns are shared out among parts; part k, of as many rows, has the columns first[k] ... first[k + 1] - 1.
+struct JoinedColumns {
+  int64_t rows = 1;
+  std::vector<int64_t> first = {0};  // a number more than there are parts
+  const ElementMoves* moves = nullptr;
+
+  int64_t width() const { return first.back(); }
+  int64_t width(size_t part) const { return first[part + 1] - first[part]; }
+  void AddPart(int64_t columns) { first.push_back(first.back() + columns); }
+};
+
+/// Writes the whole tensor from its parts.
+void JoinColumns(const JoinedColumns& columns, FunctionRef<const std::byte*(size_t)> part, std::byte* whole, Workers& workers);
+
+/// Writes the parts.
+void SplitColumns(const JoinedColumns& columns, const std::byte* whole, FunctionRef<std::byte*(size_t)> part, Workers& workers);
+
+/// The value of a scalar port, or of a vector of one, as an axis of a tensor of `shape`; negative ones count from the end.
+template <InputPort P>
+Result<int> ReadAxis(const PlanContext& ctx, const P& port, const Shape& shape) {
+  if (ctx.shape(port).count() != 1) return ctx.Error(port, "needs a single axis, found ", ctx.shape(port));
+  const int64_t axis = ctx.ints(port)[0];
+  if (axis < -shape.rank() || axis >= shape.rank()) {
+    return ctx.Error(port, "needs an axis of the ", shape.rank(), " of ", shape, ", found ", axis);
+  }
+  return static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
+}
+
+}  // namespace weft::blocks
