@@ -139,18 +139,25 @@ bool Planner::BindForward(const Step& step) {
   return out.bound;
 }
 
-// What a block without inputs says of its shape (a Placeholder) holds for what is fed in its place.
+// What a block says of the shape of its output without its inputs (a Placeholder, a PlaceholderWithDefault) holds for what is fed in its
+// place.
 void Planner::CheckFeeds(int index) {
   const Node& node = graph_.node(index);
-  if (!node.inputs.empty() || !node.def->plan) return;
-  PlannedShapes shapes;
-  if (!PlanNode(node, {}, shapes).ok()) return;
-  for (size_t v = 0; v < node.output_types.size(); ++v) {
+  std::vector<PartialShape> needed;
+  if (node.inputs.empty() && node.def->plan) {
+    PlannedShapes shapes;
+    if (!PlanNode(node, {}, shapes).ok()) return;
+    for (size_t v = 0; v < node.output_types.size(); ++v) {
+      bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
+      needed.push_back(unknown ? shapes.partial[v] : PartialShape(shapes.outputs[v]));
+    }
+  } else if (int attr = node.def->FindAttr("shape"); attr >= 0 && node.def->flow == Flow::kForward) {
+    if (const auto* shape = std::get_if<PartialShape>(&node.attrs[attr])) needed.push_back(*shape);
+  }
+  for (size_t v = 0; v < needed.size(); ++v) {
     ValueRef value{index, static_cast<int>(v)};
-    bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
-    PartialShape needed = unknown ? shapes.partial[v] : PartialShape(shapes.outputs[v]);
-    if (needed.Accepts(SlotOf(value).shape)) continue;
-    Status status = InvalidArgument("the feed of '", graph_.ValueName(value), "' needs the shape ", needed, ", found ", SlotOf(value).shape);
+    if (needed[v].Accepts(SlotOf(value).shape)) continue;
+    Status status = InvalidArgument("the feed of '", graph_.ValueName(value), "' needs the shape ", needed[v], ", found ", SlotOf(value).shape);
     diagnostics_.Error(PlaceAtNode(graph_, index, std::move(status)));
   }
 }
