@@ -8,11 +8,13 @@
 namespace weft::kit {
 
 std::vector<GradientRow> MathGradients();
+std::vector<GradientRow> ElementwiseGradients();
 std::vector<GradientRow> ArrayGradients();
 std::vector<GradientRow> IndexingGradients();
 std::vector<GradientRow> NetworkGradients();
 std::vector<GradientRow> ConvolutionGradients();
 std::vector<GradientRow> PoolingGradients();
 std::vector<GradientRow> NormGradients();
+std::vector<GradientRow> SpecialGradients();
 
 }  // namespace weft::kit
