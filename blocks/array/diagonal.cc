@@ -24,7 +24,6 @@ constexpr Out<0> replaced{"output", "T", "[..., M, N]: the input with other diag
 constexpr In<1> num_lower{"num_lower", "Tindex", "a scalar: how many diagonals below the main one stay; negative for all"};
 constexpr In<2> num_upper{"num_upper", "Tindex", "a scalar: how many diagonals above the main one stay; negative for all"};
 constexpr Out<0> band{"band", "T", "[..., M, N]: the input, with zeros outside the band"};
-constexpr Attr<DType> Tindex{"Tindex", "DT_INT64", "the type of num_lower and num_upper"};
 
 struct Matrices {
   int64_t count = 1, rows = 0, columns = 0;
@@ -226,9 +225,7 @@ BlockDef MatrixBandPart() {
   return Block("MatrixBandPart", "Matrices with zeros outside a band round their diagonals.")
       .Ports(matrix, num_lower, num_upper, band)
       .Types("T", kElements)
-      .Attrs(Tindex)
       .Types("Tindex", kIndices)
-      .Inferred(Tindex)
       .Gradient(BandGradient)
       .Kernel(PlanBand, RunBand, kBySize);
 }
