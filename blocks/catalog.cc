@@ -39,6 +39,7 @@
   BLOCK(nn, BiasAddGrad) \
   BLOCK(math, Bincount) \
   BLOCK(array_ops, Bitcast) \
+  BLOCK(array_ops, BroadcastDynamicShape) \
   BLOCK(array_ops, BroadcastLike) \
   BLOCK(math, Bucketize) \
   BLOCK(math, Cast) \
@@ -87,6 +88,7 @@
   BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
+  BLOCK(array_ops, EditDistance) \
   BLOCK(nn, Elu) \
   BLOCK(nn, EluGrad) \
   BLOCK(control_flow_ops, Enter) \
@@ -144,6 +146,7 @@
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
+  BLOCK(array_ops, InvertPermutation) \
   BLOCK(math, IsFinite) \
   BLOCK(math, IsInf) \
   BLOCK(math, IsNan) \
@@ -291,6 +294,7 @@
   BLOCK(math, SegmentSum) \
   BLOCK(math, SegmentSumLike) \
   BLOCK(math, SelectV2) \
+  BLOCK(array_ops, SetDiff1D) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
   BLOCK(math, Sigmoid) \
@@ -351,11 +355,14 @@
   BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
+  BLOCK(array_ops, Unique) \
+  BLOCK(array_ops, UniqueWithCounts) \
   BLOCK(math, UnsortedSegmentMax) \
   BLOCK(math, UnsortedSegmentSum) \
   BLOCK(array_ops, Unstack) \
   BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \
+  BLOCK(array_ops, Where) \
   BLOCK(math, Where3) \
   BLOCK(array_ops, ZerosLike) \
   BLOCK(math, Zeta) \

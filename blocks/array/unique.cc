@@ -1,0 +1,235 @@
+// Unique, UniqueWithCounts and SetDiff1D: vectors whose elements are looked up by value.
+#include <bit>
+#include <functional>
+
+#include "blocks/element_moves.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> x{"x", "T", "[n]"};
+constexpr In<1> y{"y", "T", "[m]: the elements to take away"};
+constexpr Out<0> distinct{"y", "T", "[k]: each element of x once, in the order of first sight"};
+constexpr Out<1> idx{"idx", "out_idx", "[n]: where in y each element of x is"};
+constexpr Out<2> count{"count", "out_idx", "[k]: how often each element of y is in x"};
+constexpr Out<0> out{"out", "T", "[k]: the elements of x that are not in y, in their order"};
+constexpr Out<1> out_idx_port{"idx", "out_idx", "[k]: where in x they are"};
+constexpr Attr<DType> out_idx{"out_idx", "DT_INT32", "the type of the positions"};
+
+constexpr auto kCompared = kReals + TypeList<std::string>{};
+
+// ---- elements by value -------------------------------------------------------------------------------------------------------
+
+/// Elements as words that are equal where the elements are; of strings the words are hashes, and the strings decide. -0 is 0. A NaN equals
+/// nothing: its word is kNaN.
+struct Keys {
+  static constexpr uint64_t kNaN = ~uint64_t{0};
+  Tensor words;  // uint64
+  const std::string* strings = nullptr;
+  bool floating = false;
+
+  uint64_t word(int64_t i) const { return words.values<uint64_t>()[i]; }
+  bool never_equal(int64_t i) const { return floating && word(i) == kNaN; }
+};
+
+template <class T>
+uint64_t WordOf(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) return std::hash<std::string>{}(value);
+  else if constexpr (Float<T>) return value != value ? Keys::kNaN : std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);
+  else return static_cast<uint64_t>(value);
+}
+
+template <InputPort P>
+Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
+  Keys keys;
+  keys.floating = IsFloating(dtype);
+  WEFT_ASSIGN_OR_RETURN(keys.words, ctx.Allocate(DType::kUInt64, ctx.shape(port)));
+  uint64_t* words = keys.words.values<uint64_t>().data();
+  Dispatch(dtype, kCompared + TypeList<bool>{}, [&]<class T>() {
+    const auto values = ctx.in<T>(port);
+    for (size_t i = 0; i < values.size(); ++i) {
+      words[i] = WordOf<T>(values[i]);
+    }
+    if constexpr (std::is_same_v<T, std::string>) keys.strings = values.data();
+  });
+  return keys;
+}
+
+/// Positions of different elements, found by value: open addressing, at most half full.
+class ValueTable {
+ public:
+  /// With room for `elements`.
+  static Result<ValueTable> Make(int64_t elements, ProduceContext& ctx) {
+    const uint64_t size = std::bit_ceil(static_cast<uint64_t>(elements) * 2 + 1);
+    ValueTable table;
+    WEFT_ASSIGN_OR_RETURN(table.slots_, ctx.Allocate(DType::kInt64, Shape{static_cast<int64_t>(size)}));
+    std::ranges::fill(table.slots_.values<int64_t>(), int64_t{-1});
+    table.mask_ = size - 1;
+    return table;
+  }
+  /// The slot of the element that equals element i of `keys`, where `entries` are the keys that the table's positions mean; or a free one.
+  int64_t& Find(const Keys& keys, int64_t i, const Keys& entries) {
+    int64_t* slots = slots_.values<int64_t>().data();
+    const uint64_t word = keys.word(i), mixed = (word ^ word >> 32) * 0x9E3779B97F4A7C15u;
+    for (uint64_t at = (mixed ^ mixed >> 32) & mask_;; at = (at + 1) & mask_) {
+      const int64_t entry = slots[at];
+      if (entry < 0) return slots[at];
+      if (entries.word(entry) == word && (keys.strings == nullptr || keys.strings[i] == entries.strings[entry])) return slots[at];
+    }
+  }
+
+ private:
+  Tensor slots_;
+  uint64_t mask_ = 0;
+};
+
+// ---- results -----------------------------------------------------------------------------------------------------------------
+
+struct Parameters {
+  DType dtype, positions;
+};
+
+/// A vector of positions in the type asked for.
+Result<Tensor> Positions(std::span<const int64_t> values, DType dtype, ProduceContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx.Allocate(dtype, Shape{static_cast<int64_t>(values.size())}));
+  Dispatch(dtype, kIndices, [&]<class I>() {
+    I* to = tensor.values<I>().data();
+    for (int64_t value : values) *to++ = static_cast<I>(value);
+  });
+  return tensor;
+}
+
+/// The elements of x at some positions.
+Result<Tensor> Taken(std::span<const int64_t> positions, DType dtype, ProduceContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx.Allocate(dtype, Shape{static_cast<int64_t>(positions.size())}));
+  const ElementMoves& moves = MovesOf(dtype);
+  const std::byte* from = ctx.in<std::byte>(x).data();
+  std::byte* to = static_cast<std::byte*>(tensor.data());
+  for (int64_t position : positions) {
+    moves.copy(from + position * moves.size, to, 1);
+    to += moves.size;
+  }
+  return tensor;
+}
+
+/// Positions have to fit their type.
+Status CheckPositions(PlanContext& ctx) {
+  if (ctx.attr(out_idx) == DType::kInt64 || ctx.shape(x).count() <= INT32_MAX) return {};
+  return ctx.Error(x, "needs no more elements than int32 positions reach (out_idx_ = DT_INT64 reaches more), found shape ", ctx.shape(x));
+}
+
+PartialShape SomeVector() { return PartialShape::Make({-1}).value(); }
+
+// ---- Unique, UniqueWithCounts ------------------------------------------------------------------------------------------------
+
+template <bool kCounts>
+Result<Parameters> PlanUnique(PlanContext& ctx) {
+  if (ctx.shape(x).rank() != 1) return ctx.Error(x, "needs a vector, found shape ", ctx.shape(x));
+  WEFT_RETURN_IF_ERROR(CheckPositions(ctx));
+  ctx.set_unknown(distinct, 0, SomeVector());
+  ctx.set(idx, ctx.shape(x));
+  if constexpr (kCounts) ctx.set_unknown(count, 0, SomeVector());
+  return Parameters{ctx.dtype(x), ctx.attr(out_idx)};
+}
+
+template <bool kCounts>
+constexpr auto RunUnique = [](const Parameters& p, ProduceContext& ctx) -> Status {
+  const int64_t n = ctx.shape(x).count();
+  WEFT_ASSIGN_OR_RETURN(const Keys keys, KeysOf(x, p.dtype, ctx));
+  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(n, ctx));
+  // For each element of x its place in y, and for each of y its first position in x and how often it is there. The table knows positions.
+  WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{3, n}));
+  int64_t *places = memory.values<int64_t>().data(), *firsts = places + n, *counts = firsts + n;
+  int64_t found = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t unfound = -1;
+    int64_t& slot = keys.never_equal(i) ? unfound : table.Find(keys, i, keys);
+    if (slot < 0) {
+      slot = i;
+      firsts[found] = i;
+      counts[found] = 0;
+      places[i] = found++;
+    } else {
+      places[i] = places[slot];
+    }
+    ++counts[places[i]];
+  }
+  const auto span = [](const int64_t* from, int64_t size) { return std::span<const int64_t>(from, static_cast<size_t>(size)); };
+  WEFT_ASSIGN_OR_RETURN(Tensor values, Taken(span(firsts, found), p.dtype, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor where, Positions(span(places, n), p.positions, ctx));
+  ctx.Emit(distinct, std::move(values));
+  ctx.Emit(idx, std::move(where));
+  if constexpr (kCounts) {
+    WEFT_ASSIGN_OR_RETURN(Tensor times, Positions(span(counts, found), p.positions, ctx));
+    ctx.Emit(count, std::move(times));
+  }
+  return {};
+};
+
+// ---- SetDiff1D ---------------------------------------------------------------------------------------------------------------
+
+Result<Parameters> PlanDifference(PlanContext& ctx) {
+  if (ctx.shape(x).rank() != 1) return ctx.Error(x, "needs a vector, found shape ", ctx.shape(x));
+  if (ctx.shape(y).rank() != 1) return ctx.Error(y, "needs a vector, found shape ", ctx.shape(y));
+  WEFT_RETURN_IF_ERROR(CheckPositions(ctx));
+  ctx.set_unknown(out, 0, SomeVector());
+  ctx.set_unknown(out_idx_port, 0, SomeVector());
+  return Parameters{ctx.dtype(x), ctx.attr(out_idx)};
+}
+
+constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(const Keys keys, KeysOf(x, p.dtype, ctx));
+  WEFT_ASSIGN_OR_RETURN(const Keys taken, KeysOf(y, p.dtype, ctx));
+  WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(ctx.shape(y).count(), ctx));
+  for (int64_t i = 0; i < ctx.shape(y).count(); ++i) table.Find(taken, i, taken) = i;
+  WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, ctx.shape(x)));
+  int64_t* left = memory.values<int64_t>().data();
+  size_t found = 0;
+  for (int64_t i = 0; i < ctx.shape(x).count(); ++i) {
+    if (keys.never_equal(i) || table.Find(keys, i, taken) < 0) left[found++] = i;
+  }
+  WEFT_ASSIGN_OR_RETURN(Tensor values, Taken({left, found}, p.dtype, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor where, Positions({left, found}, p.positions, ctx));
+  ctx.Emit(out, std::move(values));
+  ctx.Emit(out_idx_port, std::move(where));
+  return {};
+};
+
+}  // namespace
+
+BlockDef Unique() {
+  return Block("Unique", "The different elements of a vector, in the order of first sight, and where each element is among them.")
+      .Details("-0 and 0 are one element; a NaN equals nothing.")
+      .Ports(x, distinct, idx)
+      .Types("T", kCompared + TypeList<bool>{})
+      .Attrs(out_idx)
+      .Types("out_idx", kIndices)
+      .NotDifferentiable()
+      .Producer(PlanUnique<false>, RunUnique<false>);
+}
+
+BlockDef UniqueWithCounts() {
+  return Block("UniqueWithCounts", "The different elements of a vector, where each element is among them, and how often.")
+      .Details("-0 and 0 are one element; a NaN equals nothing.")
+      .Ports(x, distinct, idx, count)
+      .Types("T", kCompared + TypeList<bool>{})
+      .Attrs(out_idx)
+      .Types("out_idx", kIndices)
+      .NotDifferentiable()
+      .Producer(PlanUnique<true>, RunUnique<true>);
+}
+
+BlockDef SetDiff1D() {
+  return Block("SetDiff1D", "The elements of x that are not in y, in their order, and where they are.")
+      .Details("What is several times in x stays so. -0 and 0 are one element; a NaN equals nothing.")
+      .Alias("ListDiff")
+      .Ports(x, y, out, out_idx_port)
+      .Types("T", kCompared)
+      .Attrs(out_idx)
+      .Types("out_idx", kIndices)
+      .NotDifferentiable()
+      .Producer(PlanDifference, RunDifference);
+}
+
+}  // namespace weft::blocks
