@@ -74,8 +74,8 @@ double Integrate(double length, const F& f) {
   return sum * half;
 }
 
-/// The part of the integral of weight(t) t^(a-1) e^-t that lies beyond x, seen from the integrand's peak, over t^(a-1) e^-t at x. Upwards for
-/// x >= 2 near or above a - 1, downwards for x below a and a large.
+/// The part of the integral of weight(t) t^(a-1) e^-t that lies beyond x, seen from the integrand's peak, over t^(a-1) e^-t at x. Upwards
+/// for x >= 2 near or above a - 1, downwards for x below a and a large.
 template <class Weight>
 double Tail(double a, double x, bool upwards, const Weight& weight) {
   constexpr double kEnd = 45;  // e^-45 of the value at x counts as nothing

@@ -40,7 +40,8 @@ constexpr In<0> tags{"tags", "DT_STRING", "any shape: the name of each value"};
 constexpr In<1> values{"values", "T", "the shape of tags: the values"};
 
 Status Plan(PlanContext& ctx) {
-  if (ctx.shape(tags) != ctx.shape(values)) return ctx.Error(values, "needs the shape of tags, ", ctx.shape(tags), ", found ", ctx.shape(values));
+  const Shape &names = ctx.shape(tags), &numbers = ctx.shape(values);
+  if (names != numbers) return ctx.Error(values, "needs the shape of tags, ", names, ", found ", numbers);
   ctx.set(summary, Shape{});
   return {};
 }

@@ -57,7 +57,8 @@ template <class T>
 int64_t CountOf(T first, T end, T step) {
   if constexpr (Integer<T>) {
     const auto magnitude = [](T above, T below) { return static_cast<uint64_t>(above) - static_cast<uint64_t>(below); };
-    const uint64_t span = first < end ? magnitude(end, first) : magnitude(first, end), size = step > 0 ? magnitude(step, 0) : magnitude(0, step);
+    const uint64_t span = first < end ? magnitude(end, first) : magnitude(first, end);
+    const uint64_t size = step > 0 ? magnitude(step, 0) : magnitude(0, step);
     return static_cast<int64_t>(span / size + (span % size != 0));
   } else {
     const auto count = static_cast<double>(Eigen::numext::ceil(Eigen::numext::abs(T((end - first) / step))));
@@ -75,7 +76,9 @@ Result<int64_t> Count(PlanContext& ctx) {
   }
   if (!(step > T(0)) && !(step < T(0))) return ctx.Error(delta, "needs a step other than 0, found ", text(step));
   if (step > T(0) && first > end) return ctx.Error(limit, "needs a limit not below start ", text(first), ", found ", text(end));
-  if (step < T(0) && first < end) return ctx.Error(limit, "needs a limit not above start ", text(first), " for a step below 0, found ", text(end));
+  if (step < T(0) && first < end) {
+    return ctx.Error(limit, "needs a limit not above start ", text(first), " for a step below 0, found ", text(end));
+  }
   const int64_t count = CountOf(first, end, step);
   if (count < 0) return ctx.Error(limit, "needs fewer than 2^63 numbers, found ", text(first), " to ", text(end), " by ", text(step));
   return count;

@@ -138,7 +138,9 @@ template <InputPort P>
 Status Join(PlanContext& ctx, const P& port, Shape& common, int64_t& step) {
   const Shape& shape = ctx.shape(port);
   if (shape.scalar()) return {};
-  if (!common.scalar() && shape != common) return ctx.Error(port, "needs a scalar or the shape ", common, " of another input, found ", shape);
+  if (!common.scalar() && shape != common) {
+    return ctx.Error(port, "needs a scalar or the shape ", common, " of another input, found ", shape);
+  }
   common = shape;
   step = 1;
   return {};

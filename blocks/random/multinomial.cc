@@ -10,7 +10,8 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> logits{"logits", "T", "[batch, classes]: the logarithm of each class's probability, up to a constant a row; one that is not finite never comes"};
+constexpr In<0> logits{"logits", "T",
+                       "[batch, classes]: the logarithm of each class's probability, up to a constant a row; one that is not finite never comes"};
 constexpr In<1> num_samples{"num_samples", "DT_INT32", "a scalar >= 0: how many to draw for each row"};
 constexpr Out<0> output{"output", "output_dtype", "[batch, num_samples]: the drawn classes"};
 constexpr Attr<DType> output_dtype{"output_dtype", "DT_INT64", "the type of the output"};
@@ -77,8 +78,8 @@ constexpr auto Run = []<class Out>(const Draws& draws, RunContext& ctx) {
 
 BlockDef Multinomial() {
   return Block("Multinomial", "Draws classes by their unnormalised log-probabilities.")
-      .Details("With seeds, the numbers that TensorFlow draws on one thread; they go on from run to run. A row without a finite logit gives "
-               "the number of classes.")
+      .Details("With seeds, the numbers that TensorFlow draws on one thread; they go on from run to run. A row without a finite logit "
+               "gives the number of classes.")
       .Ports(logits, num_samples, output)
       .Attrs(kSeed, kSeed2, output_dtype)
       .Types("output_dtype", kIndices)

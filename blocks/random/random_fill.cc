@@ -1,4 +1,5 @@
-// RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same seeds.
+// RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same
+// seeds.
 #include "blocks/kernels/distributions.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
@@ -84,7 +85,8 @@ BlockDef RandomUniform() {
 }
 
 BlockDef TruncatedNormal() {
-  return Declare<kernels::TruncatedNormal>("TruncatedNormal", "Normal random numbers of mean 0 and deviation 1, those beyond 2 drawn again.");
+  return Declare<kernels::TruncatedNormal>("TruncatedNormal",
+                                           "Normal random numbers of mean 0 and deviation 1, those beyond 2 drawn again.");
 }
 
 BlockDef RandomUniformInt() {

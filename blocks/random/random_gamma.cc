@@ -12,8 +12,8 @@ namespace {
 
 constexpr In<0> shape{"shape", "S", "[rank]: how many numbers for each parameter"};
 
-/// `samples` numbers for each of `parameters`; number i of parameter p is element i * parameters + p of the output and has 256 groups of the
-/// generator, from (p * samples + i) * 256 on, to itself.
+/// `samples` numbers for each of `parameters`; number i of parameter p is element i * parameters + p of the output and has 256 groups of
+/// the generator, from (p * samples + i) * 256 on, to itself.
 struct Samples {
   Seeds seeds;
   DType parameter_dtype = DType::kInvalid;
@@ -95,7 +95,8 @@ constexpr auto Run = []<class T>(const Samples& samples, RunContext& ctx) -> Sta
   for (int64_t i = 0; i < samples.parameters && samples.samples > 0; ++i) {
     const double r = rate_at(i);
     const bool endless = !kWhole && r == std::numeric_limits<double>::infinity();
-    if (!(r <= limit) && !endless) return ctx.Error(rate, "needs means up to ", highest, ", the greatest number of the output's type, found ", r);
+    if (r <= limit || endless) continue;
+    return ctx.Error(rate, "needs means up to ", highest, ", the greatest number of the output's type, found ", r);
   }
   FillSamples(samples, ctx.state<RandomStream>(), ctx.workers(), ctx.out<T>(output).data(), [&](int64_t i) {
     return [highest, distribution = kernels::Poisson(rate_at(i))](kernels::Philox& own) { return distribution(own, highest); };

@@ -52,7 +52,9 @@ constexpr auto Run = [](const Rows& rows, RunContext& ctx) {
   Shuffle(order, ctx.state<RandomStream>());
   const int64_t bytes = rows.length * static_cast<int64_t>(ElementSize(rows.dtype));
   ctx.workers().For(rows.rows, std::max<int64_t>(32768 / rows.length, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) CopyElements(rows.dtype, from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length);
+    for (int64_t i = begin; i < end; ++i) {
+      CopyElements(rows.dtype, from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length);
+    }
   });
 };
 
