@@ -10,6 +10,7 @@ namespace weft::kit {
 std::vector<GradientRow> MathGradients();
 std::vector<GradientRow> ElementwiseGradients();
 std::vector<GradientRow> ArrayGradients();
+std::vector<GradientRow> MoveGradients();
 std::vector<GradientRow> IndexingGradients();
 std::vector<GradientRow> NetworkGradients();
 std::vector<GradientRow> ConvolutionGradients();

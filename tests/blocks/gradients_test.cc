@@ -10,8 +10,8 @@ namespace weft::kit {
 TEST_CASE("Every block with a gradient is checked against finite differences", "[gradients]") {
   // Its numbers jump with alpha; random_bits_test.cc compares its gradient with the distribution's quantiles.
   std::set<std::string> checked = {"RandomGamma"};
-  for (const auto& rows : {MathGradients(), ElementwiseGradients(), ArrayGradients(), IndexingGradients(), NetworkGradients(), ConvolutionGradients(),
-                           PoolingGradients(), NormGradients(), SpecialGradients()}) {
+  for (const auto& rows : {MathGradients(), ElementwiseGradients(), ArrayGradients(), MoveGradients(), IndexingGradients(),
+                           NetworkGradients(), ConvolutionGradients(), PoolingGradients(), NormGradients(), SpecialGradients()}) {
     for (const GradientRow& row : rows) checked.insert(row.block);
   }
   for (const auto& def : Catalog().blocks()) {
