@@ -29,17 +29,22 @@ T ConjugateOf(const T& a) {
   if constexpr (Complex<T>) return std::conj(a);
   else return a;
 }
+// A gradient of 0 stays 0, also where the slope is infinite.
 /// y is the root: dy / (2 conj(y)).
 struct SqrtGradOp {
   template <class T>
-  T operator()(const T& y, const T& dy) const { return kernels::Quotient(T(0.5) * dy, ConjugateOf(y)); }
+  T operator()(const T& y, const T& dy) const {
+    const T slope = kernels::Quotient(T(0.5) * dy, ConjugateOf(y));
+    return dy == T(0) ? T(0) : slope;
+  }
 };
 /// y is 1 / root: -dy conj(y)^3 / 2.
 struct RsqrtGradOp {
   template <class T>
   T operator()(const T& y, const T& dy) const {
     const T c = ConjugateOf(y);
-    return kernels::Product(T(-0.5) * kernels::Product(dy, c), kernels::Product(c, c));
+    const T slope = kernels::Product(T(-0.5) * kernels::Product(dy, c), kernels::Product(c, c));
+    return dy == T(0) ? T(0) : slope;
   }
 };
 
