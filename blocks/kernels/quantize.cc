@@ -170,11 +170,12 @@ FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow,
   q.multiply = multiply;
   q.nothing = !multiply && range.min == 0.0f && range.max == 0.0f;
   q.scale = (range.max - range.min) / (highest - lowest);
+  q.inverse = (highest - lowest) / (range.max - range.min);
   const float from_min = lowest - range.min / q.scale;
   // NaN and numbers beyond the levels go to the ends.
   const float level = from_min > highest ? highest : from_min >= lowest ? std::round(from_min) : lowest;
   q.range = {(lowest - level) * q.scale, (highest - level) * q.scale};
-  q.zero = std::floor((multiply ? -q.range.min * (1.0f / q.scale) : -q.range.min / q.scale) + 0.5f);
+  q.zero = std::floor((multiply ? -q.range.min * q.inverse : -q.range.min / q.scale) + 0.5f);
   return q;
 }
 
@@ -183,14 +184,13 @@ void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t 
     std::fill(to, to + n, 0.0f);
     return;
   }
-  const float inverse = 1.0f / q.scale;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = from[i];
     v = v < q.range.max ? v : q.range.max;
     v = v > q.range.min ? v : q.range.min;
     v -= q.range.min;
-    to[i] = std::floor((q.multiply ? v * inverse : v / q.scale) - q.zero + 0.5f) * q.scale;
+    to[i] = std::floor((q.multiply ? v * q.inverse : v / q.scale) - q.zero + 0.5f) * q.scale;
   }
 }
 

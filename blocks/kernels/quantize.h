@@ -97,9 +97,9 @@ void Requantize(const FixedRequantizer& r, const int32_t* from, uint8_t* to, int
 /// The range that has zero on a level, `bits` bits of levels in it; a narrow one does not use the lowest level.
 struct FakeQuantizer {
   QuantizedRange range;
-  float scale = 0;
-  float zero = 0;         // the level of zero, by dividing or by multiplying with the inverse
-  bool multiply = false;  // by 1 / scale, where the range is fixed beforehand
+  float scale = 0, inverse = 0;
+  float zero = 0;         // the level of zero
+  bool multiply = false;  // by the inverse, where the range is fixed beforehand; else divide by the scale
   bool nothing = false;   // a range of [0, 0] takes everything to 0
 };
 FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow, bool multiply);
