@@ -130,6 +130,7 @@
   BLOCK(nn, FusedPadConv2D) \
   BLOCK(nn, FusedResizeAndPadConv2D) \
   BLOCK(array_ops, Gather) \
+  BLOCK(nn, GatherLast) \
   BLOCK(array_ops, GatherNd) \
   BLOCK(array_ops, GatherNdGrad) \
   BLOCK(array_ops, GatherV2) \
@@ -143,6 +144,7 @@
   BLOCK(math, Igammac) \
   BLOCK(math, Imag) \
   BLOCK(array_ops, ImmutableConst) \
+  BLOCK(nn, InTopK) \
   BLOCK(core, Input) \
   BLOCK(core, InputList) \
   BLOCK(core, Input_Initializer) \
@@ -152,6 +154,8 @@
   BLOCK(math, IsNan) \
   BLOCK(state, IsVariableInitialized) \
   BLOCK(nn, L2Loss) \
+  BLOCK(nn, LRN) \
+  BLOCK(nn, LRNGrad) \
   BLOCK(math, Less) \
   BLOCK(math, LessEqual) \
   BLOCK(math, Lgamma) \
@@ -277,6 +281,7 @@
   BLOCK(logging_ops, ScalarSummary) \
   BLOCK(state, ScatterAdd) \
   BLOCK(state, ScatterDiv) \
+  BLOCK(nn, ScatterLast) \
   BLOCK(state, ScatterMul) \
   BLOCK(array_ops, ScatterNd) \
   BLOCK(state, ScatterNdAdd) \
@@ -320,6 +325,7 @@
   BLOCK(math, SparseSegmentSqrtN) \
   BLOCK(math, SparseSegmentSqrtNGrad) \
   BLOCK(math, SparseSegmentSum) \
+  BLOCK(nn, SparseSoftmaxCrossEntropyWithLogits) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(array_ops, Split) \
@@ -349,6 +355,8 @@
   BLOCK(logging_ops, TensorSummary) \
   BLOCK(array_ops, Tile) \
   BLOCK(array_ops, TileGrad) \
+  BLOCK(nn, TopK) \
+  BLOCK(nn, TopKV2) \
   BLOCK(array_ops, Transpose) \
   BLOCK(array_ops, TransposeBack) \
   BLOCK(math, TruncateDiv) \

@@ -1,6 +1,6 @@
 #include "blocks/broadcast.h"
-#include "blocks/gradients.h"
 #include "blocks/kernels/softmax.h"
+#include "blocks/nn/cross_entropy.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -47,30 +47,17 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
 };
 
-/// features: what comes through the loss, backprop times its gradient, and what comes through backprop itself. labels: through the loss
-/// only.
+/// features: through the loss and through backprop. labels: through the loss only.
 Status Gradient(GradientBuilder& g) {
-  const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1));
   const GradientValue through_loss = g.grad(loss), through_backprop = g.grad(backprop);
-  const auto spread = [&] {  // [batch] -> [batch, classes]
-    return g.Add("SpreadLike", {{"grad", {through_loss}}, {"like", {g.out(backprop)}}, {"axis", {axis}}});
-  };
   const auto logits = [&] { return g.Add("BroadcastLike", {{"input", {g.in(features)}}, {"like", {g.out(backprop)}}}); };
   if (g.wanted(features)) {
-    GradientValue total;
-    if (through_loss.valid()) total = Times(g, spread(), g.out(backprop));
-    if (through_backprop.valid()) {
-      const GradientValue softmax = g.Add("Softmax", {{"logits", {logits()}}});
-      const GradientValue sum =
-          g.Add("Sum", {{"input", {Times(g, through_backprop, softmax)}}, {"axis", {axis}}}, {{"keep_dims", true}});
-      const GradientValue second = Times(g, Minus(g, through_backprop, sum), softmax);
-      total = total.valid() ? g.Add("AddN", {{"inputs", {total, second}}}) : second;
-    }
-    g.Set(features, SumLike(g, total, g.in(features)));
+    g.Set(features, SumLike(g, CrossEntropyGradient(g, logits(), g.out(backprop), through_loss, through_backprop), g.in(features)));
   }
   if (g.wanted(labels) && through_loss.valid()) {
+    const GradientValue spread = SpreadOverClasses(g, through_loss, g.out(backprop));
     const GradientValue log_softmax = g.Add("LogSoftmax", {{"logits", {logits()}}});
-    g.Set(labels, SumLike(g, Times(g, spread(), Negated(g, log_softmax)), g.in(labels)));
+    g.Set(labels, SumLike(g, Times(g, spread, Negated(g, log_softmax)), g.in(labels)));
   } else if (g.wanted(labels) && through_backprop.valid()) {
     g.Set(labels, g.Add("ZerosLike", {{"x", {g.in(labels)}}}));  // as TensorFlow has it: backprop passes nothing on to the labels
   }

@@ -1,0 +1,285 @@
+// TopK, TopKV2 and InTopK; ScatterLast and GatherLast, the ways back of a choice along the last axis.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "blocks/element_moves.h"
+#include "blocks/limits.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+// ---- TopK --------------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> input{"input", "T", "[..., n]"};
+constexpr In<1> k{"k", "Tk", "a scalar from 0 to n: how many of each row"};
+constexpr Out<0> values{"values", "T", "[..., k]: the greatest elements of each row, the greatest first"};
+constexpr Out<1> indices{"indices", "index_type", "[..., k]: where they are in the row"};
+constexpr Attr<bool> sorted{"sorted", "true", "whether the order matters; the results are sorted in any case"};
+constexpr Attr<DType> index_type{"index_type", "DT_INT32", "the type of the indices"};
+
+constexpr TypeList<int16_t, int32_t, int64_t> kIndexTypes;
+
+struct Parameters {
+  int64_t rows, size, k;
+  DType index_type;
+};
+
+int64_t LargestIndex(DType dtype) { return dtype == DType::kInt16 ? INT16_MAX : dtype == DType::kInt32 ? INT32_MAX : INT64_MAX; }
+
+/// An element of a row: its order as an unsigned number, and where it is.
+struct Entry {
+  uint64_t key;
+  int64_t index;
+  /// Whether it stands before another one: the greater, of equals the first.
+  friend bool operator<(const Entry& a, const Entry& b) { return a.key != b.key ? a.key > b.key : a.index < b.index; }
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(input);
+  if (shape.rank() == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
+  if (!ctx.shape(k).scalar()) return ctx.Error(k, "needs a scalar, found shape ", ctx.shape(k));
+  const int64_t wanted = ctx.ints(k)[0], size = shape[shape.rank() - 1];
+  if (wanted < 0 || wanted > size) return ctx.Error(k, "needs 0 to ", size, " for input of shape ", shape, ", found ", wanted);
+  const DType type = ctx.attr(index_type);
+  if (size - 1 > LargestIndex(type)) return ctx.Error(index_type, "needs a type that holds ", size - 1, ", found ", type);
+  Shape chosen = shape;
+  chosen.set_dim(shape.rank() - 1, wanted);
+  ctx.set(values, chosen);
+  ctx.set(indices, chosen);
+  const int64_t count = chosen.count();
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
+  ctx.set_scratch(count * static_cast<int64_t>(sizeof(Entry)));
+  return Parameters{count == 0 ? 0 : count / wanted, size, wanted, type};
+}
+
+/// Greater for greater elements, 0 for the least. -0 is 0, and NaN is greater than all.
+template <class T>
+uint64_t KeyOf(T x) {
+  if constexpr (Float<T>) {
+    if (x != x) return ~uint64_t{0};
+    constexpr uint64_t kSign = uint64_t{1} << 63;
+    const uint64_t bits = std::bit_cast<uint64_t>(static_cast<double>(x) + 0.0);
+    return bits & kSign ? ~bits : bits | kSign;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
+  } else {
+    return x;
+  }
+}
+
+/// The k first elements of a row in the order of Entry, k > 0.
+template <class T>
+void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen) {
+  for (int64_t i = 0; i < k; ++i) chosen[i] = {KeyOf(row[i]), i};
+  std::make_heap(chosen, chosen + k);  // the last of the chosen is on top
+  for (int64_t i = k; i < size; ++i) {
+    const uint64_t key = KeyOf(row[i]);
+    if (key <= chosen[0].key) continue;
+    std::pop_heap(chosen, chosen + k);
+    chosen[k - 1] = {key, i};
+    std::push_heap(chosen, chosen + k);
+  }
+  std::sort_heap(chosen, chosen + k);
+}
+
+constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
+  if (p.rows == 0 || p.k == 0) return;
+  const T* from = ctx.in<T>(input).data();
+  T* to = ctx.out<T>(values).data();
+  Entry* entries = ctx.scratch<Entry>().data();
+  ctx.workers().For(p.rows, 8192 / p.size, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      ChooseRow(from + r * p.size, p.size, p.k, entries + r * p.k);
+      for (int64_t i = r * p.k; i < (r + 1) * p.k; ++i) to[i] = from[r * p.size + entries[i].index];
+    }
+  });
+  Dispatch(p.index_type, kIndexTypes, [&]<class I>() {
+    const auto out = ctx.out<I>(indices);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<I>(entries[i].index);
+  });
+};
+
+Status Gradient(GradientBuilder& g) {
+  if (!g.grad(values).valid()) return {};
+  g.Set(input, g.Add("ScatterLast", {{"grad", {g.grad(values)}}, {"indices", {g.out(indices)}}, {"like", {g.in(input)}}}));
+  return {};
+}
+
+BlockDef DeclareTopK(const char* name) {
+  return Block(name, "The k greatest elements of each row, and where they are.")
+      .Details("Of equals the first comes first. NaN counts as greater than all else.")
+      .Ports(input, k, values, indices)
+      .Attrs(sorted)
+      .Types("T", kReals)
+      .Types("Tk", kIndexTypes)
+      .Attrs(index_type)
+      .Types("index_type", kIndexTypes)
+      .ShapedBy(k)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
+}
+
+// ---- ScatterLast, GatherLast -------------------------------------------------------------------------------------------------
+
+constexpr In<0> grad{"grad", "T", "[..., k]"};
+constexpr In<1> positions{"indices", "index_type", "[..., k]: different places in a row"};
+constexpr In<2> like{"like", "T", "[..., n]: gives its shape"};
+constexpr Out<0> scattered{"output", "T", "[..., n]: the elements of grad at their places, 0 elsewhere"};
+constexpr In<0> whole{"values", "T", "[..., n]"};
+constexpr Out<0> gathered{"output", "T", "[..., k]: the elements of values at the places"};
+
+struct Places {
+  int64_t rows, size, k;
+  DType index_type;
+  const ElementMoves* moves;
+  /// Calls f(row, j, place) for each place inside a row.
+  template <class F>
+  void ForEach(RunContext& ctx, F&& f) const {
+    Dispatch(index_type, kIndexTypes, [&]<class I>() {
+      const I* place = ctx.in<I>(positions).data();
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t j = 0; j < k; ++j, ++place) {
+          if (*place >= 0 && static_cast<int64_t>(*place) < size) f(r, j, static_cast<int64_t>(*place));
+        }
+      }
+    });
+  }
+};
+
+/// For rows of `wide` that the indices point into.
+Result<Places> PlacesIn(PlanContext& ctx, const Shape& wide) {
+  const Shape& shape = ctx.shape(positions);
+  const int rank = shape.rank();
+  if (rank == 0 || wide.rank() != rank || !std::ranges::equal(wide.dims().first(rank - 1), shape.dims().first(rank - 1))) {
+    return ctx.Error(positions, "needs the rows of the other tensor, ", wide, ", found shape ", shape);
+  }
+  const int64_t k = shape[rank - 1];
+  return Places{k == 0 ? 0 : shape.count() / k, wide[rank - 1], k, ctx.dtype(positions), nullptr};
+}
+
+Result<Places> PlanScatter(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Places places, PlacesIn(ctx, ctx.shape(like)));
+  if (!(ctx.shape(grad) == ctx.shape(positions))) {
+    return ctx.Error(grad, "needs the shape of indices, ", ctx.shape(positions), ", found ", ctx.shape(grad));
+  }
+  ctx.set(scattered, ctx.shape(like));
+  places.moves = &MovesOf(ctx.dtype(grad));
+  return places;
+}
+
+constexpr auto RunScatter = [](const Places& p, RunContext& ctx) {
+  const auto out = ctx.out<std::byte>(scattered);
+  const std::byte* from = ctx.in<std::byte>(grad).data();
+  p.moves->fill(out.data(), static_cast<int64_t>(out.size()), nullptr);
+  p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
+    p.moves->copy(from + (r * p.k + j) * p.moves->size, out.data() + (r * p.size + place) * p.moves->size, 1);
+  });
+};
+
+Status ScatterGradient(GradientBuilder& g) {
+  g.Set(grad, g.Add("GatherLast", {{"values", {g.grad(scattered)}}, {"indices", {g.in(positions)}}}));
+  return {};
+}
+
+Result<Places> PlanGather(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Places places, PlacesIn(ctx, ctx.shape(whole)));
+  ctx.set(gathered, ctx.shape(positions));
+  places.moves = &MovesOf(ctx.dtype(whole));
+  return places;
+}
+
+constexpr auto RunGather = [](const Places& p, RunContext& ctx) {
+  const auto out = ctx.out<std::byte>(gathered);
+  const std::byte* from = ctx.in<std::byte>(whole).data();
+  p.moves->fill(out.data(), static_cast<int64_t>(out.size()), nullptr);
+  p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
+    p.moves->copy(from + (r * p.size + place) * p.moves->size, out.data() + (r * p.k + j) * p.moves->size, 1);
+  });
+};
+
+Status GatherGradient(GradientBuilder& g) {
+  g.Set(whole, g.Add("ScatterLast", {{"grad", {g.grad(gathered)}}, {"indices", {g.in(positions)}}, {"like", {g.in(whole)}}}));
+  return {};
+}
+
+// ---- InTopK ------------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> predictions{"predictions", "DT_FLOAT", "[batch, classes]"};
+constexpr In<1> targets{"targets", "T", "[batch]: a class each"};
+constexpr Out<0> precision{"precision", "DT_BOOL", "[batch]: whether fewer than k classes are predicted higher than the target"};
+constexpr Attr<int64_t> top{"k", kRequired, "how many classes count as the top"};
+
+struct InTopParameters {
+  int64_t classes, k;
+};
+
+Result<InTopParameters> PlanInTop(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(predictions);
+  if (shape.rank() != 2) return ctx.Error(predictions, "needs a matrix, found shape ", shape);
+  if (ctx.shape(targets).rank() != 1 || ctx.shape(targets)[0] != shape[0]) {
+    return ctx.Error(targets, "needs a vector of ", shape[0], " classes, one for each row of predictions, found shape ", ctx.shape(targets));
+  }
+  ctx.set(precision, ctx.shape(targets));
+  return InTopParameters{shape[1], ctx.attr(top)};
+}
+
+/// A row with a prediction that is not finite says nothing, unless k higher ones come before it, which is a no as well.
+bool IsInTop(const float* row, int64_t classes, int64_t target, int64_t k) {
+  if (target < 0 || target >= classes) return false;
+  int64_t higher = 0;
+  bool finite = true;
+  for (int64_t c = 0; c < classes; ++c) {
+    finite &= std::isfinite(row[c]);
+    higher += row[c] > row[target];
+  }
+  return finite && higher < k;
+}
+
+constexpr auto RunInTop = []<class T>(const InTopParameters& p, RunContext& ctx) {
+  const float* rows = ctx.in<float>(predictions).data();
+  const T* target = ctx.in<T>(targets).data();
+  const auto out = ctx.out<bool>(precision);
+  ctx.workers().For(static_cast<int64_t>(out.size()), 32768 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) out[r] = IsInTop(rows + r * p.classes, p.classes, static_cast<int64_t>(target[r]), p.k);
+  });
+};
+
+}  // namespace
+
+BlockDef TopK() { return DeclareTopK("TopK"); }
+
+BlockDef TopKV2() { return DeclareTopK("TopKV2"); }
+
+BlockDef ScatterLast() {
+  return Block("ScatterLast", "Puts elements at their places in rows of zeros: the gradient of TopK.")
+      .Ports(grad, positions, like, scattered)
+      .Types("T", kReals)
+      .Types("index_type", kIndexTypes)
+      .Internal()
+      .Gradient(ScatterGradient)
+      .Kernel(PlanScatter, RunScatter);
+}
+
+BlockDef GatherLast() {
+  return Block("GatherLast", "Takes elements from places in rows: the gradient of ScatterLast.")
+      .Ports(whole, positions, gathered)
+      .Types("T", kReals)
+      .Types("index_type", kIndexTypes)
+      .Internal()
+      .Gradient(GatherGradient)
+      .Kernel(PlanGather, RunGather);
+}
+
+BlockDef InTopK() {
+  return Block("InTopK", "Says for each row whether its target is among the k highest predictions.")
+      .Details("Predictions as high as the target do not push it out. A target that is no class, or a prediction that is not finite, gives false.")
+      .Ports(predictions, targets, precision)
+      .Attrs(top)
+      .Types("T", kIndices)
+      .NotDifferentiable()
+      .Kernel(PlanInTop, RunInTop);
+}
+
+}  // namespace weft::blocks
