@@ -37,8 +37,10 @@ class First {
 template <class T>
 int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
   First missing;
-  ctx.workers().For(plan.tables.sections() * plan.tables.count, Grain(plan.tables.width * static_cast<int64_t>(sizeof(T))),
-                    [&](int64_t begin, int64_t end) { missing.Found(kernels::GatherRows(plan.tables, plan.names(), indices, from, to, begin, end)); });
+  const kernels::RowTables& t = plan.tables;
+  ctx.workers().For(t.sections() * t.count, Grain(t.width * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
+    missing.Found(kernels::GatherRows(t, plan.names(), indices, from, to, begin, end));
+  });
   return missing.number();
 }
 
@@ -91,7 +93,8 @@ void Replace(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const in
   CopyOrClear(ctx, from, to, TableElements(t));
   ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
     const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
-    kernels::ReplaceRows(to + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, plan.one_update ? 0 : t.width, part);
+    const int64_t step = plan.one_update ? 0 : t.width;
+    kernels::ReplaceRows(to + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, step, part);
   });
 }
 
@@ -114,8 +117,8 @@ void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int
   }
   ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
     const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
-    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width,
-                              plan.one_update ? 0 : t.width, part);
+    const int64_t step = plan.one_update ? 0 : t.width;
+    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, step, part);
   });
   if constexpr (ShortFloat<T>) {
     ctx.workers().For(size, Grain(sizeof(A)), [&](int64_t begin, int64_t end) { kernels::Narrow(sums + begin, to + begin, end - begin); });
@@ -138,8 +141,8 @@ void PlanUpdateScratch(PlanContext& ctx, RowUpdatePlan& plan) {
   constexpr int64_t kAlignment = 64, kMost = int64_t{1} << 55;
   int64_t rows = std::min(plan.tables.batches * plan.tables.count, kMost) * static_cast<int64_t>(sizeof(int64_t));
   plan.sums_offset = (rows + kAlignment - 1) / kAlignment * kAlignment;
-  int64_t sums = IsShort(plan.dtype) && !plan.replaces ? std::min(TableElements(plan.tables), kMost) * static_cast<int64_t>(sizeof(float)) : 0;
-  ctx.set_scratch(plan.sums_offset + sums);
+  int64_t sums = IsShort(plan.dtype) && !plan.replaces ? std::min(TableElements(plan.tables), kMost) : 0;
+  ctx.set_scratch(plan.sums_offset + sums * static_cast<int64_t>(sizeof(float)));
 }
 
 std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple) {

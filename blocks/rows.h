@@ -26,11 +26,11 @@ struct RowUpdatePlan : RowPlan {
 };
 
 /// What happens to indices that name no row.
-inline constexpr Attr<std::string> kBadIndices{"bad_indices_policy", "", "ERROR, DEFAULT or empty: a bad index is an error; IGNORE: it is left out",
-                                               "|ERROR|DEFAULT|IGNORE"};
+inline constexpr Attr<std::string> kBadIndices{
+    "bad_indices_policy", "", "ERROR, DEFAULT or empty: a bad index is an error; IGNORE: it is left out", "|ERROR|DEFAULT|IGNORE"};
 
-/// Tuples of as many indices as the last axis of `indices` is long, which name rows of the `table`; gives, besides, how the names go on: the
-/// shape of all tuples and then that of a row. Fails at `port`.
+/// Tuples of as many indices as the last axis of `indices` is long, which name rows of the `table`. `named` gets the shape of what they name:
+/// that of all tuples, and then that of a row. Fails at `port`.
 template <class P>
 Status PlanTuples(PlanContext& ctx, const P& port, const Shape& table, RowPlan& plan, std::vector<int64_t>& named) {
   const Shape& indices = ctx.shape(port);
@@ -87,14 +87,18 @@ std::string BadIndexText(const RowPlan& plan, const void* indices, int64_t tuple
 /// Gives the number of the first bad tuple, or -1.
 int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const void* indices, void* to);
 
-/// to = from with the rows updated; without `from` they start as zeros. Gives the number of the first bad tuple (then nothing is written), or
-/// -1.
+/// to = from with the rows updated; without `from` they start as zeros. Gives the number of the first bad tuple, or -1. Where bad tuples are
+/// an error nothing is written then.
 int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to);
+
+/// The elements of an input, whatever they are.
+template <class P>
+const void* DataOf(const RunContext& ctx, const P& port) { return ctx.in<std::byte>(port).data(); }
 
 template <class P>
 Status CheckFound(const RowPlan& plan, RunContext& ctx, const P& port, int64_t missing) {
   if (missing < 0 || plan.skips) return {};
-  return ctx.Error(port, BadIndexText(plan, ctx.in<std::byte>(port).data(), missing));
+  return ctx.Error(port, BadIndexText(plan, DataOf(ctx, port), missing));
 }
 
 }  // namespace weft::blocks

@@ -61,9 +61,9 @@ Result<Matrices> PlanDiag(PlanContext& ctx) {
 Result<Matrices> PlanDiagPart(PlanContext& ctx) {
   const auto dims = ctx.shape(input).dims();
   const size_t half = dims.size() / 2;
-  bool twice = dims.size() == 2 * half && half > 0 && std::equal(dims.begin(), dims.begin() + static_cast<int64_t>(half), dims.begin() + static_cast<int64_t>(half));
+  bool twice = dims.size() == 2 * half && half > 0 && std::ranges::equal(dims.first(half), dims.last(half));
   if (!twice) return ctx.Error(input, "needs a shape that is the same list of sizes twice, found ", ctx.shape(input));
-  Shape shape(dims.subspan(half));
+  Shape shape(dims.first(half));
   Matrices m{1, shape.count(), shape.count()};
   ctx.set(part, std::move(shape));
   return m;
@@ -88,7 +88,9 @@ Result<Matrices> PlanMatrixDiagPart(PlanContext& ctx) {
 Result<Matrices> PlanSetDiag(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Matrices m, MatricesOf(ctx, matrix));
   const Shape needed = DiagonalShape(ctx.shape(matrix));
-  if (!(ctx.shape(values) == needed)) return ctx.Error(values, "needs the shape of the input's diagonals, ", needed, ", found ", ctx.shape(values));
+  if (!(ctx.shape(values) == needed)) {
+    return ctx.Error(values, "needs the shape of the input's diagonals, ", needed, ", found ", ctx.shape(values));
+  }
   ctx.set(replaced, ctx.shape(matrix));
   return m;
 }
@@ -152,7 +154,8 @@ constexpr auto RunBand = []<class T>(const Matrices& m, RunContext& ctx) -> Stat
   T* to = ctx.out<T>(band).data();
   ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t i = r % m.rows, first = std::clamp<int64_t>(i - lower, 0, m.columns), last = std::clamp(i + upper + 1, first, m.columns);
+      const int64_t i = r % m.rows;
+      const int64_t first = std::clamp<int64_t>(i - lower, 0, m.columns), last = std::clamp(i + upper + 1, first, m.columns);
       const int64_t row = r * m.columns;
       std::fill(to + row, to + row + first, T{});
       std::copy(from + row + first, from + row + last, to + row + first);

@@ -15,7 +15,8 @@ constexpr Attr<bool> validate_indices{"validate_indices", "true", "accepted and 
 
 constexpr In<2> axis{"axis", "Taxis", "a scalar: the axis of params that indices count along; negative counts from the end"};
 constexpr Out<0> output_v2{"output", "Tparams", "the shape of params with the axis replaced by the shape of indices after the batch axes"};
-constexpr Attr<int64_t> batch_dims{"batch_dims", "0", "how many first axes of params and indices go together; negative counts from the end of indices"};
+constexpr Attr<int64_t> batch_dims{"batch_dims", "0",
+                                   "how many first axes of params and indices go together; negative counts from the end of indices"};
 
 constexpr In<1> tuples{"indices", "Tindices", "[..., K]: tuples of indices into the first K axes of params"};
 constexpr Out<0> output_nd{"output", "Tparams", "the shape of indices without its last axis, then params' from axis K"};
@@ -61,7 +62,9 @@ Result<AxisRows> PlanAxisInput(PlanContext& ctx, const P& port) {
   const Shape &table = ctx.shape(port), &names = ctx.shape(indices);
   if (!ctx.shape(axis).scalar()) return ctx.Error(axis, "needs a scalar, found ", ctx.shape(axis));
   const int64_t given = ctx.ints(axis)[0], rank = table.rank();
-  if (given < -rank || given >= rank) return ctx.Error(axis, "needs an axis of ", port.name, ", from ", -rank, " to ", rank - 1, ", found ", given);
+  if (given < -rank || given >= rank) {
+    return ctx.Error(axis, "needs an axis of ", port.name, ", from ", -rank, " to ", rank - 1, ", found ", given);
+  }
   const int64_t at = given < 0 ? given + rank : given, wanted = ctx.attr(batch_dims);
   if (wanted < -names.rank() || wanted > names.rank()) {
     return ctx.Error(batch_dims, "needs at most the rank of indices, ", names.rank(), ", found ", wanted);
@@ -110,27 +113,22 @@ Result<RowUpdatePlan> PlanGatherNdGrad(PlanContext& ctx) {
 }
 
 constexpr auto RunRows = [](const RowPlan& plan, RunContext& ctx) -> Status {
-  const int64_t missing = RunGather(plan, ctx, ctx.in<std::byte>(params).data(), ctx.in<std::byte>(indices).data(), ctx.out<std::byte>(output).data());
-  return CheckFound(plan, ctx, indices, missing);
+  return CheckFound(plan, ctx, indices, RunGather(plan, ctx, DataOf(ctx, params), DataOf(ctx, indices), ctx.out<std::byte>(output).data()));
 };
 
 constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
-  const int64_t missing = RunUpdate(plan, ctx, nullptr, ctx.in<std::byte>(indices).data(), ctx.in<std::byte>(grad).data(),
-                                    ctx.out<std::byte>(summed).data());
-  return CheckFound(plan, ctx, indices, missing);
+  std::byte* sums = ctx.out<std::byte>(summed).data();
+  return CheckFound(plan, ctx, indices, RunUpdate(plan, ctx, nullptr, DataOf(ctx, indices), DataOf(ctx, grad), sums));
 };
 
-Status GatherGradient(GradientBuilder& g) {
-  GradientValue first = g.Constant(Tensor::Scalar<int32_t>(0));
-  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {first}}, {"like", {g.in(params)}}}));
-  return {};
-}
-
-Status GatherV2Gradient(GradientBuilder& g) {
-  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}, {"like", {g.in(params)}}},
+/// Gather has no batch_dims, and so takes the default.
+Status GradientAlong(GradientBuilder& g, GradientValue along) {
+  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
                       {{"batch_dims", g.AttrOf("batch_dims")}}));
   return {};
 }
+Status GatherGradient(GradientBuilder& g) { return GradientAlong(g, g.Constant(Tensor::Scalar<int32_t>(0))); }
+Status GatherV2Gradient(GradientBuilder& g) { return GradientAlong(g, g.in(axis)); }
 
 Status GatherV2GradGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherV2", {{"params", {g.grad(summed)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}},

@@ -33,19 +33,20 @@ Result<RowUpdatePlan> PlanAdd(PlanContext& ctx) {
 }
 
 constexpr auto RunScatter = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
-  return CheckFound(plan, ctx, indices,
-                    RunUpdate(plan, ctx, nullptr, ctx.in<std::byte>(indices).data(), ctx.in<std::byte>(updates).data(), ctx.out<std::byte>(output).data()));
+  std::byte* to = ctx.out<std::byte>(output).data();
+  return CheckFound(plan, ctx, indices, RunUpdate(plan, ctx, nullptr, DataOf(ctx, indices), DataOf(ctx, updates), to));
 };
 
 constexpr auto RunAdd = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
+  std::byte* to = ctx.out<std::byte>(sum).data();
   return CheckFound(plan, ctx, input_indices,
-                    RunUpdate(plan, ctx, ctx.in<std::byte>(input).data(), ctx.in<std::byte>(input_indices).data(),
-                              ctx.in<std::byte>(input_updates).data(), ctx.out<std::byte>(sum).data()));
+                    RunUpdate(plan, ctx, DataOf(ctx, input), DataOf(ctx, input_indices), DataOf(ctx, input_updates), to));
 };
 
 template <class P>
 GradientValue Gathered(GradientBuilder& g, const P& names) {
-  return g.Add("GatherNd", {{"params", {g.grad(output)}}, {"indices", {g.in(names)}}}, {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}});
+  return g.Add("GatherNd", {{"params", {g.grad(output)}}, {"indices", {g.in(names)}}},
+               {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}});
 }
 
 Status ScatterGradient(GradientBuilder& g) {

@@ -45,8 +45,8 @@ struct RowTables {
   int64_t sections() const { return batches * outer; }
 };
 
-/// Copies the rows named, numbers begin to end - 1 of all sections() * count; a row without a name becomes T{}. Gives the number of the first
-/// tuple without a row, or -1.
+/// Copies the rows named, numbers begin to end - 1 of all sections() * count; a tuple without a row gives T{}. Gives the number of the first
+/// such tuple, or -1.
 template <class T>
 int64_t GatherRows(const RowTables& t, const RowNames& names, IndexView indices, const T* from, T* to, int64_t begin, int64_t end) {
   int64_t missing = -1;

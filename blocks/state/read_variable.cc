@@ -15,7 +15,7 @@ constexpr Out<0> is_initialized{"is_initialized", "DT_BOOL", "a scalar: whether 
 
 constexpr RefIn<0> counter{"ref", "T", "the variable, a scalar"};
 constexpr Out<0> output{"output", "T", "a scalar: the variable before it is counted up"};
-constexpr Attr<int64_t> limit{"limit", kRequired, "a variable that has reached it is not counted up any more: the run fails with out_of_range"};
+constexpr Attr<int64_t> limit{"limit", kRequired, "a variable that has reached it is not counted up: the run fails with out_of_range"};
 
 Status PlanRead(PlanContext& ctx) {
   ctx.set(value, ctx.shape(resource));

@@ -77,9 +77,8 @@ Status CheckDivisors(const RowUpdatePlan& plan, RunContext& ctx) {
 
 constexpr auto Run = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(CheckDivisors(plan, ctx));
-  return CheckFound(plan, ctx, indices,
-                    RunUpdate(plan, ctx, ctx.in<std::byte>(ref).data(), ctx.in<std::byte>(indices).data(), ctx.in<std::byte>(updates).data(),
-                              ctx.update<std::byte>(ref).data()));
+  std::byte* to = ctx.update<std::byte>(ref).data();
+  return CheckFound(plan, ctx, indices, RunUpdate(plan, ctx, DataOf(ctx, ref), DataOf(ctx, indices), DataOf(ctx, updates), to));
 };
 
 /// A block of rows.
@@ -100,7 +99,7 @@ auto ArithmeticOnTuples(const char* name, const char* summary) {
 }  // namespace
 
 BlockDef ScatterAdd() { return ArithmeticOnRows("ScatterAdd", "Adds to rows of a variable, by index.").Kernel(Plan<kAdds>, Run); }
-BlockDef ScatterSub() { return ArithmeticOnRows("ScatterSub", "Takes away from rows of a variable, by index.").Kernel(Plan<kSubtracts>, Run); }
+BlockDef ScatterSub() { return ArithmeticOnRows("ScatterSub", "Subtracts from rows of a variable, by index.").Kernel(Plan<kSubtracts>, Run); }
 BlockDef ScatterMul() { return ArithmeticOnRows("ScatterMul", "Multiplies rows of a variable, by index.").Kernel(Plan<kMultiplies>, Run); }
 BlockDef ScatterDiv() { return ArithmeticOnRows("ScatterDiv", "Divides rows of a variable, by index.").Kernel(Plan<kDivides>, Run); }
 
@@ -117,7 +116,7 @@ BlockDef ScatterNdAdd() {
 }
 
 BlockDef ScatterNdSub() {
-  return ArithmeticOnTuples("ScatterNdSub", "Takes away from slices of a variable, by tuples of indices.").Kernel(PlanNd<kSubtracts>, Run);
+  return ArithmeticOnTuples("ScatterNdSub", "Subtracts from slices of a variable, by tuples of indices.").Kernel(PlanNd<kSubtracts>, Run);
 }
 
 BlockDef ScatterNdUpdate() {

@@ -13,7 +13,7 @@ constexpr Attr<DType> dtype{"dtype", kRequired, "the type of its elements; where
 constexpr Attr<std::string> container{"container", "", "variables of one container and shared name are one"};
 constexpr Attr<std::string> shared_name{"shared_name", "", "the name to share it under; empty for the block's id"};
 
-constexpr auto resource = AsResource(RefOut<0, -1>{"resource", "dtype", "a handle of the variable, which has no value until one is assigned"});
+constexpr auto resource = AsResource(RefOut<0, -1>{"resource", "dtype", "a handle of the variable, which has a value once one is assigned"});
 constexpr Attr<PartialShape> handle_shape{"shape", kRequired, "the shapes that the variable may take; sizes of -1 are open"};
 constexpr Attr<DType> handle_dtype{"dtype", kRequired, "the type of its elements"};
 constexpr Attr<std::string> debug_name{"debug_name", "", "accepted and not used"};
@@ -21,7 +21,7 @@ constexpr Attr<Strings> allowed_devices{"allowed_devices", "{}", "accepted and n
 
 constexpr RefOut<0, -1> temporary{"ref", "dtype", "the variable, which has no value until one is assigned"};
 constexpr Attr<PartialShape> temporary_shape{"shape", kRequired, "its shape"};
-constexpr Attr<std::string> var_name{"var_name", "", "its name, which no other temporary variable of the run may have; empty for the block's id"};
+constexpr Attr<std::string> var_name{"var_name", "", "its name, which no other temporary variable of a run may have; empty for the block's id"};
 
 constexpr RefIn<0> destroyed{"ref", "T", "a temporary variable after its last update"};
 constexpr Out<0> value{"value", "T", "the value it had, in its shape"};

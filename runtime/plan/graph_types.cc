@@ -17,7 +17,9 @@ const PortSpec* ReferencePort(const Graph& graph, ValueRef value) {
 Status CheckKind(const Graph& graph, const PortSpec& spec, ValueRef value) {
   const PortSpec* reference = ReferencePort(graph, value);
   if (spec.kind == PortKind::kReference && reference == nullptr) {
-    return InvalidArgument("the input '", spec.name, "' needs a variable, found a value").WithPort(spec.name).WithHint("wire it to a Variable block");
+    return InvalidArgument("the input '", spec.name, "' needs a variable, found a value")
+        .WithPort(spec.name)
+        .WithHint("wire it to a Variable block");
   }
   if (spec.kind == PortKind::kTensor && reference != nullptr && reference->resource) {
     return InvalidArgument("the input '", spec.name, "' needs a value, found a handle of a variable")

@@ -125,13 +125,14 @@ Status GraphBuilder::JoinVariable(int block, const PartialShape& declared) {
         .WithPort("dtype");
   }
   if (!Compatible(shape, declared)) {
-    return InvalidArgument("shares the variable of '", other.id, "', which needs the shape ", shape, ", found ", declared).WithPort("shape");
+    return InvalidArgument("shares the variable of '", other.id, "', which needs the shape ", shape, ", found ", declared)
+        .WithPort("shape");
   }
   bool takes_over = HasInitialValue(node) != HasInitialValue(other) ? HasInitialValue(node) : block < owner;
   const Tensor& initial = takes_over ? node.constant : other.constant;
   PartialShape both = Both(shape, declared);
   if (initial.defined() && !both.Accepts(initial.shape())) {
-    return InvalidArgument("shares the variable of '", other.id, "', whose initial value needs the shape ", both, ", found ", initial.shape())
+    return InvalidArgument("shares the variable of '", other.id, "', whose initial value ", initial.shape(), " is not of the shape ", both)
         .WithPort("shape");
   }
   shape = std::move(both);
