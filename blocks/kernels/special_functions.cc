@@ -74,14 +74,15 @@ double Integrate(double length, const F& f) {
   return sum * half;
 }
 
+constexpr double kEnd = 45;  // e^-45 of an integrand's value at the start counts as nothing
+
 /// The part of the integral of weight(t) t^(a-1) e^-t that lies beyond x, seen from the integrand's peak, over t^(a-1) e^-t at x. Upwards
 /// for x >= 2 near or above a - 1, downwards for x below a and a large.
 template <class Weight>
 double Tail(double a, double x, bool upwards, const Weight& weight) {
-  constexpr double kEnd = 45;  // e^-45 of the value at x counts as nothing
   const double sign = upwards ? 1 : -1, slope = sign * (x - (a - 1)) / x;
   const auto fall = [&](double u) { return slope * u - (a - 1) * Log1pLess(sign * u / x); };  // of the integrand's logarithm
-  const double bend = std::max(a - 1, 0.0) / (x * x);
+  const double bend = std::max(a - 1, 0.0) / x / x;
   double length = 2 * kEnd / (slope + std::sqrt(slope * slope + 2 * kEnd * bend));
   if (upwards) {
     for (int i = 0; i < 64 && fall(length) < kEnd; ++i) length *= 1.5;
@@ -91,7 +92,7 @@ double Tail(double a, double x, bool upwards, const Weight& weight) {
   return Integrate(length, [&](double u) { return std::exp(-fall(u)) * weight(sign * u); });
 }
 
-constexpr double kLargeShape = 1000;  // from here on series take longer than an integral
+constexpr double kLargeShape = 1000;  // from here on series and fractions take longer than an integral
 
 /// Below or near the peak.
 double LowerGamma(double a, double x) {
@@ -174,13 +175,21 @@ double BetaFront(double a, double b, double x, double y) {
   return std::exp(logarithm) * (small / a);
 }
 
+/// The integral of t^(a-1) (1-t)^(b-1) from 0 to x, over the integrand at x, for large a and b and x not above the mean.
+double BetaTail(double a, double b, double x, double y) {
+  const double slope = ((a - 1) * y - (b - 1) * x) / x / y, bend = (a - 1) / x / x + (b - 1) / y / y;
+  const double length = std::min(2 * kEnd / (slope + std::sqrt(slope * slope + 2 * kEnd * bend)), x);
+  return Integrate(length, [&](double u) { return std::exp((a - 1) * Log1pLess(-u / x) + (b - 1) * Log1pLess(u / y) - slope * u); });
+}
+
 /// Where x is not above the mean: a continued fraction, after Lentz.
 double LowerBeta(double a, double b, double x, double y) {
   const double front = BetaFront(a, b, x, y);
   if (front == 0) return 0;
+  if (a >= kLargeShape && b >= kLargeShape) return front * a / x / y * BetaTail(a, b, x, y);
   const auto kept = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
   double c = 1, d = 1 / kept(1 - (a + b) * x / (a + 1)), value = d;
-  for (int i = 1; i < 200000; ++i) {
+  for (int i = 1; i < 20000; ++i) {
     const double even = i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i));
     const double odd = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1));
     d = 1 / kept(1 + even * d);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/distributions.h"
+#include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -29,6 +30,7 @@ Result<Draws> Plan(PlanContext& ctx) {
   const int64_t samples = ctx.ints(num_samples)[0];
   if (samples < 0) return ctx.Error(num_samples, "needs a number >= 0, found ", samples);
   if (shape[1] == 0) return ctx.Error(logits, "needs at least one class, found ", shape);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, logits.name));
   const int64_t sizes[] = {shape[0], samples};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, sizes, num_samples));
   ctx.set_scratch(shape.count() * static_cast<int64_t>(sizeof(double)));
