@@ -14,9 +14,7 @@
 #include <type_traits>
 
 #include "blocks/kernels/broadcast.h"
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
+#include "blocks/kernels/lanes.h"
 
 #if defined(__x86_64__) && defined(__GLIBC__)
 #if __GLIBC_PREREQ(2, 35)
@@ -24,29 +22,25 @@
 #endif
 #endif
 
-// Bytes of a vector, and how the library marks functions of such vectors of doubles and of floats.
+// How the library marks functions of vectors of doubles and of floats, as wide as those of lanes.h.
 #if defined(__AVX512F__)
-#define WEFT_VECTOR_BYTES 64
 #define WEFT_DOUBLES_MARK eN8
 #define WEFT_FLOATS_MARK eN16
 #elif defined(__AVX2__)
-#define WEFT_VECTOR_BYTES 32
 #define WEFT_DOUBLES_MARK dN4
 #define WEFT_FLOATS_MARK dN8
+#elif defined(__AVX__)
+#define WEFT_DOUBLES_MARK cN4
+#define WEFT_FLOATS_MARK cN8
 #else
-#define WEFT_VECTOR_BYTES 16
 #define WEFT_DOUBLES_MARK bN2
 #define WEFT_FLOATS_MARK bN4
 #endif
 
 namespace weft::kernels {
 
-typedef double Doubles __attribute__((vector_size(WEFT_VECTOR_BYTES)));
-typedef float Floats __attribute__((vector_size(WEFT_VECTOR_BYTES)));
-template <class T>
-using VectorOf = std::conditional_t<std::is_same_v<T, float>, Floats, Doubles>;
-template <class T>
-inline constexpr int kLanes = WEFT_VECTOR_BYTES / static_cast<int>(sizeof(T));
+using Doubles = Lanes<double>;
+using Floats = Lanes<float>;
 
 #define WEFT_JOIN_EXPANDED(mark, operands, function) _ZGV##mark##operands##_##function
 #define WEFT_JOIN(mark, operands, function) WEFT_JOIN_EXPANDED(mark, operands, function)
@@ -115,7 +109,7 @@ struct Sqrt {
 #if defined(__AVX512F__)
   static Doubles Of(Doubles a) { return _mm512_maskz_sqrt_pd(0xFF, a); }
   static Floats Of(Floats a) { return _mm512_maskz_sqrt_ps(0xFFFF, a); }
-#elif defined(__AVX2__)
+#elif defined(__AVX__)
   static Doubles Of(Doubles a) { return _mm256_sqrt_pd(a); }
   static Floats Of(Floats a) { return _mm256_sqrt_ps(a); }
 #else
@@ -130,13 +124,6 @@ struct Sqrt {
 };
 }  // namespace vectors
 
-template <class V, class T>
-V LoadVector(const T* from) {
-  V v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-
 /// F of each element of an Eigen array of a fixed size that whole vectors fill, as MapElements takes them.
 template <class F, class A>
 typename A::PlainObject OverVectors(const A& a) {
@@ -144,8 +131,7 @@ typename A::PlainObject OverVectors(const A& a) {
   typename A::PlainObject result = a;
   static_assert(A::SizeAtCompileTime % kLanes<T> == 0);
   for (int i = 0; i < A::SizeAtCompileTime; i += kLanes<T>) {
-    const VectorOf<T> v = F::Of(LoadVector<VectorOf<T>>(result.data() + i));
-    std::memcpy(result.data() + i, &v, sizeof v);
+    StoreLanes(result.data() + i, F::Of(LoadLanes(result.data() + i)));
   }
   return result;
 }
@@ -163,15 +149,14 @@ struct VectorOp {
 /// z[i] = F(x[i], y[i]) for n elements; a step of 0 means a single element. Every element goes through a whole vector.
 template <class F, class T, int XStep, int YStep>
 void VectorElements(const T* x, const T* y, T* z, int64_t n) {
-  using V = VectorOf<T>;
-  V xs = {}, ys = {};
-  if constexpr (XStep == 0) xs = V{} + x[0];
-  if constexpr (YStep == 0) ys = V{} + y[0];
+  Lanes<T> xs = {}, ys = {};
+  if constexpr (XStep == 0) xs = Broadcast(x[0]);
+  if constexpr (YStep == 0) ys = Broadcast(y[0]);
   for (int64_t i = 0; i < n; i += kLanes<T>) {
     const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
     if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
     if constexpr (YStep == 1) std::memcpy(&ys, y + i, bytes);
-    const V zs = F::Of(xs, ys);
+    const Lanes<T> zs = F::Of(xs, ys);
     std::memcpy(z + i, &zs, bytes);
   }
 }
