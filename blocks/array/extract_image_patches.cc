@@ -19,7 +19,8 @@ constexpr Out<0> output{"output", "T", "the shape of like: to each pixel added w
 constexpr Attr<Ints> ksizes{"ksizes", kRequired, "{1, height, width, 1} of a window", nullptr, 4};
 constexpr Attr<Ints> strides{"strides", kRequired, "{1, down, across, 1}: how far the windows are apart", nullptr, 4};
 constexpr Attr<Ints> rates{"rates", kRequired, "{1, down, across, 1}: how far the pixels of a window are apart", nullptr, 4};
-constexpr Attr<Padding> padding{"padding", kRequired, "SAME: windows over the edge see zeros there; VALID: none go over the edge", "SAME|VALID"};
+constexpr Attr<Padding> padding{"padding", kRequired, "SAME: windows over the edge see zeros there; VALID: none go over the edge",
+                                "SAME|VALID"};
 
 constexpr auto kPixels = kNumbers + TypeList<bool>{};
 

@@ -10,10 +10,12 @@ namespace {
 
 constexpr In<0> input{"input", "T", "of any shape"};
 constexpr In<0> framed{"input", "T", "a tensor with a mirrored frame"};
-constexpr In<1> paddings{"paddings", "Tpaddings", "[rank, 2]: how many elements go in front of and behind each axis, no more than there are to mirror"};
+constexpr In<1> paddings{"paddings", "Tpaddings",
+                         "[rank, 2]: how many elements go in front of and behind each axis, no more than there are to mirror"};
 constexpr Out<0> output{"output", "T", "the input with a frame round it"};
 constexpr Out<0> inside{"output", "T", "the tensor without its frame, to each element added what its images had"};
-constexpr Attr<std::string> mode{"mode", kRequired, "REFLECT: the outermost elements are not repeated; SYMMETRIC: they are", "REFLECT|SYMMETRIC"};
+constexpr Attr<std::string> mode{"mode", kRequired, "REFLECT: the outermost elements are not repeated; SYMMETRIC: they are",
+                                 "REFLECT|SYMMETRIC"};
 
 /// The tensor as [axes..., last axis, chunk]: axes behind the last one that has a frame move as one.
 struct Mirror {

@@ -33,7 +33,9 @@ BlockDef FedOutput(const char* name) {
 }
 
 Status PlanDefault(PlanContext& ctx) {
-  if (!ctx.attr(needed).Accepts(ctx.shape(input))) return ctx.Error(input, "needs the shape ", ctx.attr(needed), ", found ", ctx.shape(input));
+  if (!ctx.attr(needed).Accepts(ctx.shape(input))) {
+    return ctx.Error(input, "needs the shape ", ctx.attr(needed), ", found ", ctx.shape(input));
+  }
   ctx.set(fed_or_input, ctx.shape(input));
   return {};
 }

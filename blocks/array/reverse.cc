@@ -10,7 +10,8 @@ constexpr In<1> axis{"axis", "Tidx", "[k]: the axes to reverse, each once; negat
 constexpr Out<0> output{"output", "T", "the shape of the tensor"};
 
 constexpr In<0> input{"input", "T", "of rank 2 or more"};
-constexpr In<1> seq_lengths{"seq_lengths", "Tlen", "[size of batch_dim]: how many elements along seq_dim are reversed, each from 0 to its size"};
+constexpr In<1> seq_lengths{"seq_lengths", "Tlen",
+                            "[size of batch_dim]: how many elements along seq_dim are reversed, each from 0 to its size"};
 constexpr Out<0> rows_output{"output", "T", "the shape of the input"};
 constexpr Attr<int64_t> seq_dim{"seq_dim", kRequired, "the axis that is reversed in part"};
 constexpr Attr<int64_t> batch_dim{"batch_dim", "0", "the axis along which the lengths are given"};
@@ -70,7 +71,8 @@ Result<Lines> PlanSequence(PlanContext& ctx) {
   if (seq == batch) return ctx.Error(seq_dim, "needs another axis than batch_dim, found ", seq, " for both");
   const int s = static_cast<int>(seq), b = static_cast<int>(batch);
   if (ctx.shape(seq_lengths) != Shape{shape[b]}) {
-    return ctx.Error(seq_lengths, "needs a vector of ", shape[b], " lengths for axis ", b, " of ", shape, ", found ", ctx.shape(seq_lengths));
+    return ctx.Error(seq_lengths, "needs a vector of ", shape[b], " lengths for axis ", b, " of ", shape, ", found ",
+                     ctx.shape(seq_lengths));
   }
   ctx.set(rows_output, shape);
   Lines lines{shape.count(0, s), shape[s], shape.count(s + 1, rank), 1, shape[b], 1, ctx.dtype(seq_lengths) == DType::kInt64,

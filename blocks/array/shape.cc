@@ -53,20 +53,23 @@ constexpr auto RunShapes = []<class T>(const NoParameters&, RunContext& ctx) {
     for (int i = 0; i < shape.rank(); ++i) out[i] = static_cast<T>(shape[i]);
   }
 };
-constexpr auto RunSize = []<class T>(const NoParameters&, RunContext& ctx) { ctx.out<T>(size)[0] = static_cast<T>(ctx.shape(input).count()); };
+constexpr auto RunSize = []<class T>(const NoParameters&, RunContext& ctx) {
+  ctx.out<T>(size)[0] = static_cast<T>(ctx.shape(input).count());
+};
 constexpr auto RunRank = [](const NoParameters&, RunContext& ctx) { ctx.out<int32_t>(rank)[0] = ctx.shape(input).rank(); };
 
 }  // namespace
 
 BlockDef Shape() {
   return Block("Shape", "The sizes of a tensor.")
-      .Ports(input, sizes).Attrs(out_type).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable().Kernel(PlanShape, RunShapes);
+      .Ports(input, sizes).Attrs(out_type).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable()
+      .Kernel(PlanShape, RunShapes);
 }
 
 BlockDef ShapeN() {
   return Block("ShapeN", "The sizes of several tensors.")
-      .Ports(inputs, all_sizes).Attrs(length, out_type).Inferred(length).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable()
-      .Kernel(PlanShapes, RunShapes);
+      .Ports(inputs, all_sizes).Attrs(length, out_type).Inferred(length).Types("out_type", kIndices).Types("T", kAllTypes)
+      .NotDifferentiable().Kernel(PlanShapes, RunShapes);
 }
 
 BlockDef Size() {
@@ -75,7 +78,8 @@ BlockDef Size() {
 }
 
 BlockDef Rank() {
-  return Block("Rank", "How many axes a tensor has.").Ports(input, rank).Types("T", kAllTypes).NotDifferentiable().Kernel(PlanRank, RunRank);
+  return Block("Rank", "How many axes a tensor has.")
+      .Ports(input, rank).Types("T", kAllTypes).NotDifferentiable().Kernel(PlanRank, RunRank);
 }
 
 }  // namespace weft::blocks

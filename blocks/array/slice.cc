@@ -17,8 +17,11 @@ constexpr Out<0> whole{"output", "T", "the shape of like: the gradient in its pl
 // Where the slice of a tensor of `shape` lies, as a frame round it.
 Result<std::vector<FramedAxis>> ReadSlice(const PlanContext& ctx, const Shape& shape) {
   const Shape rank{shape.rank()};
-  if (!(ctx.shape(begin) == rank)) return ctx.Error(begin, "needs a vector of ", rank[0], " numbers for ", shape, ", found ", ctx.shape(begin));
-  if (!(ctx.shape(size) == rank)) return ctx.Error(size, "needs a vector of ", rank[0], " numbers for ", shape, ", found ", ctx.shape(size));
+  for (const Shape* numbers : {&ctx.shape(begin), &ctx.shape(size)}) {
+    if (*numbers == rank) continue;
+    const char* port = numbers == &ctx.shape(begin) ? begin.name : size.name;
+    return InvalidArgument("needs a vector of ", rank[0], " numbers for ", shape, ", found ", *numbers).WithPort(port);
+  }
   const std::vector<int64_t> from = ctx.ints(begin), counts = ctx.ints(size);
   std::vector<FramedAxis> axes;
   for (int i = 0; i < shape.rank(); ++i) {

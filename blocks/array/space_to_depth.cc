@@ -16,7 +16,8 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> input{"input", "T",
-                      "[batch, height, width, depth]; for NCHW [batch, depth, height, width]; for NCHW_VECT_C [batch, depth / 4, height, width, 4]"};
+                      "[batch, height, width, depth]; for NCHW [batch, depth, height, width]; for NCHW_VECT_C [batch, depth / 4, "
+                      "height, width, 4]"};
 constexpr Out<0> output{"output", "T", "the same elements with space smaller and depth larger, or the other way round"};
 constexpr Attr<int64_t> block_size{"block_size", kRequired, "height and width of a block", nullptr, 2};
 constexpr Attr<PixelLayout> data_format{"data_format", "NHWC", "how the channels lie; NCHW_VECT_C: in fours"};
@@ -82,7 +83,8 @@ Result<BoxMove> PlanToSpace(PlanContext& ctx) {
 Status GradientBy(GradientBuilder& g, const char* inverse) {
   if (g.attr(data_format) == PixelLayout::NCHW_VECT_C) return Unsupported("has no gradient for NCHW_VECT_C");
   if (!g.grad(output).valid()) return {};
-  g.Set(input, g.Add(inverse, {{"input", {g.grad(output)}}}, {{"block_size", g.AttrOf("block_size")}, {"data_format", g.AttrOf("data_format")}}));
+  g.Set(input, g.Add(inverse, {{"input", {g.grad(output)}}},
+                     {{"block_size", g.AttrOf("block_size")}, {"data_format", g.AttrOf("data_format")}}));
   return {};
 }
 Status ToDepthGradient(GradientBuilder& g) { return GradientBy(g, "DepthToSpace"); }

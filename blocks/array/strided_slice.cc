@@ -97,7 +97,8 @@ constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
 
 Status GradGradient(GradientBuilder& g) {
   if (!g.grad(whole).valid()) return {};
-  g.Set(dy, g.Add("StridedSlice", {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}}},
+  g.Set(dy, g.Add("StridedSlice",
+                  {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}}},
                   MasksOf(g)));
   return {};
 }

@@ -37,7 +37,9 @@ struct Numbers {
 template <InputPort B, InputPort E, InputPort S>
 Result<Numbers> ReadNumbers(const PlanContext& ctx, const B& begin, const E& end, const S& strides) {
   if (ctx.shape(begin).rank() != 1) return ctx.Error(begin, "needs a vector, found ", ctx.shape(begin));
-  if (ctx.shape(end) != ctx.shape(begin)) return ctx.Error(end, "needs as many numbers as begin ", ctx.shape(begin), ", found ", ctx.shape(end));
+  if (ctx.shape(end) != ctx.shape(begin)) {
+    return ctx.Error(end, "needs as many numbers as begin ", ctx.shape(begin), ", found ", ctx.shape(end));
+  }
   if (ctx.shape(strides) != ctx.shape(begin)) {
     return ctx.Error(strides, "needs as many numbers as begin ", ctx.shape(begin), ", found ", ctx.shape(strides));
   }

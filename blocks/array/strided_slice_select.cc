@@ -67,7 +67,8 @@ class Selector {
 
   Status TakeAxis(size_t i) {
     if (axis_ >= shape_.rank()) {
-      return InvalidArgument("needs numbers for the ", shape_.rank(), " axes of ", shape_, ", found ", numbers_.begin.size()).WithPort("begin");
+      return InvalidArgument("needs numbers for the ", shape_.rank(), " axes of ", shape_, ", found ", numbers_.begin.size())
+          .WithPort("begin");
     }
     const int64_t begin = numbers_.begin[i], stride = numbers_.strides[i], size = shape_[axis_], step = steps_[axis_];
     if (stride == 0) return InvalidArgument("needs strides other than 0, found 0 at ", i).WithPort("strides");

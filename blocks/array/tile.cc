@@ -12,7 +12,8 @@ constexpr Out<0> output{"output", "T", "the sizes of the input times the multipl
 Result<StretchMove> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   if (ctx.shape(multiples).rank() != 1 || ctx.shape(multiples)[0] != shape.rank()) {
-    return ctx.Error(multiples, "needs a vector of ", shape.rank(), " numbers for an input of shape ", shape, ", found ", ctx.shape(multiples));
+    return ctx.Error(multiples, "needs a vector of ", shape.rank(), " numbers for an input of shape ", shape, ", found ",
+                     ctx.shape(multiples));
   }
   const std::vector<int64_t> times = ctx.ints(multiples);
   // Each axis becomes two, of which the first is stretched.
