@@ -80,8 +80,8 @@ constexpr auto Run = []<class Out>(const Draws& draws, RunContext& ctx) {
 
 BlockDef Multinomial() {
   return Block("Multinomial", "Draws classes by their unnormalised log-probabilities.")
-      .Details("With seeds, the numbers that TensorFlow draws on one thread; they go on from run to run. A row without a finite logit "
-               "gives the number of classes.")
+      .Details("With seeds, the numbers that TensorFlow draws on one thread, going on from run to run; without (both 0), other numbers "
+               "every time. A row without a finite logit gives the number of classes.")
       .Ports(logits, num_samples, output)
       .Attrs(kSeed, kSeed2, output_dtype)
       .Types("output_dtype", kIndices)

@@ -167,7 +167,8 @@ constexpr auto Run = []<class T>(const Batches& batches, RunContext& ctx) -> Sta
 
 BlockDef ParameterizedTruncatedNormal() {
   return Block("ParameterizedTruncatedNormal", "Normal random numbers between limits, with mean, deviation and limits for each batch.")
-      .Details("With seeds, the numbers that TensorFlow draws on one thread; they go on from run to run.")
+      .Details("With seeds, the numbers that TensorFlow draws on one thread, going on from run to run; without (both 0), other numbers "
+               "every time.")
       .Ports(shape, means, stdevs, minvals, maxvals, output)
       .Attrs(kSeed, kSeed2)
       .Types("dtype", TypeList<half, float, double>{})

@@ -13,7 +13,7 @@ constexpr Attr<DType> dtype{"dtype", "DT_DOUBLE", "the type of the elements"};
 
 BlockDef RandomNormal_ex() {
   return Block("RandomNormal_ex", "Normal random numbers of mean 0 and deviation 1, in a fixed shape.")
-      .Details("The same numbers as RandomNormal gives.")
+      .Details("The same numbers as RandomNormal gives: with seeds those that TensorFlow draws, without other numbers every time.")
       .Ports(output)
       .Attrs(shape, dtype, kSeed, kSeed2)
       .Types("dtype", kFloats)

@@ -36,7 +36,8 @@ struct Seeds {
 
 inline constexpr Attr<int64_t> kSeed{"seed", "0", "the seed; where both are 0 the numbers differ from session to session"};
 inline constexpr Attr<int64_t> kSeed2{"seed2", "0", "a second seed"};
-inline constexpr const char* kStreamDetails = "With seeds, the numbers that TensorFlow draws; they go on from run to run.";
+inline constexpr const char* kStreamDetails =
+    "With seeds, the numbers that TensorFlow draws, going on from run to run; without (both 0), other numbers every time.";
 inline Seeds SeedsOf(const PlanContext& ctx) { return {ctx.attr(kSeed), ctx.attr(kSeed2)}; }
 
 /// The stream of a block, started by its seeds; by chance where both are 0.
