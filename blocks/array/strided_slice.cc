@@ -121,62 +121,54 @@ constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
   move.Run(ctx.in<std::byte>(value).data(), to.data(), ctx.workers());
 };
 
+/// What the blocks of the family have in common.
+template <class Indices, class... P>
+auto SliceBlock(const char* name, const char* summary, Indices indices, const P&... ports) {
+  return Block(name, summary)
+      .Ports(ports...)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+      .Types("T", kAllTypes)
+      .Types("Index", indices)
+      .ShapedBy(begin, end, strides);
+}
+
 }  // namespace
 
 BlockDef StridedSlice() {
-  return Block("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.")
+  return SliceBlock("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.", kSliceIndices,
+                    input, begin, end, strides, output)
       .Details("As numpy's x[begin:end:stride, ...], with the masks for what a slice of numpy may leave out or add.")
-      .Ports(input, begin, end, strides, output)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .Types("T", kAllTypes)
-      .Types("Index", kSliceIndices)
-      .ShapedBy(begin, end, strides)
       .Gradient(SliceGradient)
       .Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef StridedSliceGrad() {
-  return Block("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.")
-      .Ports(shape, begin, end, strides, dy, whole)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
-      .ShapedBy(shape, begin, end, strides)
+  return SliceBlock("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.", kIndices,
+                    shape, begin, end, strides, dy, whole)
+      .ShapedBy(shape)
       .Gradient(GradGradient)
       .Kernel(PlanGrad, RunGrad);
 }
 
 BlockDef StridedSliceGradLike() {
-  return Block("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.")
-      .Ports(like, begin, end, strides, dy, whole)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .Types("T", kAllTypes)
-      .Types("Index", kSliceIndices)
-      .ShapedBy(begin, end, strides)
+  return SliceBlock("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.", kSliceIndices, like,
+                    begin, end, strides, dy, whole)
       .Internal()
       .Gradient(GradGradient)
       .Kernel(PlanGradLike, RunGrad);
 }
 
 BlockDef ResourceStridedSliceAssign() {
-  return Block("ResourceStridedSliceAssign", "Gives the elements of a slice of the variable of a handle new values.")
-      .Ports(AsResource(ref), begin, end, strides, value)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .ShapedBy(begin, end, strides)
+  return SliceBlock("ResourceStridedSliceAssign", "Gives the elements of a slice of the variable of a handle new values.", kIndices,
+                    AsResource(ref), begin, end, strides, value)
       .Updates(ref)
       .Stateful()
       .Kernel(PlanAssign, RunAssign);
 }
 
 BlockDef StridedSliceAssign() {
-  return Block("StridedSliceAssign", "Gives the elements of a slice of a variable new values.")
-      .Ports(ref, begin, end, strides, value, output_ref)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
-      .ShapedBy(begin, end, strides)
+  return SliceBlock("StridedSliceAssign", "Gives the elements of a slice of a variable new values.", kIndices, ref, begin, end, strides,
+                    value, output_ref)
       .Updates(ref)
       .Kernel(PlanAssign, RunAssign);
 }
