@@ -16,6 +16,7 @@ std::vector<GradientRow> NetworkGradients();
 std::vector<GradientRow> ConvolutionGradients();
 std::vector<GradientRow> PoolingGradients();
 std::vector<GradientRow> NormGradients();
+std::vector<GradientRow> ReductionGradients();
 std::vector<GradientRow> SpecialGradients();
 
 }  // namespace weft::kit

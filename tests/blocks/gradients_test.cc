@@ -13,7 +13,8 @@ TEST_CASE("Every block with a gradient is checked against finite differences", "
   std::set<std::string> checked = {"RandomGamma", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars",
                                    "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV2"};
   for (const auto& rows : {MathGradients(), ElementwiseGradients(), ArrayGradients(), MoveGradients(), IndexingGradients(),
-                           NetworkGradients(), ConvolutionGradients(), PoolingGradients(), NormGradients(), SpecialGradients()}) {
+                           NetworkGradients(), ConvolutionGradients(), PoolingGradients(), NormGradients(), ReductionGradients(),
+                           SpecialGradients()}) {
     for (const GradientRow& row : rows) checked.insert(row.block);
   }
   for (const auto& def : Catalog().blocks()) {
