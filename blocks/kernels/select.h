@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace weft::kernels {
@@ -33,10 +34,19 @@ using SelectFunction = void (*)(const SelectLoops::Axis& inner, const bool* cond
 void RunSelect(const SelectLoops& loops, SelectFunction row, int64_t size, const bool* condition, const void* t, const void* e, void* z,
                int64_t begin, int64_t end);
 
+/// Both sides are read, so that the choice becomes a blend of vectors; not of strings and handles.
 template <class T, int TStep, int EStep>
 void SelectElements(const bool* condition, const T* t, const T* e, T* z, int64_t n) {
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    const auto* flags = reinterpret_cast<const unsigned char*>(condition);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) z[i] = condition[i] ? t[i * TStep] : e[i * EStep];
+    for (int64_t i = 0; i < n; ++i) {
+      const T yes = t[i * TStep], no = e[i * EStep];
+      z[i] = flags[i] ? yes : no;
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) z[i] = condition[i] ? t[i * TStep] : e[i * EStep];
+  }
 }
 
 template <class T>
