@@ -70,13 +70,13 @@ TEST_CASE("Random integers and orders are TensorFlow's", "[random]") {
     return tensor;
   };
   CheckBits("RandomShuffle", "", {{"value", whole({100003})}}, 0xda11a1296e6f51f3);
-  CheckBits("RandomShuffle", "", {{"value", whole({1000, 3})}}, 0x1b881a4917e8a7cb);
+  CheckBits("RandomShuffle", "", {{"value", whole({1000, 3})}}, 0x6ee39c2b76c2b79f);
 }
 
 TEST_CASE("Gamma and Poisson numbers are TensorFlow's to the bit", "[random]") {
   const std::vector<double> alphas = {0.01, 0.3, 1.0, 1.5, 8.0, 300.0};
   CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kFloat, alphas)}}, 0x528a41f965d690c7);
-  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kDouble, alphas)}}, 0x88e00da724eeeb8d);
+  CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kDouble, alphas)}}, 0xce308f9f236abf4d);
   CheckBits("RandomGamma", "", {{"shape", Sizes({4001})}, {"alpha", Numbers(DType::kHalf, alphas)}}, 0x28f73d0fd2fb391a);
 
   const Tensor rates = Numbers(DType::kDouble, {0, 0.1, 2, 9.99, 10, 33, 1000}), large = Numbers(DType::kDouble, {1e6, 1e9, 1e15});
@@ -86,7 +86,7 @@ TEST_CASE("Gamma and Poisson numbers are TensorFlow's to the bit", "[random]") {
   for (const auto& [dtype, fingerprint] : expected) {
     CheckBits("RandomPoisson", Cat("dtype_ = ", dtype, ";"), {{"shape", Sizes({4001})}, {"rate", rates}}, fingerprint);
   }
-  CheckBits("RandomPoisson", "dtype_ = DT_DOUBLE;", {{"shape", Sizes({4001})}, {"rate", large}}, 0x5b625f33250c35a6);
+  CheckBits("RandomPoisson", "dtype_ = DT_DOUBLE;", {{"shape", Sizes({4001})}, {"rate", large}}, 0x42fcd787dad906c3);
 }
 
 TEST_CASE("Drawn classes are TensorFlow's", "[random]") {
@@ -110,17 +110,17 @@ TEST_CASE("Normal numbers between limits are TensorFlow's to the bit, by every m
   };
   const Row rows[] = {
       {DType::kFloat,
-       {0xcdc8ad407f49b5d0, 0x3c0f728b254d3e0c, 0xd006221b8d267430,
-        0x71d366048272120b, 0xe67c0f51a103d252, 0xcef1fa8c6785000a, 0x5c84e01838f2b363},
-       0x2be4e87a5123d6ab},
+       {0xcdc8ad407f49b5d0, 0xbf7a79008ed4c856, 0xb0a79c61d32c33dd,
+        0x24bc135acf99dc3a, 0x354aa915f608991e, 0xb8bedf8ac7ecdb0c, 0x8e549b6632666002},
+       0x2133bd8b095c603b},
       {DType::kDouble,
-       {0x5764c633faa7b4d8, 0xf56d6eda62cedb0, 0xba94d29c98abb2b3,
-        0x1cb67eb772b2c97c, 0x3e8da330acecb179, 0xcbace39be6daa396, 0xfe78709d9841292d},
-       0x4564169f6db63609},
+       {0x5764c633faa7b4d8, 0x1a9f5c69dcc22493, 0x827f2427cf89c271,
+        0x48182aeb17c3c71a, 0x7b1ce18cf5ca0663, 0xdde7ac23f44f65e4, 0x47be29151dc58401},
+       0xf787703c5b172880},
       {DType::kHalf,
-       {0xf33bd59c7045bac3, 0x6249686edc7e70b8, 0xe6157fb5b2e29db5,
-        0x36884186310d0a86, 0x879088ced8e87295, 0xe8762a86322d4a8f, 0xe63290ec875aae4b},
-       0xf0d06439b5d6fcac}};
+       {0xf33bd59c7045bac3, 0x562f101411245d52, 0xfc2e3ca0608fb443,
+        0x15504200f90f2bdd, 0xf871bf32cbfbe6da, 0x24426d2084add2de, 0x18ac6612ca4327aa},
+       0x2bc210066c673f33}};
   for (const Row& row : rows) {
     const auto inputs = [&](Tensor sizes, Tensor means, double low, double high) {
       return Inputs{{"shape", sizes},
