@@ -158,7 +158,7 @@ constexpr auto Run = []<class T>(const Batches& batches, RunContext& ctx) -> Sta
     WEFT_RETURN_IF_ERROR(CheckValues(ctx, mean, deviation, low, high));
     const auto part = to.subspan(static_cast<size_t>(piece * length), static_cast<size_t>(std::min(length, count - piece * length)));
     if (Cut<T>(mean, deviation, low, high).Fill(generator, part)) continue;
-    return ctx.ErrorOf(Code::kInternal, means, "found no number between the limits in ", kMostDraws, " draws");
+    return ctx.Error(minvals, "found no number between the limits in ", kMostDraws, " draws");
   }
   return {};
 };
