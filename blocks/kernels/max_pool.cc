@@ -116,6 +116,11 @@ template <class T>
 void MaxPool(const SequencePooling& p, const T* in, T* out, Workers& workers) { PoolAll<Largest<T>>(p, in, out, workers); }
 
 template <class T>
+void MaxPoolOrInfinity(const Pooling& p, const T* in, T* out, Workers& workers) {
+  PoolAll<Largest<T>>(p, in, out, workers, -std::numeric_limits<Accumulator<T>>::infinity());
+}
+
+template <class T>
 void MaxPoolGrad(const Pooling& p, const T* in, const T* gradient, T* out, Workers& workers) { SpreadAll(p, in, gradient, out, workers); }
 template <class T>
 void MaxPoolGrad(const SequencePooling& p, const T* in, const T* gradient, T* out, Workers& workers) {
@@ -204,7 +209,9 @@ WEFT_INSTANTIATE(uint32_t)
 WEFT_INSTANTIATE(uint64_t)
 #undef WEFT_INSTANTIATE
 
-#define WEFT_INSTANTIATE(T) template void MaxPoolGradToAll(const Pooling&, const T*, const T*, const T*, T*, Workers&);
+#define WEFT_INSTANTIATE(T)                                              \
+  template void MaxPoolOrInfinity(const Pooling&, const T*, T*, Workers&); \
+  template void MaxPoolGradToAll(const Pooling&, const T*, const T*, const T*, T*, Workers&);
 WEFT_INSTANTIATE(float)
 WEFT_INSTANTIATE(double)
 WEFT_INSTANTIATE(half)

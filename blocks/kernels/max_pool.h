@@ -10,6 +10,9 @@ namespace weft::kernels {
 /// NaN is passed over; a window without a number gives the lowest finite number.
 template <class T>
 void MaxPool(const Pooling& pooling, const T* in, T* out, Workers& workers);
+/// The same, but a window without a number gives -inf: of floats.
+template <class T>
+void MaxPoolOrInfinity(const Pooling& pooling, const T* in, T* out, Workers& workers);
 
 /// Pictures of more pixels cannot be counted by MaxPoolGrad.
 inline constexpr int64_t kMaxPooledPixels = INT32_MAX;

@@ -97,14 +97,14 @@ void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, Body&& body) {
 }
 
 template <class Reduction, class S, class T, class P>
-void PoolLineByStrips(const P& p, const PoolLine<P>& line, const S* in, T* out) {
+void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
   using A = Accumulator<S>;
   A result[kPoolStrip], buffer[kPoolStrip];
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
     const int64_t inputs = line.lines() * (p.axes[2].last(o) - p.axes[2].first(o));
     for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
       const int64_t count = std::min(kPoolStrip, p.channels - c);
-      std::fill(result, result + count, Reduction::kStart);
+      std::fill(result, result + count, start);
       ForWindow(p, line, o, [&](int64_t pixel) {
         TakeAll<Reduction>(Widened(in + pixel * p.channels + c, count, buffer), result, count);
       });
@@ -116,7 +116,7 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, const S* in, T* out) 
 
 /// Few channels: first the lines are reduced, element by element, to one line, then each window along it.
 template <class Reduction, class S, class T, class P>
-void PoolLineByParts(const P& p, const PoolLine<P>& line, const S* in, T* out) {
+void PoolLineByParts(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
   using A = Accumulator<S>;
   const auto& width = p.axes[2];
   const int64_t pixels = kPoolLine / p.channels;
@@ -134,7 +134,7 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, const S* in, T* out) {
     for (int64_t part = firsts[0], part_end = part; part == firsts[0] || part < last; part = part_end) {
       part_end = std::min(last, part + pixels);
       const int64_t count = (part_end - part) * p.channels;
-      std::fill(reduced, reduced + count, Reduction::kStart);
+      std::fill(reduced, reduced + count, start);
       for (int64_t d = line.d_first; d < line.d_last; ++d) {
         for (int64_t h = line.h_first; h < line.h_last; ++h) {
           TakeAll<Reduction>(Widened(in + (line.pixel(p, d, h) + part) * p.channels, count, buffer), reduced, count);
@@ -145,7 +145,7 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, const S* in, T* out) {
         const A* from = reduced + (w_first - part) * p.channels;
         T* to = out + (o + i) * p.channels;
         for (int64_t c = 0; c < p.channels; ++c, ++from) {
-          A result = part == firsts[0] ? Reduction::kStart : carried[c];
+          A result = part == firsts[0] ? start : carried[c];
           for (int64_t w = 0; w < seen; ++w) result = Reduction::Take(from[w * p.channels], result);
           carried[c] = result;
           if (part_end == last) to[c] = static_cast<T>(Reduction::Finish(result, line.lines() * (lasts[i] - firsts[i])));
@@ -175,12 +175,12 @@ void ForPoolLines(const P& p, Workers& workers, Body&& body) {
 
 /// out = the reduction of what each window sees.
 template <class Reduction, class S, class T, class P>
-void PoolAll(const P& p, const S* in, T* out, Workers& workers) {
+void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> start = Reduction::kStart) {
   ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
     if (p.channels < kFewChannels) {
-      PoolLineByParts<Reduction>(p, line, in, out + pixel * p.channels);
+      PoolLineByParts<Reduction>(p, line, start, in, out + pixel * p.channels);
     } else {
-      PoolLineByStrips<Reduction>(p, line, in, out + pixel * p.channels);
+      PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels);
     }
   });
 }

@@ -1,5 +1,6 @@
 #include "blocks/kernels/tap_product.h"
 
+#include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/matmul.h"
 
 namespace weft::kernels {
@@ -117,7 +118,7 @@ struct TileRunner {
 
 TapCut CutTapProduct(const TapProduct& p) {
   TapCut cut;
-  if (p.gather.batch == 0) return cut;
+  if (p.gather.batch == 0 || IsNarrow(p.groups, p.inner(), p.columns)) return cut;
   const int64_t pictures = p.gather.channels_first ? p.gather.batch : 1;
   const int64_t all = p.gather.positions() * (p.gather.channels_first ? 1 : p.gather.batch);
   const int64_t inner = p.gather.taps() * p.inner(), group_columns = p.columns / p.groups;
@@ -137,6 +138,7 @@ TapCut CutTapProduct(const TapProduct& p) {
 
 template <class T>
 void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* out, T* scratch, Workers& workers) {
+  if (p.gather.batch != 0 && IsNarrow(p.groups, p.inner(), p.columns)) return RunChannelTaps(p, source, weights, out, workers);
   const TapCut cut = CutTapProduct(p);
   if (cut.tasks == 0) return;
   auto lane = [&](int64_t i) {
@@ -233,6 +235,12 @@ FilterCut CutFilterSum(const FilterSum& s) {
   const double work = static_cast<double>(all) * static_cast<double>(pictures) * static_cast<double>(inner)
       * static_cast<double>(s.columns);
   const int64_t bounded = work > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(work);
+  if (IsNarrow(s.groups, s.inner(), s.columns)) {
+    const int64_t wanted = bounded <= kSmallWork ? 1 : std::min<int64_t>(PositionLines(g), 8);
+    cut.shares = std::clamp<int64_t>((int64_t{1} << 21) / s.filter_count(), 1, wanted);
+    cut.column_tiles = 1;
+    return cut;
+  }
   cut.rows = std::min(all, std::clamp(kPatchElements / std::max<int64_t>(inner, 1), kMinRows, kMaxRows));
   const int64_t picture_tiles = CeilDiv(all, cut.rows);
   cut.row_tiles = picture_tiles * pictures;
@@ -261,6 +269,10 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
   }
   A* sums = scratch + cut.lanes() * (cut.patch + cut.block);
   auto run = [&](int64_t i) {
+    if (IsNarrow(s.groups, s.inner(), s.columns)) {
+      const int64_t lines = PositionLines(s.gather);
+      return SumChannelTaps(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded);
+    }
     A* mine = scratch + i * (cut.patch + cut.block);
     const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch};
     lane.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * padded);

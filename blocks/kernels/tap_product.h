@@ -28,7 +28,7 @@ struct TapProduct {
   }
 };
 
-/// How a TapProduct is cut.
+/// How a TapProduct is cut; all 0 where its groups are too narrow for matrix products.
 struct TapCut {
   int64_t rows = 0;                // positions of a tile
   int64_t row_tiles = 0;           // channels first: of one picture

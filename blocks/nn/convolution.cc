@@ -33,14 +33,13 @@ Status SetGroups(Convolution& c, const Shape& picture, const Shape& filter, cons
 /// A depthwise filter [taps..., in_channels, multiplier]: its elements lie as those of [taps..., 1, in_channels * multiplier].
 Status SetChannelGroups(Convolution& c, const Shape& picture, const Shape& filter, const char* filter_port) {
   const int64_t channels = filter[filter.rank() - 2], multiplier = filter[filter.rank() - 1];
-  if (channels != c.in_channels || channels == 0) {
-    return InvalidArgument("needs [taps..., channels of the pictures (1 or more), multiplier] for pictures of shape ", picture,
-                           ", found shape ", filter)
+  if (channels != c.in_channels) {
+    return InvalidArgument("needs [taps..., channels of the pictures, multiplier] for pictures of shape ", picture, ", found shape ", filter)
         .WithPort(filter_port);
   }
   const auto out_channels = CheckedMultiply(channels, multiplier);
   if (!out_channels) return InvalidArgument("needs sizes that can be counted, found shape ", filter).WithPort(filter_port);
-  c.groups = channels;
+  c.groups = std::max<int64_t>(channels, 1);
   c.out_channels = *out_channels;
   return {};
 }

@@ -106,8 +106,9 @@ Result<kernels::TapProduct> PlanFor(PlanContext& ctx, const Family& family) {
   if (shape.count() != 0 && ctx.shape(filter).count() == 0) {
     return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
   }
+  kernels::TapProduct product = ForwardProduct(c);
+  if (shape.count() == 0) product.gather.batch = 0;
   ctx.set(output, std::move(shape));
-  const kernels::TapProduct product = ForwardProduct(c);
   const kernels::TapCut cut = kernels::CutTapProduct(product);
   ctx.set_scratch(cut.lanes * cut.lane_elements() * static_cast<int64_t>(ElementSize(ctx.dtype(input))));
   return product;

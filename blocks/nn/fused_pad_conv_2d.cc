@@ -84,7 +84,7 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   if (!padded.ok()) return std::move(padded).status().WithPort(paddings.name);
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(*padded, paddings.name));
   const Shape& taps = ctx.shape(filter);
-  ConvolutionSettings settings{{2, false}, ctx.attr(strides), {1, 1, 1, 1}, {}, ctx.attr(padding)};
+  ConvolutionSettings settings{{2, false}, ctx.attr(strides), {1, 1, 1, 1}, {}, ctx.attr(padding), Code::kInvalidArgument};
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, *padded, taps, input.name, filter.name));
   if (c.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
   WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));

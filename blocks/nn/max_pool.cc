@@ -52,6 +52,9 @@ Result<Pooling> Plan3D(PlanContext& ctx) { return Finish(ctx, ReadPooling(ctx, O
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::MaxPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());
 };
+constexpr auto RunSolid = []<class T>(const Pooling& p, RunContext& ctx) {
+  kernels::MaxPoolOrInfinity(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());
+};
 
 Status GradientTo(GradientBuilder& g, const char* block, const GradientAttrs& attrs) {
   g.Set(input, g.Add(block, {{"orig_input", {g.in(input)}}, {"orig_output", {g.out(output)}}, {"grad", {g.grad(output)}}}, attrs));
@@ -199,12 +202,12 @@ BlockDef MaxPoolGradGrad() {
 BlockDef MaxPool3D() {
   using namespace pool;
   return Block("MaxPool3D", "The largest value under each window of a body of three dimensions.")
-      .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
+      .Details("NaN is passed over; a window of nothing but NaN gives -inf.")
       .Ports(body, output)
       .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
       .Types("T", kFloats)
       .Gradient([](GradientBuilder& g) { return GradientTo(g, "MaxPool3DGrad", WindowsOf(g)); })
-      .Kernel(Plan3D, Run);
+      .Kernel(Plan3D, RunSolid);
 }
 
 BlockDef MaxPool3DGrad() {
