@@ -58,25 +58,26 @@ int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_
   return missing.number();
 }
 
-/// Calls work(section, part) for parts that cover every element of the tables once. The parts depend on sizes alone.
+/// Calls work(section, first, last) for ranges of columns that cover every element of the tables once. They depend on sizes alone. Rows are
+/// not divided: every part would have to look at all names.
 template <class Work>
 void ForParts(const kernels::RowTables& t, RunContext& ctx, const Work& work) {
-  constexpr int64_t kSmall = 32768, kWide = 512, kCuts = 8;
+  constexpr int64_t kSmall = 32768, kNarrowest = 32, kCuts = 8;
   const int64_t size = t.count * t.width;
-  if (t.sections() > 1 || size <= kSmall) {
-    ctx.workers().For(t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) work(s, kernels::RowPart{0, t.rows, 0, t.width});
-    });
-  } else if (t.width >= kWide) {
-    ctx.workers().For(t.width, std::max(kWide / 2, t.width / kCuts), [&](int64_t begin, int64_t end) {
-      work(0, kernels::RowPart{0, t.rows, begin, end});
-    });
-  } else {
-    // Each part looks at all names and takes its own rows.
-    ctx.workers().For(t.rows, (t.rows + kCuts - 1) / kCuts, [&](int64_t begin, int64_t end) {
-      work(0, kernels::RowPart{begin, end, 0, t.width});
-    });
+  if (t.sections() == 1 && size > kSmall && t.width >= 2 * kNarrowest) {
+    ctx.workers().For(t.width, std::max(kNarrowest, (t.width / kCuts + kNarrowest - 1) / kNarrowest * kNarrowest),
+                      [&](int64_t begin, int64_t end) { work(0, begin, end); });
+    return;
   }
+  ctx.workers().For(t.sections(), std::max<int64_t>(1, kSmall / std::max<int64_t>(size, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; ++s) work(s, int64_t{0}, t.width);
+  });
+}
+
+/// The updates of one table.
+kernels::RowUpdates UpdatesOf(const RowUpdatePlan& plan, const int64_t* rows, int64_t section) {
+  const kernels::RowTables& t = plan.tables;
+  return {rows + section / t.outer * t.count, t.count, t.width, plan.one_update ? 0 : t.width};
 }
 
 template <class T>
@@ -91,10 +92,9 @@ template <class T>
 void Replace(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int64_t* rows, const T* updates, T* to) {
   const kernels::RowTables& t = plan.tables;
   CopyOrClear(ctx, from, to, TableElements(t));
-  ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
-    const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
-    const int64_t step = plan.one_update ? 0 : t.width;
-    kernels::ReplaceRows(to + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, step, part);
+  ForParts(t, ctx, [&](int64_t section, int64_t first, int64_t last) {
+    const kernels::RowUpdates own = UpdatesOf(plan, rows, section);
+    kernels::ReplaceRows(to + section * t.rows * t.width, updates + section * t.count * own.step, own, first, last);
   });
 }
 
@@ -115,10 +115,9 @@ void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int
     sums = to;
     CopyOrClear(ctx, from, to, size);
   }
-  ForParts(t, ctx, [&](int64_t section, const kernels::RowPart& part) {
-    const T* own = plan.one_update ? updates : updates + section * t.count * t.width;
-    const int64_t step = plan.one_update ? 0 : t.width;
-    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, own, rows + section / t.outer * t.count, t.count, t.width, step, part);
+  ForParts(t, ctx, [&](int64_t section, int64_t first, int64_t last) {
+    const kernels::RowUpdates own = UpdatesOf(plan, rows, section);
+    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, updates + section * t.count * own.step, own, first, last);
   });
   if constexpr (ShortFloat<T>) {
     ctx.workers().For(size, Grain(sizeof(A)), [&](int64_t begin, int64_t end) { kernels::Narrow(sums + begin, to + begin, end - begin); });

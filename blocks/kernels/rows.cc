@@ -19,7 +19,10 @@ struct TakeFrom {
 };
 template <class A>
 struct MultiplyBy {
-  A operator()(A a, A b) const { return WrapMultiply(a, b); }
+  A operator()(A a, A b) const {
+    if constexpr (std::is_same_v<A, bool>) return a && b;
+    else return WrapMultiply(a, b);
+  }
 };
 template <class A>
 struct DivideBy {
@@ -33,17 +36,19 @@ struct DivideBy {
 };
 
 template <class Op, class A, class T>
-void Update(A* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step, const RowPart& part) {
+void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
   const Op op;
-  const int64_t columns = part.last_column - part.first_column;
-  for (int64_t i = 0; i < count; ++i) {
-    if (rows[i] < part.first_row || rows[i] >= part.last_row) continue;
-    A* row = table + rows[i] * width + part.first_column;
-    if (step == 0) {
-      const A value = WidenOne<A>(*updates);
+  const int64_t columns = last - first;
+  for (int64_t i = 0; i < u.count; ++i) {
+    if (u.rows[i] < 0) continue;
+    A* row = table + u.rows[i] * u.width + first;
+    const T* from = u.step == 0 ? updates : updates + i * u.step + first;
+    if (columns == 1) {
+      *row = op(*row, WidenOne<A>(*from));
+    } else if (u.step == 0) {
+      const A value = WidenOne<A>(*from);
       for (int64_t c = 0; c < columns; ++c) row[c] = op(row[c], value);
     } else {
-      const T* from = updates + i * step + part.first_column;
 #pragma omp simd
       for (int64_t c = 0; c < columns; ++c) row[c] = op(row[c], WidenOne<A>(from[c]));
     }
@@ -53,19 +58,17 @@ void Update(A* table, const T* updates, const int64_t* rows, int64_t count, int6
 }  // namespace
 
 template <class A, class T>
-void UpdateRows(RowUpdate op, A* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step,
-                const RowPart& part) {
+void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
   switch (op) {
-    case RowUpdate::kAdd: return Update<AddTo<A>>(table, updates, rows, count, width, step, part);
-    case RowUpdate::kSubtract: return Update<TakeFrom<A>>(table, updates, rows, count, width, step, part);
-    case RowUpdate::kMultiply: return Update<MultiplyBy<A>>(table, updates, rows, count, width, step, part);
-    case RowUpdate::kDivide: return Update<DivideBy<A>>(table, updates, rows, count, width, step, part);
+    case RowUpdate::kAdd: return Update<AddTo<A>>(table, updates, u, first, last);
+    case RowUpdate::kSubtract: return Update<TakeFrom<A>>(table, updates, u, first, last);
+    case RowUpdate::kMultiply: return Update<MultiplyBy<A>>(table, updates, u, first, last);
+    case RowUpdate::kDivide: return Update<DivideBy<A>>(table, updates, u, first, last);
   }
 }
 
-#define WEFT_UPDATE_ROWS(T)                                                                                                         \
-  template void UpdateRows<Accumulator<T>, T>(RowUpdate, Accumulator<T>*, const T*, const int64_t*, int64_t, int64_t, int64_t, \
-                                              const RowPart&);
+#define WEFT_UPDATE_ROWS(T) \
+  template void UpdateRows<Accumulator<T>, T>(RowUpdate, Accumulator<T>*, const T*, const RowUpdates&, int64_t, int64_t);
 WEFT_UPDATE_ROWS(half)
 WEFT_UPDATE_ROWS(bfloat16)
 WEFT_UPDATE_ROWS(float)

@@ -72,27 +72,27 @@ int64_t GatherRows(const RowTables& t, const RowNames& names, IndexView indices,
 
 enum class RowUpdate : uint8_t { kAdd, kSubtract, kMultiply, kDivide };
 
-/// A part of the work on one table: columns [first_column, last_column) of rows [first_row, last_row).
-struct RowPart {
-  int64_t first_row, last_row, first_column, last_column;
+/// Updates of one table: update i is for row rows[i], or left out where that is -1. `step` is the distance between updates: the width, or 0
+/// where one scalar serves all.
+struct RowUpdates {
+  const int64_t* rows;
+  int64_t count, width, step;
 };
 
-/// table[rows[i]] = updates[i] for each i in order. `step` is the distance between updates: the width, or 0 where one scalar serves all.
-/// A row of -1 is left out.
+/// table[rows[i]] = updates[i] for each i in order, columns first to last - 1.
 template <class T>
-void ReplaceRows(T* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step, const RowPart& part) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (rows[i] < part.first_row || rows[i] >= part.last_row) continue;
-    T* row = table + rows[i] * width;
-    if (step == 0) std::fill(row + part.first_column, row + part.last_column, *updates);
-    else std::copy(updates + i * step + part.first_column, updates + i * step + part.last_column, row + part.first_column);
+void ReplaceRows(T* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
+  for (int64_t i = 0; i < u.count; ++i) {
+    if (u.rows[i] < 0) continue;
+    T* row = table + u.rows[i] * u.width;
+    if (u.step == 0) std::fill(row + first, row + last, *updates);
+    else std::copy(updates + i * u.step + first, updates + i * u.step + last, row + first);
   }
 }
 
 /// The same with table[rows[i]] op= updates[i]. A is what T is computed in. Integer division is by no zero. Instances: every number type,
 /// with its Accumulator, and bool, whose sum is or and whose difference is xor; a bool has no quotient.
 template <class A, class T>
-void UpdateRows(RowUpdate op, A* table, const T* updates, const int64_t* rows, int64_t count, int64_t width, int64_t step,
-                const RowPart& part);
+void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last);
 
 }  // namespace weft::kernels
