@@ -1,5 +1,6 @@
 #include "blocks/kernels/avg_pool.h"
 
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool_lines.h"
 
 namespace weft::kernels {
@@ -38,10 +39,7 @@ void AvgPoolGrad(const SequencePooling& p, const T* gradient, T* out, Accumulato
 #define WEFT_INSTANTIATE(T)                                      \
   template void AvgPool(const Pooling&, const T*, T*, Workers&); \
   template void AvgPoolGrad(const Pooling&, const T*, T*, Accumulator<T>*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 #define WEFT_INSTANTIATE(T) template void AvgPool(const SequencePooling&, const T*, T*, Workers&);

@@ -1,5 +1,6 @@
 #include "blocks/kernels/channel_taps.h"
 
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
 
 namespace weft::kernels {
@@ -265,17 +266,11 @@ void SumChannelTaps(const FilterSum& s, const T* source, const T* gradient, int6
 }
 
 #define WEFT_INSTANTIATE(T) template void RunChannelTaps(const TapProduct&, const T*, const T*, T*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
 #define WEFT_INSTANTIATE(T) template void SumChannelTaps(const FilterSum&, const T*, const T*, int64_t, int64_t, Accumulator<T>*);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -1,5 +1,6 @@
 #include "blocks/kernels/dilation.h"
 
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool_lines.h"
 
 namespace weft::kernels {
@@ -80,7 +81,7 @@ void Dilate(const Dilation& p, const T* in, const T* filter, T* out, Workers& wo
 template <class T>
 void DilateGradInput(const Dilation& p, const T* in, const T* filter, const T* gradient, T* out, Workers& workers) {
   const int64_t size = p.in_pixels() * p.channels, strips = (p.channels + kPoolStrip - 1) / kPoolStrip;
-  workers.For(p.batch * p.in_pixels() * p.channels, kPoolGrain, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
+  workers.For(p.batch * size, kPoolGrain, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
   if (size == 0) return;
   const double cost = LineCost(p) * static_cast<double>(p.height.positions);
   const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
@@ -104,7 +105,8 @@ int64_t DilationShares(const Dilation& p) {
   const int64_t lines = p.batch * p.height.positions;
   if (lines == 0 || p.filter_count() == 0) return 0;
   const double cost = LineCost(p) * static_cast<double>(lines);
-  const double most = std::min({8.0, cost / kPoolGrain, double{1 << 21} / static_cast<double>(p.filter_count()), static_cast<double>(lines)});
+  const double room = double{1 << 21} / static_cast<double>(p.filter_count());
+  const double most = std::min({8.0, cost / kPoolGrain, room, static_cast<double>(lines)});
   return std::max<int64_t>(1, static_cast<int64_t>(most));
 }
 
@@ -144,18 +146,7 @@ void DilateGradFilter(const Dilation& p, const T* in, const T* filter, const T* 
   template void Dilate(const Dilation&, const T*, const T*, T*, Workers&);                               \
   template void DilateGradInput(const Dilation&, const T*, const T*, const T*, T*, Workers&);            \
   template void DilateGradFilter(const Dilation&, const T*, const T*, const T*, T*, Accumulator<T>*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
-WEFT_INSTANTIATE(int8_t)
-WEFT_INSTANTIATE(int16_t)
-WEFT_INSTANTIATE(int32_t)
-WEFT_INSTANTIATE(int64_t)
-WEFT_INSTANTIATE(uint8_t)
-WEFT_INSTANTIATE(uint16_t)
-WEFT_INSTANTIATE(uint32_t)
-WEFT_INSTANTIATE(uint64_t)
+WEFT_FOR_REALS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -1,5 +1,6 @@
 #include "blocks/kernels/max_pool.h"
 
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool_lines.h"
 
 namespace weft::kernels {
@@ -195,27 +196,13 @@ void MaxPoolWithIndex(const Pooling& p, const T* in, T* out, const Indices& indi
   template void MaxPoolGrad(const Pooling&, const T*, const T*, T*, Workers&);                 \
   template void MaxPoolGradGrad(const Pooling&, const T*, const T*, const T*, T*, Workers&);   \
   template void MaxPoolWithIndex(const Pooling&, const T*, T*, const Indices&, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
-WEFT_INSTANTIATE(int8_t)
-WEFT_INSTANTIATE(int16_t)
-WEFT_INSTANTIATE(int32_t)
-WEFT_INSTANTIATE(int64_t)
-WEFT_INSTANTIATE(uint8_t)
-WEFT_INSTANTIATE(uint16_t)
-WEFT_INSTANTIATE(uint32_t)
-WEFT_INSTANTIATE(uint64_t)
+WEFT_FOR_REALS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 #define WEFT_INSTANTIATE(T)                                              \
   template void MaxPoolOrInfinity(const Pooling&, const T*, T*, Workers&); \
   template void MaxPoolGradToAll(const Pooling&, const T*, const T*, const T*, T*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 #define WEFT_INSTANTIATE(T)                                              \

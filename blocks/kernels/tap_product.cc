@@ -1,6 +1,7 @@
 #include "blocks/kernels/tap_product.h"
 
 #include "blocks/kernels/channel_taps.h"
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/matmul.h"
 
 namespace weft::kernels {
@@ -292,17 +293,11 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
 }
 
 #define WEFT_INSTANTIATE(T) template void RunTapProduct(const TapProduct&, const T*, const T*, T*, T*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
 #define WEFT_INSTANTIATE(T) template void RunFilterSum(const FilterSum&, const T*, const T*, T*, Accumulator<T>*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -87,54 +87,45 @@ auto Declare(const char* name, const char* summary, bool solid, const Ports&... 
 
 constexpr char kDetails[] = "Padding does not count. half and bfloat16 are summed in float.";
 
+template <const In<0>& kInput>
+BlockDef Forward(const char* name, const char* summary, bool solid, GradientFunction gradient) {
+  return Declare(name, summary, solid, kInput, pool::output).Details(kDetails).Gradient(gradient).Kernel(pool::Plan<kInput>, pool::Run);
+}
+
+BlockDef Backward(const char* name, const char* summary, bool solid, GradientFunction gradient) {
+  using namespace spread;
+  return Declare(name, summary, solid, orig_input_shape, grad, output).ShapedBy(orig_input_shape).Gradient(gradient).Kernel(Plan, Run);
+}
+
+BlockDef BackwardLike(const char* name, const char* summary, bool solid, GradientFunction gradient) {
+  using namespace spread;
+  return Declare(name, summary, solid, orig_input, grad, output).Internal().Gradient(gradient).Kernel(PlanLike, Run);
+}
+
+Status ToPictures(GradientBuilder& g) { return pool::GradientTo(g, "AvgPoolGradLike"); }
+Status ToBodies(GradientBuilder& g) { return pool::GradientTo(g, "AvgPool3DGradLike"); }
+Status ToPooledPictures(GradientBuilder& g) { return spread::GradientTo(g, "AvgPool", pool::value.name); }
+Status ToPooledBodies(GradientBuilder& g) { return spread::GradientTo(g, "AvgPool3D", pool::input.name); }
+
 }  // namespace
 
 BlockDef AvgPool() {
-  using namespace pool;
-  return Declare("AvgPool", "The average under each window of a picture.", false, value, output)
-      .Details(kDetails)
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPoolGradLike"); })
-      .Kernel(Plan<value>, Run);
+  return Forward<pool::value>("AvgPool", "The average under each window of a picture.", false, ToPictures);
 }
-
 BlockDef AvgPoolGrad() {
-  using namespace spread;
-  return Declare("AvgPoolGrad", "The gradient of AvgPool: each window shares its gradient out.", false, orig_input_shape, grad, output)
-      .ShapedBy(orig_input_shape)
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPool", "value"); })
-      .Kernel(Plan, Run);
+  return Backward("AvgPoolGrad", "The gradient of AvgPool: each window shares its gradient out.", false, ToPooledPictures);
 }
-
 BlockDef AvgPoolGradLike() {
-  using namespace spread;
-  return Declare("AvgPoolGradLike", "The gradient of AvgPool, whose input is given for its shape.", false, orig_input, grad, output)
-      .Internal()
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPool", "value"); })
-      .Kernel(PlanLike, Run);
+  return BackwardLike("AvgPoolGradLike", "The gradient of AvgPool, whose input is given for its shape.", false, ToPooledPictures);
 }
-
 BlockDef AvgPool3D() {
-  using namespace pool;
-  return Declare("AvgPool3D", "The average under each window of a body of three dimensions.", true, input, output)
-      .Details(kDetails)
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPool3DGradLike"); })
-      .Kernel(Plan<input>, Run);
+  return Forward<pool::input>("AvgPool3D", "The average under each window of a body of three dimensions.", true, ToBodies);
 }
-
 BlockDef AvgPool3DGrad() {
-  using namespace spread;
-  return Declare("AvgPool3DGrad", "The gradient of AvgPool3D: each window shares its gradient out.", true, orig_input_shape, grad, output)
-      .ShapedBy(orig_input_shape)
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPool3D", "input"); })
-      .Kernel(Plan, Run);
+  return Backward("AvgPool3DGrad", "The gradient of AvgPool3D: each window shares its gradient out.", true, ToPooledBodies);
 }
-
 BlockDef AvgPool3DGradLike() {
-  using namespace spread;
-  return Declare("AvgPool3DGradLike", "The gradient of AvgPool3D, whose input is given for its shape.", true, orig_input, grad, output)
-      .Internal()
-      .Gradient([](GradientBuilder& g) { return GradientTo(g, "AvgPool3D", "input"); })
-      .Kernel(PlanLike, Run);
+  return BackwardLike("AvgPool3DGradLike", "The gradient of AvgPool3D, whose input is given for its shape.", true, ToPooledBodies);
 }
 
 }  // namespace weft::blocks

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "blocks/kernels/instantiate.h"
+
 namespace weft::blocks {
 
 using kernels::Place;
@@ -34,7 +36,7 @@ Status SetGroups(Convolution& c, const Shape& picture, const Shape& filter, cons
 Status SetChannelGroups(Convolution& c, const Shape& picture, const Shape& filter, const char* filter_port) {
   const int64_t channels = filter[filter.rank() - 2], multiplier = filter[filter.rank() - 1];
   if (channels != c.in_channels) {
-    return InvalidArgument("needs [taps..., channels of the pictures, multiplier] for pictures of shape ", picture, ", found shape ", filter)
+    return InvalidArgument("needs [taps..., channels, multiplier] with the channels of pictures of shape ", picture, ", found ", filter)
         .WithPort(filter_port);
   }
   const auto out_channels = CheckedMultiply(channels, multiplier);
@@ -190,10 +192,7 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, T* scratch, 
 }
 
 #define WEFT_INSTANTIATE(T) template void InputGradient::Run(const T*, const T*, T*, T*, Workers&) const;
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
 

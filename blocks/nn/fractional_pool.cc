@@ -155,7 +155,8 @@ constexpr char kSequenceDoc[] = "the pooling's sequence, of one number more than
 /// Ports from out_backprop on; `kFirst` is its index.
 template <int kFirst>
 struct Spread {
-  static constexpr In<kFirst> out_backprop{"out_backprop", "T", "the gradient of the pooling's output: [batch, out_height, out_width, channels]"};
+  static constexpr In<kFirst> out_backprop{"out_backprop", "T",
+      "the gradient of the pooling's output: [batch, out_height, out_width, channels]"};
   static constexpr In<kFirst + 1> rows{"row_pooling_sequence", "DT_INT64", kSequenceDoc};
   static constexpr In<kFirst + 2> columns{"col_pooling_sequence", "DT_INT64", kSequenceDoc};
 

@@ -17,8 +17,8 @@ constexpr Attr<bool> resize_align_corners{"resize_align_corners", "false",
 constexpr Attr<std::string> mode{"mode", kRequired, "SYMMETRIC mirrors the edge with its own pixels, REFLECT without them",
     "REFLECT|SYMMETRIC"};
 constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, one number an axis; 1 for batch and channels"};
-constexpr Attr<Padding> padding{"padding", kRequired, "of the convolution: SAME pads so that a stride of 1 keeps the size, VALID not at all",
-    "SAME|VALID"};
+constexpr Attr<Padding> padding{"padding", kRequired,
+    "of the convolution: SAME pads so that a stride of 1 keeps the size, VALID not at all", "SAME|VALID"};
 
 /// One axis of the pictures that the convolution sees.
 struct MirroredAxis {
@@ -109,7 +109,8 @@ void FillPadded(const Parameters& p, const T* in, T* out, Workers& workers) {
       for (int64_t column = 0; column < p.width.size(); ++column, to += p.channels) {
         const MirroredAxis::Sample x = p.width.At(column);
         auto pixel = [&](int64_t h, int64_t w) { return picture + (h * p.width.in + w) * p.channels; };
-        const T *top = pixel(y.low, x.low), *top_right = pixel(y.low, x.high), *low = pixel(y.high, x.low), *low_right = pixel(y.high, x.high);
+        const T *top = pixel(y.low, x.low), *top_right = pixel(y.low, x.high);
+        const T *low = pixel(y.high, x.low), *low_right = pixel(y.high, x.high);
         if (y.share == 0 && x.share == 0) {
           std::copy_n(top, p.channels, to);
           continue;

@@ -162,6 +162,15 @@ constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
 };
 }  // namespace collect
 
+/// Those of pictures that take SAME and VALID, and those of bodies.
+template <class Types, class... Ports>
+auto Declare(const char* name, const char* summary, bool solid, Types types, const Ports&... ports) {
+  auto block = Block(name, summary).Ports(ports...);
+  auto with = solid ? std::move(block).Attrs(ksize_3d, strides_3d, padding, data_format_3d)
+                    : std::move(block).Attrs(ksize, strides, padding, data_format);
+  return std::move(with).Types("T", types);
+}
+
 }  // namespace
 
 BlockDef MaxPool() {
@@ -191,21 +200,16 @@ BlockDef MaxPoolGrad() {
 
 BlockDef MaxPoolGradGrad() {
   using namespace collect;
-  return Block("MaxPoolGradGrad", "The gradient of MaxPoolGrad: for each window the value at its first largest input.")
-      .Ports(orig_input, orig_output, grad, output)
-      .Attrs(ksize, strides, padding, data_format)
-      .Types("T", kReals)
+  constexpr const char* kSummary = "The gradient of MaxPoolGrad: for each window the value at its first largest input.";
+  return Declare("MaxPoolGradGrad", kSummary, false, kReals, orig_input, orig_output, grad, output)
       .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPoolGrad"); })
       .Kernel(Plan, Run);
 }
 
 BlockDef MaxPool3D() {
   using namespace pool;
-  return Block("MaxPool3D", "The largest value under each window of a body of three dimensions.")
+  return Declare("MaxPool3D", "The largest value under each window of a body of three dimensions.", true, kFloats, body, output)
       .Details("NaN is passed over; a window of nothing but NaN gives -inf.")
-      .Ports(body, output)
-      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
-      .Types("T", kFloats)
       .Gradient([](GradientBuilder& g) { return GradientTo(g, "MaxPool3DGrad", WindowsOf(g)); })
       .Kernel(Plan3D, RunSolid);
 }
@@ -214,10 +218,8 @@ BlockDef MaxPool3DGrad() {
   using namespace spread;
   constexpr In<0> body{orig_body.name, "TInput", orig_body.doc};
   constexpr In<1> pooled{pooled_body.name, "TInput", pooled_body.doc};
-  return Block("MaxPool3DGrad", "The gradient of MaxPool3D: each input that equals its window's output takes all of it.")
-      .Ports(body, pooled, grad, output)
-      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
-      .Types("T", kFloats)
+  constexpr const char* kSummary = "The gradient of MaxPool3D: each input that equals its window's output takes all of it.";
+  return Declare("MaxPool3DGrad", kSummary, true, kFloats, body, pooled, grad, output)
       .Types("TInput", kFloats)
       .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPool3DGradGrad"); })
       .Kernel(Plan3D, RunToAll);
@@ -225,10 +227,8 @@ BlockDef MaxPool3DGrad() {
 
 BlockDef MaxPool3DGradGrad() {
   using namespace collect;
-  return Block("MaxPool3DGradGrad", "The gradient of MaxPool3DGrad: for each window the value at its first largest input.")
-      .Ports(orig_body, pooled_body, grad, output)
-      .Attrs(ksize_3d, strides_3d, padding, data_format_3d)
-      .Types("T", kReals)
+  constexpr const char* kSummary = "The gradient of MaxPool3DGrad: for each window the value at its first largest input.";
+  return Declare("MaxPool3DGradGrad", kSummary, true, kReals, orig_body, pooled_body, grad, output)
       .Gradient([](GradientBuilder& g) { return GradientThrough(g, "MaxPool3DGrad"); })
       .Kernel(Plan, Run);
 }

@@ -1,4 +1,6 @@
 // MaxPoolWithArgmax and its gradients, which go by the indices that it gives.
+#include <atomic>
+
 #include "blocks/kernels/max_pool.h"
 #include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"
@@ -95,9 +97,24 @@ const void* IndicesOf(const Parameters& p, const RunContext& ctx) {
   return p.wide ? static_cast<const void*>(ctx.in<int64_t>(argmax).data()) : ctx.in<int32_t>(argmax).data();
 }
 
-/// The first index outside its picture, said.
-Status BadIndex(const Parameters& p, const RunContext& ctx, const void* indices) {
-  for (int64_t i = 0; i < p.pictures * p.windows; ++i) {
+/// Calls prepare(first element, elements) for each picture and then move(element, window) for each of its windows; both count those of
+/// all pictures. Fails where an index is outside its picture.
+template <class Prepare, class Move>
+Status ForIndices(const Parameters& p, RunContext& ctx, Prepare&& prepare, Move&& move) {
+  const void* const indices =
+      p.wide ? static_cast<const void*>(ctx.in<int64_t>(argmax).data()) : ctx.in<int32_t>(argmax).data();
+  std::atomic<bool> bad = false;
+  ctx.workers().For(p.pictures, p.grain(), [&](int64_t begin, int64_t end) {
+    for (int64_t picture = begin; picture < end; ++picture) {
+      prepare(picture * p.elements, p.elements);
+      for (int64_t window = 0; window < p.windows; ++window) {
+        const int64_t element = p.Element(indices, picture, window);
+        if (element >= 0) move(element, picture * p.windows + window);
+        else bad.store(true, std::memory_order_relaxed);
+      }
+    }
+  });
+  for (int64_t i = 0; bad && i < p.pictures * p.windows; ++i) {
     if (p.Element(indices, i / p.windows, i % p.windows) >= 0) continue;
     const int64_t index = p.wide ? static_cast<const int64_t*>(indices)[i] : static_cast<const int32_t*>(indices)[i];
     return ctx.Error(argmax, "needs indices of elements of their picture, which has ", p.elements, ", found ", index, " at element ", i);
@@ -115,21 +132,11 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status {
-  const auto from = ctx.in<T>(grad);
-  const auto to = ctx.out<T>(output);
-  const void* const indices = IndicesOf(p, ctx);
-  std::atomic<bool> bad = false;
-  ctx.workers().For(p.pictures, p.grain(), [&](int64_t begin, int64_t end) {
-    for (int64_t picture = begin; picture < end; ++picture) {
-      std::fill_n(to.data() + picture * p.elements, p.elements, T(0));
-      for (int64_t window = 0; window < p.windows; ++window) {
-        const int64_t element = p.Element(indices, picture, window);
-        if (element >= 0) to[element] = WrapAdd(to[element], from[picture * p.windows + window]);
-        else bad.store(true, std::memory_order_relaxed);
-      }
-    }
-  });
-  return bad ? BadIndex(p, ctx, indices) : Status();
+  const T* const from = ctx.in<T>(grad).data();
+  T* const to = ctx.out<T>(output).data();
+  return ForIndices(
+      p, ctx, [&](int64_t first, int64_t count) { std::fill_n(to + first, count, T(0)); },
+      [&](int64_t element, int64_t window) { to[element] = WrapAdd(to[element], from[window]); });
 };
 }  // namespace spread
 
@@ -143,18 +150,9 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status {
-  const auto from = ctx.in<T>(grad);
-  const auto to = ctx.out<T>(output);
-  const void* const indices = IndicesOf(p, ctx);
-  std::atomic<bool> bad = false;
-  ctx.workers().For(p.pictures, p.grain(), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin * p.windows; i < end * p.windows; ++i) {
-      const int64_t element = p.Element(indices, i / p.windows, i % p.windows);
-      if (element >= 0) to[i] = from[element];
-      else bad.store(true, std::memory_order_relaxed);
-    }
-  });
-  return bad ? BadIndex(p, ctx, indices) : Status();
+  const T* const from = ctx.in<T>(grad).data();
+  T* const to = ctx.out<T>(output).data();
+  return ForIndices(p, ctx, [](int64_t, int64_t) {}, [&](int64_t element, int64_t window) { to[window] = from[element]; });
 };
 }  // namespace collect
 
