@@ -167,12 +167,17 @@ struct Spread {
     if (pooled[0] != shape[0] || pooled[3] != shape[3]) {
       return ctx.Error(out_backprop, "needs batch and channels of orig_input, ", shape, ", found shape ", pooled);
     }
-    if (ctx.shape(rows) != Shape{pooled[1] + 1}) return ctx.Error(rows, "needs ", pooled[1] + 1, " numbers, found shape ", ctx.shape(rows));
-    if (ctx.shape(columns) != Shape{pooled[2] + 1}) {
-      return ctx.Error(columns, "needs ", pooled[2] + 1, " numbers, found shape ", ctx.shape(columns));
-    }
+    WEFT_RETURN_IF_ERROR(CheckLength(ctx, rows, pooled[1]));
+    WEFT_RETURN_IF_ERROR(CheckLength(ctx, columns, pooled[2]));
     ctx.set(output, shape);
     return PoolingOf(shape, pooled[1], pooled[2], ctx.attr(overlapping));
+  }
+
+  template <class P>
+  static Status CheckLength(const PlanContext& ctx, const P& port, int64_t windows) {
+    const Shape& sequence = ctx.shape(port);
+    if (sequence.rank() == 1 && sequence[0] - 1 == windows) return {};
+    return ctx.Error(port, "needs one number more than there are windows, ", windows, ", found shape ", sequence);
   }
 
   template <class P>

@@ -64,6 +64,7 @@ Status ReadMirroring(const PlanContext& ctx, const P& paddings, MirroredAxis& he
     axis->edge = reflect ? 1 : 0;
     axis->before = numbers[first];
     axis->after = numbers[first + 1];
+    if (axis->resized > kernels::kMaxExtent) return ctx.Error(input, "needs sizes that can be counted, found ", axis->resized);
     const int64_t most = std::max<int64_t>(axis->resized - axis->edge, 0);
     if (std::min(axis->before, axis->after) < 0 || std::max(axis->before, axis->after) > most) {
       return ctx.Error(paddings, "needs numbers from 0 to ", most, " for an axis of ", axis->resized, " pixels, found ", axis->before,

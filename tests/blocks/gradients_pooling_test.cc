@@ -75,7 +75,7 @@ void AddAverages(std::vector<GradientRow>& rows, const std::string& pool, const 
 /// Those that go by indices or by chance have a first order only.
 void AddOthers(std::vector<GradientRow>& rows) {
   for (const char* attrs : {"ksize_ = {1,2,2,1};strides_ = {1,2,2,1};padding_ = VALID;",
-                            "ksize_ = {1,2,3,1};strides_ = {1,1,2,1};padding_ = SAME;include_batch_in_index_ = true;Targmax_ = DT_INT32;"}) {
+                            "ksize_ = {1,2,3,1};strides_ = {1,1,2,1};padding_ = SAME;include_batch_in_index_ = true;"}) {
     rows.push_back({"MaxPoolWithArgmax", attrs, {{"input", {Distinct({2, 4, 3, 2})}}}, Types::kReal, 1, {"output"}});
   }
   for (const std::string pool : {"FractionalMaxPool", "FractionalAvgPool"}) {
