@@ -186,9 +186,10 @@ BlockDef Stack() {
   return Block("Stack", "Joins tensors of one shape along a new axis.")
       .Alias("Pack")
       .Ports(alike, stacked)
-      .Attrs(length, stack_axis)
+      .Attrs(length)
       .Inferred(length)
       .Types("T", kAllTypes)
+      .Attrs(stack_axis)
       .Gradient(StackGradient)
       .Kernel(PlanStack, Run);
 }
@@ -196,9 +197,10 @@ BlockDef Stack() {
 BlockDef ParallelConcat() {
   return Block("ParallelConcat", "Joins tensors of one row each along the first axis.")
       .Ports(rows, output)
-      .Attrs(length, shape)
+      .Attrs(length)
       .Inferred(length)
       .Types("T", kAllTypes)
+      .Attrs(shape)
       .Kernel(PlanParallelConcat, Run);
 }
 

@@ -65,8 +65,8 @@ BlockDef ExpandDims() {
 BlockDef Squeeze() {
   return Block("Squeeze", "Takes axes of size 1 out of the shape of a tensor.")
       .Ports(input, output)
-      .Attrs(squeezed)
       .Types("T", kAllTypes)
+      .Attrs(squeezed)
       .WithFlow(Flow::kForward)
       .Gradient(Gradient)
       .PlanOnly(PlanSqueeze);

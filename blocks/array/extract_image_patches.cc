@@ -194,8 +194,9 @@ Status GradGradient(GradientBuilder& g) {
 BlockDef ExtractImagePatches() {
   return Block("ExtractImagePatches", "Lays the window round each place of a picture out as channels.")
       .Ports(images, patches)
-      .Attrs(ksizes, strides, rates, padding)
+      .Attrs(ksizes, strides, rates)
       .Types("T", kPixels)
+      .Attrs(padding)
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }

@@ -235,9 +235,9 @@ Status GradGradient(GradientBuilder& g) {
 BlockDef MirrorPad() {
   return Block("MirrorPad", "Puts a frame round a tensor that mirrors it.")
       .Ports(input, paddings, output)
-      .Attrs(mode)
       .Types("T", kAllTypes)
       .Types("Tpaddings", kIndices)
+      .Attrs(mode)
       .ShapedBy(paddings)
       .Gradient(Gradient)
       .Kernel(Plan, Run);

@@ -54,8 +54,8 @@ BlockDef PlaceholderV2() { return FedOutput("PlaceholderV2"); }
 BlockDef PlaceholderWithDefault() {
   return Block("PlaceholderWithDefault", "An output whose value a session may feed; its input where none is fed.")
       .Ports(input, fed_or_input)
-      .Attrs(needed)
       .Types("dtype", kAllTypes)
+      .Attrs(needed)
       .WithFlow(Flow::kForward)
       .Gradient(DefaultGradient)
       .PlanOnly(PlanDefault);

@@ -124,8 +124,8 @@ BlockDef Reverse() {
   return Block("Reverse", "Turns axes of a tensor round.")
       .Alias("ReverseV2")
       .Ports(tensor, axis, output)
-      .Types("T", kReversed)
       .Types("Tidx", kIndices)
+      .Types("T", kReversed)
       .ShapedBy(axis)
       .Gradient(ReverseGradient)
       .Kernel(PlanReverse, RunBoxMove);

@@ -13,6 +13,7 @@ constexpr OutList<0> all_sizes{"output", "out_type", "N", "[rank]: the sizes of 
 constexpr Out<0> size{"output", "out_type", "a scalar: how many elements the input has"};
 constexpr Out<0> rank{"output", "DT_INT32", "a scalar: how many axes the input has"};
 constexpr Attr<int64_t> length{"N", kRequired, "how many tensors there are", nullptr, 1};
+constexpr Attr<DType> element{"T", kRequired, "the type of the input"};
 constexpr Attr<DType> out_type{"out_type", "DT_INT32", "the type of the output"};
 
 // A number that out_type cannot hold is refused rather than wrapped.
@@ -62,19 +63,20 @@ constexpr auto RunRank = [](const NoParameters&, RunContext& ctx) { ctx.out<int3
 
 BlockDef Shape() {
   return Block("Shape", "The sizes of a tensor.")
-      .Ports(input, sizes).Attrs(out_type).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable()
+      .Ports(input, sizes).Attrs(element, out_type).Inferred(element).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable()
       .Kernel(PlanShape, RunShapes);
 }
 
 BlockDef ShapeN() {
   return Block("ShapeN", "The sizes of several tensors.")
-      .Ports(inputs, all_sizes).Attrs(length, out_type).Inferred(length).Types("out_type", kIndices).Types("T", kAllTypes)
+      .Ports(inputs, all_sizes).Attrs(length, element, out_type).Inferred(length, element).Types("out_type", kIndices).Types("T", kAllTypes)
       .NotDifferentiable().Kernel(PlanShapes, RunShapes);
 }
 
 BlockDef Size() {
   return Block("Size", "How many elements a tensor has.")
-      .Ports(input, size).Attrs(out_type).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable().Kernel(PlanSize, RunSize);
+      .Ports(input, size).Attrs(element, out_type).Inferred(element).Types("out_type", kIndices).Types("T", kAllTypes)
+      .NotDifferentiable().Kernel(PlanSize, RunSize);
 }
 
 BlockDef Rank() {

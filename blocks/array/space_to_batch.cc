@@ -259,9 +259,9 @@ constexpr auto PlanBatchToSpaceNd = [](PlanContext& ctx) { return PlanToSpace(ct
 BlockDef SpaceToBatch() {
   return Block("SpaceToBatch", "Moves the pixels of square blocks into the batch, after zeros were put round the pictures.")
       .Ports(input, paddings, output)
-      .Attrs(block_size)
       .Types("T", kAllTypes)
       .Types("Tpaddings", kIndices)
+      .Attrs(block_size)
       .ShapedBy(paddings)
       .Gradient(ToBatchGradient)
       .Kernel(PlanSpaceToBatch, RunToBatch);
@@ -270,8 +270,8 @@ BlockDef SpaceToBatch() {
 BlockDef BatchToSpace() {
   return Block("BatchToSpace", "Puts square blocks of pixels together from the batch, and crops the pictures.")
       .Ports(input, crops, output)
-      .Attrs(block_size)
       .Types("T", kAllTypes)
+      .Attrs(block_size)
       .Types("Tidx", kIndices)
       .ShapedBy(crops)
       .Gradient(ToSpaceGradient)

@@ -95,8 +95,8 @@ Status ToSpaceGradient(GradientBuilder& g) { return GradientBy(g, "SpaceToDepth"
 BlockDef SpaceToDepth() {
   return Block("SpaceToDepth", "Moves the pixels of square blocks into the channels.")
       .Ports(input, output)
-      .Attrs(block_size, data_format)
       .Types("T", kAllTypes)
+      .Attrs(block_size, data_format)
       .Gradient(ToDepthGradient)
       .Kernel(PlanToDepth, RunBoxMove);
 }
@@ -104,8 +104,8 @@ BlockDef SpaceToDepth() {
 BlockDef DepthToSpace() {
   return Block("DepthToSpace", "Puts square blocks of pixels together from the channels.")
       .Ports(input, output)
-      .Attrs(block_size, data_format)
       .Types("T", kAllTypes)
+      .Attrs(block_size, data_format)
       .Gradient(ToSpaceGradient)
       .Kernel(PlanToSpace, RunBoxMove);
 }

@@ -171,8 +171,9 @@ BlockDef Unstack() {
   return Block("Unstack", "Takes a tensor apart along an axis, which goes.")
       .Alias("Unpack")
       .Ports(value_v, slices)
-      .Attrs(num, slice_axis)
+      .Attrs(num)
       .Types("T", kAllTypes)
+      .Attrs(slice_axis)
       .Gradient(UnstackGradient)
       .Kernel(PlanUnstack, RunCutOfFirst);
 }

@@ -126,9 +126,9 @@ template <class Indices, class... P>
 auto SliceBlock(const char* name, const char* summary, Indices indices, const P&... ports) {
   return Block(name, summary)
       .Ports(ports...)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
       .Types("T", kAllTypes)
       .Types("Index", indices)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
       .ShapedBy(begin, end, strides);
 }
 

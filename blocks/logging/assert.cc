@@ -104,9 +104,9 @@ BlockDef Assert() {
 BlockDef Print() {
   return Block("Print", "Passes a tensor on and prints data to the log.")
       .Ports(print::input, print::data, print::output)
+      .Types("T", kAllTypes)
       .Attrs(print::U, print::message, print::first_n, summarize)
       .Inferred(print::U)
-      .Types("T", kAllTypes)
       .Types("U", kAllTypes)
       .Elementwise()
       .Gradient(print::Gradient)

@@ -227,8 +227,8 @@ BlockDef ScalarSummary() {
 BlockDef TensorSummary() {
   return Block("TensorSummary", "A summary message with a tensor, under the name of the block.")
       .Ports(tensor_summary::tensor, summary)
-      .Attrs(tensor_summary::description, tensor_summary::labels, tensor_summary::display_name)
       .Types("T", kNumbers + TypeList<bool, std::string>{})
+      .Attrs(tensor_summary::description, tensor_summary::labels, tensor_summary::display_name)
       .NotDifferentiable()
       .Kernel(tensor_summary::Plan, tensor_summary::Run, tensor_summary::Bind);
 }

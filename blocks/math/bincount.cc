@@ -120,8 +120,8 @@ BlockDef Bucketize() {
   return Block("Bucketize", "The number of the bucket that each element falls in; the boundaries lie between the buckets.")
       .Details("NaN falls in the last bucket.")
       .Ports(bucketize::input, bucketize::output)
-      .Attrs(bucketize::boundaries)
       .Types("T", kCountTypes)
+      .Attrs(bucketize::boundaries)
       .Kernel(bucketize::Plan, bucketize::Run);
 }
 

@@ -15,6 +15,7 @@ constexpr In<0> logits{"logits", "T",
                        "[batch, classes]: the logarithm of each class's probability, up to a constant a row; one that is not finite never comes"};
 constexpr In<1> num_samples{"num_samples", "DT_INT32", "a scalar >= 0: how many to draw for each row"};
 constexpr Out<0> output{"output", "output_dtype", "[batch, num_samples]: the drawn classes"};
+constexpr Attr<DType> logits_type{"T", kRequired, "the type of logits"};
 constexpr Attr<DType> output_dtype{"output_dtype", "DT_INT64", "the type of the output"};
 
 struct Draws {
@@ -83,7 +84,8 @@ BlockDef Multinomial() {
       .Details("With seeds, the numbers that TensorFlow draws on one thread, going on from run to run; without (both 0), other numbers "
                "every time. A row without a finite logit gives the number of classes.")
       .Ports(logits, num_samples, output)
-      .Attrs(kSeed, kSeed2, output_dtype)
+      .Attrs(kSeed, kSeed2, logits_type, output_dtype)
+      .Inferred(logits_type)
       .Types("output_dtype", kIndices)
       .Types("T", kReals)
       .ShapedBy(num_samples)

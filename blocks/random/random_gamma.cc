@@ -10,6 +10,7 @@
 namespace weft::blocks {
 namespace {
 
+constexpr Attr<DType> size_type{"S", kRequired, "the type of shape"};
 constexpr In<0> shape{"shape", "S", "[rank]: how many numbers for each parameter"};
 
 /// `samples` numbers for each of `parameters`; number i of parameter p is element i * parameters + p of the output and has 256 groups of
@@ -73,6 +74,7 @@ namespace poisson {
 
 constexpr In<1> rate{"rate", "R", "any shape: the mean of each distribution; one below 0 counts as 0"};
 constexpr Out<0> output{"output", "dtype", "the given sizes, then those of rate"};
+constexpr Attr<DType> rate_type{"R", kRequired, "the type of rate"};
 constexpr Attr<DType> dtype{"dtype", "DT_INT64", "the type of the numbers"};
 
 Result<Samples> Plan(PlanContext& ctx) { return PlanSamples(ctx, rate, output); }
@@ -112,7 +114,8 @@ BlockDef RandomGamma() {
   return Block("RandomGamma", "Random numbers of gamma distributions of scale 1, a set for each shape parameter.")
       .Details(kStreamDetails)
       .Ports(shape, gamma::alpha, gamma::output)
-      .Attrs(kSeed, kSeed2)
+      .Attrs(kSeed, kSeed2, size_type)
+      .Inferred(size_type)
       .Types("T", kFloats)
       .Types("S", kIndices)
       .ShapedBy(shape)
@@ -124,7 +127,8 @@ BlockDef RandomPoisson() {
   return Block("RandomPoisson", "Random numbers of Poisson distributions, a set for each mean.")
       .Details(kStreamDetails)
       .Ports(shape, poisson::rate, poisson::output)
-      .Attrs(kSeed, kSeed2, poisson::dtype)
+      .Attrs(kSeed, kSeed2, size_type, poisson::rate_type, poisson::dtype)
+      .Inferred(size_type, poisson::rate_type)
       .Types("dtype", TypeList<half, float, double, int32_t, int64_t>{})
       .Types("R", TypeList<half, float, double, int32_t, int64_t>{})
       .Types("S", kIndices)
