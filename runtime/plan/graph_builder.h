@@ -142,6 +142,7 @@ class GraphBuilder {
   std::vector<char> feeds_back_;               // by item; empty where there are no loops
   std::vector<int> home_;                      // by block: Graph::HomeFrame; empty where there are no loops
   std::map<std::string, int> frame_by_name_;
+  bool settling_ = false, open_exits_ = false, parents_found_ = false;  // while frames are found
   std::vector<std::vector<ValueRef>> ports_;   // of the block at hand; kept for its memory
   std::vector<const PageInput*> written_;      // the same
   std::vector<ValueRef> resolved_;             // the same

@@ -46,7 +46,18 @@ void GraphBuilder::FindFrames() {
     feeds_back_[item] = Flows(graph_.nodes_[block], Flow::kMerge) && Flows(graph_.nodes_[producer], Flow::kNextIteration);
   });
   std::vector<int> waiting;
-  for (int block : Sort(waiting)) FindFrame(block);
+  std::vector<int> order = Sort(waiting);
+  // An Enter of a constant leaves open where the frame lies; another Enter of it tells.
+  for (settling_ = true; settling_;) {
+    open_exits_ = parents_found_ = false;
+    for (int block : order) FindFrame(block);
+    if (open_exits_ && parents_found_) continue;
+    for (size_t f = 1; f < graph_.frames_.size(); ++f) {
+      if (graph_.frames_[f].parent < 0) graph_.frames_[f].parent = 0;
+    }
+    settling_ = false;
+  }
+  for (int block : order) FindFrame(block);
   CheckFrames();
   ForEachItem([&](int block, uint32_t item, int producer) {
     // Outside of loops NextIteration hands its value on, as any other block does.
@@ -76,11 +87,14 @@ void GraphBuilder::FindFrame(int block) {
   Node& node = graph_.nodes_[block];
   if (node.def == nullptr) node.frame = kUnknown;
   if (node.def == nullptr || (!HasFrame(node) && node.def->structural != Structural::kOperation && node.def->structural != Structural::kOutput)) return;
-  int frame = kUnknown;
+  int frame = 0;  // what reads nothing, or constants only, runs once
   int from = -1;
+  bool unknown = false;
   for (uint32_t item = first_item_[first_input_[block]]; item < first_item_[first_input_[block + 1]]; ++item) {
     int producer = producers_[item];
-    if (producer < 0 || feeds_back_[item] || HoldsInEveryFrame(producer) || graph_.nodes_[producer].frame == kUnknown) continue;
+    if (producer < 0 || feeds_back_[item] || HoldsInEveryFrame(producer)) continue;
+    unknown |= graph_.nodes_[producer].frame == kUnknown;
+    if (graph_.nodes_[producer].frame == kUnknown) continue;
     int found = graph_.nodes_[producer].frame;
     if (from < 0) {
       frame = found;
@@ -88,20 +102,23 @@ void GraphBuilder::FindFrame(int block) {
     } else if (found != frame) {
       Status status = InvalidArgument("the wire brings a value of ", FrameName(found), ", but '", page_.blocks[from].id, "' brings one of ", FrameName(frame));
       std::string_view hint = "bring a value into a loop by an Enter block with is_constant_ = true, and out of it by an Exit";
-      ErrorAtItem(std::move(status).WithHint(hint), block, item);
+      if (!settling_) ErrorAtItem(std::move(status).WithHint(hint), block, item);
       node.frame = kUnknown;
       return;
     }
   }
-  // What reads nothing, or constants only, runs once.
-  if (from < 0) frame = 0;
+  if (from < 0 && unknown) {
+    node.frame = kUnknown;
+    return;
+  }
   home_[block] = node.frame = frame;
-  if (node.def->flow == Flow::kEnter) return EnterFrame(block, frame);
+  if (node.def->flow == Flow::kEnter) return EnterFrame(block, from < 0 ? kUnknown : frame);
   if (node.def->flow == Flow::kExit) return ExitFrame(block, frame);
   bool stored = node.def->structural == Structural::kVariable || node.def->structural == Structural::kTemporary;
-  if (stored && frame != 0) Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(frame)), block);
+  if (stored && frame != 0 && !settling_) Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(frame)), block);
 }
 
+// `parent` is unknown for a value that holds in every frame.
 void GraphBuilder::EnterFrame(int block, int parent) {
   Node& node = graph_.nodes_[block];
   const auto* name = AttrOf<std::string>(node, "frame_name");
@@ -110,16 +127,25 @@ void GraphBuilder::EnterFrame(int block, int parent) {
   std::vector<Frame>& frames = graph_.frames_;
   auto [it, added] = frame_by_name_.emplace(*name, static_cast<int>(frames.size()));
   const int index = it->second;
-  if (added) {
-    frames.push_back({*name, parent, frames[parent].depth + 1, block});
-    if (frames.back().depth > kDeepest) {
-      Error(ResourceExhausted("loops nested more than ", kDeepest, " deep are not taken"), block, "frame_name");
-      return;
-    }
-  } else if (frames[index].parent != parent) {
+  if (added) frames.push_back({*name, kUnknown, block});
+  int depth = 1;
+  bool within = false;  // itself
+  for (int outer = parent; outer > 0; outer = frames[outer].parent, ++depth) within |= outer == index;
+  if (depth > kDeepest || within) {
+    Status status = within ? InvalidArgument("the frame '", *name, "' is entered from within itself")
+                           : ResourceExhausted("loops nested more than ", kDeepest, " deep are not taken");
+    if (!settling_) Error(std::move(status), block, "frame_name");
+    return;
+  }
+  if (parent >= 0 && frames[index].parent < 0) {
+    frames[index].parent = parent;
+    frames[index].enter = block;
+    parents_found_ = true;
+  } else if (parent >= 0 && frames[index].parent != parent) {
     Status status = InvalidArgument("enters the frame '", *name, "' from ", FrameName(parent), ", but '", page_.blocks[frames[index].enter].id,
                                     "' enters it from ", FrameName(frames[index].parent));
-    return Error(std::move(status).WithHint("give each loop a frame_name of its own"), block, "frame_name");
+    if (!settling_) Error(std::move(status).WithHint("give each loop a frame_name of its own"), block, "frame_name");
+    return;
   }
   home_[block] = node.frame = index;
 }
@@ -128,9 +154,11 @@ void GraphBuilder::ExitFrame(int block, int frame) {
   Node& node = graph_.nodes_[block];
   if (frame != 0) {
     node.frame = graph_.frames_[frame].parent;
+    open_exits_ |= node.frame == kUnknown;
     return;
   }
   node.frame = kUnknown;
+  if (settling_) return;
   Error(InvalidArgument("needs a value of a loop, found one from outside of loops").WithHint("values come into a loop by Enter blocks"), block, "data");
 }
 
@@ -164,7 +192,7 @@ void GraphBuilder::CheckFrames() {
       Error(InvalidArgument("feeds no Merge, so the loop '", graph_.frames_[node.frame].name, "' has no next iteration")
                 .WithHint("wire its output to the Merge that takes what enters the loop"), block);
     }
-    if (node.def == nullptr || node.def->name != "LoopCond") continue;
+    if (!IsLoopCondition(node)) continue;
     if (condition[node.frame] >= 0) {
       Status status = InvalidArgument("the loop '", graph_.frames_[node.frame].name, "' has a condition already: '",
                                       page_.blocks[condition[node.frame]].id, "'");

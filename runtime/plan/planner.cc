@@ -173,6 +173,9 @@ void Planner::FindLastUses() {
       slot.last_use = std::max(slot.last_use, static_cast<int>(s));
     }
   }
+  for (const Loop& loop : plan_.loops) {
+    if (loop.condition >= 0) plan_.slots[loop.condition].last_use = std::max(plan_.slots[loop.condition].last_use, loop.last);
+  }
   for (size_t s = plan_.slots.size(); s-- > 0;) {
     for (int source : sources_[s]) {
       int& last_use = plan_.slots[source].last_use;

@@ -48,6 +48,7 @@ class Planner {
   struct LoopParts {
     size_t first = 0, end = 0;  // its nodes, without the Enter blocks, in the order of all
     std::vector<int> entering, next;  // nodes
+    int condition = -1;               // the same
     std::set<int> updated;  // variables, indices into Graph::variables()
     std::vector<std::optional<Shape>> before;  // of those, when it begins
   };

@@ -41,6 +41,7 @@ void Planner::OrderFrame(int frame, int loop, const std::vector<int>& nodes, std
       if (graph_.HomeFrame(member) != home || graph_.node(member).def == nullptr) continue;
       if (graph_.node(member).def->flow == Flow::kEnter) parts.entering.push_back(member);
       if (graph_.node(member).def->flow == Flow::kNextIteration) parts.next.push_back(member);
+      if (IsLoopCondition(graph_.node(member))) parts.condition = member;
     }
     Loop& added = plan_.loops.emplace_back();
     added.frame = home;
@@ -118,6 +119,7 @@ void Planner::EndLoop(int index) {
     const bool* constant = attr < 0 ? nullptr : std::get_if<bool>(&graph_.node(node).attrs[static_cast<size_t>(attr)]);
     if (constant == nullptr || !*constant) loop.entering.push_back(slot(node));
   }
+  if (parts.condition >= 0) loop.condition = plan_.first_slot[parts.condition];
   for (int node : parts.next) {
     if (!IsReplaced(node)) loop.next.push_back(slot(node));
   }

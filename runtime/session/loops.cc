@@ -48,6 +48,10 @@ size_t Executor::NextStep(ResultSet& set, size_t step) {
 }
 
 bool Executor::GoesOn(const ResultSet& set, const Loop& loop) const {
+  if (loop.condition >= 0) {
+    const Value& condition = set.values[loop.condition];
+    if (condition.dead || !*static_cast<const bool*>(condition.data)) return false;
+  }
   for (uint32_t slot : loop.next) {
     if (!set.values[slot].dead) return true;
   }

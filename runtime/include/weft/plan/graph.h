@@ -46,8 +46,7 @@ class PortTable {
 struct Frame {
   std::string name;
   int parent = -1;
-  int depth = 0;
-  int enter = -1;  // the page's first block that enters it
+  int enter = -1;  // the first of the page's blocks that enter it from there
 };
 
 /// Nodes 0 ... blocks-1 are the page's blocks in page order; literals and gradient blocks follow.
@@ -68,6 +67,9 @@ struct Node {
   int target = -1;            // of Operation and Output nodes: the node they stand for
   int frame = 0;              // of its outputs: index into Graph::frames(). Literals, constants and variables hold in every frame
 };
+
+/// Whether the node's output says whether its loop goes on.
+inline bool IsLoopCondition(const Node& node) { return node.def != nullptr && node.def->name == "LoopCond"; }
 
 /// A ClientSession block, or a default that a host makes.
 struct SessionSpec {
@@ -105,7 +107,7 @@ class Graph {
   const std::vector<int>& variables() const { return variables_; }
   /// What the page declares of each.
   const VariableInfo& variable_info(int variable) const { return variable_infos_[variable]; }
-  /// The page, and the loops' frames; each after the one that it lies in.
+  /// The page, and the loops' frames.
   const std::vector<Frame>& frames() const { return frames_; }
   /// The frame whose steps the node runs among: of Enter the one it enters, of Exit the one it leaves.
   int HomeFrame(int node) const;

@@ -84,13 +84,14 @@ struct Step {
   int64_t scratch_offset = 0;  // in the arena
 };
 
-/// Steps that run again for as long as a NextIteration among them gets a value. Loops come before those that they contain.
+/// Steps that run again for as long as their LoopCond, where there is one, is true and a NextIteration among them gets a value. Loops come before those that they contain.
 struct Loop {
   int frame = 0;    // index into Graph::frames()
   int parent = -1;  // index into Plan::loops
   int first = 0, last = -1;         // its steps, those of inner loops included
   std::vector<uint32_t> entering;   // slots that have a value in the first iteration only
   std::vector<uint32_t> next;       // slots that keep their value for the next iteration
+  int condition = -1;               // slot of its LoopCond, or -1
 };
 
 struct Plan {
