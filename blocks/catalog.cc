@@ -12,7 +12,17 @@
   BLOCK(math, AddV2) \
   BLOCK(math, All) \
   BLOCK(math, Any) \
+  BLOCK(training, ApplyAdadelta) \
+  BLOCK(training, ApplyAdagrad) \
+  BLOCK(training, ApplyAdagradDA) \
+  BLOCK(training, ApplyAdam) \
+  BLOCK(training, ApplyCenteredRMSProp) \
+  BLOCK(training, ApplyFtrl) \
   BLOCK(training, ApplyGradientDescent) \
+  BLOCK(training, ApplyMomentum) \
+  BLOCK(training, ApplyProximalAdagrad) \
+  BLOCK(training, ApplyProximalGradientDescent) \
+  BLOCK(training, ApplyRMSProp) \
   BLOCK(math, ApproximateEqual) \
   BLOCK(math, ArgMax) \
   BLOCK(math, ArgMin) \
@@ -269,6 +279,26 @@
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(training, ResourceApplyAdadelta) \
+  BLOCK(training, ResourceApplyAdagrad) \
+  BLOCK(training, ResourceApplyAdagradDA) \
+  BLOCK(training, ResourceApplyAdam) \
+  BLOCK(training, ResourceApplyCenteredRMSProp) \
+  BLOCK(training, ResourceApplyFtrl) \
+  BLOCK(training, ResourceApplyGradientDescent) \
+  BLOCK(training, ResourceApplyMomentum) \
+  BLOCK(training, ResourceApplyProximalAdagrad) \
+  BLOCK(training, ResourceApplyProximalGradientDescent) \
+  BLOCK(training, ResourceApplyRMSProp) \
+  BLOCK(training, ResourceSparseApplyAdadelta) \
+  BLOCK(training, ResourceSparseApplyAdagrad) \
+  BLOCK(training, ResourceSparseApplyAdagradDA) \
+  BLOCK(training, ResourceSparseApplyCenteredRMSProp) \
+  BLOCK(training, ResourceSparseApplyFtrl) \
+  BLOCK(training, ResourceSparseApplyMomentum) \
+  BLOCK(training, ResourceSparseApplyProximalAdagrad) \
+  BLOCK(training, ResourceSparseApplyProximalGradientDescent) \
+  BLOCK(training, ResourceSparseApplyRMSProp) \
   BLOCK(array_ops, ResourceStridedSliceAssign) \
   BLOCK(io_ops, Restore) \
   BLOCK(array_ops, Reverse) \
@@ -319,6 +349,15 @@
   BLOCK(array_ops, SpaceToBatch) \
   BLOCK(array_ops, SpaceToBatchND) \
   BLOCK(array_ops, SpaceToDepth) \
+  BLOCK(training, SparseApplyAdadelta) \
+  BLOCK(training, SparseApplyAdagrad) \
+  BLOCK(training, SparseApplyAdagradDA) \
+  BLOCK(training, SparseApplyCenteredRMSProp) \
+  BLOCK(training, SparseApplyFtrl) \
+  BLOCK(training, SparseApplyMomentum) \
+  BLOCK(training, SparseApplyProximalAdagrad) \
+  BLOCK(training, SparseApplyProximalGradientDescent) \
+  BLOCK(training, SparseApplyRMSProp) \
   BLOCK(math, SparseMatMul) \
   BLOCK(math, SparseSegmentMean) \
   BLOCK(math, SparseSegmentMeanGrad) \

@@ -1,0 +1,45 @@
+// What the blocks of an optimiser share: Apply..., ResourceApply..., SparseApply... and ResourceSparseApply... come from one declaration.
+#pragma once
+
+#include <vector>
+
+#include "blocks/kernels/optimisers.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+/// An input of an optimiser's blocks.
+struct OptimiserInput {
+  enum class Role : uint8_t {
+    kValue,     // the variable, first, or a slot
+    kScalar,
+    kGradient,  // in the sparse blocks the indices of its rows come next
+    kStep,      // an int64 scalar
+  };
+  enum class Limit : uint8_t { kNone, kPositive, kNotNegative, kNotPositive };
+  Role role;
+  const char *name, *doc;
+  Limit limit = Limit::kNone;         // of a scalar, in the dense blocks
+  Limit sparse_limit = Limit::kNone;  // and in the sparse ones
+};
+
+struct OptimiserOption {
+  const char *name = nullptr, *initial = nullptr, *doc = nullptr;
+};
+
+/// All that the four blocks of an optimiser have in common.
+struct OptimiserBlocks {
+  kernels::Optimiser optimiser;
+  std::vector<OptimiserInput> inputs;
+  OptimiserOption option = {};
+};
+
+/// Which of the four.
+struct OptimiserForm {
+  bool sparse, resource;
+};
+
+/// The declaration of one block. `name` and `summary` are its own.
+BlockDef DeclareOptimiser(const char* name, const char* summary, OptimiserBlocks blocks, OptimiserForm form, std::vector<DType> types);
+
+}  // namespace weft::blocks
