@@ -2,10 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -72,50 +70,6 @@ std::vector<std::string> CatalogLines() {
   return names;
 }
 
-/// What `left` and `right` say under a key; null where they say nothing.
-json Get(const json& object, const char* key) { return object.contains(key) ? object[key] : json(); }
-
-void ComparePorts(const json& ours, const json& theirs) {
-  std::vector<std::string> our_names, their_names;
-  for (const json& port : ours) our_names.push_back(port["port"]);
-  for (const json& port : theirs) their_names.push_back(port["port"]);
-  CHECK(our_names == their_names);
-  for (size_t i = 0; i < std::min(our_names.size(), their_names.size()); ++i) {
-    INFO("port " << our_names[i]);
-    for (const char* key : {"type_attr", "type", "list_length_attr", "type_list_attr", "reference", "list", "kind"}) {
-      INFO(key);
-      CHECK(Get(ours[i], key) == Get(theirs[i], key));
-    }
-  }
-}
-
-/// Attributes that follow from the inputs need no default. A structural block may take from its value what the list has as a setting.
-void CompareAttrs(const json& ours, const json& theirs, bool structural) {
-  for (const json& attr : theirs) {
-    // The length and the types of a list follow from its port.
-    INFO("attribute " << attr["name"]);
-    bool found = std::any_of(ours.begin(), ours.end(), [&](const json& other) { return other["name"] == attr["name"]; });
-    CHECK((found || attr.value("inferred", false)));
-  }
-  for (const json& attr : ours) {
-    INFO("attribute " << attr["name"]);
-    auto same = std::find_if(theirs.begin(), theirs.end(), [&](const json& other) { return other["name"] == attr["name"]; });
-    CHECK(same != theirs.end());
-    if (same == theirs.end()) continue;
-    CHECK(attr["type"] == (*same)["type"]);
-    CHECK((structural || attr.value("inferred", false) == same->value("inferred", false)));
-    if (attr.value("inferred", false)) continue;
-    json default_value = Get(attr, "default"), their_default = Get(*same, "default");
-    if (default_value.is_number() && their_default.is_number()) CHECK(default_value.get<float>() == their_default.get<float>());
-    else CHECK(default_value == their_default);
-  }
-}
-
-fs::path SharedBlocks() {
-  const char* given = std::getenv("WEFT_SHARED");
-  return (given != nullptr ? fs::path(given) : kRoot.parent_path() / "shared") / "blocks.json";
-}
-
 }  // namespace
 
 TEST_CASE("every block has cases, every structural block is on a sample page", "[catalog]") {
@@ -166,41 +120,4 @@ TEST_CASE("schemas/blocks.json is what the blocks declare", "[catalog]") {
   bool same = WriteManifest(MakeCatalog()) == TextOf(kRoot / "schemas" / "blocks.json");
   INFO("renew it: build/release/bin/weft blocks --json > schemas/blocks.json");
   CHECK(same);
-}
-
-TEST_CASE("ports and attributes are those of the shared list of blocks", "[catalog]") {
-  fs::path path = SharedBlocks();
-  if (!fs::exists(path)) {
-    std::cout << "skipped: no list of blocks at " << path.string() << "\n";
-    return;
-  }
-  json theirs = json::parse(TextOf(path), nullptr, false), ours = json::parse(WriteManifest(MakeCatalog()), nullptr, false);
-  REQUIRE(theirs.is_array());
-  REQUIRE(ours.is_array());
-  size_t compared = 0;
-  for (const json& block : ours) {
-    auto same = std::find_if(theirs.begin(), theirs.end(), [&](const json& other) { return other["block"] == block["block"]; });
-    if (same == theirs.end()) {
-      // Only gradients may be missing from the list: internal blocks, and the gradient of a listed block.
-      std::string name = block["block"];
-      INFO(name);
-      bool gradient = name.ends_with("Grad") && std::any_of(theirs.begin(), theirs.end(), [&](const json& other) { return other["block"] == name.substr(0, name.size() - 4); });
-      CHECK((gradient || block.value("internal", false)));
-      continue;
-    }
-    ++compared;
-    INFO(block["block"]);
-    CHECK(block["category"] == (*same)["category"]);
-    CHECK((block.value("stateful", false) || !same->value("stateful", false)));
-    {
-      INFO("inputs");
-      ComparePorts(block["inputs"], (*same)["inputs"]);
-    }
-    {
-      INFO("outputs");
-      ComparePorts(block["outputs"], (*same)["outputs"]);
-    }
-    CompareAttrs(block["attrs"], (*same)["attrs"], block.value("structural", false));
-  }
-  CHECK(compared > 60);
 }
