@@ -10,7 +10,7 @@ constexpr Attr<std::string> message{"message", "", "said when a gradient is aske
 
 Status Refuse(GradientBuilder& g) {
   const std::string reason = g.attr(message);
-  return InvalidArgument("needs no gradient through it, found that one is wanted", reason.empty() ? "" : ": ", reason);
+  return Unsupported("lets no gradient through", reason.empty() ? "" : ": ", reason);
 }
 
 Status PassOn(GradientBuilder& g) {

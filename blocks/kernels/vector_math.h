@@ -149,9 +149,8 @@ struct VectorOp {
 /// z[i] = F(x[i], y[i]) for n elements; a step of 0 means a single element. Every element goes through a whole vector.
 template <class F, class T, int XStep, int YStep>
 void VectorElements(const T* x, const T* y, T* z, int64_t n) {
-  Lanes<T> xs = {}, ys = {};
-  if constexpr (XStep == 0) xs = Broadcast(x[0]);
-  if constexpr (YStep == 0) ys = Broadcast(y[0]);
+  if (n <= 0) return;
+  Lanes<T> xs = Broadcast(x[0]), ys = Broadcast(y[0]);  // lanes without an element repeat what is there
   for (int64_t i = 0; i < n; i += kLanes<T>) {
     const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
     if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);

@@ -1,10 +1,9 @@
 // Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the rests of division, Mod, FloorMod, TruncateMod: two operands that are stretched
 // over one another.
-#include <cmath>
-
-#include "blocks/elementwise.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/rest.h"
 #include "blocks/kernels/rounding.h"
+#include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
@@ -46,21 +45,15 @@ struct DivNoNanOp {
   template <class T>
   T operator()(const T& a, const T& b) const { return b == T(0) ? T(0) : kernels::Quotient(a, b); }
 };
-/// The rest of a division towards zero: it has the sign of a.
-struct ModOp {
-  static constexpr int kCost = 8;
+// Rests of integers; those of floats are in kernels/rest.h.
+struct TruncateModOp {
   template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (Integer<T>) return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b));
-    else return std::fmod(a, b);
-  }
+  T operator()(T a, T b) const { return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b)); }
 };
-/// The rest of a division towards minus infinity: it has the sign of b.
 struct FloorModOp {
-  static constexpr int kCost = 8;
   template <class T>
   T operator()(T a, T b) const {
-    const T rest = ModOp{}(a, b);
+    const T rest = TruncateModOp{}(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? WrapAdd(rest, b) : rest;
   }
 };
@@ -78,6 +71,17 @@ constexpr auto RunDivision = []<class T>(const kernels::BroadcastLoops& loops, R
   Broadcast<Op, T>(loops, ctx);
   return {};
 };
+
+template <class F, class Op>
+constexpr auto RunRest = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
+  if constexpr (Integer<T>) {
+    return RunDivision<Op>.template operator()<T>(loops, ctx);
+  } else {
+    BroadcastVectors<F, T>(loops, ctx);
+    return {};
+  }
+};
+constexpr auto RunTruncateMod = RunRest<kernels::TruncateRest, TruncateModOp>;
 
 /// `block` divides.
 Status QuotientGradient(GradientBuilder& g, std::string_view block) {
@@ -119,7 +123,7 @@ BlockDef RealDiv() {
 BlockDef Mod() {
   return Block("Mod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.")
       .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunDivision<ModOp>);
+      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunTruncateMod);
 }
 
 BlockDef DivNoNan() {
@@ -137,7 +141,7 @@ BlockDef FloorDiv() {
 BlockDef FloorMod() {
   return Block("FloorMod", "The rest of dividing x by y towards minus infinity, element by element; it has the sign of y.")
       .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient).Kernel(PlanBroadcast, RunDivision<FloorModOp>);
+      .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient).Kernel(PlanBroadcast, RunRest<kernels::FloorRest, FloorModOp>);
 }
 
 BlockDef TruncateDiv() {
@@ -149,7 +153,7 @@ BlockDef TruncateDiv() {
 BlockDef TruncateMod() {
   return Block("TruncateMod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.")
       .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunDivision<ModOp>);
+      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunTruncateMod);
 }
 
 }  // namespace weft::blocks

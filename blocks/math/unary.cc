@@ -3,6 +3,7 @@
 
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/vector_math.h"
 
 namespace weft::blocks {
 namespace {
@@ -13,38 +14,16 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kAnalytic = kFloats + kComplexes;
 constexpr auto kNegatable = kFloats + kSigned + kComplexes;
 
-struct LogOp {
-  static constexpr int kCost = 4;
-  template <class A>
-  static auto Array(const A& a) { return a.log(); }
+struct SigmoidFunction {
+  template <class V>
+  static V Of(V a) { return 1 / (1 + kernels::vectors::Exp::Of(-a)); }
   template <class T>
-  T operator()(T a) const { return std::log(a); }
+  static T One(const T& a) { return T(1) / (T(1) + std::exp(-a)); }
 };
-struct TanhOp {
-  static constexpr int kCost = 4;
-  /// Eigen vectorises no tanh of doubles: e / (e + 2) with e = exp(2 a) - 1, kept exact near 0 by dividing through log(exp(2 a)).
-  template <class A>
-  static auto Array(const A& a) {
-    if constexpr (std::is_same_v<typename A::Scalar, double>) {
-      using P = typename A::PlainObject;
-      const P twice = 2.0 * a.min(20.0).max(-20.0);
-      const P power = twice.exp(), less = power - 1.0;
-      const P e = (less == 0.0).select(twice, less * twice / power.log());
-      return P((a == a).select(e / (e + 2.0), a));
-    } else {
-      return a.tanh();
-    }
-  }
-  template <class T>
-  T operator()(T a) const { return std::tanh(a); }
-};
-struct SigmoidOp {
-  static constexpr int kCost = 4;
-  template <class A>
-  static auto Array(const A& a) { return (typename A::Scalar(1) + (-a).exp()).inverse(); }  // logistic() loses digits on the left
-  template <class T>
-  T operator()(T a) const { return T(1) / (T(1) + std::exp(-a)); }
-};
+using LogOp = kernels::VectorOp<kernels::vectors::Log>;
+using TanhOp = kernels::VectorOp<kernels::vectors::Tanh>;
+using SigmoidOp = kernels::VectorOp<SigmoidFunction>;
+
 struct NegateOp {
   template <class T>
   T operator()(T a) const {

@@ -120,3 +120,30 @@ TEMPLATE_TEST_CASE("powers agree with the scalar function", "[elementwise]", flo
     if (!std::isnan(exact)) CHECK(std::signbit(found) == std::signbit(exact));
   }
 }
+
+TEMPLATE_TEST_CASE("rests of divisions are exact", "[elementwise]", float, double) {
+  using Limits = std::numeric_limits<TestType>;
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> digits(1, 2), exponent(-20, 20);
+  constexpr int64_t kCount = 20000;
+  Tensor x = Tensor::Allocate(kDTypeOf<TestType>, Shape{kCount}).value(), y = Tensor::Allocate(kDTypeOf<TestType>, Shape{kCount}).value();
+  for (int64_t i = 0; i < kCount; ++i) {
+    TestType& a = x.values<TestType>()[i];
+    TestType& b = y.values<TestType>()[i];
+    b = static_cast<TestType>((random() % 2 ? 1 : -1) * digits(random) * std::exp2(exponent(random)));
+    a = static_cast<TestType>((random() % 2 ? 1 : -1) * digits(random) * std::exp2(exponent(random)));
+    // Products and their neighbours are where a rounded quotient would be off by one.
+    if (i % 3 == 0) a = b * static_cast<TestType>(random() % 100000);
+    if (i % 6 == 0) a = std::nextafter(a, TestType(0));
+    if (i % 1000 == 999) b = Limits::infinity();
+    if (i % 1000 == 998) a = Limits::quiet_NaN();
+  }
+  const Tensor towards_zero = Apply("TruncateMod", {{"x", x}, {"y", y}}), down = Apply("FloorMod", {{"x", x}, {"y", y}});
+  for (int64_t i = 0; i < kCount; ++i) {
+    const TestType a = x.values<TestType>()[i], b = y.values<TestType>()[i], rest = std::fmod(a, b);
+    const TestType floor = rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    const TestType found = towards_zero.values<TestType>()[i], found_down = down.values<TestType>()[i];
+    if (std::isnan(rest) ? !std::isnan(found) : found != rest || std::signbit(found) != std::signbit(rest)) FAIL(a << " mod " << b);
+    if (std::isnan(floor) ? !std::isnan(found_down) : found_down != floor) FAIL(a << " floor mod " << b);
+  }
+}
