@@ -8,11 +8,11 @@ namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications of a task
 
-/// As many elements as a register takes, or as there are before `end`; the other lanes are 0.
-template <class T>
+/// As many elements as a register takes, or as there are before `end`; the other lanes are 0. Whole ones are known to be there.
+template <bool kWhole, class T>
 Lanes<LaneElement<T>> LoadUpTo(const T* p, const T* end) {
   constexpr int64_t kCount = kLanes<LaneElement<T>>;
-  if (end - p >= kCount) return LoadLanes(p);
+  if (kWhole || end - p >= kCount) return LoadLanes(p);
   T some[kCount] = {};
   std::copy(p, std::max(p, end), some);
   return LoadLanes(some);
@@ -53,6 +53,7 @@ template <class T, int kVectors>
 struct Columns {
   using A = LaneElement<T>;
   static constexpr int kCount = kLanes<A>;
+  static constexpr bool kWhole = kVectors > 1;
   int64_t first, count;   // count: columns that there are
   bool direct;            // each column reads the channel of its own number
   int64_t channel[kCount];  // where not: the channels that the columns of one register read, for the first of the inner ones
@@ -63,8 +64,8 @@ struct Columns {
   }
   /// The values of the columns' channels at a pixel.
   void Load(const T* pixel, int64_t inner, const T* end, Lanes<A> (&values)[kVectors]) const {
-    if (direct) {
-      for (int v = 0; v < kVectors; ++v) values[v] = LoadUpTo(pixel + first + v * kCount, end);
+    if (kWhole || direct) {
+      for (int v = 0; v < kVectors; ++v) values[v] = LoadUpTo<kWhole>(pixel + first + v * kCount, end);
     } else {
       T read[kCount];
       for (int i = 0; i < kCount; ++i) read[i] = pixel[channel[i] + inner];
@@ -104,7 +105,7 @@ void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, cons
         for (int64_t u = 0; u < inner; ++u, row += p.columns) {
           Lanes<A> values[kVectors];
           columns.Load(pixel, u, source_end, values);
-          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo(row + v * kLanes<A>, weights_end);
+          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, weights_end);
         }
       }
     });
@@ -179,7 +180,7 @@ void SumLine(const FilterSum& s, const Columns<T, kVectors>& columns, const Line
         for (int64_t w = first; w < last; ++w, pixel += step, row += s.columns) {
           Lanes<A> values[kVectors];
           columns.Load(pixel, u, source_end, values);
-          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo(row + v * kLanes<A>, gradient_end);
+          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, gradient_end);
         }
         Accumulator<T>* to = filter + ((tap + t) * inner + u) * s.columns + columns.first;
         for (int64_t v = 0; v < kVectors; ++v) {
