@@ -151,7 +151,7 @@ inline void StreamFence() {
 /// All lanes equal.
 template <class A>
 inline Lanes<A> Broadcast(A value) {
-  return Lanes<A>{} + value;
+  return value - Lanes<A>{};  // not a sum, which would make 0 of -0
 }
 
 /// v in lanes [first, end), 0 in the others, whatever they hold.
