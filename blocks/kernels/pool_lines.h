@@ -12,6 +12,7 @@ namespace weft::kernels {
 
 inline constexpr int64_t kPoolGrain = 32768;   // values looked at by a task
 inline constexpr int64_t kPoolStrip = 128;     // channels handled at a time
+inline constexpr int64_t kPoolBlock = 64;      // values summed at a time
 inline constexpr int64_t kFewChannels = 8;
 inline constexpr int64_t kPoolLine = 1024;     // values of a line handled at a time where channels are few
 
@@ -41,6 +42,7 @@ template <class T>
 struct Largest {
   using A = Accumulator<T>;
   static constexpr A kStart = LowestOf<T>();
+  static constexpr bool kSums = false;
   static A Take(A value, A so_far) { return value > so_far ? value : so_far; }
   static A Finish(A result, int64_t) { return result; }
 };
@@ -49,6 +51,7 @@ template <class T>
 struct Total {
   using A = Accumulator<T>;
   static constexpr A kStart = A(0);
+  static constexpr bool kSums = true;
   static A Take(A value, A so_far) { return WrapAdd(so_far, value); }
   static A Finish(A result, int64_t) { return result; }
 };
@@ -99,14 +102,22 @@ void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, Body&& body) {
 template <class Reduction, class S, class T, class P>
 void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
   using A = Accumulator<S>;
-  A result[kPoolStrip], buffer[kPoolStrip];
+  A result[kPoolStrip], buffer[kPoolStrip], block[kPoolStrip];
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
     const int64_t inputs = line.lines() * (p.axes[2].last(o) - p.axes[2].first(o));
     for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
       const int64_t count = std::min(kPoolStrip, p.channels - c);
       std::fill(result, result + count, start);
+      // Large sums are made of smaller ones, which keeps them exact.
+      const bool blocks = Reduction::kSums && inputs > kPoolBlock;
+      A* const into = blocks ? block : result;
+      int64_t left = inputs;
+      if (blocks) std::fill(block, block + count, start);
       ForWindow(p, line, o, [&](int64_t pixel) {
-        TakeAll<Reduction>(Widened(in + pixel * p.channels + c, count, buffer), result, count);
+        TakeAll<Reduction>(Widened(in + pixel * p.channels + c, count, buffer), into, count);
+        if (!blocks || --left % kPoolBlock != 0) return;
+        TakeAll<Reduction>(block, result, count);
+        std::fill(block, block + count, start);
       });
       for (int64_t i = 0; i < count; ++i) result[i] = Reduction::Finish(result[i], inputs);
       Narrow(result, out + c, count);
@@ -145,8 +156,9 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, Accumulator<S> start, 
         const A* from = reduced + (w_first - part) * p.channels;
         T* to = out + (o + i) * p.channels;
         for (int64_t c = 0; c < p.channels; ++c, ++from) {
-          A result = part == firsts[0] ? start : carried[c];
+          A result = start;
           for (int64_t w = 0; w < seen; ++w) result = Reduction::Take(from[w * p.channels], result);
+          if (part != firsts[0]) result = Reduction::Take(result, carried[c]);
           carried[c] = result;
           if (part_end == last) to[c] = static_cast<T>(Reduction::Finish(result, line.lines() * (lasts[i] - firsts[i])));
         }
