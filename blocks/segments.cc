@@ -83,7 +83,9 @@ Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids) {
       ++sorted.runs.back().end;
       continue;
     }
-    if (j > 0 && id < ids[j - 1]) return InvalidArgument("needs ids in ascending order, found ", id, " after ", ids[j - 1], " at position ", row);
+    if (j > 0 && id < ids[j - 1]) {
+      return InvalidArgument("needs ids in ascending order, found ", id, " after ", ids[j - 1], " at position ", row);
+    }
     sorted.runs.push_back({id, row, row + 1});
   }
   if (!ids.empty()) sorted.segments = ids.back() + 1;
@@ -96,7 +98,8 @@ void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments,
   ForPieces(count, rows.inner, count == 0 ? 0 : runs.back().end, workers, [&](int64_t i, int64_t column, int64_t width) {
     const SegmentRun& run = runs[i];
     std::byte* to = static_cast<std::byte*>(out) + column * kernel.moves->size;
-    for (int64_t s = i == 0 ? 0 : runs[i - 1].segment + 1; s < run.segment; ++s) kernel.moves->fill(to + s * row_bytes, width, kernel.missing);
+    const int64_t first = i == 0 ? 0 : runs[i - 1].segment + 1;
+    for (int64_t s = first; s < run.segment; ++s) kernel.moves->fill(to + s * row_bytes, width, kernel.missing);
     kernel.reduce(rows, run.begin, run.end, column, width, to + run.segment * row_bytes);
   });
 }
@@ -119,8 +122,8 @@ const int64_t* UnsortedSegments::Group(const void* id_data, const int64_t* value
   return order;
 }
 
-void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const SegmentRows& rows, const std::byte* scratch, void* out,
-                    Workers& workers) {
+void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const SegmentRows& rows, const std::byte* scratch,
+                    void* out, Workers& workers) {
   const int64_t* starts = reinterpret_cast<const int64_t*>(scratch);
   const int64_t size = kernel.moves->size;
   ForPieces(segments.segments, rows.inner, segments.ids, workers, [&](int64_t s, int64_t column, int64_t width) {

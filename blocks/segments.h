@@ -35,7 +35,8 @@ struct SortedSegments {
 Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids);
 
 /// Writes the output, whose rows have as many elements as those of `rows`.
-void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments, const kernels::SegmentRows& rows, void* out, Workers& workers);
+void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments, const kernels::SegmentRows& rows, void* out,
+                    Workers& workers);
 
 /// Segments from ids in any order.
 struct UnsortedSegments {
@@ -49,8 +50,8 @@ struct UnsortedSegments {
   const int64_t* Group(const void* id_data, const int64_t* values, std::byte* scratch) const;
 };
 /// The same; `rows` are those that Group put into order, and `scratch` is where it did.
-void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const kernels::SegmentRows& rows, const std::byte* scratch,
-                    void* out, Workers& workers);
+void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const kernels::SegmentRows& rows,
+                    const std::byte* scratch, void* out, Workers& workers);
 
 /// Rows divided by how often their number is among some ids (kMean), by the root of that (kSqrtN), or as they are (kSum).
 struct SegmentScale {

@@ -15,7 +15,7 @@ constexpr In<2> hypothesis_shape{"hypothesis_shape", "DT_INT64", "[rank]: the sh
 constexpr In<3> truth_indices{"truth_indices", "DT_INT64", "[m, rank]: as hypothesis_indices"};
 constexpr In<4> truth_values{"truth_values", "T", "[m]: the sequences that are compared with"};
 constexpr In<5> truth_shape{"truth_shape", "DT_INT64", "[rank]"};
-constexpr Out<0> output{"output", "DT_FLOAT", "the larger of both shapes, axis by axis, without the last: a distance for each pair of sequences"};
+constexpr Out<0> output{"output", "DT_FLOAT", "the larger of both shapes, axis by axis, without the last: a distance for each pair"};
 constexpr Attr<bool> normalize{"normalize", "true", "divide by the length of the truth: 0 by 0 is then 0, others by 0 infinite"};
 
 constexpr auto kCompared = kNumbers + TypeList<bool, std::string>{};
@@ -35,7 +35,9 @@ struct Parameters {
 
 template <InputPort Indices, InputPort Values, InputPort Sizes>
 Result<Side> PlanSide(PlanContext& ctx, const Indices& indices, const Values& values, const Sizes& sizes) {
-  if (ctx.shape(sizes).rank() != 1 || ctx.shape(sizes)[0] < 2) return ctx.Error(sizes, "needs a vector of two sizes or more, found ", ctx.shape(sizes));
+  if (ctx.shape(sizes).rank() != 1 || ctx.shape(sizes)[0] < 2) {
+    return ctx.Error(sizes, "needs a vector of two sizes or more, found ", ctx.shape(sizes));
+  }
   const int64_t rank = ctx.shape(sizes)[0];
   if (ctx.shape(indices).rank() != 2 || ctx.shape(indices)[1] != rank) {
     return ctx.Error(indices, "needs a matrix of ", rank, " columns, one for each size, found shape ", ctx.shape(indices));
@@ -129,7 +131,8 @@ constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(FindSequences(p, p.truth, truth_indices, ctx, sequences));
   kernels::GroupBySegment(sequences, nullptr, p.truth.count, p.sequences, starts_b, order_b);
   float* out = ctx.out<float>(output).data();
-  const int64_t cost = (p.hypothesis.count / std::max<int64_t>(p.sequences, 1) + 1) * (p.truth.count / std::max<int64_t>(p.sequences, 1) + 1);
+  const int64_t pairs = std::max<int64_t>(p.sequences, 1);
+  const int64_t cost = (p.hypothesis.count / pairs + 1) * (p.truth.count / pairs + 1);
   Dispatch(p.dtype, kCompared, [&]<class T>() {
     const T *a = ctx.in<T>(hypothesis_values).data(), *b = ctx.in<T>(truth_values).data();
     ctx.workers().For(p.sequences, 8192 / cost, [&](int64_t begin, int64_t end) {
@@ -147,7 +150,8 @@ constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
 }  // namespace
 
 BlockDef EditDistance() {
-  return Block("EditDistance", "The edit distance of each pair of sequences of two sparse tensors: the least insertions, deletions and exchanges.")
+  return Block("EditDistance",
+               "The edit distance of each pair of sequences of two sparse tensors: the least insertions, deletions and exchanges.")
       .Details("A sequence without values is empty. Values of one sequence count in the order in which they stand.")
       .Ports(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, output)
       .Attrs(normalize)

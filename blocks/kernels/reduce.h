@@ -367,8 +367,8 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
 /// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, acc). A cell is one output or, where the
 /// innermost dimension is kept, up to kColumns neighbours.
 template <class Op, class T, class Store>
-[[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last, int64_t begin,
-                                                 int64_t end, Store&& store) {
+[[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last,
+                                                 int64_t begin, int64_t end, Store&& store) {
   using Acc = typename Op::Acc;
   constexpr int64_t kShortRun = kIsPlain<Op> ? 0 : 32;
   if (layout.width == 1 && layout.run < kShortRun && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {

@@ -21,7 +21,8 @@ inline constexpr int64_t kSegmentColumns = 256;
 /// out[c] = rows [begin, end) reduced by op, as in reduce.h, for the columns [column, column + width), at most kSegmentColumns. Rows are
 /// taken in their order.
 template <class Op, class T>
-[[gnu::noinline]] void ReduceSegment(const Op op, const SegmentRows& rows, int64_t begin, int64_t end, int64_t column, int64_t width, T* out) {
+[[gnu::noinline]] void ReduceSegment(const Op op, const SegmentRows& rows, int64_t begin, int64_t end, int64_t column, int64_t width,
+                                     T* out) {
   using Acc = typename Op::Acc;
   using In = typename Op::In;
   if (width == 1) {

@@ -58,7 +58,9 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   Batches p;
   WEFT_ASSIGN_OR_RETURN(p.sizes, SizesOfProduct(sx, ctx.attr(adj_x), sy, ctx.attr(adj_y), y.name));
   const Shape bx = BatchShape(sx), by = BatchShape(sy);
-  if (!broadcast && !(bx == by)) return ctx.Error(y, "needs the sizes of x, ", bx, ", before its matrices (BatchMatMulV2 stretches them), found ", by);
+  if (!broadcast && !(bx == by)) {
+    return ctx.Error(y, "needs the sizes of x, ", bx, ", before its matrices (BatchMatMulV2 stretches them), found ", by);
+  }
   const auto batches = BroadcastShape(bx, by);
   if (!batches) return ctx.Error(y, "needs sizes before its matrices that fit those of x, ", bx, ", found ", by);
   std::vector<int64_t> dims(batches->dims().begin(), batches->dims().end());
@@ -159,7 +161,7 @@ BlockDef BatchMatMul() {
 }
 
 BlockDef BatchMatMulV2() {
-  return Block("BatchMatMulV2", "Multiplies the matrices in the last two axes of two tensors; their other axes are stretched over one another.")
+  return Block("BatchMatMulV2", "Multiplies the matrices in the last two axes of two tensors; the other axes are stretched to fit.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
       .Ports(x, y, output)
       .Types("T", kMultiplied)

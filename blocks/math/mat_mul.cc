@@ -96,8 +96,10 @@ Status SparseGradient(GradientBuilder& g) {
   const bool ta = g.attr(transpose_a), tb = g.attr(transpose_b);
   const GradientValue dy = g.grad(float_product), va = g.in(sparse_a), vb = g.in(sparse_b);
   const AttrValue sparse_left = g.attr(a_is_sparse), sparse_right = g.attr(b_is_sparse);
-  const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* side, const AttrValue& sparse, GradientValue like) {
-    const GradientValue result = g.Add("SparseMatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {side, sparse}});
+  const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* side, const AttrValue& sparse,
+                            GradientValue like) {
+    const GradientValue result =
+        g.Add("SparseMatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {side, sparse}});
     return g.dtype(like) == DType::kFloat ? result : g.Add("Cast", {{"x", {result}}}, {{"DstT", g.dtype(like)}});
   };
   if (g.wanted(sparse_a)) {

@@ -19,8 +19,11 @@ constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext
 Status Gradient(GradientBuilder& g) {
   const GradientValue x = g.in(input), axes = g.in(axis);
   const AttrValue& keep = g.AttrOf("keep_dims");
-  const auto spread = [&](GradientValue v) { return g.Add("SpreadLike", {{"grad", {v}}, {"like", {x}}, {"axis", {axes}}}, {{"keep_dims", keep}}); };
-  const GradientValue chosen = g.Add("Cast", {{"x", {g.Add("Equal", {{"x", {x}}, {"y", {spread(g.out(output))}}})}}}, {{"DstT", g.dtype(x)}});
+  const auto spread = [&](GradientValue v) {
+    return g.Add("SpreadLike", {{"grad", {v}}, {"like", {x}}, {"axis", {axes}}}, {{"keep_dims", keep}});
+  };
+  const GradientValue equal = g.Add("Equal", {{"x", {x}}, {"y", {spread(g.out(output))}}});
+  const GradientValue chosen = g.Add("Cast", {{"x", {equal}}}, {{"DstT", g.dtype(x)}});
   const GradientValue count = g.Add("Sum", {{"input", {chosen}}, {"axis", {axes}}}, {{"keep_dims", keep}});
   g.Set(input, Times(g, chosen, spread(g.Add("Div", {{"x", {g.grad(output)}}, {"y", {count}}}))));
   return {};

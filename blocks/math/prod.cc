@@ -74,7 +74,9 @@ Result<BoxMove> PlanUnfold(PlanContext& ctx) {
   const Shape& shape = ctx.shape(like);
   WEFT_ASSIGN_OR_RETURN(const Fold fold, FoldOf(shape, ctx.value(unfolded_axis)));
   const Shape needed{fold.sizes[0], fold.sizes[1]};
-  if (!(ctx.shape(matrix) == needed)) return ctx.Error(matrix, "needs ", needed, " for like of shape ", shape, ", found ", ctx.shape(matrix));
+  if (!(ctx.shape(matrix) == needed)) {
+    return ctx.Error(matrix, "needs ", needed, " for like of shape ", shape, ", found ", ctx.shape(matrix));
+  }
   ctx.set(unfolded, shape);
   std::vector<int64_t> back(fold.perm.size());
   for (size_t i = 0; i < back.size(); ++i) back[fold.perm[i]] = static_cast<int64_t>(i);

@@ -93,19 +93,20 @@ BlockDef SegmentMin() {
 
 BlockDef SegmentSum() {
   return Declare<SegmentOp::kSum>("SegmentSum", "Adds the rows with the same id.",
-                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers, SumGradient);
+                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers,
+                                  SumGradient);
 }
 
 BlockDef SegmentMean() {
   return Declare<SegmentOp::kMean>("SegmentMean", "Averages the rows with the same id.",
-                                   "Sums do not wrap on the way; means of integers are cut towards zero. Rows that no id names are 0.", kNumbers,
-                                   MeanGradient);
+                                   "Sums do not wrap on the way; means of integers are cut towards zero. Rows that no id names are 0.",
+                                   kNumbers, MeanGradient);
 }
 
 BlockDef SegmentProd() {
   return Declare<SegmentOp::kProduct>("SegmentProd", "Multiplies the rows with the same id, element by element.",
-                                      "Integers wrap; floats are multiplied in double. Rows of the output that no id names are 1.", kNumbers,
-                                      ProductGradient);
+                                      "Integers wrap; floats are multiplied in double. Rows of the output that no id names are 1.",
+                                      kNumbers, ProductGradient);
 }
 
 }  // namespace weft::blocks

@@ -15,7 +15,8 @@ inline GradientValue SegmentSumLike(GradientBuilder& g, GradientValue data, Grad
 }
 
 /// The elements of data that equal the extreme of their segment share its gradient evenly.
-inline GradientValue SegmentExtremeGradient(GradientBuilder& g, GradientValue data, GradientValue ids, GradientValue extreme, GradientValue grad) {
+inline GradientValue SegmentExtremeGradient(GradientBuilder& g, GradientValue data, GradientValue ids, GradientValue extreme,
+                                            GradientValue grad) {
   const GradientValue equal = g.Add("Equal", {{"x", {data}}, {"y", {SegmentSpread(g, extreme, ids)}}});
   const GradientValue chosen = g.Add("Cast", {{"x", {equal}}}, {{"DstT", g.dtype(data)}});
   const GradientValue count = SegmentSumLike(g, chosen, ids, extreme);

@@ -103,8 +103,9 @@ Result<GradParameters> PlanGrad(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.planned().outputs[0], output_dim0.name));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, grad.name));
   const DType dtype = ctx.dtype(grad);
-  const GradParameters p{MakeSegmentKernel(SegmentOp::kSum, dtype), {kOp, dtype, shape[0], shape.count(1, shape.rank())}, ctx.dtype(indices),
-                         ctx.dtype(segment_ids), ctx.shape(indices)[0], rows};
+  const SegmentScale scale{kOp, dtype, shape[0], shape.count(1, shape.rank())};
+  const GradParameters p{MakeSegmentKernel(SegmentOp::kSum, dtype), scale, ctx.dtype(indices), ctx.dtype(segment_ids), ctx.shape(indices)[0],
+                         rows};
   ctx.set_scratch(p.ScratchBytes());
   return p;
 }
@@ -154,7 +155,8 @@ BlockDef SparseSegmentMean() {
 }
 
 BlockDef SparseSegmentSqrtN() {
-  return Declare<SegmentOp::kSqrtN>("SparseSegmentSqrtN", "Adds rows that indices pick out, those with the same id, and divides by the root of their number.",
+  return Declare<SegmentOp::kSqrtN>("SparseSegmentSqrtN",
+                                    "Adds rows that indices pick out, those with the same id, and divides by the root of their number.",
                                     kMissing, kFloats, [](GradientBuilder& g) { return Gradient(g, "sqrt_n"); });
 }
 

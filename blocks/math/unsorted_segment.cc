@@ -10,7 +10,7 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> data{"data", "T", "[ids..., ...]: the shape of segment_ids and that of a row"};
-constexpr In<1> segment_ids{"segment_ids", "Tindices", "of any shape: the row of the output that each row of data goes to; below 0: to none"};
+constexpr In<1> segment_ids{"segment_ids", "Tindices", "of any shape: where in the output each row of data goes; below 0: nowhere"};
 constexpr In<2> num_segments{"num_segments", "Tnumsegments", "a scalar: the number of rows of the output, above all ids"};
 constexpr Out<0> output{"output", "T", "[num_segments, ...]"};
 
@@ -64,7 +64,9 @@ void Reduce(const Parameters& p, RunContext& ctx) {
 
 constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   const int64_t bad = p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data());
-  if (bad >= 0) return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);
+  if (bad >= 0) {
+    return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);
+  }
   Reduce(p, ctx);
   return {};
 };
@@ -95,7 +97,8 @@ BlockDef Declare(const char* name, const char* summary, const char* details, Typ
 
 constexpr In<2> like{"like", "T", "[segments, ...]: gives its shape"};
 constexpr Out<0> sums{"output", "T", "the shape of like"};
-constexpr Attr<std::string> scale{"scale", "one", "divide by the number of rows with the id (mean), or by its root (sqrt_n)", "one|mean|sqrt_n"};
+constexpr Attr<std::string> scale{"scale", "one", "divide by the number of rows with the id (mean), or by its root (sqrt_n)",
+                                  "one|mean|sqrt_n"};
 
 constexpr auto kAnalytic = kFloats + kComplexes;
 
@@ -171,12 +174,14 @@ Status SpreadGradient(GradientBuilder& g) {
 
 BlockDef UnsortedSegmentSum() {
   return Declare<SegmentOp::kSum>("UnsortedSegmentSum", "Adds the rows with the same id, wherever they stand.",
-                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers, SumGradient);
+                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers,
+                                  SumGradient);
 }
 
 BlockDef UnsortedSegmentMax() {
-  return Declare<SegmentOp::kGreatest>("UnsortedSegmentMax", "The greatest of the rows with the same id, wherever they stand, element by element.",
-                                       "Rows of the output that no id names have the lowest finite value of the type.", kReals, MaxGradient);
+  return Declare<SegmentOp::kGreatest>(
+      "UnsortedSegmentMax", "The greatest of the rows with the same id, wherever they stand, element by element.",
+      "Rows of the output that no id names have the lowest finite value of the type.", kReals, MaxGradient);
 }
 
 BlockDef SegmentSumLike() {

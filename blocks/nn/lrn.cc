@@ -95,13 +95,15 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
     Chunk norms, powers;
     NormsOf(p, row, first, width, norms);
     PowersOf(p.beta, norms, powers);
-    for (int64_t c = 0; c < width; ++c) to[r * p.channels + first + c] = static_cast<T>(kernels::WidenOne<float>(row[first + c]) * powers[c]);
+    T* out = to + r * p.channels + first;
+    for (int64_t c = 0; c < width; ++c) out[c] = static_cast<T>(kernels::WidenOne<float>(row[first + c]) * powers[c]);
   });
 };
 
 Status Gradient(GradientBuilder& g) {
-  g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}},
-                     {{"depth_radius", g.AttrOf("depth_radius")}, {"bias", g.AttrOf("bias")}, {"alpha", g.AttrOf("alpha")}, {"beta", g.AttrOf("beta")}}));
+  GradientAttrs attrs;
+  for (const char* name : {"depth_radius", "bias", "alpha", "beta"}) attrs.emplace_back(name, g.AttrOf(name));
+  g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}}, attrs));
   return {};
 }
 
@@ -115,7 +117,9 @@ constexpr Out<0> image_grad{"output", "T", "the gradient of the input"};
 Result<Parameters> PlanGrad(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input_grads);
   WEFT_RETURN_IF_ERROR(CheckInput(ctx, shape, input_grads.name));
-  if (!(ctx.shape(input_image) == shape)) return ctx.Error(input_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(input_image));
+  if (!(ctx.shape(input_image) == shape)) {
+    return ctx.Error(input_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(input_image));
+  }
   if (!(ctx.shape(output_image) == shape)) {
     return ctx.Error(output_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(output_image));
   }
@@ -146,7 +150,8 @@ constexpr auto RunGrad = []<class T>(const Parameters& p, RunContext& ctx) {
     const int64_t at = r * p.channels + first;
     const double factor = 2.0 * static_cast<double>(p.alpha) * static_cast<double>(p.beta);
     for (int64_t c = 0; c < width; ++c) {
-      to[at + c] = static_cast<T>(wide(dy[at + c]) * powers[c] - static_cast<float>(factor * static_cast<double>(wide(x[at + c])) * sums[c]));
+      const double around = factor * static_cast<double>(wide(x[at + c])) * sums[c];
+      to[at + c] = static_cast<T>(wide(dy[at + c]) * powers[c] - static_cast<float>(around));
     }
   });
 };

@@ -74,7 +74,8 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef SparseSoftmaxCrossEntropyWithLogits() {
-  return Block("SparseSoftmaxCrossEntropyWithLogits", "The cross entropy between one class a row and the softmax of features, with its gradient.")
+  return Block("SparseSoftmaxCrossEntropyWithLogits",
+               "The cross entropy between one class a row and the softmax of features, with its gradient.")
       .Details("loss = -log(softmax(features))[label]; backprop = softmax(features), less 1 at the label.")
       .Ports(features, labels, loss, backprop)
       .Types("T", kFloats)

@@ -219,7 +219,8 @@ Result<InTopParameters> PlanInTop(PlanContext& ctx) {
   const Shape& shape = ctx.shape(predictions);
   if (shape.rank() != 2) return ctx.Error(predictions, "needs a matrix, found shape ", shape);
   if (ctx.shape(targets).rank() != 1 || ctx.shape(targets)[0] != shape[0]) {
-    return ctx.Error(targets, "needs a vector of ", shape[0], " classes, one for each row of predictions, found shape ", ctx.shape(targets));
+    return ctx.Error(targets, "needs a vector of ", shape[0], " classes, one for each row of predictions, found shape ",
+                     ctx.shape(targets));
   }
   ctx.set(precision, ctx.shape(targets));
   return InTopParameters{shape[1], ctx.attr(top)};
@@ -274,7 +275,8 @@ BlockDef GatherLast() {
 
 BlockDef InTopK() {
   return Block("InTopK", "Says for each row whether its target is among the k highest predictions.")
-      .Details("Predictions as high as the target do not push it out. A target that is no class, or a prediction that is not finite, gives false.")
+      .Details("Predictions as high as the target do not push it out. A target that is no class gives false, and so does a prediction "
+               "that is not finite.")
       .Ports(predictions, targets, precision)
       .Attrs(top)
       .Types("T", kIndices)

@@ -21,7 +21,8 @@ void AddReductions(std::vector<GradientRow>& rows) {
     rows.push_back({"Max", keep, {{"input", {Any({3, 0})}}, {"axis", {Ints({0})}}}});
   }
   // Zeros in a row: the product of the others is right, and so is its own gradient.
-  rows.push_back({"Prod", "", {{"input", {Value(Tensor::Of<double>({0, 2, 3, 0, 5, 0}, Shape{2, 3}))}}, {"axis", {Ints({1})}}}, Types::kReal, 3});
+  const Fill zeros = Value(Tensor::Of<double>({0, 2, 3, 0, 5, 0}, Shape{2, 3}));
+  rows.push_back({"Prod", "", {{"input", {zeros}}, {"axis", {Ints({1})}}}, Types::kReal, 3});
   rows.push_back({"FoldAxes", "", {{"input", {Any({2, 3, 2})}}, {"axis", {Ints({1})}}}, Types::kBoth});
   rows.push_back({"UnfoldAxes", "", {{"matrix", {Any({3, 4})}}, {"like", {Any({2, 3, 2})}}, {"axis", {Ints({1})}}}, Types::kBoth});
 }
@@ -33,9 +34,12 @@ void AddScans(std::vector<GradientRow>& rows) {
     for (const bool reverse : {false, true}) {
       for (const bool exclusive : {false, true}) {
         const std::string attrs = Cat("exclusive_ = ", exclusive, ";reverse_ = ", reverse, ";");
-        for (const char* block : {"Cumsum", "Cumprod"}) rows.push_back({block, attrs, {{"x", {Any(shape)}}, {"axis", {at}}}, Types::kBoth, 3});
+        for (const char* block : {"Cumsum", "Cumprod"}) {
+          rows.push_back({block, attrs, {{"x", {Any(shape)}}, {"axis", {at}}}, Types::kBoth, 3});
+        }
       }
-      rows.push_back({"ProductScan", Cat("reverse_ = ", reverse, ";"), {{"x", {Any(shape)}}, {"y", {Any(shape)}}, {"axis", {at}}}, Types::kBoth, 3});
+      const std::string attrs = Cat("reverse_ = ", reverse, ";");
+      rows.push_back({"ProductScan", attrs, {{"x", {Any(shape)}}, {"y", {Any(shape)}}, {"axis", {at}}}, Types::kBoth, 3});
     }
   }
 }
@@ -43,7 +47,9 @@ void AddScans(std::vector<GradientRow>& rows) {
 void AddSegments(std::vector<GradientRow>& rows) {
   const Fill sorted = Ints({0, 0, 2, 2, 2}), mixed = Ints({3, 0, -1, 3, 1}), picked = Ints({2, 0, 2, 1, 2});
   for (const Shape& shape : {Shape{5}, Shape{5, 2}, Shape{5, 0}}) {
-    for (const char* block : {"SegmentMax", "SegmentMin"}) rows.push_back({block, "", {{"data", {Distinct(shape)}}, {"segment_ids", {sorted}}}});
+    for (const char* block : {"SegmentMax", "SegmentMin"}) {
+      rows.push_back({block, "", {{"data", {Distinct(shape)}}, {"segment_ids", {sorted}}}});
+    }
     for (const char* block : {"SegmentSum", "SegmentMean", "SegmentProd"}) {
       rows.push_back({block, "", {{"data", {Any(shape)}}, {"segment_ids", {sorted}}}, Types::kBoth});
     }
@@ -162,6 +168,8 @@ std::vector<GradientRow> ReductionGradients() {
   return rows;
 }
 
-TEST_CASE("Gradients of reductions, segments and products agree with finite differences", "[gradients]") { CheckRows(ReductionGradients()); }
+TEST_CASE("Gradients of reductions, segments and products agree with finite differences", "[gradients]") {
+  CheckRows(ReductionGradients());
+}
 
 }  // namespace weft::kit
