@@ -72,6 +72,19 @@ void AddAverages(std::vector<GradientRow>& rows, const std::string& pool, const 
   rows.push_back({pool + "Grad", config.attrs, {{"orig_input_shape", {Ints({dims.begin(), dims.end()})}}, {"grad", grad}}});
 }
 
+/// A quarter of a filter's values, so that no two sums under a window are equal.
+PageFunction DilationOf(const char* attrs, DType dtype) {
+  PageFunction f;
+  const std::string x = AddConst(f.page, "x", MakeValues(Distinct({1, 4, 5, 1}), dtype, 5));
+  const std::string filter = AddConst(f.page, "filter", MakeValues(Distinct({2, 2, 1}), dtype, 6));
+  const std::string quarter = AddConst(f.page, "quarter", FromNumbers(dtype, Shape{}, {0.25}));
+  AddBlock(f.page, "taps", "Multiply", {{"x", {filter}}, {"y", {quarter}}});
+  AddBlock(f.page, "dilated", "Dilation2D", {{"input", {x}}, {"filter", {"taps.z"}}}, attrs);
+  f.xs = {x, filter};
+  f.ys = {"dilated.output"};
+  return f;
+}
+
 /// Those that go by indices or by chance have a first order only.
 void AddOthers(std::vector<GradientRow>& rows) {
   for (const char* attrs : {"ksize_ = {1,2,2,1};strides_ = {1,2,2,1};padding_ = VALID;",
@@ -86,7 +99,9 @@ void AddOthers(std::vector<GradientRow>& rows) {
   }
   for (const char* attrs : {"strides_ = {1,1,1,1};rates_ = {1,1,1,1};padding_ = VALID;",
                             "strides_ = {1,2,1,1};rates_ = {1,1,2,1};padding_ = SAME;"}) {
-    rows.push_back({"Dilation2D", attrs, {{"input", {Distinct({1, 4, 5, 1})}}, {"filter", {Distinct({2, 2, 1})}}}, Types::kReal, 1});
+    GradientRow row{"Dilation2D", attrs, {}, Types::kReal, 1};
+    row.page = [attrs](DType dtype) { return DilationOf(attrs, dtype); };
+    rows.push_back(std::move(row));
   }
 }
 
