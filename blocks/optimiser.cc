@@ -13,7 +13,7 @@ using Limit = OptimiserInput::Limit;
 
 constexpr size_t kMostInputs = 11;
 constexpr Attr<bool> use_locking{"use_locking", "false", "accepted and not used: updates never interleave"};
-constexpr OptimiserInput kRows{Role::kGradient, "indices", "which rows of the variable the gradient's rows are for, in order; repeats count again"};
+constexpr OptimiserInput kRows{Role::kGradient, "indices", "which rows of the variable the gradient's rows are for; repeats count again"};
 
 /// What Run needs: the places of the inputs, and sizes.
 struct OptimiserPlan {
@@ -78,8 +78,9 @@ Status PlanRows(const PlanContext& ctx, size_t gradient, OptimiserPlan& plan) {
   return {};
 }
 
-Result<OptimiserPlan> PlanOptimiser(PlanContext& ctx, const OptimiserBlocks& blocks, OptimiserForm form, const std::vector<OptimiserInput>& inputs) {
+Result<OptimiserPlan> PlanOptimiser(PlanContext& ctx, const OptimiserBlocks& blocks, OptimiserForm form) {
   OptimiserPlan plan;
+  const std::vector<OptimiserInput>& inputs = blocks.inputs;
   plan.inputs = inputs;
   plan.form = form;
   plan.dtype = TypeOf(ctx, 0);
@@ -109,7 +110,8 @@ Status CheckScalar(const OptimiserPlan& plan, const RunContext& ctx, size_t port
   if (limit == Limit::kNone) return {};
   // With multiply_linear_by_lr a learning rate of 0 divides nothing.
   if (limit == Limit::kPositive && plan.option) limit = Limit::kNotNegative;
-  const double value = Dispatch(plan.dtype, kFloats, [&]<class T>() { return static_cast<double>(*static_cast<const T*>(DataOf(ctx, port))); });
+  const void* data = DataOf(ctx, port);
+  const double value = Dispatch(plan.dtype, kFloats, [&]<class T>() { return static_cast<double>(*static_cast<const T*>(data)); });
   const bool good = limit == Limit::kPositive ? value > 0 : limit == Limit::kNotNegative ? value >= 0 : value <= 0;
   if (good) return {};
   std::string_view needed = limit == Limit::kPositive ? "a number above 0" : limit == Limit::kNotNegative ? "0 or more" : "0 or less";
@@ -128,12 +130,12 @@ Status RunRows(const OptimiserPlan& plan, RunContext& ctx, OptimiserStep& step, 
     if (row >= 0 && row < plan.rows) continue;
     return ctx.Error(kRows, "needs indices of 0 to ", plan.rows - 1, ", found ", row, " at position ", i);
   }
-  const size_t element = ElementSize(plan.dtype);
+  const int64_t element = static_cast<int64_t>(ElementSize(plan.dtype));
   for (size_t v = 0; v < values && plan.count > 0; ++v) {
     auto* to = static_cast<std::byte*>(step.after[v]);
     const auto* from = static_cast<const std::byte*>(step.before[v]);
     ctx.workers().For(plan.count, int64_t{1} << 16, [=](int64_t begin, int64_t end) {
-      std::memcpy(to + static_cast<size_t>(begin) * element, from + static_cast<size_t>(begin) * element, static_cast<size_t>(end - begin) * element);
+      std::memcpy(to + begin * element, from + begin * element, static_cast<size_t>((end - begin) * element));
     });
     step.before[v] = to;
   }
@@ -184,28 +186,29 @@ PortSpec InputSpec(const OptimiserInput& input, bool is_indices, OptimiserForm f
 
 }  // namespace
 
-BlockDef DeclareOptimiser(const char* name, const char* summary, OptimiserBlocks blocks, OptimiserForm form, std::vector<DType> types) {
+BlockDef DeclareOptimiser(OptimiserBlocks blocks, OptimiserForm form) {
   BlockParts parts;
-  parts.def.name = name;
-  parts.def.summary = summary;
-  std::vector<OptimiserInput> inputs;
-  for (const OptimiserInput& input : blocks.inputs) {
-    if (input.role == Role::kValue) parts.def.updates.push_back(static_cast<int>(inputs.size()));
-    parts.AddInput(InputSpec(input, false, form));
-    inputs.push_back(input);
-    if (input.role != Role::kGradient || !form.sparse) continue;
-    parts.AddInput(InputSpec(kRows, true, form));
-    inputs.push_back(kRows);
+  parts.def.name = Cat(form.resource ? "Resource" : "", form.sparse ? "Sparse" : "", "Apply", blocks.name);
+  parts.def.summary = Cat(blocks.summary, form.resource ? ", by its handle" : "", form.sparse ? ", in some rows." : ".");
+  if (form.sparse) {
+    auto gradient = std::find_if(blocks.inputs.begin(), blocks.inputs.end(), [](const auto& input) { return input.role == Role::kGradient; });
+    gradient->name = "grad";
+    blocks.inputs.insert(gradient + 1, kRows);
+  }
+  for (size_t p = 0; p < blocks.inputs.size(); ++p) {
+    const OptimiserInput& input = blocks.inputs[p];
+    if (input.role == Role::kValue) parts.def.updates.push_back(static_cast<int>(p));
+    parts.AddInput(InputSpec(input, input.name == kRows.name, form));
   }
   if (form.resource) parts.def.stateful = true;
   else parts.AddOutput(SpecOf(RefOut<0, 0>{"out", "T", "the variable after the update"}));
-  parts.AddTypes("T", std::move(types));
+  parts.AddTypes("T", blocks.types);
   if (form.sparse) parts.AddTypes("Tindices", kIndices.dtypes());
   parts.AddAttr(SpecOf(use_locking));
   const OptimiserOption& option = blocks.option;
   if (option.name != nullptr) parts.AddAttr(SpecOf(Attr<bool>{option.name, option.initial, option.doc}));
-  parts.def.plan = [blocks = std::move(blocks), form, inputs = std::move(inputs)](PlanContext& ctx) -> Result<PlannedBlock> {
-    WEFT_ASSIGN_OR_RETURN(OptimiserPlan plan, PlanOptimiser(ctx, blocks, form, inputs));
+  parts.def.plan = [blocks = std::move(blocks), form](PlanContext& ctx) -> Result<PlannedBlock> {
+    WEFT_ASSIGN_OR_RETURN(OptimiserPlan plan, PlanOptimiser(ctx, blocks, form));
     PlannedBlock planned;
     planned.run = RunOptimiser;
     planned.parameters = std::make_shared<const OptimiserPlan>(std::move(plan));

@@ -29,8 +29,10 @@ struct OptimiserOption {
 
 /// All that the four blocks of an optimiser have in common.
 struct OptimiserBlocks {
+  const char *name, *summary;  // "Adam", and a sentence without its end
   kernels::Optimiser optimiser;
   std::vector<OptimiserInput> inputs;
+  std::vector<DType> types;
   OptimiserOption option = {};
 };
 
@@ -39,7 +41,6 @@ struct OptimiserForm {
   bool sparse, resource;
 };
 
-/// The declaration of one block. `name` and `summary` are its own.
-BlockDef DeclareOptimiser(const char* name, const char* summary, OptimiserBlocks blocks, OptimiserForm form, std::vector<DType> types);
+BlockDef DeclareOptimiser(OptimiserBlocks blocks, OptimiserForm form);
 
 }  // namespace weft::blocks

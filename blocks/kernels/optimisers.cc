@@ -28,7 +28,7 @@ struct GradientDescent {
   A lr;
 };
 
-/// A velocity that keeps a part of itself: accum = momentum accum + g (Polyak); Nesterov's variant looks a step ahead (Sutskever et al. 2013).
+/// A velocity that keeps a part of itself: accum = momentum accum + g (Polyak); Nesterov's looks a step ahead (Sutskever et al. 2013).
 template <class A>
 struct Momentum {
   static constexpr int kValues = 2, kScalars = 2;
