@@ -191,7 +191,8 @@ BlockDef DeclareOptimiser(OptimiserBlocks blocks, OptimiserForm form) {
   parts.def.name = Cat(form.resource ? "Resource" : "", form.sparse ? "Sparse" : "", "Apply", blocks.name);
   parts.def.summary = Cat(blocks.summary, form.resource ? ", by its handle" : "", form.sparse ? ", in some rows." : ".");
   if (form.sparse) {
-    auto gradient = std::find_if(blocks.inputs.begin(), blocks.inputs.end(), [](const auto& input) { return input.role == Role::kGradient; });
+    auto is_gradient = [](const OptimiserInput& input) { return input.role == Role::kGradient; };
+    auto gradient = std::find_if(blocks.inputs.begin(), blocks.inputs.end(), is_gradient);
     gradient->name = "grad";
     blocks.inputs.insert(gradient + 1, kRows);
   }

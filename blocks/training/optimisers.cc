@@ -12,7 +12,7 @@ constexpr OptimiserInput Scalar(const char* name, const char* doc) { return {Rol
 constexpr OptimiserInput Slot(const char* name, const char* doc) { return {Role::kValue, name, doc}; }
 
 constexpr OptimiserInput kVar{Role::kValue, "var", "the variable, of any shape; where rows are updated of rank 1 or more"};
-constexpr OptimiserInput kGrad{Role::kGradient, "grad", "the gradient, in the variable's shape; where rows are updated a row for each index"};
+constexpr OptimiserInput kGrad{Role::kGradient, "grad", "the gradient, in the variable's shape; of some rows a row for each index"};
 constexpr OptimiserInput kDelta{Role::kGradient, "delta", kGrad.doc};
 constexpr OptimiserInput kAlpha = Scalar("alpha", "the learning rate, a scalar");
 constexpr OptimiserInput kLr = Scalar("lr", "the learning rate, a scalar");
@@ -77,7 +77,8 @@ OptimiserBlocks Adam(OptimiserForm) {
            Slot("v", "the running mean of squared gradients, in the variable's shape"),
            Scalar("beta1_power", "beta1 to the power of the number of steps, a scalar"),
            Scalar("beta2_power", "beta2 to the power of the number of steps, a scalar"), kLr,
-           Scalar("beta1", "how much m keeps of itself, a scalar"), Scalar("beta2", "how much v keeps of itself, a scalar"), kEpsilon, kGrad},
+           Scalar("beta1", "how much m keeps of itself, a scalar"), Scalar("beta2", "how much v keeps of itself, a scalar"), kEpsilon,
+           kGrad},
           kAll.dtypes(), kNesterov};
 }
 
@@ -96,7 +97,8 @@ OptimiserBlocks Ftrl(OptimiserForm) {
   constexpr OptimiserInput kPower = Scalar("lr_power", "what power of accum divides the learning rate, times -1; a scalar");
   return {"Ftrl", "Sets a variable by Ftrl: it follows the regularised leader", Optimiser::kFtrl,
           {kVar, kSquares, Slot("linear", "the linear terms, in the variable's shape"), kGrad, SparselyLimited(kLr, Limit::kPositive),
-           SparselyLimited(kL1, Limit::kNotNegative), SparselyLimited(kL2, Limit::kNotNegative), SparselyLimited(kPower, Limit::kNotPositive)},
+           SparselyLimited(kL1, Limit::kNotNegative), SparselyLimited(kL2, Limit::kNotNegative),
+           SparselyLimited(kPower, Limit::kNotPositive)},
           kFloats.dtypes(), {"multiply_linear_by_lr", "false", "keep linear multiplied by lr, so that lr may be 0"}};
 }
 

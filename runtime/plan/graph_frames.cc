@@ -30,6 +30,11 @@ bool HasFrame(const Node& node) {
   }
 }
 
+/// Or stand for the outputs of others.
+bool TakesFrame(const Node& node) {
+  return HasFrame(node) || node.def->structural == Structural::kOperation || node.def->structural == Structural::kOutput;
+}
+
 template <class V>
 const V* AttrOf(const Node& node, std::string_view name) {
   int index = node.def->FindAttr(name);
@@ -86,7 +91,7 @@ bool GraphBuilder::HoldsInEveryFrame(int block) const {
 void GraphBuilder::FindFrame(int block) {
   Node& node = graph_.nodes_[block];
   if (node.def == nullptr) node.frame = kUnknown;
-  if (node.def == nullptr || (!HasFrame(node) && node.def->structural != Structural::kOperation && node.def->structural != Structural::kOutput)) return;
+  if (node.def == nullptr || !TakesFrame(node)) return;
   int frame = 0;  // what reads nothing, or constants only, runs once
   int from = -1;
   bool unknown = false;
@@ -100,7 +105,8 @@ void GraphBuilder::FindFrame(int block) {
       frame = found;
       from = producer;
     } else if (found != frame) {
-      Status status = InvalidArgument("the wire brings a value of ", FrameName(found), ", but '", page_.blocks[from].id, "' brings one of ", FrameName(frame));
+      Status status = InvalidArgument("the wire brings a value of ", FrameName(found), ", but '", page_.blocks[from].id, "' brings one of ",
+                                      FrameName(frame));
       std::string_view hint = "bring a value into a loop by an Enter block with is_constant_ = true, and out of it by an Exit";
       if (!settling_) ErrorAtItem(std::move(status).WithHint(hint), block, item);
       node.frame = kUnknown;
@@ -115,7 +121,8 @@ void GraphBuilder::FindFrame(int block) {
   if (node.def->flow == Flow::kEnter) return EnterFrame(block, from < 0 ? kUnknown : frame);
   if (node.def->flow == Flow::kExit) return ExitFrame(block, frame);
   bool stored = node.def->structural == Structural::kVariable || node.def->structural == Structural::kTemporary;
-  if (stored && frame != 0 && !settling_) Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(frame)), block);
+  if (!stored || frame == 0 || settling_) return;
+  Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(frame)), block);
 }
 
 // `parent` is unknown for a value that holds in every frame.
@@ -142,8 +149,8 @@ void GraphBuilder::EnterFrame(int block, int parent) {
     frames[index].enter = block;
     parents_found_ = true;
   } else if (parent >= 0 && frames[index].parent != parent) {
-    Status status = InvalidArgument("enters the frame '", *name, "' from ", FrameName(parent), ", but '", page_.blocks[frames[index].enter].id,
-                                    "' enters it from ", FrameName(frames[index].parent));
+    Status status = InvalidArgument("enters the frame '", *name, "' from ", FrameName(parent), ", but '",
+                                    page_.blocks[frames[index].enter].id, "' enters it from ", FrameName(frames[index].parent));
     if (!settling_) Error(std::move(status).WithHint("give each loop a frame_name of its own"), block, "frame_name");
     return;
   }
@@ -159,7 +166,8 @@ void GraphBuilder::ExitFrame(int block, int frame) {
   }
   node.frame = kUnknown;
   if (settling_) return;
-  Error(InvalidArgument("needs a value of a loop, found one from outside of loops").WithHint("values come into a loop by Enter blocks"), block, "data");
+  Status status = InvalidArgument("needs a value of a loop, found one from outside of loops");
+  Error(std::move(status).WithHint("values come into a loop by Enter blocks"), block, "data");
 }
 
 std::string GraphBuilder::FrameName(int frame) const {
@@ -180,8 +188,10 @@ void GraphBuilder::CheckFrames() {
       Status status = InvalidArgument("a value of the next iteration can go to a Merge only, found ", graph_.nodes_[block].def->name);
       ErrorAtItem(std::move(status).WithHint("a Merge takes what enters the loop and what its last iteration left"), block, item);
     } else if (graph_.nodes_[block].frame != frame && graph_.nodes_[block].frame != kUnknown) {
-      Status status = InvalidArgument("the wire brings a value of ", FrameName(frame), ", but the Merge is in ", FrameName(graph_.nodes_[block].frame));
-      ErrorAtItem(std::move(status).WithHint("a Merge in a loop takes what an Enter of that loop brings, and a NextIteration of it"), block, item);
+      Status status = InvalidArgument("the wire brings a value of ", FrameName(frame), ", but the Merge is in ",
+                                      FrameName(graph_.nodes_[block].frame));
+      std::string_view hint = "a Merge in a loop takes what an Enter of that loop brings, and a NextIteration of it";
+      ErrorAtItem(std::move(status).WithHint(hint), block, item);
     }
   });
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
@@ -206,7 +216,8 @@ void GraphBuilder::CheckFrames() {
     const auto* constant = AttrOf<bool>(enter, "is_constant");
     if (constant == nullptr || *constant || Flows(graph_.nodes_[block], Flow::kMerge) || !HasFrame(graph_.nodes_[block])) return;
     warned[producer] = 1;
-    Status status = InvalidArgument("its value is there in the loop's first iteration only, and '", page_.blocks[block].id, "' reads it in each");
+    Status status = InvalidArgument("its value is there in the loop's first iteration only, and '", page_.blocks[block].id,
+                                    "' reads it in each");
     diagnostics_.Warning(At(std::move(status).WithHint("set is_constant_ = true"), producer, "is_constant"));
   });
 }
@@ -255,7 +266,8 @@ void GraphBuilder::CheckLoopOrder() {
     std::span<const int> producers = ProducersOf(block);
     if (enters && !said && std::any_of(producers.begin(), producers.end(), [&](int p) { return p >= 0 && waiting[p] > 0; })) {
       said = true;
-      Status status = InvalidArgument("the loop '", graph_.frames_[home_[block]].name, "' would have to end before it can begin: this value depends on its results");
+      Status status = InvalidArgument("the loop '", graph_.frames_[home_[block]].name,
+                                      "' would have to end before it can begin: this value depends on its results");
       Error(std::move(status).WithHint("let it enter another loop, with a frame_name of its own"), block, "data");
     }
     graph_.nodes_[block].broken = true;
@@ -286,7 +298,8 @@ void GraphBuilder::CheckFeedback() {
     const Node& next = graph_.nodes_[producer];
     const Node& merge = graph_.nodes_[block];
     if (!next.broken && !merge.broken && next.output_types[0] != merge.output_types[0]) {
-      Status status = InvalidArgument("the input 'inputs' needs ", merge.output_types[0], ", the type of what enters the loop, found ", next.output_types[0]);
+      Status status = InvalidArgument("the input 'inputs' needs ", merge.output_types[0], ", the type of what enters the loop, found ",
+                                      next.output_types[0]);
       ErrorAtItem(std::move(status).WithHint("a Cast block converts"), block, item);
       broken.push_back(block);
     }

@@ -181,7 +181,8 @@ void Planner::FindCarried() {
   for (const Step& step : plan_.steps) {
     const Node& node = graph_.node(step.node);
     for (size_t v = 0; v < node.output_types.size(); ++v) slot_loop_[plan_.operands[step.first_output + v]] = step.loop;
-    if (node.def->flow == Flow::kExit || node.def->flow == Flow::kNextIteration) open.push_back(static_cast<int>(plan_.operands[step.first_output]));
+    bool hands_on = node.def->flow == Flow::kExit || node.def->flow == Flow::kNextIteration;
+    if (hands_on) open.push_back(static_cast<int>(plan_.operands[step.first_output]));
   }
   std::vector<char> visited(plan_.slots.size(), 0);
   while (!open.empty()) {

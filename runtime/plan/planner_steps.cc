@@ -234,7 +234,8 @@ void Planner::AddUpdates(const Node& node, Step& step, const PlannedShapes* shap
   for (int port : node.def->updates) {
     for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
       std::vector<int> variables = graph_.VariablesOf(node.inputs[v]);
-      bool fed = IsFed(graph_.ReferenceRoot(node.inputs[v])) || std::any_of(variables.begin(), variables.end(), [&](int variable) { return IsFed({variable, 0}); });
+      bool fed = IsFed(graph_.ReferenceRoot(node.inputs[v]));
+      for (int variable : variables) fed |= IsFed({variable, 0});
       if (variables.empty() || fed) {
         std::string_view found = fed ? "one whose value is fed" : "a value";
         Status status = InvalidArgument("needs a Variable, found ", found).WithPort(node.def->inputs[port].name);

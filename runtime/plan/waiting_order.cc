@@ -11,7 +11,8 @@ namespace {
 class WaitingOrder {
  public:
   WaitingOrder(const Graph& graph, const std::vector<int>& order, const Clusters& clusters)
-      : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), -1), missing_(order.size(), 0), readers_(order.size()) {}
+      : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), -1), missing_(order.size(), 0),
+        readers_(order.size()) {}
 
   std::vector<int> Make();
 

@@ -252,7 +252,8 @@ class RandomLoop {
   std::vector<Floats> Compute(int n, bool odd) const {
     std::vector<Floats> x;
     for (int v = 0; v < variables_; ++v) {
-      x.push_back(first_[v] == "outer.y" ? Floats{-1, -2, -3} : first_[v] == "outer2.y" ? Floats{1, 4, 9} : Floats{static_cast<float>(v), 1, -1});
+      Floats own = {static_cast<float>(v), 1, -1};
+      x.push_back(first_[v] == "outer.y" ? Floats{-1, -2, -3} : first_[v] == "outer2.y" ? Floats{1, 4, 9} : own);
     }
     for (int i = 0; i < n; ++i) {
       std::vector<Floats> values = {{1, 4, 9}};
