@@ -1,46 +1,23 @@
 // weft blocks: the block types, their ports and attributes.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <set>
 
 #include "tools/cli/common.h"
+#include "tools/cli/reference.h"
 #include "weft/block/manifest.h"
 
 namespace weft::cli {
 namespace {
 
 struct BlocksOptions {
-  std::string name, category;
+  std::string name, category, folder;
   bool json = false, internal = false;
+  CLI::Option* markdown = nullptr;
 };
-
-std::string TypesText(const AttrSpec& attr) {
-  std::string text;
-  for (DType type : attr.allowed_types) text += Cat(text.empty() ? "" : " ", type);
-  for (const std::string& value : attr.allowed) text += Cat(text.empty() ? "" : " | ", value);
-  return text;
-}
-
-/// A page line that uses the block, with a placeholder name for each wire.
-std::string Example(const BlockDef& def) {
-  std::string inputs, attrs;
-  for (const PortSpec& port : def.inputs) {
-    if (port.optional) continue;
-    bool list = port.list != PortList::kSingle;
-    inputs += Cat(inputs.empty() ? "" : ", ", "\"", port.name, "\": ", list ? "[" : "", "\"other.output\"", list ? "]" : "");
-  }
-  for (const AttrSpec& attr : def.attrs) {
-    if (attr.inferred || (attr.default_value && attr.allowed.empty())) continue;
-    std::string value = attr.default_value ? AttrText(*attr.default_value) : !attr.allowed.empty() ? attr.allowed[0] : "";
-    if (value.empty()) value = attr.type == AttrType::kType ? "DT_FLOAT" : attr.type == AttrType::kInts ? "{1,1,1,1}" : "1";
-    attrs += Cat(attr.name, "_ = ", value, ";");
-  }
-  std::string id = def.name;
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return Cat("{\"id\": \"", id, "\", \"block\": \"", def.name, "\"", attrs.empty() ? "" : Cat(", \"attrs\": \"", attrs, "\""),
-             inputs.empty() ? "" : Cat(", \"inputs\": {", inputs, "}"), "}");
-}
+constexpr char kDefaultFolder[] = "block-reference";
 
 void PrintPorts(const char* title, const std::vector<PortSpec>& ports) {
   if (ports.empty()) return;
@@ -61,11 +38,11 @@ void PrintBlock(const BlockDef& def) {
     else if (attr.default_value) std::cout << " = " << AttrText(*attr.default_value);
     else std::cout << ", required";
     std::cout << "  " << attr.doc;
-    if (std::string types = TypesText(attr); !types.empty()) std::cout << "  (" << types << ")";
+    if (std::string types = ValuesText(attr); !types.empty()) std::cout << "  (" << types << ")";
     std::cout << "\n";
   }
   std::cout << "gradient: " << (def.gradient ? "yes" : def.not_differentiable ? "none; it stops here" : "none") << "\n";
-  std::cout << "example: " << Example(def) << "\n";
+  std::cout << "example: " << ExampleLine(def) << "\n";
 }
 
 int ListBlocks(const Registry& registry, const BlocksOptions& options) {
@@ -94,9 +71,32 @@ int ListBlocks(const Registry& registry, const BlocksOptions& options) {
   return kOk;
 }
 
+/// A page for each block, and README.md, the index.
+int WriteReference(const Registry& registry, const BlocksOptions& options) {
+  const std::filesystem::path folder = options.folder.empty() ? kDefaultFolder : options.folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  Status status = error ? PermissionDenied("cannot make the folder ", folder.string(), ": ", error.message()) : Status();
+  size_t pages = 0;
+  for (const auto& def : registry.blocks()) {
+    if (!status.ok() || (def->internal && !options.internal)) continue;
+    status = WriteFile((folder / (def->name + ".md")).string(), BlockMarkdown(registry, *def));
+    ++pages;
+  }
+  if (status.ok()) status = WriteFile((folder / "README.md").string(), IndexMarkdown(registry));
+  if (!status.ok()) {
+    Report(status, options.json);
+    return kFailed;
+  }
+  std::cout << pages << " pages in " << folder.string() << "; README.md is the index\n";
+  return kOk;
+}
+
 int RunBlocks(const BlocksOptions& options) {
   Registry registry = MakeCatalog();
+  const bool markdown = options.markdown->count() > 0;
   if (options.name.empty()) {
+    if (markdown) return WriteReference(registry, options);
     if (!options.json) return ListBlocks(registry, options);
     std::cout << WriteManifest(registry);
     return kOk;
@@ -106,7 +106,8 @@ int RunBlocks(const BlocksOptions& options) {
     Report(NotFound("there is no block '", options.name, "'").WithHint(DidYouMean(options.name, registry.Names())), options.json);
     return kFailed;
   }
-  if (options.json) std::cout << WriteManifest(*def) << "\n";
+  if (markdown) std::cout << BlockMarkdown(registry, *def);
+  else if (options.json) std::cout << WriteManifest(*def) << "\n";
   else PrintBlock(*def);
   return kOk;
 }
@@ -116,11 +117,16 @@ int RunBlocks(const BlocksOptions& options) {
 void AddBlocks(CLI::App& app, int& status) {
   auto options = std::make_shared<BlocksOptions>();
   CLI::App* command = AddCommand(app, "blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
-                                 "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json", status, options, RunBlocks);
+                                 "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json\n"
+                                 "  weft blocks --markdown docs/blocks", status, options, RunBlocks);
   command->add_option("name", options->name, "Block type, or another name of it")->type_name("NAME");
   command->add_option("--category", options->category, "Only blocks of this category")->type_name("CATEGORY");
   command->add_flag("--internal", options->internal, "Also list blocks that only gradients make");
   command->add_flag("--json", options->json, "Print as JSON");
+  options->markdown = command->add_option("--markdown", options->folder,
+                                          "Write the block reference, a page a block and an index; with NAME, print its page")
+                          ->expected(0, 1)
+                          ->type_name("[FOLDER]");
 }
 
 }  // namespace weft::cli

@@ -1,0 +1,72 @@
+// The block reference: a page for each block, with all that its declaration says, and an example that can be loaded.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/kit/program.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Catch::Matchers::Contains;
+using kit::ProgramResult;
+using kit::RunWeft;
+
+/// The JSON of the example.
+std::string ExampleOf(const std::string& page) {
+  constexpr std::string_view kOpen = "```json\n";
+  const size_t open = page.find(kOpen), close = page.find("```", open + kOpen.size());
+  if (open == std::string::npos || close == std::string::npos) return "";
+  return page.substr(open + kOpen.size(), close - open - kOpen.size());
+}
+
+}  // namespace
+
+TEST_CASE("weft blocks --markdown writes a page for each block and an index", "[cli]") {
+  kit::TemporaryFolder folder;
+  const fs::path pages = folder.path() / "docs" / "blocks";
+  const ProgramResult written = RunWeft({"blocks", "--markdown", pages.string()});
+  CHECK(written.status == 0);
+  CHECK_THAT(written.out, Contains("README.md is the index"));
+  const std::string index = kit::FileBytes(pages / "README.md");
+  std::vector<std::string> examples = {"check"};
+  for (const Json& block : Json::parse(RunWeft({"blocks", "--json"}).out)) {
+    const std::string name = block["block"];
+    if (block.value("internal", false)) continue;
+    INFO(name);
+    const std::string page = kit::FileBytes(pages / (name + ".md"));
+    CHECK(page.starts_with("# " + name + "\n"));
+    CHECK(page.find(block["summary"].get<std::string>()) != std::string::npos);
+    CHECK(index.find("[" + name + "](" + name + ".md)") != std::string::npos);
+    for (const char* ports : {"inputs", "outputs"}) {
+      for (const Json& port : block[ports]) CHECK(page.find("| `" + port["port"].get<std::string>() + "` |") != std::string::npos);
+    }
+    for (const Json& attr : block["attrs"]) CHECK(page.find("| `" + attr["name"].get<std::string>() + "_` |") != std::string::npos);
+    const std::string example = ExampleOf(page);
+    CHECK_FALSE(Json::parse(example, nullptr, false).is_discarded());
+    if (example.find("\"weft\": 1") == std::string::npos) continue;  // a line only
+    const fs::path file = folder.path() / (name + ".page.json");
+    kit::WriteBytes(file, example);
+    examples.push_back(file.string());
+  }
+  const ProgramResult checked = RunWeft(examples);
+  INFO(checked.err.substr(0, 4000));
+  CHECK(checked.status == 0);
+}
+
+TEST_CASE("weft blocks NAME --markdown prints one page", "[cli]") {
+  const ProgramResult page = RunWeft({"blocks", "BiasAddGrad", "--markdown"});
+  CHECK(page.status == 0);
+  CHECK_THAT(page.out, Contains("# BiasAddGrad") && Contains("| `out_backprop` |") && Contains("| `data_format_` |") && Contains("\"weft\": 1"));
+}
+
+TEST_CASE("weft blocks --markdown says where it cannot write", "[cli]") {
+  kit::TemporaryFolder folder;
+  kit::WriteBytes(folder.path() / "file", "");
+  const ProgramResult refused = RunWeft({"blocks", "--markdown", (folder.path() / "file").string()});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains("file"));
+}
+
+}  // namespace weft

@@ -1,0 +1,253 @@
+#include "tools/cli/reference.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "weft/block/manifest.h"
+
+namespace weft::cli {
+namespace {
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+const AttrSpec* AttrOf(const BlockDef& def, const std::string& name) {
+  const int index = def.FindAttr(name);
+  return index < 0 ? nullptr : &def.attrs[static_cast<size_t>(index)];
+}
+
+/// DT_FLOAT where the attribute takes it, or else the first type that it takes.
+DType TypeFor(const AttrSpec* attr) {
+  if (attr == nullptr || attr->allowed_types.empty()) return DType::kFloat;
+  if (attr->default_value && std::holds_alternative<DType>(*attr->default_value)) return std::get<DType>(*attr->default_value);
+  const auto& types = attr->allowed_types;
+  return std::find(types.begin(), types.end(), DType::kFloat) != types.end() ? DType::kFloat : types[0];
+}
+
+DType TypeFor(const BlockDef& def, const PortSpec& port) {
+  if (port.dtype != DType::kInvalid) return port.dtype;
+  return port.type_attr.empty() ? DType::kFloat : TypeFor(AttrOf(def, port.type_attr));
+}
+
+/// A value for an attribute that needs one.
+std::string ValueFor(const AttrSpec& attr) {
+  if (attr.default_value) return AttrText(*attr.default_value);
+  const int64_t least = std::max<int64_t>(attr.minimum.value_or(1), 1);
+  const auto repeated = [](int64_t times, const char* one) {
+    std::string list = "{";
+    for (int64_t i = 0; i < times; ++i) list += Cat(i == 0 ? "" : ",", one);
+    return list + "}";
+  };
+  switch (attr.type) {
+    case AttrType::kInt: return Cat(least);
+    case AttrType::kFloat: return "1";
+    case AttrType::kBool: return "false";
+    case AttrType::kString: return attr.allowed.empty() ? "name" : attr.allowed[0];
+    case AttrType::kType: return ToString(TypeFor(&attr));
+    case AttrType::kShape: return "{2}";
+    case AttrType::kInts: return repeated(attr.minimum ? least : 4, "1");
+    case AttrType::kFloats: return repeated(least, "1");
+    case AttrType::kStrings: return repeated(least, "name");
+    case AttrType::kTypes: return repeated(least, "DT_FLOAT");
+    case AttrType::kShapes: return repeated(least, "{2}");
+  }
+  return "";
+}
+
+/// What has no default, as a page writes it.
+std::string RequiredAttrs(const BlockDef& def) {
+  std::string attrs;
+  for (const AttrSpec& attr : def.attrs) {
+    if (!attr.inferred && !attr.default_value) attrs += Cat(attr.name, "_ = ", ValueFor(attr), ";");
+  }
+  return attrs;
+}
+
+std::string BlockLine(const std::string& id, const std::string& block, const std::string& attrs, const std::string& inputs) {
+  return Cat("{\"id\": \"", id, "\", \"block\": \"", block, "\"", attrs.empty() ? "" : Cat(", \"attrs\": \"", attrs, "\""),
+             inputs.empty() ? "" : Cat(", \"inputs\": {", inputs, "}"), "}");
+}
+
+bool IsHandle(const PortSpec& port) { return port.kind == PortKind::kTensor && port.dtype == DType::kResource; }
+
+size_t CommonLength(const std::string& a, const std::string& b) {
+  size_t longest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t length = longest + 1; i + length <= a.size() && b.find(a.substr(i, length)) != std::string::npos; ++length) longest = length;
+  }
+  return longest;
+}
+
+/// The block that gives a handle such as the port takes: a queue for queue_handle, a reader for ReaderRead's handle. Names tell.
+const BlockDef* MakerOfHandle(const Registry& registry, const BlockDef& def, const PortSpec& port) {
+  const std::string word = port.name.substr(0, port.name.find("handle"));
+  const std::string wanted = LowerCase(word.size() > 4 ? word.substr(0, word.find('_')) : def.name);
+  const BlockDef* maker = nullptr;
+  size_t common = 3;
+  for (const auto& other : registry.blocks()) {
+    const bool takes_handle = std::any_of(other->inputs.begin(), other->inputs.end(), IsHandle);
+    if (other->internal || other->outputs.empty() || !IsHandle(other->outputs[0]) || takes_handle) continue;
+    if (const size_t length = CommonLength(wanted, LowerCase(other->name)); length > common) {
+      common = length;
+      maker = other.get();
+    }
+  }
+  return maker;
+}
+
+struct PageLines {
+  const Registry& registry;
+  std::vector<std::string> lines;
+
+  /// Adds a block that gives a value to a port; gives the wire from it.
+  std::string AddSource(const BlockDef& def, const PortSpec& port, const std::string& id) {
+    const DType type = TypeFor(def, port);
+    if (port.kind == PortKind::kReference) {
+      if (port.resource) {
+        lines.push_back(BlockLine(id, "VarHandleOp", Cat("dtype_ = ", type, ";shape_ = {2};"), ""));
+        return id + ".resource";
+      }
+      const bool scalar = port.doc.find("scalar") != std::string::npos;
+      std::string values = type == DType::kString ? "\"a\", \"b\"" : type == DType::kBool ? "false, true" : "1, 2";
+      if (scalar) values.resize(values.find(','));
+      lines.push_back(BlockLine(id, "Variable", "", Cat("\"initvalues\": {\"dtype\": \"", type, "\", \"shape\": ", scalar ? "[]" : "[2]",
+                                                         ", \"values\": [", values, "]}")));
+      return id + ".ref";
+    }
+    if (const BlockDef* maker = IsHandle(port) ? MakerOfHandle(registry, def, port) : nullptr; maker != nullptr) {
+      const std::string inputs = AddSources(*maker, id + "_");
+      lines.push_back(BlockLine(id, maker->name, RequiredAttrs(*maker), inputs));
+      return Cat(id, ".", maker->outputs[0].name);
+    }
+    lines.push_back(BlockLine(id, "Placeholder", Cat("dtype_ = ", type, ";"), ""));
+    return id + ".output";
+  }
+
+  /// Adds blocks that feed the inputs; gives the text of the inputs.
+  std::string AddSources(const BlockDef& def, const std::string& prefix) {
+    std::string inputs;
+    for (const PortSpec& port : def.inputs) {
+      const bool list = port.list != PortList::kSingle;
+      std::string wires;
+      for (int k = 0; k < (list ? 2 : 1); ++k) {
+        const std::string id = list ? Cat(prefix, port.name, "_", k) : prefix + port.name;
+        wires += Cat(k == 0 ? "" : ", ", "\"", AddSource(def, port, id), "\"");
+      }
+      inputs += Cat(inputs.empty() ? "" : ", ", "\"", port.name, "\": ", list ? "[" : "", wires, list ? "]" : "");
+    }
+    return inputs;
+  }
+};
+
+/// An id that no input has.
+std::string IdFor(const BlockDef& def) {
+  const std::string id = LowerCase(def.name);
+  return def.FindInput(id) < 0 && id != "run" ? id : id + "_block";
+}
+
+/// Text in a cell of a table.
+std::string Cell(std::string text) {
+  for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) text.replace(at, 1, "\\|");
+  return text;
+}
+
+std::string PortTable(const char* title, const std::vector<PortSpec>& ports) {
+  if (ports.empty()) return "";
+  std::string text = Cat("\n## ", title, "\n\n| port | type | what it is |\n| --- | --- | --- |\n");
+  for (const PortSpec& port : ports) {
+    text += Cat("| `", port.name, "` | ", Cell(PortTypeText(port)), port.optional ? ", may be left open" : "", " | ", Cell(port.doc), " |\n");
+  }
+  return text;
+}
+
+std::string AttrTable(const BlockDef& def) {
+  if (def.attrs.empty()) return "";
+  std::string text = "\n## Attributes\n\n| attribute | type | default | values | what it is |\n| --- | --- | --- | --- | --- |\n";
+  for (const AttrSpec& attr : def.attrs) {
+    const std::string given = attr.default_value ? AttrText(*attr.default_value) : "";
+    const std::string fallback = attr.inferred ? "follows from the inputs" : !attr.default_value ? "must be given"
+                                 : given.empty() ? "empty" : Cat("`", given, "`");
+    text += Cat("| `", attr.name, "_` | ", AttrTypeName(attr.type), " | ", Cell(fallback), " | ", Cell(ValuesText(attr)), " | ", Cell(attr.doc),
+                " |\n");
+  }
+  return text;
+}
+
+std::string NamesText(const BlockDef& def) {
+  std::string text;
+  for (const std::string& alias : def.aliases) text += Cat(text.empty() ? "Also called " : ", ", "`", alias, "`");
+  if (!text.empty()) text += ".\n";
+  for (const auto& [spelling, port] : def.port_aliases) text += Cat("Some pages spell `", port, "` as `", spelling, "`.\n");
+  return text.empty() ? "" : "\n" + text;
+}
+
+const char* GradientText(const BlockDef& def) {
+  if (def.gradient != nullptr) return "The block has a gradient: `AddSymbolicGradients` goes through it.";
+  return def.not_differentiable ? "Gradients stop at this block." : "The block has no gradient: a gradient through it is refused.";
+}
+
+}  // namespace
+
+std::string ValuesText(const AttrSpec& attr) {
+  std::string text;
+  for (DType type : attr.allowed_types) text += Cat(text.empty() ? "" : " ", type);
+  for (const std::string& value : attr.allowed) text += Cat(text.empty() ? "" : " | ", value.empty() ? "\"\"" : value);
+  return text;
+}
+
+std::string ExampleLine(const BlockDef& def) {
+  std::string inputs;
+  for (const PortSpec& port : def.inputs) {
+    if (port.optional) continue;
+    const bool list = port.list != PortList::kSingle;
+    inputs += Cat(inputs.empty() ? "" : ", ", "\"", port.name, "\": ", list ? "[" : "", "\"other.output\"", list ? "]" : "");
+  }
+  return BlockLine(LowerCase(def.name), def.name, RequiredAttrs(def), inputs);
+}
+
+std::string ExamplePage(const Registry& registry, const BlockDef& def) {
+  PageLines made{registry, {}};
+  const std::string id = IdFor(def);
+  const std::string inputs = made.AddSources(def, "");
+  std::vector<std::string>& lines = made.lines;
+  lines.push_back(BlockLine(id, def.name, RequiredAttrs(def), inputs));
+  const PortSpec* output = def.outputs.empty() ? nullptr : &def.outputs[0];
+  const bool carries = output != nullptr && output->kind == PortKind::kTensor && !IsHandle(*output);
+  const std::string wire = carries ? Cat(id, ".", output->name, output->list != PortList::kSingle ? "[0]" : "") : Cat(id, ".operation");
+  lines.push_back(BlockLine("run", "ClientSession", "", Cat(carries ? "\"fetch_outputs\": [\"" : "\"run_outputs\": [\"", wire, "\"]")));
+  std::string page = Cat("{\n  \"weft\": 1,\n  \"page\": \"", id, "\",\n  \"blocks\": [\n");
+  for (size_t i = 0; i < lines.size(); ++i) page += Cat("    ", lines[i], i + 1 < lines.size() ? ",\n" : "\n");
+  return page + "  ]\n}\n";
+}
+
+std::string BlockMarkdown(const Registry& registry, const BlockDef& def) {
+  std::string text = Cat("# ", def.name, "\n\n", def.summary, def.details.empty() ? "" : " ", def.details, "\n", NamesText(def));
+  text += PortTable("Inputs", def.inputs) + PortTable("Outputs", def.outputs) + AttrTable(def);
+  if (def.structural == Structural::kNone) text += Cat("\n## Gradient\n\n", GradientText(def), "\n");
+  const bool alone = def.structural == Structural::kNone && def.category != "control_flow_ops" && def.name != "DestroyTemporaryVariable";
+  text += Cat("\n## Example\n\n```json\n", alone ? ExamplePage(registry, def) : ExampleLine(def) + "\n", "```\n");
+  return text + Cat("\nCategory ", def.category, "; [all blocks](README.md).\n");
+}
+
+std::string IndexMarkdown(const Registry& registry) {
+  std::map<std::string, std::map<std::string, const BlockDef*>> categories;
+  size_t count = 0;
+  for (const auto& def : registry.blocks()) {
+    if (def->internal) continue;
+    categories[def->category][def->name] = def.get();
+    ++count;
+  }
+  std::string text = Cat("# Blocks\n\n", count, " blocks, by category:");
+  for (const auto& [category, blocks] : categories) text += Cat(" [", category, "](#", LowerCase(category), ") (", blocks.size(), ")");
+  text += "\n";
+  for (const auto& [category, blocks] : categories) {
+    text += Cat("\n## ", category, "\n\n| block | what it does |\n| --- | --- |\n");
+    for (const auto& [name, def] : blocks) text += Cat("| [", name, "](", name, ".md) | ", Cell(def->summary), " |\n");
+  }
+  return text;
+}
+
+}  // namespace weft::cli
