@@ -114,51 +114,59 @@ void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, cons
   }
 }
 
-/// Channels first: one line of the plane of column `column`.
-template <class T>
-void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, const T* source, const T* weights, T* out) {
-  using A = LaneElement<T>;
-  constexpr int64_t kCount = kLanes<A>;
-  const TapGather& g = p.gather;
-  const TapAxis& width = g.axes[2];
-  const Place& place = p.place[2];
-  const int64_t inner = p.inner(), channel = line.picture * g.channels + column / (p.columns / p.groups) * inner;
-  for (int64_t begin = 0; begin < width.positions; begin += kCount) {
-    const int64_t end = std::min(begin + kCount, width.positions);
-    Lanes<A> sums = {};
-    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-      for (int64_t t = 0; t < width.taps; ++t) {
-        const int64_t left = width.at(begin, t);
-        const bool inside = width.step == 1 && left >= 0 && left + kCount <= width.source;
-        for (int64_t u = 0; u < inner; ++u) {
-          const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source;
-          Lanes<A> values;
-          if (inside) {
-            values = LoadLanes(from + left);
-          } else {
-            T read[kCount] = {};
-            GatherLine(width, from, width.offset + t * width.tap_step, begin, end, read);
-            values = LoadLanes(read);
-          }
-          sums += values * Broadcast<A>(ToLaneElement(weights[((tap + t) * inner + u) * p.columns + column]));
-        }
-      }
-    });
-    if (place.stride == 1) {
-      StoreSome(out + place.first + begin, sums, end - begin);
-    } else {
-      T made[kCount];
-      StoreLanes(made, sums);
-      for (int64_t w = begin; w < end; ++w) out[place.first + w * place.stride] = made[w - begin];
-    }
-  }
-}
-
 /// Positions [first, last) of an axis whose tap `t` is inside.
 std::pair<int64_t, int64_t> PositionsInside(const TapAxis& axis, int64_t t) {
   const int64_t start = axis.offset + t * axis.tap_step;
   const int64_t first = start >= 0 ? 0 : std::min((-start + axis.step - 1) / axis.step, axis.positions);
   return {first, start >= axis.source ? first : std::clamp((axis.source - start + axis.step - 1) / axis.step, first, axis.positions)};
+}
+
+/// sums[i] += from[i * step] * weight.
+template <class T, class A>
+void AddScaled(const T* from, int64_t step, A weight, A* sums, int64_t count) {
+  if constexpr (std::is_same_v<T, half>) {
+    for (; step == 1 && count >= kLanes<A>; count -= kLanes<A>, from += kLanes<A>, sums += kLanes<A>) {
+      StoreLanes(sums, LoadLanes(sums) + LoadLanes(from) * weight);
+    }
+  }
+  if (step == 1) {
+    for (int64_t i = 0; i < count; ++i) sums[i] += ToLaneElement(from[i]) * weight;
+  } else {
+    for (int64_t i = 0; i < count; ++i) sums[i] += ToLaneElement(from[i * step]) * weight;
+  }
+}
+
+/// Channels first: one line of the plane of column `column`.
+template <class T>
+void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, const T* source, const T* weights, T* out) {
+  using A = LaneElement<T>;
+  constexpr int64_t kPart = 512;  // positions made at a time
+  const TapGather& g = p.gather;
+  const TapAxis& width = g.axes[2];
+  const Place& place = p.place[2];
+  const int64_t inner = p.inner(), channel = line.picture * g.channels + column / (p.columns / p.groups) * inner;
+  A sums[kPart];
+  for (int64_t begin = 0; begin < width.positions; begin += kPart) {
+    const int64_t end = std::min(begin + kPart, width.positions);
+    std::fill_n(sums, end - begin, A(0));
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      for (int64_t t = 0; t < width.taps; ++t) {
+        const auto [inside, outside] = PositionsInside(width, t);
+        const int64_t first = std::max(inside, begin), count = std::min(outside, end) - first;
+        for (int64_t u = 0; u < inner && count > 0; ++u) {
+          const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source;
+          const A weight = ToLaneElement(weights[((tap + t) * inner + u) * p.columns + column]);
+          AddScaled(from + width.at(first, t), width.step, weight, sums + (first - begin), count);
+        }
+      }
+    });
+    T* to = out + place.first + begin * place.stride;
+    if (place.stride == 1) {
+      for (int64_t w = 0; w < end - begin; ++w) to[w] = FromLaneElement<T>(sums[w]);
+    } else {
+      for (int64_t w = 0; w < end - begin; ++w) to[w * place.stride] = FromLaneElement<T>(sums[w]);
+    }
+  }
 }
 
 template <class T, int kVectors>
@@ -191,29 +199,38 @@ void SumLine(const FilterSum& s, const Columns<T, kVectors>& columns, const Line
   });
 }
 
-/// Channels first: a line of the gradient's plane of `column` times what its taps read.
+/// Channels first: lines [begin, end) of one picture's plane of `column` times what their taps read.
 template <class T>
-void SumPlaneLine(const FilterSum& s, int64_t column, const Line& line, const T* source, const T* row, Accumulator<T>* filter) {
+void SumPlaneLines(const FilterSum& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
+                   Accumulator<T>* filter) {
   using A = LaneElement<T>;
   constexpr int64_t kCount = kLanes<A>;
   const TapGather& g = s.gather;
-  const TapAxis& width = g.axes[2];
-  const int64_t inner = s.inner(), channel = line.picture * g.channels + column / (s.columns / s.groups) * inner;
-  line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-    for (int64_t t = 0; t < width.taps; ++t) {
-      const auto [first, last] = PositionsInside(width, t);
-      for (int64_t u = 0; u < inner; ++u) {
-        const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source + width.at(0, t);
-        Lanes<A> sums = {};
+  const auto& [depth, height, width] = g.axes;
+  const int64_t inner = s.inner(), plane_lines = depth.positions * height.positions, picture = begin / plane_lines;
+  const int64_t channel = picture * g.channels + column / (s.columns / s.groups) * inner;
+  const T* const plane = gradient + (picture * s.columns + column) * plane_lines * width.positions;
+  for (int64_t tap = 0; tap < g.taps(); ++tap) {
+    const int64_t td = tap / (height.taps * width.taps), th = tap / width.taps % height.taps, tw = tap % width.taps;
+    const auto [first, last] = PositionsInside(width, tw);
+    for (int64_t u = 0; u < inner; ++u) {
+      Lanes<A> sums = {};
+      A rest = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        const Line line(g, i);
+        const int64_t d = depth.at(line.d, td), h = height.at(line.h, th);
+        if (!depth.inside(d) || !height.inside(h)) continue;
+        const T* from = source + (((channel + u) * depth.source + d) * height.source + h) * width.source + width.at(0, tw);
+        const T* row = plane + i % plane_lines * width.positions;
         int64_t w = first;
         for (; width.step == 1 && w + kCount <= last; w += kCount) sums += LoadLanes(from + w) * LoadLanes(row + w);
-        A sum;
-        FoldLanes<1, A>(sums, &sum);
-        for (; w < last; ++w) sum += ToLaneElement(from[w * width.step]) * ToLaneElement(row[w]);
-        filter[((tap + t) * inner + u) * s.columns + column] += sum;
+        for (; w < last; ++w) rest += ToLaneElement(from[w * width.step]) * ToLaneElement(row[w]);
       }
+      A sum;
+      FoldLanes<1, A>(sums, &sum);
+      filter[(tap * inner + u) * s.columns + column] += sum + rest;
     }
-  });
+  }
 }
 
 }  // namespace
@@ -249,20 +266,19 @@ void SumChannelTaps(const FilterSum& s, const T* source, const T* gradient, int6
   const TapGather& g = s.gather;
   const int64_t positions = g.axes[2].positions;
   std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
-  for (int64_t i = begin; i < end; ++i) {
-    const Line line(g, i);
-    if (g.channels_first) {
-      const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
-      for (int64_t column = 0; column < s.columns; ++column) {
-        const T* row = gradient + ((line.picture * s.columns + column) * plane_lines + i % plane_lines) * positions;
-        SumPlaneLine(s, column, line, source, row, filter);
-      }
-    } else {
-      const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
-      ForColumns<T>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
-        SumLine(s, columns, line, source, gradient + i * positions * s.columns, gradient_end, filter);
-      });
+  if (g.channels_first) {
+    const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
+    for (int64_t first = begin, last; first < end; first = last) {
+      last = std::min(end, (first / plane_lines + 1) * plane_lines);
+      for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter);
     }
+    return;
+  }
+  const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
+  for (int64_t i = begin; i < end; ++i) {
+    ForColumns<T>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
+      SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter);
+    });
   }
 }
 
