@@ -26,20 +26,25 @@ void StoreSome(T* p, Lanes<LaneElement<T>> v, int64_t count) {
   std::copy_n(all, count, p);
 }
 
-/// The line of positions `index` of a picture, and the lines of the source that its taps read.
+/// Positions [first, last) of an axis whose tap `t` is inside.
+std::pair<int64_t, int64_t> PositionsInside(const TapAxis& axis, int64_t t) {
+  const int64_t start = axis.offset + t * axis.tap_step;
+  const int64_t first = start >= 0 ? 0 : std::min((-start + axis.step - 1) / axis.step, axis.positions);
+  return {first, start >= axis.source ? first : std::clamp((axis.source - start + axis.step - 1) / axis.step, first, axis.positions)};
+}
+
+/// The line of positions `index`, and the lines of taps [d_first, d_last) x [h_first, h_last) that are inside.
 struct Line {
-  int64_t picture, d, h;
+  int64_t picture, d, h, front, top, d_first, d_last, h_first, h_last;
   Line(const TapGather& g, int64_t index)
       : picture(index / (g.axes[0].positions * g.axes[1].positions)), d(index / g.axes[1].positions % g.axes[0].positions),
-        h(index % g.axes[1].positions) {}
+        h(index % g.axes[1].positions), front(g.axes[0].at(d, 0)), top(g.axes[1].at(h, 0)), d_first(g.axes[0].first_tap(front)),
+        d_last(g.axes[0].last_tap(front, d_first)), h_first(g.axes[1].first_tap(top)), h_last(g.axes[1].last_tap(top, h_first)) {}
 
   /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside.
   template <class Body>
   void ForTapLines(const TapGather& g, Body&& body) const {
     const auto& [depth, height, width] = g.axes;
-    const int64_t front = depth.at(d, 0), top = height.at(h, 0);
-    const int64_t d_first = depth.first_tap(front), d_last = depth.last_tap(front, d_first);
-    const int64_t h_first = height.first_tap(top), h_last = height.last_tap(top, h_first);
     for (int64_t td = d_first; td < d_last; ++td) {
       for (int64_t th = h_first; th < h_last; ++th) {
         body((td * height.taps + th) * width.taps, (front + td * depth.tap_step) * height.source + top + th * height.tap_step);
@@ -95,8 +100,10 @@ void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, cons
   const T* const picture = source + line.picture * g.pixels() * g.channels;
   const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
   const Place& place = p.place[2];
+  const int64_t all_first = PositionsInside(width, 0).first, all_last = PositionsInside(width, width.taps - 1).second;
   for (int64_t w = 0; w < width.positions; ++w) {
-    const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
+    const bool all = w >= all_first && w < all_last;  // every tap is inside
+    const int64_t left = width.at(w, 0), first = all ? 0 : width.first_tap(left), last = all ? width.taps : width.last_tap(left, first);
     Lanes<A> sums[kVectors] = {};
     line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
       const T* pixel = picture + (source_line * width.source + left + first * width.tap_step) * g.channels;
@@ -112,13 +119,6 @@ void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, cons
     T* to = out + (place.first + w * place.stride) * p.columns + columns.first;
     for (int v = 0; v < kVectors; ++v) StoreSome(to + v * kLanes<A>, sums[v], columns.count - v * kLanes<A>);
   }
-}
-
-/// Positions [first, last) of an axis whose tap `t` is inside.
-std::pair<int64_t, int64_t> PositionsInside(const TapAxis& axis, int64_t t) {
-  const int64_t start = axis.offset + t * axis.tap_step;
-  const int64_t first = start >= 0 ? 0 : std::min((-start + axis.step - 1) / axis.step, axis.positions);
-  return {first, start >= axis.source ? first : std::clamp((axis.source - start + axis.step - 1) / axis.step, first, axis.positions)};
 }
 
 /// sums[i] += from[i * step] * weight.
