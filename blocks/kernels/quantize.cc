@@ -47,12 +47,14 @@ T Saturated(float v) {
 
 template <class T, Rounding kRounding>
 void QuantizeScaled(const ScaledQuantizer& q, const float* values, T* levels, int64_t n) {
+  // Copies: bytes that are written might be the quantizer's, as far as the compiler knows.
+  const float low = q.range.min, high = q.range.max, subtract = q.subtract, scale = q.scale, add = q.add;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     float v = values[i];
-    v = v < q.range.max ? v : q.range.max;
-    v = v > q.range.min ? v : q.range.min;
-    v = Rounded<kRounding>((v - q.subtract) * q.scale + q.add);
+    v = v < high ? v : high;
+    v = v > low ? v : low;
+    v = Rounded<kRounding>((v - subtract) * scale + add);
     // 2^31 is what the end of a 32-bit range may come to.
     levels[i] = sizeof(T) == 4 && v >= 2147483648.0f ? std::numeric_limits<T>::max() : Saturated<T>(v);
   }
@@ -120,8 +122,9 @@ void Dequantize(const Dequantizer& d, const T* levels, float* values, int64_t n)
 
 template <class T>
 void Quantize(const Quantizer& q, const float* values, T* levels, int64_t n) {
+  const float scale = q.scale, shift = q.shift;
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) levels[i] = Saturated<T>(RoundAway(values[i] * q.scale) - q.shift);
+  for (int64_t i = 0; i < n; ++i) levels[i] = Saturated<T>(RoundAway(values[i] * scale) - shift);
 }
 
 template <class T>
