@@ -125,22 +125,39 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
   }
 }
 
+/// What the windows along a line see, some of them at a time. It is the same for all lines, so a task keeps it.
+template <class Axis>
+struct LineSpans {
+  explicit LineSpans(const Axis& axis) : axis(axis) {}
+  /// Knows window o, and as many behind it as there is room for.
+  void Reach(int64_t o) {
+    if (o >= begin && o < end) return;
+    begin = o;
+    end = std::min(axis.out, o + kPoolLine);
+    for (int64_t i = begin; i < end; ++i) {
+      firsts[i - begin] = axis.first(i);
+      lasts[i - begin] = axis.last(i);
+    }
+  }
+
+  const Axis& axis;
+  int64_t begin = 0, end = 0;
+  int64_t firsts[kPoolLine], lasts[kPoolLine];
+};
+
 /// Few channels: first the lines are reduced, element by element, to one line, then each window along it.
 template <class Reduction, class S, class T, class P>
-void PoolLineByParts(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
+void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::AxisType>& spans, Accumulator<S> start, const S* in,
+                     T* out) {
   using A = Accumulator<S>;
-  const auto& width = p.axes[2];
   const int64_t pixels = kPoolLine / p.channels;
   A reduced[kPoolLine], buffer[kPoolLine], carried[kFewChannels];
-  int64_t firsts[kPoolLine], lasts[kPoolLine];
-  for (int64_t o = 0; o < width.out;) {
+  for (int64_t o = 0; o < p.axes[2].out;) {
     // The windows [o, o + windows) fit the buffer together, or one alone does not and comes in parts.
-    int64_t windows = 0;
-    do {
-      firsts[windows] = width.first(o + windows);
-      lasts[windows] = width.last(o + windows);
-      ++windows;
-    } while (o + windows < width.out && windows < kPoolLine && width.last(o + windows) - firsts[0] <= pixels);
+    spans.Reach(o);
+    const int64_t *const firsts = spans.firsts + (o - spans.begin), *const lasts = spans.lasts + (o - spans.begin);
+    int64_t windows = 1;
+    while (o + windows < spans.end && lasts[windows] - firsts[0] <= pixels) ++windows;
     const int64_t last = std::max(firsts[0], lasts[windows - 1]);
     for (int64_t part = firsts[0], part_end = part; part == firsts[0] || part < last; part = part_end) {
       part_end = std::min(last, part + pixels);
@@ -188,12 +205,16 @@ void ForPoolLines(const P& p, Workers& workers, Body&& body) {
 /// out = the reduction of what each window sees.
 template <class Reduction, class S, class T, class P>
 void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> start = Reduction::kStart) {
-  ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
-    if (p.channels < kFewChannels) {
-      PoolLineByParts<Reduction>(p, line, start, in, out + pixel * p.channels);
-    } else {
+  if (p.empty() || p.out_pixels() == 0) return;
+  const int64_t line_size = p.axes[2].out * p.channels;
+  if (p.channels >= kFewChannels) {
+    return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
       PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels);
-    }
+    });
+  }
+  workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
+    LineSpans<typename P::AxisType> spans(p.axes[2]);
+    for (int64_t i = begin; i < end; ++i) PoolLineByParts<Reduction>(p, PoolLine<P>(p, i), spans, start, in, out + i * line_size);
   });
 }
 
