@@ -133,16 +133,20 @@ constexpr auto Run = [](const Levels& levels, RunContext& ctx) {
 Result<Levels> PlanChannels(PlanContext& ctx) {
   ctx.set(outputs, ctx.shape(inputs));
   WEFT_ASSIGN_OR_RETURN(const Levels levels, ReadChannels(ctx, inputs, min, max));
-  ctx.set_scratch(levels.tensor.slices * static_cast<int64_t>(sizeof(FakeQuantizer)));
+  ctx.set_scratch(levels.tensor.slices * static_cast<int64_t>(4 * sizeof(float)));
   return levels;
 }
 constexpr auto RunChannels = [](const Levels& levels, RunContext& ctx) {
+  const int64_t channels = levels.tensor.slices;
   const auto lows = ctx.in<float>(min), highs = ctx.in<float>(max);
-  const auto channels = ctx.scratch<FakeQuantizer>();
-  for (int64_t c = 0; c < levels.tensor.slices; ++c) channels[c] = levels.Of({lows[c], highs[c]});
+  const kernels::FakeQuantizers quantizers(ctx.scratch<float>().data(), channels);
+  for (int64_t c = 0; c < channels; ++c) quantizers.Set(c, levels.Of({lows[c], highs[c]}));
   const float* from = ctx.in<float>(inputs).data();
   float* to = ctx.out<float>(outputs).data();
-  ForSlices(ctx, levels.tensor, [&](int64_t c, int64_t first, int64_t n) { kernels::FakeQuantize(channels[c], from + first, to + first, n); });
+  const int64_t grain = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(channels, 4));
+  ctx.workers().For(levels.tensor.outer, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) kernels::FakeQuantize(quantizers, from + row * channels, to + row * channels, channels);
+  });
 };
 
 template <const char* kGradientBlock>

@@ -197,6 +197,17 @@ void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t 
   }
 }
 
+void FakeQuantize(const FakeQuantizers& q, const float* from, float* to, int64_t n) {
+  const FakeQuantizers c = q;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    float v = from[i];
+    v = v < c.max[i] ? v : c.max[i];
+    v = v > c.min[i] ? v : c.min[i];
+    to[i] = std::floor((v - c.min[i]) / c.scale[i] - c.zero[i] + 0.5f) * c.scale[i];
+  }
+}
+
 template <class T>
 RoundTrip<T> MakeRoundTrip(T min, T max, bool is_signed, int64_t bits, bool narrow) {
   const int64_t lowest = is_signed ? -(int64_t{1} << (bits - 1)) + (narrow ? 1 : 0) : 0;

@@ -105,6 +105,21 @@ struct FakeQuantizer {
 FakeQuantizer MakeFakeQuantizer(QuantizedRange range, int64_t bits, bool narrow, bool multiply);
 void FakeQuantize(const FakeQuantizer& q, const float* from, float* to, int64_t n);
 
+/// Quantizers of neighbouring channels, side by side; they divide.
+struct FakeQuantizers {
+  float *min, *max, *scale, *zero;
+  /// Of n channels, in 4 * n floats of memory.
+  FakeQuantizers(float* at, int64_t n) : min(at), max(at + n), scale(at + 2 * n), zero(at + 3 * n) {}
+  void Set(int64_t channel, const FakeQuantizer& q) const {
+    min[channel] = q.nothing ? 0.0f : q.range.min;
+    max[channel] = q.nothing ? 0.0f : q.range.max;
+    scale[channel] = q.nothing ? 1.0f : q.scale;
+    zero[channel] = q.nothing ? 0.0f : q.zero;
+  }
+};
+/// Element i by quantizer i.
+void FakeQuantize(const FakeQuantizers& q, const float* from, float* to, int64_t n);
+
 /// round(clamp(value, range) * scale) * inverse; `clamp` only where the range was given.
 template <class T>
 struct RoundTrip {
