@@ -39,6 +39,7 @@ template <class Op, class A, class T>
 void Update(A* table, const T* updates, const RowUpdates& u, int64_t first, int64_t last) {
   const Op op;
   const int64_t columns = last - first;
+  if (columns == 0) return;  // rows of nothing have no update to read
   for (int64_t i = 0; i < u.count; ++i) {
     if (u.rows[i] < 0) continue;
     A* row = table + u.rows[i] * u.width + first;
