@@ -59,7 +59,8 @@ constexpr Exception kExceptions[] = {
 };
 
 bool Excepted(const std::string& what, const std::string& where) {
-  return std::any_of(std::begin(kExceptions), std::end(kExceptions), [&](const Exception& e) { return e.what == what && e.where == where; });
+  const auto same = [&](const Exception& e) { return e.what == what && e.where == where; };
+  return std::any_of(std::begin(kExceptions), std::end(kExceptions), same);
 }
 
 json Facts() {
@@ -111,8 +112,8 @@ void ComparePorts(const json& ours, const json& facts) {
   }
 }
 
-/// A block takes at least the types of TensorFlow's kernels that its declaration allows, or all that are allowed where no kernels are known;
-/// and none that neither kernels nor declaration name.
+/// A block takes at least the types of TensorFlow's kernels that its declaration allows, or all that are allowed where no kernels are
+/// known; and none that neither kernels nor declaration name.
 void CompareTypes(const std::string& where, const json& ours, const json& fact, const json& kernels) {
   if (Excepted("types", where)) return;
   const Names taken = TypesOf(Get(ours, "allowed")), allowed = TypesOf(Get(fact, "allowed"));

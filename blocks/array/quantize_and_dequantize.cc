@@ -30,7 +30,8 @@ constexpr In<2> input_max{"input_max", "T", "the largest number, of the same sha
 constexpr Out<0> output{"output", "T", "the shape of input"};
 constexpr Attr<bool> signed_input{"signed_input", "true", "integers below zero as well; false: from 0 on"};
 constexpr Attr<int64_t> num_bits{"num_bits", "8", "bits of an integer: 1 to 61, or 62 where signed_input is false"};
-constexpr Attr<bool> range_given{"range_given", "false", "use input_min and input_max, and cut numbers to them; false: the range of the input"};
+constexpr Attr<bool> range_given{"range_given", "false",
+    "use input_min and input_max, and cut numbers to them; false: the range of the input"};
 constexpr Attr<TripRounding> round_mode{"round_mode", "HALF_TO_EVEN", "where halves go"};
 constexpr Attr<bool> narrow_range{"narrow_range", "false", "the lowest integer is not used"};
 constexpr Attr<int64_t> axis{"axis", "-1", "the axis along which each slice has a range of its own; -1: one range for all"};
@@ -136,8 +137,8 @@ Status Gradient(GradientBuilder& g) {
 
 BlockDef QuantizeAndDequantizeV2() {
   return Block("QuantizeAndDequantizeV2", "What numbers become when they are quantized and back.")
-      .Details("The scale is the largest at which both ends of the range are integers of num_bits; zero stays zero. The gradient is handed on "
-               "as it is.")
+      .Details("The scale is the largest at which both ends of the range are integers of num_bits; zero stays zero. The gradient is "
+               "handed on as it is.")
       .Ports(input, input_min, input_max, output)
       .Attrs(signed_input, num_bits, range_given)
       .Types("T", TypeList<float, double>{})

@@ -27,8 +27,9 @@ struct Joint {
 
 Status CheckEnds(const PlanContext& ctx) {
   for (int k = 0; k < ctx.count(values); ++k) {
-    if (!ctx.shape(input_mins, k).scalar()) return ctx.Error(input_mins, "needs scalars, found shape ", ctx.shape(input_mins, k), " at ", k);
-    if (!ctx.shape(input_maxes, k).scalar()) return ctx.Error(input_maxes, "needs scalars, found shape ", ctx.shape(input_maxes, k), " at ", k);
+    const Shape &low = ctx.shape(input_mins, k), &high = ctx.shape(input_maxes, k);
+    if (!low.scalar()) return ctx.Error(input_mins, "needs scalars, found shape ", low, " at ", k);
+    if (!high.scalar()) return ctx.Error(input_maxes, "needs scalars, found shape ", high, " at ", k);
   }
   return {};
 }

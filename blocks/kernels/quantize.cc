@@ -90,7 +90,8 @@ float NumberOf(int64_t level, QuantizedRange range, QuantizedLimits limits) {
   return static_cast<float>(static_cast<double>(start) + above * scale);
 }
 
-QuantizedRange ProductRange(QuantizedRange a, QuantizedLimits a_limits, QuantizedRange b, QuantizedLimits b_limits, QuantizedLimits limits) {
+QuantizedRange ProductRange(QuantizedRange a, QuantizedLimits a_limits, QuantizedRange b, QuantizedLimits b_limits,
+                            QuantizedLimits limits) {
   const float a_level = (a.max - a.min) / static_cast<float>(a_limits.steps());
   const float b_level = (b.max - b.min) / static_cast<float>(b_limits.steps());
   const float level = a_level * b_level;
@@ -155,7 +156,8 @@ FixedRequantizer MakeFixedRequantizer(QuantizedRange from, QuantizedRange to) {
   const float middle = static_cast<float>((from.min + from.max) / 2.0);
   FixedRequantizer r;
   r.scale = ToLevel(255.0 * kOne * from_size / to_size, 0);
-  r.offset = ToLevel(middle * inverse * static_cast<float>(kOne), 0) - ToLevel(static_cast<double>(kOne) * (to.min * 255.0) / to_size, 0) + kOne / 2;
+  const int64_t to_start = ToLevel(static_cast<double>(kOne) * (to.min * 255.0) / to_size, 0);
+  r.offset = ToLevel(middle * inverse * static_cast<float>(kOne), 0) - to_start + kOne / 2;
   return r;
 }
 

@@ -33,7 +33,9 @@ Result<Factors> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(f.loops, PlanBroadcastPorts(ctx, x, y));
   // As TensorFlow has it: nothing cannot be stretched over a vector.
   const bool stretched = ctx.shape(x) != ctx.shape(y) && f.x.count != 1 && f.y.count != 1;
-  if (stretched && f.loops.count == 0) return ctx.Error(y, "needs at least one element to stretch, found shapes ", ctx.shape(x), " and ", ctx.shape(y));
+  if (stretched && f.loops.count == 0) {
+    return ctx.Error(y, "needs at least one element to stretch, found shapes ", ctx.shape(x), " and ", ctx.shape(y));
+  }
   ctx.set_scratch((f.x.count + f.y.count) * static_cast<int64_t>(sizeof(int32_t)));
   return f;
 }

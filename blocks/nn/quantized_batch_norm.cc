@@ -102,8 +102,8 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
 BlockDef QuantizedBatchNormWithGlobalNormalization() {
   return Block("QuantizedBatchNormWithGlobalNormalization", "Normalises quantized pictures by given means and variances of their channels.")
       .Details("Computes in fixed point with 11 bits behind the point; products wrap at 32 bits.")
-      .Ports(t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma_port, gamma_min, gamma_max, result, result_min,
-             result_max)
+      .Ports(t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma_port, gamma_min, gamma_max, result,
+             result_min, result_max)
       .Types("Tinput", TypeList<quint8>{})
       .Attrs(out_type)
       .Types("out_type", kQuantizedSums)

@@ -76,7 +76,8 @@ bool IsHandle(const PortSpec& port) { return port.kind == PortKind::kTensor && p
 size_t CommonLength(const std::string& a, const std::string& b) {
   size_t longest = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    for (size_t length = longest + 1; i + length <= a.size() && b.find(a.substr(i, length)) != std::string::npos; ++length) longest = length;
+    size_t length = longest + 1;
+    while (i + length <= a.size() && b.find(a.substr(i, length)) != std::string::npos) longest = length++;
   }
   return longest;
 }
@@ -158,7 +159,8 @@ std::string PortTable(const char* title, const std::vector<PortSpec>& ports) {
   if (ports.empty()) return "";
   std::string text = Cat("\n## ", title, "\n\n| port | type | what it is |\n| --- | --- | --- |\n");
   for (const PortSpec& port : ports) {
-    text += Cat("| `", port.name, "` | ", Cell(PortTypeText(port)), port.optional ? ", may be left open" : "", " | ", Cell(port.doc), " |\n");
+    const char* open = port.optional ? ", may be left open" : "";
+    text += Cat("| `", port.name, "` | ", Cell(PortTypeText(port)), open, " | ", Cell(port.doc), " |\n");
   }
   return text;
 }
@@ -170,8 +172,8 @@ std::string AttrTable(const BlockDef& def) {
     const std::string given = attr.default_value ? AttrText(*attr.default_value) : "";
     const std::string fallback = attr.inferred ? "follows from the inputs" : !attr.default_value ? "must be given"
                                  : given.empty() ? "empty" : Cat("`", given, "`");
-    text += Cat("| `", attr.name, "_` | ", AttrTypeName(attr.type), " | ", Cell(fallback), " | ", Cell(ValuesText(attr)), " | ", Cell(attr.doc),
-                " |\n");
+    text += Cat("| `", attr.name, "_` | ", AttrTypeName(attr.type), " | ", Cell(fallback), " | ", Cell(ValuesText(attr)), " | ");
+    text += Cell(attr.doc) + " |\n";
   }
   return text;
 }
