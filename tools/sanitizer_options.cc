@@ -1,8 +1,10 @@
 // What the sanitizers of a build with WEFT_SANITIZE are told; part of every program of such a build.
 
-/// An allocation that is far too large gives null, as it does without AddressSanitizer, so that its refusal can be tested.
+/// An allocation that is far too large gives null, as it does without sanitizers, so that its refusal can be tested.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
 /// The font library keeps its configuration, which texts in pictures need, until the process ends.
 extern "C" const char* __lsan_default_suppressions();
