@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <iostream>
 #include <mutex>
@@ -27,15 +29,17 @@ struct RunCommand {
 // The sessions that run, for the signal handler. Written before the handler is set and cleared after it is taken away.
 constexpr size_t kMostSessions = 256;
 Session* running_sessions[kMostSessions];
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void OnInterrupt(int) {
   // The second interrupt ends the program at once.
-  if (interrupted) _exit(130);
-  interrupted = 1;
+  if (interrupted.exchange(true)) _exit(130);
+  const int error = errno;
   for (Session* session : running_sessions) {
     if (session != nullptr) session->Cancel();
   }
+  errno = error;
 }
 
 class InterruptGuard {
