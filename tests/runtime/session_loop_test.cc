@@ -343,6 +343,51 @@ TEST_CASE("Loops of random steps compute what they should", "[loops]") {
   }
 }
 
+/// A loop in a loop that updates a variable, with some wires pulled out and put in elsewhere.
+std::vector<std::string> Rewired(unsigned seed) {
+  std::vector<std::string> blocks = {Variable("v", Int(0))};
+  AddCounter(blocks, "i", Int(3));
+  AddVariable(blocks, "s", Int(0), "s_b.z");
+  AddCounter(blocks, "j", "i_s.output_true", "u");
+  AddVariable(blocks, "t", "i_b.z", "t_b.z", "u");
+  blocks.push_back(Block("t_b", "Add", {{"x", "t_s.output_true"}, {"y", "j_s.output_true"}}));
+  blocks.push_back(Block("s_b", "Add", {{"x", "s_s.output_true"}, {"y", "t_x.output"}}));
+  blocks.push_back(Block("grow", "AssignAdd", {{"ref", "v.ref"}, {"value", "s_s.output_true"}}));
+  blocks.push_back(Block("after", "Negate", {{"x", "s_x.output"}}));
+  const char* wires[] = {"v.ref", "i_e.output", "i_m.output", "i_m.value_index", "i_s.output_true", "i_s.output_false", "i_b.z", "i_n.output",
+                         "i_x.output", "s_m.output", "s_s.output_true", "s_n.output", "s_x.output", "w_c.output", "i_less.z", "j_e.output",
+                         "j_m.output", "j_s.output_true", "j_s.output_false", "j_n.output", "j_x.output", "u_c.output", "t_m.output",
+                         "t_s.output_true", "t_x.output", "t_b.z", "s_b.z", "grow.output_ref", "after.y"};
+  std::mt19937 random(seed);
+  for (unsigned mutations = 1 + random() % 3; mutations > 0;) {
+    std::string& block = blocks[random() % blocks.size()];
+    const std::string old = Cat("\"", wires[random() % std::size(wires)], "\"");
+    size_t at = block.find(old);
+    if (at == std::string::npos) continue;
+    block.replace(at, old.size(), Cat("\"", wires[random() % std::size(wires)], "\""));
+    --mutations;
+  }
+  return blocks;
+}
+
+TEST_CASE("Loops that are wired wrongly do no harm", "[loops]") {
+  int ran = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    INFO("seed " << seed);
+    TestPage page(Rewired(seed));
+    Session session(page.scope(), page.graph().DefaultSession(), seed % 2 ? Keep::kAll : Keep::kAsked);
+    Diagnostics found;
+    session.Prepare(found);
+    RunOptions options;
+    options.deadline = Clock::now() + std::chrono::milliseconds(5);
+    bool ok = session.Run(options).ok();
+    ran += ok;
+    if (!ok) continue;
+    for (const auto& [name, value] : session.Results()) (void)session.Get(value).ok();
+  }
+  CHECK(ran > 0);
+}
+
 TEST_CASE("Pages write down their loops' faults once", "[loops]") {
   auto errors = [](std::vector<std::string> blocks) { return TestPage(blocks).errors(); };
   std::vector<std::string> blocks;
