@@ -77,6 +77,9 @@
   BLOCK(math, Cos) \
   BLOCK(math, Cosh) \
   BLOCK(state, CountUpTo) \
+  BLOCK(image_ops, CropAndResize) \
+  BLOCK(image_ops, CropAndResizeGradBoxes) \
+  BLOCK(image_ops, CropAndResizeGradImage) \
   BLOCK(math, Cross) \
   BLOCK(math, Cumprod) \
   BLOCK(math, Cumsum) \
@@ -98,6 +101,8 @@
   BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
+  BLOCK(data_flow_ops, DynamicPartition) \
+  BLOCK(data_flow_ops, DynamicStitch) \
   BLOCK(array_ops, EditDistance) \
   BLOCK(nn, Elu) \
   BLOCK(nn, EluGrad) \
@@ -147,6 +152,7 @@
   BLOCK(array_ops, GatherV2Grad) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
+  BLOCK(image_ops, HSVToRGB) \
   BLOCK(logging_ops, HistogramSummary) \
   BLOCK(array_ops, Identity) \
   BLOCK(math, Igamma) \
@@ -248,6 +254,7 @@
   BLOCK(data_flow_ops, QueueEnqueue) \
   BLOCK(data_flow_ops, QueueEnqueueMany) \
   BLOCK(data_flow_ops, QueueSize) \
+  BLOCK(image_ops, RGBToHSV) \
   BLOCK(random, RandomGamma) \
   BLOCK(random, RandomGammaGrad) \
   BLOCK(random, RandomNormal) \
@@ -258,6 +265,7 @@
   BLOCK(random, RandomUniformInt) \
   BLOCK(math, Range) \
   BLOCK(array_ops, Rank) \
+  BLOCK(io_ops, ReadFile) \
   BLOCK(state, ReadVariableOp) \
   BLOCK(io_ops, ReaderNumRecordsProduced) \
   BLOCK(io_ops, ReaderNumWorkUnitsCompleted) \
@@ -279,6 +287,12 @@
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(image_ops, ResizeBicubic) \
+  BLOCK(image_ops, ResizeBicubicGrad) \
+  BLOCK(image_ops, ResizeBilinear) \
+  BLOCK(image_ops, ResizeBilinearGrad) \
+  BLOCK(image_ops, ResizeNearestNeighbor) \
+  BLOCK(image_ops, ResizeNearestNeighborGrad) \
   BLOCK(training, ResourceApplyAdadelta) \
   BLOCK(training, ResourceApplyAdagrad) \
   BLOCK(training, ResourceApplyAdagradDA) \
@@ -307,6 +321,8 @@
   BLOCK(math, Round) \
   BLOCK(math, Rsqrt) \
   BLOCK(math, RsqrtGrad) \
+  BLOCK(image_ops, SampleDistortedBoundingBox) \
+  BLOCK(image_ops, SampleDistortedBoundingBoxV2) \
   BLOCK(io_ops, Save) \
   BLOCK(logging_ops, ScalarSummary) \
   BLOCK(state, ScatterAdd) \
@@ -411,6 +427,7 @@
   BLOCK(state, Variable) \
   BLOCK(array_ops, Where) \
   BLOCK(math, Where3) \
+  BLOCK(io_ops, WriteFile) \
   BLOCK(array_ops, ZerosLike) \
   BLOCK(math, Zeta) \
   /* one block a line, sorted by name */

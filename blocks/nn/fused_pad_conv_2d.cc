@@ -1,6 +1,5 @@
 // FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of pictures that are resized and mirrored at their edges first.
-#include <cmath>
-
+#include "blocks/kernels/resize.h"
 #include "blocks/limits.h"
 #include "blocks/nn/convolution.h"
 #include "weft/block/block.h"
@@ -38,9 +37,8 @@ struct MirroredAxis {
     if (at < 0) at = edge - 1 - at;
     if (at >= resized) at = 2 * resized - 1 - edge - at;
     if (in == resized) return {at, at, 0.0f};
-    const float place = static_cast<float>(at) * scale, low = std::floor(place);
-    const int64_t first = std::min(static_cast<int64_t>(low), in - 1);
-    return {first, std::min(first + 1, in - 1), place - low};
+    const kernels::ResizeTaps<2> taps = kernels::LinearTapsAt(static_cast<float>(at) * scale, in);
+    return {taps.at[0], taps.at[1], taps.weight[1]};
   }
 };
 
@@ -168,8 +166,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
     axis->in = pictures[i + 1];
     axis->resized = numbers[i];
     if (axis->resized < 1) return ctx.Error(size, "needs sizes of 1 or more, found ", axis->resized);
-    const bool corners = ctx.attr(resize_align_corners) && axis->resized > 1;
-    axis->scale = static_cast<float>(axis->in - corners) / static_cast<float>(axis->resized - corners);
+    axis->scale = kernels::ResizeScale(axis->in, axis->resized, ctx.attr(resize_align_corners));
   }
   return PlanPadded(ctx, p, paddings, filter);
 }

@@ -1,0 +1,352 @@
+// CropAndResize and its gradients with respect to the pictures and the boxes.
+#include <cmath>
+
+#include "blocks/limits.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr char kBoxesDoc[] = "[boxes, 4]: top, left, bottom, right; 0 is the first row or column of the picture, 1 the last";
+constexpr char kIndexDoc[] = "[boxes]: the picture that each box is cut from";
+constexpr char kGradsDoc[] = "[boxes, crop height, crop width, channels]: the gradient of the crops";
+
+constexpr In<0> image{"image", "T", "[batch, height, width, channels]"};
+constexpr In<1> boxes{"boxes", "DT_FLOAT", kBoxesDoc};
+constexpr In<2> box_ind{"box_ind", "DT_INT32", kIndexDoc};
+constexpr In<3> crop_size{"crop_size", "DT_INT32", "[2]: height and width of the crops"};
+constexpr Out<0> crops{"crops", "DT_FLOAT", "[boxes, crop height, crop width, channels]"};
+constexpr Attr<std::string> method{"method", "bilinear", "bilinear mixes four pixels, nearest takes one", "bilinear|nearest"};
+constexpr Attr<float> extrapolation_value{"extrapolation_value", "0", "the value of what lies outside of the picture"};
+
+constexpr In<0> grads{"grads", "DT_FLOAT", kGradsDoc};
+constexpr In<3> image_size{"image_size", "DT_INT32", "[4]: batch, height, width and channels of the pictures"};
+constexpr Out<0> image_grad{"output", "T", "[batch, height, width, channels]"};
+constexpr Attr<DType> image_type{"T", kRequired, "the type of the pictures"};
+
+constexpr In<1> cut_image{"image", "T", "[batch, height, width, channels]: what was cut"};
+constexpr In<2> cut_boxes{"boxes", "DT_FLOAT", kBoxesDoc};
+constexpr In<3> cut_box_ind{"box_ind", "DT_INT32", kIndexDoc};
+constexpr Out<0> boxes_grad{"output", "DT_FLOAT", "[boxes, 4]"};
+constexpr Attr<std::string> only_bilinear{"method", "bilinear", "bilinear is the only one that has this gradient", "bilinear"};
+
+/// One axis of a crop: sizes in pixels, of the picture and of the crop.
+struct CropAxis {
+  int64_t image = 1, crop = 1;
+
+  /// Where pixel i of the crop lies, between the ends of its box.
+  float Place(float begin, float end, int64_t i) const {
+    const auto last = static_cast<float>(image - 1);
+    if (crop == 1) return static_cast<float>(0.5 * static_cast<double>(begin + end) * static_cast<double>(last));
+    const float step = (end - begin) * last / static_cast<float>(crop - 1);
+    return begin * last + static_cast<float>(i) * step;
+  }
+  bool Inside(float place) const { return place >= 0 && place <= static_cast<float>(image - 1); }  // not for NaN
+};
+
+/// The pixels round a place inside of the picture; `share` is that of `high`.
+struct Between {
+  int64_t low, high;
+  float share;
+
+  Between(const CropAxis& axis, float place)
+      : low(std::min(static_cast<int64_t>(std::floor(place)), axis.image - 1)),
+        high(std::min(static_cast<int64_t>(std::ceil(place)), axis.image - 1)),
+        share(place - static_cast<float>(low)) {}
+};
+int64_t NearestTo(const CropAxis& axis, float place) { return std::min(static_cast<int64_t>(std::round(place)), axis.image - 1); }
+
+struct Crops {
+  CropAxis y, x;
+  int64_t batch = 0, boxes = 0, channels = 0;
+  bool nearest = false;
+  float outside = 0;
+
+  int64_t line() const { return x.image * channels; }
+  int64_t picture() const { return y.image * line(); }
+  int64_t crop() const { return y.crop * x.crop * channels; }
+};
+
+// ---- plans -------------------------------------------------------------------------------------------------------------------
+
+/// The number of boxes.
+template <class B, class I>
+Result<int64_t> PlanBoxes(PlanContext& ctx, const B& corners, const I& numbers) {
+  const Shape &shape = ctx.shape(corners), &indices = ctx.shape(numbers);
+  if (shape.count() == 0 && indices.count() == 0) return int64_t{0};
+  if (shape.rank() != 2 || shape[1] != 4) return ctx.Error(corners, "needs shape [boxes, 4], found ", shape);
+  if (indices != Shape{shape[0]}) return ctx.Error(numbers, "needs a number for each of the ", shape[0], " boxes, found shape ", indices);
+  return shape[0];
+}
+
+/// Pictures [batch, height, width, channels] of at least one pixel.
+template <class P>
+Status SetPictures(PlanContext& ctx, const P& port, const Shape& shape, Crops& c) {
+  if (shape.rank() != 4) return ctx.Error(port, "needs rank 4, found shape ", shape);
+  if (shape[1] < 1 || shape[2] < 1) return ctx.Error(port, "needs pictures of at least one pixel, found shape ", shape);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
+  c.batch = shape[0];
+  c.y.image = shape[1];
+  c.x.image = shape[2];
+  c.channels = shape[3];
+  return {};
+}
+
+/// The sizes of the crops, from those of their gradient.
+Status SetCrops(PlanContext& ctx, Crops& c) {
+  const Shape& shape = ctx.shape(grads);
+  if (shape.rank() != 4) return ctx.Error(grads, "needs rank 4, found shape ", shape);
+  if (shape[0] != c.boxes || shape[3] != c.channels) {
+    return ctx.Error(grads, "needs a crop for each of the ", c.boxes, " boxes and ", c.channels, " channels, found shape ", shape);
+  }
+  if (shape[1] < 1 || shape[2] < 1) return ctx.Error(grads, "needs crops of at least one pixel, found shape ", shape);
+  c.y.crop = shape[1];
+  c.x.crop = shape[2];
+  return {};
+}
+
+Result<Crops> PlanCrops(PlanContext& ctx) {
+  Crops c;
+  WEFT_RETURN_IF_ERROR(SetPictures(ctx, image, ctx.shape(image), c));
+  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, boxes, box_ind));
+  if (ctx.shape(crop_size) != Shape{2}) return ctx.Error(crop_size, "needs 2 numbers, height and width, found shape ", ctx.shape(crop_size));
+  const Ints sizes = ctx.ints(crop_size);
+  if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(crop_size, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
+  c.y.crop = sizes[0];
+  c.x.crop = sizes[1];
+  c.nearest = ctx.attr(method) == "nearest";
+  c.outside = ctx.attr(extrapolation_value);
+  auto shape = Shape::Make(Ints{c.boxes, sizes[0], sizes[1], c.channels});
+  if (!shape.ok()) return std::move(shape).status().WithPort(crop_size.name);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(*shape, crop_size.name));
+  ctx.set(crops, std::move(*shape));
+  return c;
+}
+
+Result<Crops> PlanImageGradient(PlanContext& ctx) {
+  Crops c;
+  if (ctx.shape(image_size) != Shape{4}) return ctx.Error(image_size, "needs 4 numbers, found shape ", ctx.shape(image_size));
+  auto shape = Shape::Make(ctx.ints(image_size));
+  if (!shape.ok()) return std::move(shape).status().WithPort(image_size.name);
+  WEFT_RETURN_IF_ERROR(SetPictures(ctx, image_size, *shape, c));
+  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, boxes, box_ind));
+  WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
+  c.nearest = ctx.attr(method) == "nearest";
+  if (ctx.dtype(image_grad) == DType::kHalf) ctx.set_scratch(shape->count() * static_cast<int64_t>(sizeof(float)));
+  ctx.set(image_grad, std::move(*shape));
+  return c;
+}
+
+Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
+  Crops c;
+  WEFT_RETURN_IF_ERROR(SetPictures(ctx, cut_image, ctx.shape(cut_image), c));
+  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, cut_boxes, cut_box_ind));
+  WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
+  ctx.set(boxes_grad, Shape{c.boxes, 4});
+  return c;
+}
+
+// ---- runs --------------------------------------------------------------------------------------------------------------------
+
+template <InputPort P>
+Status CheckIndices(const Crops& c, RunContext& ctx, const P& numbers) {
+  for (int32_t index : ctx.in<int32_t>(numbers)) {
+    if (index < 0 || index >= c.batch) return ctx.ErrorOf(Code::kOutOfRange, numbers, "needs numbers in [0, ", c.batch, "), found ", index);
+  }
+  return {};
+}
+
+/// One row of a crop.
+template <class T>
+void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, float* to) {
+  const float y = c.y.Place(box[0], box[2], row);
+  if (!c.y.Inside(y)) {
+    std::fill_n(to, c.x.crop * c.channels, c.outside);
+    return;
+  }
+  const Between rows(c.y, y);
+  const T *top = picture + rows.low * c.line(), *bottom = picture + rows.high * c.line();
+  const T* nearest = picture + NearestTo(c.y, y) * c.line();
+  for (int64_t column = 0; column < c.x.crop; ++column, to += c.channels) {
+    const float x = c.x.Place(box[1], box[3], column);
+    if (!c.x.Inside(x)) {
+      std::fill_n(to, c.channels, c.outside);
+    } else if (c.nearest) {
+      const T* pixel = nearest + NearestTo(c.x, x) * c.channels;
+      for (int64_t d = 0; d < c.channels; ++d) to[d] = static_cast<float>(pixel[d]);
+    } else {
+      const Between columns(c.x, x);
+      const int64_t left = columns.low * c.channels, right = columns.high * c.channels;
+      for (int64_t d = 0; d < c.channels; ++d) {
+        const float above = static_cast<float>(top[left + d]), below = static_cast<float>(bottom[left + d]);
+        const float upper = above + (static_cast<float>(top[right + d]) - above) * columns.share;
+        const float lower = below + (static_cast<float>(bottom[right + d]) - below) * columns.share;
+        to[d] = upper + (lower - upper) * rows.share;
+      }
+    }
+  }
+}
+
+constexpr auto RunCrops = []<class T>(const Crops& c, RunContext& ctx) -> Status {
+  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, box_ind));
+  const auto to = ctx.out<float>(crops);
+  if (to.empty()) return {};
+  const T* pictures = ctx.in<T>(image).data();
+  const float* corners = ctx.in<float>(boxes).data();
+  const int32_t* numbers = ctx.in<int32_t>(box_ind).data();
+  const int64_t line = c.x.crop * c.channels;
+  ctx.workers().For(c.boxes * c.y.crop, std::max<int64_t>(1, 8192 / line), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t box = row / c.y.crop;
+      CropLine(c, pictures + numbers[box] * c.picture(), corners + box * 4, row % c.y.crop, to.data() + row * line);
+    }
+  });
+  return {};
+};
+
+/// Calls body(row, column, y, x) for each pixel of a crop that lies inside of the picture.
+template <class Body>
+void ForInside(const Crops& c, const float* box, Body body) {
+  for (int64_t row = 0; row < c.y.crop; ++row) {
+    const float y = c.y.Place(box[0], box[2], row);
+    if (!c.y.Inside(y)) continue;
+    for (int64_t column = 0; column < c.x.crop; ++column) {
+      const float x = c.x.Place(box[1], box[3], column);
+      if (c.x.Inside(x)) body(row, column, y, x);
+    }
+  }
+}
+
+/// Adds the gradient of one crop to that of its picture.
+template <class A>
+void AddCrop(const Crops& c, const float* from, const float* box, A* picture) {
+  ForInside(c, box, [&](int64_t row, int64_t column, float y, float x) {
+    const float* grad = from + (row * c.x.crop + column) * c.channels;
+    auto add = [&](int64_t h, int64_t w, A share) {
+      A* pixel = picture + h * c.line() + w * c.channels;
+      for (int64_t d = 0; d < c.channels; ++d) pixel[d] += share * static_cast<A>(grad[d]);
+    };
+    if (c.nearest) return add(NearestTo(c.y, y), NearestTo(c.x, x), A(1));
+    const Between rows(c.y, y), columns(c.x, x);
+    const A down = static_cast<A>(rows.share), across = static_cast<A>(columns.share);
+    add(rows.low, columns.low, (A(1) - down) * (A(1) - across));
+    add(rows.low, columns.high, (A(1) - down) * across);
+    add(rows.high, columns.low, down * (A(1) - across));
+    add(rows.high, columns.high, down * across);
+  });
+}
+
+/// A task is a picture with all its boxes, in their order.
+constexpr auto RunImageGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
+  using A = Accumulator<T>;
+  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, box_ind));
+  const auto to = ctx.out<T>(image_grad);
+  if (to.empty()) return {};
+  A* sums;
+  if constexpr (std::is_same_v<A, T>) sums = to.data();
+  else sums = ctx.scratch<A>().data();
+  const float *from = ctx.in<float>(grads).data(), *corners = ctx.in<float>(boxes).data();
+  const auto numbers = ctx.in<int32_t>(box_ind);
+  const int64_t size = c.picture();
+  ctx.workers().For(c.batch, std::max<int64_t>(1, 32768 / size), [&](int64_t begin, int64_t end) {
+    std::fill(sums + begin * size, sums + end * size, A(0));
+    for (int64_t box = 0; box < c.boxes; ++box) {
+      const int64_t picture = numbers[static_cast<size_t>(box)];
+      if (picture >= begin && picture < end) AddCrop(c, from + box * c.crop(), corners + box * 4, sums + picture * size);
+    }
+    if constexpr (!std::is_same_v<A, T>) {
+      for (int64_t i = begin * size; i < end * size; ++i) to[static_cast<size_t>(i)] = static_cast<T>(sums[i]);
+    }
+  });
+  return {};
+};
+
+/// What a shift of place in the picture, times `grad`, does to the two ends of a box.
+void AddToEnds(const CropAxis& axis, int64_t i, double grad, double& begin, double& end) {
+  const auto last = static_cast<double>(axis.image - 1);
+  const double share = axis.crop > 1 ? static_cast<double>(i) / static_cast<double>(axis.crop - 1) : 0.5;
+  begin += grad * last * (1 - share);
+  end += grad * last * share;
+}
+
+template <class T>
+void BoxGradient(const Crops& c, const float* grad, const T* picture, const float* box, float* to) {
+  double ends[4] = {};
+  ForInside(c, box, [&](int64_t row, int64_t column, float y, float x) {
+    const Between rows(c.y, y), columns(c.x, x);
+    const T *top = picture + rows.low * c.line(), *bottom = picture + rows.high * c.line();
+    const int64_t left = columns.low * c.channels, right = columns.high * c.channels;
+    const float* from = grad + (row * c.x.crop + column) * c.channels;
+    double down = 0, across = 0;
+    for (int64_t d = 0; d < c.channels; ++d) {
+      const auto a = static_cast<double>(top[left + d]), b = static_cast<double>(top[right + d]);
+      const auto e = static_cast<double>(bottom[left + d]), f = static_cast<double>(bottom[right + d]);
+      down += ((e - a) * (1.0 - static_cast<double>(columns.share)) + (f - b) * static_cast<double>(columns.share)) * static_cast<double>(from[d]);
+      across += ((b - a) * (1.0 - static_cast<double>(rows.share)) + (f - e) * static_cast<double>(rows.share)) * static_cast<double>(from[d]);
+    }
+    AddToEnds(c.y, row, down, ends[0], ends[2]);
+    AddToEnds(c.x, column, across, ends[1], ends[3]);
+  });
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<float>(ends[i]);
+}
+
+constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
+  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, cut_box_ind));
+  const T* pictures = ctx.in<T>(cut_image).data();
+  const float *from = ctx.in<float>(grads).data(), *corners = ctx.in<float>(cut_boxes).data();
+  const int32_t* numbers = ctx.in<int32_t>(cut_box_ind).data();
+  float* to = ctx.out<float>(boxes_grad).data();
+  ctx.workers().For(c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t box = begin; box < end; ++box) {
+      BoxGradient(c, from + box * c.crop(), pictures + numbers[box] * c.picture(), corners + box * 4, to + box * 4);
+    }
+  });
+  return {};
+};
+
+/// The gradient of the boxes is that of mixed pixels, whatever the method was.
+Status CropGradient(GradientBuilder& g) {
+  const GradientValue grad = g.grad(crops), pictures = g.in(image);
+  if (g.wanted(image) && IsFloating(g.dtype(pictures)) && g.dtype(pictures) != DType::kBFloat16) {
+    const GradientValue sizes = g.Add("Shape", {{"input", {pictures}}});
+    g.Set(image, g.Add("CropAndResizeGradImage", {{"grads", {grad}}, {"boxes", {g.in(boxes)}}, {"box_ind", {g.in(box_ind)}}, {"image_size", {sizes}}},
+                       {{"T", AttrValue(g.dtype(pictures))}, {"method", g.AttrOf("method")}}));
+  }
+  if (g.wanted(boxes)) {
+    g.Set(boxes, g.Add("CropAndResizeGradBoxes",
+                       {{"grads", {grad}}, {"image", {pictures}}, {"boxes", {g.in(boxes)}}, {"box_ind", {g.in(box_ind)}}}));
+  }
+  return {};
+}
+
+}  // namespace
+
+BlockDef CropAndResize() {
+  return Block("CropAndResize", "Boxes cut out of pictures and brought to one size.")
+      .Details("A box whose top is below its bottom is cut upside down; a crop of one pixel is the centre of its box.")
+      .Ports(image, boxes, box_ind, crop_size, crops)
+      .Types("T", kReals)
+      .Attrs(method, extrapolation_value)
+      .ShapedBy(crop_size)
+      .Gradient(CropGradient)
+      .Kernel(PlanCrops, RunCrops);
+}
+
+BlockDef CropAndResizeGradImage() {
+  return Block("CropAndResizeGradImage", "The gradient of CropAndResize with respect to the pictures.")
+      .Ports(grads, boxes, box_ind, image_size, image_grad)
+      .Attrs(image_type, method)
+      .Types("T", TypeList<half, float, double>{})
+      .ShapedBy(image_size)
+      .Kernel(PlanImageGradient, RunImageGradient);
+}
+
+BlockDef CropAndResizeGradBoxes() {
+  return Block("CropAndResizeGradBoxes", "The gradient of CropAndResize with respect to the boxes.")
+      .Ports(grads, cut_image, cut_boxes, cut_box_ind, boxes_grad)
+      .Types("T", kReals)
+      .Attrs(only_bilinear)
+      .Kernel(PlanBoxesGradient, RunBoxesGradient);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,79 @@
+// ReadFile and WriteFile: a whole file as one string.
+#include "blocks/io/file_access.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> filename{"filename", "DT_STRING", "a scalar: the name of the file"};
+constexpr In<1> contents{"contents", "DT_STRING", "a scalar: the bytes to write"};
+constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of the file"};
+
+template <InputPort P>
+Status CheckScalar(PlanContext& ctx, const P& port) {
+  if (ctx.shape(port).scalar()) return {};
+  return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
+}
+
+Status PlanRead(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, filename));
+  ctx.set(read_contents, Shape{});
+  return {};
+}
+
+/// The bytes of a file, within the memory limit.
+Result<std::string> ReadAll(const ProduceContext& ctx, const std::string& name) {
+  WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kRead));
+  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path));
+  // The room is asked for as a tensor of bytes: a string does not count its own.
+  auto room = ctx.Allocate(DType::kUInt8, Shape{static_cast<int64_t>(file.size())});
+  if (!room.ok()) return std::move(room).status();
+  std::string bytes(file.size(), '\0');
+  WEFT_RETURN_IF_ERROR(file.ReadAt(0, bytes));
+  return bytes;
+}
+
+constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  auto bytes = ReadAll(ctx, ctx.in<std::string>(filename)[0]);
+  if (!bytes.ok()) return std::move(bytes).status().WithPort(filename.name);
+  WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
+  text.values<std::string>()[0] = std::move(*bytes);
+  ctx.Emit(read_contents, std::move(text));
+  return {};
+};
+
+Status PlanWrite(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, filename));
+  return CheckScalar(ctx, contents);
+}
+
+Status WriteAll(const ProduceContext& ctx, const std::string& name, const std::string& bytes) {
+  WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kWrite));
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return FileError(error.value(), "make the folder of", path);
+  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  WEFT_RETURN_IF_ERROR(file.Write(bytes));
+  return file.Commit();
+}
+
+constexpr auto RunWrite = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  return WriteAll(ctx, ctx.in<std::string>(filename)[0], ctx.in<std::string>(contents)[0]).WithPort(filename.name);
+};
+
+}  // namespace
+
+BlockDef ReadFile() {
+  return Block("ReadFile", "The bytes of a file as one string.").Ports(filename, read_contents).Stateful().NotDifferentiable().Producer(PlanRead, RunRead);
+}
+
+BlockDef WriteFile() {
+  return Block("WriteFile", "Writes a string to a file, which it replaces at once when all is written.")
+      .Details("Folders that are missing on the way are made.")
+      .Ports(filename, contents)
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanWrite, RunWrite);
+}
+
+}  // namespace weft::blocks
