@@ -58,41 +58,32 @@ constexpr auto RunX = []<class T>(const NoParameters&, RunContext& ctx) {
   Cut<T>(ctx, RangeOf(ctx, min_features_after, max_features_after), &top);
 };
 
-constexpr char kDetails[] = "The range stays as it is.";
+template <class Plan, class Run, class... Ports>
+BlockDef Declare(const char* name, const char* summary, Plan plan, Run run, const Ports&... ports) {
+  return Block(name, summary)
+      .Details("The range stays as it is.")
+      .Ports(ports..., activations, min_activations, max_activations)
+      .Types("Tinput", kQuantized)
+      .Attrs(out_type)
+      .Types("out_type", kQuantized)
+      .Elementwise()
+      .Kernel(plan, run);
+}
 
 }  // namespace
 
 BlockDef QuantizedRelu() {
-  return Block("QuantizedRelu", "Quantized numbers, those below 0 as 0.")
-      .Details(kDetails)
-      .Ports(features, min_features, max_features, activations, min_activations, max_activations)
-      .Types("Tinput", kQuantized)
-      .Attrs(out_type)
-      .Types("out_type", kQuantized)
-      .Elementwise()
-      .Kernel(Plan, Run);
+  return Declare("QuantizedRelu", "Quantized numbers, those below 0 as 0.", Plan, Run, features, min_features, max_features);
 }
 
 BlockDef QuantizedRelu6() {
-  return Block("QuantizedRelu6", "Quantized numbers, those below 0 as 0 and those above 6 as 6.")
-      .Details(kDetails)
-      .Ports(features, min_features, max_features, activations, min_activations, max_activations)
-      .Types("Tinput", kQuantized)
-      .Attrs(out_type)
-      .Types("out_type", kQuantized)
-      .Elementwise()
-      .Kernel(Plan, Run6);
+  constexpr const char* kSummary = "Quantized numbers, those below 0 as 0 and those above 6 as 6.";
+  return Declare("QuantizedRelu6", kSummary, Plan, Run6, features, min_features, max_features);
 }
 
 BlockDef QuantizedReluX() {
-  return Block("QuantizedReluX", "Quantized numbers, those below 0 as 0 and those above a largest number as that.")
-      .Details(kDetails)
-      .Ports(features, max_value, min_features_after, max_features_after, activations, min_activations, max_activations)
-      .Types("Tinput", kQuantized)
-      .Attrs(out_type)
-      .Types("out_type", kQuantized)
-      .Elementwise()
-      .Kernel(PlanX, RunX);
+  constexpr const char* kSummary = "Quantized numbers, those below 0 as 0 and those above a largest number as that.";
+  return Declare("QuantizedReluX", kSummary, PlanX, RunX, features, max_value, min_features_after, max_features_after);
 }
 
 }  // namespace weft::blocks
