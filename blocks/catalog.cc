@@ -365,6 +365,8 @@
   BLOCK(array_ops, SpaceToBatch) \
   BLOCK(array_ops, SpaceToBatchND) \
   BLOCK(array_ops, SpaceToDepth) \
+  BLOCK(sparse_ops, SparseAdd) \
+  BLOCK(sparse_ops, SparseAddGrad) \
   BLOCK(training, SparseApplyAdadelta) \
   BLOCK(training, SparseApplyAdagrad) \
   BLOCK(training, SparseApplyAdagradDA) \
@@ -374,13 +376,25 @@
   BLOCK(training, SparseApplyProximalAdagrad) \
   BLOCK(training, SparseApplyProximalGradientDescent) \
   BLOCK(training, SparseApplyRMSProp) \
+  BLOCK(sparse_ops, SparseDenseCwiseAdd) \
+  BLOCK(sparse_ops, SparseDenseCwiseDiv) \
+  BLOCK(sparse_ops, SparseDenseCwiseMul) \
+  BLOCK(sparse_ops, SparseDenseGather) \
+  BLOCK(sparse_ops, SparseDenseScatter) \
+  BLOCK(sparse_ops, SparseFillEmptyRows) \
+  BLOCK(sparse_ops, SparseFillEmptyRowsGrad) \
   BLOCK(math, SparseMatMul) \
+  BLOCK(sparse_ops, SparseRowSums) \
+  BLOCK(sparse_ops, SparseSampledProduct) \
   BLOCK(math, SparseSegmentMean) \
   BLOCK(math, SparseSegmentMeanGrad) \
   BLOCK(math, SparseSegmentSqrtN) \
   BLOCK(math, SparseSegmentSqrtNGrad) \
   BLOCK(math, SparseSegmentSum) \
+  BLOCK(sparse_ops, SparseSoftmax) \
   BLOCK(nn, SparseSoftmaxCrossEntropyWithLogits) \
+  BLOCK(sparse_ops, SparseTensorDenseAdd) \
+  BLOCK(sparse_ops, SparseTensorDenseMatMul) \
   BLOCK(sparse_ops, SparseToDense) \
   BLOCK(sparse_ops, SparseToDenseGrad) \
   BLOCK(array_ops, Split) \

@@ -1,7 +1,7 @@
 // SparseToDense: values at given places of a tensor of one default value, and its gradient.
 #include <algorithm>
 
-#include "weft/block/block.h"
+#include "blocks/sparse/places.h"
 
 namespace weft::blocks {
 namespace {
@@ -15,104 +15,45 @@ constexpr Out<0> dense{"dense", "T", "of shape output_shape"};
 constexpr Attr<bool> validate_indices{"validate_indices", "true",
                                       "refuse places out of order or named twice; otherwise the last value for a place counts"};
 
-// How places are read; the element offset of a place is the sum of index * step over the axes.
-struct Places {
-  int64_t count = 0;
-  std::vector<int64_t> size, step;  // of each axis of the output
-  DType index_type = DType::kInt64;
+struct Placed : Places {
   bool one_value = false;  // a scalar value for all places
   bool validate = true;
 };
 
 template <class Indices, class Shaped, class Values>
-Result<Places> PlanPlaces(PlanContext& ctx, const Indices& indices, const Shaped& shaped, const Values& values) {
-  const Shape& places = ctx.shape(indices);
-  if (places.rank() > 2) return ctx.Error(indices, "needs a scalar, a vector or a matrix, found ", places);
-  if (ctx.shape(shaped).rank() != 1) return ctx.Error(shaped, "needs a vector of sizes, found ", ctx.shape(shaped));
-  Places p;
-  p.count = places.rank() == 0 ? 1 : places[0];
-  const int64_t rank = places.rank() == 2 ? places[1] : 1;
-  p.size = ctx.ints(shaped);
-  if (static_cast<int64_t>(p.size.size()) != rank) {
-    return ctx.Error(shaped, "needs ", rank, " sizes, as places of shape ", places, " have indices, found ", p.size.size());
-  }
-  const Shape& given = ctx.shape(values);
-  p.one_value = given.scalar();
-  if (given.rank() > 1 || (given.rank() == 1 && given[0] != p.count)) {
-    return ctx.Error(values, "needs a scalar or [", p.count, "] for places of shape ", places, ", found ", given);
-  }
-  p.index_type = ctx.dtype(indices);
-  p.step.resize(p.size.size());
+Result<Placed> PlanPlaced(PlanContext& ctx, const Indices& indices, const Shaped& shaped, const Values& values) {
+  WEFT_ASSIGN_OR_RETURN(Places places, PlanPlaces(ctx, indices, shaped, PlaceForms::kAny));
+  Placed p{std::move(places)};
+  p.one_value = ctx.shape(values).scalar();
+  if (!p.one_value) WEFT_RETURN_IF_ERROR(CheckValues(ctx, p, values));
   return p;
 }
 
-// After the output's shape was found valid; an output without elements has no places, whatever the steps.
-void SetSteps(Places& p, const Shape& shape) {
-  if (shape.count() == 0) return;
-  int64_t step = 1;
-  for (size_t i = p.size.size(); i-- > 0;) {
-    p.step[i] = step;
-    step *= p.size[i];
-  }
-}
-
-Result<Places> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Places p, PlanPlaces(ctx, sparse_indices, output_shape, sparse_values));
+Result<Placed> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Placed p, PlanPlaced(ctx, sparse_indices, output_shape, sparse_values));
   if (!ctx.shape(default_value).scalar()) return ctx.Error(default_value, "needs a scalar, found ", ctx.shape(default_value));
   WEFT_RETURN_IF_ERROR(ctx.set_checked(dense, p.size, output_shape));
-  SetSteps(p, ctx.planned().outputs[0]);
+  p.SetDenseSteps();
   p.validate = ctx.attr(validate_indices);
+  ctx.set_scratch(p.offset_bytes);
   return p;
 }
 
-std::string PlaceText(const int64_t* index, size_t rank) {
-  std::string text = "[";
-  for (size_t i = 0; i < rank; ++i) text += Cat(i > 0 ? "," : "", index[i]);
-  return text + "]";
-}
-
-// Calls put(place, offset) for each place in order; refuses those outside, and those out of order where that is asked for.
-template <class I, class Put>
-Status ForEachPlace(const Places& p, const I* index, Put&& put) {
-  const size_t rank = p.size.size();
-  int64_t last = -1;
-  for (int64_t place = 0; place < p.count; ++place, index += rank) {
-    int64_t offset = 0;
-    for (size_t i = 0; i < rank; ++i) {
-      const int64_t at = static_cast<int64_t>(index[i]);
-      if (at < 0 || at >= p.size[i]) {
-        std::vector<int64_t> found(index, index + rank);
-        return InvalidArgument("needs indices inside ", PlaceText(p.size.data(), rank), ", found ", PlaceText(found.data(), rank),
-                               " at place ", place)
-            .WithPort(sparse_indices.name);
-      }
-      offset += at * p.step[i];
-    }
-    if (p.validate && offset <= last) {
-      return InvalidArgument("needs places in order and each once, found place ", place,
-                             offset == last ? " to repeat" : " out of order after", " place ", place - 1)
-          .WithPort(sparse_indices.name)
-          .WithHint("validate_indices_ = false takes them in any order");
-    }
-    last = offset;
-    put(place, offset);
+constexpr auto Run = []<class T>(const Placed& p, RunContext& ctx) -> Status {
+  const void* indices = BytesOf(ctx, sparse_indices);
+  const auto offsets = ctx.scratch<int64_t>();
+  WEFT_RETURN_IF_ERROR(p.Check(indices, offsets.data(), ctx.workers()));
+  if (p.validate) {
+    Status order = p.CheckOrder(indices, p.rank(), true);
+    if (!order.ok()) return std::move(order).WithHint("validate_indices_ = false takes them in any order");
   }
-  return {};
-}
-
-template <class Put>
-Status ForEachPlace(const Places& p, RunContext& ctx, Put&& put) {
-  if (p.index_type == DType::kInt32) return ForEachPlace(p, ctx.in<int32_t>(sparse_indices).data(), put);
-  return ForEachPlace(p, ctx.in<int64_t>(sparse_indices).data(), put);
-}
-
-constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T* values = ctx.in<T>(sparse_values).data();
   const T& rest = ctx.in<T>(default_value)[0];
   auto to = ctx.out<T>(dense);
   ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
                     [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, rest); });
-  return ForEachPlace(p, ctx, [&](int64_t place, int64_t offset) { to[offset] = values[p.one_value ? 0 : place]; });
+  for (int64_t place = 0; place < p.count; ++place) to[offsets[place]] = values[p.one_value ? 0 : place];
+  return {};
 };
 
 // ---- the gradient: what arrives at the places goes to the values, all else to the default ----------------------------------
@@ -122,30 +63,33 @@ constexpr In<3> grad{"grad", "T", "the gradient of dense, of shape output_shape"
 constexpr Out<0> values_grad{"values_grad", "T", "in the shape of sparse_values"};
 constexpr Out<1> default_grad{"default_grad", "T", "a scalar"};
 
-Result<Places> PlanGrad(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Places p, PlanPlaces(ctx, sparse_indices, output_shape, like));
+Result<Placed> PlanGrad(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Placed p, PlanPlaced(ctx, sparse_indices, output_shape, like));
   auto shape = Shape::Make(p.size);
   if (!shape.ok()) return std::move(shape).status().WithPort(output_shape.name);
   if (!(ctx.shape(grad) == *shape)) return ctx.Error(grad, "needs the shape ", *shape, " of dense, found ", ctx.shape(grad));
-  SetSteps(p, *shape);
-  p.validate = false;
+  p.SetDenseSteps();
   ctx.set(values_grad, ctx.shape(like));
   ctx.set(default_grad, Shape{});
-  // For each element: the place that it belongs to, counted from 1, or 0.
-  auto bytes = CheckedMultiply(shape->count(), sizeof(int64_t));
-  if (!bytes) return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", *shape);
-  ctx.set_scratch(*bytes);
+  // The offsets, and for each element: the place that it belongs to, counted from 1, or 0.
+  const auto bytes = CheckedMultiply(shape->count(), sizeof(int64_t));
+  if (!bytes || *bytes > INT64_MAX - p.offset_bytes) {
+    return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", *shape);
+  }
+  ctx.set_scratch(p.offset_bytes + *bytes);
   return p;
 }
 
 template <class T>
 using Wide = std::conditional_t<Complex<T>, complex128, double>;
 
-constexpr auto RunGrad = []<class T>(const Places& p, RunContext& ctx) -> Status {
+constexpr auto RunGrad = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   auto from = ctx.in<T>(grad);
-  auto owner = ctx.scratch<int64_t>();
+  const auto offsets = ctx.scratch<int64_t>().first(static_cast<size_t>(p.count));
+  WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, sparse_indices), offsets.data(), ctx.workers()));
+  const auto owner = ctx.scratch<int64_t>().subspan(offsets.size());
   std::fill(owner.begin(), owner.end(), 0);
-  WEFT_RETURN_IF_ERROR(ForEachPlace(p, ctx, [&](int64_t place, int64_t offset) { owner[offset] = place + 1; }));
+  for (int64_t place = 0; place < p.count; ++place) owner[offsets[place]] = place + 1;
   auto to = ctx.out<T>(values_grad);
   std::fill(to.begin(), to.end(), T{});
   Wide<T> shared{}, rest{};

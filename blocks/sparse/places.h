@@ -1,0 +1,81 @@
+// The places of a sparse tensor: a matrix of indices, a row for each place, into a tensor of given sizes. What the sparse blocks check of
+// them, and where the places are in dense memory.
+#pragma once
+
+#include <vector>
+
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+/// A vector of indices names places of a tensor of rank 1, and a scalar one place there, where a block allows that.
+enum class PlaceForms : uint8_t { kMatrix, kAny };
+
+struct Places {
+  int64_t count = 0;
+  std::vector<int64_t> size;  // of each axis of the tensor, none below 0
+  std::vector<int64_t> step;  // one for each axis: the offset of a place is the sum of index * step
+  DType index_type = DType::kInt64;
+  const char* port = "";  // that of the indices, for errors
+  int64_t offset_bytes = 0;  // of an offset for each place
+
+  size_t rank() const { return size.size(); }
+  /// "[2,3]".
+  std::string SizeText() const;
+  /// Steps of the dense tensor of these sizes, whose product must be the count of a valid shape.
+  void SetDenseSteps();
+  /// Steps of a tensor of `dense` that is stretched over these sizes: aligned at the last axis, sizes agree or are 1 there.
+  bool SetStretchedSteps(const Shape& dense);
+  /// invalid_argument at the port for the first place outside of the sizes. Writes the offset of each place where `offsets` is given.
+  Status Check(const void* indices, int64_t* offsets, Workers& workers) const;
+  /// invalid_argument for the first place whose leading `axes` indices come before those of the place before it, or repeat them where
+  /// `once` is asked for.
+  Status CheckOrder(const void* indices, size_t axes, bool once) const;
+};
+
+/// Below 0, 0 or above it where a comes before, at, or behind b in row-major order.
+template <class I>
+int CompareIndices(const I* a, const I* b, size_t rank) {
+  for (size_t i = 0; i < rank; ++i) {
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  }
+  return 0;
+}
+
+/// What MakePlaces needs to know of the ports.
+struct PlaceInputs {
+  const Shape& indices;
+  const Shape& shape;         // the shape of the port that holds the sizes
+  std::vector<int64_t> size;  // its value
+  const char *indices_port, *shape_port;
+};
+Result<Places> MakePlaces(PlaceInputs inputs, DType index_type, PlaceForms forms);
+
+/// The places of a sparse tensor. The block must be ShapedBy(sizes).
+template <class I, class S>
+Result<Places> PlanPlaces(PlanContext& ctx, const I& indices, const S& sizes, PlaceForms forms = PlaceForms::kMatrix) {
+  const bool vector = ctx.shape(sizes).rank() == 1;
+  return MakePlaces({ctx.shape(indices), ctx.shape(sizes), vector ? ctx.ints(sizes) : Ints{}, indices.name, sizes.name}, ctx.dtype(indices), forms);
+}
+
+/// Refuses values that are not one for each place.
+template <class V>
+Status CheckValues(PlanContext& ctx, const Places& places, const V& values) {
+  const Shape& found = ctx.shape(values);
+  if (found.rank() == 1 && found[0] == places.count) return {};
+  return ctx.Error(values, "needs [", places.count, "], a value for each place in ", places.port, ", found ", found);
+}
+
+/// The same for all of indices, sizes and values.
+template <class I, class V, class S>
+Result<Places> PlanSparse(PlanContext& ctx, const I& indices, const V& values, const S& sizes) {
+  WEFT_ASSIGN_OR_RETURN(Places places, PlanPlaces(ctx, indices, sizes));
+  WEFT_RETURN_IF_ERROR(CheckValues(ctx, places, values));
+  return places;
+}
+
+/// The elements of an input, whatever they are.
+template <class Context, class P>
+const void* BytesOf(const Context& ctx, const P& port) { return ctx.template in<std::byte>(port).data(); }
+
+}  // namespace weft::blocks

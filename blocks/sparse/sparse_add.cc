@@ -1,0 +1,210 @@
+// SparseAdd: the sum of two sparse tensors, and its gradient.
+#include <algorithm>
+#include <cmath>
+
+#include "blocks/sparse/places.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> a_indices{"a_indices", "DT_INT64", "[a places, rank], in row-major order"};
+constexpr In<1> a_values{"a_values", "T", "[a places]"};
+constexpr In<2> a_shape{"a_shape", "DT_INT64", "[rank]: the shape of both tensors, of 1 axis or more"};
+constexpr In<3> b_indices{"b_indices", "DT_INT64", "[b places, rank], in row-major order"};
+constexpr In<4> b_values{"b_values", "T", "[b places]"};
+constexpr In<5> b_shape{"b_shape", "DT_INT64", "[rank]: equal to a_shape"};
+constexpr In<6> thresh{"thresh", "Treal", "a scalar: where both tensors have a place, a sum of smaller magnitude is left out"};
+constexpr Out<0> sum_indices{"sum_indices", "DT_INT64", "[places, rank], in row-major order"};
+constexpr Out<1> sum_values{"sum_values", "T", "[places]"};
+constexpr Out<2> sum_shape{"sum_shape", "DT_INT64", "[rank]: a_shape"};
+
+constexpr auto kSummed = TypeList<float, double>{} + kSigned + kComplexes;
+
+struct Sum {
+  Places a, b;
+  DType dtype = DType::kInvalid, limit_dtype = DType::kInvalid;
+};
+
+Result<Sum> Plan(PlanContext& ctx) {
+  Sum p;
+  WEFT_ASSIGN_OR_RETURN(p.a, PlanSparse(ctx, a_indices, a_values, a_shape));
+  WEFT_ASSIGN_OR_RETURN(p.b, PlanSparse(ctx, b_indices, b_values, b_shape));
+  if (p.a.rank() == 0) return ctx.Error(a_shape, "needs 1 size or more, found none");
+  if (p.a.size != p.b.size) return ctx.Error(b_shape, "needs the sizes of a_shape, ", p.a.SizeText(), ", found ", p.b.SizeText());
+  if (!ctx.shape(thresh).scalar()) return ctx.Error(thresh, "needs a scalar, found shape ", ctx.shape(thresh));
+  p.dtype = ctx.dtype(a_values);
+  p.limit_dtype = ctx.dtype(thresh);
+  ctx.set_unknown(sum_indices, 0, PartialShape::Make({-1, static_cast<int64_t>(p.a.rank())}).value());
+  ctx.set_unknown(sum_values, 0, PartialShape::Make({-1}).value());
+  ctx.set(sum_shape, ctx.shape(a_shape));
+  return p;
+}
+
+/// Holds every double and every 64-bit integer.
+using Wide = long double;
+static_assert(std::numeric_limits<Wide>::digits >= 64);
+
+template <class T>
+Wide Magnitude(const T& x) {
+  if constexpr (Complex<T>) return std::abs(x);
+  else return std::abs(static_cast<Wide>(x));
+}
+
+/// Where a merge is in the places of one tensor.
+struct Cursor {
+  const int64_t* indices;
+  int64_t at, count, rank;
+  bool done() const { return at == count; }
+  const int64_t* index() const { return indices + at * rank; }
+};
+
+/// Goes through the places of both in order; calls take(place or null of each).
+template <class Take>
+void Merge(Cursor a, Cursor b, Take&& take) {
+  while (!a.done() || !b.done()) {
+    const int order = a.done() ? 1 : b.done() ? -1 : CompareIndices(a.index(), b.index(), static_cast<size_t>(a.rank));
+    take(order <= 0 ? &a : nullptr, order >= 0 ? &b : nullptr);
+    if (order <= 0) ++a.at;
+    if (order >= 0) ++b.at;
+  }
+}
+
+template <class T>
+Status MergeValues(const Sum& p, Wide limit, ProduceContext& ctx, Tensor& indices, Tensor& values, int64_t& count) {
+  const int64_t rank = static_cast<int64_t>(p.a.rank());
+  const Cursor a{ctx.in<int64_t>(a_indices).data(), 0, p.a.count, rank}, b{ctx.in<int64_t>(b_indices).data(), 0, p.b.count, rank};
+  const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
+  int64_t* index = indices.values<int64_t>().data();
+  T* value = values.values<T>().data();
+  Merge(a, b, [&](const Cursor* in_a, const Cursor* in_b) {
+    T sum = in_a != nullptr ? left[in_a->at] : right[in_b->at];
+    if (in_a != nullptr && in_b != nullptr) {
+      sum = WrapAdd(sum, right[in_b->at]);
+      if (!(limit <= Magnitude(sum))) return;  // nor is NaN kept
+    }
+    const int64_t* from = (in_a != nullptr ? in_a : in_b)->index();
+    std::copy(from, from + rank, index + count * rank);
+    value[count++] = sum;
+  });
+  return {};
+}
+
+/// The first `count` elements along axis 0, in memory of their own where others follow them.
+Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ctx) {
+  Shape shape = tensor.shape();
+  if (shape[0] == count) return tensor;
+  shape.set_dim(0, count);
+  WEFT_ASSIGN_OR_RETURN(Tensor part, ctx.Allocate(tensor.dtype(), shape));
+  CopyElements(tensor.dtype(), tensor.data(), part.data(), shape.count());
+  return part;
+}
+
+constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
+  WEFT_RETURN_IF_ERROR(p.a.Check(BytesOf(ctx, a_indices), nullptr, ctx.workers()));
+  WEFT_RETURN_IF_ERROR(p.b.Check(BytesOf(ctx, b_indices), nullptr, ctx.workers()));
+  WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), p.a.rank(), false));
+  WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), p.b.rank(), false));
+  const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
+  WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
+  WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
+  const Wide limit = Dispatch(p.limit_dtype, kReals, [&]<class T>() { return static_cast<Wide>(ctx.in<T>(thresh)[0]); });
+  int64_t count = 0;
+  WEFT_RETURN_IF_ERROR(
+      Dispatch(p.dtype, kSummed, [&]<class T>() { return MergeValues<T>(p, limit, ctx, indices, values, count); }));
+  WEFT_ASSIGN_OR_RETURN(indices, Shortened(std::move(indices), count, ctx));
+  WEFT_ASSIGN_OR_RETURN(values, Shortened(std::move(values), count, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor shape, ctx.Copy(a_shape, DType::kInt64));
+  ctx.Emit(sum_indices, std::move(indices));
+  ctx.Emit(sum_values, std::move(values));
+  ctx.Emit(sum_shape, std::move(shape));
+  return {};
+};
+
+Status Gradient(GradientBuilder& g) {
+  if (!g.grad(sum_values).valid()) return {};
+  const GradientValue both = g.Add("SparseAddGrad", {{"backprop_val_grad", {g.grad(sum_values)}},
+                                                     {"a_indices", {g.in(a_indices)}},
+                                                     {"b_indices", {g.in(b_indices)}},
+                                                     {"sum_indices", {g.out(sum_indices)}}});
+  g.Set(a_values, both);
+  g.Set(b_values, GradientBuilder::Output(both, 1));
+  return {};
+}
+
+// ---- SparseAddGrad -------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> grad{"backprop_val_grad", "T", "[places]: the gradient of sum_values"};
+constexpr In<1> left{"a_indices", "DT_INT64", "[a places, rank], in row-major order"};
+constexpr In<2> right{"b_indices", "DT_INT64", "[b places, rank], in row-major order"};
+constexpr In<3> kept{"sum_indices", "DT_INT64", "[places, rank], in row-major order: the places that the sum has"};
+constexpr Out<0> left_grad{"a_val_grad", "T", "[a places]; 0 where the sum has no such place"};
+constexpr Out<1> right_grad{"b_val_grad", "T", "[b places]; 0 where the sum has no such place"};
+
+Status PlanGrad(PlanContext& ctx) {
+  const auto matrix = [&](const auto& port) {
+    return ctx.shape(port).rank() == 2 ? Status{}
+                                       : ctx.Error(port, "needs a matrix with a row for each place, found shape ", ctx.shape(port));
+  };
+  WEFT_RETURN_IF_ERROR(matrix(left));
+  WEFT_RETURN_IF_ERROR(matrix(right));
+  WEFT_RETURN_IF_ERROR(matrix(kept));
+  const auto same_rank = [&](const auto& port) {
+    return ctx.shape(port)[1] == ctx.shape(kept)[1]
+               ? Status{}
+               : ctx.Error(port, "needs ", ctx.shape(kept)[1], " columns, as sum_indices has, found ", ctx.shape(port)[1]);
+  };
+  WEFT_RETURN_IF_ERROR(same_rank(left));
+  WEFT_RETURN_IF_ERROR(same_rank(right));
+  if (ctx.shape(grad).rank() != 1 || ctx.shape(grad)[0] != ctx.shape(kept)[0]) {
+    return ctx.Error(grad, "needs [", ctx.shape(kept)[0], "], an element for each place in sum_indices, found ", ctx.shape(grad));
+  }
+  ctx.set(left_grad, Shape{ctx.shape(left)[0]});
+  ctx.set(right_grad, Shape{ctx.shape(right)[0]});
+  return {};
+}
+
+/// to[i] = the gradient at the place of the sum that equals place i, or 0. Places that repeat get the same.
+template <class T>
+void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum, int64_t rank, std::span<const T> from, std::span<T> to) {
+  size_t k = 0;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const int64_t* index = places.data() + static_cast<int64_t>(i) * rank;
+    int order = 1;
+    while (k < from.size()) {
+      order = CompareIndices(sum.data() + static_cast<int64_t>(k) * rank, index, static_cast<size_t>(rank));
+      if (order >= 0) break;
+      ++k;
+    }
+    to[i] = k < from.size() && order == 0 ? from[k] : T{};
+  }
+}
+
+constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) {
+  const auto sum = ctx.in<int64_t>(kept);
+  const int64_t rank = ctx.shape(kept)[1];
+  TakeGradients(ctx.in<int64_t>(left), sum, rank, ctx.in<T>(grad), ctx.out<T>(left_grad));
+  TakeGradients(ctx.in<int64_t>(right), sum, rank, ctx.in<T>(grad), ctx.out<T>(right_grad));
+};
+
+}  // namespace
+
+BlockDef SparseAdd() {
+  return Block("SparseAdd", "Adds two sparse tensors of the same shape.")
+      .Details("What only one of them has is kept whatever the threshold; a sum that is NaN is left out. Integers wrap.")
+      .Ports(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, sum_indices, sum_values, sum_shape)
+      .Types("T", kSummed)
+      .Types("Treal", kReals)
+      .ShapedBy(a_shape, b_shape)
+      .Gradient(Gradient)
+      .Producer(Plan, Run);
+}
+
+BlockDef SparseAddGrad() {
+  return Block("SparseAddGrad", "The gradient of SparseAdd with respect to the values of both tensors.")
+      .Ports(grad, left, right, kept, left_grad, right_grad)
+      .Types("T", kSummed)
+      .NotDifferentiable()
+      .Kernel(PlanGrad, RunGrad);
+}
+
+}  // namespace weft::blocks
