@@ -18,5 +18,7 @@ std::vector<GradientRow> PoolingGradients();
 std::vector<GradientRow> NormGradients();
 std::vector<GradientRow> ReductionGradients();
 std::vector<GradientRow> SpecialGradients();
+std::vector<GradientRow> ImageGradients();
+std::vector<GradientRow> SparseGradients();
 
 }  // namespace weft::kit
