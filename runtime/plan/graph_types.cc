@@ -35,6 +35,19 @@ Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, D
       .WithHint(IsManaged(needed) || IsManaged(found) ? "" : "a Cast block converts");
 }
 
+/// Lists of one length attribute have one length, also where the block does not declare the attribute.
+Status CheckLength(const Node& node, size_t port) {
+  const PortSpec& spec = node.def->inputs[port];
+  const uint32_t length = node.in_first[port + 1] - node.in_first[port];
+  for (size_t p = 0; p < port && !spec.list_attr.empty(); ++p) {
+    const PortSpec& earlier = node.def->inputs[p];
+    const uint32_t needed = node.in_first[p + 1] - node.in_first[p];
+    if (earlier.list == PortList::kSingle || earlier.list_attr != spec.list_attr || needed == length) continue;
+    return InvalidArgument("the input '", spec.name, "' needs ", needed, " values, as many as '", earlier.name, "', found ", length).WithPort(spec.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status GraphBuilder::BindType(const Node& node, int port, DType type, std::vector<DType>& bound) {
@@ -72,6 +85,7 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
     if (begin == end && spec.list == PortList::kHomogeneous) {
       return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
     }
+    if (spec.list != PortList::kSingle && list_attr < 0) WEFT_RETURN_IF_ERROR(CheckLength(node, p));
     if (list_attr < 0) continue;
     AttrValue inferred = static_cast<int64_t>(end - begin);
     if (spec.list == PortList::kTuple) {
