@@ -18,7 +18,6 @@ namespace {
 Code CodeOf(int error) {
   switch (error) {
     case ENOENT:
-    case ENOTDIR:
     case ENXIO:
     case ENODEV: return Code::kNotFound;
     case EACCES:
@@ -29,6 +28,7 @@ Code CodeOf(int error) {
     case EFBIG:
     case EMFILE:
     case ENFILE: return Code::kResourceExhausted;
+    case ENOTDIR:
     case EISDIR: return Code::kFailedPrecondition;
     case ENAMETOOLONG:
     case EINVAL: return Code::kInvalidArgument;

@@ -12,7 +12,8 @@
 
 namespace weft::blocks {
 
-/// The failure of a call of the system: not_found, permission_denied, resource_exhausted (a full disk, too many files), else internal.
+/// The failure of a call of the system: not_found, permission_denied, failed_precondition (a file for a
+/// folder, or a folder for a file), resource_exhausted (a full disk, too many files), invalid_argument (a bad name), else internal.
 Status FileError(int error, std::string_view doing, const std::filesystem::path& path);
 
 /// A regular file, open for reading. Reading from several threads is safe.
