@@ -50,10 +50,10 @@ Status CheckPlaces(const Places& p, const I* indices, int64_t* offsets, Workers&
 }
 
 template <class I>
-Status CheckPlaceOrder(const Places& p, const I* indices, size_t axes, bool once) {
+Status CheckPlaceOrder(const Places& p, const I* indices, bool once) {
   const int64_t rank = static_cast<int64_t>(p.rank());
   for (int64_t place = 1; place < p.count; ++place) {
-    const int order = CompareIndices(indices + (place - 1) * rank, indices + place * rank, axes);
+    const int order = CompareIndices(indices + (place - 1) * rank, indices + place * rank, p.rank());
     if (order < 0 || (order == 0 && !once)) continue;
     return InvalidArgument("needs places in row-major order", once ? " and each once" : "", ", found place ", place,
                            order == 0 ? " to repeat" : " out of order after", " place ", place - 1)
@@ -94,9 +94,9 @@ Status Places::Check(const void* indices, int64_t* offsets, Workers& workers) co
   return CheckPlaces(*this, static_cast<const int64_t*>(indices), offsets, workers);
 }
 
-Status Places::CheckOrder(const void* indices, size_t axes, bool once) const {
-  if (index_type == DType::kInt32) return CheckPlaceOrder(*this, static_cast<const int32_t*>(indices), axes, once);
-  return CheckPlaceOrder(*this, static_cast<const int64_t*>(indices), axes, once);
+Status Places::CheckOrder(const void* indices, bool once) const {
+  if (index_type == DType::kInt32) return CheckPlaceOrder(*this, static_cast<const int32_t*>(indices), once);
+  return CheckPlaceOrder(*this, static_cast<const int64_t*>(indices), once);
 }
 
 Result<Places> MakePlaces(PlaceInputs inputs, DType index_type, PlaceForms forms) {

@@ -28,9 +28,9 @@ struct Places {
   bool SetStretchedSteps(const Shape& dense);
   /// invalid_argument at the port for the first place outside of the sizes. Writes the offset of each place where `offsets` is given.
   Status Check(const void* indices, int64_t* offsets, Workers& workers) const;
-  /// invalid_argument for the first place whose leading `axes` indices come before those of the place before it, or repeat them where
-  /// `once` is asked for.
-  Status CheckOrder(const void* indices, size_t axes, bool once) const;
+  /// invalid_argument for the first place that comes before the one in front of it in row-major order, or repeats it where `once` is
+  /// asked for.
+  Status CheckOrder(const void* indices, bool once) const;
 };
 
 /// Below 0, 0 or above it where a comes before, at, or behind b in row-major order.

@@ -102,8 +102,8 @@ Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ctx) {
 constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.a.Check(BytesOf(ctx, a_indices), nullptr, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.b.Check(BytesOf(ctx, b_indices), nullptr, ctx.workers()));
-  WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), p.a.rank(), false));
-  WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), p.b.rank(), false));
+  WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), false));
+  WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), false));
   const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
   WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
   WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
@@ -163,7 +163,7 @@ Status PlanGrad(PlanContext& ctx) {
   return {};
 }
 
-/// to[i] = the gradient at the place of the sum that equals place i, or 0. Places that repeat get the same.
+/// to[i] = the gradient at the place of the sum that equals place i, or 0. Of places that repeat, each has one of the sum.
 template <class T>
 void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum, int64_t rank, std::span<const T> from, std::span<T> to) {
   size_t k = 0;
@@ -175,7 +175,7 @@ void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum
       if (order >= 0) break;
       ++k;
     }
-    to[i] = k < from.size() && order == 0 ? from[k] : T{};
+    to[i] = k < from.size() && order == 0 ? from[k++] : T{};
   }
 }
 

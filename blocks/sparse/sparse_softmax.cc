@@ -8,7 +8,7 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> sp_indices{"sp_indices", "DT_INT64", "[places, rank], row by row: in row-major order but for the last axis"};
+constexpr In<0> sp_indices{"sp_indices", "DT_INT64", "[places, rank], in row-major order"};
 constexpr In<1> sp_values{"sp_values", "T", "[places]"};
 constexpr In<2> sp_shape{"sp_shape", "DT_INT64", "[rank]: the shape of the sparse tensor, of 2 axes or more"};
 constexpr Out<0> output{"output", "T", "[places]: the values of the result, at the same places"};
@@ -25,7 +25,7 @@ Result<Places> Plan(PlanContext& ctx) {
 Result<std::span<const int64_t>> RowEnds(const Places& p, RunContext& ctx) {
   const int64_t* index = ctx.in<int64_t>(sp_indices).data();
   WEFT_RETURN_IF_ERROR(p.Check(index, nullptr, ctx.workers()));
-  WEFT_RETURN_IF_ERROR(p.CheckOrder(index, p.rank() - 1, false));
+  WEFT_RETURN_IF_ERROR(p.CheckOrder(index, false));
   int64_t* ends = ctx.scratch<int64_t>().data();
   size_t rows = 0;
   for (int64_t place = 1; place <= p.count; ++place, index += p.rank()) {

@@ -44,7 +44,7 @@ constexpr auto Run = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   const auto offsets = ctx.scratch<int64_t>();
   WEFT_RETURN_IF_ERROR(p.Check(indices, offsets.data(), ctx.workers()));
   if (p.validate) {
-    Status order = p.CheckOrder(indices, p.rank(), true);
+    Status order = p.CheckOrder(indices, true);
     if (!order.ok()) return std::move(order).WithHint("validate_indices_ = false takes them in any order");
   }
   const T* values = ctx.in<T>(sparse_values).data();
