@@ -6,7 +6,7 @@ namespace {
 
 constexpr In<0> input{"input", "T", "of any shape"};
 constexpr In<1> axis{"axis", "Tdim", "a scalar: where the new axis goes, from -rank - 1 to rank"};
-constexpr Out<0> output{"output", "T", "the same elements, with an axis more or less"};
+constexpr Out<0> output{"output", "T", "the same elements; the shape has that axis, or lacks those"};
 constexpr Attr<Ints> squeezed{"axis", "{}", "the axes to take out, each of size 1; none: every axis of size 1"};
 
 Status PlanExpand(PlanContext& ctx) {

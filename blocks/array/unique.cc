@@ -8,7 +8,7 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> x{"x", "T", "[n]"};
+constexpr In<0> x{"x", "T", "[n]: the elements"};
 constexpr In<1> y{"y", "T", "[m]: the elements to take away"};
 constexpr Out<0> distinct{"y", "T", "[k]: each element of x once, in the order of first sight"};
 constexpr Out<1> idx{"idx", "out_idx", "[n]: where in y each element of x is"};
@@ -205,7 +205,6 @@ BlockDef Unique() {
       .Types("T", kCompared + TypeList<bool>{})
       .Attrs(out_idx)
       .Types("out_idx", kIndices)
-      .NotDifferentiable()
       .Producer(PlanUnique<false>, RunUnique<false>);
 }
 
@@ -216,7 +215,6 @@ BlockDef UniqueWithCounts() {
       .Types("T", kCompared + TypeList<bool>{})
       .Attrs(out_idx)
       .Types("out_idx", kIndices)
-      .NotDifferentiable()
       .Producer(PlanUnique<true>, RunUnique<true>);
 }
 
@@ -228,7 +226,6 @@ BlockDef SetDiff1D() {
       .Types("T", kCompared)
       .Attrs(out_idx)
       .Types("out_idx", kIndices)
-      .NotDifferentiable()
       .Producer(PlanDifference, RunDifference);
 }
 

@@ -1,20 +1,8 @@
-// RefSwitch and RefSelect: which variable, or which way for a variable.
+// RefSelect: one of several variables.
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
-
-constexpr RefIn<0> data{"data", "T", "a variable"};
-constexpr In<1> pred{"pred", "DT_BOOL", "a scalar"};
-constexpr RefOut<0, 0> output_false{"output_false", "T", "the variable where pred is false, otherwise dead"};
-constexpr RefOut<1, 0> output_true{"output_true", "T", "the variable where pred is true, otherwise dead"};
-
-Status PlanSwitch(PlanContext& ctx) {
-  if (!ctx.shape(pred).scalar()) return ctx.Error(pred, "needs a scalar, found ", ctx.shape(pred));
-  ctx.set(output_false, ctx.shape(data));
-  ctx.set(output_true, ctx.shape(data));
-  return {};
-}
 
 constexpr In<0> index{"index", "DT_INT32", "a scalar: which of the inputs, from 0"};
 constexpr RefInList<1> inputs{"inputs", "T", "N", "variables of any shapes"};
@@ -32,14 +20,6 @@ Status PlanSelect(PlanContext& ctx) {
 }
 
 }  // namespace
-
-BlockDef RefSwitch() {
-  return Block("RefSwitch", "Sends a variable one of two ways, as a boolean says; what reads or updates it the other way does not run.")
-      .Ports(data, pred, output_false, output_true)
-      .Types("T", kAllTypes)
-      .WithFlow(Flow::kSwitch)
-      .PlanOnly(PlanSwitch);
-}
 
 BlockDef RefSelect() {
   return Block("RefSelect", "Chooses one of several variables; an update of its output changes that one.")

@@ -1,4 +1,4 @@
-// Switch and Merge: one of two ways, and the way back together.
+// Switch, RefSwitch and Merge: one of two ways, and the way back together.
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -8,6 +8,10 @@ constexpr In<0> data{"data", "T", "of any shape"};
 constexpr In<1> pred{"pred", "DT_BOOL", "a scalar"};
 constexpr Out<0> output_false{"output_false", "T", "the data where pred is false, otherwise dead"};
 constexpr Out<1> output_true{"output_true", "T", "the data where pred is true, otherwise dead"};
+
+constexpr RefIn<0> variable{"data", "T", "a variable"};
+constexpr RefOut<0, 0> variable_false{"output_false", "T", "the variable where pred is false, otherwise dead"};
+constexpr RefOut<1, 0> variable_true{"output_true", "T", "the variable where pred is true, otherwise dead"};
 
 Status PlanSwitch(PlanContext& ctx) {
   if (!ctx.shape(pred).scalar()) return ctx.Error(pred, "needs a scalar, found ", ctx.shape(pred));
@@ -76,6 +80,15 @@ Status MergeGradient(GradientBuilder& g) {
 BlockDef Switch() {
   return Block("Switch", "Sends its data one of two ways, as a boolean says; what reads the other way does not run.")
       .Ports(data, pred, output_false, output_true)
+      .Types("T", kAllTypes)
+      .WithFlow(Flow::kSwitch)
+      .Gradient(SwitchGradient)
+      .PlanOnly(PlanSwitch);
+}
+
+BlockDef RefSwitch() {
+  return Block("RefSwitch", "Sends a variable one of two ways, as a boolean says; what reads or updates it the other way does not run.")
+      .Ports(variable, pred, variable_false, variable_true)
       .Types("T", kAllTypes)
       .WithFlow(Flow::kSwitch)
       .Gradient(SwitchGradient)

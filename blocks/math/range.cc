@@ -17,7 +17,7 @@ namespace lin_space {
 constexpr In<0> start{"start", "T", "a scalar: the first number"};
 constexpr In<1> stop{"stop", "T", "a scalar: the last number"};
 constexpr In<2> num{"num", "Tidx", "a scalar above 0: how many; only start where 1"};
-constexpr Out<0> output{"output", "T", "[num]"};
+constexpr Out<0> output{"output", "T", "[num]: the numbers"};
 
 Status Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckScalar(ctx, start));

@@ -9,15 +9,15 @@ struct Ports {
   static constexpr const char *kScale = kVersion == 1 ? "T" : "DT_FLOAT", *kStatistics = kVersion == 1 ? "T" : "U";
   static constexpr In<0> y_backprop{"y_backprop", "T", "[N, H, W, C] or [N, C, H, W] (third version: also rank 5): the gradient of y"};
   static constexpr In<1> x{"x", "T", "the shape of y_backprop: the x that was normalised"};
-  static constexpr In<2> scale{"scale", kScale, "[C]"};
+  static constexpr In<2> scale{"scale", kScale, "[C]: what the normalised x was multiplied by"};
   static constexpr In<3> reserve_space_1{"reserve_space_1", kStatistics, "[C]: the mean; in training the output reserve_space_1"};
   static constexpr In<4> reserve_space_2{"reserve_space_2", kStatistics, "[C]: the variance; in training the output reserve_space_2"};
   static constexpr In<5> reserve_space_3{"reserve_space_3", kStatistics, "of any shape; not read"};
   static constexpr Out<0> x_backprop{"x_backprop", "T", "the shape of x: the gradient of x"};
   static constexpr Out<1> scale_backprop{"scale_backprop", kStatistics, "[C]: the gradient of scale"};
   static constexpr Out<2> offset_backprop{"offset_backprop", kStatistics, "[C]: the gradient of offset"};
-  static constexpr Out<3> unused_1{kVersion == 3 ? "reserve_space_4" : "reserve_space_3", kStatistics, "[0]"};
-  static constexpr Out<4> unused_2{kVersion == 3 ? "reserve_space_5" : "reserve_space_4", kStatistics, "[0]"};
+  static constexpr Out<3> unused_1{kVersion == 3 ? "reserve_space_4" : "reserve_space_3", kStatistics, "[0]: empty"};
+  static constexpr Out<4> unused_2{kVersion == 3 ? "reserve_space_5" : "reserve_space_4", kStatistics, "[0]: empty"};
 };
 using P = Ports<3>;  // the same indices in all versions
 

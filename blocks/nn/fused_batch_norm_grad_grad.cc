@@ -8,7 +8,7 @@ constexpr In<1> grad_scale_backprop{"grad_scale_backprop", "DT_FLOAT", "[C]: tha
 constexpr In<2> grad_offset_backprop{"grad_offset_backprop", "DT_FLOAT", "[C]: that of offset_backprop"};
 constexpr In<3> y_backprop{"y_backprop", "T", "the shape of x"};
 constexpr In<4> x{"x", "T", "[N, H, W, C] or [N, C, H, W]; or of rank 5"};
-constexpr In<5> scale{"scale", "DT_FLOAT", "[C]"};
+constexpr In<5> scale{"scale", "DT_FLOAT", "[C]: what the normalised x was multiplied by"};
 constexpr In<6> mean{"mean", "DT_FLOAT", "[C]: used in inference; training takes the mean of x"};
 constexpr In<7> variance{"variance", "DT_FLOAT", "[C]: as mean"};
 constexpr Out<0> y_backprop_grad{"y_backprop_grad", "T", "the shape of x: the gradient of y_backprop"};

@@ -92,6 +92,17 @@ PageFunction BothWays(DType dtype, bool way, bool merged) {
   return f;
 }
 
+/// A variable is sent through a RefSwitch; the way that is taken is read.
+PageFunction VariableWay(DType dtype, bool way) {
+  PageFunction f;
+  AddBlock(f.page, "x", "Variable", {{"initvalues", {MakeValues(Any({2, 3}), dtype, 1)}}});
+  AddBlock(f.page, "switch", "RefSwitch", {{"data", {"x.ref"}}, {"pred", {Tensor::Scalar(way)}}});
+  AddBlock(f.page, "square", "Square", {{"x", {way ? "switch.output_true" : "switch.output_false"}}});
+  f.ys = {"square.y"};
+  f.xs = {"x.ref"};
+  return f;
+}
+
 void AddChoices(std::vector<GradientRow>& rows) {
   for (const bool way : {false, true}) {
     for (const bool merged : {false, true}) {
@@ -101,6 +112,9 @@ void AddChoices(std::vector<GradientRow>& rows) {
     }
   }
   for (const bool way : {false, true}) {
+    GradientRow variable{"RefSwitch", way ? "true" : "false", {}, Types::kBoth, 2};
+    variable.page = [way](DType dtype) { return VariableWay(dtype, way); };
+    rows.push_back(std::move(variable));
     rows.push_back({"Switch", "", {{"data", {Any({2, 2})}}, {"pred", {Value(Tensor::Scalar(way))}}}, Types::kBoth, 2,
                     {way ? "output_true" : "output_false"}});
   }
