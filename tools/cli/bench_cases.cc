@@ -1,0 +1,219 @@
+// The kernel cases of `weft bench`: what is timed, over which sizes, and how much each must move and compute.
+#include <algorithm>
+
+#include "tools/cli/bench.h"
+#include "weft/base/text.h"
+
+namespace weft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Dims = std::vector<int64_t>;
+
+double Count(const Dims& shape) {
+  double count = 1;
+  for (int64_t size : shape) count *= static_cast<double>(size);
+  return count;
+}
+
+double Bytes(const KernelInput& input) { return Count(input.shape) * static_cast<double>(ElementSize(input.dtype)); }
+
+KernelInput Random(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), true, {}}; }
+KernelInput Positive(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), false, {}}; }
+KernelInput Integers(const char* port, std::vector<int64_t> values) {
+  return {port, DType::kInt32, {static_cast<int64_t>(values.size())}, false, std::move(values)};
+}
+
+/// Every input read once, and `output_bytes` written. What is read more often is added by the case.
+KernelCase Make(std::string name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs, double output_bytes) {
+  Work work;
+  for (const KernelInput& input : inputs) work.read_bytes += Bytes(input);
+  work.written_bytes = output_bytes;
+  work.working_set = work.bytes();
+  return {std::move(name), block, std::move(attrs), std::move(inputs), std::move(outputs), work, false};
+}
+
+// ---- Biases and batch normalisation ----
+
+struct Pictures {
+  int64_t n, h, w, c;
+  Dims shape(bool channels_last) const { return channels_last ? Dims{n, h, w, c} : Dims{n, c, h, w}; }
+};
+
+constexpr Pictures kNormSizes[] = {{64, 14, 14, 256}, {32, 56, 56, 64}, {16, 112, 112, 64}, {8, 7, 7, 2048}};
+
+std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) {
+  Dims shape = size.shape(last), channels = {size.c};
+  const char* layout = last ? "NHWC" : "NCHW";
+  std::string tag = Cat(size.n, "x", size.h, "x", size.w, "x", size.c, ".", layout);
+  if (dtype == DType::kHalf) tag += ".half";
+  if (dtype == DType::kBFloat16) tag += ".bfloat16";
+  double bytes = Count(shape) * static_cast<double>(ElementSize(dtype));
+  double bias_bytes = static_cast<double>(size.c) * static_cast<double>(ElementSize(dtype));
+  constexpr DType kF = DType::kFloat;  // of means and variances, whatever the pictures are
+
+  std::vector<KernelCase> cases;
+  cases.push_back(Make("BiasAddGrad." + tag, "BiasAddGrad", {{"data_format", layout}}, {Random("out_backprop", dtype, shape)}, {"output"}, bias_bytes));
+  cases.push_back(Make("BiasAdd." + tag, "BiasAdd", {{"data_format", layout}}, {Random("value", dtype, shape), Random("bias", dtype, channels)}, {"output"}, bytes));
+  for (bool training : {true, false}) {
+    std::string mode = training ? "train." : "infer.";
+    Json attrs = {{"data_format", layout}, {"is_training", training}};
+    Dims moments = training ? Dims{0} : channels;  // in training they are computed
+    KernelCase norm = Make("FusedBatchNorm." + mode + tag, "FusedBatchNormV3", attrs,
+                           {Random("x", dtype, shape), Random("scale", kF, channels), Random("offset", kF, channels), Random("mean", kF, moments),
+                            Positive("variance", kF, moments)},
+                           {"y"}, bytes);
+    KernelCase grad = Make("FusedBatchNormGrad." + mode + tag, "FusedBatchNormGradV3", attrs,
+                           {Random("y_backprop", dtype, shape), Random("x", dtype, shape), Random("scale", kF, channels),
+                            Random("reserve_space_1", kF, channels), Positive("reserve_space_2", kF, channels), Random("reserve_space_3", kF, channels)},
+                           {"x_backprop", "scale_backprop", "offset_backprop"}, bytes);
+    // In training the sums over everything come before the first value that is written: pictures are read twice.
+    if (training) norm.work.read_bytes += bytes, grad.work.read_bytes += 2 * bytes;
+    cases.push_back(std::move(norm));
+    cases.push_back(std::move(grad));
+  }
+  for (KernelCase& kernel : cases) kernel.quick = dtype == kF && size.h == 7;
+  return cases;
+}
+
+// ---- Element-wise blocks, reductions, moves, softmax: on squares ----
+
+constexpr int64_t kSides[] = {1, 16, 64, 256, 1024, 2048, 4096};  // 1 to 16M elements
+
+struct UnaryBlock {
+  const char* block;
+  const char* port;
+  const char* output;
+};
+
+void AddSquares(int64_t side, std::vector<KernelCase>& cases) {
+  Dims shape = {side, side};
+  std::string tag = Cat(".", side, "x", side);
+  double bytes = Count(shape) * 4;
+  constexpr DType kF = DType::kFloat;
+  size_t first = cases.size();
+  for (const char* block : {"Add", "Multiply", "Maximum"}) {
+    cases.push_back(Make(block + tag, block, Json::object(), {Random("x", kF, shape), Random("y", kF, shape)}, {"z"}, bytes));
+  }
+  cases.push_back(Make("Add.row" + tag, "Add", Json::object(), {Random("x", kF, shape), Random("y", kF, {side})}, {"z"}, bytes));
+  for (UnaryBlock unary : {UnaryBlock{"Exp", "x", "y"}, {"Tanh", "x", "y"}, {"Sigmoid", "x", "y"}, {"Square", "x", "y"}, {"Relu", "features", "activations"},
+                           {"Softmax", "logits", "softmax"}}) {
+    cases.push_back(Make(unary.block + tag, unary.block, Json::object(), {Random(unary.port, kF, shape)}, {unary.output}, bytes));
+  }
+  cases.push_back(Make("ReluGrad" + tag, "ReluGrad", Json::object(), {Random("gradients", kF, shape), Random("features", kF, shape)}, {"backprops"}, bytes));
+  for (const char* block : {"Sum", "Max", "Mean"}) {
+    for (int64_t axis : {0, 1}) {
+      cases.push_back(Make(Cat(block, ".", axis, tag), block, Json::object(), {Random("input", kF, shape), Integers("axis", {axis})}, {"output"},
+                           4 * static_cast<double>(side)));
+    }
+  }
+  cases.push_back(Make("Sum.all" + tag, "Sum", Json::object(), {Random("input", kF, shape), Integers("axis", {0, 1})}, {"output"}, 4));
+  cases.push_back(Make("Transpose" + tag, "Transpose", Json::object(), {Random("x", kF, shape), Integers("perm", {1, 0})}, {"y"}, bytes));
+  for (size_t i = first; i < cases.size(); ++i) cases[i].quick = side == 64 && cases[i].block != "Mean";
+}
+
+void AddPictureTransposes(std::vector<KernelCase>& cases) {
+  for (const Pictures& size : kNormSizes) {
+    for (bool to_last : {false, true}) {
+      Dims shape = size.shape(!to_last);
+      std::string name = Cat("Transpose.", to_last ? "NCHW_NHWC." : "NHWC_NCHW.", size.n, "x", size.h, "x", size.w, "x", size.c);
+      std::vector<int64_t> perm = to_last ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0, 3, 1, 2};
+      cases.push_back(Make(name, "Transpose", Json::object(), {Random("x", DType::kFloat, shape), Integers("perm", perm)}, {"y"}, Count(shape) * 4));
+    }
+  }
+}
+
+// ---- Products, convolutions, pooling ----
+
+void AddProducts(std::vector<KernelCase>& cases) {
+  auto add = [&](std::string name, int64_t m, int64_t k, int64_t n) {
+    KernelCase kernel = Make(std::move(name), "MatMul", Json::object(), {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, {k, n})}, {"product"},
+                             4.0 * Count({m, n}));
+    kernel.work.flops = 2 * Count({m, k, n});
+    kernel.quick = m == 64;
+    cases.push_back(std::move(kernel));
+  };
+  for (int64_t side : {1, 16, 64, 256, 1024, 2048}) add(Cat("MatMul.", side), side, side, side);
+  for (Dims dims : {Dims{1, 1024, 1024}, {32, 3136, 512}, {100, 784, 10}, {4096, 64, 64}}) {
+    add(Cat("MatMul.", dims[0], "x", dims[1], "x", dims[2]), dims[0], dims[1], dims[2]);
+  }
+}
+
+struct Convolution {
+  Pictures input;
+  int64_t taps, channels, stride;
+};
+
+constexpr Convolution kConvolutions[] = {{{1, 4, 4, 1}, 3, 1, 1},     {{8, 14, 14, 16}, 3, 16, 1},  {{32, 28, 28, 1}, 5, 32, 1}, {{32, 28, 28, 32}, 5, 64, 1},
+                                         {{16, 28, 28, 32}, 3, 32, 1}, {{8, 56, 56, 64}, 3, 64, 1}, {{8, 28, 28, 128}, 1, 256, 1}, {{8, 56, 56, 64}, 3, 128, 2},
+                                         {{8, 112, 112, 16}, 3, 32, 1}};
+
+void AddConvolutions(std::vector<KernelCase>& cases) {
+  constexpr DType kF = DType::kFloat;
+  for (const Convolution& conv : kConvolutions) {
+    const Pictures& in = conv.input;
+    Dims input = in.shape(true), filter = {conv.taps, conv.taps, in.c, conv.channels};
+    Dims output = {in.n, (in.h + conv.stride - 1) / conv.stride, (in.w + conv.stride - 1) / conv.stride, conv.channels};
+    std::string tag = Cat(".", in.n, "x", in.h, "x", in.w, "x", in.c, ".", conv.taps, "x", conv.taps, "x", conv.channels);
+    if (conv.stride > 1) tag += Cat(".stride", conv.stride);
+    Json attrs = {{"strides", {1, conv.stride, conv.stride, 1}}, {"padding", "SAME"}};
+    size_t first = cases.size();
+    cases.push_back(Make("Conv2D" + tag, "Conv2D", attrs, {Random("input", kF, input), Random("filter", kF, filter)}, {"output"}, 4 * Count(output)));
+    cases.push_back(Make("Conv2DBackpropInput" + tag, "Conv2DBackpropInput", attrs,
+                         {Integers("input_sizes", input), Random("filter", kF, filter), Random("out_backprop", kF, output)}, {"output"}, 4 * Count(input)));
+    cases.push_back(Make("Conv2DBackpropFilter" + tag, "Conv2DBackpropFilter", attrs,
+                         {Random("input", kF, input), Integers("filter_sizes", filter), Random("out_backprop", kF, output)}, {"output"}, 4 * Count(filter)));
+    for (size_t i = first; i < cases.size(); ++i) {
+      cases[i].work.flops = 2 * Count(output) * static_cast<double>(conv.taps * conv.taps * in.c);
+      cases[i].quick = in.h == 14;
+    }
+  }
+}
+
+void AddPooling(std::vector<KernelCase>& cases) {
+  constexpr DType kF = DType::kFloat;
+  for (Pictures size : {Pictures{1, 4, 4, 1}, {8, 14, 14, 16}, {32, 14, 14, 64}, {32, 28, 28, 32}, {8, 112, 112, 64}, {16, 128, 128, 64}}) {
+    Dims input = size.shape(true), output = {size.n, size.h / 2, size.w / 2, size.c};
+    std::string tag = Cat(".", size.n, "x", size.h, "x", size.w, "x", size.c, ".2x2");
+    Json attrs = {{"ksize", {1, 2, 2, 1}}, {"strides", {1, 2, 2, 1}}, {"padding", "SAME"}};
+    size_t first = cases.size();
+    cases.push_back(Make("MaxPool" + tag, "MaxPool", attrs, {Random("input", kF, input)}, {"output"}, 4 * Count(output)));
+    cases.push_back(Make("AvgPool" + tag, "AvgPool", attrs, {Random("value", kF, input)}, {"output"}, 4 * Count(output)));
+    cases.push_back(Make("MaxPoolGrad" + tag, "MaxPoolGrad", attrs,
+                         {Random("orig_input", kF, input), Random("orig_output", kF, output), Random("grad", kF, output)}, {"output"}, 4 * Count(input)));
+    cases.push_back(Make("AvgPoolGrad" + tag, "AvgPoolGrad", attrs, {Integers("orig_input_shape", input), Random("grad", kF, output)}, {"output"}, 4 * Count(input)));
+    for (size_t i = first; i < cases.size(); ++i) cases[i].quick = size.c == 16;
+  }
+}
+
+}  // namespace
+
+std::vector<KernelCase> KernelCases() {
+  std::vector<KernelCase> cases;
+  for (DType dtype : {DType::kFloat, DType::kHalf, DType::kBFloat16}) {
+    for (const Pictures& size : kNormSizes) {
+      for (bool last : {true, false}) {
+        for (KernelCase& kernel : NormCases(size, last, dtype)) cases.push_back(std::move(kernel));
+      }
+    }
+  }
+  for (int64_t side : kSides) AddSquares(side, cases);
+  AddPictureTransposes(cases);
+  AddProducts(cases);
+  AddConvolutions(cases);
+  AddPooling(cases);
+  return cases;
+}
+
+Json Describe(const KernelCase& kernel) {
+  Json inputs = Json::array();
+  for (const KernelInput& input : kernel.inputs) {
+    Json values = input.values;
+    if (input.values.empty()) values = input.normal ? "normal" : "uniform";
+    inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
+  }
+  return {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
+          {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}};
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,79 @@
+// weft bench: kernels, each as a page of one block whose inputs are Variables.
+#include <iostream>
+
+#include "tools/cli/bench.h"
+#include "tools/cli/common.h"
+#include "weft/page/reader.h"
+
+namespace weft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The blocks that make an input, and how the kernel's port names it.
+Json AddInput(const KernelInput& input, Json& blocks) {
+  Json shape = {{"dtype", "DT_INT32"}, {"shape", {input.shape.size()}}, {"values", input.shape}};
+  if (!input.values.empty()) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", input.values}};
+  Json type = {{"dtype", DTypeName(input.dtype)}, {"seed", 1 + blocks.size()}};
+  blocks.push_back({{"id", input.port + "_start"}, {"block", input.normal ? "RandomNormal" : "RandomUniform"}, {"attrs", type}, {"inputs", {{"shape", shape}}}});
+  blocks.push_back({{"id", input.port},
+                    {"block", "Variable"},
+                    {"attrs", {{"shape", input.shape}, {"dtype", DTypeName(input.dtype)}}},
+                    {"inputs", {{"initvalues", input.port + "_start.output"}}}});
+  return input.port + ".ref";
+}
+
+bool Chosen(const KernelCase& kernel, const BenchOptions& options) {
+  if (options.quick && !kernel.quick) return false;
+  if (options.cases.empty()) return true;
+  for (const std::string& part : options.cases) {
+    if (kernel.name.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, MachineLimits& limits, BenchReport& report) {
+  ReadPageResult read = ReadPage(KernelPage(kernel), {.name = kernel.name, .read_file = {}});
+  auto scope = Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), kernel.name, {}, read.diagnostics);
+  if (read.diagnostics.has_errors()) return read.diagnostics.FirstError();
+  Session session(scope, scope->graph().sessions()[0], Keep::kAsked);
+  WEFT_ASSIGN_OR_RETURN(Timing timing, TimeRuns(session, seconds));
+  report.Kernel(kernel.name, timing, kernel.work, limits.Of(kernel.work));
+  return {};
+}
+
+}  // namespace
+
+std::string KernelPage(const KernelCase& kernel) {
+  Json blocks = Json::array(), inputs = Json::object(), fetches = Json::array();
+  for (const KernelInput& input : kernel.inputs) inputs[input.port] = AddInput(input, blocks);
+  for (const std::string& output : kernel.outputs) fetches.push_back("kernel." + output);
+  blocks.push_back({{"id", "kernel"}, {"block", kernel.block}, {"attrs", kernel.attrs}, {"inputs", inputs}});
+  blocks.push_back({{"id", "run"}, {"block", "ClientSession"}, {"inputs", {{"fetch_outputs", fetches}}}});
+  return Json{{"weft", 1}, {"page", kernel.name}, {"blocks", blocks}}.dump();
+}
+
+int BenchKernels(const BenchOptions& options) {
+  std::vector<KernelCase> kernels = KernelCases();
+  std::erase_if(kernels, [&](const KernelCase& kernel) { return !Chosen(kernel, options); });
+  if (kernels.empty()) {
+    Report(NotFound("no case has a name with that in it (weft bench --list shows all)"), options.json);
+    return kFailed;
+  }
+  if (options.list) {
+    for (const KernelCase& kernel : kernels) std::cout << (options.json ? Describe(kernel).dump() : kernel.name) << "\n";
+    return kOk;
+  }
+  Runtime runtime(MakeCatalog(), {.threads = options.threads, .memory_limit = 0});
+  MachineLimits limits(runtime.threads(), options.quick ? 0.005 : 0.1);
+  BenchReport report(options.json, runtime.threads());
+  for (const KernelCase& kernel : kernels) {
+    if (Status status = Bench(kernel, runtime, options.seconds, limits, report); !status.ok()) {
+      Report(status, options.json);
+      return kFailed;
+    }
+  }
+  return kOk;
+}
+
+}  // namespace weft::cli

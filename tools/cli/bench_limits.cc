@@ -1,0 +1,210 @@
+// The machine's limits for `weft bench`: reading, triad and product, each the best of several trials on all threads.
+#include <sys/mman.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "tools/cli/bench.h"
+
+namespace weft::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Vectors as wide as the registers that the program is compiled for.
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+using Floats __attribute__((vector_size(kVectorBytes))) = float;
+using Words __attribute__((vector_size(kVectorBytes))) = uint64_t;
+
+constexpr int64_t kBlock = 16 * kVectorBytes;       // bytes that an inner loop handles at once
+constexpr int64_t kSmallest = int64_t{32} << 10;    // less is no test of anything but the loop
+constexpr int64_t kLargest = int64_t{1} << 30;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+struct Free {
+  void operator()(char* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<char, Free>;
+
+/// Written once, so that its pages are there. Null where the machine has not that much.
+Memory Allocate(int64_t bytes) {
+  size_t size = (static_cast<size_t>(bytes) + kHugePage - 1) / kHugePage * kHugePage;
+  Memory memory(static_cast<char*>(std::aligned_alloc(kHugePage, size)));
+  if (!memory) return memory;
+  madvise(memory.get(), size, MADV_HUGEPAGE);
+  std::fill_n(reinterpret_cast<float*>(memory.get()), size / sizeof(float), 1.0f);
+  return memory;
+}
+
+std::atomic<uint64_t> sink;  // results go here, so that no loop is left out
+
+void ReadPass(const char* memory, int64_t bytes) {
+  Words sums[4] = {};
+  auto* words = reinterpret_cast<const Words*>(memory);
+  for (int64_t i = 0; i < bytes / kVectorBytes; i += 16) {
+    for (int j = 0; j < 16; ++j) sums[j % 4] |= words[i + j];
+  }
+  Words all = sums[0] | sums[1] | sums[2] | sums[3];
+  sink.fetch_or(all[0], std::memory_order_relaxed);
+}
+
+void TriadPass(char* memory, int64_t bytes, bool stream) {
+  auto* a = reinterpret_cast<Floats*>(memory);
+  auto* b = reinterpret_cast<const Floats*>(memory + bytes);
+  auto* c = reinterpret_cast<const Floats*>(memory + 2 * bytes);
+  Floats scale = Floats{} + 0.5f;
+  int64_t count = bytes / kVectorBytes;
+#if defined(__SSE__)
+  if (stream) {
+    for (int64_t i = 0; i < count; ++i) {
+      Floats sum = b[i] + scale * c[i];
+      auto* parts = reinterpret_cast<const __m128*>(&sum);
+      for (int j = 0; j < kVectorBytes / 16; ++j) _mm_stream_ps(reinterpret_cast<float*>(a + i) + 4 * j, parts[j]);
+    }
+    _mm_sfence();
+    return;
+  }
+#endif
+  (void)stream;
+  for (int64_t i = 0; i < count; ++i) a[i] = b[i] + scale * c[i];
+  asm volatile("" ::: "memory");
+}
+
+constexpr int kSums = 10;  // as many as the additions under way at one time
+constexpr int64_t kProductSteps = 20000;
+
+void ProductPass() {
+  Floats sums[kSums];
+  for (int j = 0; j < kSums; ++j) sums[j] = Floats{} + static_cast<float>(j);
+  Floats factor = Floats{} + 0.999f, step = Floats{} + 0.001f;
+  asm volatile("" : "+x"(factor), "+x"(step));
+  for (int64_t i = 0; i < kProductSteps; ++i) {
+    for (int j = 0; j < kSums; ++j) sums[j] = sums[j] * factor + step;
+  }
+  Floats all = sums[0];
+  for (int j = 1; j < kSums; ++j) all += sums[j];
+  sink.fetch_or(static_cast<uint64_t>(std::lround(all[0])), std::memory_order_relaxed);
+}
+
+/// Seconds that `passes` of pass(thread) take on all threads, from when all stand ready to the end of the last.
+template <class Pass>
+double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<std::thread> others;
+  auto work = [&](int thread) {
+    for (int64_t i = 0; i < passes; ++i) pass(thread);
+  };
+  for (int thread = 1; thread < threads; ++thread) {
+    others.emplace_back([&, thread] {
+      pass(thread);  // brings what fits into the thread's cache
+      ready.fetch_add(1);
+      while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
+      work(thread);
+    });
+  }
+  pass(0);
+  while (ready.load() < threads - 1) std::this_thread::yield();
+  auto start = Clock::now();
+  go.store(true, std::memory_order_release);
+  work(0);
+  for (std::thread& other : others) other.join();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The best rate of several trials, in units of `amount` a pass of all threads, a second.
+template <class Pass>
+double BestRate(int threads, double seconds, double amount, const Pass& pass) {
+  double once = std::max(TimeOnThreads(threads, 1, pass), 1e-7);
+  auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));
+  double best = 0;
+  auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  for (int trial = 0; trial < 3 || Clock::now() < end; ++trial) {
+    double time = TimeOnThreads(threads, passes, pass);
+    best = std::max(best, amount * static_cast<double>(passes) / time);
+    // Starting the threads must not count: the trials grow until it does not.
+    if (time < seconds / 16) passes *= 2;
+  }
+  return best;
+}
+
+/// Bytes for each of `parts`, in whole blocks.
+int64_t PartOf(int64_t bytes, int parts) { return std::max<int64_t>(bytes / parts / kBlock, 1) * kBlock; }
+
+int64_t Bounded(double bytes) { return static_cast<int64_t>(std::clamp(bytes, double{kSmallest}, double{kLargest})); }
+
+std::vector<Memory> AllocateEach(int threads, int64_t bytes) {
+  std::vector<Memory> memory;
+  for (int i = 0; i < threads; ++i) {
+    memory.push_back(Allocate(bytes));
+    if (!memory.back()) return {};
+  }
+  return memory;
+}
+
+double MeasureRead(int threads, double seconds, int64_t bytes) {
+  int64_t part = PartOf(bytes, threads);
+  std::vector<Memory> memory = AllocateEach(threads, part);
+  if (memory.empty()) return 0;
+  return BestRate(threads, seconds, static_cast<double>(part * threads) / 1e9, [&](int thread) { ReadPass(memory[thread].get(), part); });
+}
+
+double MeasureTriad(int threads, double seconds, int64_t bytes) {
+  int64_t part = PartOf(bytes, 3 * threads);
+  std::vector<Memory> memory = AllocateEach(threads, 3 * part);
+  if (memory.empty()) return 0;
+  double best = 0;
+  for (bool stream : {false, true}) {
+    best = std::max(best, BestRate(threads, seconds / 2, static_cast<double>(3 * part * threads) / 1e9,
+                                   [&](int thread) { TriadPass(memory[thread].get(), part, stream); }));
+  }
+  return best;
+}
+
+}  // namespace
+
+double MachineLimits::Read(double bytes) {
+  auto [place, added] = read_.try_emplace(Bounded(bytes));
+  if (added) place->second = MeasureRead(threads_, seconds_, place->first);
+  return place->second;
+}
+
+double MachineLimits::Triad(double bytes) {
+  auto [place, added] = triad_.try_emplace(Bounded(bytes));
+  if (added) place->second = MeasureTriad(threads_, seconds_, place->first);
+  return place->second;
+}
+
+double MachineLimits::Product() {
+  if (product_ == 0) {
+    double flops = 2.0 * kSums * kProductSteps * (kVectorBytes / sizeof(float)) * threads_;
+    product_ = BestRate(threads_, seconds_, flops / 1e9, [](int) { ProductPass(); });
+  }
+  return product_;
+}
+
+Limit MachineLimits::Of(const Work& work) {
+  bool reads = work.written_bytes < 0.05 * work.bytes();
+  Limit limit;
+  limit.kind = reads ? Limit::Kind::kRead : Limit::Kind::kTriad;
+  limit.rate = reads ? Read(work.working_set) : Triad(work.working_set);
+  if (limit.rate > 0) limit.seconds = work.bytes() / limit.rate / 1e9;
+  if (work.flops > 0 && work.flops / Product() / 1e9 > limit.seconds) limit = {Limit::Kind::kProduct, Product(), work.flops / Product() / 1e9};
+  return limit;
+}
+
+}  // namespace weft::cli
