@@ -75,12 +75,15 @@ Result<Windows> Plan(PlanContext& ctx) {
   return windows;
 }
 
+/// a / b rounded up, for a of 0 or more; a dilation may be any int64.
+int64_t Ceiling(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 /// The places [first, last) of a window whose pixels exist, where it starts at pixel `start`.
 struct Inside {
   int64_t first, last;
   Inside(const WindowAxis& axis, int64_t start)
-      : first(start >= 0 ? 0 : std::min(axis.window, (-start + axis.dilation - 1) / axis.dilation)),
-        last(start >= axis.in ? first : std::clamp((axis.in - start + axis.dilation - 1) / axis.dilation, first, axis.window)) {}
+      : first(start >= 0 ? 0 : std::min(axis.window, Ceiling(-start, axis.dilation))),
+        last(start >= axis.in ? first : std::clamp(Ceiling(axis.in - start, axis.dilation), first, axis.window)) {}
 };
 
 // The window at output (row, column) of the picture at `from`.
@@ -95,8 +98,9 @@ void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t 
     }
     const int64_t pixel = (top + i * w.rows.dilation) * w.columns.in + left + across.first * w.columns.dilation;
     if (across.first > 0) moves.fill(to, across.first * w.depth, nullptr);
-    moves.rows(from + pixel * w.depth * moves.size, w.columns.dilation * w.depth, to + across.first * w.depth * moves.size, w.depth,
-               across.last - across.first, w.depth);
+    // A single pixel may have a dilation beyond any picture.
+    const int64_t count = across.last - across.first, step = count > 1 ? w.columns.dilation * w.depth : 0;
+    moves.rows(from + pixel * w.depth * moves.size, step, to + across.first * w.depth * moves.size, w.depth, count, w.depth);
     const int64_t rest = w.columns.window - across.last;
     if (rest > 0) moves.fill(to + across.last * w.depth * moves.size, rest * w.depth, nullptr);
   }
