@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Times the steps of pages on TensorFlow: tensorflow_pages.py PAGE... [--keep asked|all] [--threads N] [--seconds S]
+
+The graph is built once and every step is one call of a prepared callable: of what the page's first session asks for (asked), or of every
+output that it evaluates (all). --blocks names schemas/blocks.json, where the blocks' other names are.
+"""
+import argparse
+import json
+import pathlib
+
+from tensorflow_graph import PEER, Graph, session, tf, tf1
+from timing import print_case, time_call
+
+
+def asked_for(page, graph):
+    """What the page's first session fetches and runs; without a session: every output that nobody reads."""
+    runs = [block for block in page["blocks"] if block["block"] == "ClientSession"]
+    if runs:
+        inputs = runs[0].get("inputs", {})
+        return [graph.values[wire] for wire in inputs.get("fetch_outputs", [])], [graph.operations[wire.split(".")[0]] for wire in inputs.get("run_outputs", [])]
+    return [value for value in graph.values.values() if not value.consumers()], []
+
+
+def every_output(graph, fetches, runs):
+    """The outputs of all blocks that are evaluated for these."""
+    needed, open_ends = set(), [value.op for value in fetches] + runs
+    while open_ends:
+        operation = open_ends.pop()
+        if operation not in needed:
+            needed.add(operation)
+            open_ends += [value.op for value in operation.inputs]
+    return [value for value in graph.values.values() if value.op in needed and value.dtype.base_dtype not in (tf.resource, tf.variant)]
+
+
+def time_page(path, options, aliases):
+    page = json.loads(pathlib.Path(path).read_text())
+    graph = Graph(aliases)
+    graph.add_all([block for block in page["blocks"] if block["block"] != "ClientSession"])
+    fetches, runs = asked_for(page, graph)
+    what = fetches + runs if options.keep == "asked" else every_output(graph, fetches, runs) + runs
+    with graph.graph.as_default():
+        start = tf1.global_variables_initializer()
+    running = session(graph.graph, options.threads)
+    running.run(start)
+    best, median = time_call(running.make_callable(what), options.seconds)
+    return {"best_step_us": best * 1e3, "median_step_us": median * 1e3, "steps_per_s": 1e3 / best}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="+")
+    parser.add_argument("--keep", choices=("asked", "all"), default="all")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--blocks", default=pathlib.Path(__file__).resolve().parents[2] / "schemas/blocks.json")
+    options = parser.parse_args()
+    aliases = {block["block"]: block.get("aliases", []) for block in json.loads(pathlib.Path(options.blocks).read_text())}
+    for path in options.pages:
+        line = {"peer": PEER, "threads": options.threads, "case": json.loads(pathlib.Path(path).read_text())["page"], "keep": options.keep}
+        try:
+            line.update(time_page(path, options, aliases))
+        except Exception as error:  # a page that TensorFlow cannot run: said, and the others go on
+            line["refused"] = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        print_case(**line)
+
+
+if __name__ == "__main__":
+    main()
