@@ -9,3 +9,6 @@ extern "C" const char* __tsan_default_options() { return "allocator_may_return_n
 /// The font library keeps its configuration, which texts in pictures need, until the process ends.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
+/// Nor is that worth a word.
+extern "C" const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }

@@ -130,7 +130,9 @@ TEST_CASE("the block tester finds faults of blocks", "[kit]") {
     CHECK(status.code() == Code::kInternal);
     return ToString(status);
   };
+#if !defined(__SANITIZE_ADDRESS__)  // it ends the program where the block writes
   CHECK_THAT(fault("WritesTooFar"), Catch::Contains("round the output"));
+#endif
   CHECK_THAT(fault("LeavesOneOut"), Catch::Contains("LeavesOneOut.y: internal: other bits"));
   CHECK_THAT(fault("WritesItsInput"), Catch::Contains("WritesItsInput.factor: internal: the input was overwritten"));
   CHECK_THAT(fault("ReadsAhead"), Catch::Contains("with output 0 in the memory of input value 0"));
