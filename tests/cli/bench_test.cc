@@ -1,0 +1,87 @@
+// weft bench: what it prints, and how it refuses. Times are not judged.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/kit/program.h"
+
+namespace weft {
+namespace {
+
+using kit::ProgramResult;
+using kit::RunWeft;
+using Json = nlohmann::json;
+using Catch::Matchers::Contains;
+
+const std::string kPage = std::string(WEFT_SOURCE_DIR) + "/graphs/xor.page.json";
+
+std::vector<Json> Lines(const ProgramResult& run) {
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  std::vector<Json> lines;
+  std::istringstream text(run.out);
+  for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+TEST_CASE("weft bench gives a JSON line for each kernel case", "[cli][bench]") {
+  std::vector<Json> lines = Lines(RunWeft({"bench", "--quick", "--json", "--case", "BiasAddGrad.8x7x7x2048", "--case", "MatMul.64"}));
+  REQUIRE(lines.size() == 3);
+  for (const Json& line : lines) {
+    CHECK(line.at("min_ms").get<double>() > 0);
+    CHECK(line.at("median_ms").get<double>() >= line.at("min_ms").get<double>());
+    CHECK(line.at("share").get<double>() > 0);
+  }
+  CHECK(lines[0].at("case") == "BiasAddGrad.8x7x7x2048.NHWC");
+  CHECK(lines[0].at("limit") == "read");
+  CHECK(lines[0].at("bytes") == 4 * (8 * 7 * 7 * 2048 + 2048));
+  CHECK(lines[2].at("limit") == "product");
+  CHECK(lines[2].at("flops") == 2 * 64 * 64 * 64);
+}
+
+TEST_CASE("weft bench --list says what every case is made of, each under a name of its own", "[cli][bench]") {
+  std::set<std::string> names;
+  std::vector<Json> lines = Lines(RunWeft({"bench", "--list", "--json"}));
+  for (const Json& line : lines) {
+    CHECK(names.insert(line.at("case")).second);
+    CHECK_FALSE(line.at("inputs").empty());
+    CHECK_FALSE(line.at("outputs").empty());
+    CHECK(line.at("bytes").get<double>() > 0);
+  }
+  for (const char* name : {"FusedBatchNormGrad.train.16x112x112x64.NCHW", "FusedBatchNorm.infer.64x14x14x256.NHWC.half", "Transpose.4096x4096"}) {
+    CHECK(names.count(name) == 1);
+  }
+}
+
+TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]") {
+  for (const char* keep : {"asked", "all"}) {
+    std::vector<Json> lines = Lines(RunWeft({"bench", "--quick", "--json", "--page", kPage, "--keep", keep}));
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].at("case") == "xor");
+    CHECK(lines[0].at("keep") == keep);
+    CHECK(lines[0].at("best_step_us").get<double>() > 0);
+    CHECK(lines[0].at("steps_per_s").get<double>() > 0);
+    CHECK(lines[0].at("bytes").get<double>() > 0);
+  }
+}
+
+TEST_CASE("weft bench prints a table for people", "[cli][bench]") {
+  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("GFLOP/s (product)") && Contains("share of the machine's limit"));
+  CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("memory:"));
+}
+
+TEST_CASE("weft bench refuses wrong pages, cases and options", "[cli][bench]") {
+  ProgramResult missing = RunWeft({"bench", "--page", "no_such.page.json"});
+  CHECK(missing.status == 1);
+  CHECK_THAT(missing.err, Contains("no_such.page.json"));
+  ProgramResult unknown = RunWeft({"bench", "--case", "NoSuchCase"});
+  CHECK(unknown.status == 1);
+  CHECK_THAT(unknown.err, Contains("--list"));
+  CHECK(RunWeft({"bench", "--keep", "some"}).status == 2);
+  CHECK(RunWeft({"bench", "--seconds", "0"}).status == 2);
+  CHECK(RunWeft({"bench", "--page", kPage, "--case", "Add"}).status == 2);
+}
+
+}  // namespace
+}  // namespace weft
