@@ -78,7 +78,7 @@ Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids) {
   SortedSegments sorted;
   for (size_t j = 0; j < ids.size(); ++j) {
     const int64_t row = static_cast<int64_t>(j), id = ids[j];
-    if (id < 0 || id == INT64_MAX) return InvalidArgument("needs ids of 0 or more, found ", id, " at position ", row);
+    if (id < 0 || id == INT64_MAX) return InvalidArgument("needs ids of 0 or more and below 2^63 - 1, found ", id, " at position ", row);
     if (j > 0 && id == ids[j - 1]) {
       ++sorted.runs.back().end;
       continue;

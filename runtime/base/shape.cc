@@ -21,7 +21,8 @@ Status CheckDims(std::span<const int64_t> dims, int64_t lowest) {
   if (dims.size() > kMaxRank) return InvalidArgument("needs a rank of at most ", kMaxRank, ", found ", dims.size());
   int64_t count = 1;
   for (int64_t dim : dims) {
-    if (dim < lowest) return InvalidArgument("needs sizes of 0 or more, found ", dim, " in ", DimsText(dims));
+    if (dim < lowest && dims.size() == 1) return InvalidArgument("needs sizes of 0 or more, found ", dim);
+    if (dim < lowest) return InvalidArgument("needs sizes of 0 or more, found ", dim, " among ", dims.size(), " sizes");
     auto product = CheckedMultiply(count, std::max<int64_t>(dim, 1));
     if (!product) return InvalidArgument("the element count of ", DimsText(dims), " is more than 2^63");
     count = *product;

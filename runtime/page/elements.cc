@@ -127,7 +127,10 @@ Status ElementStore::AddBool(bool value) {
 }
 
 Status ElementStore::AddString(std::string value) {
-  if (dtype_ != DType::kString) return InvalidArgument("needs an element of ", dtype_, ", found a string");
+  if (dtype_ != DType::kString) {
+    Status status = InvalidArgument("needs an element of ", dtype_, ", found a string");
+    return IsFloating(dtype_) || IsComplex(dtype_) ? std::move(status).WithHint("what is not finite is \"nan\", \"inf\" or \"-inf\"") : status;
+  }
   strings_.push_back(std::move(value));
   ++count_;
   return {};

@@ -30,9 +30,11 @@ Status CheckKind(const Graph& graph, const PortSpec& spec, ValueRef value) {
 }
 
 Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, DType found) {
+  const bool convertible = !IsManaged(needed) && !IsManaged(found);
+  const bool variable = spec.kind != PortKind::kTensor;  // a Cast gives a value, and no variable
   return InvalidArgument("the input '", spec.name, "' needs ", needed, because, ", found ", found)
       .WithPort(spec.name)
-      .WithHint(IsManaged(needed) || IsManaged(found) ? "" : "a Cast block converts");
+      .WithHint(convertible && !variable ? "a Cast block converts" : "");
 }
 
 /// Lists of one length attribute have one length, also where the block does not declare the attribute.
@@ -95,6 +97,7 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
     }
     AttrValue& given = node.attrs[list_attr];
     if (given.index() != 0 && given != inferred) {
+      WEFT_RETURN_IF_ERROR(CheckLength(node, p));  // what an earlier list says is not the attribute's fault
       return InvalidArgument("the input '", spec.name, "' has ", AttrText(inferred), ", but the attribute ", spec.list_attr, " says ", AttrText(given))
           .WithPort(spec.name);
     }

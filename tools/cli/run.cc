@@ -77,7 +77,10 @@ Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
   std::string source = text.substr(equals + 1);
   DType needed = graph.TypeOf(value);
   auto tensor = source.starts_with("@") ? ReadNpy(source.substr(1)) : ParseTextLiteral(source, needed, std::nullopt);
-  if (!tensor.ok()) return std::move(tensor).status();
+  if (!tensor.ok()) {
+    const Status& status = tensor.status();
+    return Status(status.code(), Cat("the feed of '", text.substr(0, equals), "' (", needed, "): ", status.message())).WithHint(status.hint());
+  }
   if (tensor->dtype() != needed) return InvalidArgument("the feed of '", text.substr(0, equals), "' needs ", needed, ", found ", tensor->dtype());
   spec.feeds.push_back({value, std::move(*tensor)});
   return {};
