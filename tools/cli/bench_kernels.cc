@@ -65,7 +65,7 @@ int BenchKernels(const BenchOptions& options) {
     return kOk;
   }
   Runtime runtime(MakeCatalog(), {.threads = options.threads, .memory_limit = 0});
-  MachineLimits limits(runtime.threads(), options.quick ? 0.005 : 0.1);
+  MachineLimits limits(runtime.threads(), options.quick ? 0.02 : 0.1);
   BenchReport report(options.json, runtime.threads());
   for (const KernelCase& kernel : kernels) {
     if (Status status = Bench(kernel, runtime, options.seconds, limits, report); !status.ok()) {

@@ -129,15 +129,13 @@ double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
 /// The best rate of several trials, in units of `amount` a pass of all threads, a second.
 template <class Pass>
 double BestRate(int threads, double seconds, double amount, const Pass& pass) {
-  double once = std::max(TimeOnThreads(threads, 1, pass), 1e-7);
-  auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));
+  pass(0);
+  double once = std::max(TimeOnThreads(1, 1, pass), 1e-8);
+  auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));  // long enough that the start of the threads does not count
   double best = 0;
   auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (int trial = 0; trial < 3 || Clock::now() < end; ++trial) {
-    double time = TimeOnThreads(threads, passes, pass);
-    best = std::max(best, amount * static_cast<double>(passes) / time);
-    // Starting the threads must not count: the trials grow until it does not.
-    if (time < seconds / 16) passes *= 2;
+    best = std::max(best, amount * static_cast<double>(passes) / TimeOnThreads(threads, passes, pass));
   }
   return best;
 }

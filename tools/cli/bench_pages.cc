@@ -85,7 +85,7 @@ int BenchPage(const std::string& path, const BenchOptions& options, std::optiona
     return kFailed;
   }
   int threads = loaded.runtime->threads();
-  if (!shared) shared = Shared{MachineLimits(threads, options.quick ? 0.005 : 0.1), BenchReport(options.json, threads)};
+  if (!shared) shared = Shared{MachineLimits(threads, options.quick ? 0.02 : 0.1), BenchReport(options.json, threads)};
   const Graph& graph = loaded.scope->graph();
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
