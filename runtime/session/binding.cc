@@ -14,6 +14,20 @@ constexpr int64_t kAlignment = 64;
 int64_t BytesOf(const Slot& slot) { return slot.shape.count() * static_cast<int64_t>(ElementSize(slot.dtype)); }
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+/// The node that takes most of the arena, to blame it where there is too little memory.
+int LargestInArena(const Plan& plan) {
+  int64_t most = 0;
+  int largest = -1;
+  auto take = [&](int node, int64_t bytes) {
+    if (bytes > most) most = bytes, largest = node;
+  };
+  for (const Slot& slot : plan.slots) {
+    if (slot.storage == Slot::Storage::kArena) take(slot.value.node, BytesOf(slot));
+  }
+  for (const Step& step : plan.steps) take(step.node, step.scratch_bytes);
+  return largest;
+}
+
 }  // namespace
 
 bool SoleOwner(const std::shared_ptr<const void>& owner) {
@@ -52,7 +66,9 @@ void Executor::LayOutKept() {
 
 Status Executor::MakeRecords() {
   arena_.reset();
-  WEFT_ASSIGN_OR_RETURN(arena_, Buffer::Allocate(DType::kUInt8, plan_.arena_bytes, scope_.runtime_.budget()));
+  auto arena_memory = Buffer::Allocate(DType::kUInt8, plan_.arena_bytes, scope_.runtime_.budget());
+  if (!arena_memory.ok()) return PlaceAtNode(graph_, LargestInArena(plan_), std::move(arena_memory).status());
+  arena_ = std::move(*arena_memory);
   auto* arena = static_cast<std::byte*>(arena_->data());
   size_t steps = plan_.steps.size();
   records_.assign(steps, {});
