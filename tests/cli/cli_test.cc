@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/kit/program.h"
+#include "tests/kit/sanitized.h"
 
 namespace weft {
 namespace {
@@ -323,14 +324,8 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
 
 // ---- signals, pipes, speed ---------------------------------------------------------------------------------------------------------
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 /// Long enough for a program to be at work.
-constexpr auto kStarted = std::chrono::milliseconds(kSanitized ? 3000 : 300);
+constexpr auto kStarted = std::chrono::milliseconds(kit::kSanitized ? 3000 : 300);
 
 TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
   Place place;
@@ -376,7 +371,7 @@ TEST_CASE("Output that cannot be written is an error, a reader that leaves is no
 }
 
 TEST_CASE("A small page starts, runs and ends within 20 ms", "[cli]") {
-  if (kSanitized) return;
+  if (kit::kSanitized) return;
   Place place;
   double best = 1e9;
   // On a busy machine most starts wait for a processor.

@@ -6,6 +6,7 @@
 
 #include "tests/kit/block_tester.h"
 #include "tests/kit/case_mutation.h"
+#include "tests/kit/sanitized.h"
 #include "tests/runtime/page_test.h"
 #include "tools/cases/case_reader.h"
 #include "tools/cases/session_executor.h"
@@ -14,11 +15,7 @@ namespace weft {
 namespace {
 
 constexpr int64_t kMemoryLimit = int64_t{16} << 20;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kSlow = 100;
-#else
-constexpr double kSlow = 10;
-#endif
+constexpr double kSlow = kit::kSanitized ? 100 : 10;  // seconds
 
 std::map<std::string, std::vector<cases::TestCase>> CasesByBlock() {
   std::map<std::string, std::vector<cases::TestCase>> blocks;

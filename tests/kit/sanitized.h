@@ -1,0 +1,12 @@
+// Whether this is a build for a sanitizer, in which everything takes many times as long.
+#pragma once
+
+namespace weft::kit {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace weft::kit
