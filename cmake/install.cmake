@@ -1,0 +1,21 @@
+# cmake --install: headers, both libraries, the program, and what CMake and pkg-config look for.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+add_library(weft::weft ALIAS weft_shared)
+add_library(weft::engine ALIAS weft)
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
+install(TARGETS weft_shared EXPORT weft-library)
+install(TARGETS weft EXPORT weft-engine)
+install(TARGETS weft_cli)
+install(DIRECTORY runtime/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(EXPORT weft-library NAMESPACE weft:: DESTINATION ${cmake_dir})
+install(EXPORT weft-engine NAMESPACE weft:: DESTINATION ${cmake_dir})
+
+configure_package_config_file(cmake/weft-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/weft-config.cmake INSTALL_DESTINATION ${cmake_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH WEFT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" WEFT_PC_PREFIX "${WEFT_PC_PREFIX}")
+configure_file(cmake/weft.pc.in weft.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/weft-config-version.cmake DESTINATION ${cmake_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
