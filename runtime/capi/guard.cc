@@ -1,0 +1,35 @@
+#include "runtime/capi/guard.h"
+
+namespace weft::capi {
+
+static_assert(static_cast<weft_status>(Code::kInvalidArgument) == WEFT_INVALID_ARGUMENT &&
+              static_cast<weft_status>(Code::kFailedPrecondition) == WEFT_FAILED_PRECONDITION &&
+              static_cast<weft_status>(Code::kCancelled) == WEFT_CANCELLED && static_cast<weft_status>(Code::kInternal) == WEFT_INTERNAL);
+static_assert(static_cast<int32_t>(Severity::kWarning) == WEFT_WARNING && static_cast<int32_t>(Severity::kNote) == WEFT_NOTE);
+
+weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more) noexcept {
+  weft_status code = CodeOf(failure);
+  if (problems == nullptr) return code;
+  try {
+    Diagnostics list;
+    list.Error(failure);
+    if (more != nullptr) list.Append(*more);
+    (void)Give(std::make_shared<DiagnosticsObject>(std::move(list)), problems).ok();
+  } catch (...) {
+    // There is no memory for a list: the code has to do.
+  }
+  return code;
+}
+
+Status GiveTexts(std::vector<std::string> texts, weft_strings** out) {
+  WEFT_RETURN_IF_ERROR(NeedPointer(out, "text"));
+  return Give(std::make_shared<StringsObject>(std::move(texts)), out);
+}
+
+Status GiveText(std::string text, weft_strings** out) {
+  std::vector<std::string> texts;
+  texts.push_back(std::move(text));
+  return GiveTexts(std::move(texts), out);
+}
+
+}  // namespace weft::capi

@@ -1,0 +1,99 @@
+// The walls of the C interface: no exception crosses, failures become diagnostics, structs are read by their size.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "runtime/capi/handles.h"
+#include "weft/base/diagnostic.h"
+
+namespace weft::capi {
+
+/// Findings as C texts.
+class DiagnosticsObject final : public Object {
+ public:
+  explicit DiagnosticsObject(Diagnostics found) : diagnostics(std::move(found)) {
+    for (const Diagnostic& one : diagnostics.all()) text += Cat(one, "\n");
+  }
+  const Diagnostics diagnostics;
+  std::string text;
+};
+
+/// One text or a list of them.
+class StringsObject final : public Object {
+ public:
+  explicit StringsObject(std::vector<std::string> all) : texts(std::move(all)) {}
+  const std::vector<std::string> texts;
+};
+
+}  // namespace weft::capi
+
+WEFT_HANDLE(weft_diagnostics, weft::capi::DiagnosticsObject, kDiagnostics);
+WEFT_HANDLE(weft_strings, weft::capi::StringsObject, kStrings);
+
+namespace weft::capi {
+
+inline weft_status CodeOf(const Status& status) { return static_cast<weft_status>(status.code()); }
+
+/// Hands a failure over through `problems`, which may be null, and gives its code. `more` are findings to list after it.
+weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more = nullptr) noexcept;
+
+/// Calls body() -> Status behind the wall: exceptions become statuses, the status is reported.
+template <class Body>
+weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {
+  if (problems != nullptr) *problems = nullptr;
+  try {
+    Status status = body();
+    return status.ok() ? WEFT_OK : Report(status, problems);
+  } catch (const std::bad_alloc&) {
+    return Report(ResourceExhausted("the machine has no memory left"), problems);
+  } catch (const std::exception& error) {
+    return Report(Internal("the call ended unexpectedly: ", error.what()), problems);
+  } catch (...) {
+    return WEFT_INTERNAL;
+  }
+}
+
+/// A pointer that must not be null. `what` is the parameter's name.
+inline Status NeedPointer(const void* pointer, std::string_view what) {
+  return pointer != nullptr ? Status() : InvalidArgument("needs a pointer as '", what, "', found NULL");
+}
+
+/// Copies a struct that the host passes: what it is too short for keeps the defaults in `known`, which has its own size set; what is
+/// longer must be zero. invalid_argument where its size cannot be; unsupported for what is not known here.
+template <class Struct>
+Status ReadStruct(const Struct* given, Struct& known, std::string_view name) {
+  if (given == nullptr) return {};
+  uint32_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size < sizeof(uint32_t) || size > 65536) return InvalidArgument("needs a ", name, " with its size set, found size ", size);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  for (size_t i = sizeof(Struct); i < size; ++i) {
+    if (bytes[i] != 0) return Unsupported("the ", name, " is of a newer interface, and says what this library does not know");
+  }
+  std::memcpy(&known, given, size < sizeof(Struct) ? size : sizeof(Struct));
+  known.size = sizeof(Struct);
+  return {};
+}
+
+/// Fills in a struct of the host: what fits into its size.
+template <class Struct>
+Status FillStruct(const Struct& filled, Struct* out, std::string_view name) {
+  WEFT_RETURN_IF_ERROR(NeedPointer(out, name));
+  uint32_t size = 0;
+  std::memcpy(&size, out, sizeof size);
+  if (size < sizeof(uint32_t)) return InvalidArgument("needs a ", name, " with its size set, found size ", size);
+  Struct copy = filled;
+  copy.size = size;
+  std::memcpy(out, &copy, size < sizeof(Struct) ? size : sizeof(Struct));
+  return {};
+}
+
+/// Texts as a handle.
+Status GiveText(std::string text, weft_strings** out);
+Status GiveTexts(std::vector<std::string> texts, weft_strings** out);
+
+}  // namespace weft::capi

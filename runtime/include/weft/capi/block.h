@@ -1,0 +1,189 @@
+/**
+ * @file block.h
+ * Part of weft.h: blocks that a host brings. They have all that built-in blocks have: checks, types, shapes, help, a place in palettes
+ * and in weft_blocks_json, errors with block and port, and case files as tests.
+ *
+ *     static int32_t plan(void* user, const weft_plan_call* call, void** parameters) {
+ *       return call->set_shape(call, 0, call->inputs[0].rank, call->inputs[0].shape);
+ *     }
+ *     static int32_t run(void* user, void* parameters, const weft_run_call* call) {
+ *       const float* x = call->inputs[0].data;
+ *       float* y = call->outputs[0].data;
+ *       for (int64_t i = 0; i < call->inputs[0].count; ++i) y[i] = 2 * x[i];
+ *       return WEFT_OK;
+ *     }
+ *     const weft_port ports[] = {{"x", "DT_FLOAT", WEFT_SINGLE, NULL, "any shape"}};
+ *     weft_block block = WEFT_BLOCK_INIT;
+ *     block.name = "Twice"; block.inputs = ports; block.input_count = 1; ... block.plan = plan; block.run = run;
+ *     weft_runtime_add_block(runtime, &block, &problems);
+ */
+#ifndef WEFT_CAPI_BLOCK_H_
+#define WEFT_CAPI_BLOCK_H_
+
+#include "weft/capi/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a block declares ------------------------------------------------------------------------------------------------ */
+
+enum {
+  WEFT_SINGLE = 0, /* one value */
+  WEFT_LIST = 1,   /* values of one type, as many as the attribute `list_attr` says */
+  WEFT_TUPLE = 2   /* values of the types that the attribute `list_attr` lists */
+};
+
+/** An input or output port. */
+typedef struct weft_port {
+  const char* name;
+  const char* type;      /* "DT_FLOAT", the name of a type attribute ("T"), or "" for any type; NULL for a tuple */
+  int32_t list;          /* WEFT_SINGLE, WEFT_LIST, WEFT_TUPLE */
+  const char* list_attr; /* NULL for a single value */
+  const char* doc;       /* its shape, and what it is: "[N, ..., C]" */
+} weft_port;
+
+/** A setting that is fixed when the page is loaded. An attribute that only says types or list lengths need not be declared here. */
+typedef struct weft_attr {
+  const char* name;          /* without enuSpace's trailing underscore */
+  const char* type;          /* "int", "float", "bool", "string", "type", "shape", or a list: "list(int)" */
+  const char* default_text;  /* as a page writes it; NULL: must be given */
+  const char* allowed;       /* strings: "NHWC|NCHW"; types: "DT_FLOAT|DT_DOUBLE"; NULL: any */
+  const int64_t* minimum;    /* least int, or least length of a list; NULL: none */
+  const char* doc;
+} weft_attr;
+
+/** The types that a type attribute, which follows from the inputs, may stand for. */
+typedef struct weft_type_attr {
+  const char* name;
+  const int32_t* dtypes;
+  size_t dtype_count;
+} weft_type_attr;
+
+/* ---- what a block sees ---------------------------------------------------------------------------------------------------- */
+
+/** A value that a block reads or writes. */
+typedef struct weft_value {
+  int32_t dtype;
+  int32_t rank;
+  const int64_t* shape;
+  int64_t count;  /* elements */
+  void* data;     /* row-major elements; of strings: NULL (see get_string, set_string) */
+} weft_value;
+
+/** The value of an attribute: `text` for every type, and the field of its type. */
+typedef struct weft_attr_value {
+  const char* name;
+  const char* text;     /* as a page would write it; "" where it has no value */
+  int64_t number;       /* int, bool (0 or 1), type (WEFT_FLOAT ...) */
+  double real;          /* float */
+  const char* string;   /* string; else NULL */
+  const int64_t* list;  /* list(int), list(type), and the sizes of a shape, unknown ones -1; else NULL */
+  const double* reals;  /* list(float); else NULL */
+  size_t list_count;
+} weft_attr_value;
+
+/**
+ * Given to `plan`, for the time of the call. Values are in port order, lists expanded: those of input port p are
+ * inputs[input_first[p]] up to, not including, inputs[input_first[p + 1]].
+ */
+typedef struct weft_plan_call {
+  uint32_t size;
+  uint32_t reserved;
+  const weft_value* inputs;  /* types and shapes; data only of ports in shaped_by */
+  const weft_value* outputs; /* types; shapes are to be set */
+  size_t input_count, output_count;
+  const uint32_t *input_first, *output_first;
+  const weft_attr_value* attrs; /* in the order declared, type attributes at the end */
+  size_t attr_count;
+  /* Sets the shape of an output value; every one needs it. Gives a code to return where the shape cannot be. */
+  int32_t (*set_shape)(const struct weft_plan_call* call, size_t output, int32_t rank, const int64_t* shape);
+  /* Asks for memory that `run` gets as `scratch`, aligned to 64 bytes. */
+  int32_t (*set_scratch)(const struct weft_plan_call* call, int64_t bytes);
+  /* Gives `code`, to be returned, and keeps what was wrong: at a port or attribute (may be NULL), with a hint (may be NULL). */
+  int32_t (*fail)(const struct weft_plan_call* call, int32_t code, const char* port, const char* message, const char* hint);
+  void* engine; /* not the block's */
+} weft_plan_call;
+
+/** Given to `run`, for the time of the call; values as in weft_plan_call. */
+typedef struct weft_run_call {
+  uint32_t size;
+  uint32_t reserved;
+  const weft_value* inputs;  /* not to be written */
+  const weft_value* outputs; /* all elements are to be written */
+  size_t input_count, output_count;
+  const uint32_t *input_first, *output_first;
+  void* scratch;
+  int64_t scratch_bytes;
+  /* Calls task(user, 0) ... task(user, count - 1), each once, on the engine's threads, and returns when all have ended. Cut work by its
+     size alone, so that results are the same bits on any number of threads. */
+  void (*parallel)(const struct weft_run_call* call, int64_t count, void (*task)(void* user, int64_t index), void* user);
+  /* Not 0 where the run was cancelled: return soon, outputs do not count then. */
+  int32_t (*cancelled)(const struct weft_run_call* call);
+  /* An element of a string input; bytes are valid for the time of the call. */
+  int32_t (*get_string)(const struct weft_run_call* call, size_t input, int64_t element, const char** data, size_t* bytes);
+  /* Sets an element of a string output to a copy of the bytes. */
+  int32_t (*set_string)(const struct weft_run_call* call, size_t output, int64_t element, const char* data, size_t bytes);
+  int32_t (*fail)(const struct weft_run_call* call, int32_t code, const char* port, const char* message, const char* hint);
+  void* engine; /* not the block's */
+} weft_run_call;
+
+/**
+ * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
+ * gets. Called on the threads that load, plan and run pages, several at a time. Returns WEFT_OK or what call->fail gave.
+ */
+typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
+/**
+ * Computes the outputs. Called on the threads that run sessions, those of several sessions at a time. Returns WEFT_OK or what call->fail
+ * gave, for what only data can show.
+ */
+typedef int32_t (*weft_run_function)(void* user, void* parameters, const weft_run_call* call);
+
+/** A block type. */
+typedef struct weft_block {
+  uint32_t size;
+  uint32_t flags;            /* WEFT_BLOCK_... */
+  const char* name;          /* "Twice" */
+  const char* category;      /* where palettes show it; NULL: "host" */
+  const char* summary;       /* one sentence */
+  const char* details;       /* what else a user must know; may be NULL */
+  const char* const* aliases; /* other names; may be NULL */
+  size_t alias_count;
+  const weft_port* inputs;
+  size_t input_count;
+  const weft_port* outputs;
+  size_t output_count;
+  const weft_attr* attrs;
+  size_t attr_count;
+  const weft_type_attr* types;
+  size_t type_count;
+  const int32_t* shaped_by;  /* inputs, by index, whose values shape the outputs: `plan` sees their data */
+  size_t shaped_by_count;
+  weft_plan_function plan;
+  weft_run_function run;
+  void (*free_parameters)(void* user, void* parameters); /* ends what `plan` stored; may be NULL */
+  void (*release)(void* user);                           /* called when the runtime has ended; may be NULL */
+  void* user;
+} weft_block;
+#define WEFT_BLOCK_INIT                                                                                                               \
+  {sizeof(weft_block), 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL}
+
+enum {
+  WEFT_BLOCK_STATEFUL = 1,           /* two of them with the same inputs may differ: never merged or left out */
+  WEFT_BLOCK_ELEMENTWISE = 2,        /* output 0 may be written over input 0 where their sizes agree: element i needs only elements i */
+  WEFT_BLOCK_NOT_DIFFERENTIABLE = 4  /* gradients stop here without an error; without it a gradient through the block is an error */
+};
+
+/**
+ * Adds a block to a runtime that has loaded no page yet. Its declaration is copied.
+ * Errors: WEFT_ALREADY_EXISTS for a name that is taken; WEFT_INVALID_ARGUMENT for a declaration that contradicts itself, placed at the
+ * block and its port or attribute; WEFT_FAILED_PRECONDITION once the runtime has loaded a page. On failure release is not called.
+ * Owner: the runtime borrows `user` until it has ended, then calls release. Threads: any.
+ */
+WEFT_API weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* block, weft_diagnostics** problems);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_CAPI_BLOCK_H_ */

@@ -1,0 +1,67 @@
+/**
+ * @file runtime.h
+ * Part of weft.h: runtimes, and what they offer as JSON.
+ */
+#ifndef WEFT_CAPI_RUNTIME_H_
+#define WEFT_CAPI_RUNTIME_H_
+
+#include "weft/capi/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The blocks, threads and memory that pages share. A process may have many; they know nothing of each other. */
+typedef struct weft_runtime weft_runtime;
+
+typedef struct weft_runtime_options {
+  uint32_t size;
+  int32_t threads;      /* that work at the same time; 0: one a processor */
+  int64_t memory_limit; /* bytes of tensors; 0: four fifths of the machine's memory */
+} weft_runtime_options;
+#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0}
+
+/**
+ * Makes a runtime with all blocks that Weft brings. `options` may be NULL.
+ * Errors: WEFT_INVALID_ARGUMENT for negative numbers or more than 4096 threads. Owner: the caller, of `runtime`. Threads: any.
+ */
+WEFT_API weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems);
+
+/**
+ * Ends the handle. The runtime itself goes with the last of its pages, sessions and views.
+ * Errors: none. Owner: takes the handle. Threads: any.
+ */
+WEFT_API weft_status weft_runtime_close(weft_runtime* runtime);
+
+typedef struct weft_runtime_info {
+  uint32_t size;
+  int32_t threads;
+  int64_t memory_limit; /* bytes */
+  int64_t memory_used;  /* bytes of tensors now */
+} weft_runtime_info;
+#define WEFT_RUNTIME_INFO_INIT {sizeof(weft_runtime_info), 0, 0, 0}
+
+/**
+ * Fills in what the runtime has and uses.
+ * Errors: none. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_runtime_get_info(weft_runtime* runtime, weft_runtime_info* info, weft_diagnostics** problems);
+
+/**
+ * The blocks of the runtime as a JSON array, sorted by name, the host's own included: what palettes, help and completion need. Each has
+ * block, category, summary, operation, inputs, outputs, attrs, stateful, internal.
+ * Errors: none. Owner: the caller, of `json` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_blocks_json(weft_runtime* runtime, weft_strings** json, weft_diagnostics** problems);
+
+/**
+ * The JSON object of one block, by its name or an alias.
+ * Errors: WEFT_NOT_FOUND, with a suggestion as the hint. Owner: the caller, of `json` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_block_json(weft_runtime* runtime, const char* block, weft_strings** json, weft_diagnostics** problems);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_CAPI_RUNTIME_H_ */
