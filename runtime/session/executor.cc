@@ -5,7 +5,7 @@
 
 namespace weft {
 
-Executor::Executor(Scope& scope, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled)
+Executor::Executor(Scope& scope, std::shared_ptr<Edition> edition, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled)
     : scope_(scope),
       graph_(scope.graph()),
       spec_(spec),
@@ -28,8 +28,8 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   PlanRequest request = RequestFor(graph_, spec_, keep_);
   {
     std::lock_guard lock(scope_.values_mutex_);
-    for (size_t v = 0; v < scope_.variables_.size(); ++v) {
-      if (scope_.variables_[v].defined()) request.variable_shapes[v] = scope_.variables_[v].shape();
+    for (size_t v = 0; v < edition_->variables.size(); ++v) {
+      if (VariableNow(v).defined()) request.variable_shapes[v] = VariableNow(v).shape();
     }
   }
   Diagnostics found;
@@ -65,7 +65,7 @@ bool Executor::FeedsFit() const {
 // Whether variables still have the shapes that the plan was made for. Called with the scope's values locked.
 bool Executor::VariablesFit() const {
   for (int v : plan_.variables) {
-    const Tensor& value = scope_.variables_[v];
+    const Tensor& value = VariableNow(static_cast<size_t>(v));
     const auto& planned = request_.variable_shapes[v];
     if (value.defined() && (!planned || !(*planned == value.shape()))) return false;
   }
@@ -177,7 +177,7 @@ bool Executor::TakeVariables() {
   std::lock_guard lock(scope_.values_mutex_);
   if (!VariablesFit()) return false;
   for (VariableInRun& variable : variables_) {
-    variable.value = scope_.variables_[variable.variable];
+    variable.value = VariableNow(static_cast<size_t>(variable.variable));
     variable.updated = false;
   }
   return true;

@@ -19,7 +19,7 @@ struct KeptMemory {
 
 class Executor {
  public:
-  Executor(Scope& scope, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled);
+  Executor(Scope& scope, std::shared_ptr<Edition> edition, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled);
 
   /// Plans for the present shapes of feeds and variables.
   void Prepare(Diagnostics& diagnostics);
@@ -163,7 +163,8 @@ class Executor {
   VariableInRun& InRun(const Step::Update& update) { return InRun(update.selector < 0 ? update.variable : selected_[update.selector]); }
 
   Scope& scope_;
-  const Graph& graph_;
+  const std::shared_ptr<Edition> edition_;
+  const Graph& graph_;  // the edition's
   const SessionSpec& spec_;
   const Keep keep_;
   std::atomic<bool>& cancelled_;
@@ -185,6 +186,10 @@ class Executor {
   std::vector<int> kept_slot_;                        // by memory: its slot; of small results that share one, the first
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
+  /// With the scope's lock of values held.
+  Tensor& VariableNow(size_t variable) { return edition_->variables[variable]->value; }
+  const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value; }
+
   std::vector<DynamicPlan> dynamic_;        // by step
   std::vector<int> selected_;               // by slot of a RefSelect: the variable it chose; only where there are such
   std::vector<int> loop_at_;                // by step: the outermost loop that begins there, or -1; only where there are loops

@@ -18,32 +18,43 @@ int Runtime::threads() const { return pool_->threads(); }
 std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page> page, std::string_view name, ScopeOptions options,
                                    Diagnostics& diagnostics) {
   std::shared_ptr<Scope> scope(new Scope(runtime, std::move(options)));
-  scope->graph_ = Graph::Build(std::move(page), runtime.registry(), name, diagnostics);
-  scope->variables_.resize(scope->graph_->variables().size());
+  auto edition = std::make_shared<Edition>();
+  edition->graph = Graph::Build(std::move(page), runtime.registry(), name, diagnostics);
+  edition->variables.resize(edition->graph->variables().size());
+  for (auto& cell : edition->variables) cell = std::make_shared<VariableCell>();
+  scope->edition_ = std::move(edition);
   return scope;
 }
 
-Result<int> Scope::FindVariable(std::string_view id) const {
-  WEFT_ASSIGN_OR_RETURN(int node, graph_->FindNode(id));
-  int variable = graph_->node(node).variable;
-  if (variable < 0 || !graph_->variable_info(variable).temporary.empty()) return NotFound("the block '", id, "' is no variable");
+std::shared_ptr<Edition> Scope::edition() const {
+  std::lock_guard lock(edition_mutex_);
+  return edition_;
+}
+
+Result<int> Scope::FindVariable(const Graph& graph, std::string_view id) {
+  WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
+  int variable = graph.node(node).variable;
+  if (variable < 0 || !graph.variable_info(variable).temporary.empty()) return NotFound("the block '", id, "' is no variable");
   return variable;
 }
 
 Result<Tensor> Scope::GetVariable(std::string_view id) const {
-  WEFT_ASSIGN_OR_RETURN(int variable, FindVariable(id));
+  const std::shared_ptr<Edition> edition = this->edition();
+  WEFT_ASSIGN_OR_RETURN(int variable, FindVariable(*edition->graph, id));
   std::lock_guard lock(values_mutex_);
-  if (!variables_[variable].defined()) return FailedPrecondition("the variable has no value yet").WithBlock(id);
-  return variables_[variable];
+  const Tensor& value = edition->variables[variable]->value;
+  if (!value.defined()) return FailedPrecondition("the variable has no value yet").WithBlock(id);
+  return value;
 }
 
 Status Scope::SetVariable(std::string_view id, Tensor value) {
-  auto variable = FindVariable(id);
+  const std::shared_ptr<Edition> edition = this->edition();
+  auto variable = FindVariable(*edition->graph, id);
   if (!variable.ok()) return std::move(variable).status();
-  DType needed = graph_->node(graph_->variables()[*variable]).output_types[0];
+  DType needed = edition->graph->node(edition->graph->variables()[*variable]).output_types[0];
   if (value.dtype() != needed) return InvalidArgument("the variable needs ", needed, ", found ", value.dtype()).WithBlock(id);
   std::lock_guard lock(values_mutex_);
-  variables_[*variable] = std::move(value);
+  edition->variables[*variable]->value = std::move(value);
   return {};
 }
 

@@ -67,7 +67,7 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep)
     : scope_(std::move(scope)),
       spec_(std::move(spec)),
       keep_(keep),
-      executor_(std::make_unique<Executor>(*scope_, spec_, keep_, cancelled_)) {}
+      executor_(std::make_unique<Executor>(*scope_, scope_->edition(), spec_, keep_, cancelled_)) {}
 
 Session::~Session() = default;
 

@@ -9,7 +9,7 @@ Status Executor::StartVariables(const RunOptions& options) {
   if (graph_.variables().empty()) return {};
   auto started = [&] {
     std::lock_guard lock(scope_.values_mutex_);
-    return scope_.variables_started_;
+    return edition_->started;
   };
   if (started()) return {};
   Turn turn(scope_, &Scope::starting_);
@@ -17,14 +17,14 @@ Status Executor::StartVariables(const RunOptions& options) {
   if (started()) return {};
   {
     std::lock_guard lock(scope_.values_mutex_);
-    for (size_t v = 0; v < scope_.variables_.size(); ++v) {
+    for (size_t v = 0; v < edition_->variables.size(); ++v) {
       const Node& node = graph_.node(graph_.variables()[v]);
-      if (!scope_.variables_[v].defined()) scope_.variables_[v] = node.constant;
+      if (!VariableNow(v).defined()) VariableNow(v) = node.constant;
     }
   }
   WEFT_RETURN_IF_ERROR(StartWired(options));
   std::lock_guard lock(scope_.values_mutex_);
-  scope_.variables_started_ = true;
+  edition_->started = true;
   return {};
 }
 
@@ -35,7 +35,7 @@ Status Executor::StartWired(const RunOptions& options) {
     std::lock_guard lock(scope_.values_mutex_);
     for (size_t v = 0; v < waiting.size(); ++v) {
       const Node& node = graph_.node(graph_.variables()[v]);
-      waiting[v] = node.initial.valid() && !graph_.node(node.initial.node).broken && !scope_.variables_[v].defined();
+      waiting[v] = node.initial.valid() && !graph_.node(node.initial.node).broken && !VariableNow(v).defined();
     }
   }
   for (std::vector<int> ready = ReadyToStart(waiting); !ready.empty(); ready = ReadyToStart(waiting)) {
@@ -75,7 +75,7 @@ Status Executor::StartTogether(const std::vector<int>& variables, const RunOptio
     const Node& node = graph_.node(graph_.variables()[v]);
     spec.fetches.push_back({graph_.ValueName(node.initial), node.initial});
   }
-  Executor start(scope_, spec, Keep::kAsked, cancelled_);
+  Executor start(scope_, edition_, spec, Keep::kAsked, cancelled_);
   start.workers_.set_deadline(options.deadline);
   WEFT_RETURN_IF_ERROR(start.RunStarted(1, {}));
   for (int v : variables) {
@@ -88,7 +88,7 @@ Status Executor::StartTogether(const std::vector<int>& variables, const RunOptio
       return PlaceAtNode(graph_, graph_.variables()[v], std::move(status).WithPort("initvalues"));
     }
     std::lock_guard lock(scope_.values_mutex_);
-    if (!scope_.variables_[v].defined()) scope_.variables_[v] = std::move(value.tensor);
+    if (!VariableNow(static_cast<size_t>(v)).defined()) VariableNow(static_cast<size_t>(v)) = std::move(value.tensor);
   }
   return {};
 }

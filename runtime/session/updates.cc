@@ -11,7 +11,7 @@ Status Executor::LockUpdates() {
   if (update_turn_.held()) return {};
   WEFT_RETURN_IF_ERROR(update_turn_.Take(waiter_, "another session's updates of variables"));
   std::lock_guard lock(scope_.values_mutex_);
-  for (VariableInRun& variable : variables_) variable.value = scope_.variables_[variable.variable];
+  for (VariableInRun& variable : variables_) variable.value = VariableNow(static_cast<size_t>(variable.variable));
   return {};
 }
 
@@ -98,7 +98,7 @@ void Executor::Commit() {
   std::lock_guard lock(scope_.values_mutex_);
   for (VariableInRun& variable : variables_) {
     bool lasts = graph_.variable_info(variable.variable).temporary.empty();
-    if (variable.updated && lasts) scope_.variables_[variable.variable] = std::move(variable.value);
+    if (variable.updated && lasts) VariableNow(static_cast<size_t>(variable.variable)) = std::move(variable.value);
   }
 }
 

@@ -26,6 +26,19 @@ struct ScopeOptions {
 };
 
 /// Thread-safe. Sessions keep it alive.
+/// The value of one variable. Read and written with the scope's lock of values held.
+struct VariableCell {
+  Tensor value;  // undefined while the variable has none
+};
+
+/// One state of an edited page: its graph, and where the values of its variables are. Each edit makes a new one; a session that runs keeps
+/// the one it was planned for. Editions share the cells of variables that are the same in both.
+struct Edition {
+  std::shared_ptr<const Graph> graph;
+  std::vector<std::shared_ptr<VariableCell>> variables;  // by Graph::variables()
+  bool started = false;  // its variables have their initial values; with the scope's lock of values
+};
+
 class Scope : public std::enable_shared_from_this<Scope> {
  public:
   /// Resolves and checks the page; every fault is in `diagnostics`. Gives null only where there are errors that leave no graph.
@@ -33,7 +46,9 @@ class Scope : public std::enable_shared_from_this<Scope> {
                                      Diagnostics& diagnostics);
 
   Runtime& runtime() const { return runtime_; }
-  const Graph& graph() const { return *graph_; }
+  /// The page as it is now. The reference holds until the next edit: who reads while others edit takes the edition.
+  const Graph& graph() const { return *edition()->graph; }
+  std::shared_ptr<Edition> edition() const;
 
   /// The value of a Variable block. failed_precondition where it has none yet; not_found where there is no such variable.
   Result<Tensor> GetVariable(std::string_view id) const;
@@ -53,9 +68,10 @@ class Scope : public std::enable_shared_from_this<Scope> {
   const ScopeOptions options_;
   std::unique_ptr<Graph> graph_;
 
-  mutable std::mutex values_mutex_;  // held for moments only: snapshots and commits
-  std::vector<Tensor> variables_;    // by Graph::variables(); undefined while a variable has no value
-  bool variables_started_ = false;   // with values_mutex_
+  mutable std::mutex edition_mutex_;
+  std::shared_ptr<Edition> edition_;
+
+  mutable std::mutex values_mutex_;  // of the editions' cells; held for moments only: snapshots and commits
 
   friend class Turn;
   std::mutex turn_mutex_;
