@@ -7,7 +7,8 @@ namespace weft {
 
 Executor::Executor(Scope& scope, std::shared_ptr<Edition> edition, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled)
     : scope_(scope),
-      graph_(scope.graph()),
+      edition_(std::move(edition)),
+      graph_(*edition_->graph),
       spec_(spec),
       keep_(keep),
       cancelled_(cancelled),

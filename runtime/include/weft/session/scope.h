@@ -62,7 +62,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
   friend class ScopeBinder;
   Scope(Runtime& runtime, ScopeOptions options) : runtime_(runtime), options_(std::move(options)) {}
 
-  Result<int> FindVariable(std::string_view id) const;
+  static Result<int> FindVariable(const Graph& graph, std::string_view id);
 
   Runtime& runtime_;
   const ScopeOptions options_;
