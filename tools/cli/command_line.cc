@@ -1,0 +1,91 @@
+// What is on the command line: a command with its options, and what is said of wrong ones.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "tools/cli/common.h"
+#include "weft/base/text.h"
+
+namespace {
+
+/// "weft run: error: there is no option '--step' (did you mean '--steps'?)", and where to read more.
+std::string UsageError(const CLI::App& app, const CLI::Error& error) {
+  std::vector<CLI::App*> commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands[0];
+  std::string name = commands.empty() ? "weft" : weft::Cat("weft ", command.get_name());
+  std::string message = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    std::vector<std::string> extras = command.remaining();
+    auto unknown = std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.size() > 1 && text[0] == '-'; });
+    if (unknown != extras.end()) {
+      std::string option = unknown->substr(0, unknown->find('='));
+      std::vector<std::string> options;
+      for (const CLI::Option* known : command.get_options()) {
+        for (const std::string& long_name : known->get_lnames()) options.push_back("--" + long_name);
+      }
+      std::string meant = weft::DidYouMean(option, options);
+      message = weft::Cat("there is no option '", option, "'", meant.empty() ? "" : weft::Cat(" (", meant, ")"));
+    } else if (!extras.empty()) {
+      message = weft::Cat("'", extras[0], "' is one argument too many");
+    }
+  }
+  return weft::Cat(name, ": ", weft::cli::Colored("error:", 31), " ", message, "\n", name, " --help tells more\n");
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+int UnknownCommand(const std::vector<std::string>& names, const std::string& given) {
+  std::string meant = weft::DidYouMean(given, names);
+  std::cerr << "weft: " << weft::cli::Colored("error:", 31) << " there is no command '" << given << "'";
+  if (!meant.empty()) std::cerr << " (" << meant << ")";
+  std::cerr << "\nweft --help lists the commands\n";
+  return weft::cli::kWrongUse;
+}
+
+/// What was printed may still be on its way, to a disk that is full.
+bool OutputArrived() {
+  std::cout.flush();
+  bool arrived = std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!arrived) std::cerr << "weft: " << weft::cli::Colored("error:", 31) << " standard output could not be written\n";
+  return arrived;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc, char** argv) {
+  CLI::App app("Weft runs block-graph pages in the style of enuSpace; each block computes what the TensorFlow operation of its name computes.");
+  app.name("weft");
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.require_subcommand(1);
+  app.footer("weft COMMAND --help tells more of a command. Exit status: 0, 1 (it failed), 2 (wrong use).");
+  int status = weft::cli::kOk;
+  weft::cli::AddRun(app, status);
+  weft::cli::AddCheck(app, status);
+  weft::cli::AddTest(app, status);
+  weft::cli::AddBlocks(app, status);
+  weft::cli::AddPlan(app, status);
+  weft::cli::AddConvert(app, status);
+  weft::cli::AddReplay(app, status);
+  weft::cli::AddShow(app, status);
+  weft::cli::AddBench(app, status);
+  if (argc < 2) {
+    std::cerr << app.help();
+    return weft::cli::kWrongUse;
+  }
+  std::vector<std::string> names = CommandNames(app);
+  if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) return UnknownCommand(names, argv[1]);
+  app.failure_message([](const CLI::App* root, const CLI::Error& error) { return UsageError(*root, error); });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    status = app.exit(error) == 0 ? weft::cli::kOk : weft::cli::kWrongUse;
+  } catch (const std::exception& error) {
+    std::cerr << "weft: error: " << error.what() << "\n";
+    status = weft::cli::kFailed;
+  }
+  return OutputArrived() || status != weft::cli::kOk ? status : weft::cli::kFailed;
+}
