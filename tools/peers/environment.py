@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import sys
 
-PACKAGES = {"tensorflow": ["tensorflow-cpu", "numpy"], "torch": ["torch", "numpy"]}
+PACKAGES = {"tensorflow": ["tensorflow-cpu==2.21.0", "numpy"], "torch": ["torch==2.13.0", "numpy"]}
 
 
 def default_folder():
@@ -23,12 +23,13 @@ def prepare(peer, folder=None, pip_arguments=()):
             raise SystemExit(f"bench_peers: there is no Python environment in '{folder}'")
         return python
     home = default_folder() / peer
-    complete = home / "complete"  # written last: an environment without it is made again
-    if not complete.exists():
+    complete = home / "complete"  # written last: an environment without it, or with other packages in it, is made again
+    packages = "\n".join(PACKAGES[peer])
+    if not complete.exists() or complete.read_text() != packages:
         print(f"Making {home} (once)", file=sys.stderr)
         steps = ([sys.executable, "-m", "venv", "--clear", home], [python_of(home), "-m", "pip", "install", "--quiet", *pip_arguments, *PACKAGES[peer]])
         for step in steps:
             if subprocess.run(step, stdout=sys.stderr).returncode != 0:
                 raise SystemExit(f"bench_peers: {peer} could not be installed; --peers leaves it out, --{peer}-env names an environment that has it")
-        complete.touch()
+        complete.write_text(packages)
     return python_of(home)
