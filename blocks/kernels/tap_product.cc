@@ -3,6 +3,7 @@
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/matmul.h"
+#include "blocks/kernels/tap_lines.h"
 
 namespace weft::kernels {
 namespace {
@@ -137,9 +138,17 @@ TapCut CutTapProduct(const TapProduct& p) {
   return cut;
 }
 
+int64_t TapScratch(const TapProduct& product) {
+  const TapCut cut = CutTapProduct(product);
+  const int64_t lines = LineScratch(product);
+  return lines > 0 ? lines : cut.lanes * cut.lane_elements();
+}
+
 template <class T>
-void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* out, T* scratch, Workers& workers) {
+void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* out, Accumulator<T>* space, Workers& workers) {
   if (p.gather.batch != 0 && IsNarrow(p.groups, p.inner(), p.columns)) return RunChannelTaps(p, source, weights, out, workers);
+  if (RunLines(p, source, weights, out, reinterpret_cast<panels::Computed<T>*>(space), workers)) return;
+  T* const scratch = reinterpret_cast<T*>(space);
   const TapCut cut = CutTapProduct(p);
   if (cut.tasks == 0) return;
   auto lane = [&](int64_t i) {
@@ -255,6 +264,7 @@ FilterCut CutFilterSum(const FilterSum& s) {
 }
 
 int64_t FilterScratch(const FilterSum& sum) {
+  if (const int64_t lines = LineSumScratch(sum)) return lines;
   const FilterCut cut = CutFilterSum(sum);
   return cut.lanes() * (cut.patch + cut.block) + cut.shares * CeilDiv(sum.filter_count(), 32) * 32;
 }
@@ -262,6 +272,7 @@ int64_t FilterScratch(const FilterSum& sum) {
 template <class T>
 void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
   using A = Accumulator<T>;
+  if (RunLineSum(s, source, gradient, filter, scratch, workers)) return;
   const FilterCut cut = CutFilterSum(s);
   const int64_t count = s.filter_count(), padded = CeilDiv(count, 32) * 32;
   if (cut.shares == 0) {
@@ -292,7 +303,7 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
   });
 }
 
-#define WEFT_INSTANTIATE(T) template void RunTapProduct(const TapProduct&, const T*, const T*, T*, T*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunTapProduct(const TapProduct&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE

@@ -40,9 +40,11 @@ struct TapCut {
 };
 TapCut CutTapProduct(const TapProduct& product);
 
-/// `weights` is [taps * inner, columns]; `scratch` holds lanes * lane_elements() elements of T. Writes every position's place and no other.
+/// Elements of Accumulator<T> that RunTapProduct needs.
+int64_t TapScratch(const TapProduct& product);
+/// `weights` is [taps * inner, columns]. Writes every position's place and no other.
 template <class T>
-void RunTapProduct(const TapProduct& product, const T* source, const T* weights, T* out, T* scratch, Workers& workers);
+void RunTapProduct(const TapProduct& product, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers);
 
 /// filter[tap, inner, column] = sum over all positions of patch * gradient: the gradient of a convolution by its filter. `gather` and
 /// groups are the convolution's; `columns` are the channels of `gradient`.

@@ -114,9 +114,8 @@ InputGradient::InputGradient(const Convolution& convolution, bool empty) : convo
     for (const Phase& h : phases_[1]) {
       for (const Phase& w : phases_[2]) {
         const TapProduct product = ProductOf(d, h, w);
-        const kernels::TapCut cut = kernels::CutTapProduct(product);
         weights_ = std::max(weights_, (product.gather.taps() * product.inner() * product.columns + 31) / 32 * 32);
-        scratch_ = std::max(scratch_, cut.lanes * cut.lane_elements());
+        scratch_ = std::max(scratch_, kernels::TapScratch(product));
       }
     }
   }
@@ -174,7 +173,7 @@ void InputGradient::ArrangeWeights(const TapProduct& product, const Phase& d, co
 }
 
 template <class T>
-void InputGradient::Run(const T* filter, const T* gradient, T* out, T* scratch, Workers& workers) const {
+void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<T>* scratch, Workers& workers) const {
   const Convolution& c = convolution_;
   if (!covers_) {
     const int64_t count = c.batch * c.in_channels * c.axes[0].in * c.axes[1].in * c.axes[2].in;
@@ -184,14 +183,15 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, T* scratch, 
     for (const Phase& h : phases_[1]) {
       for (const Phase& w : phases_[2]) {
         const TapProduct product = ProductOf(d, h, w);
-        ArrangeWeights(product, d, h, w, filter, scratch, workers);
-        kernels::RunTapProduct(product, gradient, scratch, out, scratch + weights_, workers);
+        T* const weights = reinterpret_cast<T*>(scratch);
+        ArrangeWeights(product, d, h, w, filter, weights, workers);
+        kernels::RunTapProduct(product, gradient, weights, out, scratch + weights_, workers);
       }
     }
   }
 }
 
-#define WEFT_INSTANTIATE(T) template void InputGradient::Run(const T*, const T*, T*, T*, Workers&) const;
+#define WEFT_INSTANTIATE(T) template void InputGradient::Run(const T*, const T*, T*, Accumulator<T>*, Workers&) const;
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE

@@ -46,10 +46,10 @@ class InputGradient {
   /// Nothing is read where the filter or the gradient has no elements.
   InputGradient(const Convolution& convolution, bool empty);
 
-  /// Elements of scratch.
+  /// Elements of Accumulator<T> that Run needs as scratch.
   int64_t scratch() const { return scratch_; }
   template <class T>
-  void Run(const T* filter, const T* gradient, T* out, T* scratch, Workers& workers) const;
+  void Run(const T* filter, const T* gradient, T* out, Accumulator<T>* scratch, Workers& workers) const;
 
  private:
   struct Phase {

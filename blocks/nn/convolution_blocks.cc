@@ -91,6 +91,9 @@ GradientValue ByFilter(GradientBuilder& g, const Family& family, GradientValue i
   return g.Add(family.by_filter_like, {{"input", {input}}, {"like", {like}}, {"out_backprop", {dy}}}, GeometryOf(g, family));
 }
 
+/// Bytes of an Accumulator of elements of the type.
+int64_t SumBytes(DType dtype) { return dtype == DType::kDouble ? 8 : 4; }
+
 constexpr char kSizesDoc[] = "the shape of the convolution's input, one number an axis";
 constexpr char kGradientDoc[] = "the gradient of the convolution's output, of its shape";
 
@@ -109,8 +112,7 @@ Result<kernels::TapProduct> PlanFor(PlanContext& ctx, const Family& family) {
   kernels::TapProduct product = ForwardProduct(c);
   if (shape.count() == 0) product.gather.batch = 0;
   ctx.set(output, std::move(shape));
-  const kernels::TapCut cut = kernels::CutTapProduct(product);
-  ctx.set_scratch(cut.lanes * cut.lane_elements() * static_cast<int64_t>(ElementSize(ctx.dtype(input))));
+  ctx.set_scratch(kernels::TapScratch(product) * SumBytes(ctx.dtype(input)));
   return product;
 }
 template <const Family& kFamily>
@@ -123,7 +125,8 @@ constexpr auto Run = []<class T>(const kernels::TapProduct& product, RunContext&
     std::fill(to.begin(), to.end(), T(0));
     return;
   }
-  kernels::RunTapProduct(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<T>().data(), ctx.workers());
+  kernels::RunTapProduct(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(),
+                         ctx.workers());
 };
 
 template <const Family& kFamily>
@@ -159,7 +162,7 @@ Result<InputGradient> PlanFor(PlanContext& ctx, const Family& family, const Shap
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   ctx.set(output, picture);
   InputGradient gradient(c, picture.count() == 0 || ctx.shape(filter).count() == 0 || ctx.shape(out_backprop).count() == 0);
-  ctx.set_scratch(gradient.scratch() * static_cast<int64_t>(ElementSize(ctx.dtype(filter))));
+  ctx.set_scratch(gradient.scratch() * SumBytes(ctx.dtype(filter)));
   return gradient;
 }
 
@@ -190,7 +193,8 @@ template <const Family& kFamily>
 Result<InputGradient> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
 
 constexpr auto Run = []<class T>(const InputGradient& gradient, RunContext& ctx) {
-  gradient.Run(ctx.in<T>(filter).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(), ctx.scratch<T>().data(), ctx.workers());
+  gradient.Run(ctx.in<T>(filter).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
+               ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };
 
 template <const Family& kFamily>
@@ -219,8 +223,7 @@ Result<kernels::FilterSum> PlanFor(PlanContext& ctx, const Family& family, const
   kernels::FilterSum sum = FilterGradient(c);
   const bool empty = ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0;
   if (empty) sum.gather.batch = 0;
-  const int64_t element = ctx.dtype(input) == DType::kDouble ? 8 : 4;
-  if (!empty) ctx.set_scratch(kernels::FilterScratch(sum) * element);
+  if (!empty) ctx.set_scratch(kernels::FilterScratch(sum) * SumBytes(ctx.dtype(input)));
   return sum;
 }
 

@@ -90,8 +90,8 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   if (shape.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   p.padded = (padded->count() + 31) / 32 * 32;
   p.product = ForwardProduct(c);
-  const kernels::TapCut cut = kernels::CutTapProduct(p.product);
-  ctx.set_scratch((p.padded + cut.lanes * cut.lane_elements()) * static_cast<int64_t>(ElementSize(ctx.dtype(input))));
+  const int64_t sum_bytes = ctx.dtype(input) == DType::kDouble ? 8 : 4;
+  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + kernels::TapScratch(p.product) * sum_bytes);
   ctx.set(output, std::move(shape));
   return p;
 }
@@ -131,7 +131,8 @@ void Convolve(const Parameters& p, std::span<const T> in, std::span<const T> fil
   if (to.empty()) return;
   T* const padded = ctx.scratch<T>().data();
   FillPadded(p, in.data(), padded, ctx.workers());
-  kernels::RunTapProduct(p.product, padded, filter.data(), to.data(), padded + p.padded, ctx.workers());
+  kernels::RunTapProduct(p.product, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded),
+                         ctx.workers());
 }
 
 namespace pad {

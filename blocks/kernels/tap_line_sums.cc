@@ -1,0 +1,160 @@
+// The gradient of a convolution by its filter, line by line: for each line of taps, rows of the filter that lie side by side times columns
+// of the gradient, summed in registers over a block of positions.
+#include "blocks/kernels/channel_taps.h"
+#include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/tap_lines.h"
+
+namespace weft::kernels {
+
+using namespace panels;
+
+namespace {
+
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+constexpr int64_t kCopied = 32 * 1024;            // elements of a block's lines, where that is a line of positions at least
+constexpr int64_t kPositions = 256;               // of a block: its gradients and the pixels that a tile reads stay in the cache
+constexpr int64_t kShares = 8;
+constexpr int64_t kMostSums = int64_t{1} << 21;   // elements of all shares
+constexpr int64_t kSmallWork = 1 << 16;           // multiplications below which one task does all
+constexpr int64_t kNearColumns = 128;             // gradients of more columns are copied, so that they lie close together
+constexpr int64_t kMostSegments = kPositions;     // lines of a block have a position at least
+
+/// A sum and how it is cut: lanes are parts of the columns within shares of the blocks.
+struct SumPlan {
+  FilterSum s;
+  LineCut cut;
+  int64_t shares = 0, tiles = 0, parts = 0;  // tiles of columns, of all groups
+  int64_t group_columns = 0, group_tiles = 0, padded_columns = 0;  // of a group, with those that fill its last register
+  int64_t sums = 0, gradients = 0;
+
+  int64_t lanes() const { return shares * parts; }
+  int64_t lane_elements() const { return cut.patch + gradients; }
+  int64_t row() const { return s.groups * padded_columns; }
+
+  SumPlan(const FilterSum& sum, int64_t lanes_of_vector) : s(sum) {
+    if (s.gather.batch == 0 || s.filter_count() == 0 || IsNarrow(s.groups, s.inner(), s.columns)) return;
+    if (!s.gather.channels_first && s.gather.direct()) {  // a line of all pixels
+      s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
+      s.gather.axes[0] = s.gather.axes[1] = TapAxis{};
+      s.gather.batch = 1;
+    }
+    TurnToLines(s.gather, nullptr);
+    const double work = static_cast<double>(s.gather.batch) * static_cast<double>(s.gather.positions()) *
+                        static_cast<double>(s.filter_count());
+    cut = CutLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares);
+    if (!cut.used()) return;
+    const int64_t width = 2 * lanes_of_vector;
+    group_columns = s.columns / s.groups;
+    group_tiles = CeilDiv(group_columns, width);
+    padded_columns = CeilDiv(group_columns, lanes_of_vector) * lanes_of_vector;
+    tiles = s.groups * group_tiles;
+    sums = CeilDiv(s.gather.taps() * s.inner() * row(), 32) * 32;
+    shares = std::clamp<int64_t>(kMostSums / sums, 1, work <= kSmallWork ? 1 : std::min(cut.blocks, kShares));
+    parts = work <= kSmallWork ? 1 : std::min(tiles, CeilDiv(kShares, shares));
+    gradients = CeilDiv(cut.lines * cut.strip * width, 32) * 32;
+  }
+};
+
+template <class T>
+struct SumRunner {
+  using A = Computed<T>;
+  static constexpr int64_t kWide = 2 * kLanesOf<A>;
+  const SumPlan& plan;
+  const T* gradient;
+
+  const T* GradientLine(const LineBlock<T>& block, int64_t r) const {
+    const auto& [depth, height, width] = plan.s.gather.axes;
+    const int64_t line = (block.picture * depth.positions + block.d) * height.positions + block.line + r;
+    return gradient + (line * width.positions + block.position) * plan.s.columns;
+  }
+
+  /// Adds the blocks [first, last) to one part of the columns of `sums`, or makes it of them.
+  void Run(int64_t first, int64_t last, int64_t part, LineBlock<T>& block, A* copy, A* sums) const {
+    for (int64_t index = first; index < last; ++index) {
+      block.Load(index);
+      for (int64_t tile = part * plan.tiles / plan.parts, end = (part + 1) * plan.tiles / plan.parts; tile < end; ++tile) {
+        const int64_t group = tile / plan.group_tiles, column = tile % plan.group_tiles * kWide;
+        AddBlock(block, group, column, copy, sums + group * plan.padded_columns + column, index > first);
+      }
+    }
+  }
+
+  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add) const {
+    const TapGather& g = plan.s.gather;
+    const int64_t columns = std::min(kWide, plan.group_columns - column), inner = plan.s.inner();
+    const int vectors = columns <= kLanesOf<A> ? 1 : 2;
+    const int64_t width = vectors * kLanesOf<A>, first = group * plan.group_columns + column;
+    const bool direct = std::is_same_v<T, A> && columns == width && plan.s.columns <= kNearColumns;
+    const A* lines[kMostSegments];
+    for (int64_t r = 0; r < block.lines; ++r) {
+      const T* from = GradientLine(block, r) + first;
+      lines[r] = direct ? reinterpret_cast<const A*>(from) : copy + r * block.positions * width;
+      A* to = copy + r * block.positions * width;
+      for (int64_t w = 0; w < block.positions && !direct; ++w, from += plan.s.columns, to += width) {
+        CopyShort(from, to, columns);
+        std::fill(to + columns, to + width, A(0));
+      }
+    }
+    const TapUnits units(g, inner, block.pixel());
+    for (int64_t unit = 0; unit < units.count; ++unit) {
+      Segment<A> segments[kMostSegments];
+      int64_t count = 0;
+      for (int64_t r = 0; r < block.lines; ++r) {
+        const A* start = units.Start(g, block, r, unit);
+        if (start != nullptr) segments[count++] = {start + group * inner, lines[r]};
+      }
+      const TileSum<A> tile{segments, count, block.positions, 1, g.axes[2].step * block.pixel(), direct ? plan.s.columns : width,
+                            sums + unit * units.run * plan.row(), plan.row(), add};
+      vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
+    }
+  }
+};
+
+}  // namespace
+
+int64_t LineSumScratch(const FilterSum& sum) {
+  const auto of = [&](int64_t lanes_of_vector) {
+    const SumPlan plan(sum, lanes_of_vector);
+    return plan.cut.used() ? plan.lanes() * plan.lane_elements() + plan.shares * plan.sums : 0;
+  };
+  return std::max(of(kLanesOf<float>), of(kLanesOf<double>));
+}
+
+template <class T>
+bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
+  using A = Computed<T>;
+  const SumPlan plan(sum, kLanesOf<A>);
+  if (!plan.cut.used()) return false;
+  A* const sums = scratch + plan.lanes() * plan.lane_elements();
+  const SumRunner<T> runner{plan, gradient};
+  auto lane = [&](int64_t i) {
+    const int64_t share = i / plan.parts, blocks = plan.cut.blocks;
+    A* patch = scratch + i * plan.lane_elements();
+    LineBlock<T> block(plan.s.gather, plan.cut, source, patch);
+    runner.Run(share * blocks / plan.shares, (share + 1) * blocks / plan.shares, i % plan.parts, block, patch + plan.cut.patch,
+               sums + share * plan.sums);
+  };
+  if (plan.lanes() == 1) lane(0);
+  else workers.Run(plan.lanes(), lane);
+  // The shares are added up in order.
+  const int64_t rows = plan.s.gather.taps() * plan.s.inner(), row = plan.row();
+  workers.For(rows, std::max<int64_t>(1, 16384 / row), [&](int64_t begin, int64_t end) {
+    for (int64_t share = 1; share < plan.shares; ++share) {
+      const A* part = sums + share * plan.sums;
+      for (int64_t i = begin * row; i < end * row; ++i) sums[i] += part[i];
+    }
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t group = 0; group < plan.s.groups; ++group) {
+        Narrow(sums + r * row + group * plan.padded_columns, filter + r * plan.s.columns + group * plan.group_columns, plan.group_columns);
+      }
+    }
+  });
+  return true;
+}
+
+#define WEFT_INSTANTIATE(T) template bool RunLineSum(const FilterSum&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft::kernels
