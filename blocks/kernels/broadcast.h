@@ -46,24 +46,31 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
 
 // ---- the row functions of an operation ------------------------------------------------------------------------------------
 
+/// A row of half or bfloat16 in float, a block at a time: rows(xs, ys, zs, length). Results of the same type are narrowed.
+template <int XStep, int YStep, class T, class R, class Rows>
+void InFloats(const T* x, const T* y, R* z, int64_t n, const Rows& rows) {
+  float xs[kFloatBlock], ys[kFloatBlock];
+  if constexpr (XStep == 0) Widen(x, xs, 1);
+  if constexpr (YStep == 0) Widen(y, ys, 1);
+  for (int64_t i = 0; i < n; i += kFloatBlock) {
+    const int64_t length = std::min(kFloatBlock, n - i);
+    if constexpr (XStep == 1) Widen(x + i, xs, length);
+    if constexpr (YStep == 1) Widen(y + i, ys, length);
+    if constexpr (std::is_same_v<R, T>) {
+      float zs[kFloatBlock];
+      rows(xs, ys, zs, length);
+      Narrow(zs, z + i, length);
+    } else {
+      rows(xs, ys, z + i, length);
+    }
+  }
+}
+
 template <class Op, class T, class R, int XStep, int YStep>
 void RowElements(const T* x, const T* y, R* z, int64_t n) {
   if constexpr (ShortFloat<T>) {
-    float xs[kFloatBlock], ys[kFloatBlock];
-    if constexpr (XStep == 0) Widen(x, xs, 1);
-    if constexpr (YStep == 0) Widen(y, ys, 1);
-    for (int64_t i = 0; i < n; i += kFloatBlock) {
-      const int64_t length = std::min(kFloatBlock, n - i);
-      if constexpr (XStep == 1) Widen(x + i, xs, length);
-      if constexpr (YStep == 1) Widen(y + i, ys, length);
-      if constexpr (std::is_same_v<R, T>) {
-        float zs[kFloatBlock];
-        RowElements<Op, float, float, XStep, YStep>(xs, ys, zs, length);
-        Narrow(zs, z + i, length);
-      } else {
-        RowElements<Op, float, R, XStep, YStep>(xs, ys, z + i, length);
-      }
-    }
+    using Z = std::conditional_t<std::is_same_v<R, T>, float, R>;
+    InFloats<XStep, YStep>(x, y, z, n, RowElements<Op, float, Z, XStep, YStep>);
   } else if constexpr (XStep == 0) {
     const T left = x[0];
     if constexpr (std::is_class_v<T>) {

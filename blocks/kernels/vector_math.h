@@ -165,16 +165,7 @@ void VectorRow(const void* x_row, const void* y_row, void* z_row, int64_t n) {
   const T *x = static_cast<const T*>(x_row), *y = static_cast<const T*>(y_row);
   T* z = static_cast<T*>(z_row);
   if constexpr (ShortFloat<T>) {
-    float xs[kFloatBlock], ys[kFloatBlock], zs[kFloatBlock];
-    if constexpr (XStep == 0) Widen(x, xs, 1);
-    if constexpr (YStep == 0) Widen(y, ys, 1);
-    for (int64_t i = 0; i < n; i += kFloatBlock) {
-      const int64_t length = std::min(kFloatBlock, n - i);
-      if constexpr (XStep == 1) Widen(x + i, xs, length);
-      if constexpr (YStep == 1) Widen(y + i, ys, length);
-      VectorElements<F, float, XStep, YStep>(xs, ys, zs, length);
-      Narrow(zs, z + i, length);
-    }
+    InFloats<XStep, YStep>(x, y, z, n, VectorElements<F, float, XStep, YStep>);
   } else {
     VectorElements<F, T, XStep, YStep>(x, y, z, n);
   }
