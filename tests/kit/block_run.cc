@@ -71,7 +71,8 @@ class Run {
   Status MakeOutputs() {
     size_t count = planned_.types.outputs.size();
     output_memory_.resize(count);
-    if (planned_.block.produce == nullptr && def_.flow != Flow::kSelect && std::ranges::find(planned_.shapes.unknown, true) != planned_.shapes.unknown.end()) {
+    const bool chooses = def_.flow == Flow::kSelect || def_.flow == Flow::kMerge;  // the output is the input's memory
+    if (planned_.block.produce == nullptr && !chooses && std::ranges::find(planned_.shapes.unknown, true) != planned_.shapes.unknown.end()) {
       return Internal("the plan left the shape of an output open, and the block is no producer");
     }
     for (size_t i = 0; i < count; ++i) {
@@ -152,7 +153,8 @@ class Run {
       }
       case Flow::kMerge:
         *static_cast<int32_t*>(values_[input_count() + 1].data) = 0;
-        return copy(0, 0);
+        values_[input_count()] = values_[0];
+        return {};
       case Flow::kSelect: {
         int64_t chosen = planned_.inputs[0].values<int32_t>()[0], count = static_cast<int64_t>(input_count()) - 1;
         if (chosen < 0 || chosen >= count) return InvalidArgument("needs an index of 0 to ", count - 1, ", found ", chosen).WithPort("index");
