@@ -1,5 +1,6 @@
 #include "weft/base/tensor.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,19 @@ namespace weft {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+// Memory of this size and more lies on pages of this size where the machine has them: kernels that go through it in long steps are up to
+// twice as fast.
+constexpr std::align_val_t kHugePage{size_t{2} << 20};
+
+std::align_val_t AlignmentOf(int64_t bytes) { return bytes < static_cast<int64_t>(kHugePage) ? kAlignment : kHugePage; }
+
+void* AllocateAligned(size_t size, std::align_val_t alignment) {
+  void* data = ::operator new(size, alignment, std::nothrow);
+#ifdef MADV_HUGEPAGE
+  if (data != nullptr && alignment == kHugePage) madvise(data, size, MADV_HUGEPAGE);  // advice: failing is no fault
+#endif
+  return data;
+}
 
 template <class T>
 void ConstructAll(void* data, int64_t count) {
@@ -82,7 +96,7 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
   buffer->budget_ = budget;
   // Never null, so that empty tensors have a valid address; padded so that a kernel may read a whole vector at the end.
   size_t padded = (static_cast<size_t>(*bytes) + 127) / 64 * 64;
-  buffer->data_ = ::operator new(padded, kAlignment, std::nothrow);
+  buffer->data_ = AllocateAligned(padded, AlignmentOf(*bytes));
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
   buffer->count_ = count;
   if (dtype == DType::kString) ConstructAll<std::string>(buffer->data_, count);
@@ -93,7 +107,7 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
 Buffer::~Buffer() {
   if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<std::string*>(data_), count_);
   if (data_ != nullptr && dtype_ == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data_), count_);
-  ::operator delete(data_, kAlignment);
+  ::operator delete(data_, AlignmentOf(bytes_));
   if (budget_) budget_->Release(bytes_);
 }
 
