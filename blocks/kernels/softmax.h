@@ -1,10 +1,14 @@
 // Softmax along rows, and what is made of it. Computed in float for half and bfloat16; sums in double.
+//
+// A row is read from memory once and then from the nearest cache: for its greatest element, for the exponentials, which are kept and
+// summed, and, scaled, for the result. Every element goes through a whole register, so that it is computed alike wherever its row lies.
 #pragma once
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
 
 namespace weft::kernels {
@@ -23,24 +27,129 @@ void LoadRow(RowView<T> row, int64_t begin, int64_t count, A* to) {
   else std::fill(to, to + count, WidenOne<A>(*row.data));
 }
 
+namespace softmax {
+
+/// Calls f(index, lanes, count) for each register of a row, `count` of its lanes being elements; the others hold `filler`.
+template <class T, class A, class F>
+void ForLanes(const T* x, int64_t size, A filler, F&& f) {
+  constexpr int N = kLanes<A>;
+  int64_t i = 0;
+  for (; i + N <= size; i += N) f(i, LoadLanes(x + i), N);
+  if (i == size) return;
+  A rest[N];
+  std::fill_n(rest, N, filler);
+  Widen(x + i, rest, size - i);
+  f(i, LoadLanes(rest), static_cast<int>(size - i));
+}
+
+/// The first `count` lanes of v.
+template <class T, class A>
+void StoreSome(T* to, Lanes<A> v, int count) {
+  if (count == kLanes<A>) return StoreLanes(to, v);
+  A some[kLanes<A>];
+  StoreLanes(some, v);
+  Narrow(some, to, count);
+}
+
+template <class V>
+V Greater(V a, V b) {
+  return a > b ? a : b;  // b where a is NaN
+}
+
+template <class A, int kBytes = kLaneBytes>
+A GreatestLane(typename LanesOf<A, kBytes>::Type v) {
+  if constexpr (kBytes == 16) {
+    A greatest = v[0];
+    for (int k = 1; k < 16 / static_cast<int>(sizeof(A)); ++k) greatest = Greater(A(v[k]), greatest);
+    return greatest;
+  } else {
+    typename LanesOf<A, kBytes / 2>::Type halves[2];
+    std::memcpy(halves, &v, sizeof v);
+    return GreatestLane<A, kBytes / 2>(Greater(halves[0], halves[1]));
+  }
+}
+
+/// The greatest element; NaN is passed over.
+template <class T, class A = Accumulator<T>>
+A Greatest(const T* x, int64_t size) {
+  constexpr int N = kLanes<A>;
+  constexpr A kLeast = -std::numeric_limits<A>::infinity();
+  Lanes<A> most[4] = {Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast)};
+  const int64_t whole = size / (4 * N) * (4 * N);
+  for (int64_t i = 0; i < whole; i += 4 * N) {
+    for (int k = 0; k < 4; ++k) most[k] = Greater(LoadLanes(x + i + k * N), most[k]);
+  }
+  ForLanes(x + whole, size - whole, kLeast, [&](int64_t, Lanes<A> v, int) { most[0] = Greater(v, most[0]); });
+  most[0] = Greater(Greater(most[0], most[1]), Greater(most[2], most[3]));
+  return GreatestLane<A>(most[0]);
+}
+
+template <class A>
+Lanes<A> Exp(Lanes<A> v) {
+  Eigen::Array<A, kLanes<A>, 1> array;
+  std::memcpy(array.data(), &v, sizeof v);
+  array = array.exp().eval();
+  std::memcpy(&v, array.data(), sizeof v);
+  return v;
+}
+
+/// A sum in double of registers of floats or doubles.
+struct Sum {
+  Lanes<double> part[2] = {};
+
+  void Add(Lanes<double> v) { part[0] += v; }
+  void Add(Lanes<float> v) {
+    typename LanesOf<float, kLaneBytes / 2>::Type halves[2];
+    std::memcpy(halves, &v, sizeof v);
+    for (int h = 0; h < 2; ++h) part[h] += __builtin_convertvector(halves[h], Lanes<double>);
+  }
+  double Total() const {
+    double total;
+    FoldLanes<1, double>(part[0] + part[1], &total);
+    return total;
+  }
+};
+
+/// Calls keep(index, lanes, count) for the registers of exp(x - greatest), and gives the sum of all. Four registers are joined before they
+/// are summed in double.
+template <class T, class A, class Keep>
+double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep) {
+  constexpr int N = kLanes<A>;
+  const Lanes<A> shift = Broadcast(greatest);
+  const int64_t whole = size / (4 * N) * (4 * N);
+  Sum sum;
+  for (int64_t i = 0; i < whole; i += 4 * N) {
+    Lanes<A> e[4];
+    for (int k = 0; k < 4; ++k) {
+      e[k] = Exp<A>(LoadLanes(x + i + k * N) - shift);
+      keep(i + k * N, e[k], N);
+    }
+    sum.Add((e[0] + e[1]) + (e[2] + e[3]));
+  }
+  ForLanes(x + whole, size - whole, greatest, [&](int64_t i, Lanes<A> v, int count) {
+    const Lanes<A> e = Exp<A>(v - shift);
+    keep(whole + i, e, count);
+    sum.Add(KeepLanes<A>(e, 0, count));
+  });
+  return sum.Total();
+}
+
+}  // namespace softmax
+
 /// One row's exponentials, shifted by its greatest element so that none overflows. A row longer than kChunk is gone through in chunks.
-/// Chunks are aligned and padded, so that every element is computed alike wherever its row lies.
 template <class T>
 class SoftmaxRow {
  public:
   using A = Accumulator<T>;
-  static constexpr int64_t kChunk = 1024;
+  static constexpr int64_t kChunk = 2048;
 
   SoftmaxRow(RowView<T> row, int64_t size) : row_(row), size_(size) {
     for (int64_t begin = 0; begin < size_; begin += kChunk) {
-      const int64_t count = Load(begin);
-      for (int64_t i = 0; i < count; ++i) greatest_ = shifted_[i] > greatest_ ? shifted_[i] : greatest_;
+      greatest_ = softmax::Greater(softmax::Greatest(shifted_, Load(begin)), greatest_);
     }
     for (int64_t begin = 0; begin < size_; begin += kChunk) {
       if (size_ > kChunk) Load(begin);
-      const int64_t count = std::min(kChunk, size_ - begin);
-      Exponentials(count);
-      for (int64_t i = 0; i < count; ++i) sum_ += static_cast<double>(exponentials_[i]);
+      sum_ += Exponentials(begin);
     }
   }
 
@@ -50,9 +159,8 @@ class SoftmaxRow {
   template <class F>
   void ForChunks(F&& f) {
     for (int64_t begin = 0; begin < size_; begin += kChunk) {
-      const int64_t count = std::min(kChunk, size_ - begin);
-      if (size_ > kChunk) Load(begin), Exponentials(count);
-      f(begin, count, shifted_, exponentials_);
+      if (size_ > kChunk) Load(begin), Exponentials(begin);
+      f(begin, std::min(kChunk, size_ - begin), shifted_, exponentials_);
     }
   }
 
@@ -62,13 +170,12 @@ class SoftmaxRow {
     LoadRow(row_, begin, count, shifted_);
     return count;
   }
-  void Exponentials(int64_t count) {
-    const int64_t padded = (count + 15) / 16 * 16;
-    std::fill(shifted_ + count, shifted_ + padded, greatest_);
-    using Chunk = Eigen::Map<Eigen::Array<A, Eigen::Dynamic, 1>, Eigen::Aligned64>;
-    Chunk shifted(shifted_, padded);
-    shifted -= greatest_;
-    Chunk(exponentials_, padded) = shifted.exp();
+  double Exponentials(int64_t begin) {
+    const int64_t count = std::min(kChunk, size_ - begin);
+    for (int64_t i = 0; i < count; ++i) shifted_[i] -= greatest_;
+    return softmax::Exponentials(shifted_, count, A(0), [this](int64_t i, Lanes<A> e, int lanes) {
+      softmax::StoreSome<A, A>(exponentials_ + i, e, lanes);
+    });
   }
 
   RowView<T> row_;
@@ -79,27 +186,36 @@ class SoftmaxRow {
   alignas(64) A exponentials_[kChunk];
 };
 
-/// out = exp(x) / sum of exp(x).
+/// out = exp(x) / sum of exp(x). The exponentials of floats and doubles wait in the output; those of a row of shorter numbers in a buffer,
+/// or they are computed again where it does not fit.
 template <class T>
-void Softmax(RowView<T> row, int64_t size, T* out) {
+void Softmax(const T* x, int64_t size, T* out) {
   using A = Accumulator<T>;
-  SoftmaxRow<T> softmax(row, size);
-  const A sum = static_cast<A>(softmax.sum());
-  softmax.ForChunks([&](int64_t begin, int64_t count, A*, A* exponentials) {
-    for (int64_t i = 0; i < count; ++i) exponentials[i] /= sum;
-    Narrow(exponentials, out + begin, count);
+  constexpr bool kInPlace = std::is_same_v<T, A>;
+  constexpr int64_t kBuffer = kInPlace ? 1 : 4096;
+  alignas(64) A buffer[kBuffer];
+  const A greatest = softmax::Greatest(x, size);
+  A* kept = buffer;
+  if constexpr (kInPlace) kept = out;
+  const bool fits = kInPlace || size <= kBuffer;
+  const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Lanes<A> e, int count) {
+    if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
   });
+  const Lanes<A> scale = Broadcast(static_cast<A>(1 / sum));
+  const auto finish = [=](int64_t i, Lanes<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
+  if (fits) softmax::ForLanes(kept, size, A(0), finish);
+  else softmax::Exponentials(x, size, greatest, finish);
 }
 
 /// out = x - log(sum of exp(x)).
 template <class T>
-void LogSoftmax(RowView<T> row, int64_t size, T* out) {
+void LogSoftmax(const T* x, int64_t size, T* out) {
   using A = Accumulator<T>;
-  SoftmaxRow<T> softmax(row, size);
-  const A log_sum = static_cast<A>(std::log(softmax.sum()));
-  softmax.ForChunks([&](int64_t begin, int64_t count, A* shifted, A*) {
-    for (int64_t i = 0; i < count; ++i) shifted[i] -= log_sum;
-    Narrow(shifted, out + begin, count);
+  const A greatest = softmax::Greatest(x, size);
+  const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Lanes<A>, int) {});
+  const Lanes<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
+  softmax::ForLanes(x, size, greatest, [=](int64_t i, Lanes<A> v, int count) {
+    softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count);
   });
 }
 

@@ -28,7 +28,7 @@ void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
   const T* in = ctx.in<T>(logits).data();
   T* out = ctx.out<T>(softmax).data();
   ctx.workers().For(rows.count, 8192 / std::max<int64_t>(rows.size, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) kernel(kernels::RowView<T>{in + r * rows.size, 1}, rows.size, out + r * rows.size);
+    for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size);
   });
 }
 
@@ -58,7 +58,7 @@ BlockDef Softmax() {
       .Types("T", kFloats)
       .Gradient(SoftmaxGradient)
       .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
-        ForRows<T>(rows, ctx, [](kernels::RowView<T> row, int64_t size, T* out) { kernels::Softmax(row, size, out); });
+        ForRows<T>(rows, ctx, kernels::Softmax<T>);
       });
 }
 
@@ -68,7 +68,7 @@ BlockDef LogSoftmax() {
       .Types("T", kFloats)
       .Gradient(LogSoftmaxGradient)
       .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
-        ForRows<T>(rows, ctx, [](kernels::RowView<T> row, int64_t size, T* out) { kernels::LogSoftmax(row, size, out); });
+        ForRows<T>(rows, ctx, kernels::LogSoftmax<T>);
       });
 }
 

@@ -49,7 +49,7 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T* from = ctx.in<T>(sp_values).data();
   T* to = ctx.out<T>(output).data();
   return OverRows(p, ctx, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(kernels::RowView<T>{from + begin, 1}, end - begin, to + begin);
+    kernels::Softmax(from + begin, end - begin, to + begin);
   });
 };
 
