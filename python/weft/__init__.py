@@ -1,0 +1,22 @@
+"""Weft: block graphs from Python.
+
+    import weft
+    results = weft.load("graphs/xor.page.json").run(2000)
+    results["loss.output"]                      # a numpy array that shares the engine's memory
+
+    page = weft.load("page.json")
+    with page.session(fetch=["y.output"]) as session:
+        session.run(feeds={"x.output": array})  # Ctrl-C ends it
+        session["y.output"]
+
+What fails raises weft.Error, which has code, message, hint, block and port.
+"""
+from ._native import lib as _lib
+from .errors import CancelledError, Diagnostic, Error
+from .page import Page, Runtime, default_runtime, load
+from .session import UNTIL_STOPPED, Session, SessionInfo
+from .values import Results, View
+
+__version__ = _lib.weft_version().decode()
+__all__ = ["CancelledError", "Diagnostic", "Error", "Page", "Results", "Runtime", "Session", "SessionInfo", "UNTIL_STOPPED", "View",
+           "default_runtime", "load"]

@@ -1,0 +1,224 @@
+"""The C interface (weft.h) over ctypes: the library, its structs, its functions, and its failures as exceptions. Not for users."""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_uint8, c_void_p
+
+from .errors import CancelledError, Diagnostic, Error
+
+ABI_MAJOR = 1
+UNTIL_STOPPED = -1
+IDLE, RUNNING, PAUSED = range(3)
+GO_ON, STEP_BLOCK, STEP_RUN = range(3)
+CANCELLED = 9
+SEVERITIES = ("error", "warning", "note")
+
+PrintFunction = CFUNCTYPE(None, c_void_p, c_char_p)
+ReleaseFunction = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class Sized(ctypes.Structure):
+    """A struct that begins with its size; a new one is what its WEFT_..._INIT gives."""
+
+    def __init__(self, **fields):
+        super().__init__(size=ctypes.sizeof(self), **fields)
+
+
+class DiagnosticStruct(Sized):
+    _fields_ = [("size", c_uint32), ("severity", c_int32), ("code", c_int32), ("reserved", c_uint32), ("message", c_char_p),
+                ("hint", c_char_p), ("page", c_char_p), ("pointer", c_char_p), ("block", c_char_p), ("port", c_char_p)]
+
+
+class RuntimeOptions(Sized):
+    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64)]
+
+
+class RuntimeInfo(Sized):
+    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("memory_used", c_int64)]
+
+
+class PageOptions(Sized):
+    _fields_ = [("size", c_uint32), ("keep_faulty", c_uint32), ("name", c_char_p), ("folder", c_char_p),
+                ("allowed_folders", POINTER(c_char_p)), ("allowed_count", c_size_t), ("stall_limit_ms", c_int64), ("print", PrintFunction),
+                ("user", c_void_p)]
+
+
+class Bytes(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+class Buffer(Sized):
+    _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("reserved", c_uint32), ("shape", POINTER(c_int64)),
+                ("data", c_void_p), ("bytes", c_int64), ("release", ReleaseFunction), ("user", c_void_p)]
+
+
+class SessionOptions(Sized):
+    _fields_ = [("size", c_uint32), ("keep_asked", c_uint32), ("session", c_char_p), ("fetches", POINTER(c_char_p)),
+                ("fetch_count", c_size_t), ("operations", POINTER(c_char_p)), ("operation_count", c_size_t)]
+
+
+class RunOptions(Sized):
+    _fields_ = [("size", c_uint32), ("reserved", c_uint32), ("steps", c_int64), ("deadline_ns", c_int64), ("interval_ns", c_int64),
+                ("until_block", c_char_p)]
+
+
+class SessionInfo(Sized):
+    _fields_ = [("size", c_uint32), ("state", c_int32), ("pause_reason", c_int32), ("mode", c_int32), ("last_status", c_int32),
+                ("reserved", c_int32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64)]
+
+
+class ViewInfo(Sized):
+    _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("stale", c_uint32), ("shape", POINTER(c_int64)),
+                ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64)]
+
+
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32), ("code", c_uint8),
+                ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+                ("byte_offset", c_uint64)]
+
+
+class DlManagedTensor(ctypes.Structure):
+    pass
+
+
+DlDeleter = CFUNCTYPE(None, POINTER(DlManagedTensor))
+DlManagedTensor._fields_ = [("dl_tensor", DlTensor), ("manager_ctx", c_void_p), ("deleter", DlDeleter)]
+
+HANDLE, OUT, TEXT, STRING_ARRAY = c_void_p, POINTER(c_void_p), c_char_p, POINTER(c_char_p)
+
+# Functions that end in `problems`, without that; all return a status.
+FAILING = {
+    "weft_runtime_open": (POINTER(RuntimeOptions), OUT),
+    "weft_runtime_get_info": (HANDLE, POINTER(RuntimeInfo)),
+    "weft_blocks_json": (HANDLE, OUT),
+    "weft_block_json": (HANDLE, TEXT, OUT),
+    "weft_page_load": (HANDLE, c_char_p, c_size_t, POINTER(PageOptions), OUT),
+    "weft_page_load_file": (HANDLE, TEXT, POINTER(PageOptions), OUT),
+    "weft_page_diagnostics": (HANDLE, OUT),
+    "weft_page_write": (HANDLE, OUT),
+    "weft_page_blocks": (HANDLE, OUT),
+    "weft_page_sessions": (HANDLE, OUT),
+    "weft_page_get_variable": (HANDLE, TEXT, OUT),
+    "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_session_open": (HANDLE, POINTER(SessionOptions), OUT),
+    "weft_session_run": (HANDLE, POINTER(RunOptions)),
+    "weft_session_start": (HANDLE, POINTER(RunOptions)),
+    "weft_session_wait": (HANDLE, c_int64, POINTER(c_int32)),
+    "weft_session_pause": (HANDLE,),
+    "weft_session_resume": (HANDLE, c_int32),
+    "weft_session_stop": (HANDLE,),
+    "weft_session_cancel": (HANDLE,),
+    "weft_session_get_info": (HANDLE, POINTER(SessionInfo)),
+    "weft_session_paused_at": (HANDLE, OUT),
+    "weft_session_view": (HANDLE, TEXT, OUT),
+    "weft_session_views": (HANDLE, STRING_ARRAY, c_size_t, OUT),
+    "weft_session_results": (HANDLE, OUT),
+    "weft_view_text": (HANDLE, c_int64, OUT),
+    "weft_view_dlpack": (HANDLE, POINTER(POINTER(DlManagedTensor))),
+    "weft_session_feed": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_session_bind_input": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_session_bind_output": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_session_unbind": (HANDLE, TEXT),
+}
+# The others: what they return, and what they take.
+PLAIN = {
+    "weft_abi_version": (c_uint32,),
+    "weft_version": (c_char_p,),
+    "weft_status_name": (c_char_p, c_int32),
+    "weft_strings_count": (c_int32, HANDLE, POINTER(c_size_t)),
+    "weft_strings_get": (c_int32, HANDLE, c_size_t, POINTER(c_void_p), POINTER(c_size_t)),
+    "weft_strings_release": (c_int32, HANDLE),
+    "weft_diagnostics_count": (c_int32, HANDLE, POINTER(c_size_t)),
+    "weft_diagnostics_get": (c_int32, HANDLE, c_size_t, POINTER(DiagnosticStruct)),
+    "weft_diagnostics_release": (c_int32, HANDLE),
+    "weft_runtime_close": (c_int32, HANDLE),
+    "weft_page_close": (c_int32, HANDLE),
+    "weft_session_close": (c_int32, HANDLE),
+    "weft_view_get_info": (c_int32, HANDLE, POINTER(ViewInfo)),
+    "weft_view_string": (c_int32, HANDLE, c_int64, POINTER(Bytes)),
+    "weft_view_release": (c_int32, HANDLE),
+}
+
+
+def _load() -> ctypes.CDLL:
+    """The library of the package, by the empty one that lets the loader choose its build; $WEFT_LIBRARY names another library."""
+    path = os.environ.get("WEFT_LIBRARY") or str(pathlib.Path(__file__).parent / "lib/libweft-python.so")
+    library = ctypes.CDLL(path)
+    for name, argtypes in FAILING.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = c_int32, (*argtypes, OUT)
+    for name, (restype, *argtypes) in PLAIN.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = restype, argtypes
+    if library.weft_abi_version() >> 16 != ABI_MAJOR:
+        raise ImportError(f"{path} has interface {library.weft_abi_version() >> 16}, this package needs {ABI_MAJOR}")
+    return library
+
+
+lib = _load()
+
+
+def text(value: bytes | None) -> str:
+    return value.decode("utf-8", "replace") if value else ""
+
+
+def diagnostics(handle: c_void_p) -> list[Diagnostic]:
+    """The findings of a list, which is released."""
+    count, found, one = c_size_t(), [], DiagnosticStruct()
+    lib.weft_diagnostics_count(handle, byref(count))
+    for index in range(count.value):
+        lib.weft_diagnostics_get(handle, index, byref(one))
+        found.append(Diagnostic(SEVERITIES[one.severity] if 0 <= one.severity < 3 else "note", text(lib.weft_status_name(one.code)),
+                                text(one.message), text(one.hint), text(one.page), text(one.pointer), text(one.block), text(one.port)))
+    lib.weft_diagnostics_release(handle)
+    return found
+
+
+def failure(status: int, problems: c_void_p) -> Error:
+    found = diagnostics(problems) if problems else []
+    if not found:
+        found = [Diagnostic("error", text(lib.weft_status_name(status)), f"the engine says {text(lib.weft_status_name(status))}")]
+    return (CancelledError if status == CANCELLED else Error)(found)
+
+
+def call(name: str, *arguments) -> None:
+    """Calls a function of FAILING; raises Error."""
+    problems = c_void_p()
+    status = getattr(lib, name)(*arguments, byref(problems))
+    if status:
+        raise failure(status, problems)
+
+
+def make(name: str, *arguments) -> c_void_p:
+    """Calls a function of FAILING whose last argument is a new handle; gives that."""
+    handle = c_void_p()
+    call(name, *arguments, byref(handle))
+    return handle
+
+
+def strings(name: str, *arguments) -> list[str]:
+    """Calls a function of FAILING that gives texts; gives them."""
+    handle = make(name, *arguments)
+    count, pointer, size, texts = c_size_t(), c_void_p(), c_size_t(), []
+    lib.weft_strings_count(handle, byref(count))
+    for index in range(count.value):
+        lib.weft_strings_get(handle, index, byref(pointer), byref(size))
+        texts.append(ctypes.string_at(pointer, size.value).decode("utf-8", "replace"))
+    lib.weft_strings_release(handle)
+    return texts
+
+
+def encode(value: str | os.PathLike | bytes) -> bytes:
+    """Text for the library, which ends it at a zero byte."""
+    data = os.fsencode(value) if isinstance(value, os.PathLike) else value.encode() if isinstance(value, str) else bytes(value)
+    if b"\0" in data:
+        raise ValueError("text must not hold a zero byte")
+    return data
+
+
+def array(values) -> ctypes.Array:
+    """A C array of texts."""
+    return (c_char_p * len(values))(*[encode(value) for value in values])

@@ -1,0 +1,176 @@
+"""Pages and the runtimes that they live in."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from ctypes import byref
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from .errors import Diagnostic
+from .session import Session
+from .values import Results, View, to_array, to_buffer
+
+
+class Runtime:
+    """The blocks, threads and memory that pages share.
+
+    `threads`: how many work at the same time (0: one a processor). `memory_limit`: bytes of tensors (0: four fifths of the machine's).
+    """
+
+    def __init__(self, threads: int = 0, memory_limit: int = 0):
+        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit)
+        self._handle = _native.make("weft_runtime_open", byref(options))
+        self._close = weakref.finalize(self, _native.lib.weft_runtime_close, self._handle)
+
+    def load(self, source: Any, **options: Any) -> Page:
+        """Loads a page into this runtime; see weft.load."""
+        return load(source, runtime=self, **options)
+
+    def blocks(self) -> list[dict[str, Any]]:
+        """All blocks with their ports, attributes and help, sorted by name."""
+        return json.loads(_native.strings("weft_blocks_json", self._handle)[0])
+
+    def block(self, name: str) -> dict[str, Any]:
+        """One block, by its name or an alias."""
+        return json.loads(_native.strings("weft_block_json", self._handle, _native.encode(name))[0])
+
+    def close(self) -> None:
+        """Ends this handle; pages go on."""
+        self._close()
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+_default: Runtime | None = None
+
+
+def default_runtime() -> Runtime:
+    """The runtime of pages that were loaded without one: made at its first use, with a thread a processor."""
+    global _default
+    if _default is None:
+        _default = Runtime()
+    return _default
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runtime | None = None, name: str | None = None,
+         folder: str | os.PathLike | None = None, allow: Iterable[str | os.PathLike] = (), keep_faulty: bool = False,
+         on_print: Callable[[str], None] | None = _print) -> Page:
+    """Loads a page: a path, the bytes of a page, or a page as a dict. Raises Error with all its faults as `diagnostics`.
+
+    Files that the page names are found in `folder` (of a path: its own) and only there and in the folders of `allow`. `keep_faulty` loads
+    a page in spite of its errors, to be looked at and edited. `on_print` gets what Print blocks say, on the threads that run.
+    """
+    runtime = runtime if runtime is not None else default_runtime()
+    return Page(runtime, source, name, folder, list(allow), keep_faulty, on_print)
+
+
+class Page:
+    """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
+
+    def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, keep_faulty: bool,
+                 on_print: Callable[[str], None] | None):
+        def told(_user: int, text: bytes) -> None:
+            on_print(_native.text(text))
+
+        options = _native.PageOptions(keep_faulty=keep_faulty, name=_native.encode(name) if name is not None else None,
+                                      folder=_native.encode(folder) if folder is not None else None)
+        options.allowed_folders, options.allowed_count = _native.array(allow), len(allow)
+        options.print = _native.PrintFunction(told) if on_print is not None else _native.PrintFunction()
+        if isinstance(source, Mapping):
+            source = json.dumps(source).encode()
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            data = bytes(source)
+            self._handle = _native.make("weft_page_load", runtime._handle, data, len(data), byref(options))
+        else:
+            self._handle = _native.make("weft_page_load_file", runtime._handle, _native.encode(source), byref(options))
+        self._runtime = runtime
+        self._sessions: dict[tuple, Session] = {}
+        self._told = options.print  # which the engine calls until the last session has ended
+        self._close = weakref.finalize(self, _native.lib.weft_page_close, self._handle)
+
+    @property
+    def runtime(self) -> Runtime:
+        return self._runtime
+
+    def close(self) -> None:
+        """Ends the sessions that `run` made, and this handle; other sessions go on."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+        self._close()
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # ---- running ----
+
+    def session(self, session: str | None = None, *, fetch: Iterable[str] = (), operations: Iterable[str] = (), keep: str = "all") -> Session:
+        """Opens a session: of a ClientSession block by its id, of the page's first, or of the values in `fetch`.
+
+        `operations` are blocks to run for their effect. `keep="asked"` keeps only what is fetched, which lets plans fuse and reuse memory.
+        """
+        return Session(self, session, fetch=fetch, operations=operations, keep=keep)
+
+    def run(self, steps: int = 1, *, feeds: Mapping[str, Any] | None = None, fetch: Iterable[str] = (), session: str | None = None,
+            deadline: float | None = None) -> Results:
+        """Runs the page `steps` times and gives what the last run left, by name: `page.run()["loss.output"]` is an array.
+
+        With `fetch` only these values are computed and given. The page's variables keep their values from call to call. Ctrl-C ends a
+        long run.
+        """
+        names = [fetch] if isinstance(fetch, str) else list(fetch)
+        key = (session, *names)
+        if key not in self._sessions:
+            self._sessions[key] = Session(self, session, fetch=names, keep="asked" if names else "all")
+        return self._sessions[key].run(steps, feeds=feeds, deadline=deadline).results(names or None)
+
+    # ---- the page itself ----
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All that is wrong or odd with the page as it is now."""
+        return _native.diagnostics(_native.make("weft_page_diagnostics", self._handle))
+
+    @property
+    def blocks(self) -> list[str]:
+        """The ids of the page's blocks."""
+        return _native.strings("weft_page_blocks", self._handle)
+
+    @property
+    def sessions(self) -> list[str]:
+        """The ids of the page's ClientSession blocks."""
+        return _native.strings("weft_page_sessions", self._handle)
+
+    def to_json(self) -> str:
+        """The page as canonical Weft JSON; of a canonical file that was not edited: the same text."""
+        return _native.strings("weft_page_write", self._handle)[0]
+
+    def variable(self, block: str) -> np.ndarray:
+        """The value of a variable, as the last run that succeeded left it."""
+        return View(_native.make("weft_page_get_variable", self._handle, _native.encode(block))).numpy()
+
+    def set_variable(self, block: str, value: Any, dtype: str | None = None) -> None:
+        """Replaces the value of a variable; runs that go on see it in their next one."""
+        buffer, kept = to_buffer(*to_array(value, dtype))
+        _native.call("weft_page_set_variable", self._handle, _native.encode(block), byref(buffer))
+        del kept
+
+
+__all__ = ["Page", "Runtime", "default_runtime", "load"]

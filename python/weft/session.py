@@ -1,0 +1,256 @@
+"""Sessions: what runs a page, and what its runs left."""
+from __future__ import annotations
+
+import dataclasses
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from ctypes import byref, c_int32, c_void_p
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+from .errors import CancelledError
+from .values import Results, View, to_array, to_buffer
+
+if TYPE_CHECKING:
+    from .page import Page
+
+UNTIL_STOPPED = _native.UNTIL_STOPPED
+_STATES = ("idle", "running", "paused")
+_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
+_SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
+
+
+@dataclasses.dataclass(frozen=True)
+class SessionInfo:
+    """How a session is."""
+
+    state: str  # "idle", "running", "paused"
+    pause_reason: str  # "", "asked", "reached", "stepped", "breakpoint"
+    runs: int  # that succeeded
+    steps_left: int  # of the run that goes on; -1: until stopped
+    seconds: float  # since the run or start that goes on began; where idle, what the last one took
+
+
+# Arrays that the engine reads or writes, by the number given to it as `user`: kept until it gives them back, on any of its threads.
+_bound: dict[int, Any] = {}
+
+
+@_native.ReleaseFunction
+def _release(user: int, _data: int) -> None:
+    _bound.pop(user, None)
+
+
+def _close_session(handle: c_void_p, _told: Any) -> None:
+    """`_told`, the page's function for prints, lives until the session's last run has ended."""
+    _native.lib.weft_session_close(handle)
+
+
+class Session:
+    """A plan of what to evaluate, run against its page's state. Made by `Page.session`; closes as a context manager.
+
+    One run goes on at a time; reading, feeding, pausing and cancelling work from any thread meanwhile.
+    """
+
+    def __init__(self, page: Page, session: str | None = None, *, fetch: Iterable[str] = (), operations: Iterable[str] = (),
+                 keep: str = "all"):
+        if keep not in ("all", "asked"):
+            raise ValueError(f"keep is 'all' or 'asked', not {keep!r}")
+        fetches, effects = list(fetch), list(operations)
+        options = _native.SessionOptions(keep_asked=keep == "asked", session=_native.encode(session) if session is not None else None)
+        options.fetches, options.fetch_count = _native.array(fetches), len(fetches)
+        options.operations, options.operation_count = _native.array(effects), len(effects)
+        self._page = page
+        self._fed: dict[str, tuple[np.ndarray, int]] = {}
+        self._handle = _native.make("weft_session_open", page._handle, byref(options))
+        self._close = weakref.finalize(self, _close_session, self._handle, page._told)
+
+    @property
+    def page(self) -> Page:
+        return self._page
+
+    def close(self) -> None:
+        """Cancels what runs, waits until it has ended, and ends the session. What it left stays readable through views and arrays."""
+        self._close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # ---- running ----
+
+    def run(self, steps: int = 1, *, feeds: Mapping[str, Any] | None = None, deadline: float | None = None,
+            interval: float | None = None) -> Session:
+        """Runs `steps` times (UNTIL_STOPPED: until stopped) and returns the session.
+
+        `feeds` replaces values such as "x.output" for this call only. `deadline` is in seconds from now, `interval` the least time from
+        the start of one run to that of the next. A run that fails or is cancelled leaves variables and results as they were, and raises
+        Error or CancelledError. Ctrl-C cancels the run and raises KeyboardInterrupt.
+        """
+        fed: list[str] = []
+        try:
+            for name, value in (feeds or {}).items():
+                self._give("weft_session_feed", name, *to_array(value, None))
+                fed.append(name)
+            options = _run_options(steps, deadline, interval)
+            if threading.current_thread() is threading.main_thread():
+                _native.call("weft_session_start", self._handle, byref(options))
+                self._wait_interruptibly()
+            else:  # signals go to the main thread: nothing can interrupt this one
+                _native.call("weft_session_run", self._handle, byref(options))
+        finally:
+            self._take_back(fed)
+        return self
+
+    def _take_back(self, names: list[str]) -> None:
+        for name in names:
+            if name in self._fed:
+                self._give("weft_session_feed", name, *self._fed[name])
+            else:
+                _native.call("weft_session_unbind", self._handle, _native.encode(name))
+
+    def _wait_interruptibly(self) -> None:
+        """Waits until the session is idle or paused, in slices, between which Python sees its signals."""
+        try:
+            while self.wait(_SLICE_MS / 1000) == "running":
+                pass
+        except KeyboardInterrupt:
+            self.cancel()
+            try:
+                self.wait()
+            except CancelledError:
+                pass
+            raise
+
+    def start(self, steps: int = UNTIL_STOPPED, *, deadline: float | None = None, interval: float | None = None,
+              until: str | None = None) -> None:
+        """Starts to run on a thread of the session's own and returns at once. `until`: pauses before this block."""
+        options = _run_options(steps, deadline, interval, until)
+        _native.call("weft_session_start", self._handle, byref(options))
+
+    def wait(self, timeout: float | None = None) -> str:
+        """Waits at most `timeout` seconds until the session is idle or paused; gives its state. Raises what ended its last run or start."""
+        state = c_int32()
+        if timeout is None:  # in slices, for Ctrl-C
+            while self.wait(_SLICE_MS / 1000) == "running":
+                pass
+            timeout = 0
+        _native.call("weft_session_wait", self._handle, max(0, int(timeout * 1000)), byref(state))
+        return _STATES[state.value]
+
+    def pause(self) -> None:
+        """Asks what runs to pause before its next block or run; `wait` waits for it."""
+        _native.call("weft_session_pause", self._handle)
+
+    def resume(self) -> None:
+        """Lets what is paused go on."""
+        _native.call("weft_session_resume", self._handle, _native.GO_ON)
+
+    def step_block(self) -> None:
+        """Lets what is paused run one block."""
+        _native.call("weft_session_resume", self._handle, _native.STEP_BLOCK)
+
+    def step_run(self) -> None:
+        """Lets what is paused go on to the end of its run."""
+        _native.call("weft_session_resume", self._handle, _native.STEP_RUN)
+
+    def stop(self) -> None:
+        """Ends running after the run that goes on."""
+        _native.call("weft_session_stop", self._handle)
+
+    def cancel(self) -> None:
+        """Ends the run that goes on, also inside a long block. From any thread."""
+        _native.call("weft_session_cancel", self._handle)
+
+    @property
+    def info(self) -> SessionInfo:
+        info = _native.SessionInfo()
+        _native.call("weft_session_get_info", self._handle, byref(info))
+        return SessionInfo(_STATES[info.state], _REASONS[info.pause_reason], info.runs, info.steps_left, info.elapsed_ns / 1e9)
+
+    @property
+    def paused_at(self) -> tuple[str, str]:
+        """The block that runs next where the session is paused, "" between two runs; and what a breakpoint says."""
+        block, reason = _native.strings("weft_session_paused_at", self._handle)
+        return block, reason
+
+    # ---- values in ----
+
+    def feed(self, name: str, value: Any, dtype: str | None = None) -> None:
+        """Replaces a value such as "x.output" in the runs to come by a copy of `value`. `dtype`: for types that numpy lacks."""
+        array, number = to_array(value, dtype)
+        self._give("weft_session_feed", name, array, number)
+        self._fed[name] = (array, number)
+
+    def _give(self, function: str, name: str, array: np.ndarray, number: int) -> None:
+        buffer, kept = to_buffer(array, number)
+        _native.call(function, self._handle, _native.encode(name), byref(buffer))
+        del kept
+
+    def bind_input(self, name: str, array: np.ndarray) -> None:
+        """Has each run read `array` as it then is, without a copy. Write it while no run goes on."""
+        self._bind("weft_session_bind_input", name, array)
+        self._fed.pop(name, None)
+
+    def bind_output(self, name: str, array: np.ndarray) -> None:
+        """Has each run that succeeds write the value to `array`. Read it while no run goes on."""
+        if not array.flags.writeable:
+            raise ValueError("an array that cannot be written cannot be an output")
+        self._bind("weft_session_bind_output", name, array)
+
+    def _bind(self, function: str, name: str, array: np.ndarray) -> None:
+        same, number = to_array(array, None)
+        if same is not array:
+            raise ValueError("only a contiguous array in the machine's byte order can be bound")
+        buffer, kept = to_buffer(array, number)
+        user = id(kept)
+        buffer.release, buffer.user = _release, user
+        _bound[user] = (kept, array)
+        try:
+            _native.call(function, self._handle, _native.encode(name), byref(buffer))
+        except BaseException:
+            _bound.pop(user, None)
+            raise
+
+    def unbind(self, name: str) -> None:
+        """Ends what was fed or bound under this name."""
+        _native.call("weft_session_unbind", self._handle, _native.encode(name))
+        self._fed.pop(name, None)
+
+    # ---- values out ----
+
+    def view(self, name: str) -> View:
+        """The value that the last run left under a name: "loss.output", "split.output[1]", one element "w.result_ref[0][2]"."""
+        return View(_native.make("weft_session_view", self._handle, _native.encode(name)))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The value as a read-only array that shares the engine's memory."""
+        return self.view(name).numpy()
+
+    def names(self) -> list[str]:
+        """The names of all values that the session keeps."""
+        return _native.strings("weft_session_results", self._handle)
+
+    def results(self, names: Iterable[str] | None = None) -> Results:
+        """The values of these names, or of all, as one run left them. Those that no run has computed are left out."""
+        wanted = list(names) if names is not None else self.names()
+        if not wanted:
+            return Results({})
+        handles = (c_void_p * len(wanted))()
+        _native.call("weft_session_views", self._handle, _native.array(wanted), len(wanted), handles)
+        return Results({name: View(handle) for name, handle in zip(wanted, handles) if handle})
+
+
+def _run_options(steps: int, deadline: float | None, interval: float | None, until: str | None = None) -> _native.RunOptions:
+    for what, seconds in (("deadline", deadline), ("interval", interval)):
+        if seconds is not None and not 0 < seconds < 9e9:
+            raise ValueError(f"{what} is a number of seconds greater than 0, not {seconds}")
+    return _native.RunOptions(steps=steps, deadline_ns=int((deadline or 0) * 1e9), interval_ns=int((interval or 0) * 1e9),
+                              until_block=_native.encode(until) if until is not None else None)
+
+
+__all__ = ["Session", "SessionInfo", "UNTIL_STOPPED"]

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Weft as others get it: installed into a folder, built against by pkg-config and by CMake, as a Python package in a fresh environment,
+and in three hosts whose results agree bit for bit. Needs a build (build/release, or $WEFT_BUILD); works offline.
+Last line: install: N tests, M failed."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ.get("WEFT_BUILD") or ROOT / "build/release")
+PYTHON = "/usr/bin/python3"
+WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+folder = prefix = venv = python_tests = None
+
+
+def run(*command, **options):
+    """A command's output; what it said is part of the failure."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def setUpModule():
+    global folder, prefix, venv
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="weft-install-"))
+    prefix, venv = folder / "prefix", folder / "venv"
+    run("cmake", "--install", BUILD, "--prefix", prefix)
+    wheel = run(ROOT / "tools/wheel", folder, env={**os.environ, "WEFT_LIBRARY_DIR": str(BUILD / "lib")}).splitlines()[-1]
+    run(PYTHON, "-m", "venv", "--system-site-packages", venv)
+    run(venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
+    # The project in tests/install, by what the installed CMake package says.
+    run("cmake", "-S", ROOT / "tests/install", "-B", folder / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", folder / "build")
+
+
+def tearDownModule():
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def pkg_config(*options):
+    return run("pkg-config", *options, "weft", env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}).split()
+
+
+def declared():
+    """The functions that the headers of the C interface declare."""
+    headers = [prefix / "include/weft.h", *(prefix / "include/weft/capi").glob("*.h")]
+    return sorted(name for header in headers for name in re.findall(r"^WEFT_API [^;(]*?(\w+)\(", header.read_text(), re.M))
+
+
+class LibraryTest(unittest.TestCase):
+    def test_exported_symbols(self):
+        table = run("nm", "-D", "--defined-only", prefix / "lib/libweft.so")
+        exported = sorted(line.split()[-1].split("@")[0] for line in table.splitlines())
+        listed = (ROOT / "tests/capi/symbols.txt").read_text().split()
+        self.assertEqual(exported, listed, "tests/capi/symbols.txt lists what libweft.so exports")
+        self.assertEqual(exported, declared())
+
+    def test_name_and_needs(self):
+        dynamic = run("readelf", "-d", prefix / "lib/libweft.so")
+        self.assertIn("[libweft.so.1]", dynamic)
+        self.assertEqual({(prefix / "lib" / name).resolve() for name in ("libweft.so", "libweft.so.1")},
+                         {(prefix / "lib/libweft.so.1.0").resolve()})
+        self.assertNotIn("RPATH", dynamic)
+        self.assertNotIn("RUNPATH", dynamic)
+
+    def test_headers_stand_alone(self):
+        """Each part of weft.h compiles by itself as C99 and as C++, without a warning."""
+        for header in [pathlib.Path("weft.h"), *sorted(path.relative_to(prefix / "include") for path in (prefix / "include/weft/capi").glob("*.h"))]:
+            text = f"#include <{header}>\nint main(void) {{ return 0; }}\n"
+            include = ["-fsyntax-only", *WARNINGS, "-Wshadow", "-Wconversion", "-I", prefix / "include", "-"]
+            run("gcc", "-xc", "-std=c99", "-Wstrict-prototypes", *include, input=text)
+            run("g++", "-xc++", "-std=c++11", *include, input=text)
+
+    def test_cxx_headers_are_complete(self):
+        """The public C++ headers need no file that is not installed."""
+        headers = sorted(path.relative_to(prefix / "include") for path in (prefix / "include/weft").rglob("*.h"))
+        text = "".join(f"#include <{header}>\n" for header in headers)
+        run("g++", "-xc++", "-std=c++20", "-fsyntax-only", "-I", prefix / "include", "-isystem", "/usr/include/eigen3", "-", input=text)
+
+    def test_program(self):
+        self.assertIn("0.1", run(prefix / "bin/weft", "--version"))
+
+    def test_cxx_engine(self):
+        self.assertIn("22, 26, 30", run(folder / "build/engine", ROOT / "graphs/bias_add_grad.page.json", "db_nhwc.output").replace(",", ", ").replace("  ", " "))
+
+
+class PkgConfigTest(unittest.TestCase):
+    def build(self, source, program):
+        run("gcc", "-std=c99", *WARNINGS, source, "-o", program, *pkg_config("--cflags", "--libs"), f"-Wl,-rpath,{prefix / 'lib'}")
+
+    def test_host(self):
+        self.build(ROOT / "tests/capi/hosts/host.c", folder / "host")
+        page = ROOT / "graphs/bias_add_grad.page.json"
+        self.assertEqual(run(folder / "host", page), run(folder / "build/host", page))
+
+    def test_host_is_short(self):
+        self.assertLess(len((ROOT / "tests/capi/hosts/host.c").read_text().splitlines()), 150)
+
+    def test_readme_example(self):
+        readme = (ROOT / "README.md").read_text()
+        example = re.search(r"<!-- c -->\n```c\n(.*?)```", readme, re.S).group(1)
+        page = re.search(r"<!-- page -->\n```json\n(.*?)```", readme, re.S).group(1)
+        (folder / "first.c").write_text(example)
+        (folder / "line.page.json").write_text(page)
+        self.build(folder / "first.c", folder / "first")
+        self.assertIn("w is 2", run(folder / "first", cwd=folder))
+        (folder / "line.page.json").write_text(page.replace('"wx.z"', '"wy.z"'))
+        done = subprocess.run([folder / "first"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no block 'wy'", done.stderr)
+
+    def test_version(self):
+        version = re.search(r"project\(weft VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(pkg_config("--modversion"), [version])
+
+
+class HostsTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_same_bits(self):
+        """Every sample page, by three hosts: not a bit differs."""
+        pages = sorted((ROOT / "graphs").glob("*.page.json"))
+        hosts = {"C99": [folder / "build/host"], "C++": [folder / "build/loop_host"], "Python": [venv / "bin/python", ROOT / "tests/capi/hosts/host.py"]}
+        digests = {language: run(*host, *pages).splitlines() for language, host in hosts.items()}
+        self.assertEqual(len(digests["C99"]), len(pages))
+        self.assertEqual(digests["C++"], digests["C99"])
+        self.assertEqual(digests["Python"], digests["C99"])
+        self.assertEqual(len(set(line.split()[1] for line in digests["C99"])), len(pages), "the digests tell pages apart")
+
+
+class PythonTest(unittest.TestCase):
+    def test_package(self):
+        """The tests in tests/python, by the package in the fresh environment."""
+        global python_tests
+        done = subprocess.run([venv / "bin/python", "-B", ROOT / "tests/python/run.py"], capture_output=True, text=True, timeout=300,
+                              cwd=folder, env={**os.environ, "WEFT_PREFIX": str(prefix)})
+        last = done.stdout.splitlines()[-1] if done.stdout else ""
+        found = re.fullmatch(r"python: (\d+) tests, (\d+) failed", last)
+        python_tests = int(found[1]) if found else 0
+        self.assertTrue(found and done.returncode == 0, done.stdout + done.stderr)
+
+    def test_wheel_is_whole(self):
+        names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
+        for name in ("weft/__init__.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
+            self.assertIn(name, names)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=0).result
+    bad = len(result.failures) + len(result.errors)
+    print(f"install: {max(result.testsRun, bad) + (python_tests or 0)} tests, {bad} failed")
+    sys.exit(bad > 0)

@@ -1,0 +1,47 @@
+"""The package's declarations are those of the C headers: structs byte for byte, functions by their names and numbers of parameters."""
+import ctypes
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from weft import _native
+
+INCLUDE = pathlib.Path(os.environ["WEFT_PREFIX"]) / "include"
+STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": _native.RuntimeOptions,
+           "weft_runtime_info": _native.RuntimeInfo, "weft_page_options": _native.PageOptions, "weft_bytes": _native.Bytes,
+           "weft_buffer": _native.Buffer, "weft_session_options": _native.SessionOptions, "weft_run_options": _native.RunOptions,
+           "weft_session_info": _native.SessionInfo, "weft_view_info": _native.ViewInfo}
+DLPACK = {"weft_dl_managed_tensor": _native.DlManagedTensor, "weft_dl_tensor": _native.DlTensor}
+
+
+class HeaderTest(unittest.TestCase):
+    def test_structs(self):
+        """Sizes, and each field's place and size, as a C compiler sees them."""
+        lines = [f'printf("%zu\\n", sizeof({name}));' for name in [*STRUCTS, *DLPACK]]
+        expected = [ctypes.sizeof(struct) for struct in [*STRUCTS.values(), *DLPACK.values()]]
+        for name, struct in STRUCTS.items():
+            for field, *_ in struct._fields_:
+                lines.append(f'printf("%zu %zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));')
+                place = getattr(struct, field)
+                expected.append((place.offset, place.size))
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder, "sizes.c")
+            source.write_text("#include <stdio.h>\n#include <weft.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
+            subprocess.run(["gcc", "-I", INCLUDE, source, "-o", folder + "/sizes"], check=True)
+            said = subprocess.run([folder + "/sizes"], check=True, capture_output=True, text=True).stdout.split("\n")
+        found = [tuple(map(int, line.split())) if " " in line else int(line) for line in said if line]
+        self.assertEqual(found, expected)
+
+    def test_functions(self):
+        text = "\n".join(path.read_text() for path in [INCLUDE / "weft.h", *(INCLUDE / "weft/capi").glob("*.h")])
+        declared = {name: parameters for name, parameters in re.findall(r"^WEFT_API [^;(]*?(\w+)\(([^;]*)\);", text, re.M)}
+        for name, argtypes in _native.FAILING.items():
+            parameters = declared[name].split(",")
+            self.assertEqual(len(parameters), len(argtypes) + 1, name)
+            self.assertIn("weft_diagnostics**", parameters[-1], name)
+        for name, (_, *argtypes) in _native.PLAIN.items():
+            parameters = [] if declared[name] == "void" else declared[name].split(",")
+            self.assertEqual(len(parameters), len(argtypes), name)

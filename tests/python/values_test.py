@@ -1,0 +1,155 @@
+"""Values in and out: zero copies, types, strings, DLPack, memory of the host."""
+import gc
+import unittest
+
+import numpy as np
+import weft
+from pages import const, doubling, page
+
+
+class ResultsTest(unittest.TestCase):
+    def test_arrays_share_the_engines_memory(self):
+        with weft.load(doubling()).session() as session:
+            view = session.run().view("double.z")
+            array = view.numpy()
+            self.assertEqual(array.ctypes.data, view.address)
+            self.assertEqual(np.asarray(view).ctypes.data, view.address)
+            self.assertFalse(array.flags.writeable)
+            self.assertEqual((view.dtype, view.shape, view.generation, view.stale), ("DT_FLOAT", (2, 3), 1, False))
+            np.testing.assert_array_equal(array, [[0, 2, 4], [6, 8, 10]])
+
+    def test_arrays_never_change(self):
+        """What was read stays, whatever runs next, and also when all else is gone."""
+        page_ = weft.load(doubling())
+        session = page_.session()
+        kept = []
+        for run in range(20):
+            session.run(feeds={"x.output": np.full((2, 3), run, np.float32)})
+            kept.append(session["double.z"])
+        session.close()
+        page_.close()
+        del session, page_
+        gc.collect()
+        for run, array in enumerate(kept):
+            np.testing.assert_array_equal(array, np.full((2, 3), 2 * run, np.float32))
+
+    def test_results_are_of_one_run(self):
+        results = weft.load(doubling()).run()
+        self.assertEqual(sorted(results), ["double.z", "x.output"])
+        self.assertEqual(len(results), 2)
+        self.assertIn("double.z", results)
+        with self.assertRaises(KeyError):
+            results["triple.z"]
+
+    def test_elements_and_enuspace_names(self):
+        session = weft.load(doubling()).session().run()
+        self.assertEqual(session["double.result_z[1][2]"], 10)
+        np.testing.assert_array_equal(session["double.result_z"], session["double.z"])
+
+    def test_every_type(self):
+        plain = {"DT_FLOAT": "f4", "DT_DOUBLE": "f8", "DT_INT32": "i4", "DT_UINT8": "u1", "DT_INT16": "i2", "DT_INT8": "i1",
+                 "DT_INT64": "i8", "DT_UINT16": "u2", "DT_UINT32": "u4", "DT_UINT64": "u8", "DT_HALF": "f2", "DT_COMPLEX64": "c8",
+                 "DT_COMPLEX128": "c16"}
+        for dtype, kind in plain.items():
+            with self.subTest(dtype):
+                session = weft.load(page(const("x", dtype, [3], [0, 1, 2]),
+                                         {"id": "same", "block": "Identity", "inputs": {"input": "x.output"}})).session()
+                array = session.run()["same.output"]
+                self.assertEqual(array.dtype, np.dtype(kind))
+                np.testing.assert_array_equal(array, [0, 1, 2])
+                fed = np.array([7, 8, 9], kind)
+                np.testing.assert_array_equal(session.run(feeds={"x.output": fed})["same.output"], fed)
+
+    def test_bfloat16_is_seen_as_float32(self):
+        session = weft.load(doubling("DT_BFLOAT16", (3,))).session().run()
+        self.assertEqual(session["double.z"].dtype, np.float32)
+        np.testing.assert_array_equal(session["double.z"], [0, 2, 4])
+        session.feed("x.output", np.array([0.5, np.nan, 1 + 2**-8 + 2**-9]), dtype="DT_BFLOAT16")
+        np.testing.assert_array_equal(session.run()["x.output"], [0.5, np.nan, 1 + 2**-7])
+
+    def test_bool_and_strings(self):
+        session = weft.load(page(const("yes", "DT_BOOL", [2], [True, False]), const("words", "DT_STRING", [2], ["a", "longer"]),
+                                 {"id": "no", "block": "LogicalNot", "inputs": {"x": "yes.output"}},
+                                 {"id": "same", "block": "Identity", "inputs": {"input": "words.output"}})).session()
+        session.run()
+        self.assertEqual(session["no.y"].tolist(), [False, True])
+        self.assertEqual(session["same.output"].tolist(), [b"a", b"longer"])
+        session.run(feeds={"words.output": np.array([b"\0\xff", "\u00e9"], object)})
+        self.assertEqual(session["same.output"].tolist(), [b"\0\xff", "\u00e9".encode()])
+        session.run(feeds={"words.output": ["", "text"]})
+        self.assertEqual(session["same.output"].tolist(), [b"", b"text"])
+
+    def test_no_elements(self):
+        session = weft.load(doubling(shape=(0, 3))).session().run()
+        self.assertEqual(session["double.z"].shape, (0, 3))
+
+
+class DlpackTest(unittest.TestCase):
+    def test_numpy_reads_without_a_copy(self):
+        view = weft.load(doubling()).session().run().view("double.z")
+        array = np.from_dlpack(view)
+        self.assertEqual(array.ctypes.data, view.address)
+        address = view.address
+        del view
+        gc.collect()
+        self.assertEqual(array.ctypes.data, address)
+        np.testing.assert_array_equal(array, [[0, 2, 4], [6, 8, 10]])
+
+    def test_a_capsule_that_nobody_takes_is_ended(self):
+        view = weft.load(doubling()).session().run().view("double.z")
+        for _ in range(100):
+            self.assertIn("dltensor", repr(view.__dlpack__()))
+        self.assertEqual(view.__dlpack_device__(), (1, 0))
+
+
+class InputsTest(unittest.TestCase):
+    def test_plain_numbers(self):
+        session = weft.load(doubling(shape=(3,))).session()
+        np.testing.assert_array_equal(session.run(feeds={"x.output": [1.5, 2, 3]})["double.z"], [3, 4, 6])
+
+    def test_a_feed_holds_until_it_is_taken_back(self):
+        session = weft.load(doubling(shape=(2,))).session()
+        session.feed("x.output", np.float32([5, 6]))
+        self.assertEqual(session.run()["double.z"].tolist(), [10, 12])
+        self.assertEqual(session.run(feeds={"x.output": np.float32([1, 1])})["double.z"].tolist(), [2, 2])
+        self.assertEqual(session.run()["double.z"].tolist(), [10, 12])
+        session.unbind("x.output")
+        self.assertEqual(session.run()["double.z"].tolist(), [0, 2])
+
+    def test_arrays_of_any_layout(self):
+        session = weft.load(doubling(shape=(2, 3))).session()
+        rows = np.arange(12, dtype=">f4").reshape(3, 4)[:, ::2].T
+        np.testing.assert_array_equal(session.run(feeds={"x.output": rows})["double.z"], 2 * rows)
+
+    def test_bound_memory(self):
+        session = weft.load(doubling(shape=(2,))).session()
+        x, y = np.float32([1, 2]), np.zeros(2, np.float32)
+        session.bind_input("x.output", x)
+        session.bind_output("double.z", y)
+        session.run()
+        self.assertEqual(y.tolist(), [2, 4])
+        x[:] = 10
+        session.run()
+        self.assertEqual(y.tolist(), [20, 20])
+        session.unbind("double.z")
+        x[:] = 0
+        session.run()
+        self.assertEqual(y.tolist(), [20, 20])
+
+    def test_what_cannot_be_bound(self):
+        session = weft.load(doubling(shape=(2,))).session()
+        with self.assertRaises(ValueError):
+            session.bind_input("x.output", np.zeros((2, 2), np.float32)[:, 0])
+        read_only = np.zeros(2, np.float32)
+        read_only.flags.writeable = False
+        with self.assertRaises(ValueError):
+            session.bind_output("double.z", read_only)
+        with self.assertRaises(weft.Error):
+            session.bind_output("double.z", np.zeros(2))
+
+    def test_what_has_no_type(self):
+        session = weft.load(doubling(shape=(2,))).session()
+        with self.assertRaisesRegex(TypeError, "datetime64"):
+            session.feed("x.output", np.zeros(2, "M8[s]"))
+        with self.assertRaisesRegex(ValueError, "DT_FLOAT"):
+            session.feed("x.output", [1, 2], dtype="float")
