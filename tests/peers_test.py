@@ -16,31 +16,49 @@ import table  # noqa: E402
 
 FACTS = '{"facts": {"date": "2000-01-01", "machine": "M & N", "threads": 2, "repeats": 2, "weft": "weft 1"}}'
 LINES = [
-    {"case": "Add.16x16", "min_ms": 0.002},
-    {"case": "Add.16x16", "min_ms": 0.001},
-    {"case": "Add.64x64", "min_ms": 0.004},
+    {"case": "Add.16x16", "min_ms": 0.002, "bytes": 3072, "limit": "triad"},
+    {"case": "Add.16x16", "min_ms": 0.001, "bytes": 3072, "limit": "triad"},
+    {"case": "Add.1024x1024", "min_ms": 0.004, "bytes": 12582912, "limit": "triad"},
+    {"case": "Add.2048x2048", "min_ms": 0.004, "bytes": 50331648, "limit": "triad"},
+    {"case": "BiasAdd.8x7x7x2048.NHWC.half", "min_ms": 0.003, "bytes": 3215360, "limit": "triad"},
+    {"case": "MatMul.64", "min_ms": 0.004, "bytes": 49152, "limit": "product"},
     {"case": "xor", "keep": "asked", "best_step_us": 2.0},
     {"case": "Add.16x16", "peer": "tensorflow 2", "min_ms": 0.002},
-    {"case": "Add.64x64", "peer": "tensorflow 2", "min_ms": 0.032},
+    {"case": "Add.1024x1024", "peer": "tensorflow 2", "min_ms": 0.032},
+    {"case": "Add.2048x2048", "peer": "tensorflow 2", "min_ms": 0.002},
     {"case": "xor", "keep": "asked", "peer": "tensorflow 2", "best_step_us": 50.0},
     {"case": "Add.16x16", "peer": "torch 2", "refused": "no"},
+    {"case": "BiasAdd.8x7x7x2048.NHWC.half", "peer": "torch 2", "min_ms": 0.009},
+    {"case": "BiasAdd.8x7x7x2048.NCHW.half", "peer": "torch 2", "min_ms": 0.006},
 ]
+
+
+def rounded(value):
+    return round(value, 6)
 
 
 class RatiosTest(unittest.TestCase):
     def setUp(self):
-        self.rows = ratios.rows(ratios.best_times(LINES), ["tensorflow", "torch"])
+        self.rows = ratios.rows(LINES, ["tensorflow", "torch"])
 
     def test_best_against_best(self):
-        found = {case: against["tensorflow"][1] for case, _, against in self.rows}
-        self.assertEqual({case: round(ratio, 6) for case, ratio in found.items()}, {"Add.16x16": 2, "Add.64x64": 8, "xor (asked)": 25})
-        self.assertTrue(all("torch" not in against for _, _, against in self.rows))
+        found = {row.case: rounded(row.against["tensorflow"][1]) for row in self.rows if "tensorflow" in row.against}
+        self.assertEqual(found, {"Add.16x16": 2, "Add.1024x1024": 8, "Add.2048x2048": 0.5, "xor (asked)": 25})
+        self.assertEqual([row.case for row in self.rows if "torch" in row.against], ["BiasAdd.8x7x7x2048.NHWC.half"])
+
+    def test_torch_may_choose_its_layout(self):
+        row = next(row for row in self.rows if row.case.startswith("BiasAdd"))
+        self.assertEqual((rounded(row.against["torch"][1]), rounded(row.against[ratios.BETTER_LAYOUT][1])), (3, 2))
 
     def test_families(self):
-        family, count, mean, low, high = ratios.families(self.rows, "tensorflow")[0]
-        self.assertEqual((family, count, round(mean, 6), round(low, 6), round(high, 6)), ("Add", 2, 4, 2, 8))
-        self.assertEqual(ratios.family_of("BiasAddGrad.64x14x14x256.NHWC.half"), "BiasAddGrad.NHWC.half")
-        self.assertEqual(ratios.family_of("MatMul.64"), "MatMul")
+        summary = next(summary for summary in ratios.summaries(self.rows, "tensorflow", ratios.family_of) if summary.name == "Add")
+        self.assertEqual((len(summary.ratios), summary.faster, rounded(summary.mean), min(summary.ratios)), (2, 1, 2, 0.5))
+        names = [ratios.family_of(row) for row in self.rows]
+        self.assertEqual(names, ["kernels under 1 MB", "Add", "Add", "BiasAdd.NHWC.half", "MatMul", "xor (asked)"])
+
+    def test_overall(self):
+        found = {summary.name: len(summary.ratios) for summary in ratios.overall(self.rows, "tensorflow")}
+        self.assertEqual(found, {"pages": 1, "kernels that memory bounds, from 1 MB": 2, "kernels under 1 MB": 1, "all kernels": 3})
 
 
 class ProgramTest(unittest.TestCase):
@@ -55,8 +73,9 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("refused Add.16x16: no", done.stderr)
             text = (pathlib.Path(folder) / "peers.md").read_text()
-            self.assertIn("| Add | 2 | 4.00x | 2.00x | 8.00x |", text)
+            self.assertIn("| Add | 2 | 1 | 2.00x | 0.500x | 8.00x |", text)
             self.assertIn("2000-01-01, M & N, 2 threads each; weft 1, tensorflow 2, torch 2.", text)
+            self.assertIn("| xor (asked) | 2.00 us | 50.0 us | 25.0x |", (pathlib.Path(folder) / "overview.md").read_text())
             xml.dom.minidom.parse(str(pathlib.Path(folder) / "peers.svg"))
 
     def test_wrong_use(self):

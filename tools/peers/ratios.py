@@ -1,6 +1,10 @@
-"""From measured lines to ratios: best time against best time, case by case, and by families of cases."""
+"""From measured lines to ratios: best time against best time, case by case, by families of cases, and in all."""
+import dataclasses
 import math
 import re
+
+BETTER_LAYOUT = "better layout"  # in the place of a peer: PyTorch with the faster order of axes
+LARGE = 1e6  # bytes moved: below that, starting a step is most of what is measured
 
 
 def time_of(line):
@@ -14,42 +18,99 @@ def key_of(line):
     return line["case"] + (f" ({line['keep']})" if "keep" in line else "")
 
 
+def side_of(line):
+    """The first word of the line's `peer`, or weft."""
+    return line.get("peer", "weft").split()[0]
+
+
 def best_times(lines):
-    """{side: {case: best milliseconds}} of all repeats; a side is the first word of the line's `peer`, or weft."""
+    """{side: {case: best milliseconds}} of all repeats."""
     best = {}
     for line in lines:
         time = time_of(line)
         if time is not None:
-            times = best.setdefault(line.get("peer", "weft").split()[0], {})
+            times = best.setdefault(side_of(line), {})
             key = key_of(line)
             times[key] = min(time, times.get(key, math.inf))
     return best
 
 
-def family_of(case):
-    """The case's name without its sizes: BiasAddGrad.64x14x14x256.NHWC is one of BiasAddGrad.NHWC. A page is its own family."""
-    if case.endswith(")"):
-        return case
-    return ".".join(part for part in case.split(".") if not re.fullmatch(r"\d+(x\d+)*", part))
+def other_layout(case):
+    return case.replace("NHWC", "NCHW") if "NHWC" in case else case.replace("NCHW", "NHWC")
+
+
+def better_layout(times):
+    """For each case whose layout is one of two: the better time of both, as PyTorch lets its users choose for the same data."""
+    return {case: min(time, times[other_layout(case)]) for case, time in times.items() if other_layout(case) != case and other_layout(case) in times}
+
+
+@dataclasses.dataclass
+class Row:
+    """One of Weft's cases. A ratio over 1: Weft is faster."""
+    case: str
+    time: float
+    kind: str  # page, small, memory or product: what the time goes to
+    against: dict  # {peer: (time, ratio)}
+
+
+def kind_of(line):
+    if "keep" in line:
+        return "page"
+    if line.get("limit") == "product":
+        return "product"
+    return "memory" if line.get("bytes", 0) >= LARGE else "small"
+
+
+def rows(lines, peers):
+    """Weft's cases, in their order, against these peers."""
+    best = best_times(lines)
+    best[BETTER_LAYOUT] = better_layout(best.get("torch", {}))
+    kinds = {key_of(line): kind_of(line) for line in lines if side_of(line) == "weft"}
+    return [Row(case, time, kinds[case], {peer: (best[peer][case], best[peer][case] / time) for peer in [*peers, BETTER_LAYOUT] if case in best.get(peer, {})})
+            for case, time in best.get("weft", {}).items()]
+
+
+def family_of(row):
+    """The case's name without its sizes: BiasAddGrad.64x14x14x256.NHWC is one of BiasAddGrad.NHWC. A page is its own family, small cases are one."""
+    if row.kind == "page":
+        return row.case
+    if row.kind == "small":
+        return "kernels under 1 MB"
+    return ".".join(part for part in row.case.split(".") if not re.fullmatch(r"\d+(x\d+)*|stride\d+", part))
 
 
 def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def rows(best, peers):
-    """[(case, weft's time, {peer: (time, ratio)})] of Weft's cases, in their order. A ratio over 1: Weft is faster."""
-    found = []
-    for case, time in best.get("weft", {}).items():
-        against = {peer: (best[peer][case], best[peer][case] / time) for peer in peers if case in best.get(peer, {})}
-        found.append((case, time, against))
-    return found
+@dataclasses.dataclass
+class Summary:
+    name: str
+    ratios: list
+
+    @property
+    def mean(self):
+        return geometric_mean(self.ratios)
+
+    @property
+    def faster(self):
+        return sum(ratio >= 1 for ratio in self.ratios)
 
 
-def families(found, peer):
-    """[(family, number of cases, geometric mean, lowest, highest)] of the ratios to a peer."""
+def summaries(found, peer, name_of):
+    """A Summary for each name_of(row), in their order, of the rows that have a ratio to the peer."""
     grouped = {}
-    for case, _, against in found:
-        if peer in against:
-            grouped.setdefault(family_of(case), []).append(against[peer][1])
-    return [(family, len(ratios), geometric_mean(ratios), min(ratios), max(ratios)) for family, ratios in grouped.items()]
+    for row in found:
+        if peer in row.against and name_of(row) is not None:
+            grouped.setdefault(name_of(row), []).append(row.against[peer][1])
+    return [Summary(name, ratios) for name, ratios in grouped.items()]
+
+
+KINDS = {"page": "pages", "memory": "kernels that memory bounds, from 1 MB", "product": "products and convolutions", "small": "kernels under 1 MB"}
+
+
+def overall(found, peer):
+    """Of pages, of what memory bounds, of products, of small kernels, and of all kernels."""
+    kinds = {summary.name: summary for summary in summaries(found, peer, lambda row: KINDS[row.kind])}
+    kernels = summaries(found, peer, lambda row: None if row.kind == "page" else "all kernels")
+    return [kinds[name] for name in KINDS.values() if name in kinds] + kernels

@@ -19,22 +19,49 @@ def time_text(milliseconds):
     return figure(milliseconds * 1e3) + " us" if milliseconds >= 1e-3 else figure(milliseconds * 1e6) + " ns"
 
 
-def markdown(found, peers, facts):
-    """`facts`: {"date", "machine", "threads", "repeats", "versions"}."""
-    lines = ["# Weft against its peers", "", f"{facts['date']}, {facts['machine']}, {facts['threads']} threads each; {facts['versions']}.",
-             f"Best time against best time of {facts['repeats']} repeats, both sides in turn. A ratio over 1: Weft is faster by that factor.", ""]
+def heading(facts):
+    return [f"{facts['date']}, {facts['machine']}, {facts['threads']} threads each; {facts['versions']}.",
+            f"Best time against best time of {facts['repeats']} repeats, both sides in turn. A ratio over 1: Weft is faster by that factor."]
+
+
+def summary_table(summaries, title="work"):
+    lines = [f"| {title} | cases | no slower | geometric mean | lowest | highest |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    return lines + [f"| {row.name} | {len(row.ratios)} | {row.faster} | {figure(row.mean)}x | {figure(min(row.ratios))}x | {figure(max(row.ratios))}x |"
+                    for row in summaries]
+
+
+def case_table(found, peers):
+    lines = ["| case | Weft |" + "".join(f" {TITLES[peer]} | ratio |" for peer in peers), "| --- | ---: |" + " ---: | ---: |" * len(peers)]
+    for row in found:
+        cells = [f" {time_text(row.against[peer][0])} | {figure(row.against[peer][1])}x |" if peer in row.against else " - | - |" for peer in peers]
+        lines.append(f"| {row.case} | {time_text(row.time)} |" + "".join(cells))
+    return lines
+
+
+def overview(found, peers, facts):
+    """What the README shows: all kernels in a few lines for each peer, and the pages."""
+    lines = heading(facts)
     for peer in peers:
-        summary = ratios.families(found, peer)
-        if not summary:
-            continue
-        lines += [f"## Against {TITLES[peer]}", "", "| work | cases | geometric mean | lowest | highest |", "| --- | ---: | ---: | ---: | ---: |"]
-        lines += [f"| {family} | {count} | {figure(mean)}x | {figure(low)}x | {figure(high)}x |" for family, count, mean, low, high in summary]
-        lines.append("")
-    lines += ["## Every case", "", "| case | Weft |" + "".join(f" {TITLES[peer]} | ratio |" for peer in peers), "| --- | ---: |" + " ---: | ---: |" * len(peers)]
-    for case, time, against in found:
-        cells = [f" {time_text(against[peer][0])} | {figure(against[peer][1])}x |" if peer in against else " - | - |" for peer in peers]
-        lines.append(f"| {case} | {time_text(time)} |" + "".join(cells))
+        overall = ratios.overall(found, peer)
+        if overall:
+            lines += ["", *summary_table(overall, f"against {TITLES[peer]}")]
+    pages = [row for row in found if row.kind == "page" and row.against]
+    if pages:
+        lines += ["", *case_table(pages, [peer for peer in peers if any(peer in row.against for row in pages)])]
     return "\n".join(lines) + "\n"
+
+
+def markdown(found, peers, facts):
+    """All of it. `facts`: {"date", "machine", "threads", "repeats", "versions"}."""
+    lines = ["# Weft against its peers", "", *heading(facts), ""]
+    for peer in peers:
+        overall, families = ratios.overall(found, peer), ratios.summaries(found, peer, ratios.family_of)
+        if families:
+            lines += [f"## Against {TITLES[peer]}", "", *summary_table(overall), "", *summary_table(families), ""]
+    either = ratios.summaries(found, ratios.BETTER_LAYOUT, ratios.family_of)
+    if either:
+        lines += ["## Against PyTorch with the faster of its two layouts for the same data", "", *summary_table(either), ""]
+    return "\n".join(lines + ["## Every case", "", *case_table(found, peers)]) + "\n"
 
 
 def ticks(low, high):
@@ -46,49 +73,50 @@ class Chart:
 
     LEFT, WIDTH, BAR, TOP = 260, 560, 12, 70
 
-    def __init__(self, summaries):
-        every = [value for summary in summaries.values() for _, _, _, low, high in summary for value in (low, high)] or [1]
-        self.low, self.high = min(0.5, min(every)) / 1.1, max(2, max(every)) * 1.1
+    def __init__(self, every):
+        self.low, self.high = min([0.5, *every]) / 1.1, max([2, *every]) * 1.1
         self.parts = []
 
     def x(self, ratio):
         return self.LEFT + self.WIDTH * math.log(ratio / self.low) / math.log(self.high / self.low)
 
-    def text(self, x, y, text, anchor="start", size=11, extra=""):
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{extra}>{html.escape(text)}</text>')
+    def text(self, x, y, text, anchor="start", size=11):
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{html.escape(text)}</text>')
 
-    def line(self, x1, y1, x2, y2, color, width=1):
-        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" stroke-width="{width}"/>')
+    def line(self, x1, y1, x2, y2, color):
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}"/>')
 
-    def bar(self, y, mean, low, high, color):
-        start, end = sorted((self.x(1), self.x(mean)))
-        self.parts.append(f'<rect x="{start:.1f}" y="{y:.1f}" width="{max(end - start, 1):.1f}" height="{self.BAR - 3}" fill="{color}"/>')
-        middle = y + (self.BAR - 3) / 2
-        self.line(self.x(low), middle, self.x(high), middle, "#333")
-        self.text(self.x(max(high, 1)) + 4, y + 9, f"{figure(mean)}x", size=10)
+    def box(self, x, y, width, height, color):
+        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>')
+
+    def bar(self, y, summary, color):
+        start, end = sorted((self.x(1), self.x(summary.mean)))
+        self.box(start, y, max(end - start, 1), self.BAR - 3, color)
+        low, high = min(summary.ratios), max(summary.ratios)
+        self.line(self.x(low), y + 4.5, self.x(high), y + 4.5, "#333")
+        self.text(self.x(max(high, 1)) + 4, y + 9, f"{figure(summary.mean)}x", size=10)
 
 
 def svg(found, peers, facts):
-    summaries = {peer: {row[0]: row for row in ratios.families(found, peer)} for peer in peers}
-    names = list(dict.fromkeys(ratios.family_of(case) for case, _, _ in found if any(ratios.family_of(case) in summaries[peer] for peer in peers)))
-    chart = Chart({peer: list(summary.values()) for peer, summary in summaries.items()})
-    row = chart.BAR * len(peers) + 8
-    height = chart.TOP + row * len(names) + 30
+    summaries = {peer: {summary.name: summary for summary in ratios.summaries(found, peer, ratios.family_of)} for peer in peers}
+    names = list(dict.fromkeys(name for name in map(ratios.family_of, found) if any(name in summaries[peer] for peer in peers)))
+    chart = Chart([ratio for summary in summaries.values() for row in summary.values() for ratio in row.ratios])
+    row_height = chart.BAR * len(peers) + 8
+    height = chart.TOP + row_height * len(names) + 30
     chart.text(10, 22, "How many times as fast as its peers Weft is", size=16)
     chart.text(10, 40, f"{facts['date']}, {facts['machine']}, {facts['threads']} threads; bars: geometric means, lines: lowest to highest")
     for i, peer in enumerate(peers):
-        chart.parts.append(f'<rect x="{10 + 110 * i}" y="49" width="10" height="10" fill="{COLORS[peer]}"/>')
+        chart.box(10 + 110 * i, 49, 10, 10, COLORS[peer])
         chart.text(25 + 110 * i, 58, TITLES[peer])
     for value in ticks(chart.low, chart.high):
         chart.line(chart.x(value), chart.TOP - 4, chart.x(value), height - 24, "#333" if value == 1 else "#ddd")
         chart.text(chart.x(value), height - 10, f"{value:g}x", "middle")
     for i, name in enumerate(names):
-        y = chart.TOP + row * i
-        chart.text(chart.LEFT - 8, y + row / 2, name, "end")
+        y = chart.TOP + row_height * i
+        chart.text(chart.LEFT - 8, y + row_height / 2, name, "end")
         for j, peer in enumerate(peers):
             if name in summaries[peer]:
-                _, _, mean, low, high = summaries[peer][name]
-                chart.bar(y + chart.BAR * j, mean, low, high, COLORS[peer])
+                chart.bar(y + chart.BAR * j, summaries[peer][name], COLORS[peer])
     width = chart.LEFT + chart.WIDTH + 70
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif">\n'
             f'<rect width="{width}" height="{height}" fill="white"/>\n' + "\n".join(chart.parts) + "\n</svg>\n")
