@@ -38,6 +38,7 @@ struct Limit {
   Kind kind = Kind::kRead;
   double rate = 0;     // GB/s, or GFLOP/s
   double seconds = 0;  // that the work takes at that rate
+  double read = 0;     // GB/s of plain reading of as many bytes
 };
 
 /// Measures this machine, on the threads that cases run on; each figure when it is first asked for. Every thread works on memory of its own,
@@ -55,6 +56,8 @@ class MachineLimits {
 
   /// Reading bounds what writes next to nothing, triad the rest; products where computing takes longer than moving.
   Limit Of(const Work& work);
+  /// Measures once more what Of(work) goes by, and keeps the better: a case that is faster than its limit shows that something disturbed that.
+  void MeasureAgain(const Work& work);
   int threads() const { return threads_; }
 
  private:
@@ -116,6 +119,7 @@ class BenchReport {
     Work work;
     double limit_seconds = 0;  // what the machine's limits allow for all blocks, one after another
     int64_t arena_bytes = 0, live_bytes = 0, kept_bytes = 0;
+    double load_ms = 0, plan_ms = 0;  // reading and checking the page; planning the session
   };
   void Steps(const Page& page, const Timing& timing);
 

@@ -38,7 +38,12 @@ Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, Machine
   if (read.diagnostics.has_errors()) return read.diagnostics.FirstError();
   Session session(scope, scope->graph().sessions()[0], Keep::kAsked);
   WEFT_ASSIGN_OR_RETURN(Timing timing, TimeRuns(session, seconds));
-  report.Kernel(kernel.name, timing, kernel.work, limits.Of(kernel.work));
+  Limit limit = limits.Of(kernel.work);
+  if (limit.seconds * 1e6 > timing.best_us) {
+    limits.MeasureAgain(kernel.work);
+    limit = limits.Of(kernel.work);
+  }
+  report.Kernel(kernel.name, timing, kernel.work, limit);
   return {};
 }
 

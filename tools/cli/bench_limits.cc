@@ -1,4 +1,5 @@
 // The machine's limits for `weft bench`: reading, triad and product, each the best of several trials on all threads.
+#include <sched.h>
 #include <sys/mman.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -100,36 +102,42 @@ void ProductPass() {
   sink.fetch_or(static_cast<uint64_t>(std::lround(all[0])), std::memory_order_relaxed);
 }
 
+/// Keeps the calling thread on one of the processors that the program may use: two never share one while another is idle.
+void Pin(int thread) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  int skip = thread % std::max(CPU_COUNT(&allowed), 1);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || skip-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
 /// Seconds that `passes` of pass(thread) take on all threads, from when all stand ready to the end of the last.
 template <class Pass>
 double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
-  std::atomic<int> ready{0};
-  std::atomic<bool> go{false};
-  std::vector<std::thread> others;
-  auto work = [&](int thread) {
-    for (int64_t i = 0; i < passes; ++i) pass(thread);
-  };
-  for (int thread = 1; thread < threads; ++thread) {
-    others.emplace_back([&, thread] {
+  Clock::time_point start;
+  std::barrier ready(threads, [&]() noexcept { start = Clock::now(); });
+  std::vector<std::thread> all;
+  for (int thread = 0; thread < threads; ++thread) {
+    all.emplace_back([&, thread] {
+      Pin(thread);
       pass(thread);  // brings what fits into the thread's cache
-      ready.fetch_add(1);
-      while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
-      work(thread);
+      ready.arrive_and_wait();
+      for (int64_t i = 0; i < passes; ++i) pass(thread);
     });
   }
-  pass(0);
-  while (ready.load() < threads - 1) std::this_thread::yield();
-  auto start = Clock::now();
-  go.store(true, std::memory_order_release);
-  work(0);
-  for (std::thread& other : others) other.join();
+  for (std::thread& thread : all) thread.join();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 /// The best rate of several trials, in units of `amount` a pass of all threads, a second.
 template <class Pass>
 double BestRate(int threads, double seconds, double amount, const Pass& pass) {
-  pass(0);
   double once = std::max(TimeOnThreads(1, 1, pass), 1e-8);
   auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));  // long enough that the start of the threads does not count
   double best = 0;
@@ -173,25 +181,36 @@ double MeasureTriad(int threads, double seconds, int64_t bytes) {
   return best;
 }
 
+double MeasureProduct(int threads, double seconds) {
+  double flops = 2.0 * kSums * kProductSteps * (kVectorBytes / sizeof(float)) * threads;
+  return BestRate(threads, seconds, flops / 1e9, [](int) { ProductPass(); });
+}
+
 }  // namespace
 
 double MachineLimits::Read(double bytes) {
-  auto [place, added] = read_.try_emplace(Bounded(bytes));
-  if (added) place->second = MeasureRead(threads_, seconds_, place->first);
-  return place->second;
+  double& rate = read_[Bounded(bytes)];
+  if (rate == 0) rate = MeasureRead(threads_, seconds_, Bounded(bytes));
+  return rate;
 }
 
 double MachineLimits::Triad(double bytes) {
-  auto [place, added] = triad_.try_emplace(Bounded(bytes));
-  if (added) place->second = MeasureTriad(threads_, seconds_, place->first);
-  return place->second;
+  double& rate = triad_[Bounded(bytes)];
+  if (rate == 0) rate = MeasureTriad(threads_, seconds_, Bounded(bytes));
+  return rate;
+}
+
+void MachineLimits::MeasureAgain(const Work& work) {
+  int64_t bytes = Bounded(work.working_set);
+  for (auto [known, measure] : {std::pair(&read_, &MeasureRead), {&triad_, &MeasureTriad}}) {
+    auto place = known->find(bytes);
+    if (place != known->end()) place->second = std::max(place->second, measure(threads_, seconds_, bytes));
+  }
+  if (work.flops > 0) product_ = std::max(product_, MeasureProduct(threads_, seconds_));
 }
 
 double MachineLimits::Product() {
-  if (product_ == 0) {
-    double flops = 2.0 * kSums * kProductSteps * (kVectorBytes / sizeof(float)) * threads_;
-    product_ = BestRate(threads_, seconds_, flops / 1e9, [](int) { ProductPass(); });
-  }
+  if (product_ == 0) product_ = MeasureProduct(threads_, seconds_);
   return product_;
 }
 
@@ -199,9 +218,10 @@ Limit MachineLimits::Of(const Work& work) {
   bool reads = work.written_bytes < 0.05 * work.bytes();
   Limit limit;
   limit.kind = reads ? Limit::Kind::kRead : Limit::Kind::kTriad;
-  limit.rate = reads ? Read(work.working_set) : Triad(work.working_set);
+  limit.read = Read(work.working_set);
+  limit.rate = reads ? limit.read : Triad(work.working_set);
   if (limit.rate > 0) limit.seconds = work.bytes() / limit.rate / 1e9;
-  if (work.flops > 0 && work.flops / Product() / 1e9 > limit.seconds) limit = {Limit::Kind::kProduct, Product(), work.flops / Product() / 1e9};
+  if (work.flops > 0 && work.flops / Product() / 1e9 > limit.seconds) limit = {Limit::Kind::kProduct, Product(), work.flops / Product() / 1e9, limit.read};
   return limit;
 }
 

@@ -66,6 +66,7 @@ void BenchReport::Kernel(const std::string& name, const Timing& timing, const Wo
     if (work.flops > 0) line["flops"] = work.flops, line["gflop_per_s"] = work.flops / seconds / 1e9;
     line["limit"] = NameOf(limit.kind);
     line[product ? "limit_gflop_per_s" : "limit_gb_per_s"] = limit.rate;
+    line["read_gb_per_s"] = limit.read;
     line["share"] = share;
     std::cout << line.dump() << std::endl;
     return;
@@ -92,6 +93,8 @@ void BenchReport::Steps(const Page& page, const Timing& timing) {
     line["flops"] = page.work.flops;
     line["gflop_per_s"] = gflop;
     line["share"] = share;
+    line["load_ms"] = page.load_ms;
+    line["plan_ms"] = page.plan_ms;
     line["memory"] = {{"arena_bytes", page.arena_bytes}, {"live_bytes", page.live_bytes}, {"result_bytes", page.kept_bytes}};
     std::cout << line.dump() << std::endl;
     return;
@@ -102,8 +105,9 @@ void BenchReport::Steps(const Page& page, const Timing& timing) {
               TimeText(timing.median_us).c_str(), 1e6 / timing.best_us, page.blocks,
               TimeText(timing.best_us / static_cast<double>(std::max<size_t>(page.blocks, 1))).c_str(), BytesText(page.work.bytes()).c_str(),
               RateText(gb, "GB/s").c_str(), RateText(gflop, "GFLOP/s").c_str(), ShareText(share).c_str());
-  std::printf("%-38s  memory: %s for values in between (at least %s), %s for results\n", "", BytesText(static_cast<double>(page.arena_bytes)).c_str(),
-              BytesText(static_cast<double>(page.live_bytes)).c_str(), BytesText(static_cast<double>(page.kept_bytes)).c_str());
+  std::printf("%-38s  memory: %s for values in between (their lower bound: %s), %s for results; loaded in %s, planned in %s\n", "",
+              BytesText(static_cast<double>(page.arena_bytes)).c_str(), BytesText(static_cast<double>(page.live_bytes)).c_str(),
+              BytesText(static_cast<double>(page.kept_bytes)).c_str(), TimeText(page.load_ms * 1e3).c_str(), TimeText(page.plan_ms * 1e3).c_str());
   std::fflush(stdout);
 }
 
