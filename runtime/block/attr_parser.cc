@@ -1,101 +1,19 @@
 // Attribute text as a whole: names, values by their specs, and what is wrong with them.
 #include <algorithm>
 
-#include "runtime/block/attr_scan.h"
+#include "runtime/block/attr_settings.h"
 #include "weft/block/attr.h"
 
 namespace weft {
 namespace {
 
 using internal::FoundText;
-using internal::IsNameChar;
-using internal::IsSpace;
-using internal::TrimSpace;
-
-/// A name and its value, as they stand in the text.
-struct Setting {
-  std::string_view name, value;
-  Status fault;  // of the value
-};
-
-/// Cuts attribute text into settings.
-class Settings {
- public:
-  explicit Settings(std::string_view text) : text_(text) {}
-
-  /// False at the end of the text. A fault without a name is one of the text.
-  bool Next(Setting& setting) {
-    SkipSeparators();
-    if (at_ == text_.size()) return false;
-    setting = Setting();
-    size_t start = at_;
-    setting.name = Name(at_);
-    if (setting.name.empty()) {
-      size_t end = std::min(text_.find(';', start), text_.size());
-      setting.fault = InvalidArgument("needs 'name = value;', found ", FoundText(TrimSpace(text_.substr(start, end - start))));
-      at_ = end;
-      return true;
-    }
-    Value(setting);
-    return true;
-  }
-
- private:
-  void SkipSeparators() {
-    while (at_ < text_.size() && (IsSpace(text_[at_]) || text_[at_] == ';')) ++at_;
-  }
-
-  /// The name at `at` where a '=' follows it; moves `at` behind the '='. Else empty, with `at` behind what was looked at.
-  std::string_view Name(size_t& at) const {
-    size_t start = at;
-    while (at < text_.size() && IsNameChar(text_[at])) ++at;
-    std::string_view name = text_.substr(start, at - start);
-    size_t after = at;
-    while (after < text_.size() && IsSpace(text_[after])) ++after;
-    if (name.empty() || after == text_.size() || text_[after] != '=') return {};
-    at = after + 1;
-    return name;
-  }
-
-  /// The value goes up to a ';' that the end of the text or another `name =` follows.
-  void Value(Setting& setting) {
-    internal::NestingScanner scanner;
-    size_t start = at_;
-    while (at_ < text_.size()) {
-      if (text_[at_] != ';' || !scanner.top()) {
-        if (!scanner.Take(text_[at_])) return Unbalanced(setting, start, scanner);
-        ++at_;
-        continue;
-      }
-      size_t end = at_;
-      SkipSeparators();
-      size_t next = at_;
-      if (at_ == text_.size() || !Name(next).empty()) {
-        setting.value = TrimSpace(text_.substr(start, end - start));
-        return;
-      }
-      at_ = next;  // the value goes on; names hold nothing that nests
-    }
-    setting.value = TrimSpace(text_.substr(start));
-    setting.fault = scanner.Fault();
-  }
-
-  // What follows is cut at the next ';', so that one slip does not hide the settings behind it.
-  void Unbalanced(Setting& setting, size_t start, const internal::NestingScanner& scanner) {
-    at_ = std::min(text_.find(';', at_), text_.size());
-    setting.value = TrimSpace(text_.substr(start, at_ - start));
-    setting.fault = scanner.Fault();
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-};
+using internal::Setting;
+using internal::Settings;
 
 int FindSpec(const std::vector<AttrSpec>& specs, std::string_view name) {
   for (size_t i = 0; i < specs.size(); ++i) {
-    const std::string& known = specs[i].name;
-    if (!name.starts_with(known)) continue;
-    if (name.size() == known.size() || (name.size() == known.size() + 1 && name.back() == '_')) return static_cast<int>(i);
+    if (internal::NamesAttr(name, specs[i].name)) return static_cast<int>(i);
   }
   return -1;
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/page/json_text.h"
 #include "runtime/page/unicode.h"
+#include "runtime/page/writer_parts.h"
 
 namespace weft {
 namespace {
@@ -121,8 +122,11 @@ void AppendItem(std::string& out, const InputItem& item) {
   else AppendLiteral(out, *LiteralOf(item));
 }
 
-void AppendInput(std::string& out, const PageInput& input) {
-  AppendMemberStart(out, input.port);
+}  // namespace
+
+namespace page {
+
+void AppendInputValue(std::string& out, const PageInput& input) {
   const bool list = input.list || input.items.size() != 1;
   if (list) out += '[';
   for (size_t i = 0; i < input.items.size(); ++i) {
@@ -145,12 +149,19 @@ void AppendBlock(std::string& out, const PageBlock& block) {
   if (block.has_inputs || !block.inputs.empty()) {
     AppendMemberStart(out, "inputs");
     out += '{';
-    for (const PageInput& input : block.inputs) AppendInput(out, input);
+    for (const PageInput& input : block.inputs) {
+      AppendMemberStart(out, input.port);
+      AppendInputValue(out, input);
+    }
     out += '}';
   }
   AppendExtra(out, block.extra);
   out += '}';
 }
+
+}  // namespace page
+
+namespace {
 
 void AppendLayout(std::string& out, const Page& page) {
   out += ",\n  \"layout\": ";
@@ -182,7 +193,7 @@ std::string WritePage(const Page& page) {
   out += ",\n  \"blocks\": [";
   for (size_t i = 0; i < page.blocks.size(); ++i) {
     out += i == 0 ? "\n    " : ",\n    ";
-    AppendBlock(out, page.blocks[i]);
+    page::AppendBlock(out, page.blocks[i]);
   }
   out += page.blocks.empty() ? "]" : "\n  ]";
   if (page.has_layout || !page.layout.empty() || !page.layout_text.empty()) AppendLayout(out, page);

@@ -90,6 +90,8 @@ struct PageBlock {
   std::vector<PageInput> inputs;
   std::string extra;    // unknown keys: the members as JSON text, or empty
   std::string pointer;  // where an imported block stood ("/object/3"); empty for Weft's own format: "/blocks/INDEX"
+  uint64_t serial = 0;   // which block it is, whatever its id and place; 0 while nothing was edited. Not saved
+  uint64_t version = 0;  // another one after each edit of the block, its id included. Not saved
 };
 
 /// A value that an imported page recorded for an output in its last run.
@@ -118,6 +120,7 @@ struct Page {
   std::string layout_text;  // the JSON text of a layout that is not id -> [x, y] throughout; written back as it was
   std::string extra;        // unknown keys of the page: the members as JSON text, or empty
   std::vector<RecordedResult> recorded;  // imported design pages only
+  uint64_t edits = 0;  // counts them, for serial numbers and versions
   bool complete = true;  // false where the document broke off: blocks may be missing, so what they would give is not missed
 
   /// Index into blocks, or -1. Linear; the graph keeps its own index.

@@ -1,0 +1,16 @@
+// Parts of a page as the canonical writer spells them.
+#pragma once
+
+#include <string>
+
+#include "weft/page/page.h"
+
+namespace weft::page {
+
+/// The block as a JSON object, on one line.
+void AppendBlock(std::string& out, const PageBlock& block);
+
+/// What an input has, without its name: a wire, a literal, or a list of them.
+void AppendInputValue(std::string& out, const PageInput& input);
+
+}  // namespace weft::page
