@@ -75,62 +75,115 @@ int RootOf(const Plan& plan, int slot) {
   return plan.slots[slot].storage == Slot::Storage::kArena ? slot : -1;
 }
 
-/// An input of the step whose memory the element-wise output may take over, or -1.
-int InputToOverwrite(const Graph& graph, const Plan& plan, int s) {
-  const Step& step = plan.steps[s];
-  const Node& node = graph.node(step.node);
-  if (!node.def->elementwise || step.kind != Step::Kind::kRun) return -1;
-  const Slot& out = plan.slots[plan.operands[step.first_output]];
-  if (out.storage != Slot::Storage::kArena) return -1;
-  for (size_t v = 0; v < node.inputs.size(); ++v) {
-    int root = RootOf(plan, static_cast<int>(plan.operands[step.first_input + v]));
-    if (root < 0 || plan.slots[root].last_use != s) continue;
-    // The same bytes would not do: eight booleans are not a double.
-    if (plan.slots[root].shape.count() != out.shape.count() || ElementSize(plan.slots[root].dtype) != ElementSize(out.dtype)) continue;
-    return root;
+/// Steps that read and write as one: a step alone, or fused ones.
+struct Turn {
+  int first, last;
+};
+
+std::vector<Turn> TurnsOf(const Plan& plan) {
+  std::vector<Turn> turns;
+  auto fused = plan.fused.begin();
+  for (int s = 0; s < static_cast<int>(plan.steps.size()); s = turns.back().last + 1) {
+    const bool together = fused != plan.fused.end() && fused->first == s;
+    turns.push_back({s, together ? fused->last : s});
+    if (together) ++fused;
   }
-  return -1;
+  return turns;
 }
+
+/// Input memory that element-wise outputs of a turn may take over.
+class Inheritance {
+ public:
+  Inheritance(const Graph& graph, const Plan& plan, const Turn& turn) : graph_(graph), plan_(plan), turn_(turn) {}
+
+  /// A slot that step `s` may write its output 0 over, or -1: one that no step after it reads.
+  int For(int s, const std::vector<char>& taken_over) const {
+    const Step& step = plan_.steps[s];
+    if (!graph_.node(step.node).def->elementwise || step.kind != Step::Kind::kRun) return -1;
+    const Slot& out = plan_.slots[plan_.operands[step.first_output]];
+    if (out.storage != Slot::Storage::kArena) return -1;
+    // In a turn of several steps, elements are read by all steps so far before the next ones are touched.
+    for (int reader = s; reader >= turn_.first; --reader) {
+      const Step& reading = plan_.steps[reader];
+      for (size_t v = 0; v < graph_.node(reading.node).inputs.size(); ++v) {
+        int root = RootOf(plan_, static_cast<int>(plan_.operands[reading.first_input + v]));
+        if (root < 0 || plan_.slots[root].last_use != reader || taken_over[root]) continue;
+        // The same bytes would not do: eight booleans are not a double.
+        const Slot& in = plan_.slots[root];
+        if (in.shape.count() == out.shape.count() && ElementSize(in.dtype) == ElementSize(out.dtype)) return root;
+      }
+    }
+    return -1;
+  }
+
+ private:
+  const Graph& graph_;
+  const Plan& plan_;
+  const Turn& turn_;
+};
+
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const Graph& graph, Plan& plan)
+      : graph_(graph), plan_(plan), dying_(plan.steps.size()), taken_over_(plan.slots.size(), 0), placed_(plan.slots.size(), 0) {}
+
+  void Run() {
+    for (size_t s = 0; s < plan_.slots.size(); ++s) {
+      const Slot& slot = plan_.slots[s];
+      if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) dying_[slot.last_use].push_back(static_cast<int>(s));
+      if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
+    }
+    for (const Turn& turn : TurnsOf(plan_)) Place(turn);
+    plan_.arena_bytes = arena_.size();
+  }
+
+ private:
+  void Place(const Turn& turn) {
+    const Inheritance inheritance(graph_, plan_, turn);
+    for (int s = turn.first; s <= turn.last; ++s) PlaceOutputs(s, inheritance);
+    Step& step = plan_.steps[turn.first];  // fused ones have no scratch memory
+    step.scratch_offset = arena_.Take(Aligned(step.scratch_bytes));
+    plan_.live_bytes = std::max(plan_.live_bytes, live_ + Aligned(step.scratch_bytes));
+    arena_.Give(step.scratch_offset, Aligned(step.scratch_bytes));
+    for (int s = turn.first; s <= turn.last; ++s) GiveBack(s);
+  }
+
+  void PlaceOutputs(int s, const Inheritance& inheritance) {
+    const Step& step = plan_.steps[s];
+    int overwritten = inheritance.For(s, taken_over_);
+    for (size_t v = 0; v < graph_.node(step.node).output_types.size(); ++v) {
+      int index = static_cast<int>(plan_.operands[step.first_output + v]);
+      Slot& slot = plan_.slots[index];
+      if (slot.storage != Slot::Storage::kArena) continue;
+      placed_[index] = 1;
+      if (v == 0 && overwritten >= 0) {
+        slot.offset = plan_.slots[overwritten].offset;
+        taken_over_[overwritten] = 1;
+        continue;
+      }
+      slot.offset = arena_.Take(Aligned(BytesOf(slot)));
+      live_ += Aligned(BytesOf(slot));
+    }
+  }
+
+  void GiveBack(int s) {
+    for (int dead : dying_[s]) {
+      if (!placed_[dead] || taken_over_[dead]) continue;
+      arena_.Give(plan_.slots[dead].offset, Aligned(BytesOf(plan_.slots[dead])));
+      live_ -= Aligned(BytesOf(plan_.slots[dead]));
+    }
+  }
+
+  const Graph& graph_;
+  Plan& plan_;
+  Arena arena_;
+  std::vector<std::vector<int>> dying_;  // by step: slots that no later one reads
+  std::vector<char> taken_over_, placed_;
+  int64_t live_ = 0;
+};
 
 }  // namespace
 
-void PlanMemory(const Graph& graph, Plan& plan) {
-  Arena arena;
-  std::vector<std::vector<int>> dying(plan.steps.size());
-  std::vector<char> taken_over(plan.slots.size(), 0), placed(plan.slots.size(), 0);
-  for (size_t s = 0; s < plan.slots.size(); ++s) {
-    const Slot& slot = plan.slots[s];
-    if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) dying[slot.last_use].push_back(static_cast<int>(s));
-    if (slot.storage == Slot::Storage::kKept) plan.kept_bytes += Aligned(BytesOf(slot));
-  }
-  int64_t live = 0;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    Step& step = plan.steps[s];
-    const Node& node = graph.node(step.node);
-    int overwritten = InputToOverwrite(graph, plan, static_cast<int>(s));
-    for (size_t v = 0; v < node.output_types.size(); ++v) {
-      int index = static_cast<int>(plan.operands[step.first_output + v]);
-      Slot& slot = plan.slots[index];
-      if (slot.storage != Slot::Storage::kArena) continue;
-      placed[index] = 1;
-      if (v == 0 && overwritten >= 0) {
-        slot.offset = plan.slots[overwritten].offset;
-        taken_over[overwritten] = 1;
-        continue;
-      }
-      slot.offset = arena.Take(Aligned(BytesOf(slot)));
-      live += Aligned(BytesOf(slot));
-    }
-    step.scratch_offset = arena.Take(Aligned(step.scratch_bytes));
-    plan.live_bytes = std::max(plan.live_bytes, live + Aligned(step.scratch_bytes));
-    arena.Give(step.scratch_offset, Aligned(step.scratch_bytes));
-    for (int dead : dying[s]) {
-      if (!placed[dead] || taken_over[dead]) continue;
-      arena.Give(plan.slots[dead].offset, Aligned(BytesOf(plan.slots[dead])));
-      live -= Aligned(BytesOf(plan.slots[dead]));
-    }
-  }
-  plan.arena_bytes = arena.size();
-}
+void PlanMemory(const Graph& graph, Plan& plan) { MemoryPlanner(graph, plan).Run(); }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/plan/fusion.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -20,6 +21,7 @@ Plan Planner::Make() {
   AddSteps(order);
   MarkKept();
   FindLastUses();
+  FuseSteps(graph_, plan_);
   PlanMemory(graph_, plan_);
   return std::move(plan_);
 }

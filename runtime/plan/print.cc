@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "weft/plan/plan.h"
 
 namespace weft {
@@ -24,6 +26,7 @@ std::string PlaceText(const Graph& graph, const Plan& plan, const Slot& slot) {
     case Slot::Storage::kVariable: return "variable";
     case Slot::Storage::kFeed: return "feed";
     case Slot::Storage::kOwned: return "owned";
+    case Slot::Storage::kTile: return "tile";
     case Slot::Storage::kShared: return slot.source < 0 ? "shared" : Cat("as ", graph.ValueName(plan.slots[slot.source].value));
   }
   return "";
@@ -38,6 +41,7 @@ std::string SlotText(const Graph& graph, const Plan& plan, uint32_t index) {
 
 std::string PrintPlan(const Graph& graph, const Plan& plan) {
   std::string out;
+  auto group = plan.fused.begin();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = plan.steps[s];
     const Node& node = graph.node(step.node);
@@ -51,10 +55,16 @@ std::string PrintPlan(const Graph& graph, const Plan& plan) {
       if (update.variable >= 0) out += Cat("  updates ", graph.node(graph.variables()[update.variable]).id);
       for (int variable : update.choices) out += Cat("  may update ", graph.node(graph.variables()[variable]).id);
     }
+    while (group != plan.fused.end() && group->last < static_cast<int>(s)) ++group;
+    if (group != plan.fused.end() && group->first <= static_cast<int>(s)) out += Cat("  fused ", group->first, "..", group->last);
     if (step.loop >= 0) out += Cat("  in loop ", graph.frames()[plan.loops[step.loop].frame].name);
     out += "\n";
   }
-  out += Cat("memory: arena ", plan.arena_bytes, " bytes (at least ", plan.live_bytes, "), results ", plan.kept_bytes, " bytes\n");
+  out += Cat("memory: arena ", plan.arena_bytes, " bytes (at least ", plan.live_bytes, "), results ", plan.kept_bytes, " bytes");
+  int64_t tiles = 0;
+  for (const FusedSteps& fused : plan.fused) tiles = std::max(tiles, fused.tile * fused.element_bytes);
+  if (!plan.fused.empty()) out += Cat(", tiles of ", plan.fused[0].tile, " elements: ", tiles, " bytes a thread");
+  out += "\n";
   return out;
 }
 

@@ -101,7 +101,14 @@ Status Executor::MakeRecords() {
     }
     if (step.kind == Step::Kind::kRun && step.updates.empty() && step.block.bind == nullptr && !managed) record.run = step.block.run;
   }
-  return {};
+  for (size_t g = 0; g < plan_.fused.size(); ++g) {
+    for (int s = plan_.fused[g].first; s <= plan_.fused[g].last; ++s) {
+      records_[static_cast<size_t>(s)].fused = static_cast<int>(g);
+      records_[static_cast<size_t>(s)].run = nullptr;
+    }
+  }
+  whole_tiles_.reset();
+  return fused_.Make(plan_, services_);
 }
 
 Status Executor::Bind(ResultSet& set) {
@@ -142,6 +149,12 @@ void Executor::PointAtMemory(ResultSet& set) {
       case Slot::Storage::kKept: {
         auto* memory = static_cast<std::byte*>(set.memories[kept_memory_[s]]->buffer->data());
         value = {memory + kept_offset_[s], slot.shape.count(), &slot.shape, value.dead};
+        break;
+      }
+      case Slot::Storage::kTile: {
+        void* data = fused_.nowhere();
+        if (whole_tiles_) data = static_cast<std::byte*>(whole_tiles_->data()) + slot.offset * WholeTileElements(slot.shape.count());
+        value = {data, slot.shape.count(), &slot.shape, value.dead};
         break;
       }
       case Slot::Storage::kConstant: {

@@ -47,6 +47,8 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   // What readers do not see makes room for the new plan's memory.
   sets_[0] = sets_[1] = ResultSet();
   arena_.reset();
+  fused_.Clear();
+  whole_tiles_.reset();
   dynamic_.clear();
   variables_.clear();
   plan_ = std::move(plan);
@@ -224,7 +226,8 @@ Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step
     const Record& record = records_[step];
     if (cancelled_.load(std::memory_order_relaxed)) return Stopped();
     if (observed) {
-      WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
+      if (BeginsFused(step, options)) WEFT_RETURN_IF_ERROR(RunFused(set, step));
+      else WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
     } else if (record.run != nullptr) {
       ctx_.inputs = record.inputs;
       ctx_.outputs = record.outputs;
@@ -233,6 +236,8 @@ Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step
       ctx_.scratch_data = record.scratch;
       ctx_.scratch_bytes = record.scratch_bytes;
       WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
+    } else if (BeginsFused(step, options)) {
+      WEFT_RETURN_IF_ERROR(RunFused(set, step));
     } else {
       WEFT_RETURN_IF_ERROR(RunStep(set, step));
     }

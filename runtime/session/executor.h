@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/session/fused.h"
 #include "runtime/session/scope_services.h"
 #include "weft/session/session.h"
 
@@ -66,6 +67,7 @@ class Executor {
     std::byte* scratch = nullptr;
     int64_t scratch_bytes = 0;
     const ResourceHandle* resource = nullptr;
+    int fused = -1;  // index into Plan::fused: a step of that group
   };
 
   /// What a dynamic step was planned for last, and what came of it.
@@ -151,6 +153,15 @@ class Executor {
   Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block);
   void SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const;
 
+  // fused.cc
+  Status RunFused(const ResultSet& set, size_t& step);
+  Status OwnTiles(ResultSet& set);
+  /// Whether the step is the first of fused ones, and nobody wants to see them one by one.
+  bool BeginsFused(size_t step, const RunOptions& options) const {
+    const int fused = records_[step].fused;
+    return fused >= 0 && plan_.fused[static_cast<size_t>(fused)].first == static_cast<int>(step) && options.observer == nullptr;
+  }
+
   // updates.cc
   Status TakeReferences(ResultSet& set, const Step& step);
   Status MakeNewValues(const Step& step);
@@ -179,6 +190,8 @@ class Executor {
   Plan plan_;
   PlanRequest request_;  // what plan_ was made for
   std::shared_ptr<Buffer> arena_;
+  FusedRunner fused_;
+  std::shared_ptr<Buffer> whole_tiles_;               // kTile slots, for groups whose steps run one by one; made when first needed
   std::vector<Record> records_;                       // by step
   std::vector<int> kept_memory_;                      // by slot: index into ResultSet::memories, or -1
   std::vector<int64_t> kept_offset_;                  // by slot: bytes into that memory

@@ -14,6 +14,7 @@ void Executor::SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const {
 Status Executor::RunStep(ResultSet& set, size_t index) {
   const Step& step = plan_.steps[index];
   if (!step.reads.empty()) WEFT_RETURN_IF_ERROR(TakeReads(set, step));
+  if (records_[index].fused >= 0) WEFT_RETURN_IF_ERROR(OwnTiles(set));
   switch (step.kind) {
     case Step::Kind::kForward: {
       uint32_t to = plan_.operands[step.first_output];

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "weft/plan/fused.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
@@ -40,6 +41,7 @@ struct Slot {
     kFeed,      // the host's
     kOwned,     // made while the run goes on: strings, handles, shapes that only the run can tell
     kShared,    // another slot's memory: `source`; through a Merge, one of several
+    kTile,      // read by steps of one FusedSteps only: never whole in memory
   };
   ValueRef value;
   DType dtype = DType::kInvalid;
@@ -50,7 +52,7 @@ struct Slot {
   bool result = false;  // and is listed among the results
   int source = -1;      // kShared: the slot whose memory it is, where that is known before the run
   bool bound = false;   // kShared: where its memory is is known before the run, so that no step sets it
-  int64_t offset = 0;   // kArena
+  int64_t offset = 0;   // kArena; kTile: in bytes for each element of a tile
   int last_use = -1;    // the last step that reads its memory
 };
 
@@ -98,6 +100,7 @@ struct Plan {
   std::vector<Slot> slots;
   std::vector<Step> steps;
   std::vector<Loop> loops;
+  std::vector<FusedSteps> fused;   // in the order of their steps
   std::vector<uint32_t> operands;  // slots of the inputs and outputs of all steps
   std::vector<int> first_slot;     // by node: slot of its output 0, or -1
   std::vector<ValueRef> fetches;
@@ -133,6 +136,7 @@ Status PlaceAtNode(const Graph& graph, int node, Status status);
 Result<PlannedBlock> PlanNode(const Node& node, std::span<const InputInfo> inputs, PlannedShapes& shapes);
 
 /// Gives arena slots their offsets: each value lives from its step to its last use; an element-wise output may take over an input's place.
+/// Fused steps count as one.
 void PlanMemory(const Graph& graph, Plan& plan);
 
 }  // namespace weft
