@@ -11,6 +11,7 @@ import xml.dom.minidom
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools/peers"))
 sys.dont_write_bytecode = True
+import pages  # noqa: E402
 import ratios  # noqa: E402
 import table  # noqa: E402
 
@@ -59,6 +60,17 @@ class RatiosTest(unittest.TestCase):
     def test_overall(self):
         found = {summary.name: len(summary.ratios) for summary in ratios.overall(self.rows, "tensorflow")}
         self.assertEqual(found, {"pages": 1, "kernels that memory bounds, from 1 MB": 2, "kernels under 1 MB": 1, "all kernels": 3})
+
+
+class PagesTest(unittest.TestCase):
+    def test_every_wire_ends_at_a_block(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in pages.write(pathlib.Path(folder)):
+                page = json.loads(path.read_text())
+                ids = {block["id"] for block in page["blocks"]}
+                self.assertEqual(len(ids), len(page["blocks"]), path)
+                wires = [wire for block in page["blocks"] for given in block["inputs"].values() for wire in (given if isinstance(given, list) else [given])]
+                self.assertTrue(all(wire.split(".")[0] in ids for wire in wires if isinstance(wire, str)), path)
 
 
 class ProgramTest(unittest.TestCase):

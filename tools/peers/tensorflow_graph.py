@@ -17,8 +17,9 @@ tf1.disable_eager_execution()
 PEER = "tensorflow " + tf.__version__
 
 
-def session(graph, threads, longest_step=30):
-    """A session whose steps fail where they take longer than `longest_step` seconds: one may wait for a queue that nothing fills."""
+def session(graph, threads, longest_step=0):
+    """A session. Where a step may wait for what never comes, it fails after `longest_step` seconds; but then each step is handed to another thread,
+    which costs small ones half of their time."""
     config = tf1.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads, operation_timeout_in_ms=1000 * longest_step)
     return tf1.Session(graph=graph, config=config)
 
