@@ -45,7 +45,3 @@ endforeach()
 file(RELATIVE_PATH up /${CMAKE_INSTALL_BINDIR} /${command_dir})
 target_link_libraries(weft_cli PRIVATE weft_command_${WEFT_LOWEST_LEVEL})
 set_target_properties(weft_cli PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/${up}")
-
-set(CPACK_GENERATOR TGZ)
-set(CPACK_STRIP_FILES ON)
-include(CPack)
