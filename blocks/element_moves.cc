@@ -1,5 +1,6 @@
 #include "blocks/element_moves.h"
 
+#include "blocks/kernels/box_tiles.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "blocks/kernels/stream.h"
+
 namespace weft::kernels {
 namespace {
 
@@ -20,19 +22,20 @@ std::vector<Axis> MergedAxes(std::vector<Axis> axes) {
   return merged;
 }
 
-// About 16 KB of elements: the input's part and the output's both stay in the first cache.
-void ChooseTiles(BoxCopy& box, size_t element) {
-  const int64_t elements = 16384 / static_cast<int64_t>(element);
+// Tiles of a transposition are four cache lines wide and long, so that each line of the output is written whole, and the input is read
+// along its rows, as many side by side as a tile is wide. Others: about 16 KB, so that both sides stay in the first cache.
+void ChooseTiles(BoxCopy& box, int64_t element) {
+  const int64_t elements = 16384 / element;
   if (box.kind != BoxCopy::Kind::kTransposed) {
     box.column_tile = std::min(box.column.size, 4 * elements);
     box.row_tile = std::min(box.row.size, std::max<int64_t>(elements / box.column_tile, 1));
-  } else {
-    const int64_t side = std::max<int64_t>(element == 1 ? 128 : element < 8 ? 64 : 32, 1);
-    box.row_tile = std::min(box.row.size, side);
-    box.column_tile = std::min(box.column.size, side);
-    if (box.row_tile < side) box.column_tile = std::min(box.column.size, std::max(side, elements / box.row_tile / side * side));
-    if (box.column_tile < side) box.row_tile = std::min(box.row.size, std::max(side, elements / box.column_tile / side * side));
+    return;
   }
+  const int64_t wide = element <= 8 ? 256 / element : 32, high = element <= 8 ? 512 : 32;
+  box.row_tile = std::min(box.row.size, high);
+  box.column_tile = std::min(box.column.size, wide);
+  if (box.row_tile < high) box.column_tile = std::min(box.column.size, std::max<int64_t>(wide * high / 2 / box.row_tile / wide, 1) * wide);
+  if (box.column_tile < wide) box.row_tile = std::min(box.row.size, wide * high / box.column_tile);
 }
 
 // The row is the axis that lies densely in the input where there is one and the column does not, else the next one.
@@ -64,9 +67,11 @@ BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   if (box.column.in_step != 1 || box.column.out_step != 1) box.kind = BoxCopy::Kind::kStrided;
   if (!axes.empty()) ChooseRow(box, axes);
   box.outer = std::move(axes);
-  ChooseTiles(box, element);
-  box.tiles = (box.column.size + box.column_tile - 1) / box.column_tile * ((box.row.size + box.row_tile - 1) / box.row_tile);
-  for (const Axis& axis : box.outer) box.tiles *= axis.size;
+  ChooseTiles(box, static_cast<int64_t>(element));
+  int64_t count = box.row.size * box.column.size;
+  box.tiles = box.row_tiles() * box.column_tiles();
+  for (const Axis& axis : box.outer) box.tiles *= axis.size, count *= axis.size;
+  box.stream = count >= kStreamBytes / static_cast<int64_t>(element);
   return box;
 }
 

@@ -3,7 +3,9 @@
 
 #include <limits>
 
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/pooling.h"
+#include "blocks/kernels/stream.h"
 #include "blocks/kernels/widen.h"
 #include "weft/base/dtype.h"
 #include "weft/block/services.h"
@@ -35,7 +37,7 @@ const Accumulator<T>* Widened(const T* from, int64_t count, Accumulator<T>* buff
   }
 }
 
-// ---- reductions: where they start, what they do with a value, and with the result of `inputs` values ---------------------------------
+// ---- reductions: where they start, what they do with a value, and with the result of `inputs` values; of floats also with registers ---
 
 /// The largest; NaN loses.
 template <class T>
@@ -43,8 +45,10 @@ struct Largest {
   using A = Accumulator<T>;
   static constexpr A kStart = LowestOf<T>();
   static constexpr bool kSums = false;
-  static A Take(A value, A so_far) { return value > so_far ? value : so_far; }
-  static A Finish(A result, int64_t) { return result; }
+  template <class V>
+  static V Take(V value, V so_far) { return value > so_far ? value : so_far; }
+  template <class V>
+  static V Finish(V result, int64_t) { return result; }
 };
 
 template <class T>
@@ -53,7 +57,9 @@ struct Total {
   static constexpr A kStart = A(0);
   static constexpr bool kSums = true;
   static A Take(A value, A so_far) { return WrapAdd(so_far, value); }
-  static A Finish(A result, int64_t) { return result; }
+  static Lanes<A> Take(Lanes<A> value, Lanes<A> so_far) { return so_far + value; }
+  template <class V>
+  static V Finish(V result, int64_t) { return result; }
 };
 
 /// Integers are rounded towards zero.
@@ -61,6 +67,7 @@ template <class T>
 struct Average : Total<T> {
   using A = Accumulator<T>;
   static A Finish(A result, int64_t inputs) { return result / static_cast<A>(std::max<int64_t>(inputs, 1)); }
+  static Lanes<A> Finish(Lanes<A> result, int64_t inputs) { return result / Broadcast(static_cast<A>(std::max<int64_t>(inputs, 1))); }
 };
 
 template <class Reduction, class A>
@@ -124,6 +131,44 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
     }
   }
 }
+
+/// Window o for kCount registers of channels: `in` is channel c of the first pixel of all, `out` the result. Reads and
+/// writes each value once where windows do not overlap.
+template <class Reduction, bool kStream, int kCount, class S, class T, class P>
+void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out) {
+  using A = Accumulator<S>;
+  Lanes<A> result[kCount];
+  for (int k = 0; k < kCount; ++k) result[k] = Broadcast(start);
+  for (int64_t d = line.d_first; d < line.d_last; ++d) {
+    for (int64_t h = line.h_first; h < line.h_last; ++h) {
+      const S* from = in + (line.pixel(p, d, h) + first) * p.channels;
+      for (int64_t w = first; w < last; ++w, from += p.channels) {
+        for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadLanes(from + k * kLanes<A>), result[k]);
+      }
+    }
+  }
+  const int64_t inputs = line.lines() * (last - first);
+  for (int k = 0; k < kCount; ++k) StoreLanes<kStream>(out + k * kLanes<A>, Reduction::Finish(result[k], inputs));
+}
+
+/// A line of windows over a register of channels or more; those left over are taken by a register that overlaps the one before.
+template <class Reduction, bool kStream, class S, class T, class P>
+void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
+  constexpr int N = kLanes<Accumulator<S>>;
+  for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
+    const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o);
+    int64_t c = 0;
+    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, 4>(p, line, first, last, start, in + c, out + c);
+    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, 1>(p, line, first, last, start, in + c, out + c);
+    if (c == p.channels) continue;
+    c = p.channels - N;
+    PoolWindowLanes<Reduction, false, 1>(p, line, first, last, start, in + c, out + c);
+  }
+}
+
+/// Whether registers hold what PoolAll computes.
+template <class S, class T>
+inline constexpr bool kPoolsByLanes = std::is_floating_point_v<Accumulator<S>> && std::is_same_v<LaneElement<T>, Accumulator<S>>;
 
 /// What the windows along a line see, some of them at a time. It is the same for all lines, so a task keeps it.
 template <class Axis>
@@ -207,6 +252,18 @@ template <class Reduction, class S, class T, class P>
 void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> start = Reduction::kStart) {
   if (p.empty() || p.out_pixels() == 0) return;
   const int64_t line_size = p.axes[2].out * p.channels;
+  if constexpr (kPoolsByLanes<S, T>) {
+    constexpr int64_t kRegister = kLanes<Accumulator<S>>;
+    if (p.channels >= kRegister && (!Reduction::kSums || WindowCost(p) <= kPoolBlock)) {
+      const auto bytes = static_cast<int64_t>(sizeof(T)) * p.batch * p.out_pixels() * p.channels;
+      const bool stream = bytes >= kStreamBytes && p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
+      return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
+        if (!stream) return PoolLineByLanes<Reduction, false>(p, line, start, in, out + pixel * p.channels);
+        PoolLineByLanes<Reduction, true>(p, line, start, in, out + pixel * p.channels);
+        StreamFence();
+      });
+    }
+  }
   if (p.channels >= kFewChannels) {
     return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
       PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels);
