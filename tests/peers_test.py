@@ -15,7 +15,7 @@ import pages  # noqa: E402
 import ratios  # noqa: E402
 import table  # noqa: E402
 
-FACTS = '{"facts": {"date": "2000-01-01", "machine": "M & N", "threads": 2, "repeats": 2, "weft": "weft 1"}}'
+FACTS = '{"facts": {"date": "2000-01-01", "machine": "M & N", "threads": 2, "weft": "weft 1"}}'
 LINES = [
     {"case": "Add.16x16", "min_ms": 0.002, "bytes": 3072, "limit": "triad"},
     {"case": "Add.16x16", "min_ms": 0.001, "bytes": 3072, "limit": "triad"},

@@ -21,7 +21,7 @@ def time_text(milliseconds):
 
 def heading(facts):
     return [f"{facts['date']}, {facts['machine']}, {facts['threads']} threads each; {facts['versions']}.",
-            f"Best time against best time of {facts['repeats']} repeats, both sides in turn. A ratio over 1: Weft is faster by that factor."]
+            f"Best time against best time of {facts['repeats']} repeats or more, both sides in turn. A ratio over 1: Weft is faster by that factor."]
 
 
 def summary_table(summaries, title="work"):
