@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The parts of tools/bench_peers that need no peers: ratios, families, the table and the chart, options. Last line: peers: N tests, M failed."""
+"""The benchmarks, without the peers: ratios, families, tables and charts, options; tools/bench_growth and bench_threads. Last line: peers: N tests, M failed."""
 import json
 import pathlib
 import subprocess
@@ -9,6 +9,7 @@ import unittest
 import xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+WEFT = ROOT / "build/release/bin/weft"
 sys.path.insert(0, str(ROOT / "tools/peers"))
 sys.dont_write_bytecode = True
 import pages  # noqa: E402
@@ -22,7 +23,7 @@ LINES = [
     {"case": "Add.1024x1024", "min_ms": 0.004, "bytes": 12582912, "limit": "triad"},
     {"case": "Add.2048x2048", "min_ms": 0.004, "bytes": 50331648, "limit": "triad"},
     {"case": "BiasAdd.8x7x7x2048.NHWC.half", "min_ms": 0.003, "bytes": 3215360, "limit": "triad"},
-    {"case": "MatMul.64", "min_ms": 0.004, "bytes": 49152, "limit": "product"},
+    {"case": "MatMul.256", "min_ms": 0.1, "bytes": 786432, "flops": 33554432, "limit": "product"},
     {"case": "xor", "keep": "asked", "best_step_us": 2.0},
     {"case": "Add.16x16", "peer": "tensorflow 2", "min_ms": 0.002},
     {"case": "Add.1024x1024", "peer": "tensorflow 2", "min_ms": 0.032},
@@ -55,11 +56,11 @@ class RatiosTest(unittest.TestCase):
         summary = next(summary for summary in ratios.summaries(self.rows, "tensorflow", ratios.family_of) if summary.name == "Add")
         self.assertEqual((len(summary.ratios), summary.faster, rounded(summary.mean), min(summary.ratios)), (2, 1, 2, 0.5))
         names = [ratios.family_of(row) for row in self.rows]
-        self.assertEqual(names, ["kernels under 1 MB", "Add", "Add", "BiasAdd.NHWC.half", "MatMul", "xor (asked)"])
+        self.assertEqual(names, ["xor (asked)", "Add", "Add", "BiasAdd.NHWC.half", "MatMul", ratios.SMALL])
 
     def test_overall(self):
         found = {summary.name: len(summary.ratios) for summary in ratios.overall(self.rows, "tensorflow")}
-        self.assertEqual(found, {"pages": 1, "kernels that memory bounds, from 1 MB": 2, "kernels under 1 MB": 1, "all kernels": 3})
+        self.assertEqual(found, {"pages": 1, "kernels that memory bounds, from 1 MB": 2, ratios.SMALL: 1, "all kernels": 3})
 
 
 class PagesTest(unittest.TestCase):
@@ -93,6 +94,27 @@ class ProgramTest(unittest.TestCase):
     def test_wrong_use(self):
         for arguments in (["--peers", "fortran"], ["--repeats", "0"], ["--weft", "/no/such/program"], ["--from", "/dev/null"]):
             self.assertNotEqual(self.run_program(*arguments).returncode, 0, arguments)
+
+
+@unittest.skipUnless(WEFT.exists(), "weft is not built")
+class ToolsTest(unittest.TestCase):
+    def run_tool(self, name, *arguments):
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "tools" / name), *arguments], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_growth_tells_the_time_of_a_block_for_each_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_tool("bench_growth", "--kinds", "chain", "--most", "1000", "--seconds", "0.01", "--out", folder)
+            lines = (pathlib.Path(folder) / "growth.md").read_text().splitlines()
+            self.assertEqual([line.split(" | ")[1] for line in lines if line.startswith("| chain")], ["99", "999"])
+            xml.dom.minidom.parse(str(pathlib.Path(folder) / "growth.svg"))
+
+    def test_threads_compares_each_case_with_one_thread(self):
+        out = self.run_tool("bench_threads", "--case", "MatMul.16", "--threads", "1,2,99", "--repeats", "1", "--seconds", "0.01").splitlines()
+        self.assertIn("gain", out[0])
+        self.assertTrue(out[0].endswith("| 99 threads, ms | of that time |"), out[0])
+        self.assertTrue(out[2].startswith("| MatMul.16 | "), out)
 
 
 if __name__ == "__main__":

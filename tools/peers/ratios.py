@@ -4,7 +4,8 @@ import math
 import re
 
 BETTER_LAYOUT = "better layout"  # in the place of a peer: PyTorch with the faster order of axes
-LARGE = 1e6  # bytes moved: below that, starting a step is most of what is measured
+LARGE_BYTES, LARGE_FLOPS = 1e6, 1e7  # below both, starting a step is most of what is measured
+SMALL = "kernels under 1 MB and 10 MFLOP"
 
 
 def time_of(line):
@@ -56,18 +57,19 @@ class Row:
 def kind_of(line):
     if "keep" in line:
         return "page"
-    if line.get("limit") == "product":
-        return "product"
-    return "memory" if line.get("bytes", 0) >= LARGE else "small"
+    if line.get("bytes", 0) < LARGE_BYTES and line.get("flops", 0) < LARGE_FLOPS:
+        return "small"
+    return "product" if line.get("limit") == "product" else "memory"
 
 
 def rows(lines, peers):
-    """Weft's cases, in their order, against these peers."""
+    """Weft's cases against these peers: pages first, small kernels last."""
     best = best_times(lines)
     best[BETTER_LAYOUT] = better_layout(best.get("torch", {}))
     kinds = {key_of(line): kind_of(line) for line in lines if side_of(line) == "weft"}
-    return [Row(case, time, kinds[case], {peer: (best[peer][case], best[peer][case] / time) for peer in [*peers, BETTER_LAYOUT] if case in best.get(peer, {})})
-            for case, time in best.get("weft", {}).items()]
+    found = [Row(case, time, kinds[case], {peer: (best[peer][case], best[peer][case] / time) for peer in [*peers, BETTER_LAYOUT] if case in best.get(peer, {})})
+             for case, time in best.get("weft", {}).items()]
+    return sorted(found, key=lambda row: ("page", "memory", "product", "small").index(row.kind))
 
 
 def family_of(row):
@@ -75,7 +77,7 @@ def family_of(row):
     if row.kind == "page":
         return row.case
     if row.kind == "small":
-        return "kernels under 1 MB"
+        return SMALL
     return ".".join(part for part in row.case.split(".") if not re.fullmatch(r"\d+(x\d+)*|stride\d+", part))
 
 
@@ -106,7 +108,7 @@ def summaries(found, peer, name_of):
     return [Summary(name, ratios) for name, ratios in grouped.items()]
 
 
-KINDS = {"page": "pages", "memory": "kernels that memory bounds, from 1 MB", "product": "products and convolutions", "small": "kernels under 1 MB"}
+KINDS = {"page": "pages", "memory": "kernels that memory bounds, from 1 MB", "product": "products and convolutions", "small": SMALL}
 
 
 def overall(found, peer):
