@@ -1,36 +1,21 @@
-// The inner parts of the matrix product: packing operands into panels, and multiplying a panel of each.
+// Packing operands of matrix products into panels: element w of step p is
+// panel[p * W + w].
 #pragma once
 
 #include <cstdint>
 
+#include "blocks/kernels/register_tile.h"
 #include "blocks/kernels/widen.h"
 
 namespace weft::kernels::panels {
 
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64, kRows = 12;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32, kRows = 6;
-#else
-inline constexpr int kVectorBytes = 16, kRows = 6;
-#endif
-
-/// Sizes for elements computed as A. A panel of the left operand is kRows rows, one of the right operand kColumns columns; both hold up
-/// to kDepth steps of the inner dimension: element w of step p is panel[p * width + w].
-template <class A>
-struct Sizes {
-  static constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(A));
-  static constexpr int kColumns = 2 * kLanes;
-  static constexpr int64_t kDepth = 1024 / sizeof(A);
-  static constexpr int64_t kRowBlock = 96;                       // rows packed at a time: 96 KiB
-  static constexpr int64_t kTileColumns = 1024 / sizeof(A);      // columns of a tile: 256 KiB packed
-};
-
-/// Four rows of `depth` elements of 4 bytes, side by side in memory, as columns of a panel of W.
+/// Four rows of `depth` elements of 4 bytes, side by side in memory, as columns
+/// of a panel of W.
 template <int W, class A>
-void PackFourRows(const A* data, int64_t row_stride, int64_t depth, A* panel) {
+void PackFourRows(const A *data, int64_t row_stride, int64_t depth, A *panel) {
   typedef A Four __attribute__((vector_size(16)));
-  const A *r0 = data, *r1 = data + row_stride, *r2 = r1 + row_stride, *r3 = r2 + row_stride;
+  const A *r0 = data, *r1 = data + row_stride, *r2 = r1 + row_stride,
+          *r3 = r2 + row_stride;
   int64_t p = 0;
   for (; p + 4 <= depth; p += 4) {
     Four a, b, c, d;
@@ -38,12 +23,18 @@ void PackFourRows(const A* data, int64_t row_stride, int64_t depth, A* panel) {
     __builtin_memcpy(&b, r1 + p, 16);
     __builtin_memcpy(&c, r2 + p, 16);
     __builtin_memcpy(&d, r3 + p, 16);
-    const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const Four columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                             __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+    const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+               ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+               cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four columns[4] = {
+        __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+        __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+        __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) __builtin_memcpy(panel + (p + i) * W, &columns[i], 16);
+    for (int i = 0; i < 4; ++i)
+      __builtin_memcpy(panel + (p + i) * W, &columns[i], 16);
   }
   for (; p < depth; ++p) {
     panel[p * W] = r0[p];
@@ -53,46 +44,61 @@ void PackFourRows(const A* data, int64_t row_stride, int64_t depth, A* panel) {
   }
 }
 
-/// Packs element (w, p) = data[w * width_stride + p * depth_stride] for w < count, p < depth into panels of W; the last is filled with
-/// zeros.
+/// Packs element (w, p) = data[w * width_stride + p * depth_stride] for w <
+/// count, p < depth into panels of W; the last is filled with zeros.
 template <int W, class A, class T>
-void Pack(const T* data, int64_t width_stride, int64_t depth_stride, int64_t count, int64_t depth, A* panel) {
-  for (int64_t first = 0; first < count; first += W, panel += W * depth, data += W * width_stride) {
+void Pack(const T *data, int64_t width_stride, int64_t depth_stride,
+          int64_t count, int64_t depth, A *panel) {
+  for (int64_t first = 0; first < count;
+       first += W, panel += W * depth, data += W * width_stride) {
     const int64_t width = count - first < W ? count - first : W;
-    if (width < W) std::memset(static_cast<void*>(panel), 0, static_cast<size_t>(W * depth) * sizeof(A));
+    if (width < W)
+      std::memset(static_cast<void *>(panel), 0,
+                  static_cast<size_t>(W * depth) * sizeof(A));
     if (width_stride == 1) {
       if (width == W) {
-        for (int64_t p = 0; p < depth; ++p) Widen(data + p * depth_stride, panel + p * W, W);
+        for (int64_t p = 0; p < depth; ++p)
+          Widen(data + p * depth_stride, panel + p * W, W);
       } else {
-        for (int64_t p = 0; p < depth; ++p) Widen(data + p * depth_stride, panel + p * W, width);
+        for (int64_t p = 0; p < depth; ++p)
+          Widen(data + p * depth_stride, panel + p * W, width);
       }
       continue;
     }
     int64_t w = 0;
     if constexpr (std::is_same_v<A, T> && sizeof(A) == 4) {
       if (depth_stride == 1) {
-        for (; w + 4 <= width; w += 4) PackFourRows<W>(data + w * width_stride, width_stride, depth, panel + w);
+        for (; w + 4 <= width; w += 4)
+          PackFourRows<W>(data + w * width_stride, width_stride, depth,
+                          panel + w);
       }
     }
     for (; w < width; ++w) {
-      const T* row = data + w * width_stride;
+      const T *row = data + w * width_stride;
       if (depth_stride == 1) {
-        for (int64_t p = 0; p < depth; ++p) panel[p * W + w] = WidenOne<A>(row[p]);
+        for (int64_t p = 0; p < depth; ++p)
+          panel[p * W + w] = WidenOne<A>(row[p]);
       } else {
-        for (int64_t p = 0; p < depth; ++p) panel[p * W + w] = WidenOne<A>(row[p * depth_stride]);
+        for (int64_t p = 0; p < depth; ++p)
+          panel[p * W + w] = WidenOne<A>(row[p * depth_stride]);
       }
     }
   }
 }
 
-/// Complex operands become real ones of twice the size: the left [rows, 2 inner] holds (re, im) pairs, the right [2 inner, 2 columns] has
-/// (re, im) over (-im, re) for each element, and the product [rows, 2 columns] is (re, im) pairs again.
+/// Complex operands become real ones of twice the size: the left [rows, 2
+/// inner] holds (re, im) pairs, the right [2 inner, 2 columns] has (re, im)
+/// over (-im, re) for each element, and the product [rows, 2 columns] is (re,
+/// im) pairs again.
 template <int W, class A>
-void PackLeft(const std::complex<A>* data, int64_t row_stride, int64_t inner_stride, int64_t rows, int64_t depth, A* panel) {
+void PackLeft(const std::complex<A> *data, int64_t row_stride,
+              int64_t inner_stride, int64_t rows, int64_t depth, A *panel) {
   for (int64_t first = 0; first < rows; first += W, panel += 2 * W * depth) {
     for (int64_t w = 0; w < W; ++w) {
       for (int64_t p = 0; p < depth; ++p) {
-        const std::complex<A> z = first + w < rows ? data[(first + w) * row_stride + p * inner_stride] : std::complex<A>();
+        const std::complex<A> z =
+            first + w < rows ? data[(first + w) * row_stride + p * inner_stride]
+                             : std::complex<A>();
         panel[2 * p * W + w] = z.real();
         panel[(2 * p + 1) * W + w] = z.imag();
       }
@@ -100,13 +106,18 @@ void PackLeft(const std::complex<A>* data, int64_t row_stride, int64_t inner_str
   }
 }
 template <int W, class A>
-void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner_stride, int64_t columns, int64_t depth, A* panel) {
-  for (int64_t first = 0; first < columns; first += W / 2, panel += 2 * W * depth) {
+void PackRight(const std::complex<A> *data, int64_t column_stride,
+               int64_t inner_stride, int64_t columns, int64_t depth, A *panel) {
+  for (int64_t first = 0; first < columns;
+       first += W / 2, panel += 2 * W * depth) {
     for (int64_t p = 0; p < depth; ++p) {
-      A* top = panel + 2 * p * W;
-      A* bottom = top + W;
+      A *top = panel + 2 * p * W;
+      A *bottom = top + W;
       for (int64_t w = 0; w < W / 2; ++w) {
-        const std::complex<A> z = first + w < columns ? data[(first + w) * column_stride + p * inner_stride] : std::complex<A>();
+        const std::complex<A> z =
+            first + w < columns
+                ? data[(first + w) * column_stride + p * inner_stride]
+                : std::complex<A>();
         top[2 * w] = z.real(), top[2 * w + 1] = z.imag();
         bottom[2 * w] = -z.imag(), bottom[2 * w + 1] = z.real();
       }
@@ -114,49 +125,4 @@ void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner
   }
 }
 
-/// out[kHeight][kVectors vectors] = or += left * right panel: element (r, p) of left is left[r * row_stride + p * depth_stride], row r of
-/// out starts at out + r * out_stride.
-template <int kHeight, int kVectors, class A>
-void MultiplyPanels(int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out, int64_t out_stride,
-                    bool add) {
-  constexpr int kLanes = Sizes<A>::kLanes;
-  typedef A Vector __attribute__((vector_size(kVectorBytes)));
-  Vector sum[kHeight][kVectors] = {};
-  for (int64_t p = 0; p < depth; ++p, left += depth_stride, right += kVectors * kLanes) {
-    Vector row[kVectors];
-    __builtin_memcpy(row, right, sizeof(row));
-#pragma GCC unroll 12
-    for (int r = 0; r < kHeight; ++r) {
-#pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) sum[r][v] += left[r * row_stride] * row[v];
-    }
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < kHeight; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      A* to = out + r * out_stride + v * kLanes;
-      Vector before = {};
-      if (add) __builtin_memcpy(&before, to, sizeof(Vector));
-      before += sum[r][v];
-      __builtin_memcpy(to, &before, sizeof(Vector));
-    }
-  }
-}
-
-/// The same for `height` rows, from 1 to kRows; gives how many it took, which may be fewer.
-template <int kVectors, class A>
-int64_t MultiplySome(int64_t height, int64_t depth, const A* left, int64_t row_stride, int64_t depth_stride, const A* right, A* out,
-                     int64_t out_stride, bool add) {
-  const auto take = [&]<int kHeight>() {
-    MultiplyPanels<kHeight, kVectors>(depth, left, row_stride, depth_stride, right, out, out_stride, add);
-    return kHeight;
-  };
-  if (height >= kRows) return take.template operator()<kRows>();
-  if (height >= 8 && kRows > 8) return take.template operator()<8>();
-  if (height >= 4) return take.template operator()<4>();
-  if (height >= 2) return take.template operator()<2>();
-  return take.template operator()<1>();
-}
-
-}  // namespace weft::kernels::panels
+} // namespace weft::kernels::panels

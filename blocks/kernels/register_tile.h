@@ -11,7 +11,7 @@
 
 namespace weft::kernels::panels {
 
-// As many rows of two vectors as there are registers for, with three left for the operands.
+// As many rows of two vectors as there are registers for, with three left for the operands. Of one vector there may be twice as many.
 #if defined(__AVX512F__)
 inline constexpr int kVectorBytes = 64, kRows = 14;
 #elif defined(__AVX__)
@@ -53,6 +53,9 @@ struct Segment {
   const A* right;
 };
 
+/// What a sum is added to: nothing, what is there at the end, or what is there from the start, going on with a sum that was cut.
+enum class Onto { kNothing, kThere, kOn };
+
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).
 template <class A>
 struct TileSum {
@@ -62,33 +65,40 @@ struct TileSum {
   int64_t right_step;           // columns of the right operand lie side by side
   A* out;
   int64_t out_row;
-  bool add;
+  Onto onto;
 };
 
 /// `first` is added to where each segment's left operand starts. kTogether: the rows of the left operand lie side by side (left_row is 1);
 /// else its steps do.
 template <bool kTogether, int kHeight, int kVectors, class A>
 void SumTile(const TileSum<A>& t, int64_t first) {
-  constexpr int kLanes = kLanesOf<A>, kBases = kTogether ? 1 : (kHeight + 2) / 3;
+  constexpr int kLanes = kLanesOf<A>, kReach = 5, kBases = kTogether ? 1 : (kHeight + kReach - 1) / kReach;
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
   const int64_t left_row = kTogether ? 1 : t.left_row, left_step = kTogether ? t.left_step : 1, right_step = t.right_step;
   Vector sum[kHeight][kVectors] = {};
+  if (t.onto == Onto::kOn) {
+#pragma GCC unroll 28
+    for (int r = 0; r < kHeight; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], t.out + r * t.out_row + v * kLanes, sizeof(Vector));
+    }
+  }
   for (int64_t s = 0; s < t.count; ++s) {
     const A* right = t.segments[s].right;
-    // A base for each three rows: one register of stride then reaches them all.
+    // A base for each five rows: the stride and three times the stride then reach them all.
     const A* base[kBases];
     base[0] = t.segments[s].left + first;
 #pragma GCC unroll 8
     for (int i = 1; i < kBases; ++i) {
-      base[i] = base[0] + 3 * i * left_row;
+      base[i] = base[i - 1] + kReach * left_row;
       asm("" : "+r"(base[i]));
     }
     for (int64_t p = 0; p < t.depth; ++p, right += right_step) {
       Vector row[kVectors];
       __builtin_memcpy(row, right, sizeof(row));
-#pragma GCC unroll 16
+#pragma GCC unroll 28
       for (int r = 0; r < kHeight; ++r) {
-        const A x = kTogether ? base[0][r] : base[r / 3 % kBases][r % 3 * left_row];
+        const A x = kTogether ? base[0][r] : base[r / kReach % kBases][r % kReach * left_row];
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) sum[r][v] += x * row[v];
       }
@@ -96,13 +106,13 @@ void SumTile(const TileSum<A>& t, int64_t first) {
       for (int i = 0; i < kBases; ++i) base[i] += left_step;
     }
   }
-#pragma GCC unroll 16
+#pragma GCC unroll 28
   for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       A* to = t.out + r * t.out_row + v * kLanes;
-      Vector before;
-      if (t.add) {
+      if (t.onto == Onto::kThere) {
+        Vector before;
         __builtin_memcpy(&before, to, sizeof(Vector));
         sum[r][v] += before;
       }
@@ -114,16 +124,20 @@ void SumTile(const TileSum<A>& t, int64_t first) {
 template <class A>
 using SumTileFunction = void (*)(const TileSum<A>&, int64_t first);
 
+/// Rows of a tile at most.
+template <int kVectors>
+inline constexpr int kMostRows = kVectors == 1 ? 2 * kRows : kRows;
+
 template <bool kTogether, int kVectors, class A>
 inline constexpr auto kSumTiles = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
-  return std::array<SumTileFunction<A>, kRows>{&SumTile<kTogether, static_cast<int>(kIndex) + 1, kVectors, A>...};
-}(std::make_index_sequence<kRows>());
+  return std::array<SumTileFunction<A>, sizeof...(kIndex)>{&SumTile<kTogether, static_cast<int>(kIndex) + 1, kVectors, A>...};
+}
+(std::make_index_sequence<kMostRows<kVectors>>());
 
-/// Rows [0, rows) in tiles of about the same height. The left operand's row r starts at r * row_step from its segments' starts, out's at
-/// r * t.out_row.
+/// Rows [0, rows) in tiles of about the same height.
 template <bool kTogether, int kVectors, class A>
 void SumRows(TileSum<A> t, int64_t rows) {
-  const int64_t pieces = (rows + kRows - 1) / kRows, left_row = kTogether ? 1 : t.left_row;
+  const int64_t pieces = (rows + kMostRows<kVectors> - 1) / kMostRows<kVectors>, left_row = kTogether ? 1 : t.left_row;
   A* const out = t.out;
   for (int64_t i = 0, begin = 0; i < pieces; ++i) {
     const int64_t end = (i + 1) * rows / pieces;

@@ -12,19 +12,20 @@ namespace {
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-constexpr int64_t kCopied = 32 * 1024;            // elements of a block's lines, where that is a line of positions at least
-constexpr int64_t kPositions = 256;               // of a block: its gradients and the pixels that a tile reads stay in the cache
+constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
+constexpr int64_t kPositions = 224;     // of a block: its gradients and the pixels that a tile reads stay in the cache
 constexpr int64_t kShares = 8;
-constexpr int64_t kMostSums = int64_t{1} << 21;   // elements of all shares
-constexpr int64_t kSmallWork = 1 << 16;           // multiplications below which one task does all
-constexpr int64_t kNearColumns = 128;             // gradients of more columns are copied, so that they lie close together
-constexpr int64_t kMostSegments = kPositions;     // lines of a block have a position at least
+constexpr int64_t kNearSums = 96 * 1024;         // elements of a lane's part
+constexpr int64_t kMostSums = int64_t{1} << 21;  // elements of all shares
+constexpr int64_t kSmallWork = 1 << 16;          // multiplications below which one task does all
+constexpr int64_t kNearColumns = 32;             // gradients of more columns are copied, so that they lie close together
+constexpr int64_t kMostSegments = kPositions;    // lines of a block have a position at least
 
 /// A sum and how it is cut: lanes are parts of the columns within shares of the blocks.
 struct SumPlan {
   FilterSum s;
   LineCut cut;
-  int64_t shares = 0, tiles = 0, parts = 0;  // tiles of columns, of all groups
+  int64_t shares = 0, tiles = 0, parts = 0;                        // tiles of columns, of all groups
   int64_t group_columns = 0, group_tiles = 0, padded_columns = 0;  // of a group, with those that fill its last register
   int64_t sums = 0, gradients = 0;
 
@@ -40,8 +41,8 @@ struct SumPlan {
       s.gather.batch = 1;
     }
     TurnToLines(s.gather, nullptr);
-    const double work = static_cast<double>(s.gather.batch) * static_cast<double>(s.gather.positions()) *
-                        static_cast<double>(s.filter_count());
+    const double work =
+        static_cast<double>(s.gather.batch) * static_cast<double>(s.gather.positions()) * static_cast<double>(s.filter_count());
     cut = CutLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares);
     if (!cut.used()) return;
     const int64_t width = 2 * lanes_of_vector;
@@ -50,8 +51,11 @@ struct SumPlan {
     padded_columns = CeilDiv(group_columns, lanes_of_vector) * lanes_of_vector;
     tiles = s.groups * group_tiles;
     sums = CeilDiv(s.gather.taps() * s.inner() * row(), 32) * 32;
-    shares = std::clamp<int64_t>(kMostSums / sums, 1, work <= kSmallWork ? 1 : std::min(cut.blocks, kShares));
-    parts = work <= kSmallWork ? 1 : std::min(tiles, CeilDiv(kShares, shares));
+    // Large sums are cut by columns, so that a lane's stay in the cache.
+    const bool small = work <= kSmallWork;
+    parts = small ? 1 : CeilDiv(tiles, std::max<int64_t>(1, kNearSums * tiles / sums));
+    shares = std::clamp<int64_t>(kMostSums / sums, 1, small ? 1 : std::min(cut.blocks, CeilDiv(kShares, parts)));
+    if (!small) parts = std::max(parts, std::min(tiles, CeilDiv(kShares, shares)));
     gradients = CeilDiv(cut.lines * cut.strip * width, 32) * 32;
   }
 };
@@ -104,8 +108,15 @@ struct SumRunner {
         const A* start = units.Start(g, block, r, unit);
         if (start != nullptr) segments[count++] = {start + group * inner, lines[r]};
       }
-      const TileSum<A> tile{segments, count, block.positions, 1, g.axes[2].step * block.pixel(), direct ? plan.s.columns : width,
-                            sums + unit * units.run * plan.row(), plan.row(), add};
+      const TileSum<A> tile{segments,
+                            count,
+                            block.positions,
+                            1,
+                            g.axes[2].step * block.pixel(),
+                            direct ? plan.s.columns : width,
+                            sums + unit * units.run * plan.row(),
+                            plan.row(),
+                            add ? Onto::kThere : Onto::kNothing};
       vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
     }
   }

@@ -12,16 +12,18 @@ namespace {
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-constexpr int64_t kFewestPositions = 3;         // of a line: shorter ones leave registers idle
-constexpr int64_t kMostCopied = 1 << 20;        // elements of a block's lines
-constexpr int64_t kCopied = 32 * 1024;          // the same, where that is a line of positions at least
-constexpr int64_t kSteps = 384;                 // of one sum in registers: longer ones are added up in parts, as rounding errors grow
+constexpr int64_t kFewestPositions = 3;   // of a line: shorter ones leave registers idle
+constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
+constexpr int64_t kCopied = 32 * 1024;    // the same, where that is a line of positions at least
+constexpr int64_t kSteps = 640;           // of one sum in registers: longer ones are added up in parts, as rounding errors grow
+constexpr int64_t kNearColumns = 512;     // rows of weights no longer than this are read where they are
 constexpr int64_t kMostSegments = 64;
-constexpr int64_t kSmallWork = 1 << 16;         // multiplications below which one task does all
+constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
 constexpr int64_t kMostLanes = 16, kWantedTasks = 16;
+constexpr int64_t kLargeWeights = 256 * 1024;
 
 /// Strides that are a multiple of this put few rows of a tile in the cache.
-constexpr int64_t kBadStride = 2048;
+constexpr int64_t kBadStride = 512;
 
 double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
   return static_cast<double>(g.batch) * static_cast<double>(g.positions()) * static_cast<double>(g.taps()) * static_cast<double>(inner) *
@@ -47,7 +49,8 @@ LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positio
   if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
   if (width.positions < kFewestPositions) return cut;
   cut.pixel = g.channels;
-  if (static_cast<double>(g.channels) * static_cast<double>(width.step) * 4 >= kBadStride && g.channels * width.step * 4 % kBadStride == 0) {
+  if (static_cast<double>(g.channels) * static_cast<double>(width.step) * 4 >= kBadStride &&
+      g.channels * width.step * 4 % kBadStride == 0) {
     cut.pixel += 16;
   }
   const double tap_reach = static_cast<double>(width.taps - 1) * static_cast<double>(width.tap_step) + 1;
@@ -125,35 +128,40 @@ void LineBlock<T>::Load(int64_t index) {
 
 namespace {
 
-/// A product and how it is cut: tasks are parts of the columns within blocks.
+/// A product and how it is cut: tasks are blocks within parts of the columns.
 struct LinePlan {
   TapProduct p;
   LineCut cut;
   int64_t tiles = 0, parts = 0;  // tiles of columns, of all groups; how they are shared out
   int64_t tasks = 0, lanes = 0;
   int64_t group_columns = 0, group_tiles = 0, packed_columns = 0;  // of a group
+  bool in_place = false;                                           // weights are read as they are, not packed
   int64_t weights = 0, block = 0;
 
   int64_t inner() const { return p.inner(); }
   int64_t lane_elements() const { return cut.patch + block; }
+  int64_t packed() const { return in_place ? 0 : CeilDiv(weights, 32) * 32; }
 
-  LinePlan(const TapProduct& product, int64_t lanes_of_vector) : p(product) {
+  /// `widened`: elements are not computed as they are.
+  LinePlan(const TapProduct& product, int64_t lanes_of_vector, bool widened) : p(product) {
     if (p.gather.channels_first || p.gather.batch == 0 || p.gather.direct() || IsNarrow(p.groups, p.inner(), p.columns)) return;
     TurnToLines(p.gather, &p.place);
     const double work = WorkOf(p.gather, p.inner(), p.columns);
     const bool small = work <= kSmallWork;
-    cut = CutLines(p.gather, kCopied, int64_t{1} << 20, small ? 1 : kWantedTasks);
-    if (!cut.used()) return;
     const int64_t width = 2 * lanes_of_vector;
     group_columns = p.columns / p.groups;
     group_tiles = CeilDiv(group_columns, width);
     packed_columns = CeilDiv(group_columns, lanes_of_vector) * lanes_of_vector;
     tiles = p.groups * group_tiles;
-    parts = small ? 1 : std::min(tiles, CeilDiv(kWantedTasks / 2, cut.blocks));
+    weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
+    const bool large = weights > kLargeWeights;  // many: a part's stay in the cache while all blocks pass
+    cut = CutLines(p.gather, kCopied, int64_t{1} << 20, small ? 1 : large ? CeilDiv(kWantedTasks, tiles) : kWantedTasks);
+    if (!cut.used()) return;
+    parts = small ? 1 : large ? tiles : std::min(tiles, CeilDiv(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;
     lanes = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostLanes);
-    weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
-    block = CeilDiv(cut.lines * cut.strip * width, 32) * 32;
+    in_place = !widened && packed_columns == group_columns && p.columns <= kNearColumns;
+    block = widened || group_columns % lanes_of_vector != 0 ? CeilDiv(cut.lines * cut.strip * width, 32) * 32 : 0;
   }
 };
 
@@ -162,7 +170,7 @@ struct LineRunner {
   using A = Computed<T>;
   static constexpr int64_t kWide = 2 * kLanesOf<A>;
   const LinePlan& plan;
-  const A* weights;
+  const A* weights;  // packed, or as they are
   T* out;
 
   /// Columns [first, first + width) of a group as packed: `vectors` registers wide.
@@ -179,24 +187,26 @@ struct LineRunner {
 
   T* OutLine(const LineBlock<T>& block, int64_t r) const {
     const auto& [depth, height, width] = plan.p.place;
-    const int64_t line = (block.picture * depth.size + depth.first + block.d * depth.stride) * height.size + height.first +
-                         (block.line + r) * height.stride;
+    const int64_t line =
+        (block.picture * depth.size + depth.first + block.d * depth.stride) * height.size + height.first + (block.line + r) * height.stride;
     return out + (line * width.size + width.first + block.position * width.stride) * plan.p.columns;
   }
 
   void Run(int64_t task, LineBlock<T>& block, A* sums) const {
-    block.Load(task / plan.parts);
-    const int64_t part = task % plan.parts;
+    block.Load(task % plan.cut.blocks);
+    const int64_t part = task / plan.cut.blocks;
     for (int64_t tile = part * plan.tiles / plan.parts, end = (part + 1) * plan.tiles / plan.parts; tile < end; ++tile) {
       const Columns columns = ColumnsOf(tile);
       const int64_t width = columns.vectors * kLanesOf<A>, stride = plan.p.place[2].stride * plan.p.columns;
       const int64_t first = columns.group * plan.group_columns + columns.first;
       const bool direct = sizeof(T) == sizeof(A) && width == columns.width;
       if (direct) {
-        SumUnits(block, columns, [&](int64_t r) { return reinterpret_cast<A*>(OutLine(block, r) + first); }, stride);
+        SumUnits(
+            block, columns, [&](int64_t r) { return reinterpret_cast<A*>(OutLine(block, r) + first); }, stride);
         continue;
       }
-      SumUnits(block, columns, [&](int64_t r) { return sums + r * block.positions * width; }, width);
+      SumUnits(
+          block, columns, [&](int64_t r) { return sums + r * block.positions * width; }, width);
       for (int64_t r = 0; r < block.lines; ++r) {
         T* to = OutLine(block, r) + first;
         for (int64_t w = 0; w < block.positions; ++w, to += stride) {
@@ -213,14 +223,17 @@ struct LineRunner {
   template <class Line>
   void SumUnits(const LineBlock<T>& block, const Columns& columns, Line&& line, int64_t stride) const {
     const TapGather& g = plan.p.gather;
-    const int64_t inner = plan.inner(), pixel = block.pixel(), width = columns.vectors * kLanesOf<A>;
+    const int64_t inner = plan.inner(), pixel = block.pixel();
+    const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanesOf<A>;
     const TapUnits units(g, inner, pixel);
-    const A* panel = weights + g.taps() * inner * (columns.group * plan.packed_columns + columns.first);
+    const int64_t column = columns.group * plan.packed_columns + columns.first;
+    const A* panel = weights + (plan.in_place ? column : g.taps() * inner * column);
     const int64_t pieces = CeilDiv(units.run, kSteps);
     bool add = false;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t begin = piece * units.run / pieces, end = (piece + 1) * units.run / pieces;
-      const int64_t together = std::clamp<int64_t>(kSteps / (end - begin), 1, kMostSegments);
+      const int64_t most = std::clamp<int64_t>(kSteps / (end - begin), 1, kMostSegments);
+      const int64_t together = CeilDiv(units.count, CeilDiv(units.count, most));
       for (int64_t unit = 0; unit < units.count; unit += together, add = true) {
         const int64_t last = std::min(units.count, unit + together);
         for (int64_t r = 0; r < block.lines; ++r) {
@@ -228,9 +241,10 @@ struct LineRunner {
           int64_t count = 0;
           for (int64_t u = unit; u < last; ++u) {
             const A* start = units.Start(g, block, r, u);
-            if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * width};
+            if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          const TileSum<A> tile{segments, count, end - begin, g.axes[2].step * pixel, 1, width, line(r), stride, add};
+          const TileSum<A> tile{
+              segments, count, end - begin, g.axes[2].step * pixel, 1, row, line(r), stride, add ? Onto::kThere : Onto::kNothing};
           columns.vectors == 2 ? SumRows<false, 2>(tile, block.positions) : SumRows<false, 1>(tile, block.positions);
         }
       }
@@ -249,10 +263,10 @@ void PackPanel(const T* weights, int64_t stride, int64_t steps, int64_t width, i
 
 }  // namespace
 
-int64_t LineScratch(const TapProduct& product) {
+int64_t LineScratch(const TapProduct& product, bool widened) {
   const auto of = [&](int64_t lanes_of_vector) {
-    const LinePlan plan(product, lanes_of_vector);
-    return plan.cut.used() ? CeilDiv(plan.weights, 32) * 32 + plan.lanes * plan.lane_elements() : 0;
+    const LinePlan plan(product, lanes_of_vector, widened);
+    return plan.cut.used() ? plan.packed() + plan.lanes * plan.lane_elements() : 0;
   };
   return std::max(of(kLanesOf<float>), of(kLanesOf<double>));
 }
@@ -260,19 +274,19 @@ int64_t LineScratch(const TapProduct& product) {
 template <class T>
 bool RunLines(const TapProduct& product, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
   using A = Computed<T>;
-  const LinePlan plan(product, kLanesOf<A>);
+  const LinePlan plan(product, kLanesOf<A>, sizeof(T) != sizeof(A));
   if (!plan.cut.used()) return false;
-  const LineRunner<T> runner{plan, scratch, out};
+  const LineRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
   const int64_t steps = plan.p.gather.taps() * plan.inner();
   const int64_t grain = std::max<int64_t>(1, 65536 / (steps * runner.kWide));
-  workers.For(plan.tiles, grain, [&](int64_t begin, int64_t end) {
+  workers.For(plan.in_place ? 0 : plan.tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
       const auto columns = runner.ColumnsOf(tile);
       PackPanel(weights + columns.group * plan.group_columns + columns.first, plan.p.columns, steps, columns.width,
                 columns.vectors * kLanesOf<A>, scratch + steps * (columns.group * plan.packed_columns + columns.first));
     }
   });
-  A* const lanes = scratch + CeilDiv(plan.weights, 32) * 32;
+  A* const lanes = scratch + plan.packed();
   auto lane = [&](int64_t i) {
     A* patch = lanes + i * plan.lane_elements();
     LineBlock<T> block(plan.p.gather, plan.cut, source, patch);

@@ -12,10 +12,10 @@ namespace weft::kernels {
 struct LineCut {
   int64_t lines = 0, line_tiles = 0;  // of one picture and depth
   int64_t strip = 0, strips = 0;
-  int64_t blocks = 0;                 // of all pictures
-  int64_t pixel = 0;                  // elements from pixel to pixel of a copied line
+  int64_t blocks = 0;                         // of all pictures
+  int64_t pixel = 0;                          // elements from pixel to pixel of a copied line
   int64_t copied_lines = 0, copied_line = 0;  // lines of a block and depth tap that are copied; elements of each
-  int64_t patch = 0;                  // elements of a block's copied lines
+  int64_t patch = 0;                          // elements of a block's copied lines
 
   bool used() const { return blocks > 0; }
 };
@@ -33,7 +33,8 @@ class LineBlock {
  public:
   using A = panels::Computed<T>;
   /// `patch` holds cut.patch elements.
-  LineBlock(const TapGather& gather, const LineCut& cut, const T* source, A* patch) : g_(gather), cut_(cut), source_(source), patch_(patch) {
+  LineBlock(const TapGather& gather, const LineCut& cut, const T* source, A* patch)
+      : g_(gather), cut_(cut), source_(source), patch_(patch) {
     copies_ = !std::is_same_v<T, A> || cut.pixel != gather.channels;
   }
   /// Goes to block `index` and copies its lines where taps reach over the edge, or T is not computed as it is.
@@ -49,7 +50,8 @@ class LineBlock {
     const int64_t at_d = depth.at(d, td), at_h = height.at(line + r, th);
     if (!depth.inside(at_d) || !height.inside(at_h)) return nullptr;
     if (copies_now_) return patch_ + (td * cut_.copied_lines + r * height.step + th * height.tap_step) * cut_.copied_line;
-    return reinterpret_cast<const A*>(source_) + (picture * g_.pixels() + (at_d * height.source + at_h) * width.source + left()) * g_.channels;
+    return reinterpret_cast<const A*>(source_) +
+           (picture * g_.pixels() + (at_d * height.source + at_h) * width.source + left()) * g_.channels;
   }
 
  private:
@@ -85,8 +87,8 @@ struct TapUnits {
   }
 };
 
-/// Elements of T's computed type that RunLines needs; 0 where `product` is not computed line by line.
-int64_t LineScratch(const TapProduct& product);
+/// Elements of T's computed type that RunLines needs; 0 where `product` is not computed line by line. `widened`: T is half or bfloat16.
+int64_t LineScratch(const TapProduct& product, bool widened);
 /// RunTapProduct, line by line; false where it is not computed so.
 template <class T>
 bool RunLines(const TapProduct& product, const T* source, const T* weights, T* out, panels::Computed<T>* scratch, Workers& workers);

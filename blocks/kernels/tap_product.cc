@@ -138,9 +138,9 @@ TapCut CutTapProduct(const TapProduct& p) {
   return cut;
 }
 
-int64_t TapScratch(const TapProduct& product) {
+int64_t TapScratch(const TapProduct& product, bool widened) {
   const TapCut cut = CutTapProduct(product);
-  const int64_t lines = LineScratch(product);
+  const int64_t lines = LineScratch(product, widened);
   return lines > 0 ? lines : cut.lanes * cut.lane_elements();
 }
 

@@ -40,8 +40,8 @@ struct TapCut {
 };
 TapCut CutTapProduct(const TapProduct& product);
 
-/// Elements of Accumulator<T> that RunTapProduct needs.
-int64_t TapScratch(const TapProduct& product);
+/// Elements of Accumulator<T> that RunTapProduct needs. `widened`: T is computed in another type, as half and bfloat16 are.
+int64_t TapScratch(const TapProduct& product, bool widened);
 /// `weights` is [taps * inner, columns]. Writes every position's place and no other.
 template <class T>
 void RunTapProduct(const TapProduct& product, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers);

@@ -100,7 +100,7 @@ TapProduct ForwardProduct(const Convolution& c) {
 
 kernels::FilterSum FilterGradient(const Convolution& c) { return {PatchesOf(c), c.groups, c.out_channels}; }
 
-InputGradient::InputGradient(const Convolution& convolution, bool empty) : convolution_(convolution) {
+InputGradient::InputGradient(const Convolution& convolution, bool widened, bool empty) : convolution_(convolution) {
   if (empty) {
     covers_ = false;
     return;
@@ -115,7 +115,7 @@ InputGradient::InputGradient(const Convolution& convolution, bool empty) : convo
       for (const Phase& w : phases_[2]) {
         const TapProduct product = ProductOf(d, h, w);
         weights_ = std::max(weights_, (product.gather.taps() * product.inner() * product.columns + 31) / 32 * 32);
-        scratch_ = std::max(scratch_, kernels::TapScratch(product));
+        scratch_ = std::max(scratch_, kernels::TapScratch(product, widened));
       }
     }
   }

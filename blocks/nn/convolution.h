@@ -43,8 +43,8 @@ kernels::FilterSum FilterGradient(const Convolution& convolution);
 /// gradient with those taps alone, and no product is wasted on the gaps.
 class InputGradient {
  public:
-  /// Nothing is read where the filter or the gradient has no elements.
-  InputGradient(const Convolution& convolution, bool empty);
+  /// `widened`: elements are half or bfloat16. `empty`: nothing is read, as the filter or the gradient has no elements.
+  InputGradient(const Convolution& convolution, bool widened, bool empty);
 
   /// Elements of Accumulator<T> that Run needs as scratch.
   int64_t scratch() const { return scratch_; }

@@ -91,6 +91,7 @@ GradientValue ByFilter(GradientBuilder& g, const Family& family, GradientValue i
   return g.Add(family.by_filter_like, {{"input", {input}}, {"like", {like}}, {"out_backprop", {dy}}}, GeometryOf(g, family));
 }
 
+bool IsShort(DType dtype) { return dtype == DType::kHalf || dtype == DType::kBFloat16; }
 /// Bytes of an Accumulator of elements of the type.
 int64_t SumBytes(DType dtype) { return dtype == DType::kDouble ? 8 : 4; }
 
@@ -112,7 +113,7 @@ Result<kernels::TapProduct> PlanFor(PlanContext& ctx, const Family& family) {
   kernels::TapProduct product = ForwardProduct(c);
   if (shape.count() == 0) product.gather.batch = 0;
   ctx.set(output, std::move(shape));
-  ctx.set_scratch(kernels::TapScratch(product) * SumBytes(ctx.dtype(input)));
+  ctx.set_scratch(kernels::TapScratch(product, IsShort(ctx.dtype(input))) * SumBytes(ctx.dtype(input)));
   return product;
 }
 template <const Family& kFamily>
@@ -161,7 +162,8 @@ Result<InputGradient> PlanFor(PlanContext& ctx, const Family& family, const Shap
                         PlanConvolution(SettingsOf(ctx, family), picture, ctx.shape(filter), picture_port, filter.name));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   ctx.set(output, picture);
-  InputGradient gradient(c, picture.count() == 0 || ctx.shape(filter).count() == 0 || ctx.shape(out_backprop).count() == 0);
+  const bool empty = picture.count() == 0 || ctx.shape(filter).count() == 0 || ctx.shape(out_backprop).count() == 0;
+  InputGradient gradient(c, IsShort(ctx.dtype(filter)), empty);
   ctx.set_scratch(gradient.scratch() * SumBytes(ctx.dtype(filter)));
   return gradient;
 }

@@ -90,8 +90,10 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   if (shape.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   p.padded = (padded->count() + 31) / 32 * 32;
   p.product = ForwardProduct(c);
-  const int64_t sum_bytes = ctx.dtype(input) == DType::kDouble ? 8 : 4;
-  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + kernels::TapScratch(p.product) * sum_bytes);
+  const DType dtype = ctx.dtype(input);
+  const int64_t sum_bytes = dtype == DType::kDouble ? 8 : 4;
+  const bool widened = dtype == DType::kHalf || dtype == DType::kBFloat16;
+  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(dtype)) + kernels::TapScratch(p.product, widened) * sum_bytes);
   ctx.set(output, std::move(shape));
   return p;
 }

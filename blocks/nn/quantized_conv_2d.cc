@@ -38,7 +38,7 @@ Result<Pictures> Plan(PlanContext& ctx) {
   if (out.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   ctx.set(output, std::move(out));
   Pictures p{OperandOf(ctx, input), OperandOf(ctx, filter), ForwardProduct(c)};
-  const int64_t elements = kernels::TapScratch(p.product) + p.input.count + p.filter.count;
+  const int64_t elements = kernels::TapScratch(p.product, false) + p.input.count + p.filter.count;
   ctx.set_scratch(elements * static_cast<int64_t>(sizeof(int32_t)));
   return p;
 }
