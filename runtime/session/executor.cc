@@ -43,6 +43,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     former_->plan = std::move(plan_);
     former_->set = std::move(sets_[front_]);
     former_->kept_memory = std::move(kept_memory_);
+    former_->edition = edition_;
   }
   // What readers do not see makes room for the new plan's memory.
   sets_[0] = sets_[1] = ResultSet();

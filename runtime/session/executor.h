@@ -25,6 +25,9 @@ class Executor {
   /// Plans for the present shapes of feeds and variables.
   void Prepare(Diagnostics& diagnostics);
   const Plan* plan() const { return planned_ ? &plan_ : nullptr; }
+  const std::shared_ptr<Edition>& edition() const { return edition_; }
+  /// Readers see the results of an executor of an earlier edition until a run of this one succeeds.
+  void TakeOver(Executor& former);
 
   Status Run(uint64_t run, const RunOptions& options);
   Result<ResultValue> Get(ValueRef value) const;
@@ -52,11 +55,13 @@ class Executor {
     const Plan* plan = nullptr;
     const ResultSet* set = nullptr;
     const std::vector<int>* kept_memory = nullptr;
+    const Edition* edition = nullptr;  // that the plan is of
   };
   struct Former {
     Plan plan;
     ResultSet set;
     std::vector<int> kept_memory;
+    std::shared_ptr<Edition> edition;
   };
 
   /// What the loop over the steps needs of one, without a detour over the graph.
@@ -125,6 +130,7 @@ class Executor {
   void KeepStale(ResultSet& set, uint64_t run);
   void Publish(ResultSet& set, uint64_t run);
   Shown ShownResults() const;
+  int SlotIn(const Shown& shown, ValueRef value) const;
   Tensor TensorOf(const Shown& shown, int slot) const;
   uint64_t RunOf(const Shown& shown, int slot) const;
 

@@ -1,4 +1,5 @@
 // Results: what readers see of the last run, and what a dead value had before.
+#include "runtime/plan/counterpart.h"
 #include "runtime/session/executor.h"
 
 namespace weft {
@@ -16,16 +17,38 @@ struct Lease {
 }  // namespace
 
 Executor::Shown Executor::ShownResults() const {
-  if (front_ >= 0) return {&plan_, &sets_[front_], &kept_memory_};
-  if (former_ != nullptr) return {&former_->plan, &former_->set, &former_->kept_memory};
+  if (front_ >= 0) return {&plan_, &sets_[front_], &kept_memory_, edition_.get()};
+  if (former_ != nullptr) return {&former_->plan, &former_->set, &former_->kept_memory, former_->edition.get()};
   return {};
+}
+
+// The slot that a value of this edition has in what is shown, or -1.
+int Executor::SlotIn(const Shown& shown, ValueRef value) const {
+  if (shown.plan == nullptr) return -1;
+  if (shown.edition == edition_.get()) return shown.plan->SlotOf(value);
+  const ValueRef before = Counterparts(graph_, *shown.edition->graph).Value(value);
+  return before.valid() ? shown.plan->SlotOf(before) : -1;
+}
+
+void Executor::TakeOver(Executor& former) {
+  last_run_ = former.last_run_;
+  if (former.front_ < 0) {
+    former_ = std::move(former.former_);
+    return;
+  }
+  former_ = std::make_unique<Former>();
+  former_->plan = std::move(former.plan_);
+  former_->set = std::move(former.sets_[former.front_]);
+  former_->kept_memory = std::move(former.kept_memory_);
+  former_->edition = former.edition_;
 }
 
 // The value of a kept slot, undefined where it has none. Its memory stays as it is while the tensor lives.
 Tensor Executor::TensorOf(const Shown& shown, int index) const {
   const Slot& slot = shown.plan->slots[index];
   const ResultSet& set = *shown.set;
-  if (slot.storage == Slot::Storage::kConstant) return graph_.node(slot.value.node).constant;
+  const Graph& graph = *shown.edition->graph;
+  if (slot.storage == Slot::Storage::kConstant) return graph.node(slot.value.node).constant;
   const Value& at = set.values[index];
   if (at.dead) return set.stale[index];
   if (!HasValue(at)) return {};
@@ -35,7 +58,7 @@ Tensor Executor::TensorOf(const Shown& shown, int index) const {
     return Tensor::View(slot.dtype, *at.shape, at.data, std::move(lease));
   }
   if (root >= 0 && shown.plan->slots[root].storage == Slot::Storage::kConstant) {
-    return Tensor::View(slot.dtype, *at.shape, at.data, graph_.node(shown.plan->slots[root].value.node).constant.owner());
+    return Tensor::View(slot.dtype, *at.shape, at.data, graph.node(shown.plan->slots[root].value.node).constant.owner());
   }
   return set.owned[index];
 }
@@ -57,7 +80,7 @@ void Executor::KeepStale(ResultSet& set, uint64_t run) {
     }
     set.computed[s] = 0;
     if (!plan_.slots[s].result || before.plan == nullptr) continue;
-    int old = before.plan == &plan_ ? static_cast<int>(s) : before.plan->SlotOf(plan_.slots[s].value);
+    int old = before.plan == &plan_ ? static_cast<int>(s) : SlotIn(before, plan_.slots[s].value);
     if (old < 0 || !before.plan->slots[old].result) continue;
     set.stale[s] = TensorOf(before, old);
     if (set.stale[s].defined()) set.computed[s] = RunOf(before, old);
@@ -81,7 +104,7 @@ void Executor::WithPlan(FunctionRef<void(const Plan&)> read) const {
 Result<ResultValue> Executor::Get(ValueRef value) const {
   std::lock_guard lock(results_mutex_);
   Shown shown = ShownResults();
-  int slot = shown.plan == nullptr ? -1 : shown.plan->SlotOf(value);
+  int slot = SlotIn(shown, value);
   if (slot < 0) return FailedPrecondition("'", graph_.ValueName(value), "' has no value: no run has computed it");
   const Slot& planned = shown.plan->slots[slot];
   if (!planned.kept && planned.storage != Slot::Storage::kConstant) {

@@ -19,7 +19,8 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
                                    Diagnostics& diagnostics) {
   std::shared_ptr<Scope> scope(new Scope(runtime, std::move(options)));
   auto edition = std::make_shared<Edition>();
-  edition->graph = Graph::Build(std::move(page), runtime.registry(), name, diagnostics);
+  edition->graph = Graph::Build(std::move(page), runtime.registry(), name, edition->found);
+  diagnostics.Append(edition->found);
   edition->variables.resize(edition->graph->variables().size());
   for (auto& cell : edition->variables) cell = std::make_shared<VariableCell>();
   scope->edition_ = std::move(edition);

@@ -74,21 +74,24 @@ class ScopeLog final : public Log {
   const std::function<void(std::string_view)>& print_;
 };
 
-/// Keys are "own/BLOCK" and "shared/CONTAINER/NAME".
+/// Keys are "own/TYPE/BLOCK" and "shared/CONTAINER/NAME".
 class ScopeBinder final : public NamedBind {
  public:
-  ScopeBinder(Scope& scope, std::string_view block) : scope_(scope), block_(block) {}
+  ScopeBinder(Scope& scope, std::string_view type, std::string_view block) : scope_(scope), type_(type), block_(block) {}
   std::string_view block_id() const override { return block_; }
-  Result<ResourceHandle> Own(const Factory& make) override { return FindOrMake(Cat("own/", block_), make); }
+  Result<ResourceHandle> Own(const Factory& make) override { return FindOrMake(OwnKey(type_, block_), make); }
   Result<ResourceHandle> Shared(std::string_view container, std::string_view shared_name, const Factory& make) override {
-    return FindOrMake(Cat("shared/", container, "/", shared_name.empty() ? block_ : shared_name), make);
+    return FindOrMake(SharedKey(container, shared_name.empty() ? block_ : shared_name), make);
   }
+  /// With the type: an edit may put another block in a block's place, whose state is of another kind.
+  static std::string OwnKey(std::string_view type, std::string_view block) { return Cat("own/", type, "/", block); }
+  static std::string SharedKey(std::string_view container, std::string_view name) { return Cat("shared/", container, "/", name); }
 
  private:
   Result<ResourceHandle> FindOrMake(std::string key, const Factory& make);
 
   Scope& scope_;
-  std::string_view block_;
+  std::string_view type_, block_;
 };
 
 }  // namespace weft

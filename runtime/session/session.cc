@@ -63,20 +63,28 @@ bool IsValue(const Graph& graph, ValueRef value) {
 
 }  // namespace
 
-Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep)
+Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std::shared_ptr<Edition> edition)
     : scope_(std::move(scope)),
       spec_(std::move(spec)),
       keep_(keep),
-      executor_(std::make_unique<Executor>(*scope_, scope_->edition(), spec_, keep_, cancelled_)) {}
+      executor_(std::make_unique<Executor>(*scope_, edition != nullptr ? std::move(edition) : scope_->edition(), spec_, keep_, cancelled_)) {}
 
 Session::~Session() = default;
 
-void Session::Prepare(Diagnostics& diagnostics) { executor_->Prepare(diagnostics); }
+void Session::Prepare(Diagnostics& diagnostics) {
+  if (Status status = Follow(); !status.ok()) return diagnostics.Error(std::move(status));
+  executor_->Prepare(diagnostics);
+}
+
+std::shared_ptr<const Graph> Session::graph() const {
+  std::lock_guard lock(executor_mutex_);
+  return executor_->edition()->graph;
+}
 
 const Plan* Session::plan() const { return executor_->plan(); }
 
 Status Session::Feed(ValueRef value, Tensor tensor) {
-  const Graph& graph = scope_->graph();
+  const Graph& graph = *executor_->edition()->graph;
   if (!IsValue(graph, value)) return InvalidArgument("a feed needs an output of the page");
   DType needed = graph.TypeOf(value);
   if (tensor.dtype() != needed) {
@@ -98,7 +106,8 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
   Status status;
   for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) {
     uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
-    status = executor_->Run(run, options);
+    status = Follow();
+    if (status.ok()) status = executor_->Run(run, options);
     if (status.ok()) runs_.store(run, std::memory_order_release);
   }
   // A Cancel that came too late for a run that succeeded ends the next one.
@@ -107,12 +116,14 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
 }
 
 Result<ResultValue> Session::Get(ValueRef value) const {
-  if (!IsValue(scope_->graph(), value)) return InvalidArgument("a result needs an output of the page");
+  std::lock_guard lock(executor_mutex_);
+  if (!IsValue(*executor_->edition()->graph, value)) return InvalidArgument("a result needs an output of the page");
   return executor_->Get(value);
 }
 
 Result<ResultValue> Session::Get(std::string_view text) const {
-  const Graph& graph = scope_->graph();
+  const std::shared_ptr<const Graph> held = this->graph();
+  const Graph& graph = *held;
   WEFT_ASSIGN_OR_RETURN(ResultName name, ParseResultName(text));
   WEFT_ASSIGN_OR_RETURN(int index, graph.FindNode(name.block));
   const BlockDef* def = graph.node(index).def;
@@ -133,12 +144,13 @@ Result<ResultValue> Session::Get(std::string_view text) const {
 
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   std::vector<std::pair<std::string, ValueRef>> names;
+  std::lock_guard lock(executor_mutex_);
   executor_->WithPlan([&](const Plan& plan) { AddNames(plan, names); });
   return names;
 }
 
 void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
-  const Graph& graph = scope_->graph();
+  const Graph& graph = *executor_->edition()->graph;
   std::vector<char> listed(plan.slots.size(), 0);
   // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
   for (const auto& fetch : spec_.fetches) {
@@ -163,15 +175,24 @@ void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, Valu
   }
 }
 
-void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) {
-  const Graph& graph = scope->graph();
+void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) { scope->CheckEdition(*scope->edition(), diagnostics); }
+
+void Scope::CheckEdition(const Edition& edition, Diagnostics& diagnostics) const {
+  const Graph& graph = *edition.graph;
   if (!graph.page().complete) return;
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
   std::set<std::string> seen;  // sessions share blocks, and so their faults
-  for (SessionSpec& spec : sessions) {
+  for (const SessionSpec& spec : sessions) {
+    PlanRequest request = RequestFor(graph, spec, Keep::kAll);
+    {
+      std::lock_guard lock(values_mutex_);
+      for (size_t v = 0; v < edition.variables.size(); ++v) {
+        if (edition.variables[v]->value.defined()) request.variable_shapes[v] = edition.variables[v]->value.shape();
+      }
+    }
     Diagnostics found;
-    Session(scope, std::move(spec)).Prepare(found);
+    MakePlan(graph, request, found);
     for (const Diagnostic& diagnostic : found.all()) {
       if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
     }

@@ -42,7 +42,7 @@ Status Executor::RunStep(ResultSet& set, size_t index) {
 }
 
 Status Executor::BindResource(int node, const PlannedBlock& block, ResourceHandle& resource) {
-  ScopeBinder binder(scope_, graph_.node(node).id);
+  ScopeBinder binder(scope_, graph_.node(node).def->name, graph_.node(node).id);
   WEFT_ASSIGN_OR_RETURN(resource, block.bind(block.parameters.get(), binder));
   return {};
 }

@@ -121,6 +121,11 @@ class Graph {
   Result<ValueRef> FindValue(std::string_view wire) const;
   /// The node of a block (`ID`, `ID.operation`, or any of its ports). not_found with a suggestion.
   Result<int> FindNode(std::string_view id) const;
+  /// The page's block of this id, or -1.
+  int IndexOf(std::string_view id) const {
+    auto it = by_id_.find(id);
+    return it == by_id_.end() ? -1 : it->second;
+  }
   /// "ID.port" or "ID.port[2]" of a value.
   std::string ValueName(ValueRef value) const;
   DType TypeOf(ValueRef value) const { return nodes_[value.node].output_types[value.output]; }

@@ -1,6 +1,7 @@
 // Scope: a loaded page and the state it keeps: variables, queues, readers, random streams. The page's sessions share it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "weft/base/diagnostic.h"
+#include "weft/page/edit.h"
 #include "weft/plan/graph.h"
 #include "weft/session/runtime.h"
 
@@ -25,7 +27,6 @@ struct ScopeOptions {
   int64_t stall_limit_ms = 5000;
 };
 
-/// Thread-safe. Sessions keep it alive.
 /// The value of one variable. Read and written with the scope's lock of values held.
 struct VariableCell {
   Tensor value;  // undefined while the variable has none
@@ -36,9 +37,19 @@ struct VariableCell {
 struct Edition {
   std::shared_ptr<const Graph> graph;
   std::vector<std::shared_ptr<VariableCell>> variables;  // by Graph::variables()
+  uint64_t number = 0;   // of edits before it
+  Diagnostics found;     // what was wrong when its graph was made
   bool started = false;  // its variables have their initial values; with the scope's lock of values
 };
 
+/// What to do with edits of an open page.
+enum class EditMode : uint8_t {
+  kApply,   // make them, whatever they mean: a page in the making has faults
+  kStrict,  // make them where the page has no error afterwards that it did not have before
+  kTry,     // make nothing: only say what kStrict would
+};
+
+/// Thread-safe. Sessions keep it alive.
 class Scope : public std::enable_shared_from_this<Scope> {
  public:
   /// Resolves and checks the page; every fault is in `diagnostics`. Gives null only where there are errors that leave no graph.
@@ -50,6 +61,16 @@ class Scope : public std::enable_shared_from_this<Scope> {
   const Graph& graph() const { return *edition()->graph; }
   std::shared_ptr<Edition> edition() const;
 
+  /// Changes the page, and gives the edits that take it back (see weft/page/edit.h). All edits are made or none. `diagnostics` gets every
+  /// fault of the page as it would be, as Open and CheckSessions give them. A session that runs finishes its run of the page as it was; its
+  /// next one is of the page as it is now. Feeds and fetches follow blocks that are renamed; results stay readable until then.
+  /// Variables keep their values where their blocks are there before and after, of the same type and with the same initial value, and the
+  /// value fits the shape that they declare; others start anew, as does the state of a block (a queue, a random stream, a reader) whose
+  /// type or attributes change. Errors are those of ApplyEdits; with kStrict and kTry also the first new error of the page.
+  Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply);
+  /// Counts the edits of the page.
+  uint64_t edits() const { return edits_.load(std::memory_order_acquire); }
+
   /// The value of a Variable block. failed_precondition where it has none yet; not_found where there is no such variable.
   Result<Tensor> GetVariable(std::string_view id) const;
   /// Replaces it. invalid_argument for another type.
@@ -57,6 +78,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
  private:
   friend class Executor;
+  friend void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics);
   friend class ScopeWaiter;
   friend class ScopeFiles;
   friend class ScopeBinder;
@@ -64,12 +86,18 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
   static Result<int> FindVariable(const Graph& graph, std::string_view id);
 
+  void CheckEdition(const Edition& edition, Diagnostics& diagnostics) const;
+  std::shared_ptr<Edition> MakeEdition(const Edition& old, std::shared_ptr<const Graph> graph) const;
+  void MoveState(const Graph& old, const Graph& fresh);
+
   Runtime& runtime_;
   const ScopeOptions options_;
-  std::unique_ptr<Graph> graph_;
 
   mutable std::mutex edition_mutex_;
   std::shared_ptr<Edition> edition_;
+
+  std::mutex editing_mutex_;  // edits are made one at a time
+  std::atomic<uint64_t> edits_{0};
 
   mutable std::mutex values_mutex_;  // of the editions' cells; held for moments only: snapshots and commits
 

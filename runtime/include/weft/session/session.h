@@ -42,12 +42,17 @@ struct ResultValue {
 /// One thread runs a session at a time; results may be read, and the run cancelled, from any thread.
 class Session {
  public:
-  Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep = Keep::kAll);
+  /// `edition`: the one that the spec was made for; null for the present one.
+  Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep = Keep::kAll, std::shared_ptr<Edition> edition = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// For the thread that runs: what the last Prepare or Run asked for.
   const SessionSpec& spec() const { return spec_; }
+  /// The graph that the session's plan and results are of: of the page as it was before an edit, until the session runs or is prepared
+  /// again. From any thread.
+  std::shared_ptr<const Graph> graph() const;
   Scope& scope() const { return *scope_; }
 
   /// Plans. Faults of shapes go to `diagnostics`. Run plans by itself where that is needed.
@@ -75,6 +80,7 @@ class Session {
   std::vector<std::pair<std::string, ValueRef>> Results() const;
 
  private:
+  Status Follow();
   void AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const;
 
   std::shared_ptr<Scope> scope_;
@@ -82,6 +88,7 @@ class Session {
   Keep keep_;
   std::atomic<bool> cancelled_{false};
   std::atomic<uint64_t> runs_{0};
+  mutable std::mutex executor_mutex_;  // for readers; only the thread that runs changes the executor and the spec
   std::unique_ptr<class Executor> executor_;
 };
 
