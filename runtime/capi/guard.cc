@@ -21,6 +21,21 @@ weft_status Report(const Status& failure, weft_diagnostics** problems, const Dia
   return code;
 }
 
+weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noexcept {
+  try {
+    Diagnostics rest;
+    bool met = false;
+    for (const Diagnostic& one : found.all()) {
+      bool leads = !met && one.severity == Severity::kError;
+      met |= leads;
+      if (!leads) rest.Add(one.severity, one.status);
+    }
+    return Report(found.FirstError(), problems, &rest);
+  } catch (...) {
+    return WEFT_RESOURCE_EXHAUSTED;
+  }
+}
+
 Status GiveTexts(std::vector<std::string> texts, weft_strings** out) {
   WEFT_RETURN_IF_ERROR(NeedPointer(out, "text"));
   return Give(std::make_shared<StringsObject>(std::move(texts)), out);

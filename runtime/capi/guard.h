@@ -41,6 +41,9 @@ inline weft_status CodeOf(const Status& status) { return static_cast<weft_status
 /// Hands a failure over through `problems`, which may be null, and gives its code. `more` are findings to list after it.
 weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more = nullptr) noexcept;
 
+/// The same for findings: the first error leads, the others follow as they were found. There must be one.
+weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noexcept;
+
 /// Calls body() -> Status behind the wall: exceptions become statuses, the status is reported.
 template <class Body>
 weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {

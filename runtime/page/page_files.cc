@@ -89,16 +89,18 @@ Result<fs::path> InsideFolder(const fs::path& folder, const std::string& file) {
 
 }  // namespace
 
-ReadPageResult ReadPageFile(const std::filesystem::path& path) {
-  ReadOptions options;
-  options.name = path.string();
-  fs::path folder = path.parent_path();
+std::function<Result<std::string>(const std::string&, int64_t, int64_t)> FilesInFolder(fs::path folder) {
   if (folder.empty()) folder = ".";
-  options.read_file = [folder](const std::string& file, int64_t offset, int64_t size) -> Result<std::string> {
+  return [folder = std::move(folder)](const std::string& file, int64_t offset, int64_t size) -> Result<std::string> {
     WEFT_ASSIGN_OR_RETURN(const fs::path target, InsideFolder(folder, file));
     if (offset < 0) return OutOfRange("needs an offset of 0 or more, found ", offset);
     return ReadBytes(target.string(), file, offset, size, false);
   };
+}
+
+ReadPageResult ReadPageFile(const std::filesystem::path& path, ReadOptions options) {
+  if (options.name.empty()) options.name = path.string();
+  if (!options.read_file) options.read_file = FilesInFolder(path.parent_path());
   Result<std::string> bytes = ReadBytes(path.string(), options.name, 0, -1, true);
   if (bytes.ok()) return ReadPage(*bytes, options);
   ReadPageResult result;

@@ -53,6 +53,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   dynamic_.clear();
   variables_.clear();
   plan_ = std::move(plan);
+  plan_id_ = ++scope_.plans_;
   request_ = std::move(request);
   planned_ = ok;
   front_ = -1;
@@ -117,6 +118,9 @@ Status Executor::MakeReady() {
 
 Status Executor::Run(uint64_t run, const RunOptions& options) {
   Status status;
+  log_.set_observer(options.observer);
+  view_.set = nullptr;
+  view_.number = run;
   try {
     status = RunWhole(run, options);
   } catch (const std::bad_alloc&) {
@@ -125,12 +129,15 @@ Status Executor::Run(uint64_t run, const RunOptions& options) {
     status = Internal("the run ended unexpectedly: ", error.what());
   }
   update_turn_.Give();
+  view_.set = nullptr;
+  if (options.observer) options.observer->OnRunEnd(run, status);
   return status;
 }
 
 Status Executor::RunWhole(uint64_t run, const RunOptions& options) {
-  ScopeWaiter::Running running(scope_);
   workers_.set_deadline(options.deadline);
+  if (options.observer) WEFT_RETURN_IF_ERROR(options.observer->OnRunStart(run, view_));
+  ScopeWaiter::Running running(scope_, workers_);
   WEFT_RETURN_IF_ERROR(StartVariables(options));
   return RunStarted(run, options);
 }
@@ -138,6 +145,9 @@ Status Executor::RunWhole(uint64_t run, const RunOptions& options) {
 Status Executor::RunStarted(uint64_t run, const RunOptions& options) {
   FlushDenormals flush;
   WEFT_ASSIGN_OR_RETURN(ResultSet * set, TakeInputs());
+  view_.set = set;
+  view_.done = 0;
+  view_.ended = -1;
   if (options.observer) options.observer->OnRunBegin(run, plan_.steps.size());
   Status status = RunSteps(*set, options);
   if (status.ok()) status = CheckFetches(*set);
@@ -148,7 +158,6 @@ Status Executor::RunStarted(uint64_t run, const RunOptions& options) {
     Publish(*set, run);
   }
   update_turn_.Give();
-  if (options.observer) options.observer->OnRunEnd(run, status);
   return status;
 }
 
@@ -206,6 +215,7 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
   }
   size_t step = 0;
   Status status;
+  view_.at = &step;
   try {
     status = RunEach(set, options, step);
   } catch (const std::bad_alloc&) {
@@ -213,6 +223,7 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
   } catch (const std::exception& error) {
     status = Internal("the block failed unexpectedly: ", error.what());
   }
+  view_.at = nullptr;
   if (!status.ok() && step < records_.size()) status = Explain(set, step, std::move(status));
   // A kernel that saw the flag may have left its output half done.
   if (status.ok() && workers_.Stopped()) return Stopped();
@@ -222,11 +233,12 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
 // `step` tells which one failed.
 Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step) {
   if (!plan_.loops.empty()) return RunLoops(set, options, step);
-  bool observed = options.observer != nullptr || plan_.has_dead_values || options.deadline.has_value();
+  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
+  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
   for (; step < records_.size(); ++step) {
     const Record& record = records_[step];
     if (cancelled_.load(std::memory_order_relaxed)) return Stopped();
-    if (observed) {
+    if (observed || (attention != nullptr && attention->load(std::memory_order_relaxed) != 0)) {
       if (BeginsFused(step, options)) WEFT_RETURN_IF_ERROR(RunFused(set, step));
       else WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
     } else if (record.run != nullptr) {
@@ -250,10 +262,18 @@ Status Executor::RunObserved(ResultSet& set, size_t index, const RunOptions& opt
   const Step& step = plan_.steps[index];
   const Node& node = graph_.node(step.node);
   if (workers_.Stopped()) return Stopped();
-  if (options.observer) WEFT_RETURN_IF_ERROR(options.observer->OnStep(index, node));
+  if (Attending(options)) {
+    view_.done = index;
+    view_.ended = -1;
+    WEFT_RETURN_IF_ERROR(options.observer->OnStep(index, node));
+  }
   bool dead = plan_.has_dead_values && SkipDead(set, step);
   if (!dead) WEFT_RETURN_IF_ERROR(RunStep(set, index));
-  if (options.observer) options.observer->OnStepEnd(index, node, dead);
+  if (Attending(options)) {
+    view_.done = index + 1;
+    view_.ended = dead ? -1 : static_cast<int>(index);
+    options.observer->OnStepEnd(index, node, dead);
+  }
   return {};
 }
 

@@ -31,6 +31,7 @@ class Executor {
 
   Status Run(uint64_t run, const RunOptions& options);
   Result<ResultValue> Get(ValueRef value) const;
+  std::vector<Result<ResultValue>> GetAll(std::span<const ValueRef> values) const;
   /// Calls read(plan) while no other thread can change the plan, where there is one.
   void WithPlan(FunctionRef<void(const Plan&)> read) const;
 
@@ -95,6 +96,29 @@ class Executor {
     std::vector<Tensor> pool;  // tensors that were values; reused when nobody else holds them
   };
 
+  /// The run as its observer sees it.
+  class View final : public RunView {
+   public:
+    explicit View(Executor& executor) : executor_(executor) {}
+    const std::shared_ptr<const Graph>& graph() const override { return executor_.edition_->graph; }
+    uint64_t run() const override { return number; }
+    uint64_t plan_id() const override { return executor_.plan_id_; }
+    Result<Tensor> Look(ValueRef value) const override;
+    std::vector<Result<ResultValue>> Results(std::span<const ValueRef> values) const override { return executor_.GetAll(values); }
+    int current() const override;
+    Status Stopped() const override;
+    void SetPaused(bool paused) override;
+
+    uint64_t number = 0;
+    const size_t* at = nullptr;      // the step that runs; null outside of steps
+    const ResultSet* set = nullptr;  // null before the run has begun
+    size_t done = 0;                 // steps before this one have run, in plans without loops
+    int ended = -1;                  // the step that just ended, or -1
+
+   private:
+    Executor& executor_;
+  };
+
   // executor.cc
   Status RunWhole(uint64_t run, const RunOptions& options);
   Status RunStarted(uint64_t run, const RunOptions& options);
@@ -107,6 +131,11 @@ class Executor {
   Status RunSteps(ResultSet& set, const RunOptions& options);
   Status RunEach(ResultSet& set, const RunOptions& options, size_t& step);
   Status RunObserved(ResultSet& set, size_t index, const RunOptions& options);
+  static bool Attending(const RunOptions& options) {
+    if (options.observer == nullptr) return false;
+    const std::atomic<uint32_t>* attention = options.observer->attention();
+    return attention == nullptr || attention->load(std::memory_order_relaxed) != 0;
+  }
   Status CheckFetches(const ResultSet& set) const;
   Status Explain(const ResultSet& set, size_t step, Status status) const;
   Status Stopped() const { return Cancelled(workers_.Reason()); }
@@ -131,7 +160,10 @@ class Executor {
   void Publish(ResultSet& set, uint64_t run);
   Shown ShownResults() const;
   int SlotIn(const Shown& shown, ValueRef value) const;
-  Tensor TensorOf(const Shown& shown, int slot) const;
+  /// What keeps the memories of one set from being written: by memory, made where it is first needed.
+  using Leases = std::vector<std::shared_ptr<const void>>;
+  Result<ResultValue> GetShown(const Shown& shown, ValueRef value, Leases& leases) const;
+  Tensor TensorOf(const Shown& shown, int slot, Leases& leases) const;
   uint64_t RunOf(const Shown& shown, int slot) const;
 
   // loops.cc
@@ -165,7 +197,7 @@ class Executor {
   /// Whether the step is the first of fused ones, and nobody wants to see them one by one.
   bool BeginsFused(size_t step, const RunOptions& options) const {
     const int fused = records_[step].fused;
-    return fused >= 0 && plan_.fused[static_cast<size_t>(fused)].first == static_cast<int>(step) && options.observer == nullptr;
+    return fused >= 0 && plan_.fused[static_cast<size_t>(fused)].first == static_cast<int>(step) && !Attending(options);
   }
 
   // updates.cc
@@ -178,6 +210,10 @@ class Executor {
   void Commit();
   VariableInRun& InRun(int variable) { return variables_[variable_index_[variable]]; }
   VariableInRun& InRun(const Step::Update& update) { return InRun(update.selector < 0 ? update.variable : selected_[update.selector]); }
+
+  /// With the scope's lock of values held.
+  Tensor& VariableNow(size_t variable) { return edition_->variables[variable]->value; }
+  const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value; }
 
   Scope& scope_;
   const std::shared_ptr<Edition> edition_;
@@ -192,7 +228,9 @@ class Executor {
   ScopeLog log_;
   Services services_;
 
+  View view_{*this};
   bool planned_ = false;
+  uint64_t plan_id_ = 0;
   Plan plan_;
   PlanRequest request_;  // what plan_ was made for
   std::shared_ptr<Buffer> arena_;
@@ -205,10 +243,6 @@ class Executor {
   std::vector<int> kept_slot_;                        // by memory: its slot; of small results that share one, the first
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
-  /// With the scope's lock of values held.
-  Tensor& VariableNow(size_t variable) { return edition_->variables[variable]->value; }
-  const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value; }
-
   std::vector<DynamicPlan> dynamic_;        // by step
   std::vector<int> selected_;               // by slot of a RefSelect: the variable it chose; only where there are such
   std::vector<int> loop_at_;                // by step: the outermost loop that begins there, or -1; only where there are loops

@@ -44,7 +44,7 @@ void Executor::TakeOver(Executor& former) {
 }
 
 // The value of a kept slot, undefined where it has none. Its memory stays as it is while the tensor lives.
-Tensor Executor::TensorOf(const Shown& shown, int index) const {
+Tensor Executor::TensorOf(const Shown& shown, int index, Leases& leases) const {
   const Slot& slot = shown.plan->slots[index];
   const ResultSet& set = *shown.set;
   const Graph& graph = *shown.edition->graph;
@@ -54,8 +54,10 @@ Tensor Executor::TensorOf(const Shown& shown, int index) const {
   if (!HasValue(at)) return {};
   int root = slot.storage == Slot::Storage::kShared ? set.root[index] : index;
   if (root >= 0 && (*shown.kept_memory)[root] >= 0) {
-    auto lease = std::make_shared<Lease>(set.memories[(*shown.kept_memory)[root]]);
-    return Tensor::View(slot.dtype, *at.shape, at.data, std::move(lease));
+    const size_t memory = static_cast<size_t>((*shown.kept_memory)[root]);
+    if (leases.size() <= memory) leases.resize(set.memories.size());
+    if (leases[memory] == nullptr) leases[memory] = std::make_shared<Lease>(set.memories[memory]);
+    return Tensor::View(slot.dtype, *at.shape, at.data, leases[memory]);
   }
   if (root >= 0 && shown.plan->slots[root].storage == Slot::Storage::kConstant) {
     return Tensor::View(slot.dtype, *at.shape, at.data, graph.node(shown.plan->slots[root].value.node).constant.owner());
@@ -72,6 +74,7 @@ uint64_t Executor::RunOf(const Shown& shown, int slot) const {
 void Executor::KeepStale(ResultSet& set, uint64_t run) {
   if (!plan_.has_dead_values) return;
   Shown before = ShownResults();
+  Leases leases;
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
     set.stale[s] = Tensor();
     if (!set.values[s].dead) {
@@ -82,7 +85,7 @@ void Executor::KeepStale(ResultSet& set, uint64_t run) {
     if (!plan_.slots[s].result || before.plan == nullptr) continue;
     int old = before.plan == &plan_ ? static_cast<int>(s) : SlotIn(before, plan_.slots[s].value);
     if (old < 0 || !before.plan->slots[old].result) continue;
-    set.stale[s] = TensorOf(before, old);
+    set.stale[s] = TensorOf(before, old, leases);
     if (set.stale[s].defined()) set.computed[s] = RunOf(before, old);
   }
 }
@@ -102,8 +105,22 @@ void Executor::WithPlan(FunctionRef<void(const Plan&)> read) const {
 }
 
 Result<ResultValue> Executor::Get(ValueRef value) const {
+  Leases leases;
+  std::lock_guard lock(results_mutex_);
+  return GetShown(ShownResults(), value, leases);
+}
+
+std::vector<Result<ResultValue>> Executor::GetAll(std::span<const ValueRef> values) const {
+  std::vector<Result<ResultValue>> results;
+  results.reserve(values.size());
+  Leases leases;
   std::lock_guard lock(results_mutex_);
   Shown shown = ShownResults();
+  for (ValueRef value : values) results.push_back(GetShown(shown, value, leases));
+  return results;
+}
+
+Result<ResultValue> Executor::GetShown(const Shown& shown, ValueRef value, Leases& leases) const {
   int slot = SlotIn(shown, value);
   if (slot < 0) return FailedPrecondition("'", graph_.ValueName(value), "' has no value: no run has computed it");
   const Slot& planned = shown.plan->slots[slot];
@@ -116,7 +133,7 @@ Result<ResultValue> Executor::Get(ValueRef value) const {
   if (result.run == 0) {
     return FailedPrecondition("'", graph_.ValueName(value), "' has no value yet: a Switch left it out of every run so far");
   }
-  result.tensor = TensorOf(shown, slot);
+  result.tensor = TensorOf(shown, slot, leases);
   if (!result.tensor.defined()) return FailedPrecondition("'", graph_.ValueName(value), "' had no value when the run began");
   return result;
 }

@@ -1,59 +1,12 @@
 #include "weft/session/session.h"
 
-#include <charconv>
 #include <set>
 
 #include "runtime/session/executor.h"
+#include "runtime/session/result_name.h"
 
 namespace weft {
 namespace {
-
-/// `ID.port[i][j]` in its parts.
-struct ResultName {
-  std::string_view block, port;
-  std::vector<int64_t> indices;
-};
-
-Result<ResultName> ParseResultName(std::string_view text) {
-  ResultName name;
-  size_t bracket = text.find('[');
-  std::string_view head = text.substr(0, bracket);
-  size_t dot = head.rfind('.');
-  if (dot == std::string_view::npos || dot == 0 || dot + 1 == head.size()) {
-    return InvalidArgument("needs a name such as ID.port or ID.result_port[0][1], found '", text, "'");
-  }
-  name.block = head.substr(0, dot);
-  name.port = head.substr(dot + 1);
-  std::string_view rest = bracket == std::string_view::npos ? "" : text.substr(bracket);
-  while (!rest.empty()) {
-    size_t end = rest.find(']');
-    int64_t index = 0;
-    if (rest[0] != '[' || end == std::string_view::npos) return InvalidArgument("needs indices such as [0][1], found '", rest, "'");
-    auto [stop, error] = std::from_chars(rest.data() + 1, rest.data() + end, index);
-    if (error != std::errc() || stop != rest.data() + end || index < 0) {
-      return InvalidArgument("needs an index of 0 or more, found '", rest.substr(0, end + 1), "'");
-    }
-    name.indices.push_back(index);
-    rest.remove_prefix(end + 1);
-  }
-  return name;
-}
-
-Result<Tensor> Element(const Tensor& tensor, std::span<const int64_t> indices) {
-  if (indices.empty()) return tensor;
-  const Shape& shape = tensor.shape();
-  if (static_cast<int>(indices.size()) != shape.rank()) {
-    return InvalidArgument("an element of a tensor of shape ", shape, " needs ", shape.rank(), " indices, found ", indices.size());
-  }
-  int64_t offset = 0;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (indices[i] >= shape[i]) return OutOfRange("the index ", indices[i], " is outside the shape ", shape);
-    offset = offset * shape[i] + indices[i];
-  }
-  auto* data = const_cast<char*>(static_cast<const char*>(tensor.data())) + offset * static_cast<int64_t>(ElementSize(tensor.dtype()));
-  auto keep = std::make_shared<Tensor>(tensor);
-  return Tensor::View(tensor.dtype(), Shape{}, data, keep);
-}
 
 /// Whether the page has such a value.
 bool IsValue(const Graph& graph, ValueRef value) {
@@ -67,7 +20,8 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std:
     : scope_(std::move(scope)),
       spec_(std::move(spec)),
       keep_(keep),
-      executor_(std::make_unique<Executor>(*scope_, edition != nullptr ? std::move(edition) : scope_->edition(), spec_, keep_, cancelled_)) {}
+      executor_(std::make_unique<Executor>(*scope_, edition != nullptr ? std::move(edition) : scope_->edition(), spec_, keep_, cancelled_)),
+      names_(std::make_unique<NameCache>()) {}
 
 Session::~Session() = default;
 
@@ -100,6 +54,10 @@ Status Session::Feed(ValueRef value, Tensor tensor) {
   return {};
 }
 
+bool Session::Unfeed(ValueRef value) {
+  return std::erase_if(spec_.feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
+}
+
 Status Session::Run(const RunOptions& options) { return RunSteps(1, options); }
 
 Status Session::RunSteps(int64_t steps, const RunOptions& options) {
@@ -121,25 +79,52 @@ Result<ResultValue> Session::Get(ValueRef value) const {
   return executor_->Get(value);
 }
 
-Result<ResultValue> Session::Get(std::string_view text) const {
-  const std::shared_ptr<const Graph> held = this->graph();
-  const Graph& graph = *held;
-  WEFT_ASSIGN_OR_RETURN(ResultName name, ParseResultName(text));
-  WEFT_ASSIGN_OR_RETURN(int index, graph.FindNode(name.block));
-  const BlockDef* def = graph.node(index).def;
-  constexpr std::string_view kPrefix = "result_";
-  if (def != nullptr && def->FindOutput(name.port) < 0 && name.port.starts_with(kPrefix)) name.port.remove_prefix(kPrefix.size());
-  std::string wire = Cat(name.block, ".", name.port);
-  std::span<const int64_t> indices = name.indices;
-  int port = def == nullptr ? -1 : def->FindOutput(name.port);
-  if (port >= 0 && def->outputs[port].list != PortList::kSingle && !indices.empty()) {
-    wire += Cat("[", indices[0], "]");
-    indices = indices.subspan(1);
-  }
-  WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(wire));
-  WEFT_ASSIGN_OR_RETURN(ResultValue result, Get(value));
-  WEFT_ASSIGN_OR_RETURN(result.tensor, Element(result.tensor, indices));
+Result<ResultValue> Session::Get(std::string_view name) const {
+  std::unique_lock lock(executor_mutex_);
+  WEFT_ASSIGN_OR_RETURN(NamedValue named, FindNamedValue(*executor_->edition()->graph, name));
+  WEFT_ASSIGN_OR_RETURN(ResultValue result, executor_->Get(named.value));
+  lock.unlock();
+  WEFT_ASSIGN_OR_RETURN(result.tensor, ElementOf(result.tensor, named.indices));
   return result;
+}
+
+std::vector<Result<ResultValue>> Session::GetAll(std::span<const std::string_view> names) const {
+  std::vector<Result<ResultValue>> read, results;
+  std::shared_ptr<const NameCache::Values> values;
+  for (bool same = false; !same;) {
+    // Names are looked up without the lock that a run may need; should an edit come in between, once more.
+    std::shared_ptr<const Graph> now = graph();
+    values = names_->Find(now, names);
+    std::lock_guard lock(executor_mutex_);
+    same = executor_->edition()->graph == now;
+    if (same) read = executor_->GetAll(values->found);
+  }
+  if (read.size() < names.size()) results.reserve(names.size());
+  size_t next = 0;
+  for (const Result<NamedValue>& named : values->named) {
+    if (!named.ok()) {
+      results.push_back(named.status());
+      continue;
+    }
+    Result<ResultValue>& result = read[next++];
+    if (result.ok() && !named->indices.empty()) {
+      auto element = ElementOf(result->tensor, named->indices);
+      if (element.ok()) result->tensor = std::move(*element);
+      else result = std::move(element).status();
+    }
+    if (read.size() < names.size()) results.push_back(std::move(result));
+  }
+  return read.size() < names.size() ? results : read;
+}
+
+bool Session::Keeps(ValueRef value) const {
+  std::lock_guard lock(executor_mutex_);
+  bool keeps = false;
+  executor_->WithPlan([&](const Plan& plan) {
+    int slot = plan.SlotOf(value);
+    keeps = slot >= 0 && (plan.slots[slot].kept || plan.slots[slot].storage == Slot::Storage::kConstant);
+  });
+  return keeps;
 }
 
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {

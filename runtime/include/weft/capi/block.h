@@ -170,14 +170,17 @@ typedef struct weft_block {
 
 enum {
   WEFT_BLOCK_STATEFUL = 1,           /* two of them with the same inputs may differ: never merged or left out */
-  WEFT_BLOCK_ELEMENTWISE = 2,        /* output 0 may be written over input 0 where their sizes agree: element i needs only elements i */
+  /* One output, whose element i needs only elements i of inputs of its size, or inputs of one element. It may be written over an input,
+     and `plan` and `run` may be called for pieces of a tensor, as if those had rank 1, several at a time. */
+  WEFT_BLOCK_ELEMENTWISE = 2,
   WEFT_BLOCK_NOT_DIFFERENTIABLE = 4  /* gradients stop here without an error; without it a gradient through the block is an error */
 };
 
 /**
  * Adds a block to a runtime that has loaded no page yet. Its declaration is copied.
  * Errors: WEFT_ALREADY_EXISTS for a name that is taken; WEFT_INVALID_ARGUMENT for a declaration that contradicts itself, placed at the
- * block and its port or attribute; WEFT_FAILED_PRECONDITION once the runtime has loaded a page. On failure release is not called.
+ * block and its port or attribute; WEFT_UNSUPPORTED for more than 32 ports on a side; WEFT_FAILED_PRECONDITION once the runtime has
+ * loaded a page. On failure release is not called.
  * Owner: the runtime borrows `user` until it has ended, then calls release. Threads: any.
  */
 WEFT_API weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* block, weft_diagnostics** problems);

@@ -109,7 +109,8 @@ WEFT_API weft_status weft_page_get_variable(weft_page* page, const char* block, 
 
 /**
  * Replaces the value of a variable; runs that go on see it in their next one. The buffer is copied.
- * Errors: WEFT_NOT_FOUND; WEFT_INVALID_ARGUMENT for another type, or a shape that the page rules out. Owner: nothing. Threads: any.
+ * Errors: WEFT_NOT_FOUND where the page has no such variable; WEFT_INVALID_ARGUMENT for another type, a wrong shape or too few bytes. A
+ * shape that the page cannot take makes the next run fail. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_set_variable(weft_page* page, const char* block, const weft_buffer* value, weft_diagnostics** problems);
 

@@ -129,12 +129,12 @@ typedef struct weft_session_info {
   uint32_t size;
   int32_t state;         /* WEFT_IDLE, WEFT_RUNNING, WEFT_PAUSED */
   int32_t pause_reason;  /* WEFT_NOT_PAUSED ... */
-  int32_t mode;          /* WEFT_MODE_EDIT ... */
+  int32_t mode;          /* WEFT_MODE_EDIT ...: the last that was set */
   int32_t last_status;   /* how the last run or start ended; WEFT_OK before */
   int32_t reserved;
   uint64_t runs;         /* that succeeded since the session was opened */
   int64_t steps_left;    /* of the run or start that goes on; WEFT_UNTIL_STOPPED; 0 where idle */
-  double last_run_seconds; /* what the last run that succeeded took */
+  int64_t elapsed_ns;    /* since the run or start that goes on began; where idle, what the last one took */
 } weft_session_info;
 #define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0}
 
@@ -162,10 +162,10 @@ enum {
 
 /**
  * Sets a mode, in terms of the functions above. EDIT cancels and waits until the session is idle. FREEZE pauses what runs. STEP makes
- * one run, or finishes the one that is frozen, and freezes. RUN starts or goes on; `options` (may be NULL) says at what interval, its
- * steps do not count.
- * Errors: WEFT_INVALID_ARGUMENT for a number that is no mode; WEFT_FAILED_PRECONDITION to leave EDIT while weft_session_run goes on, or
- * for EDIT on a thread that runs the session. Owner: nothing. Threads: any; EDIT waits.
+ * one run, or finishes the one that goes on or is frozen, and freezes. RUN starts or goes on. What STEP or RUN starts has the interval,
+ * deadline and until_block of `options` (may be NULL); the steps of `options` do not count.
+ * Errors: WEFT_INVALID_ARGUMENT for a number that is no mode; WEFT_FAILED_PRECONDITION for EDIT on a thread that runs the session.
+ * Owner: nothing. Threads: any; EDIT waits.
  */
 WEFT_API weft_status weft_session_set_mode(weft_session* session, int32_t mode, const weft_run_options* options,
                                            weft_diagnostics** problems);

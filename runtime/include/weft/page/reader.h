@@ -26,8 +26,12 @@ struct ReadPageResult {
 /// Reads any of the three formats, told apart by their content. Never throws; any bytes give a report.
 ReadPageResult ReadPage(std::string_view bytes, const ReadOptions& options);
 
-/// Reads a page file; files beside it are read from its folder, and from nowhere else.
-ReadPageResult ReadPageFile(const std::filesystem::path& path);
+/// Reads a page file. Without a name in the options diagnostics call it by its path; without a read_file, files beside it are read from its
+/// folder, and from nowhere else.
+ReadPageResult ReadPageFile(const std::filesystem::path& path, ReadOptions options = {});
+
+/// A ReadOptions::read_file that reads what lies in the folder, and nothing else. permission_denied for names that leave it.
+std::function<Result<std::string>(const std::string&, int64_t, int64_t)> FilesInFolder(std::filesystem::path folder);
 
 /// Reads one tensor {"dtype", "shape", "values"} (or "text"), as WriteTensor writes it and case files hold it. Pointers start at the tensor.
 Result<Tensor> ReadTensor(std::string_view json);

@@ -79,6 +79,9 @@ class Runner {
   /// What the run or start that goes on has taken so far, or the last one took.
   std::chrono::nanoseconds elapsed() const;
   bool on_running_thread() const;
+  /// While paused within a run: a copy of a value of that run, by its name as of Session::Get. failed_precondition where it is not paused
+  /// there, or the value is not computed yet or not kept; errors of names as Session::Get.
+  Result<Tensor> Look(std::string_view name) const;
 
   /// Values from the host, by name ("x.output"), from the next run on. invalid_argument for another type.
   Status Feed(std::string_view name, Tensor tensor);
@@ -92,10 +95,13 @@ class Runner {
   void RemoveListener(const RunListener* listener);
   /// Counts (1) or no longer counts (-1) one who wants the calls of steps.
   void Attend(int change);
-  /// For listeners, from OnStep, OnStepEnd and OnRunStart: the run is paused here until it is resumed, cancelled, or `until` comes.
-  /// A status that is not ok ends the run.
-  Status Hold(PauseReason reason, std::string_view block, std::string_view detail,
-              std::optional<std::chrono::steady_clock::time_point> until = std::nullopt);
+  /// For listeners, from OnStep, OnStepEnd and OnRunStart: the run is paused here until it is resumed or cancelled. A status that is not
+  /// ok ends the run.
+  Status Hold(PauseReason reason, std::string_view block, std::string_view detail);
+  /// For listeners, in any of their calls but OnState: the run that goes on.
+  RunView& view() const;
+  /// When every pause ends by itself, unless it is set anew before: for hosts that may be lost while a run is paused. Absent: never.
+  void SetLease(std::optional<std::chrono::steady_clock::time_point> until);
 
  private:
   class Core;

@@ -23,6 +23,8 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   const Registry& registry() const { return registry_; }
+  /// Adds a block of the host, as Registry::Add. Only before the first scope is opened, and by one thread.
+  Status AddBlock(BlockDef def) { return registry_.Add(std::move(def)); }
   const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
   int threads() const;
   class ThreadPool& pool() const { return *pool_; }

@@ -1,0 +1,173 @@
+// Memory of the host: buffers that are copied, and memory that is bound as input or output.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/capi/dtypes.h"
+#include "runtime/capi/objects.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+namespace {
+
+struct Lent {
+  BufferContent content;
+  std::shared_ptr<HostMemory> memory;
+};
+
+Result<Lent> ReadLent(const weft_buffer* given) {
+  WEFT_RETURN_IF_ERROR(NeedPointer(given, "memory"));
+  weft_buffer buffer = WEFT_BUFFER_INIT;
+  WEFT_RETURN_IF_ERROR(ReadStruct(given, buffer, "weft_buffer"));
+  Lent lent;
+  WEFT_ASSIGN_OR_RETURN(lent.content, CheckBuffer(buffer));
+  if (IsManaged(lent.content.dtype)) {
+    return Unsupported("memory of ", lent.content.dtype, " cannot be bound").WithHint("strings can be fed by weft_session_feed");
+  }
+  size_t alignment = std::min<size_t>(ElementSize(lent.content.dtype), 16);
+  if (reinterpret_cast<uintptr_t>(buffer.data) % alignment != 0) {
+    return InvalidArgument("needs memory that is aligned to ", alignment, " bytes").WithPort("data");
+  }
+  lent.memory = std::make_shared<HostMemory>(buffer, lent.content.bytes);
+  return lent;
+}
+
+/// "x.output" as the page calls it.
+Result<std::string> CanonicalName(const SessionObject& session, const char* name) {
+  WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
+  std::shared_ptr<const Graph> graph = session.page->scope->edition()->graph;
+  WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(name));
+  return graph->ValueName(value);
+}
+
+void NoteBoundInput(SessionObject& session, const std::shared_ptr<HostMemory>& memory) {
+  std::lock_guard lock(session.bound_mutex);
+  std::erase_if(session.bound_inputs, [](const auto& bound) { return bound.expired(); });
+  session.bound_inputs.push_back(memory);
+  session.has_bound_inputs.store(true);
+}
+
+/// Writes results to the host's memory.
+class OutputWriter {
+ public:
+  OutputWriter(std::string name, Lent lent) : name_(std::move(name)), lent_(std::move(lent)) {}
+  Status operator()(const ResultValue& result) const {
+    const Tensor& tensor = result.tensor;
+    if (tensor.dtype() != lent_.content.dtype || !(tensor.shape() == lent_.content.shape)) {
+      return FailedPrecondition("the memory bound to '", name_, "' is for ", lent_.content.dtype, " ", lent_.content.shape, ", the run gave ",
+                                tensor.dtype(), " ", tensor.shape())
+          .WithHint("bind memory of this shape");
+    }
+    if (tensor.bytes() > 0) std::memcpy(lent_.memory->data(), tensor.data(), static_cast<size_t>(tensor.bytes()));
+    return {};
+  }
+
+ private:
+  std::string name_;
+  Lent lent_;
+};
+
+}  // namespace
+
+namespace weft::capi {
+
+Result<BufferContent> CheckBuffer(const weft_buffer& buffer) {
+  BufferContent content;
+  content.dtype = FromC(buffer.dtype);
+  if (content.dtype == DType::kInvalid) return InvalidArgument("needs an element type such as WEFT_FLOAT, found ", buffer.dtype).WithPort("dtype");
+  if (content.dtype == DType::kResource) return Unsupported("a host cannot give resources").WithPort("dtype");
+  if (buffer.rank < 0 || buffer.rank > kMaxRank) {
+    return InvalidArgument("needs a rank of 0 to ", kMaxRank, ", found ", buffer.rank).WithPort("rank");
+  }
+  if (buffer.rank > 0) WEFT_RETURN_IF_ERROR(NeedPointer(buffer.shape, "shape"));
+  auto shape = Shape::Make({buffer.shape, static_cast<size_t>(buffer.rank)});
+  if (!shape.ok()) return std::move(shape).status().WithPort("shape");
+  content.shape = std::move(*shape);
+  size_t element = content.dtype == DType::kString ? sizeof(weft_bytes) : ElementSize(content.dtype);
+  auto needed = CheckedMultiply(content.shape.count(), static_cast<int64_t>(element));
+  if (!needed) return InvalidArgument("needs a shape that fits into memory, found ", content.shape).WithPort("shape");
+  content.bytes = *needed;
+  if (buffer.bytes < content.bytes) {
+    return InvalidArgument(content.dtype, " ", content.shape, " needs ", content.bytes, " bytes, found ", buffer.bytes).WithPort("bytes");
+  }
+  if (content.bytes > 0) WEFT_RETURN_IF_ERROR(NeedPointer(buffer.data, "data"));
+  return content;
+}
+
+Result<Tensor> CopyBuffer(const weft_buffer* given, const std::shared_ptr<MemoryBudget>& budget) {
+  weft_buffer buffer = WEFT_BUFFER_INIT;
+  WEFT_RETURN_IF_ERROR(ReadStruct(given, buffer, "weft_buffer"));
+  WEFT_ASSIGN_OR_RETURN(BufferContent content, CheckBuffer(buffer));
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(content.dtype, content.shape, budget));
+  if (content.dtype != DType::kString) {
+    if (content.bytes > 0) std::memcpy(tensor.data(), buffer.data, static_cast<size_t>(content.bytes));
+    return tensor;
+  }
+  const auto* texts = static_cast<const weft_bytes*>(buffer.data);
+  std::span<std::string> elements = tensor.values<std::string>();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (texts[i].size == 0) continue;
+    WEFT_RETURN_IF_ERROR(NeedPointer(texts[i].data, Cat("data[", i, "].data")));
+    elements[i].assign(texts[i].data, texts[i].size);
+  }
+  return tensor;
+}
+
+}  // namespace weft::capi
+
+weft_status weft_session_feed(weft_session* session, const char* name, const weft_buffer* value, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->runtime->runtime.budget()));
+    return object->runner->Feed(key, std::move(tensor));
+  });
+}
+
+weft_status weft_session_bind_input(weft_session* session, const char* name, const weft_buffer* memory, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
+    WEFT_ASSIGN_OR_RETURN(Lent lent, ReadLent(memory));
+    NoteBoundInput(*object, lent.memory);
+    Tensor tensor = Tensor::View(lent.content.dtype, lent.content.shape, lent.memory->data(), lent.memory);
+    WEFT_RETURN_IF_ERROR(object->runner->Feed(key, std::move(tensor)));
+    lent.memory->Lend();
+    return {};
+  });
+}
+
+weft_status weft_session_bind_output(weft_session* session, const char* name, const weft_buffer* memory, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
+    WEFT_ASSIGN_OR_RETURN(Lent lent, ReadLent(memory));
+    std::shared_ptr<const Graph> graph = object->page->scope->edition()->graph;
+    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(key));
+    DType needed = graph->TypeOf(value);
+    if (needed != lent.content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", lent.content.dtype);
+    if (!object->runner->session().Keeps(value)) {
+      return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
+    }
+    lent.memory->Lend();
+    std::lock_guard lock(object->bound_mutex);
+    object->runner->SetOutput(key, OutputWriter(key, std::move(lent)));
+    std::erase(object->bound_outputs, key);
+    object->bound_outputs.push_back(key);
+    return {};
+  });
+}
+
+weft_status weft_session_unbind(weft_session* session, const char* name, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
+    std::unique_lock lock(object->bound_mutex);
+    bool output = std::erase(object->bound_outputs, key) > 0;
+    lock.unlock();
+    if (output) object->runner->SetOutput(key, nullptr);
+    Status input = object->runner->Unfeed(key);
+    return output && input.code() == Code::kNotFound ? Status() : input;
+  });
+}

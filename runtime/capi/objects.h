@@ -1,0 +1,116 @@
+// What the handles name.
+#pragma once
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "runtime/capi/guard.h"
+#include "weft/session/runner.h"
+
+namespace weft::capi {
+
+class RuntimeObject final : public Object {
+ public:
+  explicit RuntimeObject(RuntimeOptions options) : runtime(MakeCatalog(), options) {}
+  Runtime runtime;
+  std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
+  bool sealed = false;             // a page was loaded: no more blocks
+
+  /// From here on the registry stays as it is, and is read without a lock.
+  void Seal() {
+    std::lock_guard lock(blocks_mutex);
+    sealed = true;
+  }
+};
+
+class PageObject final : public Object {
+ public:
+  std::shared_ptr<RuntimeObject> runtime;  // outlives the scope
+  std::shared_ptr<Scope> scope;
+  std::string name;  // what diagnostics call the page
+  /// Held while the page is edited, and while several things are read that an edit must not come between.
+  std::mutex edit_mutex;
+  Diagnostics diagnostics;  // of the page as it is; with edit_mutex
+};
+
+/// Memory that a host lent; it is given back when nothing uses it any more.
+class HostMemory {
+ public:
+  HostMemory(const weft_buffer& buffer, int64_t bytes) : buffer_(buffer), bytes_(bytes) {}
+  ~HostMemory() {
+    if (lent_ && buffer_.release != nullptr) buffer_.release(buffer_.user, buffer_.data);
+  }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  void* data() const { return buffer_.data; }
+  bool Holds(const void* address) const {
+    auto at = reinterpret_cast<uintptr_t>(address), begin = reinterpret_cast<uintptr_t>(buffer_.data);
+    return at >= begin && at - begin < static_cast<uintptr_t>(bytes_);
+  }
+  /// From now on it is given back: until then a call may fail, and the host has never let go of it.
+  void Lend() { lent_ = true; }
+
+ private:
+  const weft_buffer buffer_;
+  const int64_t bytes_;
+  bool lent_ = false;
+};
+
+class Watching;
+
+class SessionObject final : public Object {
+ public:
+  ~SessionObject() override {
+    if (runner != nullptr) runner->Close();  // null where opening failed
+  }
+  std::shared_ptr<PageObject> page;
+  std::unique_ptr<Runner> runner;
+  std::atomic<int32_t> mode{WEFT_MODE_EDIT};
+  std::shared_ptr<Watching> watching;  // what the host observes; made with the runner
+
+  std::mutex bound_mutex;  // of the two below
+  /// Inputs are, or were, bound to these: what a view shows of them is copied, since the host writes them again.
+  std::vector<std::weak_ptr<const HostMemory>> bound_inputs;
+  std::atomic<bool> has_bound_inputs{false};
+  std::vector<std::string> bound_outputs;
+};
+
+class ViewObject final : public Object {
+ public:
+  ViewObject(Tensor shown, uint64_t run, bool is_stale);
+  const Tensor tensor;
+  const uint64_t generation;
+  const bool stale;
+  std::vector<int64_t> strides;  // in bytes
+};
+
+}  // namespace weft::capi
+
+WEFT_HANDLE(weft_runtime, weft::capi::RuntimeObject, kRuntime);
+WEFT_HANDLE(weft_page, weft::capi::PageObject, kPage);
+WEFT_HANDLE(weft_session, weft::capi::SessionObject, kSession);
+WEFT_HANDLE(weft_view, weft::capi::ViewObject, kView);
+
+namespace weft::capi {
+
+/// A tensor's value as a new handle.
+Status GiveView(Tensor tensor, uint64_t generation, bool stale, weft_view** out);
+
+/// The value of a result as a host may keep it: a copy where it lies in memory that the host bound as an input, and writes again.
+Result<Tensor> OwnValue(SessionObject& session, Tensor tensor);
+
+/// What a buffer of the host holds: its type, shape and bytes, checked.
+struct BufferContent {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  int64_t bytes = 0;
+};
+Result<BufferContent> CheckBuffer(const weft_buffer& buffer);
+/// A copy of it.
+Result<Tensor> CopyBuffer(const weft_buffer* buffer, const std::shared_ptr<MemoryBudget>& budget);
+
+/// Texts that a host passes as pointers and a count. invalid_argument for NULL among them.
+Result<std::vector<std::string>> ReadTexts(const char* const* texts, size_t count, std::string_view what);
+
+}  // namespace weft::capi

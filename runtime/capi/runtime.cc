@@ -1,0 +1,66 @@
+// Runtimes, and the blocks that they offer as JSON.
+#include "runtime/capi/objects.h"
+#include "weft/block/manifest.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(runtime, "runtime"));
+    *runtime = nullptr;
+    weft_runtime_options known = WEFT_RUNTIME_OPTIONS_INIT;
+    WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_runtime_options"));
+    constexpr int32_t kMostThreads = 4096;
+    if (known.threads < 0 || known.threads > kMostThreads) {
+      return InvalidArgument("needs 0 to ", kMostThreads, " threads, found ", known.threads).WithPort("threads");
+    }
+    if (known.memory_limit < 0) {
+      return InvalidArgument("needs a memory limit of 0 or more bytes, found ", known.memory_limit).WithPort("memory_limit");
+    }
+    RuntimeOptions own;
+    own.threads = known.threads;
+    own.memory_limit = known.memory_limit;
+    return Give(std::make_shared<RuntimeObject>(own), runtime);
+  });
+}
+
+weft_status weft_runtime_close(weft_runtime* runtime) {
+  return Guard(nullptr, [&] { return runtime == nullptr ? Status() : Close(runtime).status(); });
+}
+
+weft_status weft_runtime_get_info(weft_runtime* runtime, weft_runtime_info* info, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    weft_runtime_info filled = WEFT_RUNTIME_INFO_INIT;
+    WEFT_RETURN_IF_ERROR(FillStruct(filled, info, "weft_runtime_info"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    filled.threads = object->runtime.threads();
+    filled.memory_limit = object->runtime.budget()->limit();
+    filled.memory_used = object->runtime.budget()->used();
+    return FillStruct(filled, info, "weft_runtime_info");
+  });
+}
+
+weft_status weft_blocks_json(weft_runtime* runtime, weft_strings** json, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(json, "json"));
+    *json = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    std::shared_lock lock(object->blocks_mutex);
+    return GiveText(WriteManifest(object->runtime.registry()), json);
+  });
+}
+
+weft_status weft_block_json(weft_runtime* runtime, const char* block, weft_strings** json, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(json, "json"));
+    *json = nullptr;
+    WEFT_RETURN_IF_ERROR(NeedPointer(block, "block"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    std::shared_lock lock(object->blocks_mutex);
+    const Registry& registry = object->runtime.registry();
+    const BlockDef* def = registry.Find(block);
+    if (def == nullptr) return NotFound("there is no block '", block, "'").WithHint(DidYouMean(block, registry.Names()));
+    return GiveText(WriteManifest(*def), json);
+  });
+}

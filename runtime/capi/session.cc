@@ -1,0 +1,256 @@
+// Sessions and how they run.
+#include <algorithm>
+
+#include "runtime/capi/objects.h"
+#include "runtime/capi/watching.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+namespace {
+
+using Nanoseconds = std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+// A year: what is longer could pass the clock's end.
+constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;
+
+Result<RunRequest> ReadRunOptions(const weft_run_options* options, bool blocks) {
+  weft_run_options known = WEFT_RUN_OPTIONS_INIT;
+  WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_run_options"));
+  if (known.steps < 1 && known.steps != WEFT_UNTIL_STOPPED) {
+    return InvalidArgument("needs 1 step or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
+  }
+  if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
+  if (known.interval_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.interval_ns).WithPort("interval_ns");
+  if (blocks && known.until_block != nullptr) {
+    return InvalidArgument("a run on the calling thread cannot be left paused").WithPort("until_block").WithHint("use weft_session_start");
+  }
+  RunRequest request;
+  request.steps = known.steps;
+  if (known.deadline_ns > 0) request.deadline = Clock::now() + Nanoseconds(std::min(known.deadline_ns, kLongest));
+  request.interval = Nanoseconds(std::min(known.interval_ns, kLongest));
+  if (known.until_block != nullptr) request.until = known.until_block;
+  return request;
+}
+
+/// What the options ask for, in terms of the page. Called while no edit can change it.
+Result<SessionSpec> ReadSpec(const Graph& graph, const weft_session_options& options) {
+  WEFT_ASSIGN_OR_RETURN(auto fetches, ReadTexts(options.fetches, options.fetch_count, "fetches"));
+  WEFT_ASSIGN_OR_RETURN(auto operations, ReadTexts(options.operations, options.operation_count, "operations"));
+  SessionSpec spec;
+  if (options.session != nullptr) {
+    std::string known;
+    const SessionSpec* chosen = nullptr;
+    for (const SessionSpec& own : graph.sessions()) {
+      if (own.id == options.session) chosen = &own;
+      known += Cat(known.empty() ? "there is " : ", ", own.id);
+    }
+    if (chosen == nullptr) return NotFound("there is no session '", options.session, "'").WithHint(known);
+    spec = *chosen;
+  } else if (fetches.empty() && operations.empty()) {
+    spec = graph.sessions().empty() ? graph.DefaultSession() : graph.sessions()[0];
+  } else {
+    spec.id = "host";
+  }
+  for (std::string& name : fetches) {
+    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(name));
+    spec.fetches.push_back({std::move(name), value});
+  }
+  for (const std::string& id : operations) {
+    WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
+    spec.run.push_back(node);
+  }
+  return spec;
+}
+
+int32_t ToC(RunState state) { return static_cast<int32_t>(state); }
+static_assert(static_cast<int32_t>(RunState::kPaused) == WEFT_PAUSED && static_cast<int32_t>(RunState::kIdle) == WEFT_IDLE);
+static_assert(static_cast<int32_t>(PauseReason::kBreak) == WEFT_PAUSE_BREAK && static_cast<int32_t>(PauseReason::kAsked) == WEFT_PAUSE_ASKED);
+static_assert(static_cast<int32_t>(GoOn::kStepBlock) == WEFT_STEP_BLOCK && static_cast<int32_t>(GoOn::kStepRun) == WEFT_STEP_RUN);
+
+}  // namespace
+
+weft_status weft_session_open(weft_page* page, const weft_session_options* options, weft_session** session, weft_diagnostics** problems) {
+  Diagnostics found;
+  weft_status status = Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(session, "session"));
+    *session = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    weft_session_options known = WEFT_SESSION_OPTIONS_INIT;
+    WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_session_options"));
+    auto made = std::make_shared<SessionObject>();
+    {
+      std::lock_guard lock(object->edit_mutex);
+      WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ReadSpec(*object->scope->edition()->graph, known));
+      Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
+      // The session keeps the page, and that the runtime, also where its thread outlives the handle.
+      std::shared_ptr<Session> own(new Session(object->scope, std::move(spec), keep), [object](Session* ended) { delete ended; });
+      own->Prepare(found);
+      made->runner = std::make_unique<Runner>(std::move(own));
+      made->watching = std::make_shared<Watching>(*made->runner);
+    }
+    if (found.has_errors()) return {};
+    made->page = std::move(object);
+    return Give(std::move(made), session);
+  });
+  return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
+}
+
+weft_status weft_session_close(weft_session* session) {
+  return Guard(nullptr, [&]() -> Status {
+    if (session == nullptr) return {};
+    WEFT_ASSIGN_OR_RETURN(auto object, Close(session));
+    object->runner->Close();
+    return {};
+  });
+}
+
+weft_status weft_session_run(weft_session* session, const weft_run_options* options, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, true));
+    return object->runner->Run(request);
+  });
+}
+
+weft_status weft_session_start(weft_session* session, const weft_run_options* options, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, false));
+    return object->runner->Start(request);
+  });
+}
+
+weft_status weft_session_wait(weft_session* session, int64_t timeout_ms, int32_t* state, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    if (state != nullptr) *state = WEFT_IDLE;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    Nanoseconds timeout(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongest / 1'000'000) * 1'000'000);
+    RunState now = RunState::kIdle;
+    Status status = object->runner->Wait(timeout, &now);
+    if (state != nullptr) *state = ToC(now);
+    return status;
+  });
+}
+
+weft_status weft_session_pause(weft_session* session, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    return object->runner->Pause();
+  });
+}
+
+weft_status weft_session_resume(weft_session* session, int32_t how, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    if (how < WEFT_GO_ON || how > WEFT_STEP_RUN) {
+      return InvalidArgument("needs WEFT_GO_ON, WEFT_STEP_BLOCK or WEFT_STEP_RUN, found ", how).WithPort("how");
+    }
+    return object->runner->Resume(static_cast<GoOn>(how));
+  });
+}
+
+weft_status weft_session_stop(weft_session* session, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    object->runner->Stop();
+    return {};
+  });
+}
+
+weft_status weft_session_cancel(weft_session* session, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    object->runner->Cancel();
+    return {};
+  });
+}
+
+weft_status weft_session_get_info(weft_session* session, weft_session_info* info, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    weft_session_info filled = WEFT_SESSION_INFO_INIT;
+    WEFT_RETURN_IF_ERROR(FillStruct(filled, info, "weft_session_info"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    RunnerState now = object->runner->state();
+    filled.state = ToC(now.state);
+    filled.pause_reason = static_cast<int32_t>(now.reason);
+    filled.mode = object->mode.load();
+    filled.last_status = CodeOf(object->runner->last_status());
+    filled.runs = object->runner->session().runs();
+    filled.steps_left = object->runner->steps_left();
+    filled.elapsed_ns = object->runner->elapsed().count();
+    return FillStruct(filled, info, "weft_session_info");
+  });
+}
+
+weft_status weft_session_paused_at(weft_session* session, weft_strings** place, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(place, "place"));
+    *place = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    RunnerState now = object->runner->state();
+    if (now.state != RunState::kPaused) return FailedPrecondition("the session is not paused");
+    return GiveTexts({std::move(now.block), std::move(now.detail)}, place);
+  });
+}
+
+// ---- modes -----------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+Status SetEdit(Runner& runner) {
+  if (runner.state().state != RunState::kIdle && runner.on_running_thread()) {
+    return FailedPrecondition("the thread that runs the session cannot wait for its end");
+  }
+  runner.Cancel();
+  RunState state = RunState::kRunning;
+  // What ended the run is no failure of this call.
+  while (state != RunState::kIdle) {
+    (void)runner.Wait(Nanoseconds(-1), &state).ok();
+    if (state == RunState::kPaused) runner.Cancel();
+  }
+  return {};
+}
+
+Status SetRun(Runner& runner, RunRequest request) {
+  switch (runner.state().state) {
+    case RunState::kPaused: return runner.Resume(GoOn::kRun);
+    case RunState::kRunning: return {};
+    case RunState::kIdle: break;
+  }
+  request.steps = -1;
+  return runner.Start(request);
+}
+
+Status SetStep(Runner& runner, RunRequest request) {
+  switch (runner.state().state) {
+    case RunState::kPaused: return runner.Resume(GoOn::kStepRun);
+    case RunState::kRunning: return runner.PauseAfterRun();
+    case RunState::kIdle: break;
+  }
+  request.steps = -1;
+  request.pause_after_run = true;
+  return runner.Start(request);
+}
+
+}  // namespace
+
+weft_status weft_session_set_mode(weft_session* session, int32_t mode, const weft_run_options* options, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, false));
+    if (mode < WEFT_MODE_EDIT || mode > WEFT_MODE_RUN) {
+      return InvalidArgument("needs WEFT_MODE_EDIT, _FREEZE, _STEP or _RUN, found ", mode).WithPort("mode");
+    }
+    Runner& runner = *object->runner;
+    Status status;
+    if (mode == WEFT_MODE_EDIT) status = SetEdit(runner);
+    if (mode == WEFT_MODE_STEP) status = SetStep(runner, request);
+    if (mode == WEFT_MODE_RUN) status = SetRun(runner, request);
+    // Nothing that runs is frozen, too.
+    if (mode == WEFT_MODE_FREEZE && runner.state().state == RunState::kRunning) (void)runner.Pause().ok();
+    if (status.ok()) object->mode.store(mode);
+    return status;
+  });
+}

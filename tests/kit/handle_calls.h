@@ -1,0 +1,50 @@
+// Calls of functions with a handle to be tried: null, closed, foreign.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/capi/capi_kit.h"
+
+namespace weft::test {
+
+/// One handle parameter of one function. All else that the call passes is valid.
+struct HandleCall {
+  std::string function;
+  std::string kind;       // of the handle: "weft_page"
+  bool null_is_ok = false;  // closes and releases
+  std::function<weft_status(void* handle, weft_diagnostics** problems)> call;
+};
+
+/// What the calls of a file use besides the handle in question.
+struct LiveHandles {
+  LiveHandles();
+  OwnedRuntime runtime;
+  OwnedPage page;
+  OwnedSession session;
+  OwnedView view;
+};
+
+/// The tables of calls: one for each part of weft.h that has functions with handles.
+using CallTable = std::vector<HandleCall> (*)(LiveHandles& live);
+std::vector<HandleCall> BaseCalls(LiveHandles& live);
+std::vector<HandleCall> PageCalls(LiveHandles& live);
+std::vector<HandleCall> SessionCalls(LiveHandles& live);
+std::vector<HandleCall> ResultCalls(LiveHandles& live);
+std::vector<HandleCall> WatchCalls(LiveHandles& live);
+inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, SessionCalls, ResultCalls, WatchCalls};
+
+/// A kind of handle besides those of LiveHandles, and how to get one that was closed.
+struct OtherKind {
+  std::string kind;
+  void* (*closed)(LiveHandles& live);
+};
+void* ClosedEvents(LiveHandles& live);
+void* ClosedSubscription(LiveHandles& live);
+void* ClosedBreakpoint(LiveHandles& live);
+inline std::vector<OtherKind> OtherKinds() {
+  return {{"weft_events", ClosedEvents}, {"weft_subscription", ClosedSubscription}, {"weft_breakpoint", ClosedBreakpoint}};
+}
+
+}  // namespace weft::test
