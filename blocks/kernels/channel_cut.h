@@ -83,7 +83,8 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements) {
   return cut;
 }
 
-inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements) {
+/// `tile` is the number of channels that a task takes; 0: as many as it is worth.
+inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 0) {
   ChannelCut cut;
   cut.box = box;
   cut.runs = true;
@@ -92,7 +93,7 @@ inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements) {
   const int64_t longest = task_elements / 2;
   cut.pieces = std::max<int64_t>(1, box.inner / longest);
   cut.piece = cut.pieces > 1 ? longest : box.inner;
-  cut.tile = std::clamp<int64_t>(task_elements / cut.piece, 1, std::max<int64_t>(1, box.channels));
+  cut.tile = std::clamp<int64_t>(tile > 0 ? tile : task_elements / cut.piece, 1, std::max<int64_t>(1, box.channels));
   cut.tiles = (cut.width + cut.tile - 1) / cut.tile;
   cut.block_rows = cut.pieces > 1 ? 1 : std::clamp<int64_t>(task_elements / (cut.tile * box.inner), 1, cut.rows);
   cut.blocks = (cut.rows + cut.block_rows - 1) / cut.block_rows * cut.pieces;

@@ -11,11 +11,9 @@
 
 #include "blocks/kernels/channel_cut.h"
 #include "blocks/kernels/lanes.h"
+#include "blocks/kernels/stream.h"
 
 namespace weft::kernels {
-
-/// Outputs of at least so many bytes are better written past the cache.
-inline constexpr int64_t kStreamBytes = 8 << 20;
 
 /// T: elements; P: parameters. Parameters are [cut.width] each, sums [cut.blocks, cut.width] each. `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1>
@@ -57,9 +55,14 @@ class Sweep {
   static constexpr bool kWrites =
       !std::is_void_v<std::invoke_result_t<const Term&, const Values<A>&, const Params<A>&, Sums<A>&>>;
 
+  static constexpr size_t kStoredBytes = kN * sizeof(T);  // of a register
+  static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
+
+  /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
   bool Streamable(const ChannelCut& cut) const {
+    if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
     const int64_t stride = cut.runs ? cut.box.inner : cut.width * cut.group;
-    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % kLaneBytes == 0;
+    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % kStoredBytes == 0;
   }
 
   /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
@@ -185,14 +188,31 @@ class Sweep {
     for (int s = 0; s < kSums; ++s) total[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
   }
 
+  /// The same without sums, where `out` is no input: whole cache lines go past the cache, and what is left at both ends does not, which
+  /// would push out lines that are being written.
+  void StreamedRun(int64_t at, int64_t length, const Params<A>& one, const Params<V> p) const {
+    const Memory memory{in, out, term};
+    const int64_t end = at + length;
+    const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out + at) / sizeof(T)) % kLine;
+    const int64_t first = std::min(end, past == 0 ? at : at + kLine - past), last = first + (end - first) / kLine * kLine;
+    Sums<A> no_sum;
+    Sums<V> no_sums;
+    for (; at < first; ++at) memory.Scalar(at, one, no_sum);
+    for (; at < last; at += kN) memory.template Vector<true>(at, p, no_sums);
+    for (; at < end; ++at) memory.Scalar(at, one, no_sum);
+  }
+
   template <bool kStream>
   void Runs(const ChannelCut& cut, const ChannelCut::Part& part) const {
     for (int64_t c = part.first; c < part.end; ++c) {
+      Params<A> one;
       Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(ToLaneElement(parameters[i][c]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(parameters[i][c]));
       Sums<V> total{};
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
-        OneRun<kStream>((run * cut.box.channels + c) * cut.box.inner + part.begin, part.length, p, total);
+        const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
+        if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
+        else OneRun<kStream>(at, part.length, p, total);
       }
       for (int s = 0; s < kSums; ++s) FoldLanes<kPair, A>(total[s], sums[s] + (part.block * cut.width + c) * kPair);
     }

@@ -23,6 +23,26 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
   return kernels::ChannelBox{shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
 }
 
+/// A group of channels that takes no more than this, all inputs counted, stays in a core's second-level cache from one pass to the next.
+inline constexpr int64_t kNormGroupBytes = 1 << 20, kNormChannelBytes = 7 << 18;
+
+/// How a normalisation of `bytes` an element, all inputs counted, is cut. In training, channels that lie in runs are done group by group
+/// (`in_groups`) where there are enough of them and each is small enough: cut.tiles groups, each from the first pass to the last.
+struct NormCut {
+  kernels::ChannelCut cut;
+  bool in_groups = false;
+
+  NormCut() = default;
+  NormCut(const kernels::ChannelBox& box, int64_t bytes, bool training)
+      : cut(kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements)) {
+    const int64_t channel = box.per_channel();
+    in_groups = training && cut.runs && box.channels >= 8 && channel * bytes <= kNormChannelBytes;
+    if (!in_groups) return;
+    const int64_t most = std::max(kNormGroupBytes / bytes, kNormTaskElements);
+    cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / channel + 1);
+  }
+};
+
 /// That a port has one element for each channel.
 template <InputPort P>
 Status CheckPerChannel(const PlanContext& ctx, const P& port, int64_t channels) {
@@ -71,6 +91,34 @@ void ForChannels(RunContext& ctx, const kernels::ChannelCut& cut, Body&& body) {
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; c += kernels::kMergeChannels) body(c, std::min<int64_t>(end, c + kernels::kMergeChannels));
   });
+}
+
+/// Two passes over memory with something between them: first(task) and last(task) for all tasks, finish(first, end) for all channels. Where
+/// groups of channels are done one after another, the last pass of each finds its inputs in the cache.
+template <class First, class Finish, class Last>
+void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass) {
+  const kernels::ChannelCut& cut = norm.cut;
+  if (!norm.in_groups) {
+    ForTasks(ctx, cut, false, first_pass);
+    ForChannels(ctx, cut, finish);
+    return ForTasks(ctx, cut, true, last_pass);
+  }
+  ctx.workers().For(cut.tiles, 1, [&](int64_t begin, int64_t end_group) {
+    for (int64_t group = begin; group < end_group; ++group) {
+      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
+      const int64_t end = std::min(cut.width, (group + 1) * cut.tile);
+      for (int64_t c = group * cut.tile; c < end; c += kernels::kMergeChannels) {
+        finish(c, std::min<int64_t>(end, c + kernels::kMergeChannels));
+      }
+      for (int64_t block = cut.blocks; block-- > 0;) last_pass(block * cut.tiles + group);
+    }
+  });
+}
+
+/// Whether an output goes past the cache: where it is large. Short runs after which the cache is needed again gain nothing by it.
+inline bool StreamsNorm(const NormCut& norm, int64_t element) {
+  const kernels::ChannelBox& box = norm.cut.box;
+  return box.count() * element >= kernels::kStreamBytes && !(norm.in_groups && box.inner * element % 64 != 0);
 }
 
 inline double ReciprocalDeviation(double variance, float epsilon) { return 1.0 / std::sqrt(variance + static_cast<double>(epsilon)); }

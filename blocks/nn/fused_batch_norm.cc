@@ -31,8 +31,7 @@ constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is"
 constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel is; NDHWC and NCDHW are for rank 5"};
 constexpr Attr<bool> is_training{"is_training", "true", "true: normalise by the batch's own mean and variance; false: by the inputs"};
 
-struct Norm {
-  kernels::ChannelCut cut;
+struct Norm : NormCut {
   NormScratch scratch;  // block mean, distance, square; by position mean, gain, offset
   float epsilon, factor;
   bool training, stream;
@@ -58,8 +57,10 @@ Result<Norm> Plan(PlanContext& ctx) {
   if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
       ", found ", shape);
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
-  Norm norm{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor),
-            ctx.attr(is_training), shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kernels::kStreamBytes};
+  const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
+  const bool training = ctx.attr(is_training);
+  Norm norm{NormCut(box, element, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training, false};
+  norm.stream = StreamsNorm(norm, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 3);
   ctx.set_scratch(norm.scratch.bytes());
@@ -111,20 +112,24 @@ void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t e
   }
 }
 
-/// Training reads x twice and writes y once; inference reads it once.
+/// Training reads x twice, the second time from the cache where it is done in groups, and writes y once; inference reads it once.
 template <class T, int kVersion>
 void Normalize(const Norm& norm, RunContext& ctx) {
   const T* x = ctx.in<T>(P::x).data();
+  auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
+  float* const p[] = {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)};
+  const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
+      {x}, {p[0], p[1], p[2]}, {}, ctx.out<T>(P::y).data(), norm.stream};
+  const auto output = [&](int64_t task) { sweep.Run(norm.cut, task); };
   if (norm.training) {
     const kernels::BlockStatistics blocks(norm.cut, norm.scratch.sum(ctx, 0));
-    ForTasks(ctx, norm.cut, false, [&](int64_t task) { kernels::MeasureTask(norm.cut, task, x, blocks); });
+    TwoPasses(
+        ctx, norm, [&](int64_t task) { kernels::MeasureTask(norm.cut, task, x, blocks); },
+        [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); }, output);
+  } else {
+    ForChannels(ctx, norm.cut, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
+    ForTasks(ctx, norm.cut, false, output);
   }
-  ForChannels(ctx, norm.cut, [&](int64_t first, int64_t end) { (norm.training ? FinishBatch : FinishInference)(norm, ctx, first, end); });
-  auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
-  const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
-      {x}, {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)}, {}, ctx.out<T>(P::y).data(),
-          norm.stream};
-  ForTasks(ctx, norm.cut, norm.training, [&](int64_t task) { sweep.Run(norm.cut, task); });
   if constexpr (kVersion == 3) ctx.out<float>(P::reserve_space_3)[0] = 0;
 }
 

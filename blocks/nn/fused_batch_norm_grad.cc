@@ -27,8 +27,7 @@ constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel i
 constexpr Attr<bool> is_training{"is_training", "true",
     "true: mean and variance are the batch's and depend on x; false: they are constants"};
 
-struct NormGrad {
-  kernels::ChannelCut cut;
+struct NormGrad : NormCut {
   NormScratch scratch;  // block sums of g and g (x - mean); by position: see the parameters of the sweeps
   float epsilon;
   bool training, stream;
@@ -47,8 +46,9 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
-  NormGrad grad{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training),
-                shape.count() * static_cast<int64_t>(ElementSize(ctx.dtype(P::x))) >= kernels::kStreamBytes};
+  const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
+  NormGrad grad{NormCut(box, 2 * element, ctx.attr(is_training)), {}, ctx.attr(epsilon), ctx.attr(is_training), false};
+  grad.stream = StreamsNorm(grad, element);
   grad.scratch = NormScratch(grad.cut, 2, 4);
   ctx.set_scratch(grad.scratch.bytes());
   ctx.set(P::x_backprop, shape);
@@ -87,7 +87,8 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
   }
 }
 
-/// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x, of which the cache saves some.
+/// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x; 3 times where it is done in groups of
+/// channels, which come from the cache in the second pass.
 template <class T>
 void Train(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
@@ -98,12 +99,12 @@ void Train(const NormGrad& grad, RunContext& ctx) {
     sum[1] += v[0] * (v[1] - q[0]);
   };
   const kernels::Sweep<T, float, 2, 1, 2, decltype(add)> sums{{g, x}, {p[0]}, {grad.scratch.sum(ctx, 0), grad.scratch.sum(ctx, 1)}};
-  ForTasks(ctx, grad.cut, false, [&](int64_t task) { sums.Run(grad.cut, task); });
-  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
   auto map = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
   const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{{g, x}, {p[0], p[1], p[2], p[3]}, {}, ctx.out<T>(P::x_backprop).data(),
       grad.stream};
-  ForTasks(ctx, grad.cut, true, [&](int64_t task) { output.Run(grad.cut, task); });
+  TwoPasses(
+      ctx, grad, [&](int64_t task) { sums.Run(grad.cut, task); },
+      [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); }, [&](int64_t task) { output.Run(grad.cut, task); });
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
