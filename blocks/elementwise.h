@@ -13,6 +13,7 @@
 #include "blocks/broadcast.h"
 #include "blocks/kernels/broadcast.h"
 #include "blocks/kernels/elementwise.h"
+#include "blocks/kernels/stream.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -57,8 +58,11 @@ inline constexpr auto RunMap = []<class T>(const NoParameters&, RunContext& ctx)
       return;
     }
   }
+  const bool stream = kernels::IsStreamed(count, sizeof(R)) && static_cast<const void*>(to) != from;
   ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-    kernels::MapElements<Op>(from + begin, to + begin, end - begin);
+    kernels::StreamElements(to + begin, end - begin, sizeof(R), stream, [&](int64_t first, int64_t n, void* piece) {
+      kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
+    });
   });
 };
 
@@ -98,8 +102,12 @@ inline constexpr auto RunPairs = []<class T>(const NoParameters&, RunContext& ct
   const T* right = ctx.in<T>(In<1>{}).data();
   const auto out = ctx.out<T>(Out<0>{});
   T* to = out.data();
-  ctx.workers().For(static_cast<int64_t>(out.size()), GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-    kernels::RowElements<Op, T, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
+  const int64_t count = static_cast<int64_t>(out.size());
+  const bool stream = kernels::IsStreamed(count, sizeof(T)) && to != left && to != right;
+  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+    kernels::StreamElements(to + begin, end - begin, sizeof(T), stream, [&](int64_t first, int64_t n, void* piece) {
+      kernels::RowElements<Op, T, T, 1, 1>(left + begin + first, right + begin + first, static_cast<T*>(piece), n);
+    });
   });
 };
 

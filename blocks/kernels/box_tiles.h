@@ -93,11 +93,9 @@ inline void TransposeLines(const T* in, int64_t in_step, T* out, int64_t out_ste
   for (int i = 0; i < N; ++i) {
     V line[kSquares];
     for (int s = 0; s < kSquares; ++s) line[s] = squares[s][i];
-    Lanes<uint64_t> registers[64 / kLaneBytes];
+    Lanes<T> registers[64 / kLaneBytes];
     std::memcpy(registers, line, 64);
-    for (int k = 0; k < 64 / kLaneBytes; ++k) {
-      StoreLanes<kStream>(reinterpret_cast<uint64_t*>(out + i * out_step) + k * kLanes<uint64_t>, registers[k]);
-    }
+    for (int k = 0; k < 64 / kLaneBytes; ++k) StoreLanes<kStream>(out + i * out_step + k * kLanes<T>, registers[k]);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "blocks/kernels/stream.h"
+
 namespace weft::kernels {
 namespace {
 
@@ -149,10 +151,14 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
                   int64_t begin, int64_t end) {
   const RowFunction row_function = Choose(rows, loops.kind);
   const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
-  if (loops.outer.empty()) {
-    row_function(At(x, x_stands ? 0 : begin, sizes.x), At(y, y_stands ? 0 : begin, sizes.y), At(z, begin, sizes.z), end - begin);
-    return;
-  }
+  const bool stream = IsStreamed(loops.count, sizes.z) && z != x && z != y;
+  // n elements of a row from x_at, y_at and z_at.
+  const auto run = [=](int64_t x_at, int64_t y_at, int64_t z_at, int64_t n) {
+    StreamElements(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {
+      row_function(At(x, x_at + (x_stands ? 0 : first), sizes.x), At(y, y_at + (y_stands ? 0 : first), sizes.y), to, count);
+    });
+  };
+  if (loops.outer.empty()) return run(x_stands ? 0 : begin, y_stands ? 0 : begin, begin, end - begin);
   int64_t row = begin / loops.inner;
   Walk walk(loops, row);
   const GatherFunction gather = loops.inner < kShortRow ? GatherOf(sizes) : nullptr;
@@ -168,7 +174,7 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
       continue;
     }
     const int64_t n = std::min(loops.inner - skip, end - begin);
-    row_function(At(x, walk.x + (x_stands ? 0 : skip), sizes.x), At(y, walk.y + (y_stands ? 0 : skip), sizes.y), At(z, begin, sizes.z), n);
+    run(walk.x + (x_stands ? 0 : skip), walk.y + (y_stands ? 0 : skip), begin, n);
     begin += n;
     ++row;
     walk.Next();
