@@ -32,6 +32,7 @@ TEST_CASE("weft bench gives a JSON line for each kernel case", "[cli][bench]") {
     CHECK(line.at("min_ms").get<double>() > 0);
     CHECK(line.at("median_ms").get<double>() >= line.at("min_ms").get<double>());
     CHECK(line.at("share").get<double>() > 0);
+    CHECK(line.at("read_gb_per_s").get<double>() > 0);
   }
   CHECK(lines[0].at("case") == "BiasAddGrad.8x7x7x2048.NHWC");
   // Which limit is the nearer one depends on the machine and on what else it does.
@@ -64,12 +65,17 @@ TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]"
     CHECK(lines[0].at("best_step_us").get<double>() > 0);
     CHECK(lines[0].at("steps_per_s").get<double>() > 0);
     CHECK(lines[0].at("bytes").get<double>() > 0);
+    CHECK(lines[0].at("load_ms").get<double>() > 0);
+    CHECK(lines[0].at("plan_ms").get<double>() > 0);
+    const Json& memory = lines[0].at("memory");
+    CHECK(memory.at("live_bytes").get<int64_t>() <= memory.at("arena_bytes").get<int64_t>());
+    CHECK(memory.at("result_bytes").get<int64_t>() > 0);
   }
 }
 
 TEST_CASE("weft bench prints a table for people", "[cli][bench]") {
   CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("GFLOP/s") && Contains("share of the machine's limit"));
-  CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("memory:"));
+  CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("their lower bound") && Contains("planned in"));
 }
 
 TEST_CASE("weft bench refuses wrong pages, cases and options", "[cli][bench]") {
