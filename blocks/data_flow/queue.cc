@@ -16,6 +16,7 @@ class FifoStore final : public QueueStore {
     return element;
   }
   void Return(QueueElement element) override { elements_.push_front(std::move(element)); }
+  std::vector<QueueElement> Elements() const override { return {elements_.begin(), elements_.end()}; }
 
  private:
   std::deque<QueueElement> elements_;
@@ -165,6 +166,59 @@ Status Queue::Close(bool cancel_pending) {
 int64_t Queue::size() const {
   std::lock_guard lock(mutex_);
   return store_->size();
+}
+
+Status Queue::Save(StateWriter& out) const {
+  std::vector<QueueElement> elements;
+  {
+    std::lock_guard lock(mutex_);
+    out.PutText(spec_.block);
+    out.Put(closed_);
+    elements = store_->Elements();
+  }
+  out.Put(elements.size());
+  for (const QueueElement& element : elements) {
+    out.Put(element.size());
+    for (const Tensor& component : element) WEFT_RETURN_IF_ERROR(out.PutTensor(component));
+  }
+  return {};
+}
+
+Status Queue::CheckElement(const QueueElement& element) const {
+  DTypes types;
+  for (const Tensor& component : element) types.push_back(component.dtype());
+  WEFT_RETURN_IF_ERROR(CheckTypes(types));
+  for (size_t c = 0; c < element.size(); ++c) WEFT_RETURN_IF_ERROR(CheckShape(static_cast<int>(c), element[c].shape()));
+  return {};
+}
+
+Result<std::function<void()>> Queue::Load(StateReader& in) {
+  WEFT_ASSIGN_OR_RETURN(const std::string block, in.Text());
+  if (block != spec_.block) return InvalidArgument("needs the state of a ", spec_.block, ", found that of a ", block);
+  WEFT_ASSIGN_OR_RETURN(const uint64_t closed, in.NumberUpTo(1));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.Number());
+  std::vector<QueueElement> elements;
+  for (uint64_t i = 0; i < count; ++i) {
+    WEFT_ASSIGN_OR_RETURN(const uint64_t components, in.NumberUpTo(spec_.types.size()));
+    QueueElement& element = elements.emplace_back();
+    for (uint64_t c = 0; c < components; ++c) {
+      WEFT_ASSIGN_OR_RETURN(Tensor component, in.ReadTensor());
+      element.push_back(std::move(component));
+    }
+    WEFT_RETURN_IF_ERROR(CheckElement(element));
+  }
+  if (spec_.capacity >= 0 && static_cast<int64_t>(count) > spec_.capacity) {
+    return InvalidArgument("needs a queue with room for ", count, " elements, found one of capacity ", spec_.capacity);
+  }
+  return std::function<void()>([this, elements = std::move(elements), closed]() mutable { Replace(std::move(elements), closed != 0); });
+}
+
+void Queue::Replace(std::vector<QueueElement> elements, bool closed) {
+  std::lock_guard lock(mutex_);
+  while (store_->size() > 0) store_->Take();
+  for (QueueElement& element : elements) store_->Add(std::move(element));
+  closed_ = closed;
+  changed_.notify_all();
 }
 
 }  // namespace weft::blocks

@@ -10,6 +10,7 @@
 
 #include "weft/block/attr.h"
 #include "weft/block/services.h"
+#include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 
@@ -25,6 +26,8 @@ class QueueStore {
   virtual QueueElement Take() = 0;
   /// Puts back the element that Take gave last and that was not put back yet.
   virtual void Return(QueueElement element) = 0;
+  /// All elements, in an order that Add brings back.
+  virtual std::vector<QueueElement> Elements() const = 0;
   /// How many elements may not be taken while the queue is open.
   virtual int64_t held_back() const { return 0; }
 };
@@ -41,7 +44,7 @@ struct QueueSpec {
 };
 
 /// Thread-safe. Those who wait are served in the order they came.
-class Queue final : public Resource {
+class Queue final : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "queue";
 
@@ -69,6 +72,10 @@ class Queue final : public Resource {
   Status Close(bool cancel_pending);
   int64_t size() const;
 
+  Status Save(StateWriter& out) const override;
+  Result<std::function<void()>> Load(StateReader& in) override;
+  void Reset() override { Replace({}, false); }
+
  private:
   class Turn;
 
@@ -79,6 +86,9 @@ class Queue final : public Resource {
   Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                  std::vector<QueueElement>& taken);
   void PutBack(std::vector<QueueElement>& elements);
+  void Replace(std::vector<QueueElement> elements, bool closed);
+  /// Whether an element that was saved may be in this queue.
+  Status CheckElement(const QueueElement& element) const;
   Status ClosedError() const;
 
   const QueueSpec spec_;

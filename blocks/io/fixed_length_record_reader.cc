@@ -56,6 +56,25 @@ class FixedLengthSource final : public RecordSource {
     ahead_ = {};
   }
 
+  void Save(StateWriter& out) const override {
+    out.PutText(name_);
+    out.PutSigned(records_);
+  }
+
+  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
+    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, in.files().Resolve(name, Files::Access::kRead));
+    auto source = std::make_unique<FixedLengthSource>(layout_);
+    WEFT_RETURN_IF_ERROR(source->Start(name, path));
+    FileRecord record;
+    while (source->records_ < records) {
+      WEFT_ASSIGN_OR_RETURN(const bool found, source->Next(record));
+      if (!found) return DataLoss("needs ", records, " records in '", name, "', found ", source->records_);
+    }
+    return std::unique_ptr<RecordSource>(std::move(source));
+  }
+
  private:
   const RecordLayout layout_;
   std::unique_ptr<ByteStream> stream_;

@@ -41,22 +41,18 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
   const std::string& text = name.values<std::string>()[0];
   WEFT_ASSIGN_OR_RETURN(std::filesystem::path path, services.files->Resolve(text, Files::Access::kRead));
   Status status = source_->Start(text, path);
-  in_file_ = status.ok();
-  if (!in_file_) source_->Stop();
+  if (!status.ok()) source_->Stop();
+  set_in_file(status.ok());
   return status;
 }
 
 Result<bool> RecordReader::NextRecord(FileRecord& record) {
   WEFT_ASSIGN_OR_RETURN(const bool found, source_->Next(record));
+  if (!found) source_->Stop();
   std::lock_guard lock(mutex_);
-  if (found) {
-    ++records_produced_;
-    return true;
-  }
-  ++files_completed_;
-  source_->Stop();
-  in_file_ = false;
-  return false;
+  in_file_ = found;
+  ++(found ? records_produced_ : files_completed_);
+  return found;
 }
 
 Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
@@ -90,11 +86,54 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
 Status RecordReader::Reset(const Services& services) {
   Use use(*this);
   WEFT_RETURN_IF_ERROR(use.Begin(services));
-  source_->Stop();
-  in_file_ = false;
-  std::lock_guard lock(mutex_);
-  records_produced_ = files_completed_ = 0;
+  Reset();
   return {};
+}
+
+void RecordReader::Reset() {
+  source_->Stop();
+  std::lock_guard lock(mutex_);
+  in_file_ = false;
+  records_produced_ = files_completed_ = 0;
+}
+
+void RecordReader::set_in_file(bool in_file) {
+  std::lock_guard lock(mutex_);
+  in_file_ = in_file;
+}
+
+Status RecordReader::Save(StateWriter& out) const {
+  std::lock_guard lock(mutex_);
+  // One that waits for the name of a file is in none.
+  if (in_use_ && in_file_) return FailedPrecondition("needs a reader that no run reads from, found one in use");
+  out.PutText(block_);
+  out.PutSigned(records_produced_);
+  out.PutSigned(files_completed_);
+  out.Put(in_file_);
+  if (in_file_) source_->Save(out);
+  return {};
+}
+
+Result<std::function<void()>> RecordReader::Load(StateReader& in) {
+  WEFT_ASSIGN_OR_RETURN(const std::string block, in.Text());
+  if (block != block_) return InvalidArgument("needs the state of a ", block_, ", found that of a ", block);
+  WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.NumberUpTo(INT64_MAX / 2));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t files, in.NumberUpTo(INT64_MAX / 2));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t in_file, in.NumberUpTo(1));
+  std::shared_ptr<RecordSource> source;
+  if (in_file != 0) {
+    WEFT_ASSIGN_OR_RETURN(source, source_->Load(in));
+  }
+  std::lock_guard lock(mutex_);
+  if (in_use_) return FailedPrecondition("needs a reader that no run reads from, found one in use");
+  return std::function<void()>([this, records, files, source]() mutable {
+    Reset();
+    std::lock_guard lock(mutex_);
+    records_produced_ = static_cast<int64_t>(records);
+    files_completed_ = static_cast<int64_t>(files);
+    in_file_ = source != nullptr;
+    if (source != nullptr) source_ = std::move(source);
+  });
 }
 
 int64_t RecordReader::records_produced() const {

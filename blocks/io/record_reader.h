@@ -8,6 +8,7 @@
 
 #include "blocks/data_flow/queue.h"
 #include "weft/block/services.h"
+#include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 
@@ -25,10 +26,14 @@ class RecordSource {
   virtual Result<bool> Next(FileRecord& record) = 0;
   /// Lets go of the file.
   virtual void Stop() = 0;
+  /// The file that it is in and where; only called between Start and Stop.
+  virtual void Save(StateWriter& out) const = 0;
+  /// Another source, as this one was when it was saved; opens the file again. This one stays as it is.
+  virtual Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const = 0;
 };
 
 /// Thread-safe; records are read one call after another.
-class RecordReader final : public Resource {
+class RecordReader final : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "reader";
   RecordReader(std::string block, std::unique_ptr<RecordSource> source) : block_(std::move(block)), source_(std::move(source)) {}
@@ -46,21 +51,26 @@ class RecordReader final : public Resource {
   int64_t records_produced() const;
   int64_t files_completed() const;
 
+  Status Save(StateWriter& out) const override;
+  Result<std::function<void()>> Load(StateReader& in) override;
+  void Reset() override;
+
  private:
   class Use;
 
   Status StartNextFile(Queue& names, const Services& services);
   /// False at the end of the file, which is then completed.
   Result<bool> NextRecord(FileRecord& record);
+  void set_in_file(bool in_file);
 
   const std::string block_;
-  mutable std::mutex mutex_;  // of the members up to changed_; never held while the source reads or the queue is waited for
+  mutable std::mutex mutex_;  // of the members up to in_file_; never held while the source reads or the queue is waited for
   bool in_use_ = false;
   int64_t records_produced_ = 0, files_completed_ = 0;
   std::condition_variable changed_;
+  bool in_file_ = false;  // changed by the thread that set in_use_ alone
   // Of the thread that set in_use_.
-  std::unique_ptr<RecordSource> source_;
-  bool in_file_ = false;
+  std::shared_ptr<RecordSource> source_;
 };
 
 }  // namespace weft::blocks

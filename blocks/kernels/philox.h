@@ -36,6 +36,16 @@ class Philox {
     return words;
   }
 
+  /// All that the stream is: the counter's words, then the key's.
+  using State = std::array<uint32_t, 6>;
+  State state() const { return {counter_[0], counter_[1], counter_[2], counter_[3], key_[0], key_[1]}; }
+  static Philox Of(const State& state) {
+    Philox philox;
+    philox.counter_ = {state[0], state[1], state[2], state[3]};
+    philox.key_ = {state[4], state[5]};
+    return philox;
+  }
+
   /// Leaves out some groups.
   void Skip(uint64_t groups) {
     const uint64_t low = Low() + groups;

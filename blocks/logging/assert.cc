@@ -3,6 +3,7 @@
 
 #include "blocks/logging/tensor_text.h"
 #include "weft/block/block.h"
+#include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 namespace {
@@ -50,7 +51,7 @@ struct Printed {
 };
 
 /// How often a block has printed. Thread-safe.
-class Counter : public Resource {
+class Counter : public Resource, public StoredState {
  public:
   std::string_view kind() const override { return "print counter"; }
   /// Whether this time is among the first `most`.
@@ -59,8 +60,24 @@ class Counter : public Resource {
     return most < 0 || count_++ < most;
   }
 
+  Status Save(StateWriter& out) const override {
+    std::lock_guard lock(mutex_);
+    out.PutSigned(count_);
+    return {};
+  }
+  Result<std::function<void()>> Load(StateReader& in) override {
+    WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.NumberUpTo(INT64_MAX / 2));
+    return std::function<void()>([this, count] { Set(static_cast<int64_t>(count)); });
+  }
+  void Reset() override { Set(0); }
+
  private:
-  std::mutex mutex_;
+  void Set(int64_t count) {
+    std::lock_guard lock(mutex_);
+    count_ = count;
+  }
+
+  mutable std::mutex mutex_;
   int64_t count_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "blocks/kernels/max_pool.h"
 #include "blocks/kernels/pooling_sequence.h"
 #include "weft/block/block.h"
+#include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 namespace {
@@ -80,22 +81,37 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 /// The seeds of a block that was given none, and how often it has drawn.
-class Draws : public Resource {
+class Draws : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "seeds of fractional pooling";
   std::string_view kind() const override { return kKind; }
 
   kernels::Philox Next(const Parameters& p) {
     if (p.seed != 0 || p.seed2 != 0) return {static_cast<uint64_t>(p.seed), static_cast<uint64_t>(p.seed2)};
-    return {seed_, p.deterministic ? 0 : runs_.fetch_add(1, std::memory_order_relaxed)};
+    return {seed_.load(std::memory_order_relaxed), p.deterministic ? 0 : runs_.fetch_add(1, std::memory_order_relaxed)};
   }
+
+  Status Save(StateWriter& out) const override {
+    out.Put(seed_.load(std::memory_order_relaxed));
+    out.Put(runs_.load(std::memory_order_relaxed));
+    return {};
+  }
+  Result<std::function<void()>> Load(StateReader& in) override {
+    WEFT_ASSIGN_OR_RETURN(const uint64_t seed, in.Number());
+    WEFT_ASSIGN_OR_RETURN(const uint64_t runs, in.Number());
+    return std::function<void()>([this, seed, runs] {
+      seed_.store(seed, std::memory_order_relaxed);
+      runs_.store(runs, std::memory_order_relaxed);
+    });
+  }
+  void Reset() override { runs_.store(0, std::memory_order_relaxed); }
 
  private:
   static uint64_t ByChance() {
     std::random_device device;
     return uint64_t{device()} << 32 | device();
   }
-  const uint64_t seed_ = ByChance();
+  std::atomic<uint64_t> seed_{ByChance()};
   std::atomic<uint64_t> runs_{0};
 };
 constexpr auto Bind = [](const Parameters&, BindContext& ctx) {

@@ -12,6 +12,21 @@ uint64_t ByChance() {
 
 }  // namespace
 
+Status RandomStream::Save(StateWriter& out) const {
+  std::lock_guard lock(mutex_);
+  for (uint32_t word : next_.state()) out.Put(word);
+  return {};
+}
+
+Result<std::function<void()>> RandomStream::Load(StateReader& in) {
+  kernels::Philox::State state{};
+  for (uint32_t& word : state) {
+    WEFT_ASSIGN_OR_RETURN(const uint64_t number, in.NumberUpTo(UINT32_MAX));
+    word = static_cast<uint32_t>(number);
+  }
+  return std::function<void()>([this, state] { Set(kernels::Philox::Of(state)); });
+}
+
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx) {
   return ctx.Own([&]() -> Result<ResourceHandle> {
     const bool by_chance = seeds.seed == 0 && seeds.seed2 == 0;

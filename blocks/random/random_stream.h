@@ -5,15 +5,16 @@
 
 #include "blocks/kernels/philox.h"
 #include "weft/block/context.h"
+#include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 
 /// Lives in the page's scope and goes on from run to run. Thread-safe.
-class RandomStream : public Resource {
+class RandomStream : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "random stream";
 
-  explicit RandomStream(kernels::Philox start) : next_(start) {}
+  explicit RandomStream(kernels::Philox start) : start_(start), next_(start) {}
   std::string_view kind() const override { return kKind; }
 
   /// A stretch for `count` numbers. As in TensorFlow 256 groups are set aside for each, enough for any distribution.
@@ -25,8 +26,18 @@ class RandomStream : public Resource {
     return stretch;
   }
 
+  Status Save(StateWriter& out) const override;
+  Result<std::function<void()>> Load(StateReader& in) override;
+  void Reset() override { Set(start_); }
+
  private:
-  std::mutex mutex_;
+  void Set(kernels::Philox next) {
+    std::lock_guard lock(mutex_);
+    next_ = next;
+  }
+
+  const kernels::Philox start_;
+  mutable std::mutex mutex_;
   kernels::Philox next_;
 };
 

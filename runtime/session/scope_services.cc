@@ -1,5 +1,7 @@
 #include "runtime/session/scope_services.h"
 
+#include "runtime/session/scope_state.h"
+
 #include <system_error>
 
 namespace weft {
@@ -37,8 +39,9 @@ Result<fs::path> ScopeFiles::Resolve(std::string_view name, Access) const {
   return resolved;
 }
 
-ScopeWaiter::Running::Running(Scope& scope) : scope_(scope) {
-  std::lock_guard lock(scope_.stall_mutex_);
+ScopeWaiter::Running::Running(Scope& scope, const PoolWorkers& workers) : scope_(scope) {
+  std::unique_lock lock(scope_.stall_mutex_);
+  while (scope_.holds_ > 0 && !workers.Stopped()) scope_.runs_changed_.wait_for(lock, kSlice);
   ++scope_.running_;
   ++scope_.progress_;
 }
@@ -46,6 +49,7 @@ ScopeWaiter::Running::Running(Scope& scope) : scope_(scope) {
 ScopeWaiter::Running::~Running() {
   std::lock_guard lock(scope_.stall_mutex_);
   --scope_.running_;
+  if (scope_.holds_ > 0) scope_.runs_changed_.notify_all();
 }
 
 Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, FunctionRef<bool()> ready, int64_t timeout_ms,
@@ -124,6 +128,12 @@ Result<ResourceHandle> ScopeBinder::FindOrMake(std::string key, const Factory& m
   std::lock_guard lock(scope_.resources_mutex_);
   if (auto it = scope_.resources_.find(key); it != scope_.resources_.end()) return it->second;
   WEFT_ASSIGN_OR_RETURN(ResourceHandle made, make());
+  if (auto saved = scope_.restored_.find(key); saved != scope_.restored_.end()) {
+    auto change = LoadResource(*made, saved->second.kind, saved->second.state, scope_);
+    if (!change.ok()) return Status(change.status().code(), Cat("the restored snapshot does not fit: ", change.status().message()));
+    (*change)();
+    scope_.restored_.erase(saved);
+  }
   scope_.resources_.emplace(std::move(key), made);
   return made;
 }

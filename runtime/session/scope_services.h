@@ -3,7 +3,7 @@
 
 #include "runtime/session/thread_pool.h"
 #include "weft/block/named_bind.h"
-#include "weft/session/scope.h"
+#include "weft/session/session.h"
 
 namespace weft {
 
@@ -27,7 +27,8 @@ class ScopeWaiter final : public Waiter {
   /// Counts a run of the scope while it lives.
   class Running {
    public:
-    explicit Running(Scope& scope);
+    /// Waits while the scope's state is saved or restored, or until the run shall end.
+    Running(Scope& scope, const PoolWorkers& workers);
     ~Running();
     Running(const Running&) = delete;
 
@@ -66,11 +67,15 @@ class Turn {
 class ScopeLog final : public Log {
  public:
   explicit ScopeLog(const std::function<void(std::string_view)>& print) : print_(print) {}
+  /// Of the run that begins; null for none.
+  void set_observer(Observer* observer) { observer_ = observer; }
   void Print(std::string_view text) override {
     if (print_) print_(text);
+    if (observer_ != nullptr) observer_->OnPrint(text);
   }
 
  private:
+  Observer* observer_ = nullptr;
   const std::function<void(std::string_view)>& print_;
 };
 

@@ -77,6 +77,7 @@ Status Executor::StartTogether(const std::vector<int>& variables, const RunOptio
   }
   Executor start(scope_, edition_, spec, Keep::kAsked, cancelled_);
   start.workers_.set_deadline(options.deadline);
+  start.log_.set_observer(options.observer);
   WEFT_RETURN_IF_ERROR(start.RunStarted(1, {}));
   for (int v : variables) {
     const Node& node = graph_.node(graph_.variables()[v]);

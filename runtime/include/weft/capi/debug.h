@@ -5,11 +5,88 @@
 #ifndef WEFT_CAPI_DEBUG_H_
 #define WEFT_CAPI_DEBUG_H_
 
-#include "weft/capi/session.h"
+#include "weft/capi/result.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** A place or a value at which the runs of a session are paused. */
+typedef struct weft_breakpoint weft_breakpoint;
+
+enum {
+  WEFT_BREAK_BEFORE = 0,     /* before the block runs */
+  WEFT_BREAK_NOT_FINITE = 1, /* after a block, where a floating or complex output holds a NaN or an infinity */
+  WEFT_BREAK_CONDITION = 2   /* where the condition holds: after the block whose value it compares, or before a run's first block */
+};
+
+typedef struct weft_breakpoint_options {
+  uint32_t size;
+  int32_t kind;          /* WEFT_BREAK_BEFORE ... */
+  const char* block;     /* BEFORE: needed; NOT_FINITE: NULL for any */
+  const char* port;      /* NOT_FINITE: NULL for any output */
+  const char* condition; /* CONDITION: "run >= 100", "loss.output < 0.5", "w.ref[0][2] == 0"; without indices any element does */
+  uint64_t from_hit;     /* pauses from this time on that it comes true; 0 means 1 */
+  uint32_t once;         /* not 0: off after its first pause */
+  uint32_t reserved;
+} weft_breakpoint_options;
+#define WEFT_BREAKPOINT_OPTIONS_INIT {sizeof(weft_breakpoint_options), 0, NULL, NULL, NULL, 0, 0, 0}
+
+typedef struct weft_breakpoint_info {
+  uint32_t size;
+  uint32_t enabled;  /* not 0: on */
+  uint64_t hits;     /* times that it came true */
+  uint32_t paused;   /* not 0: the session is paused by it */
+  uint32_t reserved;
+} weft_breakpoint_info;
+#define WEFT_BREAKPOINT_INFO_INIT {sizeof(weft_breakpoint_info), 0, 0, 0, 0}
+
+/**
+ * Adds a breakpoint; the run that goes on meets it, too. While the session is paused by one, weft_session_paused_at says where and why,
+ * values of the run can be looked at, and weft_session_resume goes on.
+ * Errors: WEFT_NOT_FOUND for a block, port or value that the page has not; WEFT_INVALID_ARGUMENT for a condition that is none, or of what
+ * has no real numbers. Owner: the caller, of `breakpoint`. Threads: any.
+ */
+WEFT_API weft_status weft_session_break(weft_session* session, const weft_breakpoint_options* options, weft_breakpoint** breakpoint,
+                                        weft_diagnostics** problems);
+
+/**
+ * Removes the breakpoint. A run that is paused by it stays so.
+ * Errors: none. Owner: takes the handle. Threads: any.
+ */
+WEFT_API weft_status weft_breakpoint_close(weft_breakpoint* breakpoint);
+
+/**
+ * Turns it on (not 0) or off.
+ * Errors: none. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_breakpoint_enable(weft_breakpoint* breakpoint, int32_t enabled, weft_diagnostics** problems);
+
+/**
+ * Fills in how it is.
+ * Errors: none. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_breakpoint_get_info(weft_breakpoint* breakpoint, weft_breakpoint_info* info, weft_diagnostics** problems);
+
+/**
+ * For debuggers that may be lost: from now on the session's breakpoints hold, and its runs stay paused for whatever reason, only for
+ * lease_ms from now or from the last weft_session_heartbeat. Then the breakpoints are off and a paused run goes on. 0: for ever.
+ * Errors: WEFT_INVALID_ARGUMENT for a negative time. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_session_lease(weft_session* session, int64_t lease_ms, weft_diagnostics** problems);
+
+/**
+ * The lease begins anew.
+ * Errors: WEFT_FAILED_PRECONDITION where there is none, or it is over. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_session_heartbeat(weft_session* session, weft_diagnostics** problems);
+
+/**
+ * While the session is paused within a run: a copy of a value as that run has computed it so far, by its name (convention 12).
+ * Errors: WEFT_FAILED_PRECONDITION where it is not paused there, or the value is not computed yet or not kept; WEFT_NOT_FOUND,
+ * WEFT_INVALID_ARGUMENT and WEFT_OUT_OF_RANGE for the name. Owner: the caller, of `view`. Threads: any.
+ */
+WEFT_API weft_status weft_session_look(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
 
 #ifdef __cplusplus
 }

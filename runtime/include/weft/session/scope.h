@@ -78,6 +78,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
  private:
   friend class Executor;
+  friend class ScopeState;
   friend void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics);
   friend class ScopeWaiter;
   friend class ScopeFiles;
@@ -111,9 +112,17 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
   std::mutex resources_mutex_;
   std::map<std::string, ResourceHandle, std::less<>> resources_;
+  struct RestoredState {
+    std::string kind, state;
+  };
+  std::map<std::string, RestoredState, std::less<>> restored_;  // by the same keys: what a snapshot holds for resources not made yet
 
   std::mutex stall_mutex_;
   int running_ = 0, waiting_ = 0;
+  int paused_ = 0;  // of those that run, held up by their observers
+  int holds_ = 0;   // while not 0, no run begins: the scope's state is saved or restored
+  std::condition_variable runs_changed_;
+  std::atomic<uint64_t> plans_{0};  // made by executors, to number them
   uint64_t progress_ = 0;  // counts runs that began and waits that ended
 };
 

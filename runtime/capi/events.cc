@@ -1,0 +1,239 @@
+// Events: queues, callbacks, and what of a session feeds them.
+#include <algorithm>
+
+#include "runtime/capi/watching.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+namespace weft::capi {
+
+Breakpoints& Watching::breakpoints() {
+  std::lock_guard lock(mutex_);
+  if (breakpoints_ == nullptr) {
+    breakpoints_ = std::make_shared<Breakpoints>(runner_);
+    runner_.AddListener(breakpoints_);
+  }
+  return *breakpoints_;
+}
+
+Subscriptions& Watching::subscriptions() {
+  std::lock_guard lock(mutex_);
+  return SubscriptionsLocked();
+}
+
+Subscriptions& Watching::SubscriptionsLocked() {
+  if (subscriptions_ == nullptr) {
+    subscriptions_ = std::make_shared<Subscriptions>(runner_);
+    runner_.AddListener(subscriptions_);
+  }
+  return *subscriptions_;
+}
+
+// Called with the lock held.
+void Watching::AddFeed(EventOptions options) {
+  Feed feed{options.queue.get(), nullptr, (options.kinds & MaskOf(EventKind::kProgress)) != 0};
+  feed.feed = std::make_shared<EventFeed>(runner_.session(), std::move(options));
+  runner_.AddListener(feed.feed);
+  if (feed.steps) runner_.Attend(1);
+  feeds_.push_back(std::move(feed));
+}
+
+// Called with the lock held.
+void Watching::DropFeed(std::vector<Feed>::iterator feed) {
+  runner_.RemoveListener(feed->feed.get());
+  if (feed->steps) runner_.Attend(-1);
+  feeds_.erase(feed);
+}
+
+Status Watching::AddQueue(const std::shared_ptr<EventQueue>& queue, EventMask kinds, uint64_t source) {
+  std::lock_guard lock(mutex_);
+  if (std::any_of(feeds_.begin(), feeds_.end(), [&](const Feed& feed) { return feed.queue == queue.get(); })) {
+    return AlreadyExists("the session feeds this queue already").WithHint("remove it first");
+  }
+  EventOptions options;
+  options.kinds = kinds;
+  options.source = source;
+  options.queue = queue;
+  AddFeed(std::move(options));
+  if ((kinds & MaskOf(EventKind::kValues)) != 0) SubscriptionsLocked().Notify(queue, source);
+  feeds_.back().feed->OnState(runner_.state());
+  return {};
+}
+
+Status Watching::RemoveQueue(const EventQueue* queue) {
+  std::lock_guard lock(mutex_);
+  auto feed = std::find_if(feeds_.begin(), feeds_.end(), [&](const Feed& one) { return one.queue == queue; });
+  if (feed == feeds_.end()) return NotFound("the session does not feed this queue");
+  DropFeed(feed);
+  if (subscriptions_ != nullptr) subscriptions_->Unnotify(queue);
+  return {};
+}
+
+void Watching::SetCallback(std::function<void(const Event&)> callback, EventMask kinds, std::chrono::nanoseconds interval) {
+  std::lock_guard lock(mutex_);
+  auto feed = std::find_if(feeds_.begin(), feeds_.end(), [](const Feed& one) { return one.queue == nullptr; });
+  if (feed != feeds_.end()) DropFeed(feed);
+  if (subscriptions_ != nullptr) subscriptions_->SetReady({});
+  if (!callback) return;
+  if ((kinds & MaskOf(EventKind::kValues)) != 0) {
+    SubscriptionsLocked().SetReady([callback](uint64_t run) {
+      Event event;
+      event.kind = EventKind::kValues;
+      event.run = run;
+      callback(event);
+    });
+  }
+  EventOptions options;
+  options.kinds = kinds;
+  options.callback = std::move(callback);
+  options.progress_interval = interval;
+  AddFeed(std::move(options));
+}
+
+}  // namespace weft::capi
+
+namespace {
+
+constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000;
+constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+static_assert(kAllEvents == WEFT_ALL_EVENTS && kEventKinds == WEFT_EVENT_KINDS);
+static_assert(static_cast<int32_t>(EventKind::kGap) == WEFT_EVENT_GAP && static_cast<int32_t>(EventKind::kPrint) == WEFT_EVENT_PRINT);
+static_assert(static_cast<int32_t>(Progress::kCancelled) == WEFT_ENDED_CANCELLED && static_cast<int32_t>(Progress::kBegan) == WEFT_BEGAN);
+
+Status CheckKinds(uint32_t kinds) {
+  if (kinds != 0 && (kinds & ~WEFT_ALL_EVENTS) == 0) return {};
+  return InvalidArgument("needs some of the kinds of events, at most WEFT_ALL_EVENTS, found ", kinds).WithPort("kinds");
+}
+
+/// Texts stay the event's.
+weft_event ToC(const Event& event) {
+  weft_event filled = WEFT_EVENT_INIT;
+  filled.kind = static_cast<int32_t>(event.kind);
+  filled.seq = event.seq;
+  filled.source = event.source;
+  filled.t_ns = event.t_ns;
+  filled.run = event.run;
+  filled.merged = event.merged;
+  filled.fraction = event.fraction;
+  filled.progress = static_cast<int32_t>(event.progress);
+  filled.state = static_cast<int32_t>(event.state.state);
+  filled.pause_reason = static_cast<int32_t>(event.state.reason);
+  filled.code = CodeOf(event.status);
+  filled.page = event.page.c_str();
+  filled.session = event.session.c_str();
+  filled.block = event.block.c_str();
+  filled.port = event.port.c_str();
+  filled.pointer = event.status.place().pointer.c_str();
+  filled.hint = event.status.hint().c_str();
+  filled.text = event.text.c_str();
+  if (!event.status.ok()) filled.text = event.status.message().c_str();
+  if (event.kind == EventKind::kState) filled.text = event.state.detail.c_str();
+  std::copy(event.dropped.begin(), event.dropped.end(), filled.dropped);
+  return filled;
+}
+
+}  // namespace
+
+weft_status weft_events_open(const weft_events_options* options, weft_events** events, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(events, "events"));
+    *events = nullptr;
+    weft_events_options known = WEFT_EVENTS_OPTIONS_INIT;
+    WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_events_options"));
+    EventQueueOptions limits;
+    if (known.most_events > 0) limits.most_events = known.most_events;
+    if (known.most_bytes > 0) limits.most_bytes = known.most_bytes;
+    return Give(std::make_shared<EventsObject>(limits), events);
+  });
+}
+
+weft_status weft_events_close(weft_events* events) {
+  return Guard(nullptr, [&]() -> Status {
+    if (events == nullptr) return {};
+    WEFT_ASSIGN_OR_RETURN(auto object, Close(events));
+    object->queue->Interrupt();
+    return {};
+  });
+}
+
+weft_status weft_events_add(weft_events* events, weft_session* session, uint32_t kinds, uint64_t source, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(auto fed, Find(session));
+    WEFT_RETURN_IF_ERROR(CheckKinds(kinds));
+    return fed->watching->AddQueue(object->queue, kinds, source);
+  });
+}
+
+weft_status weft_events_remove(weft_events* events, weft_session* session, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(auto fed, Find(session));
+    return fed->watching->RemoveQueue(object->queue.get());
+  });
+}
+
+weft_status weft_events_poll(weft_events* events, weft_event* array, size_t capacity, size_t* count, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(count, "count"));
+    *count = 0;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(const size_t stride, StrideOf(array, capacity, "weft_event"));
+    std::lock_guard lock(object->mutex);
+    object->polled = object->queue->Poll(capacity);
+    for (size_t i = 0; i < object->polled.size(); ++i) FillElement(array, stride, i, ToC(object->polled[i]));
+    *count = object->polled.size();
+    return {};
+  });
+}
+
+weft_status weft_events_wait(weft_events* events, int64_t timeout_ms, int32_t* ready, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    if (ready != nullptr) *ready = 0;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    // The queue alone is held: a close of the handle ends the wait.
+    const std::shared_ptr<EventQueue> queue = object->queue;
+    object.reset();
+    const bool has = queue->Wait(std::chrono::milliseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestMs)));
+    if (ready != nullptr) *ready = has ? 1 : 0;
+    return {};
+  });
+}
+
+weft_status weft_events_interrupt(weft_events* events, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    object->queue->Interrupt();
+    return {};
+  });
+}
+
+weft_status weft_events_fd(weft_events* events, int32_t* fd, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(fd, "fd"));
+    *fd = -1;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(*fd, object->queue->fd());
+    return {};
+  });
+}
+
+weft_status weft_session_on_event(weft_session* session, weft_event_callback callback, void* user, uint32_t kinds, int64_t interval_ns,
+                                  weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    if (callback == nullptr) {
+      object->watching->SetCallback({}, 0, kProgressInterval);
+      return {};
+    }
+    WEFT_RETURN_IF_ERROR(CheckKinds(kinds));
+    const std::chrono::nanoseconds interval = interval_ns == 0 ? kProgressInterval : std::chrono::nanoseconds(std::max<int64_t>(interval_ns, 0));
+    auto call = [callback, user](const Event& event) {
+      const weft_event filled = ToC(event);
+      callback(user, &filled);
+    };
+    object->watching->SetCallback(std::move(call), kinds, interval);
+    return {};
+  });
+}
