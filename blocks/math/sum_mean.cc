@@ -3,6 +3,7 @@
 
 #include "blocks/kernels/spread.h"
 #include "blocks/kernels/sum.h"
+#include "blocks/pieces.h"
 #include "blocks/reduction.h"
 
 namespace weft::blocks {
@@ -19,6 +20,11 @@ constexpr auto RunMean = []<class T>(const kernels::ReduceLayout& layout, RunCon
   T* to = ctx.out<T>(output).data();
   if constexpr (Integer<T>) kernels::Reduce<kernels::IntegerMeanOf<T>>(layout, from, to, ctx.scratch().data(), ctx.workers());
   else kernels::ReduceSum(layout, from, to, ctx.scratch().data(), ctx.workers(), kernels::MeanDivisor<T>(layout.count));
+};
+
+constexpr auto SumFor = []<class T>(const kernels::ReduceLayout&) { return kernels::SumOf<T>{}; };
+constexpr auto MeanFor = []<class T>(const kernels::ReduceLayout& layout) {
+  return kernels::SumOf<T>{kernels::MeanDivisor<T>(layout.count)};
 };
 
 template <bool kMean>
@@ -93,27 +99,30 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef Sum() {
-  return Block("Sum", "Adds the elements along some axes.")
-      .Details("Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.")
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(SpreadGradient<false>)
-      .Kernel(reduction::Plan, RunSum);
+  BlockDef def = Block("Sum", "Adds the elements along some axes.")
+                     .Details("Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.")
+                     .Ports(input, axis, output)
+                     .Attrs(keep_dims)
+                     .Types("T", kNumbers)
+                     .Types("Tidx", kIndices)
+                     .ShapedBy(axis)
+                     .Gradient(SpreadGradient<false>)
+                     .Kernel(reduction::Plan, RunSum);
+  return InPieces(std::move(def), SumFor);
 }
 
 BlockDef Mean() {
-  return Block("Mean", "Averages the elements along some axes.")
-      .Details("Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.")
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(SpreadGradient<true>)
-      .Kernel(reduction::Plan, RunMean);
+  BlockDef def =
+      Block("Mean", "Averages the elements along some axes.")
+          .Details("Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.")
+          .Ports(input, axis, output)
+          .Attrs(keep_dims)
+          .Types("T", kNumbers)
+          .Types("Tidx", kIndices)
+          .ShapedBy(axis)
+          .Gradient(SpreadGradient<true>)
+          .Kernel(reduction::Plan, RunMean);
+  return InPieces(std::move(def), MeanFor);
 }
 
 BlockDef SpreadLike() {

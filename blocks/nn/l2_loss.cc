@@ -1,5 +1,6 @@
 #include "blocks/gradients.h"
 #include "blocks/kernels/reduce.h"
+#include "blocks/pieces.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -20,6 +21,8 @@ constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext
   kernels::Reduce<kernels::HalfSquaresOf<T>>(layout, ctx.in<T>(t).data(), ctx.out<T>(output).data(), ctx.scratch().data(), ctx.workers());
 };
 
+constexpr auto SquaresFor = []<class T>(const kernels::ReduceLayout&) { return kernels::HalfSquaresOf<T>{}; };
+
 Status Gradient(GradientBuilder& g) {
   g.Set(t, Times(g, g.in(t), g.grad(output)));
   return {};
@@ -28,12 +31,13 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef L2Loss() {
-  return Block("L2Loss", "Half the sum of the squares of all elements.")
-      .Details("Summed in double and rounded once; 0 for no elements.")
-      .Ports(t, output)
-      .Types("T", kFloats)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+  BlockDef def = Block("L2Loss", "Half the sum of the squares of all elements.")
+                     .Details("Summed in double and rounded once; 0 for no elements.")
+                     .Ports(t, output)
+                     .Types("T", kFloats)
+                     .Gradient(Gradient)
+                     .Kernel(Plan, Run);
+  return InPieces(std::move(def), SquaresFor);
 }
 
 }  // namespace weft::blocks

@@ -10,8 +10,15 @@ using Operand = FusedSteps::Operand;
 
 /// Elements of a tile: a float's, two or three at a time, stay in the nearest cache, and the call of a kernel costs little beside its work.
 constexpr int64_t kTile = 4096;
+static_assert(kTile % Pieces::kUnit == 0);
 /// Below this, whole tensors stay in the cache.
 constexpr int64_t kLeast = 8 * kTile;
+
+/// Where a group's results are as much and more, no cache holds those of two runs: they go past it. Below, that costs more than it gains.
+constexpr int64_t kCopiedBytes = int64_t{64} << 20;
+
+/// The shape in which kernels see a single element: theirs, or that of a scalar where a tile has fewer axes.
+Shape OneShape(const Shape& shape) { return shape.rank() <= 1 ? shape : Shape{}; }
 
 class Fusion {
  public:
@@ -20,40 +27,50 @@ class Fusion {
 
  private:
   int64_t ElementsOf(const Step& step) const;
-  bool Add(int s);
+  int64_t ReducedBy(const Step& step) const;
+  bool ReadsTail(const Step& step) const;
   bool PlanFor(const Step& step, const Shape& shape, PlannedBlock& block) const;
+  bool Add(int s);
   void Close();
+  bool PlanRests();
   void MakeOperands();
   uint32_t OperandOf(uint32_t slot, bool one);
+  void PlaceOutputs();
   void PlaceTiles();
 
-  const Slot& In(const Step& step, size_t v) const { return plan_.slots[plan_.operands[step.first_input + v]]; }
-  uint32_t OutputOf(int s) const { return plan_.operands[plan_.steps[static_cast<size_t>(s)].first_output]; }
-  const Node& NodeOf(int s) const { return graph_.node(plan_.steps[static_cast<size_t>(s)].node); }
+  const Step& StepAt(int s) const { return plan_.steps[static_cast<size_t>(s)]; }
+  uint32_t InputOf(const Step& step, size_t v) const { return plan_.operands[step.first_input + v]; }
+  uint32_t OutputOf(const Step& step) const { return plan_.operands[step.first_output]; }
+  const Slot& In(const Step& step, size_t v) const { return plan_.slots[InputOf(step, v)]; }
+  const Slot& Out(const Step& step) const { return plan_.slots[OutputOf(step)]; }
+  const Node& NodeOf(const Step& step) const { return graph_.node(step.node); }
   uint32_t RootOf(uint32_t slot) const {
-    while (plan_.slots[slot].storage == Slot::Storage::kShared && plan_.slots[slot].bound) slot = static_cast<uint32_t>(plan_.slots[slot].source);
+    while (plan_.slots[slot].storage == Slot::Storage::kShared && plan_.slots[slot].bound)
+      slot = static_cast<uint32_t>(plan_.slots[slot].source);
     return slot;
   }
 
   const Graph& graph_;
   Plan& plan_;
-  FusedSteps group_;                       // as far as it goes now
+  FusedSteps group_;                      // as far as it goes now
   std::map<uint32_t, uint32_t> operand_;  // slot -> operand of group_
 };
 
-/// The shape in which kernels see a single element: theirs, or that of a scalar where a tile has fewer axes.
-Shape OneShape(const Shape& shape) { return shape.rank() <= 1 ? shape : Shape{}; }
-
-// How many elements the step gives, where it can be one of a group; else 0.
-int64_t Fusion::ElementsOf(const Step& step) const {
-  const Node& node = graph_.node(step.node);
+/// Whether nothing is touched by the step but its inputs and its one output.
+bool IsPlain(const Step& step, const Node& node) {
   const BlockDef& def = *node.def;
-  if (step.kind != Step::Kind::kRun || !def.elementwise || def.stateful || def.waits || !def.shaped_by.empty()) return 0;
-  if (step.block.run == nullptr || step.block.bind != nullptr || step.scratch_bytes > 0 || !step.updates.empty()) return 0;
-  if (node.output_types.size() != 1 || node.inputs.empty()) return 0;
-  const Slot& out = plan_.slots[plan_.operands[step.first_output]];
-  if (out.storage != Slot::Storage::kArena && out.storage != Slot::Storage::kKept) return 0;
-  const int64_t count = out.shape.count();
+  return step.kind == Step::Kind::kRun && !def.stateful && !def.waits && step.block.bind == nullptr && step.updates.empty() &&
+         node.output_types.size() == 1 && !node.inputs.empty();
+}
+
+bool IsPlanned(const Slot& slot) { return slot.storage == Slot::Storage::kArena || slot.storage == Slot::Storage::kKept; }
+
+// How many elements the step makes, where it can be a member of a group; else 0.
+int64_t Fusion::ElementsOf(const Step& step) const {
+  const Node& node = NodeOf(step);
+  if (!IsPlain(step, node) || !node.def->elementwise || !node.def->shaped_by.empty() || step.scratch_bytes > 0 || !IsPlanned(Out(step)))
+    return 0;
+  const int64_t count = Out(step).shape.count();
   if (count < kLeast) return 0;
   for (size_t v = 0; v < node.inputs.size(); ++v) {
     const Slot& in = In(step, v);
@@ -62,8 +79,26 @@ int64_t Fusion::ElementsOf(const Step& step) const {
   return count;
 }
 
+// How many elements the step reduces to one, where it can end a group; else 0.
+int64_t Fusion::ReducedBy(const Step& step) const {
+  if (!IsPlain(step, NodeOf(step)) || PiecesOf(step.block) == nullptr) return 0;
+  if (!In(step, 0).shape_known || !IsPlanned(Out(step)) || Out(step).shape.count() != 1) return 0;
+  const int64_t count = In(step, 0).shape.count();
+  return count < kLeast ? 0 : count;
+}
+
+bool Fusion::ReadsTail(const Step& step) const {
+  for (size_t v = 0; v < NodeOf(step).inputs.size(); ++v) {
+    const uint32_t root = RootOf(InputOf(step, v));
+    for (const FusedSteps::Tail& tail : group_.tails) {
+      if (tail.output == root) return true;
+    }
+  }
+  return false;
+}
+
 bool Fusion::PlanFor(const Step& step, const Shape& shape, PlannedBlock& block) const {
-  const Node& node = graph_.node(step.node);
+  const Node& node = NodeOf(step);
   std::vector<Shape> shapes;
   for (size_t v = 0; v < node.inputs.size(); ++v) shapes.push_back(In(step, v).shape.count() == 1 ? OneShape(In(step, v).shape) : shape);
   std::vector<InputInfo> inputs;
@@ -80,33 +115,58 @@ bool Fusion::PlanFor(const Step& step, const Shape& shape, PlannedBlock& block) 
 
 // Whether the step can be one of the group, which then has it.
 bool Fusion::Add(int s) {
-  const Step& step = plan_.steps[static_cast<size_t>(s)];
-  const int64_t count = ElementsOf(step);
-  if (count == 0 || (!group_.members.empty() && count != group_.count)) return false;
+  const Step& step = StepAt(s);
+  const int64_t made = ElementsOf(step), reduced = made > 0 ? 0 : ReducedBy(step);
+  const bool empty = group_.members.empty();
+  if (made + reduced == 0 || (!empty && made + reduced != group_.count) || ReadsTail(step)) return false;
+  if (reduced > 0) {
+    if (empty) return false;  // it would read its input once either way
+    FusedSteps::Tail tail;
+    tail.step = s;
+    tail.pieces = *PiecesOf(step.block);
+    tail.parameters = step.block.parameters;
+    tail.output = OutputOf(step);
+    if (tail.pieces.count != (reduced + tail.pieces.step - 1) / tail.pieces.step) return false;
+    if (!group_.tails.empty() && tail.pieces.step != group_.part) return false;
+    group_.part = tail.pieces.step;
+    group_.last = s;
+    group_.tails.push_back(std::move(tail));
+    return true;
+  }
   FusedSteps::Member member;
-  const Shape tile{kTile}, rest{count % kTile};
-  if (!PlanFor(step, tile, member.tile) || (rest.count() > 0 && !PlanFor(step, rest, member.rest))) return false;
-  if (group_.members.empty()) {
+  member.step = s;
+  if (!PlanFor(step, Shape{kTile}, member.blocks.emplace_back())) return false;
+  if (empty) {
     group_.first = s;
-    group_.count = count;
-    group_.tile = kTile;
-    group_.tile_shape = tile;
-    group_.rest_shape = rest;
+    group_.count = made;
+    group_.tile = group_.part = kTile;
   }
   group_.last = s;
   group_.members.push_back(std::move(member));
   return true;
 }
 
+// Plans the members for the shorter tiles at the ends of parts.
+bool Fusion::PlanRests() {
+  group_.shapes = {Shape{group_.tile}};
+  for (int64_t part : {group_.part, group_.count % group_.part}) {
+    const Shape rest{part % group_.tile};
+    if (rest.count() == 0 || rest == group_.shapes.back()) continue;
+    group_.shapes.push_back(rest);
+    for (FusedSteps::Member& member : group_.members) {
+      if (!PlanFor(StepAt(member.step), rest, member.blocks.emplace_back())) return false;
+    }
+  }
+  return true;
+}
+
 uint32_t Fusion::OperandOf(uint32_t slot, bool one) {
-  const uint32_t root = RootOf(slot);
-  const bool tile = plan_.slots[root].storage == Slot::Storage::kTile;
-  if (tile) slot = root;
+  if (!one) slot = RootOf(slot);
   auto [it, fresh] = operand_.emplace(slot, static_cast<uint32_t>(group_.operands.size()));
   if (fresh) {
     Operand operand;
     operand.slot = slot;
-    operand.kind = one ? Operand::Kind::kOne : tile ? Operand::Kind::kTile : Operand::Kind::kSliced;
+    operand.kind = one ? Operand::Kind::kOne : Operand::Kind::kSliced;
     operand.element_bytes = static_cast<int64_t>(ElementSize(plan_.slots[slot].dtype));
     if (one) operand.shape = OneShape(plan_.slots[slot].shape);
     group_.operands.push_back(std::move(operand));
@@ -114,46 +174,64 @@ uint32_t Fusion::OperandOf(uint32_t slot, bool one) {
   return it->second;
 }
 
+// What only the group reads is tiles; results are copied from tiles where they are much.
+void Fusion::PlaceOutputs() {
+  int64_t bytes = 0;
+  std::vector<Operand*> results;
+  for (const FusedSteps::Member& member : group_.members) {
+    Operand& operand = group_.operands[group_.table[member.first_output]];
+    Slot& slot = plan_.slots[operand.slot];
+    if (slot.storage == Slot::Storage::kArena && slot.last_use <= group_.last) {
+      slot.storage = Slot::Storage::kTile;
+      operand.kind = Operand::Kind::kTile;
+    } else if (slot.storage == Slot::Storage::kKept) {
+      bytes += group_.count * operand.element_bytes;
+      results.push_back(&operand);
+    }
+  }
+  for (Operand* operand : results) {
+    if (bytes >= kCopiedBytes) operand->kind = Operand::Kind::kCopied;
+  }
+}
+
 void Fusion::MakeOperands() {
   operand_.clear();
-  for (int s = group_.first; s <= group_.last; ++s) {
-    const Step& step = plan_.steps[static_cast<size_t>(s)];
-    FusedSteps::Member& member = group_.members[static_cast<size_t>(s - group_.first)];
-    const Node& node = NodeOf(s);
+  for (FusedSteps::Member& member : group_.members) {
+    const Step& step = StepAt(member.step);
+    const Node& node = NodeOf(step);
     member.in_first = node.in_first;
     member.out_first = node.out_first;
     member.first_input = static_cast<uint32_t>(group_.table.size());
-    for (size_t v = 0; v < node.inputs.size(); ++v) {
-      group_.table.push_back(OperandOf(plan_.operands[step.first_input + v], In(step, v).shape.count() == 1));
-    }
+    for (size_t v = 0; v < node.inputs.size(); ++v) group_.table.push_back(OperandOf(InputOf(step, v), In(step, v).shape.count() == 1));
     member.first_output = static_cast<uint32_t>(group_.table.size());
-    group_.table.push_back(OperandOf(OutputOf(s), false));
+    group_.table.push_back(OperandOf(OutputOf(step), false));
   }
+  for (FusedSteps::Tail& tail : group_.tails) tail.operand = OperandOf(InputOf(StepAt(tail.step), 0), false);
 }
 
 // A thread's memory, in bytes for each element of a tile: an output takes the place of an input that is read for the last time, or any that
 // is free, of its element's size.
 void Fusion::PlaceTiles() {
-  std::vector<int> last_read(group_.operands.size(), -1);
-  const int members = static_cast<int>(group_.members.size());
-  auto operands_of = [&](int m, auto&& each) {
-    const FusedSteps::Member& member = group_.members[static_cast<size_t>(m)];
-    for (uint32_t i = member.first_input; i <= member.first_output; ++i) each(group_.table[i]);
-  };
-  for (int m = 0; m < members; ++m) operands_of(m, [&](uint32_t o) { last_read[o] = m; });
+  std::vector<size_t> last_read(group_.operands.size(), 0);
+  for (size_t m = 0; m < group_.members.size(); ++m) {
+    const FusedSteps::Member& member = group_.members[m];
+    for (uint32_t i = member.first_input; i <= member.first_output; ++i) last_read[group_.table[i]] = m;
+  }
+  for (const FusedSteps::Tail& tail : group_.tails) last_read[tail.operand] = group_.members.size();
   std::multimap<int64_t, int64_t> free;  // element size -> offset
-  for (int m = 0; m < members; ++m) {
+  auto give = [&](uint32_t o, size_t m) {
+    Operand& operand = group_.operands[o];
+    if (!operand.InThread() || last_read[o] != m) return;
+    last_read[o] = group_.members.size();  // once
+    free.emplace(operand.element_bytes, operand.offset);
+  };
+  for (size_t m = 0; m < group_.members.size(); ++m) {
+    const FusedSteps::Member& member = group_.members[m];
+    const uint32_t output = group_.table[member.first_output];
     // What is read here for the last time is given back first: an element-wise kernel may write over what it reads.
-    std::vector<uint32_t> seen;
-    const uint32_t output = group_.table[group_.members[static_cast<size_t>(m)].first_output];
-    operands_of(m, [&](uint32_t o) {
-      if (o == output || last_read[o] != m || group_.operands[o].kind != Operand::Kind::kTile) return;
-      if (std::find(seen.begin(), seen.end(), o) != seen.end()) return;
-      seen.push_back(o);
-      free.emplace(group_.operands[o].element_bytes, group_.operands[o].offset);
-    });
+    for (uint32_t i = member.first_input; i < member.first_output; ++i) give(group_.table[i], m);
     Operand& out = group_.operands[output];
-    if (out.kind != Operand::Kind::kTile) continue;
+    if (!out.InThread()) continue;
     auto [first, end] = free.equal_range(out.element_bytes);
     if (first != end) {
       out.offset = std::prev(end)->second;  // the last that was read
@@ -162,18 +240,15 @@ void Fusion::PlaceTiles() {
       out.offset = group_.element_bytes;
       group_.element_bytes += out.element_bytes;
     }
-    plan_.slots[out.slot].offset = out.offset;
-    if (last_read[output] == m) free.emplace(out.element_bytes, out.offset);  // nobody reads it
+    if (out.kind == Operand::Kind::kTile) plan_.slots[out.slot].offset = out.offset;
+    give(output, m);  // nobody reads it
   }
 }
 
 void Fusion::Close() {
-  if (group_.members.size() > 1) {
-    for (int s = group_.first; s <= group_.last; ++s) {
-      Slot& out = plan_.slots[OutputOf(s)];
-      if (out.storage == Slot::Storage::kArena && out.last_use <= group_.last) out.storage = Slot::Storage::kTile;
-    }
+  if (group_.members.size() + group_.tails.size() > 1 && PlanRests()) {
     MakeOperands();
+    PlaceOutputs();
     PlaceTiles();
     plan_.fused.push_back(std::move(group_));
   }

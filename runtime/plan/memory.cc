@@ -105,6 +105,7 @@ class Inheritance {
     // In a turn of several steps, elements are read by all steps so far before the next ones are touched.
     for (int reader = s; reader >= turn_.first; --reader) {
       const Step& reading = plan_.steps[reader];
+      if (!graph_.node(reading.node).def->elementwise) continue;  // a reduction reads when all others have written
       for (size_t v = 0; v < graph_.node(reading.node).inputs.size(); ++v) {
         int root = RootOf(plan_, static_cast<int>(plan_.operands[reading.first_input + v]));
         if (root < 0 || plan_.slots[root].last_use != reader || taken_over[root]) continue;
@@ -141,10 +142,7 @@ class MemoryPlanner {
   void Place(const Turn& turn) {
     const Inheritance inheritance(graph_, plan_, turn);
     for (int s = turn.first; s <= turn.last; ++s) PlaceOutputs(s, inheritance);
-    Step& step = plan_.steps[turn.first];  // fused ones have no scratch memory
-    step.scratch_offset = arena_.Take(Aligned(step.scratch_bytes));
-    plan_.live_bytes = std::max(plan_.live_bytes, live_ + Aligned(step.scratch_bytes));
-    arena_.Give(step.scratch_offset, Aligned(step.scratch_bytes));
+    for (int s = turn.first; s <= turn.last; ++s) PlaceScratch(plan_.steps[s]);
     for (int s = turn.first; s <= turn.last; ++s) GiveBack(s);
   }
 
@@ -164,6 +162,12 @@ class MemoryPlanner {
       slot.offset = arena_.Take(Aligned(BytesOf(slot)));
       live_ += Aligned(BytesOf(slot));
     }
+  }
+
+  void PlaceScratch(Step& step) {
+    step.scratch_offset = arena_.Take(Aligned(step.scratch_bytes));
+    plan_.live_bytes = std::max(plan_.live_bytes, live_ + Aligned(step.scratch_bytes));
+    arena_.Give(step.scratch_offset, Aligned(step.scratch_bytes));
   }
 
   void GiveBack(int s) {

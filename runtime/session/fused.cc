@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/session/executor.h"
+#include "runtime/session/stream_copy.h"
 
 namespace weft {
 
@@ -10,12 +11,13 @@ using Operand = FusedSteps::Operand;
 
 Status FusedRunner::Make(const Plan& plan, const Services& services) {
   Clear();
-  int64_t bytes = 0, tiles = 0;
-  size_t operands = 0;
+  int64_t bytes = 0, parts = 0;
+  size_t operands = 0, totals = 0;
   for (const FusedSteps& fused : plan.fused) {
     bytes = std::max(bytes, fused.tile * fused.element_bytes);
-    tiles = std::max(tiles, (fused.count + fused.tile - 1) / fused.tile);
+    parts = std::max(parts, fused.parts());
     operands = std::max(operands, fused.operands.size());
+    if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
   }
   if (plan.fused.empty()) return {};
   services_ = services;
@@ -23,9 +25,10 @@ Status FusedRunner::Make(const Plan& plan, const Services& services) {
   // Lanes begin on pages of their own: threads that write to neighbouring lines slow one another down.
   constexpr int64_t kPage = 4096;
   bytes = (std::max<int64_t>(bytes, 1) + kPage - 1) / kPage * kPage;
-  const int64_t count = std::min<int64_t>(services.workers->threads(), tiles);
+  const int64_t count = std::min<int64_t>(services.workers->threads(), parts);
   WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services.budget));
   lanes_.resize(static_cast<size_t>(count));
+  totals_.resize(totals);
   for (size_t l = 0; l < lanes_.size(); ++l) {
     Lane& lane = lanes_[l];
     lane.values.resize(operands);
@@ -42,66 +45,104 @@ void FusedRunner::Begin(const FusedSteps& fused, const Value* values, Lane& lane
   for (size_t o = 0; o < fused.operands.size(); ++o) {
     const Operand& operand = fused.operands[o];
     if (operand.kind == Operand::Kind::kOne) lane.values[o] = {values[operand.slot].data, 1, &operand.shape, false};
-    if (operand.kind == Operand::Kind::kTile) lane.values[o] = {lane.memory + operand.offset * fused.tile, fused.tile, &fused.tile_shape, false};
+    if (operand.InThread()) lane.values[o] = {lane.memory + operand.offset * fused.tile, fused.tile, &fused.shapes[0], false};
   }
 }
 
-void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t tile, Lane& lane) {
-  const int64_t begin = tile * fused.tile, count = std::min(fused.tile, fused.count - begin);
-  const Shape* shape = count == fused.tile ? &fused.tile_shape : &fused.rest_shape;
+void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) {
   for (size_t o = 0; o < fused.operands.size(); ++o) {
     const Operand& operand = fused.operands[o];
     if (operand.kind == Operand::Kind::kOne) continue;
     Value& value = lane.values[o];
-    if (operand.kind == Operand::Kind::kSliced) value.data = static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
-    value.count = count;
-    value.shape = shape;
+    if (operand.kind == Operand::Kind::kSliced)
+      value.data = static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
+    value.count = fused.shapes[shape].count();
+    value.shape = &fused.shapes[shape];
   }
 }
 
-void FusedRunner::RunTile(const FusedSteps& fused, int64_t tile, Lane& lane) const {
-  const bool rest = (tile + 1) * fused.tile > fused.count;
-  for (size_t m = 0; m < fused.members.size(); ++m) {
-    const FusedSteps::Member& member = fused.members[m];
-    const PlannedBlock& block = rest ? member.rest : member.tile;
+// Copies what a step made to where it outlives the group, while it is in the nearest cache.
+inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, int64_t begin, const Value& tile) {
+  if (operand.kind != Operand::Kind::kCopied) return;
+  std::byte* to = static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
+  StreamCopy(tile.data, to, tile.count * operand.element_bytes);
+}
+
+// False where a step fails.
+bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
+  for (const FusedSteps::Member& member : fused.members) {
+    const PlannedBlock& block = member.blocks[shape];
     lane.ctx.inputs = fused.table.data() + member.first_input;
     lane.ctx.outputs = fused.table.data() + member.first_output;
     lane.ctx.in_first = member.in_first.table().data();
     lane.ctx.out_first = member.out_first.table().data();
     Status status = block.run(block.parameters.get(), lane.ctx);
-    if (status.ok()) continue;
+    if (status.ok()) {
+      const uint32_t made = fused.table[member.first_output];
+      CopyOut(fused.operands[made], values, begin, lane.values[made]);
+      continue;
+    }
     // Tiles that come yet may fail at an earlier step: they run, too, so that the failure told does not depend on the threads.
-    if (lane.status.ok() || m < lane.failed) {
-      lane.failed = m;
-      lane.failed_tile = tile;
+    if (lane.status.ok() || member.step < lane.failed) {
+      lane.failed = member.step;
+      lane.failed_at = begin;
       lane.status = std::move(status);
     }
-    return;
+    return false;
   }
+  return true;
 }
 
+// Takes parts while there are some, and each in tiles.
 void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane) {
-  const int64_t tiles = (fused.count + fused.tile - 1) / fused.tile;
+  const int64_t parts = fused.parts();
   Begin(fused, values, lane);
-  for (int64_t tile = next_.fetch_add(1); tile < tiles && !workers.Stopped(); tile = next_.fetch_add(1)) {
-    MoveTo(fused, values, tile, lane);
-    RunTile(fused, tile, lane);
+  for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
+    Total* totals = totals_.data() + part * static_cast<int64_t>(fused.tails.size());
+    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].pieces.begin(&totals[t]);
+    const int64_t end = std::min(fused.count, (part + 1) * fused.part);
+    for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
+      if (workers.Stopped()) return StreamCopiesDone();
+      const int64_t count = std::min(fused.tile, end - begin);
+      size_t shape = 0;
+      while (fused.shapes[shape].count() != count) ++shape;
+      MoveTo(fused, values, begin, shape, lane);
+      if (!RunTile(fused, values, begin, shape, lane)) continue;
+      for (size_t t = 0; t < fused.tails.size(); ++t) {
+        const FusedSteps::Tail& tail = fused.tails[t];
+        tail.pieces.add(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
+      }
+    }
   }
+  StreamCopiesDone();
 }
 
 Status FusedRunner::Run(const FusedSteps& fused, const Value* values, PoolWorkers& workers, int& failed) {
   next_.store(0);
-  const int64_t tiles = (fused.count + fused.tile - 1) / fused.tile;
   for (Lane& lane : lanes_) lane.status = Status();
-  workers.Run(std::min(static_cast<int64_t>(lanes_.size()), tiles), [&](int64_t l) { Work(fused, values, workers, lanes_[static_cast<size_t>(l)]); });
+  const int64_t lanes = std::min(static_cast<int64_t>(lanes_.size()), fused.parts());
+  workers.Run(lanes, [&](int64_t l) { Work(fused, values, workers, lanes_[static_cast<size_t>(l)]); });
   Lane* first = nullptr;
   for (Lane& lane : lanes_) {
     if (lane.status.ok()) continue;
-    if (first == nullptr || std::pair(lane.failed, lane.failed_tile) < std::pair(first->failed, first->failed_tile)) first = &lane;
+    if (first == nullptr || std::pair(lane.failed, lane.failed_at) < std::pair(first->failed, first->failed_at)) first = &lane;
   }
-  if (first == nullptr) return {};
-  failed = fused.first + static_cast<int>(first->failed);
-  return std::move(first->status);
+  if (first != nullptr) {
+    failed = first->failed;
+    return std::move(first->status);
+  }
+  if (!workers.Stopped()) Finish(fused, values);
+  return {};
+}
+
+void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
+  const int64_t parts = fused.parts(), tails = static_cast<int64_t>(fused.tails.size());
+  for (int64_t t = 0; t < tails; ++t) {
+    const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
+    Total* joined = totals_.data() + parts * tails;
+    for (int64_t p = 0; p < parts; ++p) joined[p] = totals_[static_cast<size_t>(p * tails + t)];
+    tail.pieces.finish(tail.parameters.get(), joined, values[tail.output].data);
+  }
 }
 
 // Runs the group that begins with the step, and leaves `step` at its last, or at the one that failed.

@@ -41,21 +41,27 @@ class FusedRunner {
     std::vector<Value> values;  // by operand
     std::byte* memory = nullptr;
     RunContext ctx;
-    size_t failed = 0;  // index of the member; of several the first
-    int64_t failed_tile = 0;
+    int failed = 0;         // step; of several the first
+    int64_t failed_at = 0;  // the first element of its tile
     Status status;
+  };
+  struct Total {
+    alignas(Pieces::kTotalBytes) std::byte bytes[Pieces::kTotalBytes];
   };
 
   void Begin(const FusedSteps& fused, const Value* values, Lane& lane) const;
   void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane);
-  void RunTile(const FusedSteps& fused, int64_t tile, Lane& lane) const;
-  static void MoveTo(const FusedSteps& fused, const Value* values, int64_t tile, Lane& lane);
+  bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const;
+  static void CopyOut(const FusedSteps::Operand& operand, const Value* values, int64_t begin, const Value& tile);
+  void Finish(const FusedSteps& fused, const Value* values);
+  static void MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane);
 
   SerialWorkers serial_;
   Services services_;  // with serial_ for workers
   std::vector<Lane> lanes_;
   std::shared_ptr<Buffer> memory_;
-  std::atomic<int64_t> next_{0};  // tile
+  std::atomic<int64_t> next_{0};  // part
+  std::vector<Total> totals_;     // by tail and part
 };
 
 /// Where kTile slots are whole: `offset` times so many bytes from the start of memory.

@@ -83,7 +83,16 @@ struct Loop {
 }  // namespace
 
 struct ThreadPool::Impl {
-  explicit Impl(int threads) : pool(threads) {}
+  // Loops for helpers that the machine keeps waiting: a run then takes no memory for another.
+  explicit Impl(int threads) : pool(threads) {
+    constexpr size_t kReady = 256;
+    loops.reserve(kReady);
+    free.reserve(kReady);
+    for (size_t i = 0; i < kReady; ++i) {
+      loops.push_back(std::make_unique<Loop>());
+      free.push_back(loops.back().get());
+    }
+  }
 
   Loop* TakeLoop();
   void Leave(Loop* loop);

@@ -117,6 +117,20 @@ TEST_CASE("A training step repeats without allocating", "[session-api]") {
   }
 }
 
+TEST_CASE("Fused steps repeat without allocating", "[session-api]") {
+  TestPage page({Block("x", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Block("s", "Square", {{"x", "x.output"}}),
+                 Block("t", "Tanh", {{"x", "s.y"}}), Block("n", "Negate", {{"x", "t.y"}}),
+                 Block("m", "Mean", {{"input", "n.y"}, {"axis", Ints({0})}})});
+  for (Keep keep : {Keep::kAll, Keep::kAsked}) {
+    auto session = page.Open({"m.output"}, {}, keep);
+    Tensor zeros = Tensor::Allocate(DType::kFloat, Shape{500000}).value();
+    for (float& v : zeros.values<float>()) v = 0;
+    REQUIRE(page.Feed(*session, "x.output", zeros).ok());
+    CHECK(AllocationsOf(*session) == 0);
+    CHECK(session->plan()->fused.size() == 1);
+  }
+}
+
 TEST_CASE("Dynamic steps of a steady shape repeat without allocating", "[session-api]") {
   TestPage page({Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [2];"),
                  Block("f", "Fill", {{"dims", "d.output"}, {"value", Scalar(2)}}), Block("s", "Square", {{"x", "f.output"}}),

@@ -1,15 +1,16 @@
-// Fused steps: element-wise steps that run together, a tile of elements at a time. What lies between them stays in the cache, and needs
-// memory for a tile instead of for the whole. An element's result does not depend on its place in a tensor, so that a block's own kernel
-// gives the same bits on a tile as on the whole.
+// Fused steps: element-wise steps that run together, a tile of elements at a time, and reductions of what they make. What lies between
+// them stays in the cache, and needs memory for a tile instead of for the whole. An element's result does not depend on its place in a
+// tensor, so that a block's own kernel gives the same bits on a tile as on the whole.
 #pragma once
 
 #include <vector>
 
+#include "weft/block/pieces.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
 
-/// Steps `first` to `last` of a plan, each with one output of `count` elements, from inputs of as many or of one.
+/// Steps `first` to `last` of a plan: each makes `count` elements from inputs of as many or of one, or reduces as many to one.
 struct FusedSteps {
   /// A value as the steps see it.
   struct Operand {
@@ -17,27 +18,43 @@ struct FusedSteps {
       kOne,     // a single element, the same in each tile
       kSliced,  // elements in memory that outlives the group: a tile is a part of it
       kTile,    // read in the group only
+      kCopied,  // made by the group as a tile, which is then copied past the cache to memory that outlives the group
     };
     uint32_t slot = 0;
     Kind kind = Kind::kSliced;
     int64_t element_bytes = 0;
-    int64_t offset = 0;  // kTile: where it begins in a thread's memory, in bytes for each element of a tile
+    int64_t offset = 0;  // kTile, kCopied: where it begins in a thread's memory, in bytes for each element of a tile
     Shape shape;         // kOne
+    /// Whether kernels see it in memory of their thread's.
+    bool InThread() const { return kind == Kind::kTile || kind == Kind::kCopied; }
   };
-  /// One step, planned for a tile and for what is left at the end.
+  /// An element-wise step, planned for each of `shapes`.
   struct Member {
-    PlannedBlock tile, rest;
+    int step = 0;
+    std::vector<PlannedBlock> blocks;
     uint32_t first_input = 0, first_output = 0;  // into `table`
     PortTable in_first, out_first;
   };
+  /// A reduction, run after the members. No step of the group reads its result.
+  struct Tail {
+    int step = 0;
+    Pieces pieces;
+    std::shared_ptr<const void> parameters;
+    uint32_t operand = 0;
+    uint32_t output = 0;  // a slot
+  };
   int first = 0, last = 0;
   int64_t count = 0;
-  int64_t tile = 0;           // elements
-  int64_t element_bytes = 0;  // of kTile operands that live at one time: a thread needs tile * element_bytes
-  Shape tile_shape, rest_shape;
+  int64_t tile = 0;           // elements of a tile; that at the end of a part is shorter
+  int64_t part = 0;           // elements that one thread takes at a time: those of a reduction's piece, else a tile
+  int64_t element_bytes = 0;  // of kTile and kCopied operands that live at one time: a thread needs tile * element_bytes
+  std::vector<Shape> shapes;  // of tiles: the full one, then shorter ones
   std::vector<Operand> operands;
   std::vector<uint32_t> table;  // operands of each member's inputs and output
-  std::vector<Member> members;
+  std::vector<Member> members;  // in the order of steps
+  std::vector<Tail> tails;
+
+  int64_t parts() const { return (count + part - 1) / part; }
 };
 
 }  // namespace weft
