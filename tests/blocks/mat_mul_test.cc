@@ -49,11 +49,8 @@ void CheckProducts(const Sizes& s) {
     INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", transposes " << ta << " " << tb);
     const Tensor a = Whole<T>(ta ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 1);
     const Tensor b = Whole<T>(tb ? Shape{s.columns, s.inner} : Shape{s.inner, s.columns}, 2);
-    const BlockResult result = BlockTester(Catalog(), "MatMul")
-                                   .Attrs(Cat("transpose_a_ = ", ta, ";transpose_b_ = ", tb, ";"))
-                                   .Input("a", a)
-                                   .Input("b", b)
-                                   .Run();
+    const BlockResult result =
+        BlockTester(Catalog(), "MatMul").Attrs(Cat("transpose_a_ = ", ta, ";transpose_b_ = ", tb, ";")).Input("a", a).Input("b", b).Run();
     INFO(ToString(result.status));
     REQUIRE(result.status.ok());
     CHECK(SameBits(result.outputs.at("product"), PlainProduct<T>(a, ta, b, tb, s)));
@@ -61,7 +58,8 @@ void CheckProducts(const Sizes& s) {
 }
 
 TEST_CASE("Large products of floats, in tiles", "[matmul]") {
-  for (const Sizes& s : {Sizes{97, 257, 300}, Sizes{200, 30, 40}, Sizes{13, 700, 33}, Sizes{500, 20, 513}}) {
+  for (const Sizes& s : {Sizes{97, 257, 300}, Sizes{200, 30, 40}, Sizes{13, 700, 33}, Sizes{500, 20, 513}, Sizes{784, 100, 10},
+                         Sizes{32, 400, 512}, Sizes{9, 400, 70}, Sizes{6, 1000, 6}}) {
     CheckProducts<float>(s);
     CheckProducts<double>(s);
   }
@@ -80,7 +78,8 @@ TEST_CASE("Large products of other types, in tiles", "[matmul]") {
 }
 
 TEST_CASE("Products with few rows or columns", "[matmul]") {
-  const Sizes thin[] = {{1, 1500, 700}, {700, 1100, 1}, {3, 130, 900}, {900, 130, 4}, {1, 100000, 1}, {2, 3, 5000}, {0, 5, 300}, {300, 0, 300}};
+  const Sizes thin[] = {{1, 1500, 700}, {700, 1100, 1}, {3, 130, 900}, {900, 130, 4},
+                        {1, 100000, 1}, {2, 3, 5000},   {0, 5, 300},   {300, 0, 300}};
   for (const Sizes& s : thin) {
     CheckProducts<float>(s);
     CheckProducts<int32_t>(s);

@@ -1,0 +1,164 @@
+// Convolutions of sizes that are cut into blocks of lines and strips, and their gradients, against plain sums in double.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/kit/block_tester.h"
+
+namespace weft::kit {
+namespace {
+
+/// SAME padding where `same`, else none.
+struct Geometry {
+  std::array<int64_t, 4> picture;  // batch, height, width, channels
+  std::array<int64_t, 2> taps;
+  int64_t columns = 1, stride = 1, dilation = 1, groups = 1;
+  bool same = true;
+
+  int64_t span(int i) const { return (taps[i] - 1) * dilation + 1; }
+  int64_t size(int i) const { return picture[static_cast<size_t>(i) + 1]; }
+  int64_t out(int i) const { return same ? (size(i) + stride - 1) / stride : (size(i) - span(i)) / stride + 1; }
+  int64_t before(int i) const { return same ? std::max<int64_t>((out(i) - 1) * stride + span(i) - size(i), 0) / 2 : 0; }
+  int64_t inner() const { return picture[3] / groups; }
+
+  Shape picture_shape() const { return Shape{picture[0], picture[1], picture[2], picture[3]}; }
+  Shape filter_shape() const { return Shape{taps[0], taps[1], inner(), columns}; }
+  Shape out_shape() const { return Shape{picture[0], out(0), out(1), columns}; }
+  std::string attrs() const {
+    return Cat("strides_ = {1,", stride, ",", stride, ",1};dilations_ = {1,", dilation, ",", dilation,
+               ",1};padding_ = ", same ? "SAME" : "VALID", ";");
+  }
+
+  /// Calls body(index into the picture, into the filter, into the output) for every multiplication.
+  template <class Body>
+  void ForProducts(Body&& body) const {
+    const auto [batch, height, width, channels] = picture;
+    for (int64_t n = 0; n < batch; ++n) {
+      for (int64_t y = 0; y < out(0); ++y) {
+        for (int64_t x = 0; x < out(1); ++x) {
+          for (int64_t tap = 0; tap < taps[0] * taps[1]; ++tap) {
+            const int64_t h = y * stride - before(0) + tap / taps[1] * dilation, w = x * stride - before(1) + tap % taps[1] * dilation;
+            if (h < 0 || h >= height || w < 0 || w >= width) continue;
+            for (int64_t c = 0; c < inner(); ++c) {
+              for (int64_t o = 0; o < columns; ++o) {
+                const int64_t channel = o / (columns / groups) * inner() + c;
+                body(((n * height + h) * width + w) * channels + channel, (tap * inner() + c) * columns + o,
+                     ((n * out(0) + y) * out(1) + x) * columns + o);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+};
+
+/// Small whole numbers: sums of few products are exact in every type.
+template <class T>
+Tensor Whole(const Shape& shape, uint32_t seed) {
+  Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
+  uint32_t state = seed;
+  for (T& value : tensor.values<T>()) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<T>(static_cast<float>(state >> 30) - 1.0f);
+  }
+  return tensor;
+}
+
+Tensor Sizes(const Shape& shape) {
+  Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{shape.rank()}).value();
+  for (int i = 0; i < shape.rank(); ++i) tensor.values<int32_t>()[static_cast<size_t>(i)] = static_cast<int32_t>(shape[i]);
+  return tensor;
+}
+
+template <class T>
+void CheckSame(const BlockResult& result, const std::vector<double>& expected) {
+  INFO(ToString(result.status));
+  REQUIRE(result.status.ok());
+  const auto found = result.outputs.at("output").values<T>();
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const T wanted = static_cast<T>(expected[i]);
+    if (found[i] != wanted) FAIL("at " << i << ": " << static_cast<double>(found[i]) << ", expected " << static_cast<double>(wanted));
+  }
+}
+
+template <class T>
+void CheckConvolution(const Geometry& g) {
+  INFO(ToString(kDTypeOf<T>) << " " << Cat(g.picture_shape(), " ", g.filter_shape()) << " " << g.attrs());
+  const Tensor picture = Whole<T>(g.picture_shape(), 1), filter = Whole<T>(g.filter_shape(), 2), gradient = Whole<T>(g.out_shape(), 3);
+  const auto x = picture.values<T>(), f = filter.values<T>(), dy = gradient.values<T>();
+  std::vector<double> y(dy.size()), dx(x.size()), df(f.size());
+  g.ForProducts([&](int64_t in, int64_t weight, int64_t out) {
+    const size_t i = static_cast<size_t>(in), w = static_cast<size_t>(weight), o = static_cast<size_t>(out);
+    y[o] += static_cast<double>(x[i]) * static_cast<double>(f[w]);
+    dx[i] += static_cast<double>(f[w]) * static_cast<double>(dy[o]);
+    df[w] += static_cast<double>(x[i]) * static_cast<double>(dy[o]);
+  });
+  const auto block = [&](const char* name) { return BlockTester(Catalog(), name).Attrs(g.attrs()); };
+  CheckSame<T>(block("Conv2D").Input("input", picture).Input("filter", filter).Run(), y);
+  CheckSame<T>(block("Conv2DBackpropInput")
+                   .Input("input_sizes", Sizes(g.picture_shape()))
+                   .Input("filter", filter)
+                   .Input("out_backprop", gradient)
+                   .Run(),
+               dx);
+  if constexpr (!std::is_same_v<T, int32_t>) {
+    CheckSame<T>(block("Conv2DBackpropFilter")
+                     .Input("input", picture)
+                     .Input("filter_sizes", Sizes(g.filter_shape()))
+                     .Input("out_backprop", gradient)
+                     .Run(),
+                 df);
+  }
+}
+
+TEST_CASE("Convolutions cut into lines", "[convolution]") {
+  const Geometry geometries[] = {
+      {.picture = {2, 9, 11, 5}, .taps = {3, 3}, .columns = 7},
+      {.picture = {2, 13, 30, 3}, .taps = {5, 5}, .columns = 33},
+      {.picture = {1, 7, 7, 40}, .taps = {3, 3}, .columns = 50, .stride = 2},
+      {.picture = {2, 10, 9, 16}, .taps = {3, 2}, .columns = 32, .dilation = 2, .same = false},
+      {.picture = {1, 4, 40, 600}, .taps = {1, 3}, .columns = 20},             // longer runs of taps than one sum takes
+      {.picture = {1, 3, 700, 2}, .taps = {2, 3}, .columns = 6, .stride = 2},  // strips of a line
+      {.picture = {1, 150, 1, 4}, .taps = {3, 1}, .columns = 18},              // lines of one pixel
+      {.picture = {1, 9, 9, 6}, .taps = {3, 3}, .columns = 66, .groups = 2},
+      {.picture = {1, 6, 6, 128}, .taps = {3, 3}, .columns = 16, .stride = 3},  // pixels that would share the lines of a cache
+      {.picture = {1, 5, 7, 64}, .taps = {1, 1}, .columns = 96},
+      {.picture = {1, 4, 4, 1}, .taps = {7, 7}, .columns = 2},  // more padding than picture
+      {.picture = {3, 2, 2, 3}, .taps = {2, 2}, .columns = 4},  // pictures too narrow for lines
+  };
+  for (const Geometry& g : geometries) {
+    CheckConvolution<float>(g);
+    CheckConvolution<double>(g);
+  }
+}
+
+TEST_CASE("Convolutions of other types cut into lines", "[convolution]") {
+  const Geometry g{.picture = {1, 6, 17, 5}, .taps = {3, 3}, .columns = 35};
+  CheckConvolution<half>(g);
+  CheckConvolution<bfloat16>(g);
+  CheckConvolution<int32_t>(g);
+  CheckConvolution<half>({.picture = {1, 5, 9, 8}, .taps = {3, 3}, .columns = 32, .stride = 2});
+  CheckConvolution<bfloat16>({.picture = {1, 4, 9, 4}, .taps = {2, 3}, .columns = 16, .dilation = 2});
+}
+
+TEST_CASE("An infinity reaches the positions whose taps read it, and no others", "[convolution]") {
+  const Geometry g{.picture = {1, 8, 20, 4}, .taps = {3, 3}, .columns = 40};
+  Tensor picture = Whole<float>(g.picture_shape(), 1), filter = Whole<float>(g.filter_shape(), 2);
+  for (float& value : filter.values<float>()) value += 3.0f;
+  picture.values<float>()[(4 * 20 + 19) * 4] = INFINITY;
+  const BlockResult result = BlockTester(Catalog(), "Conv2D").Attrs(g.attrs()).Input("input", picture).Input("filter", filter).Run();
+  REQUIRE(result.status.ok());
+  const auto found = result.outputs.at("output").values<float>();
+  for (int64_t h = 0; h < 8; ++h) {
+    for (int64_t w = 0; w < 20; ++w) {
+      const bool reached = std::abs(h - 4) <= 1 && w >= 18;
+      INFO("at " << h << ", " << w);
+      CHECK(std::isfinite(found[static_cast<size_t>((h * 20 + w) * 40 + 39)]) != reached);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::kit
