@@ -27,6 +27,11 @@ _FROM_NUMPY = {np.dtype(kind): name for name, (_, kind) in _TYPES.items() if not
 _STRING, _RESOURCE, _BFLOAT16 = 7, 20, 14
 
 
+def name_of(number: int) -> str:
+    """The name of an element type by its number in weft.h."""
+    return _NAMES[number]
+
+
 class View:
     """A value of a page, read without a copy. It stays as it is, whatever runs next, and outlives its session.
 
