@@ -49,10 +49,8 @@ LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positio
   if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
   if (width.positions < kFewestPositions) return cut;
   cut.pixel = g.channels;
-  if (static_cast<double>(g.channels) * static_cast<double>(width.step) * 4 >= kBadStride &&
-      g.channels * width.step * 4 % kBadStride == 0) {
-    cut.pixel += 16;
-  }
+  const double stride = static_cast<double>(g.channels) * static_cast<double>(width.step) * 4;
+  if (stride >= kBadStride && stride < 1e15 && g.channels * width.step * 4 % kBadStride == 0) cut.pixel += 16;
   const double tap_reach = static_cast<double>(width.taps - 1) * static_cast<double>(width.tap_step) + 1;
   const double tap_lines = static_cast<double>(height.taps - 1) * static_cast<double>(height.tap_step) + 1;
   const double bytes = static_cast<double>(cut.pixel) * static_cast<double>(depth.taps);
