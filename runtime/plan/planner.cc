@@ -95,6 +95,14 @@ std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters&
 
 void Planner::AddSlots(const std::vector<int>& order) {
   plan_.first_slot.assign(needed_.size(), -1);
+  size_t slots = 0, inputs = 0;
+  for (int i : order) {
+    slots += graph_.node(i).output_types.size();
+    inputs += graph_.node(i).inputs.size();
+  }
+  plan_.slots.reserve(slots + slots / 8);  // updates add some of their own
+  plan_.operands.reserve(slots + inputs);
+  plan_.steps.reserve(order.size());
   for (int i : order) {
     const Node& node = graph_.node(i);
     plan_.first_slot[i] = static_cast<int>(plan_.slots.size());

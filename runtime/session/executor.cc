@@ -34,7 +34,9 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     }
   }
   Diagnostics found;
-  Plan plan = MakePlan(graph_, request, found);
+  scope_.last_keep_.store(keep_, std::memory_order_relaxed);
+  std::optional<Plan> checked = edition_->TakePlan(request);
+  Plan plan = checked ? std::move(*checked) : MakePlan(graph_, request, found);
   bool ok = !found.has_errors();
   diagnostics.Append(std::move(found));
   std::lock_guard lock(results_mutex_);

@@ -98,11 +98,11 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   Diagnostics found;
   std::shared_ptr<Edition> fresh = MakeEdition(*old, Graph::Build(std::move(page), runtime_.registry(), old->graph->name(), found));
   fresh->found = found;
-  CheckEdition(*fresh, found);
+  CheckEdition(*fresh, found, mode != EditMode::kTry);
   Status fault;
   if (mode != EditMode::kApply) {
     Diagnostics before = old->found;
-    CheckEdition(*old, before);
+    CheckEdition(*old, before, false);
     fault = FirstNewError(before, found);
   }
   diagnostics.Append(std::move(found));
@@ -142,8 +142,14 @@ std::shared_ptr<Edition> Scope::MakeEdition(const Edition& old, std::shared_ptr<
 void Scope::MoveState(const Graph& old, const Graph& fresh) {
   const Counterparts counterparts(old, fresh);
   std::lock_guard lock(resources_mutex_);
-  if (resources_.empty()) return;
+  if (resources_.empty() && restored_.empty()) return;
   std::vector<std::pair<std::string, ResourceHandle>> moved;
+  std::vector<std::pair<std::string, RestoredState>> moved_restored;
+  const auto take = [](auto& states, auto state, bool same, const std::string& now, auto& to) {
+    if (state == states.end()) return;
+    if (same) to.emplace_back(now, std::move(state->second));
+    states.erase(state);
+  };
   for (size_t i = 0; i < old.page().blocks.size(); ++i) {
     const Node& before = old.node(static_cast<int>(i));
     if (before.def == nullptr || before.def->structural != Structural::kNone) continue;
@@ -154,13 +160,14 @@ void Scope::MoveState(const Graph& old, const Graph& fresh) {
     const std::vector<std::string> keys = StateKeys(before);
     const std::vector<std::string> now = same ? StateKeys(fresh.node(block)) : std::vector<std::string>();
     for (size_t k = 0; k < keys.size(); ++k) {
-      auto state = resources_.find(keys[k]);
-      if (state == resources_.end() || (same && now[k] == keys[k])) continue;
-      if (same) moved.emplace_back(now[k], std::move(state->second));
-      resources_.erase(state);
+      if (same && now[k] == keys[k]) continue;
+      const std::string key = same ? now[k] : std::string();
+      take(resources_, resources_.find(keys[k]), same, key, moved);
+      take(restored_, restored_.find(keys[k]), same, key, moved_restored);
     }
   }
   for (auto& [key, state] : moved) resources_.insert_or_assign(std::move(key), std::move(state));
+  for (auto& [key, state] : moved_restored) restored_.insert_or_assign(std::move(key), std::move(state));
 }
 
 }  // namespace weft

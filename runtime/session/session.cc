@@ -1,5 +1,6 @@
 #include "weft/session/session.h"
 
+#include <algorithm>
 #include <set>
 
 #include "runtime/session/executor.h"
@@ -160,16 +161,28 @@ void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, Valu
   }
 }
 
-void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) { scope->CheckEdition(*scope->edition(), diagnostics); }
+void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) { scope->CheckEdition(*scope->edition(), diagnostics, false); }
 
-void Scope::CheckEdition(const Edition& edition, Diagnostics& diagnostics) const {
+std::optional<Plan> Edition::TakePlan(const PlanRequest& request) {
+  std::lock_guard lock(plans_mutex);
+  auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& plan) { return plan.first == request; });
+  if (found == plans.end()) {
+    plans.clear();  // sessions ask for something else
+    return std::nullopt;
+  }
+  std::optional<Plan> plan = std::move(found->second);
+  plans.erase(found);
+  return plan;
+}
+
+void Scope::CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_plans) const {
   const Graph& graph = *edition.graph;
   if (!graph.page().complete) return;
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
   std::set<std::string> seen;  // sessions share blocks, and so their faults
   for (const SessionSpec& spec : sessions) {
-    PlanRequest request = RequestFor(graph, spec, Keep::kAll);
+    PlanRequest request = RequestFor(graph, spec, last_keep_.load(std::memory_order_relaxed));
     {
       std::lock_guard lock(values_mutex_);
       for (size_t v = 0; v < edition.variables.size(); ++v) {
@@ -177,7 +190,11 @@ void Scope::CheckEdition(const Edition& edition, Diagnostics& diagnostics) const
       }
     }
     Diagnostics found;
-    MakePlan(graph, request, found);
+    Plan plan = MakePlan(graph, request, found);
+    if (keep_plans && found.all().empty()) {
+      std::lock_guard lock(edition.plans_mutex);
+      edition.plans.emplace_back(std::move(request), std::move(plan));
+    }
     for (const Diagnostic& diagnostic : found.all()) {
       if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
     }

@@ -24,11 +24,13 @@ struct PlanRequest {
   struct Feed {
     ValueRef value;
     Shape shape;
+    friend bool operator==(const Feed&, const Feed&) = default;
   };
   std::vector<Feed> feeds;
   Keep keep = Keep::kAll;
   /// By Graph::variables(): the shape the variable has now, or its attribute says; absent where neither is known.
   std::vector<std::optional<Shape>> variable_shapes;
+  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
 /// One value of a plan.

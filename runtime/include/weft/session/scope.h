@@ -13,7 +13,7 @@
 
 #include "weft/base/diagnostic.h"
 #include "weft/page/edit.h"
-#include "weft/plan/graph.h"
+#include "weft/plan/plan.h"
 #include "weft/session/runtime.h"
 
 namespace weft {
@@ -40,6 +40,11 @@ struct Edition {
   uint64_t number = 0;   // of edits before it
   Diagnostics found;     // what was wrong when its graph was made
   bool started = false;  // its variables have their initial values; with the scope's lock of values
+
+  /// A plan that was made when the page was checked, for the first session that asks for the same.
+  std::optional<Plan> TakePlan(const PlanRequest& request);
+  std::mutex plans_mutex;
+  std::vector<std::pair<PlanRequest, Plan>> plans;
 };
 
 /// What to do with edits of an open page.
@@ -86,8 +91,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
   Scope(Runtime& runtime, ScopeOptions options) : runtime_(runtime), options_(std::move(options)) {}
 
   static Result<int> FindVariable(const Graph& graph, std::string_view id);
-
-  void CheckEdition(const Edition& edition, Diagnostics& diagnostics) const;
+  void CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_plans) const;
   std::shared_ptr<Edition> MakeEdition(const Edition& old, std::shared_ptr<const Graph> graph) const;
   void MoveState(const Graph& old, const Graph& fresh);
 
@@ -96,9 +100,9 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
   mutable std::mutex edition_mutex_;
   std::shared_ptr<Edition> edition_;
-
   std::mutex editing_mutex_;  // edits are made one at a time
   std::atomic<uint64_t> edits_{0};
+  std::atomic<Keep> last_keep_{Keep::kAll};  // of the session that was planned last
 
   mutable std::mutex values_mutex_;  // of the editions' cells; held for moments only: snapshots and commits
 
