@@ -55,14 +55,13 @@ class Sweep {
   static constexpr bool kWrites =
       !std::is_void_v<std::invoke_result_t<const Term&, const Values<A>&, const Params<A>&, Sums<A>&>>;
 
-  static constexpr size_t kStoredBytes = kN * sizeof(T);  // of a register
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
   /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
   bool Streamable(const ChannelCut& cut) const {
     if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
     const int64_t stride = cut.runs ? cut.box.inner : cut.width * cut.group;
-    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % kStoredBytes == 0;
+    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % 64 == 0;
   }
 
   /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
@@ -97,6 +96,16 @@ class Sweep {
   void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, Tile& tile) const {
     const Memory memory{in, out, term};
     int64_t c = 0;
+    if constexpr (kStream && kSums == 0 && kN < kLine) {  // lines of short numbers are written whole, too
+      for (; c + 2 * kN <= length; c += 2 * kN) {
+        Params<V> p[2];
+        Sums<V> no_sums;
+        for (int i = 0; i < kPar; ++i) p[0][i] = LoadLanes(par[i] + c), p[1][i] = LoadLanes(par[i] + c + kN);
+        for (int row = 0; row < kRows; ++row) {
+          for (int k = 0; k < 2; ++k) memory.template Vector<true>(at + row * stride + c + k * kN, p[k], no_sums);
+        }
+      }
+    }
     for (; c + kN <= length; c += kN) {
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
