@@ -9,9 +9,12 @@
         session.run(feeds={"x.output": array})  # Ctrl-C ends it
         session["y.output"]
 
+    page.set_input("w.initvalues", [1.0, 2.0])  # edits; page.undo() takes them back
+
 What fails raises weft.Error, which has code, message, hint, block and port.
 """
 from ._native import lib as _lib
+from .edits import literal
 from .errors import CancelledError, Diagnostic, Error
 from .page import Page, Runtime, default_runtime, load
 from .session import UNTIL_STOPPED, Session, SessionInfo
@@ -19,4 +22,4 @@ from .values import Results, View
 
 __version__ = _lib.weft_version().decode()
 __all__ = ["CancelledError", "Diagnostic", "Error", "Page", "Results", "Runtime", "Session", "SessionInfo", "UNTIL_STOPPED", "View",
-           "default_runtime", "load"]
+           "default_runtime", "literal", "load"]

@@ -12,6 +12,7 @@ ABI_MAJOR = 1
 UNTIL_STOPPED = -1
 IDLE, RUNNING, PAUSED = range(3)
 GO_ON, STEP_BLOCK, STEP_RUN = range(3)
+EDIT_APPLY, EDIT_STRICT = range(2)
 CANCELLED = 9
 SEVERITIES = ("error", "warning", "note")
 
@@ -103,6 +104,7 @@ FAILING = {
     "weft_page_sessions": (HANDLE, OUT),
     "weft_page_get_variable": (HANDLE, TEXT, OUT),
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
     "weft_session_open": (HANDLE, POINTER(SessionOptions), OUT),
     "weft_session_run": (HANDLE, POINTER(RunOptions)),
     "weft_session_start": (HANDLE, POINTER(RunOptions)),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from .edits import Edits
 from .errors import Diagnostic
 from .session import Session
 from .values import Results, View, to_array, to_buffer
@@ -78,7 +79,7 @@ def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runt
     return Page(runtime, source, name, folder, list(allow), keep_faulty, on_print)
 
 
-class Page:
+class Page(Edits):
     """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
 
     def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, keep_faulty: bool,
@@ -99,6 +100,7 @@ class Page:
             self._handle = _native.make("weft_page_load_file", runtime._handle, _native.encode(source), byref(options))
         self._runtime = runtime
         self._sessions: dict[tuple, Session] = {}
+        self._done, self._undone = [], []
         self._told = options.print  # which the engine calls until the last session has ended
         self._close = weakref.finalize(self, _native.lib.weft_page_close, self._handle)
 
@@ -121,7 +123,8 @@ class Page:
 
     # ---- running ----
 
-    def session(self, session: str | None = None, *, fetch: Iterable[str] = (), operations: Iterable[str] = (), keep: str = "all") -> Session:
+    def session(self, session: str | None = None, *, fetch: Iterable[str] = (), operations: Iterable[str] = (),
+                keep: str = "all") -> Session:
         """Opens a session: of a ClientSession block by its id, of the page's first, or of the values in `fetch`.
 
         `operations` are blocks to run for their effect. `keep="asked"` keeps only what is fetched, which lets plans fuse and reuse memory.

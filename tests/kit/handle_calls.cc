@@ -44,6 +44,7 @@ std::vector<HandleCall> BaseCalls(LiveHandles& live) {
 }
 
 std::vector<HandleCall> PageCalls(LiveHandles& live) {
+  static uint64_t edits = 0;
   return {
       TRY(weft_page_load, weft_runtime, handle, "{}", 2, nullptr, page.out(), problems),
       TRY(weft_page_load_file, weft_runtime, handle, "none.json", nullptr, page.out(), problems),
@@ -54,6 +55,8 @@ std::vector<HandleCall> PageCalls(LiveHandles& live) {
       TRY(weft_page_sessions, weft_page, handle, strings.out(), problems),
       TRY(weft_page_get_variable, weft_page, handle, "n", view.out(), problems),
       TRY(weft_page_set_variable, weft_page, handle, "n", &buffer, problems),
+      TRY(weft_page_edit, weft_page, handle, "[]", WEFT_EDIT_APPLY, strings.out(), problems),
+      TRY(weft_page_edits, weft_page, handle, &edits, problems),
   };
 }
 

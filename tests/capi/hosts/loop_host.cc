@@ -1,5 +1,6 @@
 // A host in C++ with its own event loop: one poll() on a timer of 60 Hz and on the engine's event queue. All pages run in it side by side,
-// a round of their sessions at each tick. It prints the digests that host.c prints.
+// a round of their sessions at each tick, and are edited between rounds while others run. It prints the digests that host.c prints: an
+// edit that is taken back leaves no trace, and one that changes no value changes no bit.
 #include <poll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -79,7 +81,7 @@ class Digest {  // FNV-1a
   uint64_t value_ = 14695981039346656037u;
 };
 
-/// A page that is run a round at each tick.
+/// A page that is run a round at each tick, and edited between rounds.
 class HostedPage {
  public:
   HostedPage(weft_runtime* runtime, weft_events* events, const char* path) : path_(path) {
@@ -90,6 +92,7 @@ class HostedPage {
     weft_strings* ids = nullptr;
     Check(weft_page_sessions(page, &ids, &problems), problems, "sessions");
     for (const std::string& id : Texts(ids)) Open(events, id);
+    FindWire();
   }
 
   bool done() const { return round_ == kRounds; }
@@ -97,6 +100,7 @@ class HostedPage {
   /// A tick: begins the next round, unless the last one still goes on.
   void Tick() {
     if (done() || running_) return;
+    Edit();
     running_ = true;
     next_ = 0;
     StartNext();
@@ -125,7 +129,8 @@ class HostedPage {
       std::vector<const char*> pointers;
       for (const std::string& name : names) pointers.push_back(name.c_str());
       std::vector<weft_view*> views(names.size());
-      if (!names.empty()) Check(weft_session_views(session.get(), pointers.data(), pointers.size(), views.data(), &problems), problems, "views");
+      if (names.empty()) continue;
+      Check(weft_session_views(session.get(), pointers.data(), pointers.size(), views.data(), &problems), problems, "views");
       for (size_t i = 0; i < names.size(); ++i) {
         View view(views[i]);
         if (view) digest.Add(pointers[i], view.get());
@@ -142,7 +147,8 @@ class HostedPage {
     options.session = id.c_str();
     Check(weft_session_open(page_.get(), &options, &session, &problems), problems, "open");
     sessions_.emplace_back(session);
-    Check(weft_events_add(events, session, WEFT_EVENT_BIT(WEFT_EVENT_STATE), reinterpret_cast<uintptr_t>(this), &problems), problems, "events");
+    const uint32_t kinds = WEFT_EVENT_BIT(WEFT_EVENT_STATE);
+    Check(weft_events_add(events, session, kinds, reinterpret_cast<uintptr_t>(this), &problems), problems, "events");
   }
 
   void StartNext() {
@@ -150,9 +156,46 @@ class HostedPage {
     Check(weft_session_start(sessions_[next_].get(), nullptr, &problems), problems, "start");
   }
 
+  /// Finds a wire on which a block that hands its input on can be set: the first that goes to arithmetic.
+  void FindWire() {
+    weft_diagnostics* problems = nullptr;
+    weft_strings* json = nullptr;
+    Check(weft_page_write(page_.get(), &json, &problems), problems, "write");
+    const std::string text = Texts(json).at(0);
+    const std::regex block(R"re(\{"id": "(\w+)", "block": "(?:Add|Multiply|MatMul|Conv2D|BiasAddGrad|FusedBatchNormV3)")re"
+                           R"re(.*"inputs": \{"(\w+)": ("[\w.\[\]]+"))re");
+    if (std::smatch found; std::regex_search(text, found, block)) {
+      to_ = found.str(1) + "." + found.str(2);
+      from_ = found.str(3);
+    }
+  }
+
+  /// Applies edits and gives those that take them back.
+  std::string Apply(const std::string& edits) {
+    weft_diagnostics* problems = nullptr;
+    weft_strings* inverse = nullptr;
+    Check(weft_page_edit(page_.get(), edits.c_str(), WEFT_EDIT_STRICT, &inverse, &problems), problems, "edit");
+    return Texts(inverse).at(0);
+  }
+
+  /// Before the rounds 1 to 4: a block comes on a wire, gets another name and a place, and all of it is taken back.
+  void Edit() {
+    if (to_.empty()) return;
+    if (round_ == 1) undo_.push_back(Apply(R"([{"op": "add", "block": {"id": "probe", "block": "Identity", "inputs": {"input": )" + from_ +
+                                           R"(}}}, {"op": "connect", "from": "probe.output", "to": ")" + to_ + R"("}])"));
+    if (round_ == 2) undo_.push_back(Apply(R"([{"op": "rename", "block": "probe", "to": "watched"},
+                                               {"op": "move", "block": "watched", "layout": [40, 80]}])"));
+    if (round_ >= 3) {
+      Apply(undo_.back());
+      undo_.pop_back();
+    }
+  }
+
   const char* path_;
   PageHandle page_;
   std::vector<Session> sessions_;
+  std::string from_, to_;  // the wire that is edited
+  std::vector<std::string> undo_;
   int round_ = 0;
   size_t next_ = 0;  // the session that runs, or runs next
   bool running_ = false;

@@ -11,6 +11,42 @@
 extern "C" {
 #endif
 
+/** What to do with edits. */
+enum {
+  WEFT_EDIT_APPLY = 0,  /* make them, whatever they mean: a page in the making has faults */
+  WEFT_EDIT_STRICT = 1, /* make them where the page has no error afterwards that it did not have before */
+  WEFT_EDIT_TRY = 2     /* make nothing, and say what WEFT_EDIT_STRICT would */
+};
+
+/**
+ * Edits a page. `edits` is JSON, a list of small operations or one of them, done in order, all or none:
+ *
+ *     {"op": "add", "block": {"id": "y", "block": "Add", "inputs": {"x": "a.z"}}, "place": 3, "layout": [40, 80]}
+ *     {"op": "remove", "block": "y"}                        with the wires that come from it
+ *     {"op": "connect", "from": "a.z", "to": "y.x"}         to an element of a list: "to": "y.inputs[2]"
+ *     {"op": "connect", "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}, "to": "y.inputs"}
+ *     {"op": "disconnect", "to": "y.x"}
+ *     {"op": "set", "input": "c.value", "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}   or a wire, a list, null
+ *     {"op": "set", "block": "y", "attr": "data_format", "value": "NHWC"}   or "text": "{1,2}"; "value": null for the default
+ *     {"op": "rename", "block": "y", "to": "z"}             its wires follow
+ *     {"op": "move", "block": "y", "layout": [40, 80]}
+ *
+ * `inverse` (may be NULL) gets the edits that take these back: with them the page is written as the same bytes again. A session that runs
+ * finishes its run of the page as it was; its next one is of the page as it is now. Variables keep their values, and queues and random
+ * streams their state, where their blocks stay what they are. What is then wrong with the page is in weft_page_diagnostics.
+ * Errors: WEFT_INVALID_ARGUMENT for text that is no edit, an unknown mode, or what a page cannot hold; WEFT_NOT_FOUND for a block or wire
+ * that is not there; WEFT_ALREADY_EXISTS for an id that is taken; WEFT_OUT_OF_RANGE for an index or place; with WEFT_EDIT_STRICT and
+ * WEFT_EDIT_TRY the code of the page's first new error, its findings following in `problems`. The JSON pointer in `problems` is that of the
+ * edit in the list ("/2"). Owner: the caller, of `inverse` (one text). Threads: any; edits of one page take turns.
+ */
+WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems);
+
+/**
+ * Counts the calls of weft_page_edit that changed the page: what was read of it is out of date where the number is another.
+ * Errors: none. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics** problems);
+
 #ifdef __cplusplus
 }
 #endif

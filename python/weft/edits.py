@@ -1,0 +1,115 @@
+"""Edits of a loaded page: small changes, each of which can be taken back."""
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import _native
+from .values import name_of, to_array
+
+
+def literal(value: Any, dtype: str | None = None) -> dict[str, Any]:
+    """A value as pages write it: {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}. `dtype`: for types that numpy lacks."""
+    array, number = to_array(value, dtype)
+    if name_of(number) == "DT_BFLOAT16":
+        array = to_array(value, "DT_FLOAT")[0]
+    return {"dtype": name_of(number), "shape": list(array.shape), "values": [_element(element) for element in array.ravel().tolist()]}
+
+
+def _element(element: Any) -> Any:
+    if isinstance(element, complex):
+        return [_element(element.real), _element(element.imag)]
+    if isinstance(element, float) and not math.isfinite(element):
+        return "nan" if math.isnan(element) else "inf" if element > 0 else "-inf"
+    return element.decode() if isinstance(element, bytes) else element
+
+
+class Edits:
+    """What edits a page. All edits of a call are made, or none; sessions take them up at their next run, and variables keep their values.
+
+    Each method gives the edits that take its own back, for `edit`; `undo` and `redo` keep them in order by themselves.
+    """
+
+    _handle: Any
+    _done: list[str]
+    _undone: list[str]
+
+    def edit(self, *edits: Mapping[str, Any], strict: bool = False) -> list[dict[str, Any]]:
+        """Makes edits as weft/capi/edit.h writes them: {"op": "connect", "from": "a.z", "to": "y.x"}.
+
+        A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused.
+        """
+        inverse = self._apply(json.dumps(edits), _native.EDIT_STRICT if strict else _native.EDIT_APPLY)
+        self._done.append(inverse)
+        self._undone.clear()
+        return json.loads(inverse)
+
+    def _apply(self, edits: str, mode: int = _native.EDIT_APPLY) -> str:
+        return _native.strings("weft_page_edit", self._handle, edits.encode(), mode)[0]
+
+    def undo(self) -> bool:
+        """Takes the last edits back that were not; False where there are none."""
+        return self._move(self._done, self._undone)
+
+    def redo(self) -> bool:
+        """Makes again what `undo` took back last; False where there is nothing."""
+        return self._move(self._undone, self._done)
+
+    def _move(self, source: list[str], target: list[str]) -> bool:
+        if not source:
+            return False
+        target.append(self._apply(source[-1]))
+        source.pop()
+        return True
+
+    def add(self, id: str, block: str, inputs: Mapping[str, Any] | None = None, attrs: str | Mapping[str, Any] | None = None,
+            layout: Sequence[float] | None = None) -> list[dict[str, Any]]:
+        """Adds a block. An input is a wire ("x.output"), a value, or a list of either."""
+        new: dict[str, Any] = {"id": id, "block": block}
+        if attrs is not None:
+            new["attrs"] = attrs
+        if inputs:
+            new["inputs"] = {port: _input(value) for port, value in inputs.items()}
+        edit: dict[str, Any] = {"op": "add", "block": new}
+        if layout is not None:
+            edit["layout"] = list(layout)
+        return self.edit(edit)
+
+    def remove(self, block: str) -> list[dict[str, Any]]:
+        """Removes a block with the wires that come from it."""
+        return self.edit({"op": "remove", "block": block})
+
+    def connect(self, source: str, to: str) -> list[dict[str, Any]]:
+        """Draws a wire from an output ("x.output") to an input ("sum.x", "pack.values[2]")."""
+        return self.edit({"op": "connect", "from": source, "to": to})
+
+    def disconnect(self, to: str) -> list[dict[str, Any]]:
+        """Takes away what an input has."""
+        return self.edit({"op": "disconnect", "to": to})
+
+    def set_input(self, port: str, value: Any) -> list[dict[str, Any]]:
+        """Gives an input ("c.value") a value, or a wire, or a list."""
+        return self.edit({"op": "set", "input": port, "value": _input(value)})
+
+    def set_attr(self, block: str, attr: str, value: Any) -> list[dict[str, Any]]:
+        """Sets an attribute; None is its default."""
+        return self.edit({"op": "set", "block": block, "attr": attr, "value": value})
+
+    def rename(self, block: str, to: str) -> list[dict[str, Any]]:
+        """Gives a block another id; its wires follow."""
+        return self.edit({"op": "rename", "block": block, "to": to})
+
+    def move(self, block: str, x: float, y: float) -> list[dict[str, Any]]:
+        """Gives a block another place on the drawing."""
+        return self.edit({"op": "move", "block": block, "layout": [x, y]})
+
+
+def _input(value: Any) -> Any:
+    """A wire as it is, a written literal as it is, a list of wires as it is; other values as literals."""
+    if isinstance(value, (str, Mapping)):
+        return value
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, (str, Mapping)) for item in value):
+        return list(value)
+    return literal(value)

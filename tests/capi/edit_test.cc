@@ -1,0 +1,131 @@
+// Edits through the C interface: what they change, what takes them back, and what is refused.
+#include <cstring>
+
+#include "tests/capi/capi_kit.h"
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+std::string TextOf(weft_strings* strings) {
+  const char* text = "";
+  REQUIRE(weft_strings_get(strings, 0, &text, nullptr) == WEFT_OK);
+  return text;
+}
+
+std::string Written(weft_page* page) {
+  OwnedStrings json;
+  REQUIRE(weft_page_write(page, json.out(), nullptr) == WEFT_OK);
+  return TextOf(json);
+}
+
+uint64_t Edits(weft_page* page) {
+  uint64_t edits = 99;
+  REQUIRE(weft_page_edits(page, &edits, nullptr) == WEFT_OK);
+  return edits;
+}
+
+size_t Faults(weft_page* page) {
+  OwnedProblems found;
+  size_t count = 99;
+  REQUIRE(weft_page_diagnostics(page, found.out(), nullptr) == WEFT_OK);
+  REQUIRE(weft_diagnostics_count(found, &count) == WEFT_OK);
+  return count;
+}
+
+float First(weft_session* session, const char* name) {
+  OwnedView view = ViewOf(session, name);
+  return *static_cast<const float*>(InfoOf(view).data);
+}
+
+/// y = relu(x), z = relu(y)
+OwnedPage Chain(weft_runtime* runtime) {
+  return LoadPage(runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("y", "Relu", {{"features", "x.output"}}),
+                            Block("z", "Relu", {{"features", "y.activations"}})});
+}
+
+}  // namespace
+
+TEST_CASE("C: an edit takes effect at the next run, and its inverse gives the old bytes and results", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Chain(runtime);
+  OwnedSession session = OpenSession(page, {"z.activations"});
+  Problems problems;
+  const std::string before = Written(page);
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(First(session, "z.activations") == 1);
+
+  OwnedStrings inverse;
+  const char* edits = R"([{"op": "set", "input": "x.value", "value": {"dtype": "DT_FLOAT", "shape": [2], "values": [5, 6]}},
+                          {"op": "rename", "block": "y", "to": "middle"}])";
+  C_OK(problems, weft_page_edit(page, edits, WEFT_EDIT_STRICT, inverse.out(), problems.out()));
+  CHECK(Edits(page) == 1);
+  CHECK(Written(page) != before);
+  CHECK(First(session, "z.activations") == 1);
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(First(session, "z.activations") == 5);
+
+  C_OK(problems, weft_page_edit(page, TextOf(inverse).c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(Edits(page) == 2);
+  CHECK(Written(page) == before);
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(First(session, "z.activations") == 1);
+}
+
+TEST_CASE("C: a page in the making has faults; strict edits bring none, and a try changes nothing", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Chain(runtime);
+  Problems problems;
+  const std::string before = Written(page);
+  const char* cut = R"({"op": "disconnect", "to": "z.features"})";
+  for (int32_t mode : {WEFT_EDIT_STRICT, WEFT_EDIT_TRY}) {
+    weft_strings* inverse = reinterpret_cast<weft_strings*>(1);
+    CHECK(weft_page_edit(page, cut, mode, &inverse, problems.out()) != WEFT_OK);
+    CHECK(inverse == nullptr);
+    CHECK(std::string(problems.at(0).block) == "z");
+    CHECK(std::string(problems.at(0).port) == "features");
+  }
+  CHECK(weft_page_edit(page, R"({"op": "move", "block": "x", "layout": [1, 2]})", WEFT_EDIT_TRY, nullptr, problems.out()) == WEFT_OK);
+  CHECK(Written(page) == before);
+  CHECK(Edits(page) == 0);
+  CHECK(Faults(page) == 0);
+
+  OwnedStrings inverse;
+  C_OK(problems, weft_page_edit(page, cut, WEFT_EDIT_APPLY, inverse.out(), problems.out()));
+  CHECK(Faults(page) > 0);
+  C_OK(problems, weft_page_edit(page, TextOf(inverse).c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(Faults(page) == 0);
+  CHECK(Written(page) == before);
+}
+
+TEST_CASE("C: edits that cannot be are refused, each with its place in the list, and none of the list is made", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Chain(runtime);
+  Problems problems;
+  const std::string before = Written(page);
+  struct Refused {
+    const char* edit;
+    weft_status code;
+  };
+  for (const Refused& refused : {Refused{R"({"op": "remove", "block": "none"})", WEFT_NOT_FOUND},
+                                 Refused{R"({"op": "rename", "block": "y", "to": "z"})", WEFT_ALREADY_EXISTS},
+                                 Refused{R"({"op": "turn", "block": "y"})", WEFT_INVALID_ARGUMENT},
+                                 Refused{R"({"op": "remove"})", WEFT_INVALID_ARGUMENT},
+                                 Refused{R"({"op": "add", "block": {"id": "n", "block": "Relu"}, "place": 99})", WEFT_OUT_OF_RANGE}}) {
+    INFO(refused.edit);
+    std::string list = Cat(R"([{"op": "move", "block": "x", "layout": [1, 2]}, )", refused.edit, "]");
+    CHECK(weft_page_edit(page, list.c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()) == refused.code);
+    CHECK(std::string(problems.at(0).pointer).starts_with("/1"));
+    CHECK(Written(page) == before);
+  }
+  for (const char* text : {"", "[", "7", "[[]]", "{\"op\": 1}"}) {
+    INFO(text);
+    CHECK(weft_page_edit(page, text, WEFT_EDIT_APPLY, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  }
+  CHECK(weft_page_edit(page, nullptr, WEFT_EDIT_APPLY, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_page_edit(page, "[]", 3, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_page_edit(page, "[]", -1, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_page_edits(page, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(Edits(page) == 0);
+}
