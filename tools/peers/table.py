@@ -47,7 +47,7 @@ def overview(found, peers, facts):
             lines += ["", *summary_table(overall, f"against {TITLES[peer]}")]
     pages = [row for row in found if row.kind == "page" and row.against]
     if pages:
-        lines += ["", *case_table(pages, [peer for peer in peers if any(peer in row.against for row in pages)])]
+        lines += ["", "A step of a page; asked: only what its session asks for is kept or fetched, all: every output.", "", *case_table(pages, [peer for peer in peers if any(peer in row.against for row in pages)])]
     return "\n".join(lines) + "\n"
 
 
