@@ -1,90 +1,15 @@
-// What a host observes and controls through the C interface: events, samples, breakpoints, snapshots.
+// What a host observes and controls through the C interface: events, samples, breakpoints.
 #include <poll.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <set>
 #include <thread>
 
-#include "tests/capi/capi_kit.h"
+#include "tests/capi/watch_kit.h"
 
 using namespace weft;
 using namespace weft::test;
 
-namespace {
-
-using OwnedEvents = Owned<weft_events, weft_events_close>;
-using OwnedSubscription = Owned<weft_subscription, weft_subscription_close>;
-using OwnedBreakpoint = Owned<weft_breakpoint, weft_breakpoint_close>;
-
-/// v counts the runs; seen.z is 1 + the number of runs before, say prints it.
-std::vector<std::string> WatchedBlocks() {
-  return {Variable("v", Scalar(0)), Block("seen", "Add", {{"x", "v.ref"}, {"y", Scalar(1)}}),
-          Block("half", "Multiply", {{"x", "seen.z"}, {"y", Scalar(0.5)}}),
-          Block("say", "Print", {{"input", "half.z"}, {"data", "[\"seen.z\"]"}}, "message_ = seen ;"),
-          Block("count", "ApplyGradientDescent", {{"var", "v.ref"}, {"alpha", Scalar(-1)}, {"delta", Scalar(1)}}),
-          Block("run", "ClientSession", {{"fetch_outputs", "[\"say.output\"]"}, {"run_outputs", "[\"count.operation\"]"}})};
-}
-
-struct Host {
-  Host() {
-    Problems problems;
-    session = OwnedSession();
-    C_OK(problems, weft_session_open(page, nullptr, session.out(), problems.out()));
-  }
-  void Run(int64_t steps) {
-    weft_run_options options = WEFT_RUN_OPTIONS_INIT;
-    options.steps = steps;
-    C_OK(problems, weft_session_run(session, &options, problems.out()));
-  }
-  void Start(int64_t steps) {
-    weft_run_options options = WEFT_RUN_OPTIONS_INIT;
-    options.steps = steps;
-    C_OK(problems, weft_session_start(session, &options, problems.out()));
-  }
-  /// Waits for a pause, or the end.
-  int32_t Wait() {
-    int32_t state = WEFT_RUNNING;
-    C_OK(problems, weft_session_wait(session, 20000, &state, problems.out()));
-    return state;
-  }
-  OwnedEvents Events(uint32_t kinds, uint64_t source = 1) {
-    OwnedEvents events;
-    C_OK(problems, weft_events_open(nullptr, events.out(), problems.out()));
-    C_OK(problems, weft_events_add(events, session, kinds, source, problems.out()));
-    return events;
-  }
-  OwnedBreakpoint Break(weft_breakpoint_options options) {
-    OwnedBreakpoint breakpoint;
-    C_OK(problems, weft_session_break(session, &options, breakpoint.out(), problems.out()));
-    return breakpoint;
-  }
-  float Look(const char* name) {
-    OwnedView view;
-    C_OK(problems, weft_session_look(session, name, view.out(), problems.out()));
-    return FloatsOf(view).at(0);
-  }
-
-  OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, WatchedBlocks());
-  OwnedSession session;
-  Problems problems;
-};
-
-std::vector<weft_event> Poll(weft_events* events, size_t capacity = 64) {
-  std::vector<weft_event> array(capacity, weft_event WEFT_EVENT_INIT);
-  size_t count = 0;
-  REQUIRE(weft_events_poll(events, array.data(), capacity, &count, nullptr) == WEFT_OK);
-  array.resize(count);
-  return array;
-}
-
-}  // namespace
-
 TEST_CASE("C: a queue of events tells states, runs, blocks, prints and errors", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   OwnedEvents events = host.Events(WEFT_ALL_EVENTS, 42);
   std::vector<weft_event> first = Poll(events);
   REQUIRE(first.size() == 1);
@@ -146,7 +71,7 @@ TEST_CASE("C: an error event has the whole diagnostic", "[capi][watch]") {
 }
 
 TEST_CASE("C: a queue that nobody drains is bounded and says what it dropped", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   OwnedEvents events;
   weft_events_options options = WEFT_EVENTS_OPTIONS_INIT;
   options.most_events = 10;
@@ -166,7 +91,7 @@ TEST_CASE("C: a queue that nobody drains is bounded and says what it dropped", "
 }
 
 TEST_CASE("C: a host waits for events by descriptor, by call, and is interrupted", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_PRINT));
   int32_t fd = -1, ready = 1;
   C_OK(host.problems, weft_events_fd(events, &fd, host.problems.out()));
@@ -192,7 +117,7 @@ TEST_CASE("C: a host waits for events by descriptor, by call, and is interrupted
 }
 
 TEST_CASE("C: events are written into structs of the host's size", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_PRINT));
   host.Run(2);
   struct Short {
@@ -215,7 +140,7 @@ TEST_CASE("C: events are written into structs of the host's size", "[capi][watch
 }
 
 TEST_CASE("C: callbacks have their user data, come on the running thread, and may call back", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   struct Seen {
     weft_session* session;
     std::thread::id thread;
@@ -244,7 +169,7 @@ TEST_CASE("C: callbacks have their user data, come on the running thread, and ma
 }
 
 TEST_CASE("C: samples of many subscriptions are taken at once", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_VALUES), 5);
   OwnedSubscription last, mean, range;
   weft_subscription_options options = WEFT_SUBSCRIPTION_OPTIONS_INIT;
@@ -300,7 +225,7 @@ TEST_CASE("C: samples of many subscriptions are taken at once", "[capi][watch]")
 }
 
 TEST_CASE("C: a breakpoint pauses, values are looked at, and the run goes on", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   weft_breakpoint_options options = WEFT_BREAKPOINT_OPTIONS_INIT;
   options.block = "half";
   OwnedBreakpoint breakpoint = host.Break(options);
@@ -330,7 +255,7 @@ TEST_CASE("C: a breakpoint pauses, values are looked at, and the run goes on", "
 }
 
 TEST_CASE("C: breakpoints on conditions, and a debugger that is lost", "[capi][watch]") {
-  Host host;
+  WatchingHost host;
   weft_breakpoint_options options = WEFT_BREAKPOINT_OPTIONS_INIT;
   options.kind = WEFT_BREAK_CONDITION;
   options.condition = "half.z >= 2";
@@ -364,53 +289,12 @@ TEST_CASE("C: breakpoints on conditions, and a debugger that is lost", "[capi][w
   CHECK(std::string(host.problems.at(0).hint).find("half") != std::string::npos);
 }
 
-TEST_CASE("C: state is saved and restored, and what does not fit is all said", "[capi][watch]") {
-  namespace fs = std::filesystem;
-  const fs::path file = fs::temp_directory_path() / Cat("weft_capi_", getpid(), ".snap");
-  Host host;
-  host.Run(3);
-  weft_snapshot_info info = WEFT_SNAPSHOT_INFO_INIT;
-  C_OK(host.problems, weft_page_save_state(host.page, file.c_str(), nullptr, &info, host.problems.out()));
-  CHECK(info.variables == 1);
-  CHECK(info.resources == 1);  // how often say has printed
-  CHECK(info.bytes == static_cast<int64_t>(fs::file_size(file)));
-  host.Run(2);
-  C_OK(host.problems, weft_page_restore_state(host.page, file.c_str(), nullptr, nullptr, host.problems.out()));
-  host.Run(1);
-  CHECK(FloatsOf(host.session, "seen.z") == std::vector<float>{4});
-  OwnedPage other = LoadPage(host.runtime, {Variable("v", Vector({1, 2})), Variable("w", Scalar(1))});
-  CHECK(weft_page_restore_state(other, file.c_str(), nullptr, nullptr, host.problems.out()) != WEFT_OK);
-  size_t count = 0;
-  REQUIRE(weft_diagnostics_count(host.problems.list(), &count) == WEFT_OK);
-  CHECK(count == 3);
-  weft_snapshot_options options = WEFT_SNAPSHOT_OPTIONS_INIT;
-  options.partial = 1;
-  C_OK(host.problems, weft_page_restore_state(other, file.c_str(), &options, nullptr, host.problems.out()));
-  std::ofstream(file, std::ios::binary) << "WeftSnap";
-  CHECK(weft_page_restore_state(host.page, file.c_str(), nullptr, nullptr, host.problems.out()) == WEFT_DATA_LOSS);
-  fs::remove(file);
-  CHECK(weft_page_restore_state(host.page, file.c_str(), nullptr, nullptr, nullptr) == WEFT_NOT_FOUND);
-  CHECK(weft_page_save_state(host.page, "", nullptr, nullptr, nullptr) == WEFT_INVALID_ARGUMENT);
-  CHECK(weft_page_save_state(host.page, nullptr, nullptr, nullptr, nullptr) == WEFT_INVALID_ARGUMENT);
-  // A run that is paused keeps its state.
-  weft_breakpoint_options before = WEFT_BREAKPOINT_OPTIONS_INIT;
-  before.block = "half";
-  OwnedBreakpoint breakpoint = host.Break(before);
-  host.Start(1);
-  REQUIRE(host.Wait() == WEFT_PAUSED);
-  C_OK(host.problems, weft_page_save_state(host.page, file.c_str(), nullptr, nullptr, host.problems.out()));
-  options.patience_ms = -1;
-  CHECK(weft_page_restore_state(host.page, file.c_str(), &options, nullptr, host.problems.out()) == WEFT_FAILED_PRECONDITION);
-  C_OK(host.problems, weft_session_cancel(host.session, host.problems.out()));
-  fs::remove(file);
-}
-
 TEST_CASE("C: what is observed ends with its session, in any order", "[capi][watch]") {
   OwnedEvents events;
   OwnedSubscription subscription;
   OwnedBreakpoint breakpoint;
   {
-    Host host;
+    WatchingHost host;
     events = host.Events(WEFT_ALL_EVENTS);
     C_OK(host.problems, weft_session_subscribe(host.session, "seen.z", nullptr, subscription.out(), host.problems.out()));
     weft_breakpoint_options options = WEFT_BREAKPOINT_OPTIONS_INIT;
@@ -426,79 +310,4 @@ TEST_CASE("C: what is observed ends with its session, in any order", "[capi][wat
   CHECK(weft_subscription_samples(subscription, &sample, 1, &count, nullptr) == WEFT_OK);
   CHECK(count == 0);
   CHECK_FALSE(Poll(events).empty());
-}
-
-TEST_CASE("C: a page runs while other threads poll, take samples, set breakpoints, save, cancel and read", "[capi][watch][threads]") {
-  namespace fs = std::filesystem;
-  const fs::path file = fs::temp_directory_path() / Cat("weft_capi_threads_", getpid(), ".snap");
-  Host host;
-  OwnedEvents events = host.Events(WEFT_ALL_EVENTS);
-  OwnedSubscription subscription;
-  weft_subscription_options each = WEFT_SUBSCRIPTION_OPTIONS_INIT;
-  each.reduction = WEFT_EACH;
-  C_OK(host.problems, weft_session_subscribe(host.session, "half.z", &each, subscription.out(), host.problems.out()));
-  std::atomic<bool> done{false};
-  std::atomic<int> wrong{0}, taken{0};
-  auto expect = [&](bool holds) { wrong += !holds; };
-  std::vector<std::thread> threads;
-  auto again = [&](auto body) {
-    threads.emplace_back([&done, body] {
-      while (!done) body();
-    });
-  };
-  again([&] {
-    expect(weft_events_wait(events, 2, nullptr, nullptr) == WEFT_OK);
-    std::vector<weft_event> array(16, weft_event WEFT_EVENT_INIT);
-    size_t count = 0;
-    expect(weft_events_poll(events, array.data(), 16, &count, nullptr) == WEFT_OK);
-    weft_sample samples[16];
-    for (weft_sample& sample : samples) sample = weft_sample WEFT_SAMPLE_INIT;
-    expect(weft_session_samples(host.session, samples, 16, &count, nullptr) == WEFT_OK);
-    for (size_t i = 0; i < count; ++i) {
-      OwnedView view(samples[i].value);
-      weft_view_info info = WEFT_VIEW_INFO_INIT;
-      expect(weft_view_get_info(view, &info) == WEFT_OK && *static_cast<const float*>(info.data) >= 0.5F);
-      ++taken;
-    }
-  });
-  again([&] {
-    weft_breakpoint_options options = WEFT_BREAKPOINT_OPTIONS_INIT;
-    options.block = "half";
-    options.once = 1;
-    OwnedBreakpoint breakpoint;
-    expect(weft_session_break(host.session, &options, breakpoint.out(), nullptr) == WEFT_OK);
-    OwnedView view;
-    (void)weft_session_look(host.session, "seen.z", view.out(), nullptr);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    (void)weft_session_resume(host.session, WEFT_GO_ON, nullptr);
-  });
-  again([&] {
-    weft_snapshot_options options = WEFT_SNAPSHOT_OPTIONS_INIT;
-    options.patience_ms = 1000;
-    expect(weft_page_save_state(host.page, file.c_str(), &options, nullptr, nullptr) == WEFT_OK);
-    OwnedView view;
-    (void)weft_session_view(host.session, "half.z", view.out(), nullptr);
-    weft_session_info info = WEFT_SESSION_INFO_INIT;
-    expect(weft_session_get_info(host.session, &info, nullptr) == WEFT_OK);
-  });
-  // The page's threads are started again and again, and cancelled.
-  for (int i = 0; i < 20; ++i) {
-    weft_run_options options = WEFT_RUN_OPTIONS_INIT;
-    options.steps = WEFT_UNTIL_STOPPED;
-    CHECK(weft_session_start(host.session, &options, nullptr) == WEFT_OK);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    CHECK(weft_session_cancel(host.session, nullptr) == WEFT_OK);
-    int32_t state = WEFT_RUNNING;
-    for (const Clock::time_point start = Clock::now(); state != WEFT_IDLE && MillisecondsSince(start) < 20000;) {
-      (void)weft_session_wait(host.session, 5, &state, nullptr);
-      if (state == WEFT_PAUSED) (void)weft_session_cancel(host.session, nullptr);
-    }
-    REQUIRE(state == WEFT_IDLE);
-  }
-  done = true;
-  CHECK(weft_events_interrupt(events, nullptr) == WEFT_OK);
-  for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
-  CHECK(taken > 0);
-  fs::remove(file);
 }

@@ -165,6 +165,20 @@ TEST_CASE("A snapshot of a page that nothing has run in brings its beginning bac
   CHECK(rich.page.Var("w") == Floats{2, 3, 4});
 }
 
+TEST_CASE("State that has been restored but not used yet goes with a block that is renamed", "[snapshot]") {
+  Folder folder;
+  Rich rich(folder);
+  rich.Draw("draw");
+  Save(rich.page, folder.file());
+  const Floats next = rich.Draw("draw");
+  Rich fresh(folder);
+  RestoreOk(fresh.page, folder.file());
+  Diagnostics problems;
+  const Edit rename = RenameBlock{"draw", "numbers"};
+  REQUIRE(fresh.page.scope()->Apply({&rename, 1}, problems).ok());
+  CHECK(fresh.Draw("numbers") == next);
+}
+
 TEST_CASE("State that has been restored but not used yet is saved again", "[snapshot]") {
   Folder folder;
   Rich rich(folder);
@@ -368,7 +382,9 @@ TEST_CASE("Killed at any moment, a process leaves a snapshot that is whole: the 
     REQUIRE(to.scope()->SetVariable("w", value).ok());
   };
   set(*page, 0);
+  const Clock::time_point begin = Clock::now();
   Save(*page, folder.file());
+  const auto longest = static_cast<useconds_t>(std::clamp(4000 * MillisecondsSince(begin), 2000.0, 500000.0));
   std::mt19937 random(7);
   float last = 0;
   int newer = 0;
@@ -385,7 +401,7 @@ TEST_CASE("Killed at any moment, a process leaves a snapshot that is whole: the 
         if (!SaveSnapshot(*page->scope(), folder.file()).ok()) _exit(1);
       }
     }
-    usleep(std::uniform_int_distribution<useconds_t>(100, 12000)(random));
+    usleep(std::uniform_int_distribution<useconds_t>(100, longest)(random));
     kill(child, SIGKILL);
     int how = 0;
     REQUIRE(waitpid(child, &how, 0) == child);
