@@ -148,6 +148,12 @@ class PythonTest(unittest.TestCase):
         python_tests = int(found[1]) if found else 0
         self.assertTrue(found and done.returncode == 0, done.stdout + done.stderr)
 
+    def test_readme_example(self):
+        readme = (ROOT / "README.md").read_text()
+        (folder / "line.page.json").write_text(re.search(r"<!-- page -->\n```json\n(.*?)```", readme, re.S)[1])
+        example = re.search(r"<!-- python -->\n```python\n(.*?)```", readme, re.S)[1]
+        self.assertAlmostEqual(float(run(venv / "bin/python", "-c", example, cwd=folder)), 2, places=2)
+
     def test_wheel_is_whole(self):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
         for name in ("weft/__init__.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
