@@ -1,8 +1,9 @@
 // Blocks of the host: their declarations.
+#include "weft/block/block.h"
+
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/host_block.h"
 #include "runtime/capi/objects.h"
-#include "weft/block/block.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -147,7 +148,9 @@ weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* bloc
     def->plan = [host](PlanContext& ctx) { return PlanHost(host, ctx); };
     std::lock_guard lock(object->blocks_mutex);
     if (object->sealed) {
-      return FailedPrecondition("the runtime has loaded a page already").WithBlock(known.name).WithHint("add blocks right after weft_runtime_open");
+      return FailedPrecondition("the runtime has loaded a page already")
+          .WithBlock(known.name)
+          .WithHint("add blocks right after weft_runtime_open");
     }
     if (Status status = object->runtime.AddBlock(std::move(*def)); !status.ok()) return std::move(status).WithBlock(known.name);
     host->SetAdded();

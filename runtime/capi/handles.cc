@@ -70,7 +70,8 @@ struct Parts {
 };
 
 Parts PartsOf(uint64_t bits) {
-  return {static_cast<Kind>(bits >> kKindShift & 0x3f), static_cast<uint32_t>(bits >> kGenerationShift), static_cast<uint32_t>(bits & 0xffffff)};
+  return {static_cast<Kind>(bits >> kKindShift & 0x3f), static_cast<uint32_t>(bits >> kGenerationShift),
+          static_cast<uint32_t>(bits & 0xffffff)};
 }
 
 Status NoHandle(Kind needed) { return InvalidArgument("needs a ", KindName(needed), ", found a pointer that is no handle"); }

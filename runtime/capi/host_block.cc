@@ -118,7 +118,8 @@ int32_t FailPlan(const weft_plan_call* call, int32_t code, const char* port, con
 int32_t SetShape(const weft_plan_call* call, size_t output, int32_t rank, const int64_t* dims) {
   PlanState& state = StateOf(call);
   try {
-    if (output >= state.shaped.size()) return FailPlan(call, WEFT_INTERNAL, nullptr, "set_shape needs the index of an output value", nullptr);
+    if (output >= state.shaped.size())
+      return FailPlan(call, WEFT_INTERNAL, nullptr, "set_shape needs the index of an output value", nullptr);
     size_t port = 0;
     while (state.out_first[port + 1] <= output) ++port;
     const char* name = state.ctx.def().outputs[port].name.c_str();
@@ -157,7 +158,8 @@ PlanValues ReadValues(const BlockDef& def, PlanContext& ctx) {
       const Tensor* value = shapes ? AtInput<const Tensor*>(p, [&](auto at) { return &ctx.value(at, k); }) : nullptr;
       bool plain = value != nullptr && !IsManaged(value->dtype());
       DType dtype = AtInput<DType>(p, [&](auto at) { return ctx.dtype(at, k); });
-      values.inputs.push_back({ToC(dtype), shape->rank(), shape->dims().data(), shape->count(), plain ? const_cast<void*>(value->data()) : nullptr});
+      values.inputs.push_back(
+          {ToC(dtype), shape->rank(), shape->dims().data(), shape->count(), plain ? const_cast<void*>(value->data()) : nullptr});
     }
     values.in_first.push_back(static_cast<uint32_t>(values.inputs.size()));
   }
@@ -196,8 +198,8 @@ void Parallel(const weft_run_call* call, int64_t count, void (*task)(void* user,
 
 int32_t IsCancelled(const weft_run_call* call) { return StateOf(call).ctx.cancelled() ? 1 : 0; }
 
-std::string* StringAt(const weft_run_call* call, const weft_value* values, size_t count, const std::vector<DType>& dtypes, const uint32_t* slots,
-                      size_t value, int64_t element) {
+std::string* StringAt(const weft_run_call* call, const weft_value* values, size_t count, const std::vector<DType>& dtypes,
+                      const uint32_t* slots, size_t value, int64_t element) {
   if (value >= count || dtypes[value] != DType::kString || element < 0 || element >= values[value].count) return nullptr;
   return static_cast<std::string*>(StateOf(call).ctx.values[slots[value]].data) + element;
 }
@@ -205,7 +207,8 @@ std::string* StringAt(const weft_run_call* call, const weft_value* values, size_
 int32_t GetString(const weft_run_call* call, size_t input, int64_t element, const char** data, size_t* bytes) {
   RunState& state = StateOf(call);
   const std::string* text = StringAt(call, call->inputs, call->input_count, state.plan.inputs, state.ctx.inputs, input, element);
-  if (text == nullptr || data == nullptr) return FailRun(call, WEFT_OUT_OF_RANGE, nullptr, "get_string needs an element of a string input", nullptr);
+  if (text == nullptr || data == nullptr)
+    return FailRun(call, WEFT_OUT_OF_RANGE, nullptr, "get_string needs an element of a string input", nullptr);
   *data = text->data();
   if (bytes != nullptr) *bytes = text->size();
   return WEFT_OK;
@@ -256,9 +259,20 @@ Result<PlannedBlock> PlanHost(const std::shared_ptr<HostBlock>& block, PlanConte
   PlanValues values = ReadValues(def, ctx);
   AttrTable attrs(def, ctx);
   PlanState state{ctx, {}, values.out_first, std::vector<char>(values.outputs.size(), 0)};
-  weft_plan_call call = {sizeof call, 0, values.inputs.data(), values.outputs.data(), values.inputs.size(), values.outputs.size(),
-                         values.in_first.data(), values.out_first.data(), attrs.values().data(), attrs.values().size(), SetShape, SetScratch,
-                         FailPlan, &state};
+  weft_plan_call call = {sizeof call,
+                         0,
+                         values.inputs.data(),
+                         values.outputs.data(),
+                         values.inputs.size(),
+                         values.outputs.size(),
+                         values.in_first.data(),
+                         values.out_first.data(),
+                         attrs.values().data(),
+                         attrs.values().size(),
+                         SetShape,
+                         SetScratch,
+                         FailPlan,
+                         &state};
   auto plan = std::make_shared<HostPlan>(block);
   int32_t code = block->functions().plan(block->functions().user, &call, &plan->parameters);
   if (Status status = state.failure.Take(code); !status.ok()) return status;
@@ -277,8 +291,22 @@ Status RunHost(const void* parameters, RunContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
   RunValues inputs(plan.inputs, ctx.values, ctx.inputs), outputs(plan.outputs, ctx.values, ctx.outputs);
   RunState state{ctx, plan, {}};
-  weft_run_call call = {sizeof call, 0, inputs.all(), outputs.all(), plan.inputs.size(), plan.outputs.size(), ctx.in_first, ctx.out_first,
-                        ctx.scratch_data, ctx.scratch_bytes, Parallel, IsCancelled, GetString, SetString, FailRun, &state};
+  weft_run_call call = {sizeof call,
+                        0,
+                        inputs.all(),
+                        outputs.all(),
+                        plan.inputs.size(),
+                        plan.outputs.size(),
+                        ctx.in_first,
+                        ctx.out_first,
+                        ctx.scratch_data,
+                        ctx.scratch_bytes,
+                        Parallel,
+                        IsCancelled,
+                        GetString,
+                        SetString,
+                        FailRun,
+                        &state};
   const weft_block& functions = plan.block->functions();
   int32_t code = functions.run(functions.user, plan.parameters, &call);
   return state.failure.Take(code);

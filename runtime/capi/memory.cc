@@ -54,8 +54,8 @@ class OutputWriter {
   Status operator()(const ResultValue& result) const {
     const Tensor& tensor = result.tensor;
     if (tensor.dtype() != lent_.content.dtype || !(tensor.shape() == lent_.content.shape)) {
-      return FailedPrecondition("the memory bound to '", name_, "' is for ", lent_.content.dtype, " ", lent_.content.shape, ", the run gave ",
-                                tensor.dtype(), " ", tensor.shape())
+      return FailedPrecondition("the memory bound to '", name_, "' is for ", lent_.content.dtype, " ", lent_.content.shape,
+                                ", the run gave ", tensor.dtype(), " ", tensor.shape())
           .WithHint("bind memory of this shape");
     }
     if (tensor.bytes() > 0) std::memcpy(lent_.memory->data(), tensor.data(), static_cast<size_t>(tensor.bytes()));
@@ -74,7 +74,8 @@ namespace weft::capi {
 Result<BufferContent> CheckBuffer(const weft_buffer& buffer) {
   BufferContent content;
   content.dtype = FromC(buffer.dtype);
-  if (content.dtype == DType::kInvalid) return InvalidArgument("needs an element type such as WEFT_FLOAT, found ", buffer.dtype).WithPort("dtype");
+  if (content.dtype == DType::kInvalid)
+    return InvalidArgument("needs an element type such as WEFT_FLOAT, found ", buffer.dtype).WithPort("dtype");
   if (content.dtype == DType::kResource) return Unsupported("a host cannot give resources").WithPort("dtype");
   if (buffer.rank < 0 || buffer.rank > kMaxRank) {
     return InvalidArgument("needs a rank of 0 to ", kMaxRank, ", found ", buffer.rank).WithPort("rank");

@@ -19,7 +19,8 @@ Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
   weft_page_options known = WEFT_PAGE_OPTIONS_INIT;
   WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_page_options"));
   if (known.stall_limit_ms < -1) {
-    return InvalidArgument("needs a stall limit of -1 (for ever), 0 (the default) or more, found ", known.stall_limit_ms).WithPort("stall_limit_ms");
+    return InvalidArgument("needs a stall limit of -1 (for ever), 0 (the default) or more, found ", known.stall_limit_ms)
+        .WithPort("stall_limit_ms");
   }
   LoadRequest request;
   request.keep_faulty = known.keep_faulty != 0;
@@ -43,7 +44,8 @@ weft_status Load(std::shared_ptr<RuntimeObject> runtime, ReadPageResult read, Lo
   auto object = std::make_shared<PageObject>();
   object->name = request.read.name;
   Diagnostics found = std::move(read.diagnostics);
-  object->scope = Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->name, std::move(request.scope), found);
+  object->scope =
+      Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->name, std::move(request.scope), found);
   object->runtime = std::move(runtime);
   if (object->scope != nullptr) CheckSessions(object->scope, found);
   if (found.has_errors() && !(request.keep_faulty && object->scope != nullptr)) return ReportAll(found, problems);

@@ -66,7 +66,8 @@ Result<SessionSpec> ReadSpec(const Graph& graph, const weft_session_options& opt
 
 int32_t ToC(RunState state) { return static_cast<int32_t>(state); }
 static_assert(static_cast<int32_t>(RunState::kPaused) == WEFT_PAUSED && static_cast<int32_t>(RunState::kIdle) == WEFT_IDLE);
-static_assert(static_cast<int32_t>(PauseReason::kBreak) == WEFT_PAUSE_BREAK && static_cast<int32_t>(PauseReason::kAsked) == WEFT_PAUSE_ASKED);
+static_assert(static_cast<int32_t>(PauseReason::kBreak) == WEFT_PAUSE_BREAK &&
+              static_cast<int32_t>(PauseReason::kAsked) == WEFT_PAUSE_ASKED);
 static_assert(static_cast<int32_t>(GoOn::kStepBlock) == WEFT_STEP_BLOCK && static_cast<int32_t>(GoOn::kStepRun) == WEFT_STEP_RUN);
 
 }  // namespace

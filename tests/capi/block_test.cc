@@ -34,7 +34,8 @@ int32_t RunTwice(void*, void* parameters, const weft_run_call* call) {
   return WEFT_OK;
 }
 
-const weft_port kTwiceIn[] = {{"x", "T", WEFT_SINGLE, nullptr, "any shape"}}, kTwiceOut[] = {{"y", "T", WEFT_SINGLE, nullptr, "the shape of x"}};
+const weft_port kTwiceIn[] = {{"x", "T", WEFT_SINGLE, nullptr, "any shape"}},
+                kTwiceOut[] = {{"y", "T", WEFT_SINGLE, nullptr, "the shape of x"}};
 const weft_attr kTwiceAttrs[] = {{"factor", "float", "2", nullptr, nullptr, "what x is multiplied by"}};
 const int32_t kTwiceTypes[] = {WEFT_FLOAT, WEFT_DOUBLE};
 const weft_type_attr kTwiceTypeAttrs[] = {{"T", kTwiceTypes, 2}};
@@ -108,12 +109,13 @@ TEST_CASE("C: a host's block has checks, help and a place in palettes", "[capi][
     weft_status code;
     const char* port;
   };
-  for (const Fault& fault : {Fault{Block("t", "Twice", {{"x", test::Ints({1})}}), WEFT_INVALID_ARGUMENT, "x"},
-                             Fault{Block("t", "Twice", {{"x", Scalar(1)}}, "factor_ = a;"), WEFT_INVALID_ARGUMENT, "factor"},
-                             Fault{Block("t", "Twice", {{"x", Scalar(1)}}, "faktor_ = 1;"), WEFT_NOT_FOUND, "faktor"},
-                             Fault{Block("t", "Twice", {{"xx", Scalar(1)}}), WEFT_NOT_FOUND, "xx"},
-                             Fault{Block("t", "Twize", {{"x", Scalar(1)}}), WEFT_NOT_FOUND, ""},
-                             Fault{Block("t", "Twice", {{"x", test::Literal("DT_FLOAT", {1, 1, 1, 1}, {1})}}), WEFT_INVALID_ARGUMENT, "x"}}) {
+  for (const Fault& fault :
+       {Fault{Block("t", "Twice", {{"x", test::Ints({1})}}), WEFT_INVALID_ARGUMENT, "x"},
+        Fault{Block("t", "Twice", {{"x", Scalar(1)}}, "factor_ = a;"), WEFT_INVALID_ARGUMENT, "factor"},
+        Fault{Block("t", "Twice", {{"x", Scalar(1)}}, "faktor_ = 1;"), WEFT_NOT_FOUND, "faktor"},
+        Fault{Block("t", "Twice", {{"xx", Scalar(1)}}), WEFT_NOT_FOUND, "xx"},
+        Fault{Block("t", "Twize", {{"x", Scalar(1)}}), WEFT_NOT_FOUND, ""},
+        Fault{Block("t", "Twice", {{"x", test::Literal("DT_FLOAT", {1, 1, 1, 1}, {1})}}), WEFT_INVALID_ARGUMENT, "x"}}) {
     OwnedPage page;
     std::string page_text = PageText({fault.block});
     INFO(page_text);
@@ -128,8 +130,9 @@ TEST_CASE("C: a host's block has checks, help and a place in palettes", "[capi][
 TEST_CASE("C: large element-wise blocks of a host give the same when they are fused", "[capi][blocks]") {
   Host host;
   host.Add(Twice());
-  OwnedPage page = LoadPage(host.runtime, {Block("x", "Fill", {{"dims", test::Ints({300, 301})}, {"value", Scalar(3)}}), Block("a", "Twice", {{"x", "x.output"}}),
-                                           Block("b", "Twice", {{"x", "a.y"}}, "factor_ = 5;"), Block("c", "Add", {{"x", "b.y"}, {"y", Scalar(1)}})});
+  OwnedPage page = LoadPage(
+      host.runtime, {Block("x", "Fill", {{"dims", test::Ints({300, 301})}, {"value", Scalar(3)}}), Block("a", "Twice", {{"x", "x.output"}}),
+                     Block("b", "Twice", {{"x", "a.y"}}, "factor_ = 5;"), Block("c", "Add", {{"x", "b.y"}, {"y", Scalar(1)}})});
   OwnedSession session;
   weft_session_options options = WEFT_SESSION_OPTIONS_INIT;
   options.keep_asked = 1;
@@ -149,8 +152,10 @@ TEST_CASE("C: declarations that contradict themselves are refused", "[capi][bloc
   static const weft_port kTwo[] = {{"x", "T", WEFT_SINGLE, nullptr, ""}, {"x", "T", WEFT_SINGLE, nullptr, ""}};
   static const weft_port kNoList[] = {{"x", "T", WEFT_LIST, nullptr, ""}}, kNoType[] = {{"x", nullptr, WEFT_SINGLE, nullptr, ""}},
                          kNoName[] = {{nullptr, "T", WEFT_SINGLE, nullptr, ""}}, kStrange[] = {{"x", "T", 9, nullptr, ""}};
-  static const weft_attr kBadDefault[] = {{"factor", "float", "two", nullptr, nullptr, ""}}, kBadType[] = {{"factor", "number", "2", nullptr, nullptr, ""}},
-                         kNotAllowed[] = {{"factor", "string", "a", "b|c", nullptr, ""}}, kTwins[] = {{"f", "int", "1", nullptr, nullptr, ""}, {"f", "int", "1", nullptr, nullptr, ""}};
+  static const weft_attr kBadDefault[] = {{"factor", "float", "two", nullptr, nullptr, ""}},
+                         kBadType[] = {{"factor", "number", "2", nullptr, nullptr, ""}},
+                         kNotAllowed[] = {{"factor", "string", "a", "b|c", nullptr, ""}},
+                         kTwins[] = {{"f", "int", "1", nullptr, nullptr, ""}, {"f", "int", "1", nullptr, nullptr, ""}};
   static const int32_t kUnknown[] = {99}, kFar[] = {1};
   static const weft_type_attr kBadTypes[] = {{"T", kUnknown, 1}}, kNoTypes[] = {{"T", nullptr, 0}};
   refused([](auto& b) { b.name = nullptr; }, WEFT_INVALID_ARGUMENT);
@@ -199,8 +204,10 @@ TEST_CASE("C: blocks come before pages, and release comes once, at the end", "[c
 
 TEST_CASE("C: lists, shaping values, scratch, strings and parallel loops", "[capi][blocks]") {
   // Repeat: joins the texts of a list, as often as `times` says, one task an element.
-  static const weft_port kIn[] = {{"texts", "DT_STRING", WEFT_LIST, "N", "scalars"}, {"times", "DT_INT32", WEFT_SINGLE, nullptr, "a scalar"}};
-  static const weft_port kOut[] = {{"joined", "DT_STRING", WEFT_SINGLE, nullptr, "[times]"}, {"sizes", "DT_INT64", WEFT_SINGLE, nullptr, "[times]"}};
+  static const weft_port kIn[] = {{"texts", "DT_STRING", WEFT_LIST, "N", "scalars"},
+                                  {"times", "DT_INT32", WEFT_SINGLE, nullptr, "a scalar"}};
+  static const weft_port kOut[] = {{"joined", "DT_STRING", WEFT_SINGLE, nullptr, "[times]"},
+                                   {"sizes", "DT_INT64", WEFT_SINGLE, nullptr, "[times]"}};
   static const int32_t kShaping[] = {1};
   weft_block block = WEFT_BLOCK_INIT;
   block.name = "Repeat";
@@ -233,17 +240,22 @@ TEST_CASE("C: lists, shaping values, scratch, strings and parallel loops", "[cap
       const weft_run_call* call;
       const std::string* text;
     } work = {call, &all};
-    call->parallel(call, call->outputs[0].count, [](void* user, int64_t i) {
-      const Work& w = *static_cast<Work*>(user);
-      (void)w.call->set_string(w.call, 0, i, w.text->data(), w.text->size());
-      static_cast<int64_t*>(w.call->outputs[1].data)[i] = static_cast<int64_t>(w.text->size());
-    }, &work);
+    call->parallel(
+        call, call->outputs[0].count,
+        [](void* user, int64_t i) {
+          const Work& w = *static_cast<Work*>(user);
+          (void)w.call->set_string(w.call, 0, i, w.text->data(), w.text->size());
+          static_cast<int64_t*>(w.call->outputs[1].data)[i] = static_cast<int64_t>(w.text->size());
+        },
+        &work);
     return WEFT_OK;
   };
   Host host;
   host.Add(block);
   auto text = [](const char* word) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [], \"values\": [\"", word, "\"]}"); };
-  OwnedPage page = LoadPage(host.runtime, {Block("r", "Repeat", {{"texts", Cat("[", text("ab"), ", ", text("c"), "]")}, {"times", "{\"dtype\": \"DT_INT32\", \"shape\": [], \"values\": [3]}"}})});
+  OwnedPage page = LoadPage(host.runtime, {Block("r", "Repeat",
+                                                 {{"texts", Cat("[", text("ab"), ", ", text("c"), "]")},
+                                                  {"times", "{\"dtype\": \"DT_INT32\", \"shape\": [], \"values\": [3]}"}})});
   OwnedSession session = OpenSession(page);
   C_OK(host.problems, weft_session_run(session, nullptr, host.problems.out()));
   OwnedView joined = ViewOf(session, "r.joined"), sizes = ViewOf(session, "r.sizes");
@@ -263,13 +275,14 @@ TEST_CASE("C: what callbacks do wrong is told, with block and port", "[capi][blo
   auto good = [](void*, const weft_plan_call* call, void**) { return call->set_shape(call, 0, 0, nullptr); };
   auto fine = [](void*, void*, const weft_run_call* call) -> int32_t { return *static_cast<float*>(call->outputs[0].data) = 0, WEFT_OK; };
   const Behaviour kBehaviours[] = {
-      {[](void*, const weft_plan_call*, void**) -> int32_t { return WEFT_OK; }, fine, WEFT_INTERNAL, WEFT_OK},            // sets no shape
-      {[](void*, const weft_plan_call*, void**) -> int32_t { return 99; }, fine, WEFT_INTERNAL, WEFT_OK},                 // no status
+      {[](void*, const weft_plan_call*, void**) -> int32_t { return WEFT_OK; }, fine, WEFT_INTERNAL, WEFT_OK},  // sets no shape
+      {[](void*, const weft_plan_call*, void**) -> int32_t { return 99; }, fine, WEFT_INTERNAL, WEFT_OK},       // no status
       {[](void*, const weft_plan_call*, void**) -> int32_t { return WEFT_OUT_OF_RANGE; }, fine, WEFT_OUT_OF_RANGE, WEFT_OK},
       {[](void*, const weft_plan_call* c, void**) { return c->set_shape(c, 1, 0, nullptr); }, fine, WEFT_INTERNAL, WEFT_OK},
       {[](void*, const weft_plan_call* c, void**) { return c->set_shape(c, 0, 1, nullptr); }, fine, WEFT_INVALID_ARGUMENT, WEFT_OK},
       {[](void*, const weft_plan_call* c, void**) { return c->set_scratch(c, -1); }, fine, WEFT_INVALID_ARGUMENT, WEFT_OK},
-      {good, [](void*, void*, const weft_run_call* c) { return c->fail(c, WEFT_DATA_LOSS, "y", "broken", nullptr); }, WEFT_OK, WEFT_DATA_LOSS},
+      {good, [](void*, void*, const weft_run_call* c) { return c->fail(c, WEFT_DATA_LOSS, "y", "broken", nullptr); }, WEFT_OK,
+       WEFT_DATA_LOSS},
       {good, [](void*, void*, const weft_run_call* c) { return c->fail(c, -3, nullptr, nullptr, nullptr); }, WEFT_OK, WEFT_INTERNAL},
       {good, [](void*, void*, const weft_run_call*) -> int32_t { return 13; }, WEFT_OK, WEFT_INTERNAL},
       {good, [](void*, void*, const weft_run_call* c) { return c->get_string(c, 0, 0, nullptr, nullptr); }, WEFT_OK, WEFT_OUT_OF_RANGE},

@@ -63,12 +63,12 @@ class Problems {
 };
 
 /// Requires that `call`, which uses `problems`, succeeds.
-#define C_OK(problems, call)           \
-  do {                                 \
-    weft_status c_status = (call);     \
-    INFO(#call);                       \
-    INFO((problems).text());           \
-    REQUIRE(c_status == WEFT_OK);      \
+#define C_OK(problems, call)       \
+  do {                             \
+    weft_status c_status = (call); \
+    INFO(#call);                   \
+    INFO((problems).text());       \
+    REQUIRE(c_status == WEFT_OK);  \
   } while (false)
 
 inline std::string PageText(const std::vector<std::string>& blocks) {

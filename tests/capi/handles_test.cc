@@ -1,11 +1,11 @@
 // Every function of weft.h with handles that are null, closed or of another kind.
-#include "tests/kit/handle_calls.h"
+#include "runtime/capi/handles.h"
 
 #include <algorithm>
 #include <set>
 #include <thread>
 
-#include "runtime/capi/handles.h"
+#include "tests/kit/handle_calls.h"
 #include "tests/kit/weft_headers.h"
 
 using namespace weft;
@@ -135,10 +135,12 @@ TEST_CASE("foreign pointers are refused, and nothing is read through them", "[ca
   char own[256] = "not a handle";
   void* handles[] = {live.runtime, live.page, live.session, live.view};
   const char* kinds[] = {"weft_runtime", "weft_page", "weft_session", "weft_view"};
-  std::vector<void*> strange = {own, reinterpret_cast<void*>(uintptr_t{1}), reinterpret_cast<void*>(~uintptr_t{0}),
+  std::vector<void*> strange = {own,
+                                reinterpret_cast<void*>(uintptr_t{1}),
+                                reinterpret_cast<void*>(~uintptr_t{0}),
                                 reinterpret_cast<void*>(uintptr_t{1} << 63),
-                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + 1),            // the next slot
-                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + (1 << 24)),    // a generation to come
+                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + 1),          // the next slot
+                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + (1 << 24)),  // a generation to come
                                 reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) ^ (uintptr_t{1} << 62))};
   for (const HandleCall& call : AllCalls(live)) {
     INFO(call.function << " with a " << call.kind);

@@ -1,6 +1,5 @@
 // weft.h itself: plain C99 and C++, every function documented, numbers that stay.
 #include <catch2/catch.hpp>
-
 #include <cstdlib>
 
 #include "tests/kit/weft_headers.h"
@@ -21,7 +20,8 @@ TEST_CASE("weft.h compiles as C99 and as C++ without a warning", "[capi]") {
 TEST_CASE("every part of weft.h can be included alone", "[capi]") {
   for (const std::filesystem::path& path : HeaderFiles()) {
     INFO(path);
-    std::string command = Cat("cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c -I", WEFT_SOURCE_DIR, "/runtime/include ", path.string());
+    std::string command =
+        Cat("cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c -I", WEFT_SOURCE_DIR, "/runtime/include ", path.string());
     CHECK(std::system(command.c_str()) == 0);
   }
 }
@@ -49,7 +49,8 @@ TEST_CASE("every function of weft.h says what errors, ownership and threads it h
 }
 
 TEST_CASE("the reader of the headers finds what is there", "[capi]") {
-  std::vector<HeaderFunction> found = FunctionsIn("/** Does it.\n * Errors: none. */\nWEFT_API weft_status weft_do(int a,\n    int b);\nWEFT_API int weft_bare(void);\n", "x.h");
+  std::vector<HeaderFunction> found = FunctionsIn(
+      "/** Does it.\n * Errors: none. */\nWEFT_API weft_status weft_do(int a,\n    int b);\nWEFT_API int weft_bare(void);\n", "x.h");
   REQUIRE(found.size() == 2);
   CHECK(found[0].name == "weft_do");
   CHECK(found[0].comment.find("Errors:") != std::string::npos);

@@ -223,7 +223,10 @@ TEST_CASE("C: prints go to the host, with its own pointer", "[capi]") {
   options.print = [](void* user, const char* text) { static_cast<std::vector<std::string>*>(user)->emplace_back(text); };
   options.user = &lines;
   OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}}, "message_ = seen: ;")}, &options);
+  OwnedPage page = LoadPage(runtime,
+                            {Block("x", "Const", {{"value", Vector({1, 2})}}),
+                             Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}}, "message_ = seen: ;")},
+                            &options);
   OwnedSession session = OpenSession(page);
   Problems problems;
   C_OK(problems, weft_session_run(session, nullptr, problems.out()));

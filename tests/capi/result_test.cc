@@ -32,9 +32,10 @@ struct Line {
 
 TEST_CASE("C: a view says what it shows", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, {Block("m", "Const", {{"value", test::Literal("DT_DOUBLE", {2, 3, 1}, {1, 2, 3, 4, 5, 6})}}),
-                                      Block("r", "Identity", {{"input", "m.output"}}), Block("e", "Const", {{"value", test::Literal("DT_INT32", {0, 3}, {})}}),
-                                      Block("f", "Identity", {{"input", "e.output"}})});
+  OwnedPage page = LoadPage(
+      runtime, {Block("m", "Const", {{"value", test::Literal("DT_DOUBLE", {2, 3, 1}, {1, 2, 3, 4, 5, 6})}}),
+                Block("r", "Identity", {{"input", "m.output"}}), Block("e", "Const", {{"value", test::Literal("DT_INT32", {0, 3}, {})}}),
+                Block("f", "Identity", {{"input", "e.output"}})});
   OwnedSession session = OpenSession(page);
   REQUIRE(weft_session_run(session, nullptr, nullptr) == WEFT_OK);
   OwnedView view = ViewOf(session, "r.output");
@@ -217,13 +218,14 @@ TEST_CASE("C: DLPack tensors show the view's memory, and outlive it", "[capi]") 
 }
 
 TEST_CASE("C: DLPack has the types of numbers", "[capi]") {
-  const std::tuple<const char*, int, int> kTypes[] = {{"DT_BOOL", 6, 8},      {"DT_INT8", 0, 8},     {"DT_UINT16", 1, 16}, {"DT_INT64", 0, 64},
-                                                      {"DT_HALF", 2, 16},     {"DT_BFLOAT16", 4, 16}, {"DT_DOUBLE", 2, 64}, {"DT_QUINT8", 1, 8},
-                                                      {"DT_QINT32", 0, 32}};
+  const std::tuple<const char*, int, int> kTypes[] = {{"DT_BOOL", 6, 8},    {"DT_INT8", 0, 8},   {"DT_UINT16", 1, 16},
+                                                      {"DT_INT64", 0, 64},  {"DT_HALF", 2, 16},  {"DT_BFLOAT16", 4, 16},
+                                                      {"DT_DOUBLE", 2, 64}, {"DT_QUINT8", 1, 8}, {"DT_QINT32", 0, 32}};
   OwnedRuntime runtime = OpenRuntime();
   for (auto [dtype, code, bits] : kTypes) {
     INFO(dtype);
-    std::string value = std::string(dtype) == "DT_BOOL" ? std::string(R"({"dtype": "DT_BOOL", "shape": [1], "values": [true]})") : test::Literal(dtype, {1}, {1});
+    std::string value = std::string(dtype) == "DT_BOOL" ? std::string(R"({"dtype": "DT_BOOL", "shape": [1], "values": [true]})")
+                                                        : test::Literal(dtype, {1}, {1});
     OwnedPage page = LoadPage(runtime, {Block("c", "Const", {{"value", value}}), Block("i", "Identity", {{"input", "c.output"}})});
     OwnedSession session = OpenSession(page);
     REQUIRE(weft_session_run(session, nullptr, nullptr) == WEFT_OK);
@@ -278,7 +280,8 @@ TEST_CASE("C: buffers are checked", "[capi]") {
   CHECK(weft_session_feed(line.session, nullptr, &buffer, nullptr) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_session_feed(line.session, "q.output", &buffer, nullptr) == WEFT_NOT_FOUND);
   // A shape that the page cannot take is the next run's failure.
-  OwnedPage page = LoadPage(line.runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("y", "Add", {{"x", "x.output"}, {"y", Vector({1, 2})}})});
+  OwnedPage page = LoadPage(
+      line.runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("y", "Add", {{"x", "x.output"}, {"y", Vector({1, 2})}})});
   OwnedSession session = OpenSession(page);
   FloatBuffer three({1, 2, 3});
   buffer = three.get();

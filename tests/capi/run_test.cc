@@ -11,8 +11,10 @@ namespace {
 
 /// A chain of three blocks after a variable that counts the runs.
 std::vector<std::string> ChainBlocks() {
-  return {Variable("n", Scalar(0)), Block("next", "AssignAdd", {{"ref", "n.ref"}, {"value", Scalar(1)}}),
-          Block("a", "Add", {{"x", "n.ref"}, {"y", Scalar(1)}}), Block("b", "Add", {{"x", "a.z"}, {"y", Scalar(1)}}),
+  return {Variable("n", Scalar(0)),
+          Block("next", "AssignAdd", {{"ref", "n.ref"}, {"value", Scalar(1)}}),
+          Block("a", "Add", {{"x", "n.ref"}, {"y", Scalar(1)}}),
+          Block("b", "Add", {{"x", "a.z"}, {"y", Scalar(1)}}),
           Block("c", "Add", {{"x", "b.z"}, {"y", Scalar(1)}}),
           Block("run", "ClientSession", {{"fetch_outputs", "[\"c.z\"]"}, {"run_outputs", "[\"next.operation\"]"}})};
 }
@@ -42,7 +44,9 @@ struct Chain {
     return text;
   }
   void Resume(int32_t how) { C_OK(problems, weft_session_resume(session, how, problems.out())); }
-  void SetMode(int32_t mode, const weft_run_options* options = nullptr) { C_OK(problems, weft_session_set_mode(session, mode, options, problems.out())); }
+  void SetMode(int32_t mode, const weft_run_options* options = nullptr) {
+    C_OK(problems, weft_session_set_mode(session, mode, options, problems.out()));
+  }
 };
 
 }  // namespace
@@ -195,9 +199,7 @@ TEST_CASE("C: pause, and stop or cancel what is paused", "[capi]") {
     CHECK(weft_session_wait(chain.session, -1, nullptr, nullptr) == WEFT_CANCELLED);
     CHECK(InfoOf(chain.session).runs == runs);
   }
-  SECTION("close") {
-    CHECK(weft_session_close(chain.session.release()) == WEFT_OK);
-  }
+  SECTION("close") { CHECK(weft_session_close(chain.session.release()) == WEFT_OK); }
 }
 
 TEST_CASE("C: a deadline ends runs, also paused ones", "[capi]") {
@@ -294,7 +296,9 @@ TEST_CASE("C: the thread that runs cannot wait for itself", "[capi]") {
     h.cancel = weft_session_cancel(h.session, nullptr);
   };
   OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}})}, &options);
+  OwnedPage page = LoadPage(
+      runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}})},
+      &options);
   OwnedSession session = OpenSession(page);
   host.session = session;
   CHECK(weft_session_run(session, nullptr, nullptr) == WEFT_CANCELLED);
@@ -312,9 +316,14 @@ TEST_CASE("C: a session may be closed by a callback of its own run", "[capi]") {
     } host;
     weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
     options.user = &host;
-    options.print = [](void* user, const char*) { static_cast<Host*>(user)->closed = weft_session_close(static_cast<Host*>(user)->session); };
+    options.print = [](void* user, const char*) {
+      static_cast<Host*>(user)->closed = weft_session_close(static_cast<Host*>(user)->session);
+    };
     OwnedRuntime runtime = OpenRuntime();
-    OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}})}, &options);
+    OwnedPage page = LoadPage(
+        runtime,
+        {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "x.output"}, {"data", "[\"x.output\"]"}})},
+        &options);
     weft_session* session = OpenSession(page).release();
     host.session = session;
     if (here) CHECK(weft_session_run(session, nullptr, nullptr) == WEFT_CANCELLED);

@@ -1,7 +1,7 @@
 /**
  * @file block.h
- * Part of weft.h: blocks that a host brings. They have all that built-in blocks have: checks, types, shapes, help, a place in palettes
- * and in weft_blocks_json, errors with block and port, and case files as tests.
+ * Part of weft.h: blocks that a host brings. They have what built-in blocks have: checks of ports, types and attributes, shapes, help, a
+ * place in palettes and in weft_blocks_json, and errors with block and port.
  *
  *     static int32_t plan(void* user, const weft_plan_call* call, void** parameters) {
  *       return call->set_shape(call, 0, call->inputs[0].rank, call->inputs[0].shape);
