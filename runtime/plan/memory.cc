@@ -1,6 +1,7 @@
-// Memory planning: offsets in the arena by best fit, in the order of the steps.
+// Memory planning: offsets in the arena by best fit, in the order of the steps; of small plans the largest first, where that needs less.
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "weft/plan/plan.h"
 
@@ -123,10 +124,40 @@ class Inheritance {
   const Turn& turn_;
 };
 
+/// A piece of the arena for the values that live in it one after another, or for a step's scratch.
+struct Area {
+  int64_t bytes = 0;
+  int first = 0, last = 0;  // turns in which it is in use
+  std::vector<int> slots;
+  int scratch_of = -1;  // step
+};
+
+/// Puts the largest areas first, each at the lowest place that is free in all its turns; `offsets` are by area. The size of the arena.
+int64_t PlaceLargestFirst(const std::vector<Area>& areas, std::vector<int64_t>& offsets) {
+  std::vector<int> order(areas.size()), placed;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return areas[a].bytes > areas[b].bytes; });
+  offsets.assign(areas.size(), 0);
+  int64_t size = 0;
+  for (int index : order) {
+    const Area& area = areas[index];
+    int64_t offset = 0;
+    for (int other : placed) {  // by offset
+      if (areas[other].last < area.first || areas[other].first > area.last) continue;
+      if (offsets[other] >= offset + area.bytes) break;
+      offset = std::max(offset, offsets[other] + areas[other].bytes);
+    }
+    offsets[index] = offset;
+    size = std::max(size, offset + area.bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset, [&](int64_t at, int other) { return at < offsets[other]; }), index);
+  }
+  return size;
+}
+
 class MemoryPlanner {
  public:
   MemoryPlanner(const Graph& graph, Plan& plan)
-      : graph_(graph), plan_(plan), dying_(plan.steps.size()), taken_over_(plan.slots.size(), 0), placed_(plan.slots.size(), 0) {}
+      : graph_(graph), plan_(plan), dying_(plan.steps.size()), area_of_(plan.slots.size(), -1), taken_over_(plan.slots.size(), 0) {}
 
   void Run() {
     for (size_t s = 0; s < plan_.slots.size(); ++s) {
@@ -134,15 +165,21 @@ class MemoryPlanner {
       if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) dying_[slot.last_use].push_back(static_cast<int>(s));
       if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
-    for (const Turn& turn : TurnsOf(plan_)) Place(turn);
+    for (const Turn& turn : TurnsOf(plan_)) {
+      Place(turn);
+      ++turn_;
+    }
     plan_.arena_bytes = arena_.size();
+    if (areas_.size() <= kMostSorted && plan_.arena_bytes > plan_.live_bytes) PlaceAgain();
   }
 
  private:
+  static constexpr size_t kMostSorted = 512;  // areas for which looking at all pairs takes no time to speak of
+
   void Place(const Turn& turn) {
     const Inheritance inheritance(graph_, plan_, turn);
     for (int s = turn.first; s <= turn.last; ++s) PlaceOutputs(s, inheritance);
-    for (int s = turn.first; s <= turn.last; ++s) PlaceScratch(plan_.steps[s]);
+    for (int s = turn.first; s <= turn.last; ++s) PlaceScratch(s);
     for (int s = turn.first; s <= turn.last; ++s) GiveBack(s);
   }
 
@@ -153,36 +190,58 @@ class MemoryPlanner {
       int index = static_cast<int>(plan_.operands[step.first_output + v]);
       Slot& slot = plan_.slots[index];
       if (slot.storage != Slot::Storage::kArena) continue;
-      placed_[index] = 1;
       if (v == 0 && overwritten >= 0) {
         slot.offset = plan_.slots[overwritten].offset;
         taken_over_[overwritten] = 1;
-        continue;
+        area_of_[index] = area_of_[overwritten];
+      } else {
+        slot.offset = arena_.Take(Aligned(BytesOf(slot)));
+        live_ += Aligned(BytesOf(slot));
+        area_of_[index] = static_cast<int>(areas_.size());
+        areas_.push_back({Aligned(BytesOf(slot)), turn_, turn_, {}, -1});
       }
-      slot.offset = arena_.Take(Aligned(BytesOf(slot)));
-      live_ += Aligned(BytesOf(slot));
+      areas_[area_of_[index]].slots.push_back(index);
     }
   }
 
-  void PlaceScratch(Step& step) {
-    step.scratch_offset = arena_.Take(Aligned(step.scratch_bytes));
-    plan_.live_bytes = std::max(plan_.live_bytes, live_ + Aligned(step.scratch_bytes));
-    arena_.Give(step.scratch_offset, Aligned(step.scratch_bytes));
+  void PlaceScratch(int s) {
+    Step& step = plan_.steps[s];
+    const int64_t bytes = Aligned(step.scratch_bytes);
+    if (bytes > 0) areas_.push_back({bytes, turn_, turn_, {}, s});
+    step.scratch_offset = arena_.Take(bytes);
+    plan_.live_bytes = std::max(plan_.live_bytes, live_ + bytes);
+    arena_.Give(step.scratch_offset, bytes);
   }
 
   void GiveBack(int s) {
     for (int dead : dying_[s]) {
-      if (!placed_[dead] || taken_over_[dead]) continue;
+      if (area_of_[dead] < 0 || taken_over_[dead]) continue;
+      areas_[area_of_[dead]].last = turn_;
       arena_.Give(plan_.slots[dead].offset, Aligned(BytesOf(plan_.slots[dead])));
       live_ -= Aligned(BytesOf(plan_.slots[dead]));
+    }
+  }
+
+  // In the order of the steps, a value may have to go past the end for want of a gap of its size that others left.
+  void PlaceAgain() {
+    std::vector<int64_t> offsets;
+    const int64_t size = PlaceLargestFirst(areas_, offsets);
+    if (size >= plan_.arena_bytes) return;
+    plan_.arena_bytes = size;
+    for (size_t a = 0; a < areas_.size(); ++a) {
+      for (int slot : areas_[a].slots) plan_.slots[slot].offset = offsets[a];
+      if (areas_[a].scratch_of >= 0) plan_.steps[areas_[a].scratch_of].scratch_offset = offsets[a];
     }
   }
 
   const Graph& graph_;
   Plan& plan_;
   Arena arena_;
+  std::vector<Area> areas_;
   std::vector<std::vector<int>> dying_;  // by step: slots that no later one reads
-  std::vector<char> taken_over_, placed_;
+  std::vector<int> area_of_;             // by slot: index into areas_, or -1
+  std::vector<char> taken_over_;
+  int turn_ = 0;
   int64_t live_ = 0;
 };
 

@@ -45,6 +45,20 @@ TEST_CASE("A chain of big blocks needs a buffer or two", "[plan]") {
   CHECK(SameBits(asked->Get("b99.y")->tensor, all->Get("b99.y")->tensor));
 }
 
+TEST_CASE("A gap that is too small for the next value does not cost its size", "[plan]") {
+  // When c is made, b lives, and what a leaves is too small for c.
+  auto largest = [](const char* id, const char* of) { return Block(id, "Max", {{"input", of}, {"axis", Ints({0})}}); };
+  TestPage page({Variable("v", Scalar(0.5)), Block("a", "Fill", {{"dims", Ints({2000})}, {"value", "v.ref"}}),
+                 Block("b", "Fill", {{"dims", Ints({3000})}, {"value", "v.ref"}}), largest("most_a", "a.output"),
+                 Block("c", "Fill", {{"dims", Ints({3000})}, {"value", "most_a.output"}}), largest("most_c", "c.output"), largest("most_b", "b.output"),
+                 Block("sum", "Add", {{"x", "most_b.output"}, {"y", "most_c.output"}})});
+  auto asked = page.Open({"sum.z"}, {}, Keep::kAsked);
+  RunOk(*asked);
+  CHECK(asked->plan()->live_bytes > 2 * 12000);
+  CHECK(asked->plan()->arena_bytes == asked->plan()->live_bytes);
+  CHECK(asked->Get("sum.z")->tensor.values<float>()[0] == 1);
+}
+
 TEST_CASE("A value that is read again later is not written over", "[plan]") {
   // Each block reads the one before and one from long before, over an Identity.
   std::vector<std::string> blocks = {Variable("v", Scalar(0.5)), Block("b0", "Fill", {{"dims", Ints({1000})}, {"value", "v.ref"}})};
