@@ -95,6 +95,13 @@ Status CheckAttr(const AttrSpec& spec, const AttrValue& value) { return CheckVal
 
 std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrSpec>& specs, Diagnostics& diagnostics) {
   std::vector<AttrValue> values(specs.size());
+  if (text.empty()) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      if (specs[i].default_value) values[i] = *specs[i].default_value;
+      else if (Status missing = CheckAttr(specs[i], values[i]); !missing.ok()) diagnostics.Error(std::move(missing));
+    }
+    return values;
+  }
   std::vector<bool> named(specs.size()), faulty(specs.size());
   bool swallowed = false;  // a value without its end may hold the settings behind it
   Settings settings(text);

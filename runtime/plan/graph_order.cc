@@ -45,9 +45,19 @@ std::vector<int> GraphBuilder::Sort(std::vector<int>& waiting) const {
   size_t count = page_.blocks.size();
   waiting.assign(count, 0);
   std::vector<uint32_t> first(count + 1, 0), readers;
+  bool forward = true;  // all wires come from earlier blocks: page order it is
   ForEachItem([&](int block, uint32_t item, int producer) {
-    if (!FeedsBack(item)) ++first[producer + 1], ++waiting[block];
+    if (FeedsBack(item)) return;
+    ++first[producer + 1], ++waiting[block];
+    forward &= producer < block;
   });
+  std::vector<int> order;
+  order.reserve(count);
+  if (forward) {
+    for (size_t i = 0; i < count; ++i) order.push_back(static_cast<int>(i));
+    waiting.assign(count, 0);
+    return order;
+  }
   for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
   readers.resize(first.back());
   std::vector<uint32_t> next(first.begin(), first.end() - 1);
@@ -59,8 +69,6 @@ std::vector<int> GraphBuilder::Sort(std::vector<int>& waiting) const {
   for (size_t i = 0; i < count; ++i) {
     if (waiting[i] == 0) ready.push(static_cast<int>(i));
   }
-  std::vector<int> order;
-  order.reserve(count);
   while (!ready.empty()) {
     int block = ready.top();
     ready.pop();

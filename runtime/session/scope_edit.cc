@@ -1,6 +1,7 @@
 // Edits of an open page: a new edition of it, with the state that the blocks had.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "runtime/plan/counterpart.h"
 #include "runtime/session/scope_services.h"
@@ -25,11 +26,11 @@ void UseSpellingOfPage(const Page& page, const Registry& registry, Wire& to) {
   if (other != nullptr) to.port = other->port;
 }
 
-/// Gives what takes the edits back.
-Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std::span<const Edit> edits) {
+/// Gives what takes the edits back; `edits` become as they were made.
+Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std::vector<Edit>& edits) {
   std::vector<std::vector<Edit>> undo;
   for (size_t i = 0; i < edits.size(); ++i) {
-    Edit edit = edits[i];
+    Edit& edit = edits[i];
     if (auto* connect = std::get_if<Connect>(&edit)) UseSpellingOfPage(page, registry, connect->to);
     if (auto* disconnect = std::get_if<Disconnect>(&edit)) UseSpellingOfPage(page, registry, disconnect->to);
     auto done = ApplyEdits(page, std::span(&edit, 1));
@@ -92,11 +93,12 @@ std::vector<std::string> StateKeys(const Node& node) {
 Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode) {
   std::lock_guard editing(editing_mutex_);
   const std::shared_ptr<Edition> old = edition();
-  auto page = std::make_shared<Page>(old->graph->page());
-  auto undo = ApplyToPage(*page, runtime_.registry(), edits);
+  std::shared_ptr<Page> page = TakePageToEdit();
+  std::vector<Edit> made(edits.begin(), edits.end());
+  auto undo = ApplyToPage(*page, runtime_.registry(), made);
   if (!undo.ok()) return std::move(undo).status().WithPage(old->graph->name());
   Diagnostics found;
-  std::shared_ptr<Edition> fresh = MakeEdition(*old, Graph::Build(std::move(page), runtime_.registry(), old->graph->name(), found));
+  std::shared_ptr<Edition> fresh = MakeEdition(*old, Graph::Build(page, runtime_.registry(), old->graph->name(), found));
   fresh->found = found;
   CheckEdition(*fresh, found, mode != EditMode::kTry);
   Status fault;
@@ -109,12 +111,23 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   if (!fault.ok()) return fault;
   if (mode == EditMode::kTry) return undo;
   MoveState(*old->graph, *fresh->graph);
+  spare_ = std::exchange(present_, std::move(page));
+  last_edits_ = std::move(made);
   {
     std::lock_guard lock(edition_mutex_);
     edition_ = std::move(fresh);
   }
   edits_.fetch_add(1, std::memory_order_release);
   return undo;
+}
+
+// A page that is as the present one, and nobody else's.
+std::shared_ptr<Page> Scope::TakePageToEdit() {
+  std::shared_ptr<Page> page = std::exchange(spare_, nullptr);
+  // What the last owner did before it let go comes before what is done now.
+  { const std::shared_ptr<Page> copy = page; }
+  if (page != nullptr && page.use_count() == 1 && ApplyEdits(*page, last_edits_).ok()) return page;
+  return std::make_shared<Page>(edition()->graph->page());
 }
 
 std::shared_ptr<Edition> Scope::MakeEdition(const Edition& old, std::shared_ptr<const Graph> graph) const {

@@ -92,6 +92,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
 
   static Result<int> FindVariable(const Graph& graph, std::string_view id);
   void CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_plans) const;
+  std::shared_ptr<Page> TakePageToEdit();
   std::shared_ptr<Edition> MakeEdition(const Edition& old, std::shared_ptr<const Graph> graph) const;
   void MoveState(const Graph& old, const Graph& fresh);
 
@@ -102,6 +103,9 @@ class Scope : public std::enable_shared_from_this<Scope> {
   std::shared_ptr<Edition> edition_;
   std::mutex editing_mutex_;  // edits are made one at a time
   std::atomic<uint64_t> edits_{0};
+  // The page before the last edits, and those: where nobody has it any more, it is brought up to date for the next ones, and none is copied.
+  std::shared_ptr<Page> present_, spare_;
+  std::vector<Edit> last_edits_;
   std::atomic<Keep> last_keep_{Keep::kAll};  // of the session that was planned last
 
   mutable std::mutex values_mutex_;  // of the editions' cells; held for moments only: snapshots and commits
