@@ -267,18 +267,31 @@ TEST_CASE("C: enuSpace's modes", "[capi]") {
 
 TEST_CASE("C: other threads pause, cancel and read what runs here", "[capi]") {
   Chain chain;
+  // Catch counts checks on one thread only.
+  bool paused = false, read = false, resumed = false, cancelled = false;
   std::thread other([&] {
-    while (InfoOf(chain.session).runs < 20) std::this_thread::yield();
-    CHECK(weft_session_pause(chain.session, nullptr) == WEFT_OK);
-    while (InfoOf(chain.session).state != WEFT_PAUSED) std::this_thread::yield();
-    CHECK(FloatsOf(chain.session, "c.z").size() == 1);
-    CHECK(weft_session_resume(chain.session, WEFT_GO_ON, nullptr) == WEFT_OK);
-    CHECK(weft_session_cancel(chain.session, nullptr) == WEFT_OK);
+    weft_session_info info = WEFT_SESSION_INFO_INIT;
+    auto poll = [&](auto until) {
+      while (weft_session_get_info(chain.session, &info, nullptr) == WEFT_OK && !until()) std::this_thread::yield();
+    };
+    poll([&] { return info.runs >= 20; });
+    paused = weft_session_pause(chain.session, nullptr) == WEFT_OK;
+    poll([&] { return info.state == WEFT_PAUSED; });
+    OwnedView view;
+    weft_view_info shown = WEFT_VIEW_INFO_INIT;
+    read = weft_session_view(chain.session, "c.z", view.out(), nullptr) == WEFT_OK && weft_view_get_info(view, &shown) == WEFT_OK &&
+           shown.count == 1;
+    resumed = weft_session_resume(chain.session, WEFT_GO_ON, nullptr) == WEFT_OK;
+    cancelled = weft_session_cancel(chain.session, nullptr) == WEFT_OK;
   });
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.steps = WEFT_UNTIL_STOPPED;
   CHECK(weft_session_run(chain.session, &options, chain.problems.out()) == WEFT_CANCELLED);
   other.join();
+  CHECK(paused);
+  CHECK(read);
+  CHECK(resumed);
+  CHECK(cancelled);
 }
 
 TEST_CASE("C: the thread that runs cannot wait for itself", "[capi]") {
