@@ -45,6 +45,8 @@ struct Subscriptions::Subscription {
   uint64_t seen = 0;                 // since it was added
   int64_t due_ns = 0;
   Code told = Code::kOk;  // the failure that was delivered last
+  bool ready = false;     // kLast: a run is to be told of; its value is read where it is taken
+  int64_t ready_ns = 0;
   std::deque<Sample> pending;
   int64_t pending_bytes = 0;
   uint64_t dropped = 0;
@@ -136,7 +138,35 @@ Status Subscriptions::Remove(uint64_t id) {
   return {};
 }
 
+// Reads the last values on the thread that takes them: the one that runs has enough to do.
+void Subscriptions::ReadLast(uint64_t id) {
+  std::vector<std::string> names;
+  std::vector<uint64_t> ids;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& subscription : all_) {
+      if (!subscription->ready || (id != 0 && subscription->id != id)) continue;
+      names.push_back(subscription->spec.value);
+      ids.push_back(subscription->id);
+    }
+  }
+  if (ids.empty()) return;
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::vector<Result<ResultValue>> results = runner_.session().GetAll(views);
+  std::lock_guard lock(mutex_);
+  size_t next = 0;
+  for (auto& subscription : all_) {
+    if (next == ids.size()) break;
+    if (subscription->id != ids[next]) continue;
+    const Result<ResultValue>& result = results[next++];
+    if (!std::exchange(subscription->ready, false)) continue;  // another thread took it
+    const bool left_out = result.ok() && result->stale;
+    Sampled(*subscription, result, left_out || !result.ok() ? 0 : result->run, subscription->ready_ns);
+  }
+}
+
 std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
+  ReadLast(id);
   std::vector<Sample> samples;
   std::lock_guard lock(mutex_);
   bool left = false;
@@ -147,7 +177,7 @@ std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
       samples.push_back(std::move(pending.front()));
       pending.pop_front();
     }
-    left = left || !pending.empty();
+    left = left || !pending.empty() || subscription->ready;
   }
   if (!left) told_ = false;
   return samples;
@@ -191,10 +221,16 @@ void Subscriptions::OnRunEnd(uint64_t run, const Status& status) {
       ++subscription->runs;
       ++subscription->seen;
       if (!wants) continue;
+      if (subscription->spec.reduction == Reduction::kLast) {
+        subscription->ready = tell = true;
+        subscription->ready_ns = now;
+        subscription->due_ns = now + subscription->spec.interval.count();
+        continue;
+      }
       wanting.push_back(subscription.get());
       if (subscription->value) values.push_back(subscription->value->value);
     }
-    const std::vector<Result<ResultValue>> results = view.Results(values);
+    const std::vector<Result<ResultValue>> results = values.empty() ? std::vector<Result<ResultValue>>() : view.Results(values);
     size_t next = 0;
     for (Subscription* subscription : wanting) {
       if (subscription->value) Sampled(*subscription, results[next++], run, now);
@@ -222,9 +258,10 @@ void Subscriptions::Sampled(Subscription& subscription, const Result<ResultValue
   sample.status = [&]() -> Status {
     if (!result.ok()) return result.status();
     if (result->run != run) return FailedPrecondition("'", spec.value, "' has no value in this run: a Switch left it out");
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, ElementOf(result->tensor, subscription.value->indices));
+    const bool last = spec.reduction == Reduction::kLast;  // names its element itself
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, last ? result->tensor : ElementOf(result->tensor, subscription.value->indices));
     if (Accumulates(spec.reduction)) WEFT_RETURN_IF_ERROR(subscription.window.Add(tensor, budget));
-    if (now < subscription.due_ns) return {};
+    if (now < subscription.due_ns && !last) return {};
     sample.shape = tensor.shape();
     if (spec.reduction == Reduction::kHistogram) return MakeHistogram(tensor, spec.bins, budget, sample);
     if (Accumulates(spec.reduction)) {
@@ -240,11 +277,12 @@ void Subscriptions::Sampled(Subscription& subscription, const Result<ResultValue
     }
     return {};
   }();
-  if (now < subscription.due_ns && sample.status.ok()) return;
+  const bool last = spec.reduction == Reduction::kLast;
+  if (now < subscription.due_ns && sample.status.ok() && !last) return;
   // The same failure in run after run is told once.
   const Code told = std::exchange(subscription.told, sample.status.code());
   if (!sample.status.ok() && told == sample.status.code()) return;
-  if (sample.status.ok()) subscription.due_ns = now + spec.interval.count();
+  if (sample.status.ok() && !last) subscription.due_ns = now + spec.interval.count();
   sample.first_run = subscription.first_run;
   const uint64_t runs = std::exchange(subscription.runs, 0);
   if (sample.runs == 0) sample.runs = runs;

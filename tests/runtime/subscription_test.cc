@@ -61,7 +61,7 @@ TEST_CASE("The last value is delivered, or each, or one of so many", "[subscript
   REQUIRE(samples.size() == 1);
   CHECK(Values(samples[0].value) == Floats{7});
   CHECK(samples[0].run == 7);
-  CHECK(samples[0].dropped == 6);
+  CHECK(samples[0].runs == 7);
   Floats seen, thirds;
   for (const Sample& sample : c.host.values->Take()) {
     CHECK(sample.status.ok());

@@ -16,7 +16,7 @@ namespace weft {
 /// What becomes of the values between two deliveries.
 enum class Reduction : uint8_t {
   kEach,       // all are delivered, up to most_pending of them
-  kLast,       // the last one
+  kLast,       // the last one, as it is when it is taken
   kMean,       // of each element over the runs, as DT_DOUBLE
   kMinMax,     // of each element over the runs: Sample::value and Sample::high; NaN where there was nothing else
   kDecimate,   // one of every `every` runs
@@ -77,6 +77,7 @@ class Subscriptions final : public RunListener {
   struct Subscription;
   class Notice;
 
+  void ReadLast(uint64_t id);
   void Resolve(const std::shared_ptr<const Graph>& graph);
   void Sampled(Subscription& subscription, const Result<ResultValue>& result, uint64_t run, int64_t now);
   static void Keep(Subscription& subscription, Sample sample);
