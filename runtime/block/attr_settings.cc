@@ -90,7 +90,8 @@ Result<std::string> WithSetting(std::string_view text, std::string_view attr, st
     if (setting.fault.ok() && setting.value == TrimSpace(*value)) return changed;
     break;
   }
-  return InvalidArgument("needs a value that attribute text can hold, found ", FoundText(*value)).WithHint("put a text with ';' in double quotes");
+  return InvalidArgument("needs a value that attribute text can hold, found ", FoundText(*value))
+      .WithHint("put a text with ';' in double quotes");
 }
 
 }  // namespace weft::internal

@@ -110,7 +110,10 @@ PageInput* Editor::InputOf(PageBlock& block, const std::string& port) {
 Status Editor::NoInput(const PageBlock& block, const Wire& to) {
   std::vector<std::string_view> ports;
   for (const PageInput& input : block.inputs) ports.push_back(input.port);
-  return NotFound("nothing is connected to the input '", to.port, "'").WithBlock(block.id).WithPort(to.port).WithHint(DidYouMean(to.port, ports));
+  return NotFound("nothing is connected to the input '", to.port, "'")
+      .WithBlock(block.id)
+      .WithPort(to.port)
+      .WithHint(DidYouMean(to.port, ports));
 }
 
 // `end`: how many indices there are.

@@ -190,7 +190,8 @@ Result<int64_t> Members::Place() const {
   int64_t place = -1;
   const char* end = member->value.data() + member->value.size();
   auto [stop, error] = std::from_chars(member->value.data(), end, place);
-  if (error != std::errc() || stop != end || place < 0) return At(InvalidArgument("needs a number, 0 or more, found ", member->value), "place");
+  if (error != std::errc() || stop != end || place < 0)
+    return At(InvalidArgument("needs a number, 0 or more, found ", member->value), "place");
   return place;
 }
 
@@ -233,7 +234,8 @@ Result<PageBlock> Members::Block(std::string_view key) const {
 Result<std::optional<PageInput>> Members::Input(std::string_view key) const {
   WEFT_ASSIGN_OR_RETURN(const std::string json, Json(key));
   if (json == "null") return std::optional<PageInput>();
-  WEFT_ASSIGN_OR_RETURN(PageBlock block, ReadBlock(Cat("{\"id\": \"b\", \"block\": \"B\", \"inputs\": {\"v\": ", json, "}}"), "/blocks/0/inputs/v", key));
+  WEFT_ASSIGN_OR_RETURN(PageBlock block,
+                        ReadBlock(Cat("{\"id\": \"b\", \"block\": \"B\", \"inputs\": {\"v\": ", json, "}}"), "/blocks/0/inputs/v", key));
   return std::optional(std::move(block.inputs.at(0)));
 }
 
@@ -299,7 +301,8 @@ Result<Edit> ReadSetAttr(const Members& members) {
   if (members.Has("text") == members.Has("value")) return InvalidArgument("the edit needs either \"value\" or \"text\"");
   if (members.Has("text")) {
     WEFT_ASSIGN_OR_RETURN(edit.text, members.String("text"));
-    if (edit.text.empty()) return At(InvalidArgument("needs a text, found an empty one").WithHint("\"value\": null stands for the default"), "text");
+    if (edit.text.empty())
+      return At(InvalidArgument("needs a text, found an empty one").WithHint("\"value\": null stands for the default"), "text");
   } else {
     WEFT_ASSIGN_OR_RETURN(edit.json, members.Json("value"));
     if (edit.json == "null") edit.json.clear();

@@ -37,7 +37,11 @@ Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std:
     if (!done.ok()) {
       const Status& status = done.status();
       const Place& place = status.place();
-      return Status(status.code(), status.message()).WithHint(status.hint()).WithBlock(place.block).WithPort(place.port).WithPointer(Cat("/", i));
+      return Status(status.code(), status.message())
+          .WithHint(status.hint())
+          .WithBlock(place.block)
+          .WithPort(place.port)
+          .WithPointer(Cat("/", i));
     }
     undo.push_back(std::move(*done));
   }
@@ -70,7 +74,8 @@ Status FirstNewError(const Diagnostics& before, const Diagnostics& after) {
 bool SameStart(const Graph& old, int before, const Graph& fresh, int after) {
   const Node& a = old.node(old.variables()[static_cast<size_t>(before)]);
   const Node& b = fresh.node(fresh.variables()[static_cast<size_t>(after)]);
-  if (a.output_types != b.output_types || a.constant.defined() != b.constant.defined() || a.initial.valid() != b.initial.valid()) return false;
+  if (a.output_types != b.output_types || a.constant.defined() != b.constant.defined() || a.initial.valid() != b.initial.valid())
+    return false;
   if (a.constant.defined()) return a.constant.data() == b.constant.data() || SameBits(a.constant, b.constant);
   return !a.initial.valid() || Counterparts(old, fresh).Value(a.initial) == b.initial;
 }

@@ -41,7 +41,8 @@ Wire RandomEdits::AnyInput(const Page& page) {
 
 AddBlock RandomEdits::Added(const Page& page) {
   AddBlock edit;
-  static const std::vector<std::string> kKinds = {"Add", "Multiply", "Negate", "Square", "Identity", "Const", "AddN", "Variable", "NoSuchBlock", "RandomUniform"};
+  static const std::vector<std::string> kKinds = {"Add",   "Multiply", "Negate",   "Square",      "Identity",
+                                                  "Const", "AddN",     "Variable", "NoSuchBlock", "RandomUniform"};
   edit.block.id = Chance(3) ? "no id" : FreshId();
   edit.block.type = Chance(60) ? Any(kKinds) : AnyBlock(page).type;
   const BlockDef* def = registry_.Find(edit.block.type);
@@ -94,7 +95,8 @@ Edit RandomEdits::Next(const Page& page) {
   }
   if (kind < 85) return Setting(page);
   if (kind < 94) return RenameBlock{AnyBlock(page).id, Chance(5) ? AnyBlock(page).id : Chance(5) ? "nowhere" : FreshId()};
-  return MoveBlock{AnyBlock(page).id, Chance(20) ? std::nullopt : std::optional(LayoutEntry{"", static_cast<double>(Below(1000)), -2.25}), -1};
+  return MoveBlock{AnyBlock(page).id, Chance(20) ? std::nullopt : std::optional(LayoutEntry{"", static_cast<double>(Below(1000)), -2.25}),
+                   -1};
 }
 
 }  // namespace weft::kit
