@@ -11,30 +11,11 @@
 #include <cstring>
 #include <system_error>
 
+#include "weft/base/system_error.h"
+
 namespace weft::blocks {
 namespace fs = std::filesystem;
 namespace {
-
-Code CodeOf(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENXIO:
-    case ENODEV: return Code::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS: return Code::kPermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE: return Code::kResourceExhausted;
-    case ENOTDIR:
-    case EISDIR: return Code::kFailedPrecondition;
-    case ENAMETOOLONG:
-    case EINVAL: return Code::kInvalidArgument;
-    default: return Code::kInternal;
-  }
-}
 
 bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
@@ -63,7 +44,7 @@ std::vector<fs::path> Expand(const fs::path& path) {
 }  // namespace
 
 Status FileError(int error, std::string_view doing, const fs::path& path) {
-  return Status(CodeOf(error), Cat("needs to ", doing, " '", path.native(), "', found: ", std::generic_category().message(error)));
+  return Status(CodeOfErrno(error), Cat("needs to ", doing, " '", path.native(), "', found: ", std::generic_category().message(error)));
 }
 
 Result<InputFile> InputFile::Open(const fs::path& path) {

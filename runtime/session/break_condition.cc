@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "runtime/session/real_values.h"
+
 namespace weft {
 namespace {
 
@@ -23,19 +25,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-constexpr auto kCompared = kReals + TypeList<bool>{};
 constexpr auto kCanFail = kFloats + kComplexes;
-
-template <class... Ts>
-bool IsIn(DType dtype, TypeList<Ts...>) {
-  return ((dtype == kDTypeOf<Ts>) || ...);
-}
-
-template <class T>
-double AsDouble(T value) {
-  if constexpr (ShortFloat<T>) return static_cast<double>(static_cast<float>(value));
-  else return static_cast<double>(value);
-}
 
 template <class T>
 bool IsFinite(T value) {
@@ -86,11 +76,11 @@ Result<BreakCondition> ParseCondition(std::string_view text) {
   return fail();
 }
 
-bool CanCompare(DType dtype) { return IsIn(dtype, kCompared); }
+bool CanCompare(DType dtype) { return IsIn(dtype, kRealTypes); }
 bool CanBeNotFinite(DType dtype) { return IsIn(dtype, kCanFail); }
 
 std::optional<int64_t> FindHolding(const BreakCondition& condition, const Tensor& tensor) {
-  return Dispatch(tensor.dtype(), kCompared, [&]<class T>() {
+  return Dispatch(tensor.dtype(), kRealTypes, [&]<class T>() {
     return FirstOf<T>(tensor, [&](T value) { return condition.Holds(AsDouble(value)); });
   });
 }

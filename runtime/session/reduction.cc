@@ -3,21 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/session/real_values.h"
+
 namespace weft {
 namespace {
-
-constexpr auto kRealTypes = kReals + TypeList<bool>{};
-
-template <class... Ts>
-bool IsIn(DType dtype, TypeList<Ts...>) {
-  return ((dtype == kDTypeOf<Ts>) || ...);
-}
-
-template <class T>
-double AsDouble(T value) {
-  if constexpr (ShortFloat<T>) return static_cast<double>(static_cast<float>(value));
-  else return static_cast<double>(value);
-}
 
 template <class T>
 bool IsNan(T value) {

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "weft/base/system_error.h"
+
 namespace weft {
 namespace {
 
@@ -37,27 +39,8 @@ uint32_t HeadChecksum(uint32_t tag, uint64_t size) {
   return Checksum(sum, &size, sizeof size);
 }
 
-Code CodeOfError(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return Code::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS: return Code::kPermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE: return Code::kResourceExhausted;
-    case EISDIR:
-    case ENAMETOOLONG:
-    case EINVAL: return Code::kInvalidArgument;
-    default: return Code::kInternal;
-  }
-}
-
 Status SystemError(int error, std::string_view what, const std::string& name) {
-  return Status(CodeOfError(error), Cat("cannot ", what, " '", name, "': ", std::strerror(error)));
+  return Status(CodeOfErrno(error), Cat("cannot ", what, " '", name, "': ", std::strerror(error)));
 }
 
 void CloseFile(int& file) {

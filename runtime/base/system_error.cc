@@ -1,0 +1,28 @@
+#include "weft/base/system_error.h"
+
+#include <cerrno>
+
+namespace weft {
+
+Code CodeOfErrno(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENXIO:
+    case ENODEV: return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS: return Code::kPermissionDenied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE: return Code::kResourceExhausted;
+    case ENOTDIR:
+    case EISDIR: return Code::kFailedPrecondition;
+    case ENAMETOOLONG:
+    case EINVAL: return Code::kInvalidArgument;
+    default: return Code::kInternal;
+  }
+}
+
+}  // namespace weft
