@@ -19,7 +19,7 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     if (mode < WEFT_EDIT_APPLY || mode > WEFT_EDIT_TRY) {
       return InvalidArgument("needs WEFT_EDIT_APPLY, WEFT_EDIT_STRICT or WEFT_EDIT_TRY, found ", mode).WithPort("mode");
     }
-    WEFT_ASSIGN_OR_RETURN(std::vector<Edit> list, ReadEdits(edits));
+    WEFT_ASSIGN_OR_RETURN(std::vector<Edit> list, ReadEdits(edits, object->read));
     std::lock_guard lock(object->edit_mutex);
     Result<std::vector<Edit>> undo = object->scope->Apply(list, found, static_cast<EditMode>(mode));
     if (!undo.ok()) {

@@ -144,7 +144,8 @@ weft_status weft_session_bind_output(weft_session* session, const char* name, co
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
     WEFT_ASSIGN_OR_RETURN(Lent lent, ReadLent(memory));
-    std::shared_ptr<const Graph> graph = object->page->scope->edition()->graph;
+    // The graph of the session's plan; what an edit brought since is kept or not by the next plan.
+    std::shared_ptr<const Graph> graph = object->runner->session().graph();
     WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(key));
     DType needed = graph->TypeOf(value);
     if (needed != lent.content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", lent.content.dtype);

@@ -5,6 +5,7 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
+#include "weft/page/reader.h"
 #include "weft/session/runner.h"
 
 namespace weft::capi {
@@ -27,7 +28,7 @@ class PageObject final : public Object {
  public:
   std::shared_ptr<RuntimeObject> runtime;  // outlives the scope
   std::shared_ptr<Scope> scope;
-  std::string name;  // what diagnostics call the page
+  ReadOptions read;  // what diagnostics call the page, and where values of edits that lie in files are read
   /// Held while the page is edited, and while several things are read that an edit must not come between.
   std::mutex edit_mutex;
   Diagnostics diagnostics;  // of the page as it is; with edit_mutex

@@ -42,10 +42,10 @@ Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
 weft_status Load(std::shared_ptr<RuntimeObject> runtime, ReadPageResult read, LoadRequest request, weft_page** page,
                  weft_diagnostics** problems) {
   auto object = std::make_shared<PageObject>();
-  object->name = request.read.name;
+  object->read = std::move(request.read);
   Diagnostics found = std::move(read.diagnostics);
   object->scope =
-      Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->name, std::move(request.scope), found);
+      Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->read.name, std::move(request.scope), found);
   object->runtime = std::move(runtime);
   if (object->scope != nullptr) CheckSessions(object->scope, found);
   if (found.has_errors() && !(request.keep_faulty && object->scope != nullptr)) return ReportAll(found, problems);
@@ -103,7 +103,9 @@ weft_status weft_page_load_file(weft_runtime* runtime, const char* path, const w
   return LoadBy(runtime, options, page, problems, [&](LoadRequest& request) -> Result<ReadPageResult> {
     WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
     if (request.read.name.empty()) request.read.name = path;
-    if (request.scope.page_folder.empty()) request.scope.page_folder = std::filesystem::path(path).parent_path();
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (request.scope.page_folder.empty()) request.scope.page_folder = folder;
+    if (!request.read.read_file) request.read.read_file = FilesInFolder(folder);
     return ReadPageFile(path, request.read);
   });
 }

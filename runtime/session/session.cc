@@ -121,6 +121,7 @@ std::vector<Result<ResultValue>> Session::GetAll(std::span<const std::string_vie
 bool Session::Keeps(ValueRef value) const {
   std::lock_guard lock(executor_mutex_);
   bool keeps = false;
+  if (!IsValue(*executor_->edition()->graph, value)) return false;
   executor_->WithPlan([&](const Plan& plan) {
     int slot = plan.SlotOf(value);
     keeps = slot >= 0 && (plan.slots[slot].kept || plan.slots[slot].storage == Slot::Storage::kConstant);

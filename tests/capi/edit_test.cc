@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tests/capi/capi_kit.h"
+#include "tests/runtime/page_test.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -97,6 +98,26 @@ TEST_CASE("C: a page in the making has faults; strict edits bring none, and a tr
   C_OK(problems, weft_page_edit(page, TextOf(inverse).c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()));
   CHECK(Faults(page) == 0);
   CHECK(Written(page) == before);
+}
+
+TEST_CASE("C: an edit may bring a value that lies in a file beside the page, and none from elsewhere", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  TempFolder folder;
+  const float values[] = {7, 8};
+  folder.Write("two.bin", std::string(reinterpret_cast<const char*>(values), sizeof values));
+  folder.Write("page.json", PageText({Block("x", "Const", {{"value", Vector({1, 2})}})}));
+  OwnedPage page;
+  Problems problems;
+  C_OK(problems, weft_page_load_file(runtime, (folder.path() / "page.json").c_str(), nullptr, page.out(), problems.out()));
+  auto from = [](const char* file) {
+    return Cat(R"({"op": "set", "input": "x.value", "value": {"dtype": "DT_FLOAT", "shape": [2], "file": ")", file, R"("}})");
+  };
+  C_OK(problems, weft_page_edit(page, from("two.bin").c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()));
+  OwnedSession session = OpenSession(page, {"x.output"});
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(First(session, "x.output") == 7);
+  CHECK(weft_page_edit(page, from("../two.bin").c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()) == WEFT_PERMISSION_DENIED);
+  CHECK(weft_page_edit(page, from("none.bin").c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()) == WEFT_NOT_FOUND);
 }
 
 TEST_CASE("C: edits that cannot be are refused, each with its place in the list, and none of the list is made", "[capi]") {
