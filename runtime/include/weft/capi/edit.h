@@ -35,11 +35,11 @@ enum {
  * finishes its run of the page as it was; its next one is of the page as it is now. Variables keep their values, and queues and random
  * streams their state, where their blocks stay what they are. What is then wrong with the page is in weft_page_diagnostics.
  * Values in files are read from the folder that the page was loaded with.
- * Errors: WEFT_INVALID_ARGUMENT for text that is no edit, an unknown mode, or what a page cannot hold; WEFT_NOT_FOUND for a block, wire or
- * file that is not there; WEFT_ALREADY_EXISTS for an id that is taken; WEFT_OUT_OF_RANGE for an index or place;
- * WEFT_PERMISSION_DENIED for a file outside the folder; with WEFT_EDIT_STRICT and WEFT_EDIT_TRY the code of the page's first
- * new error, its findings following in `problems`. The JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (one text). Threads:
- * any; edits of one page take turns.
+ * Errors: WEFT_INVALID_ARGUMENT for text that is no edit, an unknown mode, or what a page cannot hold; WEFT_NOT_FOUND for a block, wire
+ * or file that is not there; WEFT_ALREADY_EXISTS for an id that is taken; WEFT_OUT_OF_RANGE for an index or place; WEFT_PERMISSION_DENIED
+ * for a file outside the folder; with WEFT_EDIT_STRICT and WEFT_EDIT_TRY the code of the page's first new error, its findings following
+ * in `problems`. The JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (one text).
+ * Threads: any; edits of one page take turns.
  */
 WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems);
 
