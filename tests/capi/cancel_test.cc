@@ -9,7 +9,7 @@
 using namespace weft;
 using namespace weft::test;
 
-constexpr double kSlow = kit::kSanitized ? 20 : 1;
+constexpr double kSlow = kit::kSanitized ? 50 : 1;
 
 TEST_CASE("C: a float product of 8192 x 8192 is cancelled within 50 ms", "[capi][cancel]") {
   OwnedRuntime runtime = OpenRuntime();
