@@ -134,16 +134,21 @@ class ControlTest(unittest.TestCase):
 
     def interrupted(self, page_name, steps):
         """Ctrl-C half a second into a run: how the program ended, what it said, and how soon."""
-        program = (f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})\n"
+        # Where tests are started in the background, Ctrl-C is ignored unless a program says otherwise.
+        program = (f"import signal, sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})\n"
+                   "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                    f"import pages, weft\npage = weft.load(pages.{page_name}())\nprint('ready', flush=True)\n"
                    f"try:\n  page.run({steps})\nexcept KeyboardInterrupt:\n  print('interrupted')\n")
         child = subprocess.Popen([sys.executable, "-B", "-c", program], stdout=subprocess.PIPE, text=True)
-        child.stdout.readline()
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        said = child.communicate(timeout=60)[0]
-        return child.returncode, said.strip(), time.monotonic() - start
+        try:
+            child.stdout.readline()
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            said = child.communicate(timeout=60)[0]
+            return child.returncode, said.strip(), time.monotonic() - start
+        finally:
+            child.kill()
 
     def test_control_c_ends_a_long_run(self):
         code, said, seconds = self.interrupted("counter", "weft.UNTIL_STOPPED")
