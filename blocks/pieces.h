@@ -1,11 +1,11 @@
 // Reductions of floats to one element that take their input in parts; see weft/block/pieces.h.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "blocks/kernels/reduce.h"
 #include "weft/block/block.h"
-#include "weft/block/pieces.h"
 
 namespace weft::blocks {
 
@@ -46,7 +46,8 @@ BlockDef InPieces(BlockDef def, OpFor) {
     const bool whole = layout.outputs == 1 && layout.width == 1 && layout.reduced.empty() && layout.run == layout.count && layout.count > 1;
     const DType dtype = ctx.dtype(In<0>{"", "", ""});
     if (!whole || !IsFloating(dtype)) return planned;
-    return Dispatch(dtype, kFloats, [&]<class T>() { return WithPieces(std::move(*planned), PiecesOfReduction<T, OpFor>(layout)); });
+    planned->pieces = std::make_shared<Pieces>(Dispatch(dtype, kFloats, [&]<class T>() { return PiecesOfReduction<T, OpFor>(layout); }));
+    return planned;
   };
   return def;
 }

@@ -81,7 +81,7 @@ int64_t Fusion::ElementsOf(const Step& step) const {
 
 // How many elements the step reduces to one, where it can end a group; else 0.
 int64_t Fusion::ReducedBy(const Step& step) const {
-  if (!IsPlain(step, NodeOf(step)) || PiecesOf(step.block) == nullptr) return 0;
+  if (!IsPlain(step, NodeOf(step)) || step.block.pieces == nullptr) return 0;
   if (!In(step, 0).shape_known || !IsPlanned(Out(step)) || Out(step).shape.count() != 1) return 0;
   const int64_t count = In(step, 0).shape.count();
   return count < kLeast ? 0 : count;
@@ -123,7 +123,7 @@ bool Fusion::Add(int s) {
     if (empty) return false;  // it would read its input once either way
     FusedSteps::Tail tail;
     tail.step = s;
-    tail.pieces = *PiecesOf(step.block);
+    tail.pieces = *step.block.pieces;
     tail.parameters = step.block.parameters;
     tail.output = OutputOf(step);
     if (tail.pieces.count != (reduced + tail.pieces.step - 1) / tail.pieces.step) return false;

@@ -10,6 +10,7 @@
 #include "weft/block/attr.h"
 #include "weft/block/context.h"
 #include "weft/block/gradient.h"
+#include "weft/block/pieces.h"
 #include "weft/block/port.h"
 
 namespace weft {
@@ -24,6 +25,7 @@ struct PlannedBlock {
   ProduceFunction produce = nullptr;
   BindFunction bind = nullptr;  // null: the block has no state
   std::shared_ptr<const void> parameters;
+  std::shared_ptr<const Pieces> pieces;  // null: the input is taken whole
 };
 using PlanFunction = std::function<Result<PlannedBlock>(PlanContext&)>;
 
