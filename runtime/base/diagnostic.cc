@@ -38,6 +38,10 @@ void Diagnostics::Append(Diagnostics other) {
   warnings_ += unkept_warnings;
 }
 
+void Diagnostics::SetPhase(Phase phase) {
+  for (Diagnostic& diagnostic : all_) diagnostic.status = std::move(diagnostic.status).WithPhase(phase);
+}
+
 Status Diagnostics::FirstError() const {
   for (const Diagnostic& diagnostic : all_) {
     if (diagnostic.severity == Severity::kError) return diagnostic.status;

@@ -19,6 +19,11 @@ void FillIfEmpty(std::string& field, std::string_view value) {
 
 }  // namespace
 
+std::string_view PhaseName(Phase phase) {
+  constexpr std::array<std::string_view, 5> kNames = {"", "load", "connect", "compile", "run"};
+  return kNames[static_cast<size_t>(phase)];
+}
+
 std::string_view CodeName(Code code) { return kCodeNames[static_cast<size_t>(code)]; }
 
 std::optional<Code> CodeFromName(std::string_view name) {
@@ -29,7 +34,7 @@ std::optional<Code> CodeFromName(std::string_view name) {
 }
 
 Status::Status(Code code, std::string message) {
-  if (code != Code::kOk) rep_.reset(new Rep{code, std::move(message), {}, {}});
+  if (code != Code::kOk) rep_.reset(new Rep{code, std::move(message), {}, {}, Phase::kNone, {}, {}, nullptr});
 }
 
 Status::Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
@@ -42,6 +47,10 @@ Status& Status::operator=(const Status& other) {
 const std::string& Status::message() const { return rep_ ? rep_->message : kEmpty; }
 const std::string& Status::hint() const { return rep_ ? rep_->hint : kEmpty; }
 const Place& Status::place() const { return rep_ ? rep_->place : kNowhere; }
+Phase Status::phase() const { return rep_ ? rep_->phase : Phase::kNone; }
+const std::string& Status::needed() const { return rep_ ? rep_->needed : kEmpty; }
+const std::string& Status::found() const { return rep_ ? rep_->found : kEmpty; }
+const Status* Status::cause() const { return rep_ ? rep_->cause.get() : nullptr; }
 
 Status&& Status::WithPage(std::string_view page) && {
   if (rep_) FillIfEmpty(rep_->place.page, page);
@@ -65,6 +74,26 @@ Status&& Status::WithPort(std::string_view port) && {
 
 Status&& Status::WithHint(std::string_view hint) && {
   if (rep_) FillIfEmpty(rep_->hint, hint);
+  return std::move(*this);
+}
+
+Status&& Status::WithPhase(Phase phase) && {
+  if (rep_ && rep_->phase == Phase::kNone) rep_->phase = phase;
+  return std::move(*this);
+}
+
+Status&& Status::WithNeeded(std::string_view needed) && {
+  if (rep_) FillIfEmpty(rep_->needed, needed);
+  return std::move(*this);
+}
+
+Status&& Status::WithFound(std::string_view found) && {
+  if (rep_) FillIfEmpty(rep_->found, found);
+  return std::move(*this);
+}
+
+Status&& Status::WithCause(Status cause) && {
+  if (rep_ && !rep_->cause && !cause.ok()) rep_->cause = std::make_shared<const Status>(std::move(cause));
   return std::move(*this);
 }
 

@@ -95,6 +95,7 @@ class Builder final : public GradientBuilder {
  protected:
   GradientValue InputValue(int port, int k) const override { return Out(node().inputs[node().in_first[port] + k]); }
   int InputCount(int port) const override { return static_cast<int>(node().in_first[port + 1] - node().in_first[port]); }
+  int OutputCount(int port) const override { return static_cast<int>(node().out_first[port + 1] - node().out_first[port]); }
   GradientValue OutputValue(int port, int k) const override { return {index_, static_cast<int>(node().out_first[port]) + k}; }
   GradientValue OutputGradient(int port, int k) const override { return Out(gradients_[node().out_first[port] + k]); }
   bool InputWanted(int port, int k) const override { return rewrite_.Wanted(node().inputs[node().in_first[port] + k]); }

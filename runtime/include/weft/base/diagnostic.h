@@ -30,6 +30,8 @@ class Diagnostics {
   void Error(Status status) { Add(Severity::kError, std::move(status)); }
   void Warning(Status status) { Add(Severity::kWarning, std::move(status)); }
   void Append(Diagnostics other);
+  /// Those found so far that have no phase yet were found in this one.
+  void SetPhase(Phase phase);
 
   const std::vector<Diagnostic>& all() const { return all_; }
   bool has_errors() const { return errors_ > 0; }

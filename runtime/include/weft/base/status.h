@@ -40,6 +40,17 @@ struct Place {
   std::string port;     // port or attribute name
 };
 
+/// What the engine was at when it found a failure.
+enum class Phase : uint8_t {
+  kNone,     // no work on a page
+  kLoad,     // reading the document
+  kConnect,  // names, wires, attributes, types
+  kCompile,  // shapes, and the plan
+  kRun,
+};
+/// "load"; empty for kNone.
+std::string_view PhaseName(Phase phase);
+
 /// Success, or a code with a message and a place. One pointer wide; null means success.
 /// A Status may be copied and read from several threads; changing one from two threads at once is a race.
 class [[nodiscard]] Status {
@@ -58,6 +69,12 @@ class [[nodiscard]] Status {
   /// The likely fix ("did you mean 'x'?"); may be empty.
   const std::string& hint() const;
   const Place& place() const;
+  Phase phase() const;
+  /// What the port or attribute takes, and what it was given, as types and shapes ("DT_FLOAT [2,3]"); empty where it is not about that.
+  const std::string& needed() const;
+  const std::string& found() const;
+  /// The failure that this one came from; null where this is the first.
+  const Status* cause() const;
 
   /// These fill in fields that are still empty, so the innermost place wins, and do nothing to a success.
   Status&& WithPage(std::string_view page) &&;
@@ -65,6 +82,10 @@ class [[nodiscard]] Status {
   Status&& WithBlock(std::string_view block) &&;
   Status&& WithPort(std::string_view port) &&;
   Status&& WithHint(std::string_view hint) &&;
+  Status&& WithPhase(Phase phase) &&;
+  Status&& WithNeeded(std::string_view needed) &&;
+  Status&& WithFound(std::string_view found) &&;
+  Status&& WithCause(Status cause) &&;
   /// Adds to the end of the message.
   Status&& Append(std::string_view text) &&;
 
@@ -73,6 +94,9 @@ class [[nodiscard]] Status {
     Code code;
     std::string message, hint;
     Place place;
+    Phase phase = Phase::kNone;
+    std::string needed, found;
+    std::shared_ptr<const Status> cause;
   };
   std::unique_ptr<Rep> rep_;
 };

@@ -1,6 +1,7 @@
 // How a block declares its symbolic gradient: by building the blocks that compute it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,8 @@ class GradientBuilder {
   template <InputPort P>
   int count(const P&) const { return InputCount(P::index); }
   template <OutputPort P>
+  int count(const P&) const { return OutputCount(P::index); }
+  template <OutputPort P>
   GradientValue out(const P&, int k = 0) const { return OutputValue(P::index, k); }
   /// The gradient of the outputs (ys) with respect to this output; invalid where the ys do not depend on it through this output.
   template <OutputPort P>
@@ -62,6 +65,7 @@ class GradientBuilder {
  protected:
   virtual GradientValue InputValue(int port, int k) const = 0;
   virtual int InputCount(int port) const = 0;
+  virtual int OutputCount(int port) const = 0;
   virtual GradientValue OutputValue(int port, int k) const = 0;
   virtual GradientValue OutputGradient(int port, int k) const = 0;
   virtual bool InputWanted(int port, int k) const = 0;
@@ -69,6 +73,6 @@ class GradientBuilder {
 };
 
 /// Fails where this block has no gradient under these attributes or types; the message need not name the block.
-using GradientFunction = Status (*)(GradientBuilder&);
+using GradientFunction = std::function<Status(GradientBuilder&)>;
 
 }  // namespace weft
