@@ -103,12 +103,16 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
 
 /// Rounds to even; a NaN stays one.
 inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
+#if defined(__AVX512BF16__)
+  return std::bit_cast<HalfLanes>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v)));  // denormals, which kernels do not see, would become 0
+#else
   Lanes<uint32_t> bits;
   std::memcpy(&bits, &v, sizeof bits);
   const Lanes<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
   const Lanes<uint32_t> quiet = (bits >> 16) | 0x40;
   const auto is_nan = (bits & 0x7fffffff) > 0x7f800000;
   return NarrowLanes(is_nan ? quiet : rounded);
+#endif
 }
 
 /// kStream: past the cache, for results too large to stay in it; `p` is then a multiple of the stored bytes, and StreamFence must follow.

@@ -434,11 +434,15 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
       reduce(cell, cell + 1, from, std::min(count, from + step), partial + piece * layout.outputs);
     }
   });
-  for (int64_t output = 0; output < layout.outputs; ++output) {
-    Acc acc = partial[output];
-    for (int64_t piece = 1; piece < layout.pieces; ++piece) acc = Op::Join(acc, partial[piece * layout.outputs + output]);
-    out[output] = op.Finish(acc, count);
-  }
+  // Piece after piece for a stretch of outputs, whose joined values stay in the nearest cache.
+  workers.For(layout.outputs, internal::kColumns, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = 1; piece < layout.pieces; ++piece) {
+      const Acc* const other = partial + piece * layout.outputs;
+#pragma omp simd
+      for (int64_t output = begin; output < end; ++output) partial[output] = Op::Join(partial[output], other[output]);
+    }
+    for (int64_t output = begin; output < end; ++output) out[output] = op.Finish(partial[output], count);
+  });
 }
 
 }  // namespace weft::kernels
