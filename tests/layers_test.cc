@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kLayers = {"base", "block", "page", "plan", "session", "capi"};
+constexpr std::array<std::string_view, 7> kLayers = {"base", "block", "page", "plan", "session", "cases", "capi"};
 constexpr int kBlocks = 100, kTools = 101, kTests = 102, kOther = -1;
 
 struct Source {
@@ -48,7 +48,7 @@ std::vector<Source> Sources(const std::string& folder, const std::vector<std::st
 
 /// The layer of a path in the tree or of an include's text.
 int LayerOf(std::string_view path) {
-  if (path == "weft.h" || path == "runtime/include/weft.h") return 5;
+  if (path == "weft.h" || path == "runtime/include/weft.h") return static_cast<int>(kLayers.size()) - 1;
   if (path.starts_with("blocks/")) return kBlocks;
   if (path.starts_with("tools/")) return kTools;
   if (path.starts_with("tests/")) return kTests;

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "tools/cases/case_reader.h"
-#include "tools/cases/case_runner.h"
-#include "tools/cases/session_executor.h"
+#include "runtime/cases/case_reader.h"
+#include "runtime/cases/case_runner.h"
+#include "runtime/cases/session_executor.h"
 #include "weft/page/reader.h"
 #include "weft/session/session.h"
 

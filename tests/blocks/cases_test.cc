@@ -7,9 +7,9 @@
 #include <string>
 
 #include "tests/kit/tester_executor.h"
-#include "tools/cases/case_reader.h"
-#include "tools/cases/case_runner.h"
-#include "tools/cases/session_executor.h"
+#include "runtime/cases/case_reader.h"
+#include "runtime/cases/case_runner.h"
+#include "runtime/cases/session_executor.h"
 
 using namespace weft;
 

@@ -9,7 +9,7 @@
 
 #include "tests/kit/random_page.h"
 #include "tests/runtime/page_test.h"
-#include "tools/cases/case_reader.h"
+#include "runtime/cases/case_reader.h"
 #include "weft/session/session.h"
 
 namespace weft {

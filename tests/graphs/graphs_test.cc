@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tools/cases/compare.h"
+#include "runtime/cases/compare.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
 #include "weft/session/session.h"

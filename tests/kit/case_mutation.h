@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "tools/cases/case.h"
+#include "runtime/cases/case.h"
 
 namespace weft::fuzz {
 

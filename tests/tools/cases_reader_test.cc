@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <random>
 
-#include "tools/cases/case_reader.h"
-#include "tools/cases/case_runner.h"
-#include "tools/cases/compare.h"
+#include "runtime/cases/case_reader.h"
+#include "runtime/cases/case_runner.h"
+#include "runtime/cases/compare.h"
 
 using namespace weft;
 using namespace weft::cases;

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "tools/cases/case_reader.h"
-#include "tools/cases/session_executor.h"
+#include "runtime/cases/case_reader.h"
+#include "runtime/cases/session_executor.h"
 #include "tools/cli/common.h"
 
 namespace weft::cli {

@@ -1,7 +1,7 @@
 // Runs cases as `weft run` would: a page, a scope, sessions.
 #pragma once
 
-#include "tools/cases/case_runner.h"
+#include "runtime/cases/case_runner.h"
 #include "weft/session/session.h"
 
 namespace weft::cases {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/cases/case.h"
+#include "runtime/cases/case.h"
 
 namespace weft::cases {
 

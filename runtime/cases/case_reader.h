@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/cases/case.h"
+#include "runtime/cases/case.h"
 #include "weft/base/diagnostic.h"
 
 namespace weft::cases {

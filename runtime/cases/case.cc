@@ -1,4 +1,4 @@
-#include "tools/cases/case.h"
+#include "runtime/cases/case.h"
 
 namespace weft::cases {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cases/case.h"
+#include "runtime/cases/case.h"
 
 namespace weft::cases {
 

@@ -1,8 +1,8 @@
-#include "tools/cases/case_runner.h"
+#include "runtime/cases/case_runner.h"
 
 #include <stdlib.h>
 
-#include "tools/cases/compare.h"
+#include "runtime/cases/compare.h"
 
 namespace weft::cases {
 namespace {

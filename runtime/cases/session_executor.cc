@@ -1,4 +1,4 @@
-#include "tools/cases/session_executor.h"
+#include "runtime/cases/session_executor.h"
 
 #include "weft/page/reader.h"
 

@@ -1,4 +1,4 @@
-#include "tools/cases/compare.h"
+#include "runtime/cases/compare.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "tools/cases/case_reader.h"
+#include "runtime/cases/case_reader.h"
 
 #include <algorithm>
 #include <fstream>
