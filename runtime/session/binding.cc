@@ -10,6 +10,9 @@ namespace {
 // Results up to this size share one memory.
 constexpr int64_t kSmallResult = 4096;
 constexpr int64_t kAlignment = 64;
+// Of each memory of results, how many left to readers are remembered, and for how many runs after the last that found one leased.
+constexpr size_t kMostRetired = 2;
+constexpr int kRunsRetired = 100;
 
 int64_t BytesOf(const Slot& slot) { return slot.shape.count() * static_cast<int64_t>(ElementSize(slot.dtype)); }
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -62,6 +65,8 @@ void Executor::LayOutKept() {
     kept_offset_[s] = kept_bytes_[small];
     kept_bytes_[small] += bytes;
   }
+  retired_.assign(kept_bytes_.size(), {});
+  for (auto& retired : retired_) retired.reserve(kMostRetired);
 }
 
 Status Executor::MakeRecords() {
@@ -139,6 +144,26 @@ Result<std::shared_ptr<KeptMemory>> Executor::NewKept(size_t memory) const {
   return kept;
 }
 
+// Memory in the place of one that a reader holds: one that readers have let go, so that a page that is read all the time goes round in
+// three; else new memory.
+Result<std::shared_ptr<KeptMemory>> Executor::OtherKept(size_t memory, std::shared_ptr<KeptMemory> leased) {
+  auto& retired = retired_[memory];
+  auto idle = std::find_if(retired.begin(), retired.end(), [](const auto& kept) { return kept->leases.load(std::memory_order_acquire) == 0; });
+  if (idle != retired.end()) {
+    std::swap(*idle, leased);
+    return leased;
+  }
+  auto fresh = NewKept(memory);
+  if (!fresh.ok()) {
+    for (auto& others : retired_) others.clear();  // makes room
+    fresh = NewKept(memory);
+  }
+  if (!fresh.ok()) return fresh;
+  if (retired.size() == kMostRetired) retired.erase(retired.begin());  // its readers' alone from now on
+  retired.push_back(std::move(leased));
+  return fresh;
+}
+
 void Executor::PointAtMemory(ResultSet& set) {
   auto* arena = static_cast<std::byte*>(arena_->data());
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
@@ -188,14 +213,19 @@ Status Executor::RenewLeased(ResultSet& set) {
       sets_[front_].moved = true;
       continue;
     }
-    auto memory = NewKept(m);
+    auto memory = OtherKept(m, set.memories[m]);
     if (!memory.ok()) {
       set.moved = true;
       return std::move(memory).status();
     }
     set.memories[m] = std::move(*memory);
   }
-  if (renewed) PointAtMemory(set);
+  if (renewed) {
+    runs_unread_ = 0;
+    PointAtMemory(set);
+  } else if (runs_unread_ < kRunsRetired && ++runs_unread_ == kRunsRetired) {
+    for (auto& retired : retired_) retired.clear();
+  }
   return {};
 }
 

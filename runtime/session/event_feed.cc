@@ -126,6 +126,7 @@ Event EventFeed::Make(EventKind kind) const {
   event.source = options_.source;
   event.page = page_;
   event.session = session_;
+  event.start = start_.load(std::memory_order_relaxed);
   event.t_ns = Now();
   return event;
 }
@@ -229,7 +230,18 @@ void EventFeed::OnRunEnd(uint64_t, const Status& status) {
   view_ = nullptr;
 }
 
+// What has come before, in the run that goes on: the same as if it had been seen.
+void EventFeed::OnJoin(RunView& view) {
+  if (view_ != nullptr || view.steps() == 0) return;
+  static_cast<void>(OnRunStart(view.run(), view).ok());
+  OnRunBegin(view.run(), view.steps());
+  if (!Wants(EventKind::kProgress)) return;
+  size_t done = 0;
+  view.ForDone([&](const Node& node, bool dead) { TellBlock(node, dead ? Progress::kSkipped : Progress::kEnded, ++done); });
+}
+
 void EventFeed::OnState(const RunnerState& state) {
+  start_.store(state.start, std::memory_order_relaxed);
   if (!Wants(EventKind::kState)) return;
   Event event = Make(EventKind::kState);
   event.block = state.block;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <deque>
 #include <list>
 
 #include "weft/session/events.h"
@@ -110,13 +111,38 @@ struct EventQueue::State {
     return oldest;
   }
 
+  /// What is in the queue, and nobody has seen, comes after so many others.
+  void NumberLater(size_t others) {
+    for (std::list<Event>& line : lines) {
+      for (Event& event : line) event.seq += others;
+    }
+    if (gap_pending) gap.seq += others;
+    last_seq += others;
+  }
+
+  /// Remembers what is handed over, as far as there is room.
+  void Remember(const std::vector<Event>& events) {
+    if (!events.empty()) polled_seq = events.back().seq;
+    for (const Event& event : events) {
+      history.push_back(event);
+      history_bytes += event.bytes();
+      while (history.size() > options.most_history || (history_bytes > options.most_bytes && history.size() > 1)) {
+        history_bytes -= history.front().bytes();
+        history.pop_front();
+      }
+    }
+  }
+
   const EventQueueOptions options;
+  std::mutex poll_mutex;  // one poll at a time; taken before the next
   std::mutex mutex;
   std::condition_variable changed;
   Signal signal;
   std::array<std::list<Event>, kWeights> lines;  // by weight
   size_t count = 0, bytes = 0;
-  uint64_t last_seq = 0;
+  std::deque<Event> history;  // that was polled, by growing numbers
+  size_t history_bytes = 0;
+  uint64_t last_seq = 0, polled_seq = 0;
   Event gap;
   bool gap_pending = false, interrupted = false;
   std::vector<std::weak_ptr<EventSource>> sources;
@@ -144,6 +170,8 @@ std::vector<Event> EventQueue::Poll(size_t most) {
   State& s = *state_;
   std::vector<Event> events;
   std::vector<std::weak_ptr<EventSource>> sources;
+  std::lock_guard polling(s.poll_mutex);
+  uint64_t last_seq = 0;
   {
     std::lock_guard lock(s.mutex);
     std::list<Event>* next = s.Oldest();
@@ -168,6 +196,7 @@ std::vector<Event> EventQueue::Poll(size_t most) {
     }
     s.interrupted = false;
     if (s.empty()) s.signal.Lower();
+    last_seq = s.last_seq;
   }
   const size_t own = events.size();
   bool all = true;
@@ -175,12 +204,26 @@ std::vector<Event> EventQueue::Poll(size_t most) {
     auto source = weak.lock();
     if (source != nullptr) all = (events.size() < most && source->Collect(most - events.size(), events)) && all;
   }
-  if (events.size() > own) {
-    std::stable_sort(events.begin() + static_cast<std::ptrdiff_t>(own), events.end(), [](const Event& a, const Event& b) { return a.t_ns < b.t_ns; });
+  std::stable_sort(events.begin() + static_cast<std::ptrdiff_t>(own), events.end(), [](const Event& a, const Event& b) { return a.t_ns < b.t_ns; });
+  {
     std::lock_guard lock(s.mutex);
-    for (size_t i = own; i < events.size(); ++i) events[i].seq = ++s.last_seq;
+    for (size_t i = own; i < events.size(); ++i) events[i].seq = ++last_seq;
+    if (events.size() > own) s.NumberLater(events.size() - own);
+    s.Remember(events);
   }
   if (!all) Wake();
+  return events;
+}
+
+std::vector<Event> EventQueue::Replay(uint64_t from, size_t most, uint64_t& missed) {
+  State& s = *state_;
+  std::vector<Event> events;
+  std::lock_guard lock(s.mutex);
+  from = std::max<uint64_t>(from, 1);
+  auto next = std::find_if(s.history.begin(), s.history.end(), [&](const Event& event) { return event.seq >= from; });
+  const uint64_t first = next != s.history.end() ? next->seq : s.polled_seq + 1;
+  missed = first > from ? first - from : 0;
+  for (; next != s.history.end() && events.size() < most; ++next) events.push_back(*next);
   return events;
 }
 

@@ -49,6 +49,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   }
   // What readers do not see makes room for the new plan's memory.
   sets_[0] = sets_[1] = ResultSet();
+  retired_.clear();
   arena_.reset();
   fused_.Clear();
   whole_tiles_.reset();

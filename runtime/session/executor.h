@@ -104,14 +104,17 @@ class Executor {
     uint64_t run() const override { return number; }
     uint64_t plan_id() const override { return executor_.plan_id_; }
     Result<Tensor> Look(ValueRef value) const override;
+    Status Override(ValueRef value, const Tensor& tensor) override;
+    size_t steps() const override { return set != nullptr ? executor_.plan_.steps.size() : 0; }
+    void ForDone(FunctionRef<void(const Node& node, bool dead)> each) const override;
     std::vector<Result<ResultValue>> Results(std::span<const ValueRef> values) const override { return executor_.GetAll(values); }
     int current() const override;
     Status Stopped() const override;
     void SetPaused(bool paused) override;
 
     uint64_t number = 0;
-    const size_t* at = nullptr;      // the step that runs; null outside of steps
-    const ResultSet* set = nullptr;  // null before the run has begun
+    const size_t* at = nullptr;  // the step that runs; null outside of steps
+    ResultSet* set = nullptr;    // null before the run has begun
     size_t done = 0;                 // steps before this one have run, in plans without loops
     int ended = -1;                  // the step that just ended, or -1
 
@@ -152,6 +155,7 @@ class Executor {
   Status Bind(ResultSet& set);
   Status RenewLeased(ResultSet& set);
   Result<std::shared_ptr<KeptMemory>> NewKept(size_t memory) const;
+  Result<std::shared_ptr<KeptMemory>> OtherKept(size_t memory, std::shared_ptr<KeptMemory> leased);
   bool IsSpare(const ResultSet& set, size_t memory) const;
   void PointAtMemory(ResultSet& set);
 
@@ -241,6 +245,8 @@ class Executor {
   std::vector<int64_t> kept_offset_;                  // by slot: bytes into that memory
   std::vector<int64_t> kept_bytes_;                   // by memory
   std::vector<int> kept_slot_;                        // by memory: its slot; of small results that share one, the first
+  std::vector<std::vector<std::shared_ptr<KeptMemory>>> retired_;  // by memory: what was left to readers, to be used when they let go
+  int runs_unread_ = 0;                               // in a row that found nothing leased
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
   std::vector<DynamicPlan> dynamic_;        // by step

@@ -1,5 +1,6 @@
 // A run as its observer sees it.
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/session/executor.h"
 
@@ -40,6 +41,44 @@ Result<Tensor> Executor::View::Look(ValueRef value) const {
     return FailedPrecondition("'", graph.ValueName(value), "' is not kept by this session").WithHint("fetch it, or keep all results");
   }
   return Tensor::View(slot.dtype, *here.shape, here.data, nullptr);
+}
+
+void Executor::View::ForDone(FunctionRef<void(const Node& node, bool dead)> each) const {
+  const Plan& plan = executor_.plan_;
+  if (set == nullptr || !plan.loops.empty()) return;
+  for (size_t s = 0; s < std::min(done, plan.steps.size()); ++s) {
+    const Node& node = executor_.graph_.node(plan.steps[s].node);
+    const bool dead = plan.has_dead_values && !node.output_types.empty() && set->values[plan.operands[plan.steps[s].first_output]].dead;
+    each(node, dead);
+  }
+}
+
+// Memory that the plan gave to the value is written; where it is another's (what a forwarded value shares, what a block handed over), that
+// is left as it is, and the slot gets a tensor of its own.
+Status Executor::View::Override(ValueRef value, const Tensor& tensor) {
+  using Storage = Slot::Storage;
+  const Graph& graph = *executor_.edition_->graph;
+  WEFT_ASSIGN_OR_RETURN(const Tensor now, Look(value));
+  const auto index = static_cast<uint32_t>(executor_.plan_.SlotOf(value));
+  const Slot& slot = executor_.plan_.slots[index];
+  const std::string needed = Cat(slot.dtype, slot.shape_known ? Cat(" ", slot.shape) : ""), found = Cat(tensor.dtype(), " ", tensor.shape());
+  if (tensor.dtype() != slot.dtype || (slot.shape_known && !(tensor.shape() == slot.shape))) {
+    return InvalidArgument("'", graph.ValueName(value), "' needs ", needed, ", found ", found).WithNeeded(needed).WithFound(found);
+  }
+  if (slot.storage == Storage::kConstant || slot.storage == Storage::kVariable || graph.VariableOf(value) >= 0) {
+    const bool constant = slot.storage == Storage::kConstant;
+    return Unsupported("'", graph.ValueName(value), constant ? "' is a constant, which the plan was made with" : "' is the value of a variable")
+        .WithHint(constant ? "feed it, or edit the page: the next run takes it" : "set the variable: the next run takes it");
+  }
+  if (slot.storage == Storage::kKept || slot.storage == Storage::kArena || slot.storage == Storage::kTile) {
+    if (now.bytes() > 0) std::memcpy(const_cast<void*>(now.data()), tensor.data(), static_cast<size_t>(now.bytes()));
+    return {};
+  }
+  WEFT_ASSIGN_OR_RETURN(Tensor own, tensor.Clone(executor_.services_.budget));
+  executor_.SetOwned(*set, index, std::move(own));
+  set->root[index] = -1;
+  set->moved = true;  // where the plan says where its memory is, the next run of this set finds it there again
+  return {};
 }
 
 }  // namespace weft

@@ -18,6 +18,7 @@ Status Runner::PauseAfterRun() { return core_->Pause(true); }
 Status Runner::Resume(GoOn how) { return core_->Resume(how); }
 void Runner::Stop() { core_->Stop(); }
 void Runner::Cancel() { core_->Cancel(); }
+Status Runner::CancelStart(uint64_t start) { return core_->CancelStart(start); }
 void Runner::Close() { core_->Close(); }
 RunnerState Runner::state() const { return core_->state(); }
 Status Runner::last_status() const { return core_->last_status(); }
@@ -34,6 +35,7 @@ Status Runner::Hold(PauseReason reason, std::string_view block, std::string_view
 RunView& Runner::view() const { return core_->view(); }
 void Runner::SetLease(std::optional<std::chrono::steady_clock::time_point> until) { core_->SetLease(until); }
 Result<Tensor> Runner::Look(std::string_view name) const { return core_->Look(name); }
+Status Runner::Override(std::string_view name, const Tensor& tensor) { return core_->Override(name, tensor); }
 
 // ---- starting and ending ---------------------------------------------------------------------------------------------------------------
 
@@ -52,7 +54,8 @@ Status Runner::Core::Begin(const RunRequest& request) {
     if (!node.ok()) return std::move(node).status();
   }
   request_ = request;
-  state_ = {RunState::kRunning, PauseReason::kNone, {}, {}};
+  ++starts_;
+  SetState(RunState::kRunning);
   cancelled_ = stopped_ = pause_asked_ = block_step_ = false;
   pause_after_run_ = request.pause_after_run;
   go_on_.reset();
@@ -133,7 +136,7 @@ Status Runner::Core::Resume(GoOn how) {
   if (state_.state != RunState::kPaused) return FailedPrecondition("the session is not paused");
   go_on_ = how;
   // The state changes here, so that a Wait that follows waits.
-  state_ = {RunState::kRunning, PauseReason::kNone, {}, {}};
+  SetState(RunState::kRunning);
   changed_.notify_all();
   return {};
 }
@@ -142,7 +145,7 @@ void Runner::Core::Stop() {
   std::lock_guard lock(mutex_);
   if (state_.state == RunState::kIdle) return;
   stopped_ = true;
-  if (state_.state == RunState::kPaused) state_ = {RunState::kRunning, PauseReason::kNone, {}, {}};
+  if (state_.state == RunState::kPaused) SetState(RunState::kRunning);
   asked_.store(true);
   changed_.notify_all();
 }
@@ -150,7 +153,7 @@ void Runner::Core::Stop() {
 void Runner::Core::CancelLocked() {
   if (state_.state == RunState::kIdle) return;
   cancelled_ = true;
-  if (state_.state == RunState::kPaused) state_ = {RunState::kRunning, PauseReason::kNone, {}, {}};  // as in Resume
+  if (state_.state == RunState::kPaused) SetState(RunState::kRunning);  // as in Resume
   asked_.store(true);
   session_->Cancel();
   changed_.notify_all();
@@ -159,6 +162,15 @@ void Runner::Core::CancelLocked() {
 void Runner::Core::Cancel() {
   std::lock_guard lock(mutex_);
   CancelLocked();
+}
+
+Status Runner::Core::CancelStart(uint64_t start) {
+  std::lock_guard lock(mutex_);
+  if (state_.state == RunState::kIdle || start != starts_) {
+    return FailedPrecondition("the start ", start, start > starts_ ? " has not begun" : " is over");
+  }
+  CancelLocked();
+  return {};
 }
 
 void Runner::Core::Close() {
@@ -255,9 +267,12 @@ void Runner::Core::AddListener(std::shared_ptr<RunListener> listener) {
   std::lock_guard lock(mutex_);
   auto next = std::make_shared<Listeners>();
   if (listeners_) *next = *listeners_;
-  next->push_back(std::move(listener));
+  RunListener& added = *next->emplace_back(std::move(listener));
   listeners_ = std::move(next);
   has_listeners_.store(true);
+  // The running thread cannot go on while it is held, and this has the lock.
+  if (held_in_steps_ && added.joins_at_once()) added.OnJoin(*view_);
+  else if (state_.state != RunState::kIdle) joining_.store(true);
 }
 
 void Runner::Core::RemoveListener(const RunListener* listener) {

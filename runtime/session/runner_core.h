@@ -25,6 +25,7 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
   Status Resume(GoOn how);
   void Stop();
   void Cancel();
+  Status CancelStart(uint64_t start);
   void Close();
 
   RunnerState state() const;
@@ -43,6 +44,7 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
   RunView& view() const { return *view_; }
   void SetLease(std::optional<Clock::time_point> until);
   Result<Tensor> Look(std::string_view name) const;
+  Status Override(std::string_view name, const Tensor& tensor);
 
   // Of the session's runs, on the thread that runs.
   const std::atomic<uint32_t>* attention() const override { return &attention_; }
@@ -82,12 +84,15 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
   std::shared_ptr<const Listeners> TakeListeners() const;
   void TellState();
   Status CheckIdle() const;
+  void SetState(RunState state, PauseReason reason = PauseReason::kNone, std::string_view block = {}, std::string_view detail = {});
+  void TellJoining();
 
   const std::shared_ptr<Session> session_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
 
   RunnerState state_;
+  uint64_t starts_ = 0;
   Status last_status_;
   RunRequest request_;
   Clock::time_point started_{}, ended_{};
@@ -113,6 +118,7 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
   std::atomic<uint32_t> attention_{0};
   std::atomic<bool> asked_{false};  // there is something to do between runs
   std::atomic<bool> has_outputs_{false}, has_listeners_{false};
+  std::atomic<bool> joining_{false};  // a listener was added while a run went on
   std::atomic<int64_t> steps_left_{0};
 
   // Of the running thread.

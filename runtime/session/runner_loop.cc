@@ -97,7 +97,7 @@ void Runner::Core::Finish(Status status) {
     std::lock_guard lock(mutex_);
     if (Status fed = ApplyFeeds(); !fed.ok() && status.ok()) status = std::move(fed);
     last_status_ = std::move(status);
-    state_ = {};
+    SetState(RunState::kIdle);
     ended_ = Clock::now();
     steps_left_.store(0);
     cancelled_ = stopped_ = pause_asked_ = pause_after_run_ = block_step_ = false;
@@ -126,7 +126,7 @@ Status Runner::Core::Hold(PauseReason reason, std::string_view block, std::strin
     if (cancelled_ || stopped_ || closed_) return cancelled_ ? Cancelled("the run was cancelled") : Status();
     pause_asked_ = pause_after_run_ = block_step_ = false;
     go_on_.reset();
-    state_ = {RunState::kPaused, reason, std::string(block), std::string(detail)};
+    SetState(RunState::kPaused, reason, block, detail);
     held_in_steps_ = in_steps_;
     AttendOwn();
   }
@@ -145,7 +145,7 @@ Status Runner::Core::Hold(PauseReason reason, std::string_view block, std::strin
     skip_ = before_step_ ? 0 : 1;
     pause_after_run_ = go_on_ == GoOn::kStepRun;
     asked_.store(asked_.load() || pause_after_run_);
-    state_ = {RunState::kRunning, PauseReason::kNone, {}, {}};
+    SetState(RunState::kRunning);
     AttendOwn();
   }
   changed_.notify_all();
@@ -187,6 +187,19 @@ Result<Tensor> Runner::Core::Look(std::string_view name) const {
   return tensor.Clone(session_->scope().runtime().budget());
 }
 
+Status Runner::Core::Override(std::string_view name, const Tensor& tensor) {
+  std::lock_guard lock(mutex_);
+  if (!held_in_steps_) return FailedPrecondition("the session is not paused within a run");
+  WEFT_ASSIGN_OR_RETURN(NamedValue named, FindNamedValue(*view_->graph(), name));
+  if (!named.indices.empty()) return Unsupported("a value is replaced as a whole, found one element, '", name, "'");
+  return view_->Override(named.value, tensor);
+}
+
+// Called with the lock held.
+void Runner::Core::SetState(RunState state, PauseReason reason, std::string_view block, std::string_view detail) {
+  state_ = {state, reason, std::string(block), std::string(detail), starts_};
+}
+
 // Called with the lock held.
 PauseReason Runner::Core::ReasonBefore(const Node& node) {
   if (block_step_ && skip_-- <= 0) return PauseReason::kStepped;
@@ -198,7 +211,16 @@ PauseReason Runner::Core::ReasonBefore(const Node& node) {
   return PauseReason::kNone;
 }
 
+// Those that were added since the run began. One that was told when it came ignores it.
+void Runner::Core::TellJoining() {
+  if (!joining_.load(std::memory_order_relaxed) || !joining_.exchange(false)) return;
+  auto listeners = TakeListeners();
+  if (!listeners) return;
+  for (const auto& listener : *listeners) listener->OnJoin(*view_);
+}
+
 Status Runner::Core::OnStep(size_t step, const Node& node) {
+  TellJoining();
   before_step_ = true;
   const uint64_t holds = holds_;
   Status status;
@@ -220,6 +242,7 @@ Status Runner::Core::OnStep(size_t step, const Node& node) {
 }
 
 void Runner::Core::OnStepEnd(size_t step, const Node& node, bool dead) {
+  TellJoining();
   auto listeners = TakeListeners();
   if (!listeners) return;
   for (const auto& listener : *listeners) {

@@ -67,6 +67,7 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
     uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
     status = Follow();
     if (status.ok()) status = executor_->Run(run, options);
+    failed_.store(!status.ok(), std::memory_order_relaxed);
     if (status.ok()) runs_.store(run, std::memory_order_release);
   }
   // A Cancel that came too late for a run that succeeded ends the next one.
@@ -74,16 +75,21 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
   return status;
 }
 
+Result<ResultValue> Session::Dated(Result<ResultValue> result) const {
+  if (result.ok()) result->outdated = failed_.load(std::memory_order_relaxed);
+  return result;
+}
+
 Result<ResultValue> Session::Get(ValueRef value) const {
   std::lock_guard lock(executor_mutex_);
   if (!IsValue(*executor_->edition()->graph, value)) return InvalidArgument("a result needs an output of the page");
-  return executor_->Get(value);
+  return Dated(executor_->Get(value));
 }
 
 Result<ResultValue> Session::Get(std::string_view name) const {
   std::unique_lock lock(executor_mutex_);
   WEFT_ASSIGN_OR_RETURN(NamedValue named, FindNamedValue(*executor_->edition()->graph, name));
-  WEFT_ASSIGN_OR_RETURN(ResultValue result, executor_->Get(named.value));
+  WEFT_ASSIGN_OR_RETURN(ResultValue result, Dated(executor_->Get(named.value)));
   lock.unlock();
   WEFT_ASSIGN_OR_RETURN(result.tensor, ElementOf(result.tensor, named.indices));
   return result;
@@ -108,6 +114,7 @@ std::vector<Result<ResultValue>> Session::GetAll(std::span<const std::string_vie
       continue;
     }
     Result<ResultValue>& result = read[next++];
+    result = Dated(std::move(result));
     if (result.ok() && !named->indices.empty()) {
       auto element = ElementOf(result->tensor, named->indices);
       if (element.ok()) result->tensor = std::move(*element);

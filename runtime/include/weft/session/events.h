@@ -35,6 +35,7 @@ struct Event {
   uint64_t seq = 0;     // grows with every event of a queue or callback; dropped ones have numbers, too
   uint64_t source = 0;  // what the host calls the session; 0 for kGap
   int64_t t_ns = 0;     // when, on std::chrono::steady_clock
+  uint64_t start = 0;   // RunnerState::start
   uint64_t run = 0;     // counted from 1; 0 where there is none
   std::string page, session, block, port;  // as far as they apply
   RunnerState state;                       // kState
@@ -57,7 +58,8 @@ class EventSource {
 
 struct EventQueueOptions {
   size_t most_events = 1024;
-  size_t most_bytes = size_t{1} << 20;  // of their texts
+  size_t most_bytes = size_t{1} << 20;  // of their texts; the same again for those that were polled
+  size_t most_history = 1024;           // events that were polled and are kept for Replay
 };
 
 /// Thread-safe; any number of sessions may share one. Bounded: where it is full, the oldest event of the least weighty kind gives way
@@ -72,6 +74,9 @@ class EventQueue {
   void Push(Event event);
   /// The next events, in order, at most `most`; empty where there are none.
   std::vector<Event> Poll(size_t most = SIZE_MAX);
+  /// Events that were polled, again: those with numbers from `from` on that are still kept, at most `most`. `missed` gets how many numbers
+  /// from there on up to the first of them are not kept any more.
+  std::vector<Event> Replay(uint64_t from, size_t most, uint64_t& missed);
   /// Waits until there are events (or Interrupt was called), at most `timeout` (negative: for ever); false where there are none.
   bool Wait(std::chrono::nanoseconds timeout);
   /// Ends a Wait.
@@ -113,6 +118,8 @@ class EventFeed final : public RunListener {
   void OnPrint(std::string_view text) override;
   void OnRunEnd(uint64_t run, const Status& status) override;
   void OnState(const RunnerState& state) override;
+  void OnJoin(RunView& view) override;
+  bool joins_at_once() const override { return options_.queue != nullptr; }
 
  private:
   class Table;
@@ -127,7 +134,8 @@ class EventFeed final : public RunListener {
   const std::string page_;
   const std::shared_ptr<Table> table_;
   std::atomic<uint32_t> wants_steps_;
-  std::atomic<uint64_t> seq_{0};  // with a callback
+  std::atomic<uint64_t> seq_{0};    // with a callback
+  std::atomic<uint64_t> start_{0};  // as the last state said
   // Of the thread that runs.
   RunView* view_ = nullptr;
   std::shared_ptr<const Graph> graph_;

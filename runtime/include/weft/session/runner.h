@@ -23,6 +23,7 @@ struct RunnerState {
   RunState state = RunState::kIdle;
   PauseReason reason = PauseReason::kNone;
   std::string block, detail;
+  uint64_t start = 0;  // the number of the Run or Start that goes on, or was the last: counted from 1
 };
 
 struct RunRequest {
@@ -39,6 +40,10 @@ class RunListener : public Observer {
  public:
   /// After each change of state; also on the thread that runs.
   virtual void OnState(const RunnerState& /*state*/) {}
+  /// For one that was added while a run went on: before the first call of a step that it gets. Where the run is paused then, and
+  /// joins_at_once, on the thread that adds it, with the runner's lock held.
+  virtual void OnJoin(RunView& /*view*/) {}
+  virtual bool joins_at_once() const { return false; }
 };
 
 /// Thread-safe. Calls that wait say so.
@@ -69,6 +74,8 @@ class Runner {
   void Stop();
   /// Ends the run that goes on. Nothing where idle.
   void Cancel();
+  /// The same for one Run or Start alone. failed_precondition where it is over, or has not begun.
+  Status CancelStart(uint64_t start);
   /// Cancels, waits (not on the thread that runs), and refuses what comes later.
   void Close();
 
@@ -82,6 +89,10 @@ class Runner {
   /// While paused within a run: a copy of a value of that run, by its name as of Session::Get. failed_precondition where it is not paused
   /// there, or the value is not computed yet or not kept; errors of names as Session::Get.
   Result<Tensor> Look(std::string_view name) const;
+
+  /// While paused within a run: replaces what Look gives, for the steps to come in this run. Errors as of Look and RunView::Override; of
+  /// elements, unsupported.
+  Status Override(std::string_view name, const Tensor& tensor);
 
   /// Values from the host, by name ("x.output"), from the next run on. invalid_argument for another type.
   Status Feed(std::string_view name, Tensor tensor);

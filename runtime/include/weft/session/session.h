@@ -20,7 +20,8 @@ namespace weft {
 struct ResultValue {
   Tensor tensor;     // stays as it is, whatever runs next
   uint64_t run = 0;  // the run that computed it, counted from 1
-  bool stale = false;  // older than the session's last run: a Switch left it out there
+  bool stale = false;  // older than the session's last run that succeeded: a Switch left it out there
+  bool outdated = false;  // a later run failed or was cancelled, and none has succeeded since
 };
 
 /// A run as its observer may look at it, from the calls below. Another thread may use it only while such a call goes on.
@@ -35,6 +36,13 @@ class RunView {
   /// The value as this run has it: computed already, and kept by the session (or an output of the step that just ended). The tensor is a
   /// view of memory that the run writes again later: copy it to keep it. failed_precondition for all other values.
   virtual Result<Tensor> Look(ValueRef value) const = 0;
+  /// Replaces a value that Look gives, for the steps that come after in this run, and as its result. The tensor must have the value's type
+  /// and, where the plan knows it, shape. failed_precondition where Look has no value; unsupported for the value of a variable.
+  virtual Status Override(ValueRef value, const Tensor& tensor) = 0;
+  /// How many steps the run's plan has; 0 before OnRunBegin.
+  virtual size_t steps() const = 0;
+  /// The blocks of the steps that are done, and whether a Switch left them out; none in plans with loops.
+  virtual void ForDone(FunctionRef<void(const Node& node, bool dead)> each) const = 0;
   /// What readers of the session see: in OnRunEnd of a run that succeeded, its results. As Session::Get of each.
   virtual std::vector<Result<ResultValue>> Results(std::span<const ValueRef> values) const = 0;
   /// The node whose step runs, or -1; also from OnPrint on any thread.
@@ -123,12 +131,14 @@ class Session {
   std::vector<std::pair<std::string, ValueRef>> Results() const;
 
  private:
+  Result<ResultValue> Dated(Result<ResultValue> result) const;
   void AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const;
 
   std::shared_ptr<Scope> scope_;
   SessionSpec spec_;
   Keep keep_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> failed_{false};  // the last run did
   std::atomic<uint64_t> runs_{0};
   mutable std::mutex executor_mutex_;  // for readers; only the thread that runs changes the executor and the spec
   std::unique_ptr<class Executor> executor_;
