@@ -45,7 +45,7 @@ Status CheckPort(const Graph& graph, int node, const std::string& port) {
   return NotFound("the block '", graph.node(node).id, "' has no output '", port, "'").WithBlock(graph.node(node).id).WithHint(DidYouMean(port, names));
 }
 
-Status CheckAgainst(const Graph& graph, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
+Status CheckIn(const Graph& graph, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
   if (!spec.block.empty()) {
     WEFT_ASSIGN_OR_RETURN(const int node, graph.FindNode(spec.block));
     if (!spec.port.empty()) WEFT_RETURN_IF_ERROR(CheckPort(graph, node, spec.port));
@@ -55,6 +55,13 @@ Status CheckAgainst(const Graph& graph, const BreakSpec& spec, const std::option
   const DType dtype = graph.TypeOf(named.value);
   if (CanCompare(dtype)) return {};
   return InvalidArgument("needs real numbers to compare, found '", condition->name, "' of ", dtype).WithPort("condition");
+}
+
+/// The run that goes on may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
+Status CheckAgainst(const Session& session, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
+  const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().edition()->graph;
+  Status status = CheckIn(*own, spec, condition);
+  return status.ok() || own == newest || !CheckIn(*newest, spec, condition).ok() ? status : Status();
 }
 
 }  // namespace
@@ -92,7 +99,7 @@ void Breakpoints::Attend() {
 
 Result<uint64_t> Breakpoints::Add(BreakSpec spec) {
   WEFT_ASSIGN_OR_RETURN(std::optional<BreakCondition> condition, CheckSpec(spec));
-  WEFT_RETURN_IF_ERROR(CheckAgainst(*runner_.session().scope().edition()->graph, spec, condition));
+  WEFT_RETURN_IF_ERROR(CheckAgainst(runner_.session(), spec, condition));
   auto point = std::make_unique<Breakpoint>();
   point->info.spec = std::move(spec);
   point->condition = std::move(condition);

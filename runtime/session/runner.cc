@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/plan/counterpart.h"
 #include "runtime/session/runner_core.h"
 
 namespace weft {
@@ -50,6 +51,7 @@ Status Runner::Core::CheckIdle() const {
 Status Runner::Core::Begin(const RunRequest& request) {
   WEFT_RETURN_IF_ERROR(CheckIdle());
   if (!request.until.empty()) {
+    // The run that begins is of the page as it is now.
     auto node = session_->scope().edition()->graph->FindNode(request.until);
     if (!node.ok()) return std::move(node).status();
   }
@@ -224,19 +226,26 @@ bool Runner::Core::on_running_thread() const {
 
 // ---- values and listeners --------------------------------------------------------------------------------------------------------------
 
+// Feeds are for the runs to come, and those are of the page as it is now, whatever page the session's last run was of.
 Status Runner::Core::Feed(std::string_view name, std::optional<Tensor> tensor) {
   std::shared_ptr<const Graph> graph = session_->scope().edition()->graph;
   WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(name));
-  std::string key = graph->ValueName(value);
   DType needed = graph->TypeOf(value);
-  if (tensor && tensor->dtype() != needed) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", tensor->dtype());
+  if (tensor && tensor->dtype() != needed) {
+    return InvalidArgument("the value '", graph->ValueName(value), "' needs ", needed, ", found ", tensor->dtype())
+        .WithNeeded(DTypeName(needed))
+        .WithFound(Cat(tensor->dtype(), " ", tensor->shape()));
+  }
   std::lock_guard lock(mutex_);
-  if (!tensor && fed_.erase(key) == 0) return NotFound("nothing was fed to '", key, "'");
-  if (tensor) fed_.insert_or_assign(key, 0);
-  pending_.push_back({std::move(key), std::move(tensor)});
+  const bool was = std::erase_if(fed_, [&](const Pending& fed) { return fed.In(*graph) == value; }) > 0;
+  if (!tensor && !was) return NotFound("nothing was fed to '", graph->ValueName(value), "'");
+  if (tensor) fed_.push_back({graph, value, std::nullopt});
+  pending_.push_back({std::move(graph), value, std::move(tensor)});
   asked_.store(true);
   return state_.state == RunState::kIdle ? ApplyFeeds() : Status();
 }
+
+ValueRef Runner::Core::Pending::In(const Graph& now) const { return graph.get() == &now ? value : Counterparts(*graph, now).Value(value); }
 
 // Called with the lock held, on the thread that runs or while nothing does.
 Status Runner::Core::ApplyFeeds() {
@@ -245,10 +254,10 @@ Status Runner::Core::ApplyFeeds() {
   std::shared_ptr<const Graph> graph = session_->graph();
   Status status;
   for (Pending& pending : pending_) {
-    auto value = graph->FindValue(pending.name);
-    if (!value.ok()) continue;  // an edit took it from the page
-    if (!pending.tensor) session_->Unfeed(*value);
-    else if (Status fed = session_->Feed(*value, std::move(*pending.tensor)); !fed.ok()) status = std::move(fed);
+    const ValueRef value = pending.In(*graph);
+    if (!value.valid()) continue;  // an edit took it from the page
+    if (!pending.tensor) session_->Unfeed(value);
+    else if (Status fed = session_->Feed(value, std::move(*pending.tensor)); !fed.ok()) status = std::move(fed);
   }
   pending_.clear();
   return status;

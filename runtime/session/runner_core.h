@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -61,9 +60,13 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
     std::string name;
     std::function<Status(const ResultValue&)> take;
   };
+  /// What is, or is to be, fed.
   struct Pending {
-    std::string name;
+    std::shared_ptr<const Graph> graph;  // that the value was found in
+    ValueRef value;
     std::optional<Tensor> tensor;  // absent: the page's own value again
+    /// The same value of the page as it is now, whatever it is called there.
+    ValueRef In(const Graph& now) const;
   };
 
   Status Begin(const RunRequest& request);
@@ -107,7 +110,7 @@ class Runner::Core final : public Observer, public std::enable_shared_from_this<
   bool held_in_steps_ = false;              // the running thread waits within a run
   bool own_attention_ = false;
   std::vector<Pending> pending_;
-  std::map<std::string, int, std::less<>> fed_;
+  std::vector<Pending> fed_;  // without their tensors
   std::vector<Output> outputs_;
   std::shared_ptr<const Listeners> listeners_;
 

@@ -29,6 +29,14 @@ Status Check(const SubscriptionSpec& spec) {
   return {};
 }
 
+/// Whether the page has the value, and numbers where the reduction needs them.
+Status CheckIn(const Graph& graph, const SubscriptionSpec& spec) {
+  WEFT_ASSIGN_OR_RETURN(const NamedValue named, FindNamedValue(graph, spec.value));
+  const DType dtype = graph.TypeOf(named.value);
+  if (!NeedsNumbers(spec.reduction) || IsReal(dtype)) return {};
+  return InvalidArgument("needs real numbers to reduce, found '", spec.value, "' of ", dtype).WithPort("reduction");
+}
+
 }  // namespace
 
 struct Subscriptions::Subscription {
@@ -112,12 +120,10 @@ void Subscriptions::SetReady(std::function<void(uint64_t)> ready) {
 
 Result<uint64_t> Subscriptions::Add(SubscriptionSpec spec) {
   WEFT_RETURN_IF_ERROR(Check(spec));
-  const std::shared_ptr<const Graph> graph = runner_.session().scope().edition()->graph;
-  WEFT_ASSIGN_OR_RETURN(const NamedValue named, FindNamedValue(*graph, spec.value));
-  const DType dtype = graph->TypeOf(named.value);
-  if (NeedsNumbers(spec.reduction) && !IsReal(dtype)) {
-    return InvalidArgument("needs real numbers to reduce, found '", spec.value, "' of ", dtype).WithPort("reduction");
-  }
+  // The run that goes on may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
+  const Session& session = runner_.session();
+  const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().edition()->graph;
+  if (Status status = CheckIn(*own, spec); !status.ok() && (own == newest || !CheckIn(*newest, spec).ok())) return status;
   auto subscription = std::make_unique<Subscription>(std::move(spec));
   std::lock_guard lock(mutex_);
   const uint64_t id = subscription->id = ++last_id_;
