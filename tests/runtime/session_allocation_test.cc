@@ -142,6 +142,63 @@ TEST_CASE("Dynamic steps of a steady shape repeat without allocating", "[session
   CHECK(Get(*session, "m.z") == Floats(12, 12));
 }
 
+/// Two results of 40,000 bytes, small ones, and a variable that each run changes.
+TestPage ReadPageOf() {
+  return TestPage({Variable("v", Literal("DT_FLOAT", {1, 100}, std::vector<double>(100, 0.5))),
+                   Block("ones", "Fill", {{"dims", Ints({100, 1})}, {"value", Scalar(1)}}),
+                   Block("big", "MatMul", {{"a", "ones.output"}, {"b", "v.ref"}}), Block("bent", "Tanh", {{"x", "big.product"}}),
+                   Block("mean", "Mean", {{"input", "bent.y"}, {"axis", Ints({0, 1})}}),
+                   Block("up", "AssignAdd", {{"ref", "v.ref"}, {"value", Literal("DT_FLOAT", {1, 100}, std::vector<double>(100, 1))}})});
+}
+
+/// All results of a session.
+std::vector<Result<ResultValue>> ReadAll(const Session& session) {
+  const auto names = session.Results();
+  std::vector<std::string_view> views;
+  for (const auto& [name, value] : names) views.push_back(name);
+  return session.GetAll(views);
+}
+
+TEST_CASE("A page whose results are all read after every run repeats without allocating", "[session-api]") {
+  for (size_t held : {1u, 2u, 3u}) {  // runs whose results the reader holds while the next one goes on
+    TestPage page = ReadPageOf();
+    auto session = page.Open({"mean.output"}, {"up"});
+    std::vector<std::vector<Result<ResultValue>>> reads;
+    uint64_t taken = 0;
+    for (int run = 1; run <= 50; ++run) {
+      const uint64_t before = allocations;
+      RunOk(*session);
+      if (run > 20) taken += allocations - before;
+      reads.push_back(ReadAll(*session));
+      if (reads.size() > held) reads.erase(reads.begin());
+    }
+    INFO(held << " held");
+    CHECK(taken == 0);
+    REQUIRE(reads.size() == held);
+    for (size_t i = 0; i < held; ++i) {
+      for (const Result<ResultValue>& result : reads[i]) {
+        REQUIRE(result.ok());
+        CHECK(result->run == 50 - held + 1 + i);
+      }
+    }
+  }
+}
+
+TEST_CASE("Memory that readers made a session take is given back when nobody reads any more", "[session-api]") {
+  TestPage page = ReadPageOf();
+  auto session = page.Open({"mean.output"}, {"up"});
+  REQUIRE(session->RunSteps(10).ok());
+  const int64_t unread = page.runtime().budget()->used();
+  for (int run = 0; run < 10; ++run) {
+    const auto held = ReadAll(*session);
+    RunOk(*session);
+    RunOk(*session);
+  }
+  CHECK(page.runtime().budget()->used() > unread + 40000);
+  REQUIRE(session->RunSteps(200).ok());
+  CHECK(page.runtime().budget()->used() < unread + 10000);  // but for the variable's few hundred bytes
+}
+
 }  // namespace
 }  // namespace weft::test
 #endif
