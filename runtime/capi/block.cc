@@ -87,11 +87,15 @@ void AddInferred(BlockParts& parts) {
 }
 
 Status ReadFlags(const weft_block& block, BlockDef& def) {
-  constexpr uint32_t kKnown = WEFT_BLOCK_STATEFUL | WEFT_BLOCK_ELEMENTWISE | WEFT_BLOCK_NOT_DIFFERENTIABLE;
+  constexpr uint32_t kKnown = WEFT_BLOCK_STATEFUL | WEFT_BLOCK_ELEMENTWISE | WEFT_BLOCK_NOT_DIFFERENTIABLE | WEFT_BLOCK_INTERNAL;
   if ((block.flags & ~kKnown) != 0) return InvalidArgument("needs flags of WEFT_BLOCK_..., found ", block.flags);
   def.stateful = (block.flags & WEFT_BLOCK_STATEFUL) != 0;
   def.elementwise = (block.flags & WEFT_BLOCK_ELEMENTWISE) != 0;
   def.not_differentiable = (block.flags & WEFT_BLOCK_NOT_DIFFERENTIABLE) != 0;
+  def.internal = (block.flags & WEFT_BLOCK_INTERNAL) != 0;
+  if (def.not_differentiable && block.gradient != nullptr) {
+    return InvalidArgument("a block has a gradient, or WEFT_BLOCK_NOT_DIFFERENTIABLE, not both");
+  }
   if (def.elementwise && (def.inputs.empty() || def.outputs.size() != 1 || def.inputs[0].list != PortList::kSingle)) {
     return InvalidArgument("an element-wise block needs an input 0 and one output");
   }
@@ -142,10 +146,15 @@ weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* bloc
     weft_block known = WEFT_BLOCK_INIT;
     WEFT_RETURN_IF_ERROR(ReadStruct(block, known, "weft_block"));
     if (TextOf(known.name).empty()) return InvalidArgument("a block needs a name");
-    auto host = std::make_shared<HostBlock>(known);
+    auto host = std::make_shared<HostBlock>(known, object->runtime.registry());
     auto def = ReadBlock(known);
     if (!def.ok()) return std::move(def).status().WithBlock(known.name);
     def->plan = [host](PlanContext& ctx) { return PlanHost(host, ctx); };
+    if (known.gradient != nullptr) {
+      def->gradient = [host, name = def->name](GradientBuilder& builder) {
+        return GradientHost(*host, *host->registry().Find(name), builder);
+      };
+    }
     std::lock_guard lock(object->blocks_mutex);
     if (object->sealed) {
       return FailedPrecondition("the runtime has loaded a page already")

@@ -10,9 +10,19 @@
 
 namespace weft::capi {
 
+/// A shared library of blocks; unloaded at the end.
+struct Library {
+  explicit Library(void* loaded) : handle(loaded) {}
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  void* const handle;
+};
+
 class RuntimeObject final : public Object {
  public:
   explicit RuntimeObject(RuntimeOptions options) : runtime(MakeCatalog(), options) {}
+  std::vector<std::unique_ptr<Library>> libraries;  // outlive the runtime, whose blocks are theirs; with blocks_mutex
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
   bool sealed = false;             // a page was loaded: no more blocks

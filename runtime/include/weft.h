@@ -69,5 +69,6 @@
 #include "weft/capi/debug.h"
 #include "weft/capi/snapshot.h"
 #include "weft/capi/block.h"
+#include "weft/capi/library.h"
 
 #endif /* WEFT_H_ */

@@ -57,7 +57,9 @@ class Builder final : public GradientBuilder {
     return index < 0 ? kNone : node().attrs[index];
   }
   DType dtype(GradientValue v) const override {
-    return v.valid() ? rewrite_.node(v.node).output_types[v.output] : DType::kInvalid;
+    if (!v.valid()) return DType::kInvalid;
+    const std::vector<DType>& types = rewrite_.node(v.node).output_types;
+    return static_cast<size_t>(v.output) < types.size() ? types[static_cast<size_t>(v.output)] : DType::kInvalid;
   }
 
   GradientValue Add(std::string_view block, const GradientInputs& inputs, const GradientAttrs& attrs) override {

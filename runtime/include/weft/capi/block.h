@@ -1,7 +1,7 @@
 /**
  * @file block.h
  * Part of weft.h: blocks that a host brings. They have what built-in blocks have: checks of ports, types and attributes, shapes, help, a
- * place in palettes and in weft_blocks_json, and errors with block and port.
+ * place in palettes and in weft_blocks_json, errors with block and port, gradients, and case files (library.h).
  *
  *     static int32_t plan(void* user, const weft_plan_call* call, void** parameters) {
  *       return call->set_shape(call, 0, call->inputs[0].rank, call->inputs[0].shape);
@@ -20,7 +20,7 @@
 #ifndef WEFT_CAPI_BLOCK_H_
 #define WEFT_CAPI_BLOCK_H_
 
-#include "weft/capi/runtime.h"
+#include "weft/capi/page.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,6 +103,9 @@ typedef struct weft_plan_call {
   /* Gives `code`, to be returned, and keeps what was wrong: at a port or attribute (may be NULL), with a hint (may be NULL). */
   int32_t (*fail)(const struct weft_plan_call* call, int32_t code, const char* port, const char* message, const char* hint);
   void* engine; /* not the block's */
+  /* In place of set_shape, for an output whose shape only the run can tell: what is known of it. Unknown sizes are -1; a rank of -1 says
+     nothing. `run` then has to call set_output for it. Not for element-wise blocks. */
+  int32_t (*set_unknown)(const struct weft_plan_call* call, size_t output, int32_t rank, const int64_t* shape);
 } weft_plan_call;
 
 /** Given to `run`, for the time of the call; values as in weft_plan_call. */
@@ -126,7 +129,52 @@ typedef struct weft_run_call {
   int32_t (*set_string)(const struct weft_run_call* call, size_t output, int64_t element, const char* data, size_t bytes);
   int32_t (*fail)(const struct weft_run_call* call, int32_t code, const char* port, const char* message, const char* hint);
   void* engine; /* not the block's */
+  /* Gives an output that `plan` left unknown its shape, once, on the thread that `run` was called on. `*data` (may be NULL) gets its
+     memory, which is to be filled; outputs[output] shows both from then on. */
+  int32_t (*set_output)(const struct weft_run_call* call, size_t output, int32_t rank, const int64_t* shape, void** data);
 } weft_run_call;
+
+/** Values that go into an input port of a block that a gradient adds. */
+typedef struct weft_gradient_input {
+  const char* port;
+  const int64_t* values; /* one; of a list port `count` */
+  size_t count;
+} weft_gradient_input;
+
+/**
+ * Given to `gradient`, for the time of the call. Gradients are blocks: the function adds those that compute, from the gradients of the
+ * block's outputs, the gradients of its inputs. Values are numbers that hold for the call; 0 is none.
+ *
+ *     static int32_t twice_gradient(void* user, const weft_gradient_call* call) {     (of y = 2 * x)
+ *       const weft_gradient_input x = {"x", &call->gradients[0], 1};
+ *       return call->set(call, 0, call->add(call, "Twice", "", &x, 1));
+ *     }
+ */
+typedef struct weft_gradient_call {
+  uint32_t size;
+  uint32_t reserved;
+  const int64_t *inputs, *outputs; /* what the block reads and gives, in port order, lists expanded */
+  const int64_t* gradients;        /* by output; 0 where nothing depends on that output */
+  const unsigned char* wanted;     /* by input: not 0 where its gradient is asked for; others need none */
+  const int32_t *input_dtypes, *output_dtypes;
+  size_t input_count, output_count;
+  const uint32_t *input_first, *output_first; /* as in weft_plan_call */
+  const weft_attr_value* attrs;
+  size_t attr_count;
+  /* Adds a block, with attributes as a page writes them (may be NULL): gives its first output, or 0 where it cannot be, which `set` and
+     the return of the function then need not tell: the reason is kept. */
+  int64_t (*add)(const struct weft_gradient_call* call, const char* block, const char* attrs, const weft_gradient_input* inputs,
+                 size_t input_count);
+  /* Another output of a block, by index, from its first one. */
+  int64_t (*output)(const struct weft_gradient_call* call, int64_t first, size_t output);
+  /* A constant, copied from the buffer; a scalar of the type of `like`. */
+  int64_t (*constant)(const struct weft_gradient_call* call, const struct weft_buffer* value);
+  int64_t (*scalar)(const struct weft_gradient_call* call, int64_t like, double value);
+  /* The gradient of an input; inputs without one have none. */
+  int32_t (*set)(const struct weft_gradient_call* call, size_t input, int64_t gradient);
+  int32_t (*fail)(const struct weft_gradient_call* call, int32_t code, const char* message, const char* hint);
+  void* engine; /* not the block's */
+} weft_gradient_call;
 
 /**
  * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
@@ -138,6 +186,12 @@ typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, vo
  * gave, for what only data can show.
  */
 typedef int32_t (*weft_run_function)(void* user, void* parameters, const weft_run_call* call);
+
+/**
+ * Adds the blocks that compute the block's gradient. Called on the threads that load and edit pages, once for each block that gradients
+ * (AddSymbolicGradients) pass through. Returns WEFT_OK or what call->fail gave.
+ */
+typedef int32_t (*weft_gradient_function)(void* user, const weft_gradient_call* call);
 
 /** A block type. */
 typedef struct weft_block {
@@ -164,16 +218,19 @@ typedef struct weft_block {
   void (*free_parameters)(void* user, void* parameters); /* ends what `plan` stored; may be NULL */
   void (*release)(void* user);                           /* called when the runtime has ended; may be NULL */
   void* user;
+  weft_gradient_function gradient; /* NULL: none, see WEFT_BLOCK_NOT_DIFFERENTIABLE */
 } weft_block;
 #define WEFT_BLOCK_INIT                                                                                                               \
-  {sizeof(weft_block), 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL}
+  {sizeof(weft_block), 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL}
 
 enum {
   WEFT_BLOCK_STATEFUL = 1,           /* two of them with the same inputs may differ: never merged or left out */
   /* One output, whose element i needs only elements i of inputs of its size, or inputs of one element. It may be written over an input,
      and `plan` and `run` may be called for pieces of a tensor, as if those had rank 1, several at a time. */
   WEFT_BLOCK_ELEMENTWISE = 2,
-  WEFT_BLOCK_NOT_DIFFERENTIABLE = 4  /* gradients stop here without an error; without it a gradient through the block is an error */
+  /* Gradients stop here without an error. Without it, and without `gradient`, a gradient through the block is an error. */
+  WEFT_BLOCK_NOT_DIFFERENTIABLE = 4,
+  WEFT_BLOCK_INTERNAL = 8            /* what gradients add: palettes do not show it */
 };
 
 /**

@@ -1,0 +1,202 @@
+// The gradient of a host's block as a C call.
+#include "runtime/capi/host_ports.h"
+#include "runtime/capi/objects.h"
+
+namespace weft::capi {
+namespace {
+
+/// What the function sees: values are numbers of the table, from 1 on.
+struct GradientState {
+  GradientBuilder& builder;
+  const HostBlock& block;
+  const BlockDef& def;
+  Failure failure;
+  std::vector<GradientValue> values;
+  std::vector<std::pair<int, int>> inputs;  // port and place in it, by input value
+
+  int64_t Number(GradientValue value) {
+    if (!value.valid()) return 0;
+    values.push_back(value);
+    return static_cast<int64_t>(values.size());
+  }
+  GradientValue Find(int64_t number) const {
+    return number > 0 && number <= static_cast<int64_t>(values.size()) ? values[static_cast<size_t>(number) - 1] : GradientValue{};
+  }
+};
+
+GradientState& StateOf(const weft_gradient_call* call) { return *static_cast<GradientState*>(call->engine); }
+
+int32_t Fail(const weft_gradient_call* call, const Status& status) {
+  return StateOf(call).failure.Set(CodeOf(status), nullptr, status.message().c_str(), status.hint().c_str());
+}
+int32_t FailGradient(const weft_gradient_call* call, int32_t code, const char* message, const char* hint) {
+  return StateOf(call).failure.Set(code, nullptr, message, hint);
+}
+
+/// Calls body() -> Result<GradientValue>; a failure is kept, and gives 0.
+template <class Body>
+int64_t Numbered(const weft_gradient_call* call, Body&& body) noexcept {
+  try {
+    Result<GradientValue> value = body();
+    if (value.ok()) return StateOf(call).Number(*value);
+    Fail(call, value.status());
+  } catch (...) {
+    FailGradient(call, WEFT_RESOURCE_EXHAUSTED, "the machine has no memory left", nullptr);
+  }
+  return 0;
+}
+
+int64_t AddBlock(const weft_gradient_call* call, const char* name, const char* attrs, const weft_gradient_input* inputs, size_t count) {
+  return Numbered(call, [&]() -> Result<GradientValue> {
+    GradientState& state = StateOf(call);
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "block"));
+    if (count > 0) WEFT_RETURN_IF_ERROR(NeedPointer(inputs, "inputs"));
+    const BlockDef* def = state.block.registry().Find(name);
+    if (def == nullptr)
+      return NotFound("it adds a block '", name, "', which there is not").WithHint(DidYouMean(name, state.block.registry().Names()));
+    GradientInputs ports;
+    for (size_t i = 0; i < count; ++i) {
+      WEFT_RETURN_IF_ERROR(NeedPointer(inputs[i].port, "port"));
+      if (inputs[i].count > 0) WEFT_RETURN_IF_ERROR(NeedPointer(inputs[i].values, "values"));
+      auto& [port, values] = ports.emplace_back(inputs[i].port, std::vector<GradientValue>());
+      for (size_t k = 0; k < inputs[i].count; ++k) {
+        values.push_back(state.Find(inputs[i].values[k]));
+        if (!values.back().valid())
+          return InvalidArgument("it connects ", inputs[i].values[k], ", which is no value, to ", name, ".", port);
+      }
+    }
+    Diagnostics faults;
+    std::vector<AttrValue> values = ParseAttrs(attrs == nullptr ? "" : attrs, def->attrs, faults);
+    if (faults.has_errors()) {
+      const Status fault = faults.FirstError();
+      return Status(fault.code(), Cat("it adds ", name, " with the attribute ", fault.place().port, ": ", fault.message()))
+          .WithHint(fault.hint());
+    }
+    GradientAttrs given;
+    for (size_t a = 0; a < values.size(); ++a) given.emplace_back(def->attrs[a].name, std::move(values[a]));
+    return state.builder.Add(def->name, ports, given);
+  });
+}
+
+int64_t OutputOf(const weft_gradient_call* call, int64_t first, size_t output) {
+  return Numbered(call, [&]() -> Result<GradientValue> {
+    const GradientValue value = StateOf(call).Find(first);
+    if (value.valid() && output < (1u << 30)) {
+      const GradientValue other = GradientBuilder::Output(value, value.output + static_cast<int>(output));
+      if (StateOf(call).builder.dtype(other) != DType::kInvalid) return other;
+    }
+    return OutOfRange("it asks for the output ", output, " of a block that has not so many");
+  });
+}
+
+int64_t AddConstant(const weft_gradient_call* call, const weft_buffer* value) {
+  return Numbered(call, [&]() -> Result<GradientValue> {
+    WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, nullptr));
+    return StateOf(call).builder.Constant(std::move(tensor));
+  });
+}
+
+int64_t AddScalar(const weft_gradient_call* call, int64_t like, double number) {
+  return Numbered(call, [&]() -> Result<GradientValue> {
+    const GradientValue value = StateOf(call).Find(like);
+    const DType dtype = StateOf(call).builder.dtype(value);
+    if (!IsFloating(dtype) && !IsComplex(dtype)) return InvalidArgument("a scalar needs a floating or complex value to be like");
+    return StateOf(call).builder.Scalar(value, number);
+  });
+}
+
+int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradient) {
+  GradientState& state = StateOf(call);
+  const GradientValue value = state.Find(gradient);
+  if (input >= state.inputs.size() || !value.valid()) {
+    return FailGradient(call, WEFT_INVALID_ARGUMENT, "set needs the index of an input value, and a value", nullptr);
+  }
+  const auto [port, k] = state.inputs[input];
+  AtInput<bool>(port, [&, k = k](auto at) { return state.builder.Set(at, value, k), true; });
+  return WEFT_OK;
+}
+
+/// The block's values as numbers, with their types.
+struct BlockValues {
+  std::vector<int64_t> inputs, outputs, gradients;
+  std::vector<unsigned char> wanted;
+  std::vector<int32_t> input_dtypes, output_dtypes;
+  std::vector<uint32_t> in_first{0}, out_first{0};
+};
+
+BlockValues ReadValues(GradientState& state) {
+  const GradientBuilder& builder = state.builder;
+  BlockValues values;
+  for (int p = 0; p < static_cast<int>(state.def.inputs.size()); ++p) {
+    const int count = AtInput<int>(p, [&](auto at) { return builder.count(at); });
+    for (int k = 0; k < count; ++k) {
+      const GradientValue value = AtInput<GradientValue>(p, [&](auto at) { return builder.in(at, k); });
+      values.wanted.push_back(AtInput<bool>(p, [&](auto at) { return builder.wanted(at, k); }) ? 1 : 0);
+      values.inputs.push_back(state.Number(value));
+      values.input_dtypes.push_back(ToC(builder.dtype(value)));
+      state.inputs.emplace_back(p, k);
+    }
+    values.in_first.push_back(static_cast<uint32_t>(values.inputs.size()));
+  }
+  for (int p = 0; p < static_cast<int>(state.def.outputs.size()); ++p) {
+    const int count = AtOutput<int>(p, [&](auto at) { return builder.count(at); });
+    for (int k = 0; k < count; ++k) {
+      const GradientValue value = AtOutput<GradientValue>(p, [&](auto at) { return builder.out(at, k); });
+      values.outputs.push_back(state.Number(value));
+      values.output_dtypes.push_back(ToC(builder.dtype(value)));
+      values.gradients.push_back(state.Number(AtOutput<GradientValue>(p, [&](auto at) { return builder.grad(at, k); })));
+    }
+    values.out_first.push_back(static_cast<uint32_t>(values.outputs.size()));
+  }
+  return values;
+}
+
+/// What a type attribute stands for: the type of the first value that carries it.
+DType TypeOf(const BlockDef& def, const BlockValues& values, std::string_view attr) {
+  for (size_t p = 0; p < def.inputs.size(); ++p) {
+    if (def.inputs[p].type_attr == attr && values.in_first[p] < values.in_first[p + 1])
+      return FromC(values.input_dtypes[values.in_first[p]]);
+  }
+  for (size_t p = 0; p < def.outputs.size(); ++p) {
+    if (def.outputs[p].type_attr == attr && values.out_first[p] < values.out_first[p + 1])
+      return FromC(values.output_dtypes[values.out_first[p]]);
+  }
+  return DType::kInvalid;
+}
+
+}  // namespace
+
+Status GradientHost(const HostBlock& block, const BlockDef& def, GradientBuilder& builder) {
+  GradientState state{builder, block, def, {}, {}, {}};
+  const BlockValues values = ReadValues(state);
+  const AttrTable attrs(
+      def, [&](const std::string& name) -> const AttrValue& { return builder.AttrOf(name); },
+      [&](const std::string& name) { return TypeOf(def, values, name); });
+  const weft_gradient_call call = {sizeof call,
+                                   0,
+                                   values.inputs.data(),
+                                   values.outputs.data(),
+                                   values.gradients.data(),
+                                   values.wanted.data(),
+                                   values.input_dtypes.data(),
+                                   values.output_dtypes.data(),
+                                   values.inputs.size(),
+                                   values.outputs.size(),
+                                   values.in_first.data(),
+                                   values.out_first.data(),
+                                   attrs.values().data(),
+                                   attrs.values().size(),
+                                   AddBlock,
+                                   OutputOf,
+                                   AddConstant,
+                                   AddScalar,
+                                   SetGradient,
+                                   FailGradient,
+                                   &state};
+  const int32_t code = block.functions().gradient(block.functions().user, &call);
+  // What `add` found counts, whatever the function says of it.
+  return state.failure.Take(state.failure.code() != WEFT_OK ? state.failure.code() : code);
+}
+
+}  // namespace weft::capi

@@ -1,0 +1,105 @@
+// What plan, run and gradient of a host's block share: ports by index, failures, attributes in the terms of C.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/capi/dtypes.h"
+#include "runtime/capi/host_block.h"
+
+namespace weft::capi {
+
+// Ports by index: the contexts name them by type.
+
+template <class R, template <int> class Port, class F, int... I>
+R AtPort(int port, F&& f, std::integer_sequence<int, I...>) {
+  R result{};
+  (void)((port == I ? (result = f(Port<I>{}), true) : false) || ...);
+  return result;
+}
+template <class R, class F>
+R AtInput(int port, F&& f) {
+  return AtPort<R, In>(port, std::forward<F>(f), std::make_integer_sequence<int, kMostHostPorts>());
+}
+template <class R, class F>
+R AtOutput(int port, F&& f) {
+  return AtPort<R, Out>(port, std::forward<F>(f), std::make_integer_sequence<int, kMostHostPorts>());
+}
+
+/// What a callback said of its failure. Tasks of one run may fail at the same time: the first is kept.
+class Failure {
+ public:
+  int32_t Set(int32_t code, const char* port, const char* message, const char* hint) noexcept {
+    if (code <= WEFT_OK || code > WEFT_INTERNAL) code = WEFT_INTERNAL;
+    try {
+      std::lock_guard lock(mutex_);
+      if (!status_.ok()) return code;
+      status_ = Status(static_cast<Code>(code), message == nullptr ? "the block failed" : message);
+      status_ = std::move(status_).WithPort(port == nullptr ? "" : port).WithHint(hint == nullptr ? "" : hint);
+    } catch (...) {
+      return WEFT_RESOURCE_EXHAUSTED;
+    }
+    return code;
+  }
+  /// What was said first; WEFT_OK where nothing was.
+  int32_t code() const { return CodeOf(status_); }
+  /// What a callback that returned `code` means.
+  Status Take(int32_t code) {
+    if (code == WEFT_OK) return {};
+    if (CodeOf(status_) == code) return std::move(status_);
+    if (code < WEFT_OK || code > WEFT_INTERNAL) return Internal("the block returned ", code, ", which is no status");
+    return Status(static_cast<Code>(code), Cat("the block failed with ", CodeName(static_cast<Code>(code)), " and said no more"));
+  }
+
+ private:
+  std::mutex mutex_;
+  Status status_;
+};
+
+/// Values of attributes in the terms of C, and what their pointers point to.
+class AttrTable {
+ public:
+  /// `value(name)` gives an attribute's value, `type(name)` what a type attribute stands for.
+  template <class Value, class Type>
+  AttrTable(const BlockDef& def, const Value& value, const Type& type) : held_(def.attrs.size()) {
+    for (size_t i = 0; i < def.attrs.size(); ++i) {
+      const AttrSpec& spec = def.attrs[i];
+      Add(spec, value(spec.name), spec.type == AttrType::kType ? type(spec.name) : DType::kInvalid, held_[i]);
+    }
+  }
+  const std::vector<weft_attr_value>& values() const { return values_; }
+
+ private:
+  struct Held {
+    std::string text, string;
+    std::vector<int64_t> list;
+    std::vector<double> reals;
+  };
+
+  void Add(const AttrSpec& spec, const AttrValue& value, DType type, Held& held) {
+    weft_attr_value out = {spec.name.c_str(), "", 0, 0, nullptr, nullptr, nullptr, 0};
+    held.text = AttrText(value);
+    if (auto* number = std::get_if<int64_t>(&value)) out.number = *number;
+    if (auto* real = std::get_if<float>(&value)) out.real = static_cast<double>(*real);
+    if (auto* flag = std::get_if<bool>(&value)) out.number = *flag ? 1 : 0;
+    if (auto* text = std::get_if<std::string>(&value)) held.string = *text, out.string = held.string.c_str();
+    if (type != DType::kInvalid) out.number = ToC(type), held.text = DTypeName(type);
+    if (auto* shape = std::get_if<PartialShape>(&value)) held.list = shape->dims();
+    if (auto* ints = std::get_if<Ints>(&value)) held.list = *ints;
+    if (auto* floats = std::get_if<FloatList>(&value)) held.reals.assign(floats->begin(), floats->end());
+    if (auto* types = std::get_if<DTypes>(&value)) {
+      for (DType one : *types) held.list.push_back(ToC(one));
+    }
+    out.text = held.text.c_str();
+    if (!held.list.empty()) out.list = held.list.data(), out.list_count = held.list.size();
+    if (!held.reals.empty()) out.reals = held.reals.data(), out.list_count = held.reals.size();
+    values_.push_back(out);
+  }
+
+  std::vector<Held> held_;
+  std::vector<weft_attr_value> values_;
+};
+
+}  // namespace weft::capi

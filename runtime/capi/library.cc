@@ -1,0 +1,131 @@
+// Blocks in shared libraries, and case files.
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "runtime/capi/objects.h"
+#include "runtime/cases/case_reader.h"
+#include "runtime/cases/session_executor.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+namespace weft::capi {
+
+Library::~Library() { dlclose(handle); }
+
+}  // namespace weft::capi
+
+namespace {
+
+constexpr const char* kEntry = "weft_library";
+
+struct Loaded {
+  std::unique_ptr<Library> library;
+  weft_library_function entry = nullptr;
+};
+
+Result<Loaded> LoadLibrary(const char* path) {
+  dlerror();
+  void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* why = dlerror();
+    Status status = NotFound("the library '", path, "' cannot be loaded: ", why == nullptr ? "the system does not say why" : why);
+    if (std::string_view(path).find('/') == std::string_view::npos) {
+      return std::move(status).WithHint(Cat("a name without a slash is looked for in the system's folders: write ./", path));
+    }
+    return status;
+  }
+  Loaded loaded{std::make_unique<Library>(handle), reinterpret_cast<weft_library_function>(dlsym(handle, kEntry))};
+  if (loaded.entry == nullptr) {
+    return InvalidArgument("the library '", path, "' exports no function ", kEntry).WithHint("see weft/capi/library.h");
+  }
+  return loaded;
+}
+
+}  // namespace
+
+weft_status weft_runtime_add_library(weft_runtime* runtime, const char* path, weft_diagnostics** problems) {
+  std::shared_ptr<RuntimeObject> object;  // and the library with it, also where the library closes the runtime
+  weft_library_function entry = nullptr;
+  weft_status status = Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(object, Find(runtime));
+    WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
+    std::lock_guard lock(object->blocks_mutex);
+    if (object->sealed) return FailedPrecondition("the runtime has loaded a page already").WithHint("add libraries right after weft_runtime_open");
+    WEFT_ASSIGN_OR_RETURN(Loaded loaded, LoadLibrary(path));
+    entry = loaded.entry;
+    object->libraries.push_back(std::move(loaded.library));
+    return {};
+  });
+  if (status != WEFT_OK) return status;
+  status = entry(runtime, weft_runtime_add_block, problems);
+  if (status == WEFT_OK || (problems != nullptr && *problems != nullptr)) return status;
+  return Guard(problems, [&]() -> Status {
+    if (status < WEFT_OK || status > WEFT_INTERNAL) return Internal("the library '", path, "' returned ", status, ", which is no status");
+    return Status(static_cast<Code>(status), Cat("the library '", path, "' failed with ", weft_status_name(status), " and said no more"));
+  });
+}
+
+// ---- case files ------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+static_assert(static_cast<int32_t>(cases::CaseReport::Verdict::kFailed) == WEFT_CASE_FAILED &&
+              static_cast<int32_t>(cases::CaseReport::Verdict::kSkipped) == WEFT_CASE_SKIPPED);
+
+class Tests {
+ public:
+  Tests(Runtime& runtime, const weft_test_options& options, std::vector<std::string> blocks)
+      : executor_(runtime), options_(options), blocks_(std::move(blocks)) {}
+
+  void RunFile(const std::filesystem::path& path) {
+    const cases::CaseFile file = cases::ReadCaseFile(path);
+    if (file.diagnostics.has_errors() && file.cases.empty()) {
+      const Status fault = file.diagnostics.FirstError();
+      Tell(path.string(), "", "", "", {cases::CaseReport::Verdict::kFailed, ToString(fault)});
+    }
+    for (const cases::TestCase& test : file.cases) {
+      const bool wanted = blocks_.empty() || std::find(blocks_.begin(), blocks_.end(), test.block) != blocks_.end();
+      if (wanted) Tell(test.file, test.pointer, test.name, test.block, cases::RunCase(test, executor_));
+    }
+  }
+
+  const weft_test_totals& totals() const { return totals_; }
+
+ private:
+  void Tell(const std::string& file, const std::string& pointer, const std::string& name, const std::string& block,
+            const cases::CaseReport& report) {
+    const auto verdict = static_cast<int32_t>(report.verdict);
+    ++(verdict == WEFT_CASE_PASSED ? totals_.passed : verdict == WEFT_CASE_FAILED ? totals_.failed : totals_.skipped);
+    if (options_.report == nullptr) return;
+    const weft_case told = {sizeof told, verdict, file.c_str(), pointer.c_str(), name.c_str(), block.c_str(), report.message.c_str()};
+    options_.report(options_.user, &told);
+  }
+
+  cases::SessionExecutor executor_;
+  const weft_test_options& options_;
+  const std::vector<std::string> blocks_;
+  weft_test_totals totals_ = WEFT_TEST_TOTALS_INIT;
+};
+
+}  // namespace
+
+weft_status weft_runtime_test(weft_runtime* runtime, const char* path, const weft_test_options* options, weft_test_totals* totals,
+                              weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(FillStruct(weft_test_totals WEFT_TEST_TOTALS_INIT, totals, "weft_test_totals"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
+    weft_test_options known = WEFT_TEST_OPTIONS_INIT;
+    WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_test_options"));
+    WEFT_ASSIGN_OR_RETURN(std::vector<std::string> blocks, ReadTexts(known.blocks, known.block_count, "blocks"));
+    WEFT_ASSIGN_OR_RETURN(auto files, cases::FindCaseFiles(path));
+    object->Seal();
+    Tests tests(object->runtime, known, std::move(blocks));
+    for (const auto& file : files) tests.RunFile(file);
+    const weft_test_totals& all = tests.totals();
+    if (all.passed + all.failed + all.skipped == 0) return NotFound("no case was found in '", path, "'", known.block_count > 0 ? " for these blocks" : "");
+    return FillStruct(all, totals, "weft_test_totals");
+  });
+}
