@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "runtime/capi/objects.h"
 #include "runtime/cases/case_reader.h"
 #include "runtime/cases/session_executor.h"
 #include "tools/cli/common.h"
@@ -12,7 +13,7 @@ namespace weft::cli {
 namespace {
 
 struct TestOptions {
-  std::vector<std::string> paths, blocks;
+  std::vector<std::string> paths, blocks, libraries;
   int threads = 0;
   bool json = false, quiet = false;
 };
@@ -49,23 +50,61 @@ void RunFile(const std::filesystem::path& path, const TestOptions& options, case
   }
 }
 
-/// What stands after --blocks counts as names of blocks, also a path that was meant as such.
-TestOptions PathsTakenBack(TestOptions options) {
-  if (!options.paths.empty()) return options;
-  auto is_path = [](const std::string& text) { return std::filesystem::exists(text); };
-  std::copy_if(options.blocks.begin(), options.blocks.end(), std::back_inserter(options.paths), is_path);
-  std::erase_if(options.blocks, is_path);
+bool IsLibrary(const std::string& text) {
+  return text.ends_with(".so") || text.ends_with(".dylib") || text.find(".so.") != std::string::npos;
+}
+
+/// What stands after --blocks: names of blocks, libraries of them, and case files or folders that were meant as paths.
+TestOptions Sorted(TestOptions options) {
+  auto take = [&](auto is, std::vector<std::string>& to) {
+    std::copy_if(options.blocks.begin(), options.blocks.end(), std::back_inserter(to), is);
+    std::erase_if(options.blocks, is);
+  };
+  take(IsLibrary, options.libraries);
+  take([](const std::string& text) { return text.ends_with(".json"); }, options.paths);
+  if (options.paths.empty()) take([](const std::string& text) { return std::filesystem::exists(text); }, options.paths);
   return options;
 }
 
+/// What a call of the C interface said of its failure.
+Status StatusOf(weft_diagnostics* problems, weft_status code) {
+  auto list = capi::Find(problems);
+  Status status = list.ok() ? (*list)->diagnostics.FirstError() : Status(static_cast<Code>(code), weft_status_name(code));
+  weft_diagnostics_release(problems);
+  return status;
+}
+
+/// A runtime with the blocks of the libraries, of the kind that these know.
+Result<std::shared_ptr<capi::RuntimeObject>> OpenRuntime(const TestOptions& options) {
+  weft_runtime_options known = WEFT_RUNTIME_OPTIONS_INIT;
+  known.threads = options.threads;
+  weft_runtime* runtime = nullptr;
+  weft_diagnostics* problems = nullptr;
+  weft_status code = weft_runtime_open(&known, &runtime, &problems);
+  if (code != WEFT_OK) return StatusOf(problems, code);
+  auto object = capi::Find(runtime);
+  for (const std::string& library : options.libraries) {
+    // The system looks elsewhere for what has no slash.
+    const std::string path = std::filesystem::exists(library) ? std::filesystem::absolute(library).string() : library;
+    if (code == WEFT_OK) code = weft_runtime_add_library(runtime, path.c_str(), &problems);
+  }
+  weft_runtime_close(runtime);
+  if (code != WEFT_OK) return StatusOf(problems, code);
+  return object;
+}
+
 int RunTest(const TestOptions& given) {
-  TestOptions options = PathsTakenBack(given);
+  TestOptions options = Sorted(given);
   if (options.paths.empty()) {
     std::cerr << "weft test: " << Colored("error:", 31) << " a case file, or a folder of them, is needed\nweft test --help tells more\n";
     return kWrongUse;
   }
-  Runtime runtime(MakeCatalog(), {.threads = options.threads, .memory_limit = 0});
-  cases::SessionExecutor executor(runtime);
+  auto runtime = OpenRuntime(options);
+  if (!runtime.ok()) {
+    Report(runtime.status(), options.json);
+    return kFailed;
+  }
+  cases::SessionExecutor executor((*runtime)->runtime);
   Totals totals;
   auto results = nlohmann::ordered_json::array();
   bool progress = IsTerminal(2) && !options.json;
@@ -103,10 +142,15 @@ int RunTest(const TestOptions& given) {
 void AddTest(CLI::App& app, int& status) {
   auto options = std::make_shared<TestOptions>();
   CLI::App* command = AddCommand(app, "test", "Run case files: tests of blocks and pages, as data",
-                                 "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd", status,
+                                 "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd\n"
+                                 "  weft test --blocks ./libmine.so mine.cases.json", status,
                                  options, RunTest);
   command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->type_name("FILE-OR-FOLDER");
-  command->add_option("--blocks", options->blocks, "Only cases of these blocks; 'pages' stands for page cases")->type_name("NAME")->delimiter(',');
+  command
+      ->add_option("--blocks", options->blocks,
+                   "Only cases of these blocks; 'pages' stands for page cases. A library of blocks (weft/capi/library.h) is loaded")
+      ->type_name("NAME-OR-LIBRARY")
+      ->delimiter(',');
   command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print the verdicts as JSON");
 }
