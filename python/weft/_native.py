@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
-from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_uint8, c_void_p
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_uint8, c_void_p
 
 from .errors import CancelledError, Diagnostic, Error
 
@@ -13,11 +13,22 @@ UNTIL_STOPPED = -1
 IDLE, RUNNING, PAUSED = range(3)
 GO_ON, STEP_BLOCK, STEP_RUN = range(3)
 EDIT_APPLY, EDIT_STRICT = range(2)
+BREAK_BEFORE, BREAK_NOT_FINITE, BREAK_CONDITION = range(3)
 CANCELLED = 9
 SEVERITIES = ("error", "warning", "note")
+STATES = ("idle", "running", "paused")
+PAUSE_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
+EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap")
+PROGRESS = ("", "began", "ended", "skipped", "failed", "cancelled")
+REDUCTIONS = ("each", "last", "mean", "min_max", "decimate", "histogram")
 
 PrintFunction = CFUNCTYPE(None, c_void_p, c_char_p)
 ReleaseFunction = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+def name_of(names: tuple[str, ...], number: int) -> str:
+    """A name for a number of the interface; a newer library may have more of them."""
+    return names[number] if 0 <= number < len(names) else f"unknown {number}"
 
 
 class Sized(ctypes.Structure):
@@ -75,6 +86,48 @@ class ViewInfo(Sized):
                 ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64)]
 
 
+class Event(Sized):
+    _fields_ = [("size", c_uint32), ("kind", c_int32), ("seq", c_uint64), ("source", c_uint64), ("t_ns", c_int64), ("run", c_uint64),
+                ("merged", c_uint64), ("fraction", c_double), ("progress", c_int32), ("state", c_int32), ("pause_reason", c_int32),
+                ("code", c_int32), ("page", c_char_p), ("session", c_char_p), ("block", c_char_p), ("port", c_char_p),
+                ("pointer", c_char_p), ("text", c_char_p), ("hint", c_char_p), ("dropped", c_uint64 * (len(EVENT_KINDS) + 1))]
+
+
+class EventsOptions(Sized):
+    _fields_ = [("size", c_uint32), ("most_events", c_uint32), ("most_bytes", c_size_t)]
+
+
+class SubscriptionOptions(Sized):
+    _fields_ = [("size", c_uint32), ("reduction", c_int32), ("interval_ns", c_int64), ("max_bytes", c_int64), ("every", c_uint64),
+                ("bins", c_int64), ("most_pending", c_uint64), ("tag", c_uint64)]
+
+
+class Sample(Sized):
+    _fields_ = [("size", c_uint32), ("code", c_int32), ("tag", c_uint64), ("first_run", c_uint64), ("run", c_uint64), ("runs", c_uint64),
+                ("dropped", c_uint64), ("t_ns", c_int64), ("stride", c_int64), ("value", c_void_p), ("high", c_void_p),
+                ("lowest", c_double), ("highest", c_double), ("not_finite", c_int64)]
+
+
+class BreakpointOptions(Sized):
+    _fields_ = [("size", c_uint32), ("kind", c_int32), ("block", c_char_p), ("port", c_char_p), ("condition", c_char_p),
+                ("from_hit", c_uint64), ("once", c_uint32), ("reserved", c_uint32)]
+
+
+class BreakpointInfo(Sized):
+    _fields_ = [("size", c_uint32), ("enabled", c_uint32), ("hits", c_uint64), ("paused", c_uint32), ("reserved", c_uint32)]
+
+
+class SnapshotOptions(Sized):
+    _fields_ = [("size", c_uint32), ("partial", c_uint32), ("patience_ms", c_int64)]
+
+
+class SnapshotInfo(Sized):
+    _fields_ = [("size", c_uint32), ("reserved", c_uint32), ("variables", c_uint64), ("resources", c_uint64), ("bytes", c_int64)]
+
+
+EventFunction = CFUNCTYPE(None, c_void_p, POINTER(Event))
+
+
 class DlTensor(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32), ("code", c_uint8),
                 ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
@@ -124,6 +177,25 @@ FAILING = {
     "weft_session_bind_input": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_session_bind_output": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_session_unbind": (HANDLE, TEXT),
+    "weft_events_open": (POINTER(EventsOptions), OUT),
+    "weft_events_add": (HANDLE, HANDLE, c_uint32, c_uint64),
+    "weft_events_remove": (HANDLE, HANDLE),
+    "weft_events_poll": (HANDLE, POINTER(Event), c_size_t, POINTER(c_size_t)),
+    "weft_events_wait": (HANDLE, c_int64, POINTER(c_int32)),
+    "weft_events_interrupt": (HANDLE,),
+    "weft_events_fd": (HANDLE, POINTER(c_int32)),
+    "weft_session_on_event": (HANDLE, EventFunction, c_void_p, c_uint32, c_int64),
+    "weft_session_subscribe": (HANDLE, TEXT, POINTER(SubscriptionOptions), OUT),
+    "weft_session_samples": (HANDLE, POINTER(Sample), c_size_t, POINTER(c_size_t)),
+    "weft_subscription_samples": (HANDLE, POINTER(Sample), c_size_t, POINTER(c_size_t)),
+    "weft_session_break": (HANDLE, POINTER(BreakpointOptions), OUT),
+    "weft_breakpoint_enable": (HANDLE, c_int32),
+    "weft_breakpoint_get_info": (HANDLE, POINTER(BreakpointInfo)),
+    "weft_session_lease": (HANDLE, c_int64),
+    "weft_session_heartbeat": (HANDLE,),
+    "weft_session_look": (HANDLE, TEXT, OUT),
+    "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
+    "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
 }
 # The others: what they return, and what they take.
 PLAIN = {
@@ -142,6 +214,9 @@ PLAIN = {
     "weft_view_get_info": (c_int32, HANDLE, POINTER(ViewInfo)),
     "weft_view_string": (c_int32, HANDLE, c_int64, POINTER(Bytes)),
     "weft_view_release": (c_int32, HANDLE),
+    "weft_events_close": (c_int32, HANDLE),
+    "weft_subscription_close": (c_int32, HANDLE),
+    "weft_breakpoint_close": (c_int32, HANDLE),
 }
 
 

@@ -1,6 +1,7 @@
 """Pages and the runtimes that they live in."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -77,6 +78,15 @@ def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runt
     """
     runtime = runtime if runtime is not None else default_runtime()
     return Page(runtime, source, name, folder, list(allow), keep_faulty, on_print)
+
+
+@dataclasses.dataclass(frozen=True)
+class SnapshotInfo:
+    """What a snapshot holds."""
+
+    variables: int
+    resources: int  # queues, readers, random streams and the like
+    bytes: int  # of the file
 
 
 class Page(Edits):
@@ -175,5 +185,25 @@ class Page(Edits):
         _native.call("weft_page_set_variable", self._handle, _native.encode(block), byref(buffer))
         del kept
 
+    # ---- its state in a file ----
 
-__all__ = ["Page", "Runtime", "default_runtime", "load"]
+    def save_state(self, path: str | os.PathLike, *, patience: float = 10) -> SnapshotInfo:
+        """Saves all state to a file, as it is between two runs: variables, queues, readers, random counters.
+
+        The file is there as a whole or as it was before, whenever the process or the machine ends. Runs that go on are waited for, for
+        `patience` seconds at most, while no other begins.
+        """
+        return self._snapshot("weft_page_save_state", path, patience)
+
+    def restore_state(self, path: str | os.PathLike, *, partial: bool = False, patience: float = 10) -> SnapshotInfo:
+        """Makes the page's state that of a file; all of it or, where that fails, nothing. `partial` takes what fits the page."""
+        return self._snapshot("weft_page_restore_state", path, patience, partial)
+
+    def _snapshot(self, function: str, path: str | os.PathLike, patience: float, partial: bool = False) -> SnapshotInfo:
+        options = _native.SnapshotOptions(partial=partial, patience_ms=int(patience * 1000) if patience > 0 else -1)
+        info = _native.SnapshotInfo()
+        _native.call(function, self._handle, _native.encode(path), byref(options), byref(info))
+        return SnapshotInfo(info.variables, info.resources, info.bytes)
+
+
+__all__ = ["Page", "Runtime", "SnapshotInfo", "default_runtime", "load"]

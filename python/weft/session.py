@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
+from .debug import Breakpoint, Debugging
 from .errors import CancelledError
 from .values import Results, View, to_array, to_buffer
+from .watching import EventCallback, Subscription, Watching
 
 if TYPE_CHECKING:
     from .page import Page
 
 UNTIL_STOPPED = _native.UNTIL_STOPPED
-_STATES = ("idle", "running", "paused")
-_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
 _SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
 
 
@@ -43,12 +43,12 @@ def _release(user: int, _data: int) -> None:
     _bound.pop(user, None)
 
 
-def _close_session(handle: c_void_p, _told: Any) -> None:
-    """`_told`, the page's function for prints, lives until the session's last run has ended."""
+def _close_session(handle: c_void_p, *_called: Any) -> None:
+    """`_called`, what the engine calls while the session runs, lives until its last run has ended."""
     _native.lib.weft_session_close(handle)
 
 
-class Session:
+class Session(Watching, Debugging):
     """A plan of what to evaluate, run against its page's state. Made by `Page.session`; closes as a context manager.
 
     One run goes on at a time; reading, feeding, pausing and cancelling work from any thread meanwhile.
@@ -65,7 +65,11 @@ class Session:
         self._page = page
         self._fed: dict[str, tuple[np.ndarray, int]] = {}
         self._handle = _native.make("weft_session_open", page._handle, byref(options))
-        self._close = weakref.finalize(self, _close_session, self._handle, page._told)
+        self._breakpoints: set[Breakpoint] = set()
+        self._subscriptions: dict[int, Subscription] = {}
+        self._last_tag = 0
+        self._on_event = EventCallback(self)
+        self._close = weakref.finalize(self, _close_session, self._handle, page._told, self._on_event)
 
     @property
     def page(self) -> Page:
@@ -140,7 +144,7 @@ class Session:
                 pass
             timeout = 0
         _native.call("weft_session_wait", self._handle, max(0, int(timeout * 1000)), byref(state))
-        return _STATES[state.value]
+        return _native.name_of(_native.STATES, state.value)
 
     def pause(self) -> None:
         """Asks what runs to pause before its next block or run; `wait` waits for it."""
@@ -170,7 +174,8 @@ class Session:
     def info(self) -> SessionInfo:
         info = _native.SessionInfo()
         _native.call("weft_session_get_info", self._handle, byref(info))
-        return SessionInfo(_STATES[info.state], _REASONS[info.pause_reason], info.runs, info.steps_left, info.elapsed_ns / 1e9)
+        return SessionInfo(_native.name_of(_native.STATES, info.state), _native.name_of(_native.PAUSE_REASONS, info.pause_reason), info.runs,
+                           info.steps_left, info.elapsed_ns / 1e9)
 
     @property
     def paused_at(self) -> tuple[str, str]:

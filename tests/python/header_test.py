@@ -13,7 +13,11 @@ INCLUDE = pathlib.Path(os.environ["WEFT_PREFIX"]) / "include"
 STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": _native.RuntimeOptions,
            "weft_runtime_info": _native.RuntimeInfo, "weft_page_options": _native.PageOptions, "weft_bytes": _native.Bytes,
            "weft_buffer": _native.Buffer, "weft_session_options": _native.SessionOptions, "weft_run_options": _native.RunOptions,
-           "weft_session_info": _native.SessionInfo, "weft_view_info": _native.ViewInfo}
+           "weft_session_info": _native.SessionInfo, "weft_view_info": _native.ViewInfo, "weft_event": _native.Event,
+           "weft_events_options": _native.EventsOptions, "weft_subscription_options": _native.SubscriptionOptions,
+           "weft_sample": _native.Sample, "weft_breakpoint_options": _native.BreakpointOptions,
+           "weft_breakpoint_info": _native.BreakpointInfo, "weft_snapshot_options": _native.SnapshotOptions,
+           "weft_snapshot_info": _native.SnapshotInfo}
 DLPACK = {"weft_dl_managed_tensor": _native.DlManagedTensor, "weft_dl_tensor": _native.DlTensor}
 
 
