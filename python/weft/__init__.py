@@ -14,15 +14,17 @@
 What fails raises weft.Error, which has code, message, hint, block and port.
 """
 from ._native import lib as _lib
+from .blocks import Attr, BlockError, Input, Port
 from .debug import Breakpoint
 from .edits import literal
 from .errors import CancelledError, Diagnostic, Error
 from .events import Event, Events
-from .page import Page, Runtime, SnapshotInfo, default_runtime, load
+from .page import CaseResult, Page, Runtime, SnapshotInfo, TestReport, default_runtime, load
 from .session import UNTIL_STOPPED, Session, SessionInfo
 from .values import Results, View
 from .watching import Sample, Subscription
 
 __version__ = _lib.weft_version().decode()
-__all__ = ["Breakpoint", "CancelledError", "Diagnostic", "Error", "Event", "Events", "Page", "Results", "Runtime", "Sample", "Session",
-           "SessionInfo", "SnapshotInfo", "Subscription", "UNTIL_STOPPED", "View", "default_runtime", "literal", "load"]
+__all__ = ["Attr", "BlockError", "Breakpoint", "CancelledError", "CaseResult", "Diagnostic", "Error", "Event", "Events", "Input", "Page",
+           "Port", "Results", "Runtime", "Sample", "Session", "SessionInfo", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
+           "View", "default_runtime", "literal", "load"]

@@ -220,13 +220,17 @@ PLAIN = {
 }
 
 
+def _declare(library: ctypes.CDLL, functions: dict[str, tuple]) -> None:
+    for name, argtypes in functions.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = c_int32, (*argtypes, OUT)
+
+
 def _load() -> ctypes.CDLL:
     """The library of the package, by the empty one that lets the loader choose its build; $WEFT_LIBRARY names another library."""
     path = os.environ.get("WEFT_LIBRARY") or str(pathlib.Path(__file__).parent / "lib/libweft-python.so")
     library = ctypes.CDLL(path)
-    for name, argtypes in FAILING.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = c_int32, (*argtypes, OUT)
+    _declare(library, FAILING)
     for name, (restype, *argtypes) in PLAIN.items():
         function = getattr(library, name)
         function.restype, function.argtypes = restype, argtypes
@@ -236,6 +240,12 @@ def _load() -> ctypes.CDLL:
 
 
 lib = _load()
+
+
+def add_functions(functions: dict[str, tuple]) -> None:
+    """Functions as those of FAILING, declared elsewhere."""
+    _declare(lib, functions)
+    FAILING.update(functions)
 
 
 def text(value: bytes | None) -> str:

@@ -12,11 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from . import _native
+from . import _host, _native, blocks as host_blocks
 from .edits import Edits
 from .errors import Diagnostic
 from .session import Session
 from .values import Results, View, to_array, to_buffer
+
+
+@dataclasses.dataclass(frozen=True)
+class CaseResult:
+    """How a case of a case file went."""
+
+    verdict: str  # "passed", "failed", "skipped"
+    file: str
+    pointer: str  # JSON pointer of the case in the file
+    name: str
+    block: str  # empty for a page
+    message: str  # what failed, one finding a line
+
+
+@dataclasses.dataclass(frozen=True)
+class TestReport:
+    """How the cases of a run went."""
+
+    passed: int
+    failed: int
+    skipped: int
+    cases: list[CaseResult]
 
 
 class Runtime:
@@ -41,6 +63,60 @@ class Runtime:
     def block(self, name: str) -> dict[str, Any]:
         """One block, by its name or an alias."""
         return json.loads(_native.strings("weft_block_json", self._handle, _native.encode(name))[0])
+
+    def add_block(self, name: str | None = None, *, inputs: Mapping[str, Any], outputs: Mapping[str, Any], gradient: Callable | None = None,
+                  types: Mapping[str, Iterable[str]] | None = None, attrs: Mapping[str, Any] | None = None,
+                  shapes: Callable | None = None, shaped_by: Iterable[str] = (), category: str | None = None,
+                  aliases: Iterable[str] = (), stateful: bool = False, differentiable: bool = True) -> Callable[[Callable], Callable]:
+        """Makes a function of numpy arrays a block of this runtime, which must not have loaded a page yet.
+
+            @runtime.add_block(inputs={"x": "T"}, outputs={"y": "T"}, types={"T": ["DT_FLOAT", "DT_DOUBLE"]}, attrs={"factor": 2.0},
+                               shapes=lambda x, factor: x.shape, gradient=lambda dy, x, factor: factor * dy)
+            def Scale(x, factor):
+                "Multiplies by a factor."
+                return factor * x
+
+        Ports are named with their types: "DT_FLOAT", the name of a type attribute that the inputs decide, whose types are in `types` (any
+        numbers where it is not there), or a weft.Port. The function is called with the inputs in order, which it must neither write nor
+        keep, and the attributes by name; it gives the output, or a tuple of all. `attrs` have defaults, or are weft.Attr.
+
+        `shapes` is called with a weft.Input for each input, and attributes by name, and gives the shape of the output, or a list of all; a
+        size of None, or None, is what the run will tell. It raises weft.BlockError for what the block cannot take. Without it the run tells
+        all. It sees the values of inputs in `shaped_by`.
+
+        `gradient` is called with the gradients of the outputs, then the inputs, and attributes by name; it gives the gradient of the input,
+        or a tuple of all, with None where there is none. `stateful`: the same inputs may give another output.
+        """
+        def add(function: Callable) -> Callable:
+            flags = (_host.STATEFUL if stateful else 0) | (0 if differentiable else _host.NOT_DIFFERENTIABLE)
+            made = host_blocks.HostBlock(name or function.__name__, function, inputs, outputs, types=types or {}, attrs=attrs or {},
+                                         shapes=shapes, shaped_by=list(shaped_by), category=category, aliases=list(aliases), flags=flags)
+            if gradient is not None:
+                host_blocks.add(self._handle, host_blocks.gradient_block(made, gradient))
+            host_blocks.add(self._handle, made)
+            return function
+
+        return add
+
+    def add_library(self, path: str | os.PathLike) -> None:
+        """Adds the blocks of a shared library (weft/capi/library.h); before the first page is loaded."""
+        _native.call("weft_runtime_add_library", self._handle, _native.encode(path))
+
+    def test(self, path: str | os.PathLike, *, blocks: Iterable[str] = ()) -> TestReport:
+        """Runs the cases of a case file, or of all in a folder, with this runtime's blocks; or only those of some blocks."""
+        cases: list[CaseResult] = []
+
+        def report(_user: int, ended: Any) -> None:
+            case, text = ended.contents, _native.text
+            cases.append(CaseResult(_native.name_of(_host.VERDICTS, case.verdict), text(case.file), text(case.pointer), text(case.name),
+                                    text(case.block), text(case.message)))
+
+        names, totals = list(blocks), _host.TestTotals()
+        options = _host.TestOptions(report=_host.ReportFunction(report))
+        if names:
+            options.blocks, options.block_count = _native.array(names), len(names)
+        _native.call("weft_runtime_test", self._handle, _native.encode(path), byref(options), byref(totals))
+        return TestReport(totals.passed, totals.failed, totals.skipped, cases)
 
     def close(self) -> None:
         """Ends this handle; pages go on."""
@@ -206,4 +282,4 @@ class Page(Edits):
         return SnapshotInfo(info.variables, info.resources, info.bytes)
 
 
-__all__ = ["Page", "Runtime", "SnapshotInfo", "default_runtime", "load"]
+__all__ = ["CaseResult", "Page", "Runtime", "SnapshotInfo", "TestReport", "default_runtime", "load"]

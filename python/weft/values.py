@@ -27,9 +27,24 @@ _FROM_NUMPY = {np.dtype(kind): name for name, (_, kind) in _TYPES.items() if not
 _STRING, _RESOURCE, _BFLOAT16 = 7, 20, 14
 
 
+NUMBERS = tuple(_FROM_NUMPY.values())  # the types that numpy has by the same name
+
+
 def name_of(number: int) -> str:
     """The name of an element type by its number in weft.h."""
     return _NAMES[number]
+
+
+def number_of(name: str) -> int:
+    """The number in weft.h of an element type by its name."""
+    if name not in _TYPES:
+        raise ValueError(f"{name!r} is no element type; they are {', '.join(_TYPES)}")
+    return _TYPES[name][0]
+
+
+def numpy_type(number: int) -> type:
+    """What an element type is in numpy, by its number in weft.h."""
+    return _TYPES[_NAMES[number]][1]
 
 
 class View:

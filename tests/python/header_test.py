@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from weft import _native
+from weft import _host, _native
 
 INCLUDE = pathlib.Path(os.environ["WEFT_PREFIX"]) / "include"
 STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": _native.RuntimeOptions,
@@ -17,7 +17,7 @@ STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": 
            "weft_events_options": _native.EventsOptions, "weft_subscription_options": _native.SubscriptionOptions,
            "weft_sample": _native.Sample, "weft_breakpoint_options": _native.BreakpointOptions,
            "weft_breakpoint_info": _native.BreakpointInfo, "weft_snapshot_options": _native.SnapshotOptions,
-           "weft_snapshot_info": _native.SnapshotInfo}
+           "weft_snapshot_info": _native.SnapshotInfo, **_host.STRUCTS}
 DLPACK = {"weft_dl_managed_tensor": _native.DlManagedTensor, "weft_dl_tensor": _native.DlTensor}
 
 
