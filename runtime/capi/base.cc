@@ -57,19 +57,19 @@ weft_status weft_diagnostics_count(const weft_diagnostics* diagnostics, size_t* 
     WEFT_RETURN_IF_ERROR(NeedPointer(count, "count"));
     *count = 0;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(diagnostics));
-    *count = object->diagnostics.all().size();
+    *count = object->findings.size();
     return {};
   });
 }
 
 weft_status weft_diagnostics_get(const weft_diagnostics* diagnostics, size_t index, weft_diagnostic* diagnostic) {
   return Guard(nullptr, [&]() -> Status {
-    weft_diagnostic filled = {sizeof filled, 0, 0, 0, "", "", "", "", "", ""};
+    weft_diagnostic filled = {sizeof filled, 0, 0, 0, "", "", "", "", "", "", 0, 0, "", ""};
     WEFT_RETURN_IF_ERROR(FillStruct(filled, diagnostic, "weft_diagnostic"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(diagnostics));
-    const auto& all = object->diagnostics.all();
+    const auto& all = object->findings;
     if (index >= all.size()) return OutOfRange("needs an index below ", all.size(), ", found ", index);
-    const Status& status = all[index].status;
+    const Status& status = *all[index].status;
     filled.severity = static_cast<int32_t>(all[index].severity);
     filled.code = CodeOf(status);
     filled.message = status.message().c_str();
@@ -78,6 +78,10 @@ weft_status weft_diagnostics_get(const weft_diagnostics* diagnostics, size_t ind
     filled.pointer = status.place().pointer.c_str();
     filled.block = status.place().block.c_str();
     filled.port = status.place().port.c_str();
+    filled.phase = static_cast<int32_t>(status.phase());
+    filled.causes = all[index].causes;
+    filled.needed = status.needed().c_str();
+    filled.found = status.found().c_str();
     return FillStruct(filled, diagnostic, "weft_diagnostic");
   });
 }

@@ -93,6 +93,16 @@ weft_status weft_session_heartbeat(weft_session* session, weft_diagnostics** pro
   });
 }
 
+weft_status weft_session_override(weft_session* session, const char* name, const weft_buffer* value, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
+    WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->runtime->runtime.budget()));
+    return object->runner->Override(name, tensor);
+  });
+}
+
 weft_status weft_session_look(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(view, "view"));

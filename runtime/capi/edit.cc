@@ -22,6 +22,7 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     WEFT_ASSIGN_OR_RETURN(std::vector<Edit> list, ReadEdits(edits, object->read));
     std::lock_guard lock(object->edit_mutex);
     Result<std::vector<Edit>> undo = object->scope->Apply(list, found, static_cast<EditMode>(mode));
+    found.SetPhase(Phase::kConnect);  // those of compiling say so
     if (!undo.ok()) {
       refused = undo.status();
       return {};

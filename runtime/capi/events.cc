@@ -70,6 +70,10 @@ Status Watching::RemoveQueue(const EventQueue* queue) {
   return {};
 }
 
+PolledEvent::PolledEvent(Event of) : event(std::move(of)) {
+  for (const Status* cause = event.status.cause(); cause != nullptr; cause = cause->cause()) causes += Cat(*cause, "\n");
+}
+
 void Watching::SetCallback(std::function<void(const Event&)> callback, EventMask kinds, std::chrono::nanoseconds interval) {
   std::lock_guard lock(mutex_);
   auto feed = std::find_if(feeds_.begin(), feeds_.end(), [](const Feed& one) { return one.queue == nullptr; });
@@ -106,9 +110,16 @@ Status CheckKinds(uint32_t kinds) {
   return InvalidArgument("needs some of the kinds of events, at most WEFT_ALL_EVENTS, found ", kinds).WithPort("kinds");
 }
 
-/// Texts stay the event's.
-weft_event ToC(const Event& event) {
+/// Texts stay those of `polled`.
+weft_event ToC(const PolledEvent& polled) {
+  const Event& event = polled.event;
   weft_event filled = WEFT_EVENT_INIT;
+  filled.start = event.start;
+  filled.phase = static_cast<int32_t>(event.status.phase());
+  filled.severity = event.kind == EventKind::kPrint ? WEFT_NOTE : WEFT_ERROR;
+  filled.needed = event.status.needed().c_str();
+  filled.found = event.status.found().c_str();
+  filled.causes = polled.causes.c_str();
   filled.kind = static_cast<int32_t>(event.kind);
   filled.seq = event.seq;
   filled.source = event.source;
@@ -133,6 +144,14 @@ weft_event ToC(const Event& event) {
   return filled;
 }
 
+/// Fills the host's array with events, whose texts `kept` holds; how many there are.
+size_t Hand(std::vector<Event> events, std::vector<PolledEvent>& kept, weft_event* array, size_t stride) {
+  kept.clear();
+  kept.reserve(events.size());
+  for (Event& event : events) FillElement(array, stride, kept.size(), ToC(kept.emplace_back(std::move(event))));
+  return kept.size();
+}
+
 }  // namespace
 
 weft_status weft_events_open(const weft_events_options* options, weft_events** events, weft_diagnostics** problems) {
@@ -144,6 +163,7 @@ weft_status weft_events_open(const weft_events_options* options, weft_events** e
     EventQueueOptions limits;
     if (known.most_events > 0) limits.most_events = known.most_events;
     if (known.most_bytes > 0) limits.most_bytes = known.most_bytes;
+    if (known.most_history > 0) limits.most_history = known.most_history;
     return Give(std::make_shared<EventsObject>(limits), events);
   });
 }
@@ -181,9 +201,23 @@ weft_status weft_events_poll(weft_events* events, weft_event* array, size_t capa
     WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
     WEFT_ASSIGN_OR_RETURN(const size_t stride, StrideOf(array, capacity, "weft_event"));
     std::lock_guard lock(object->mutex);
-    object->polled = object->queue->Poll(capacity);
-    for (size_t i = 0; i < object->polled.size(); ++i) FillElement(array, stride, i, ToC(object->polled[i]));
-    *count = object->polled.size();
+    *count = Hand(object->queue->Poll(capacity), object->polled, array, stride);
+    return {};
+  });
+}
+
+weft_status weft_events_replay(weft_events* events, uint64_t from_seq, weft_event* array, size_t capacity, size_t* count, uint64_t* missed,
+                               weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    if (missed != nullptr) *missed = 0;
+    WEFT_RETURN_IF_ERROR(NeedPointer(count, "count"));
+    *count = 0;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(const size_t stride, StrideOf(array, capacity, "weft_event"));
+    std::lock_guard lock(object->mutex);
+    uint64_t lost = 0;
+    *count = Hand(object->queue->Replay(from_seq, capacity, lost), object->replayed, array, stride);
+    if (missed != nullptr) *missed = lost;
     return {};
   });
 }
@@ -230,7 +264,8 @@ weft_status weft_session_on_event(weft_session* session, weft_event_callback cal
     WEFT_RETURN_IF_ERROR(CheckKinds(kinds));
     const std::chrono::nanoseconds interval = interval_ns == 0 ? kProgressInterval : std::chrono::nanoseconds(std::max<int64_t>(interval_ns, 0));
     auto call = [callback, user](const Event& event) {
-      const weft_event filled = ToC(event);
+      const PolledEvent polled(event);
+      const weft_event filled = ToC(polled);
       callback(user, &filled);
     };
     object->watching->SetCallback(std::move(call), kinds, interval);

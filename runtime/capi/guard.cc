@@ -7,6 +7,19 @@ static_assert(static_cast<weft_status>(Code::kInvalidArgument) == WEFT_INVALID_A
               static_cast<weft_status>(Code::kCancelled) == WEFT_CANCELLED && static_cast<weft_status>(Code::kInternal) == WEFT_INTERNAL);
 static_assert(static_cast<int32_t>(Severity::kWarning) == WEFT_WARNING && static_cast<int32_t>(Severity::kNote) == WEFT_NOTE);
 
+DiagnosticsObject::DiagnosticsObject(Diagnostics given) : diagnostics(std::move(given)) {
+  for (const Diagnostic& one : diagnostics.all()) {
+    text += Cat(one, "\n");
+    const size_t at = findings.size();
+    findings.push_back({one.severity, &one.status, 0});
+    for (const Status* cause = one.status.cause(); cause != nullptr; cause = cause->cause()) {
+      text += Cat(Diagnostic{Severity::kNote, *cause}, "\n");
+      findings.push_back({Severity::kNote, cause, 0});
+      ++findings[at].causes;
+    }
+  }
+}
+
 weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more) noexcept {
   weft_status code = CodeOf(failure);
   if (problems == nullptr) return code;

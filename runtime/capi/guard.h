@@ -12,13 +12,17 @@
 
 namespace weft::capi {
 
-/// Findings as C texts.
+/// Findings as C texts. What one came from follows it, as notes.
 class DiagnosticsObject final : public Object {
  public:
-  explicit DiagnosticsObject(Diagnostics found) : diagnostics(std::move(found)) {
-    for (const Diagnostic& one : diagnostics.all()) text += Cat(one, "\n");
-  }
+  explicit DiagnosticsObject(Diagnostics given);
+  struct Finding {
+    Severity severity;
+    const Status* status;
+    uint32_t causes;  // how many of the next ones say what it came from
+  };
   const Diagnostics diagnostics;
+  std::vector<Finding> findings;
   std::string text;
 };
 

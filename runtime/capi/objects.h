@@ -26,6 +26,8 @@ class RuntimeObject final : public Object {
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
   bool sealed = false;             // a page was loaded: no more blocks
+  std::string hash;                // of the manifest of so many blocks; with blocks_mutex
+  size_t hashed_blocks = 0;
 
   /// From here on the registry stays as it is, and is read without a lock.
   void Seal() {

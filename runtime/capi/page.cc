@@ -44,10 +44,13 @@ weft_status Load(std::shared_ptr<RuntimeObject> runtime, ReadPageResult read, Lo
   auto object = std::make_shared<PageObject>();
   object->read = std::move(request.read);
   Diagnostics found = std::move(read.diagnostics);
+  found.SetPhase(Phase::kLoad);
   object->scope =
       Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->read.name, std::move(request.scope), found);
   object->runtime = std::move(runtime);
+  found.SetPhase(Phase::kConnect);
   if (object->scope != nullptr) CheckSessions(object->scope, found);
+  found.SetPhase(Phase::kCompile);
   if (found.has_errors() && !(request.keep_faulty && object->scope != nullptr)) return ReportAll(found, problems);
   object->diagnostics = std::move(found);
   Status given = Give(std::move(object), page);

@@ -39,7 +39,7 @@ namespace {
 
 Status GiveResult(SessionObject& session, ResultValue result, weft_view** view) {
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, OwnValue(session, std::move(result.tensor)));
-  return GiveView(std::move(tensor), result.run, result.stale, view);
+  return GiveView(std::move(tensor), result.run, result.stale || result.outdated, view);
 }
 
 }  // namespace

@@ -5,6 +5,19 @@
 using namespace weft;
 using namespace weft::capi;
 
+namespace {
+
+/// FNV-1a in 64 bits, as hexadecimal digits.
+std::string HashText(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::string digits;
+  for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(hash >> shift) & 15];
+  return digits;
+}
+
+}  // namespace
+
 weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(runtime, "runtime"));
@@ -48,6 +61,21 @@ weft_status weft_blocks_json(weft_runtime* runtime, weft_strings** json, weft_di
     WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
     std::shared_lock lock(object->blocks_mutex);
     return GiveText(WriteManifest(object->runtime.registry()), json);
+  });
+}
+
+weft_status weft_blocks_hash(weft_runtime* runtime, weft_strings** hash, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(hash, "hash"));
+    *hash = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    std::lock_guard lock(object->blocks_mutex);
+    const size_t blocks = object->runtime.registry().blocks().size();
+    if (object->hashed_blocks != blocks) {
+      object->hash = HashText(WriteManifest(object->runtime.registry()));
+      object->hashed_blocks = blocks;
+    }
+    return GiveText(object->hash, hash);
   });
 }
 

@@ -88,6 +88,7 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
       // The session keeps the page, and that the runtime, also where its thread outlives the handle.
       std::shared_ptr<Session> own(new Session(object->scope, std::move(spec), keep), [object](Session* ended) { delete ended; });
       own->Prepare(found);
+      found.SetPhase(Phase::kCompile);
       made->runner = std::make_unique<Runner>(std::move(own));
       made->watching = std::make_shared<Watching>(*made->runner);
     }
@@ -168,6 +169,13 @@ weft_status weft_session_cancel(weft_session* session, weft_diagnostics** proble
   });
 }
 
+weft_status weft_session_cancel_start(weft_session* session, uint64_t start, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    return object->runner->CancelStart(start);
+  });
+}
+
 weft_status weft_session_get_info(weft_session* session, weft_session_info* info, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     weft_session_info filled = WEFT_SESSION_INFO_INIT;
@@ -181,6 +189,7 @@ weft_status weft_session_get_info(weft_session* session, weft_session_info* info
     filled.runs = object->runner->session().runs();
     filled.steps_left = object->runner->steps_left();
     filled.elapsed_ns = object->runner->elapsed().count();
+    filled.start = now.start;
     return FillStruct(filled, info, "weft_session_info");
   });
 }

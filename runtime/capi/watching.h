@@ -39,13 +39,20 @@ class Watching {
   std::vector<Feed> feeds_;
 };
 
+/// An event, and the text of what its failure came from.
+struct PolledEvent {
+  explicit PolledEvent(Event of);
+  Event event;
+  std::string causes;
+};
+
 class EventsObject final : public Object {
  public:
   explicit EventsObject(EventQueueOptions options) : queue(std::make_shared<EventQueue>(options)) {}
   ~EventsObject() override { queue->Interrupt(); }
   const std::shared_ptr<EventQueue> queue;
   std::mutex mutex;
-  std::vector<Event> polled;  // whose texts the host reads; with mutex
+  std::vector<PolledEvent> polled, replayed;  // whose texts the host reads; with mutex
 };
 
 class SubscriptionObject final : public Object {

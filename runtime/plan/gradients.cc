@@ -188,7 +188,8 @@ Status Rewrite::Differentiate(int i) {
   Status status = def->gradient(builder);
   if (status.ok()) status = builder.status();
   if (!status.ok()) {
-    return Status(status.code(), Cat("the gradient of the block '", node(i).id, "' (", def->name, "): ", status.message())).WithPort("outputs");
+    Status placed(status.code(), Cat("the gradient of the block '", node(i).id, "' (", def->name, "): ", status.message()));
+    return std::move(placed).WithPort("outputs").WithHint(status.hint()).WithCause(std::move(status).WithBlock(node(i).id));
   }
   return {};
 }

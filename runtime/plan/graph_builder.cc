@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/plan/port_facts.h"
 #include "weft/page/literal.h"
 
 namespace weft {
@@ -237,6 +238,7 @@ void GraphBuilder::ConnectInputs(int block) {
   TrustFeedback(node);
   if (Status status = InferTypes(node); !status.ok()) {
     std::string port = status.place().port;
+    status = WithPortFacts(graph_, node, std::move(status), [](uint32_t) { return static_cast<const Shape*>(nullptr); });
     Error(std::move(status), block, port);
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/plan/planner.h"
+#include "runtime/plan/port_facts.h"
 
 namespace weft {
 namespace {
@@ -196,7 +197,8 @@ void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputIn
   PlannedShapes shapes;
   auto planned = PlanNode(node, inputs, shapes);
   if (!planned.ok()) {
-    diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(planned).status()));
+    Status status = WithPortFacts(graph_, node, std::move(planned).status(), [&](uint32_t v) { return inputs[v].shape; });
+    diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(status)));
     MakeDynamic(node, step);
     for (uint32_t v = 0; loop_ >= 0 && v < node.output_types.size(); ++v) faulty_.insert(plan_.operands[step.first_output + v]);
     return;

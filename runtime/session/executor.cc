@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "runtime/plan/port_facts.h"
+
 namespace weft {
 
 Executor::Executor(Scope& scope, std::shared_ptr<Edition> edition, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled)
@@ -38,6 +40,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   std::optional<Plan> checked = edition_->TakePlan(request);
   Plan plan = checked ? std::move(*checked) : MakePlan(graph_, request, found);
   bool ok = !found.has_errors();
+  found.SetPhase(Phase::kCompile);
   diagnostics.Append(std::move(found));
   std::lock_guard lock(results_mutex_);
   if (front_ >= 0) {
@@ -84,7 +87,9 @@ Status Executor::MakeReady() {
   auto broken = [&](int node) { return node >= 0 && graph_.node(node).broken; };
   bool faulty = broken(spec_.node) || std::any_of(spec_.run.begin(), spec_.run.end(), broken);
   for (const SessionSpec::Fetch& fetch : spec_.fetches) faulty |= broken(fetch.value.node);
-  if (faulty) return FailedPrecondition("the session '", spec_.id, "' cannot run: the page has errors at what it asks for");
+  if (faulty) {
+    return FailedPrecondition("the session '", spec_.id, "' cannot run: the page has errors at what it asks for").WithCause(edition_->found.FirstError());
+  }
   if (!planned_ || !FeedsFit()) {
     Diagnostics diagnostics;
     Prepare(diagnostics);
@@ -133,6 +138,7 @@ Status Executor::Run(uint64_t run, const RunOptions& options) {
   }
   update_turn_.Give();
   view_.set = nullptr;
+  status = std::move(status).WithPhase(Phase::kRun);
   if (options.observer) options.observer->OnRunEnd(run, status);
   return status;
 }
@@ -306,7 +312,11 @@ Status Executor::Explain(const ResultSet& set, size_t step, Status status) const
                   *set.values[slot].shape);
     if (inputs.size() > 400) break;
   }
-  return PlaceAtNode(graph_, plan_.steps[step].node, std::move(status).Append(inputs));
+  status = WithPortFacts(graph_, node, std::move(status).Append(inputs), [&](uint32_t v) {
+    const Value& value = set.values[plan_.operands[plan_.steps[step].first_input + v]];
+    return HasValue(value) ? value.shape : nullptr;
+  });
+  return PlaceAtNode(graph_, plan_.steps[step].node, std::move(status));
 }
 
 }  // namespace weft

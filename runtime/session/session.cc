@@ -67,6 +67,7 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
     uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
     status = Follow();
     if (status.ok()) status = executor_->Run(run, options);
+    else status = std::move(status).WithPhase(Phase::kConnect);
     failed_.store(!status.ok(), std::memory_order_relaxed);
     if (status.ok()) runs_.store(run, std::memory_order_release);
   }
@@ -199,6 +200,7 @@ void Scope::CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_p
     }
     Diagnostics found;
     Plan plan = MakePlan(graph, request, found);
+    found.SetPhase(Phase::kCompile);
     if (keep_plans && found.all().empty()) {
       std::lock_guard lock(edition.plans_mutex);
       edition.plans.emplace_back(std::move(request), std::move(plan));

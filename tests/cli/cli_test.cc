@@ -16,7 +16,7 @@ using kit::RunWeft;
 using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
-constexpr const char* kCommands[] = {"run", "check", "test", "blocks", "plan", "convert", "replay", "show", "bench"};
+constexpr const char* kCommands[] = {"run", "check", "test", "blocks", "plan", "convert", "replay", "show", "codes", "bench"};
 
 /// x [2,3] doubled and summed; a Variable that counts; a session of both.
 constexpr const char* kPage = R"({

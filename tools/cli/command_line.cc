@@ -71,6 +71,7 @@ extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc
   weft::cli::AddConvert(app, status);
   weft::cli::AddReplay(app, status);
   weft::cli::AddShow(app, status);
+  weft::cli::AddCodes(app, status);
   weft::cli::AddBench(app, status);
   if (argc < 2) {
     std::cerr << app.help();

@@ -92,6 +92,7 @@ void AddPlan(CLI::App& app, int& status);
 void AddConvert(CLI::App& app, int& status);
 void AddBlocks(CLI::App& app, int& status);
 void AddTest(CLI::App& app, int& status);
+void AddCodes(CLI::App& app, int& status);
 void AddReplay(CLI::App& app, int& status);
 void AddShow(CLI::App& app, int& status);
 void AddBench(CLI::App& app, int& status);

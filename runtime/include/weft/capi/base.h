@@ -66,6 +66,14 @@ enum {
  */
 WEFT_API const char* weft_status_name(weft_status code);
 
+/**
+ * All numbers that the interface gives for a host to put into words, as a JSON object: "codes" (of weft_status), "severities", "phases",
+ * "states", "pause_reasons", "modes", "event_kinds", "progress", "case_verdicts"; each a list of {"number", "name", "means"}. Names and
+ * numbers never change, so that a host can translate what they mean; later versions add some. `weft codes --json` prints the same.
+ * Errors: none. Owner: the library; lives for ever. Threads: any.
+ */
+WEFT_API const char* weft_codes_json(void);
+
 /* ---- element types -------------------------------------------------------------------------------------------------------- */
 
 /** Element types, by TensorFlow's numbers. */
@@ -137,6 +145,15 @@ WEFT_API weft_status weft_strings_release(weft_strings* strings);
 
 enum { WEFT_ERROR = 0, WEFT_WARNING = 1, WEFT_NOTE = 2 };
 
+/** What the engine was at when it found something. */
+enum {
+  WEFT_PHASE_NONE = 0,    /* no work on a page: arguments, handles, states */
+  WEFT_PHASE_LOAD = 1,    /* reading the document */
+  WEFT_PHASE_CONNECT = 2, /* names, wires, attributes, types */
+  WEFT_PHASE_COMPILE = 3, /* shapes, and the plan */
+  WEFT_PHASE_RUN = 4
+};
+
 /** One finding, with its place. Texts are empty where there is nothing to say. */
 typedef struct weft_diagnostic {
   uint32_t size;
@@ -149,8 +166,12 @@ typedef struct weft_diagnostic {
   const char* pointer; /* JSON pointer into the page: "/blocks/3/inputs/value" */
   const char* block;   /* id of the block */
   const char* port;    /* port or attribute */
+  int32_t phase;       /* WEFT_PHASE_NONE ... */
+  uint32_t causes;     /* so many findings that follow, notes, say what this one came from, each what the one before it came from */
+  const char* needed;  /* what the port takes, as types and shapes: "DT_FLOAT [2,3]"; empty where it is not about that, or not known */
+  const char* found;   /* what it was given: "DT_INT32 [2]" */
 } weft_diagnostic;
-#define WEFT_DIAGNOSTIC_INIT {sizeof(weft_diagnostic), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL}
+#define WEFT_DIAGNOSTIC_INIT {sizeof(weft_diagnostic), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}
 
 /** A list of findings, in the order found. Immutable. */
 typedef struct weft_diagnostics weft_diagnostics;

@@ -88,6 +88,16 @@ WEFT_API weft_status weft_session_heartbeat(weft_session* session, weft_diagnost
  */
 WEFT_API weft_status weft_session_look(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
 
+/**
+ * While the session is paused within a run: replaces a value, by its name (convention 12), by a copy of the buffer. The blocks that come
+ * after in this run take it, and it is the run's result; the next run computes its own. What only hands the value on (Identity) and has
+ * run already may change with it. To replace a value in every run: weft_session_feed.
+ * Errors: WEFT_FAILED_PRECONDITION where it is not paused there, or the value is not computed yet or not kept; WEFT_INVALID_ARGUMENT for
+ * another type or, where the plan knows it, shape; WEFT_UNSUPPORTED for constants, variables (weft_page_set_variable changes them from
+ * the next run on) and single elements; WEFT_NOT_FOUND for the name. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_session_override(weft_session* session, const char* name, const weft_buffer* value, weft_diagnostics** problems);
+
 #ifdef __cplusplus
 }
 #endif

@@ -66,15 +66,23 @@ typedef struct weft_event {
   const char* text;      /* errors: the message; prints: the text; state: what a breakpoint says */
   const char* hint;      /* errors: the likely fix */
   uint64_t dropped[WEFT_EVENT_KINDS + 1]; /* gaps: how many, by kind; the last is 0 */
+  uint64_t start;        /* of which run or start: see weft_session_info; 0 of values and gaps */
+  int32_t phase;         /* errors: WEFT_PHASE_NONE ... */
+  int32_t severity;      /* WEFT_ERROR; of prints WEFT_NOTE */
+  const char* needed;    /* errors: as in weft_diagnostic */
+  const char* found;     /* errors */
+  const char* causes;    /* errors: what it came from, a line each as people read them, the nearest first */
 } weft_event;
-#define WEFT_EVENT_INIT {sizeof(weft_event), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0}}
+#define WEFT_EVENT_INIT \
+  {sizeof(weft_event), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0}, 0, 0, 0, NULL, NULL, NULL}
 
 typedef struct weft_events_options {
   uint32_t size;
   uint32_t most_events; /* that are held; 0: 1024 */
-  size_t most_bytes;    /* of their texts; 0: a megabyte */
+  size_t most_bytes;    /* of their texts; 0: a megabyte. As many again for those that weft_events_replay gives */
+  uint64_t most_history; /* events that were polled and are kept for weft_events_replay; 0: 1024 */
 } weft_events_options;
-#define WEFT_EVENTS_OPTIONS_INIT {sizeof(weft_events_options), 0, 0}
+#define WEFT_EVENTS_OPTIONS_INIT {sizeof(weft_events_options), 0, 0, 0}
 
 /**
  * Makes a queue. `options` may be NULL. It needs no runtime, and may outlive all.
@@ -90,7 +98,7 @@ WEFT_API weft_status weft_events_close(weft_events* events);
 
 /**
  * Has a session's events of some kinds (a set, as above) put into the queue from now on, with `source` in them. First comes its present
- * state, where states are among the kinds.
+ * state, where states are among the kinds; where a run goes on, its progress follows up to now (in loops: from now on), then what changes.
  * Errors: WEFT_INVALID_ARGUMENT for an empty set or unknown kinds; WEFT_ALREADY_EXISTS where the session feeds this queue.
  * Owner: the session holds the queue, until it is removed or the session closed. Threads: any.
  */
@@ -108,6 +116,16 @@ WEFT_API weft_status weft_events_remove(weft_events* events, weft_session* sessi
  * Errors: none. Owner: texts are the queue's, and live until the next poll of it. Threads: any, one at a time.
  */
 WEFT_API weft_status weft_events_poll(weft_events* events, weft_event* array, size_t capacity, size_t* count, weft_diagnostics** problems);
+
+/**
+ * Events that were polled already, once more: for a host that lost them, or a second one that joins. Gives those from the number
+ * `from_seq` on that are kept, at most `capacity`, and says how many; what was not polled yet is not among them. `*missed` (may be NULL)
+ * gets how many numbers from there on up to the first of them are lost: 0 where nothing is. Numbers that are missing between two events
+ * are of events that were dropped; a WEFT_EVENT_GAP tells of those.
+ * Errors: none. Owner: texts are the queue's, and live until the next replay of it. Threads: any, one at a time.
+ */
+WEFT_API weft_status weft_events_replay(weft_events* events, uint64_t from_seq, weft_event* array, size_t capacity, size_t* count,
+                                        uint64_t* missed, weft_diagnostics** problems);
 
 /**
  * Waits until there are events, at most timeout_ms (negative: for ever); `ready` is 0 where there are none.

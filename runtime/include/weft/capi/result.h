@@ -21,7 +21,7 @@ typedef struct weft_view_info {
   uint32_t size;
   int32_t dtype;          /* WEFT_FLOAT ... */
   int32_t rank;
-  uint32_t stale;         /* not 0: older than the session's last run, which a Switch kept from computing it */
+  uint32_t stale;         /* not 0: older than the session's last run: a Switch left it out there, or that run failed or was cancelled */
   const int64_t* shape;   /* `rank` sizes; NULL for a scalar */
   const int64_t* strides; /* in bytes, as numpy counts them; NULL for a scalar */
   int64_t count;          /* elements */

@@ -55,6 +55,13 @@ WEFT_API weft_status weft_runtime_get_info(weft_runtime* runtime, weft_runtime_i
 WEFT_API weft_status weft_blocks_json(weft_runtime* runtime, weft_strings** json, weft_diagnostics** problems);
 
 /**
+ * A hash of what weft_blocks_json gives, 16 hexadecimal digits: the same for the same blocks of the same Weft, another where a block was
+ * added or one says something else. For hosts that keep the JSON, or serve it (as an ETag).
+ * Errors: none. Owner: the caller, of `hash` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_blocks_hash(weft_runtime* runtime, weft_strings** hash, weft_diagnostics** problems);
+
+/**
  * The JSON object of one block, by its name or an alias.
  * Errors: WEFT_NOT_FOUND, with a suggestion as the hint. Owner: the caller, of `json` (one text). Threads: any.
  */

@@ -116,6 +116,12 @@ WEFT_API weft_status weft_session_stop(weft_session* session, weft_diagnostics**
  */
 WEFT_API weft_status weft_session_cancel(weft_session* session, weft_diagnostics** problems);
 
+/**
+ * The same for one run or start alone, by its number in weft_session_info: one that began meanwhile is not hit.
+ * Errors: WEFT_FAILED_PRECONDITION where it is over, or has not begun. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_session_cancel_start(weft_session* session, uint64_t start, weft_diagnostics** problems);
+
 /** Why a session is paused. */
 enum {
   WEFT_NOT_PAUSED = 0,
@@ -135,8 +141,9 @@ typedef struct weft_session_info {
   uint64_t runs;         /* that succeeded since the session was opened */
   int64_t steps_left;    /* of the run or start that goes on; WEFT_UNTIL_STOPPED; 0 where idle */
   int64_t elapsed_ns;    /* since the run or start that goes on began; where idle, what the last one took */
+  uint64_t start;        /* the number of the run or start that goes on, or was the last; counted from 1, never used again */
 } weft_session_info;
-#define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0}
+#define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * Fills in how the session is.

@@ -1,0 +1,80 @@
+// The numbers of the interface as data.
+#include "weft.h"
+
+namespace {
+
+// One line a number; names are those of the constants, in small letters.
+constexpr const char kCodes[] = R"({
+ "codes": [
+  {"number": 0, "name": "ok", "means": "it succeeded"},
+  {"number": 1, "name": "invalid_argument", "means": "what was given is wrong, whatever the state"},
+  {"number": 2, "name": "not_found", "means": "there is no such block, port, file or name"},
+  {"number": 3, "name": "already_exists", "means": "the name is taken"},
+  {"number": 4, "name": "out_of_range", "means": "an index or number is beyond the limits"},
+  {"number": 5, "name": "failed_precondition", "means": "not in this state"},
+  {"number": 6, "name": "unsupported", "means": "known, but not offered"},
+  {"number": 7, "name": "resource_exhausted", "means": "over the memory limit, or over what the machine has"},
+  {"number": 8, "name": "data_loss", "means": "a file is damaged"},
+  {"number": 9, "name": "cancelled", "means": "cancelled, or past its deadline"},
+  {"number": 10, "name": "aborted", "means": "ended by the page itself, or by other sessions"},
+  {"number": 11, "name": "permission_denied", "means": "a file outside the allowed folders"},
+  {"number": 12, "name": "internal", "means": "a fault of Weft, or of a host's block"}
+ ],
+ "severities": [
+  {"number": 0, "name": "error", "means": "the page, or a part of it, cannot run"},
+  {"number": 1, "name": "warning", "means": "it can run, and is perhaps not what was meant"},
+  {"number": 2, "name": "note", "means": "more about what stands before it"}
+ ],
+ "phases": [
+  {"number": 0, "name": "none", "means": "no work on a page"},
+  {"number": 1, "name": "load", "means": "reading the document"},
+  {"number": 2, "name": "connect", "means": "names, wires, attributes and types"},
+  {"number": 3, "name": "compile", "means": "shapes, and the plan"},
+  {"number": 4, "name": "run", "means": "running"}
+ ],
+ "states": [
+  {"number": 0, "name": "idle", "means": "nothing runs"},
+  {"number": 1, "name": "running", "means": "a run goes on"},
+  {"number": 2, "name": "paused", "means": "a run is held up, or the next one"}
+ ],
+ "pause_reasons": [
+  {"number": 0, "name": "not_paused", "means": "it is not paused"},
+  {"number": 1, "name": "asked", "means": "a host asked for it"},
+  {"number": 2, "name": "reached", "means": "the block to run to is next"},
+  {"number": 3, "name": "stepped", "means": "the step has been done"},
+  {"number": 4, "name": "break", "means": "a breakpoint"}
+ ],
+ "modes": [
+  {"number": 0, "name": "edit", "means": "nothing runs"},
+  {"number": 1, "name": "freeze", "means": "paused between two blocks"},
+  {"number": 2, "name": "step", "means": "one run, then freeze"},
+  {"number": 3, "name": "run", "means": "runs until another mode is set"}
+ ],
+ "event_kinds": [
+  {"number": 0, "name": "state", "means": "the session became idle, running or paused"},
+  {"number": 1, "name": "run", "means": "a run began or ended"},
+  {"number": 2, "name": "progress", "means": "a block began or ended"},
+  {"number": 3, "name": "error", "means": "a run failed"},
+  {"number": 4, "name": "print", "means": "what a block prints or warns of"},
+  {"number": 5, "name": "values", "means": "samples of subscriptions are ready"},
+  {"number": 6, "name": "gap", "means": "events were dropped"}
+ ],
+ "progress": [
+  {"number": 0, "name": "no_progress", "means": "it is not about that"},
+  {"number": 1, "name": "began", "means": "it began"},
+  {"number": 2, "name": "ended", "means": "it ended well"},
+  {"number": 3, "name": "skipped", "means": "a Switch left the block out"},
+  {"number": 4, "name": "failed", "means": "it failed"},
+  {"number": 5, "name": "ended_cancelled", "means": "it was cancelled"}
+ ],
+ "case_verdicts": [
+  {"number": 0, "name": "passed", "means": "all is as expected"},
+  {"number": 1, "name": "failed", "means": "something is not"},
+  {"number": 2, "name": "skipped", "means": "it could not be run here"}
+ ]
+}
+)";
+
+}  // namespace
+
+const char* weft_codes_json(void) { return kCodes; }

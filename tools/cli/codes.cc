@@ -1,0 +1,38 @@
+// weft codes: the numbers that the C interface gives for a host to put into words.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/common.h"
+#include "weft.h"
+
+namespace weft::cli {
+namespace {
+
+struct CodesOptions {
+  bool json = false;
+};
+
+int RunCodes(const CodesOptions& options) {
+  if (options.json) {
+    std::cout << weft_codes_json();
+    return kOk;
+  }
+  for (const auto& [list, entries] : nlohmann::ordered_json::parse(weft_codes_json()).items()) {
+    std::cout << list << "\n";
+    for (const auto& entry : entries) {
+      std::cout << "  " << entry["number"] << "  " << entry["name"].get<std::string>() << ": " << entry["means"].get<std::string>() << "\n";
+    }
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddCodes(CLI::App& app, int& status) {
+  auto options = std::make_shared<CodesOptions>();
+  CLI::App* command = AddCommand(app, "codes", "Numbers of errors, phases, states and events, and what they mean",
+                                 "  weft codes\n  weft codes --json > codes.json", status, options, RunCodes);
+  command->add_flag("--json", options->json, "Print them as JSON, for programs that translate them");
+}
+
+}  // namespace weft::cli
