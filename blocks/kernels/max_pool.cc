@@ -61,9 +61,72 @@ void SpreadWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t 
   }
 }
 
+/// Whether each input is seen by just one window, so that its gradient is written once and nothing is added up.
+inline bool IsPartition(const SequencePooling&) { return false; }
+inline bool IsPartition(const Pooling& p) {
+  return std::all_of(p.axes.begin(), p.axes.end(), [](const WindowAxis& axis) {
+    return axis.window == axis.stride && axis.before == 0 && axis.out > 0 && axis.last(axis.out - 1) == axis.in;
+  });
+}
+
+inline constexpr int64_t kMostTaps = 64;
+
+/// The gradient of one window to its first largest input, and 0 to the others: reads and writes each value once. The inputs are `taps`
+/// behind `in` and `out`; kTaps of them, or `count` where kTaps is 0. The last registers of channels overlap those before.
+template <int kTaps, class T>
+void SpreadWindowLanes(const int64_t* taps, int64_t count, int64_t channels, const T* in, const T* gradient, T* out) {
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  const int64_t all = kTaps > 0 ? kTaps : count;
+  for (int64_t at = 0; at < channels; at += kLanes<T>) {
+    const int64_t c = std::min(at, channels - kLanes<T>);
+    Lanes<T> best = LoadLanes(in + taps[0] + c);
+    Lanes<Index> chosen = {};
+#pragma GCC unroll 9
+    for (int64_t t = 1; t < all; ++t) {
+      const Lanes<T> value = LoadLanes(in + taps[t] + c);
+      const auto larger = best < value;
+      chosen = larger ? Broadcast(static_cast<Index>(t)) : chosen;
+      best = larger ? value : best;
+    }
+    const Lanes<T> taken = LoadLanes(gradient + c) + Lanes<T>{};  // as a sum that starts at 0: -0 becomes 0
+#pragma GCC unroll 9
+    for (int64_t t = 0; t < all; ++t) StoreLanes(out + taps[t] + c, chosen == Broadcast(static_cast<Index>(t)) ? taken : Lanes<T>{});
+  }
+}
+
+/// SpreadPicture for windows that share no input.
+template <class T, class P>
+void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+  const int64_t lines = p.axes[0].out * p.axes[1].out;
+  for (int64_t i = 0; i < lines; ++i) {
+    const PoolLine<P> line(p, picture * lines + i);
+    const T* from = gradient + (picture * lines + i) * p.axes[2].out * p.channels + c;
+    int64_t taps[kMostTaps], known = 0, width = 0;
+    for (int64_t o = 0; o < p.axes[2].out; ++o, from += p.channels) {
+      const int64_t first = p.axes[2].first(o), start = first * p.channels + c;
+      if (p.axes[2].last(o) - first != width) {  // the last window may be narrower
+        width = p.axes[2].last(o) - first, known = 0;
+        ForWindow(p, line, o, [&](int64_t pixel) { taps[known++] = (pixel - first) * p.channels; });
+      }
+      switch (known) {
+        case 0: break;  // a window in the padding
+        case 2: SpreadWindowLanes<2>(taps, known, count, in + start, from, out + start); break;
+        case 4: SpreadWindowLanes<4>(taps, known, count, in + start, from, out + start); break;
+        case 9: SpreadWindowLanes<9>(taps, known, count, in + start, from, out + start); break;
+        default: SpreadWindowLanes<0>(taps, known, count, in + start, from, out + start); break;
+      }
+    }
+  }
+}
+
 /// A strip of channels of a picture: nobody else writes it.
 template <class T, class P>
 void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (count >= kLanes<T> && WindowCost(p) <= static_cast<double>(kMostTaps) && IsPartition(p)) {
+      return SpreadPartition(p, picture, c, count, in, gradient, out);
+    }
+  }
   const int64_t first = picture * p.in_pixels(), lines = p.axes[0].out * p.axes[1].out;
   if (count == p.channels) {
     std::fill_n(out + first * count, p.in_pixels() * count, T(0));
