@@ -148,7 +148,8 @@ weft_event ToC(const PolledEvent& polled) {
 size_t Hand(std::vector<Event> events, std::vector<PolledEvent>& kept, weft_event* array, size_t stride) {
   kept.clear();
   kept.reserve(events.size());
-  for (Event& event : events) FillElement(array, stride, kept.size(), ToC(kept.emplace_back(std::move(event))));
+  for (Event& event : events) kept.emplace_back(std::move(event));
+  for (size_t i = 0; i < kept.size(); ++i) FillElement(array, stride, i, ToC(kept[i]));
   return kept.size();
 }
 
