@@ -15,7 +15,8 @@
 
 namespace weft::kernels {
 
-/// T: elements; P: parameters. Parameters are [cut.width] each, sums [cut.blocks, cut.width] each. `out` may be in[0] exactly.
+/// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
+/// at odd places have parameters and sums of their own, side by side (complex numbers). `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1>
 class Sweep {
  public:
@@ -32,8 +33,8 @@ class Sweep {
   Term term{};
 
   /// Does one of cut.tasks().
-  void Run(const ChannelCut& cut, int64_t task) const {
-    const ChannelCut::Part part = cut.part(task);
+  void Run(const ChannelCut& cut, int64_t task) const { Run(cut, cut.part(task)); }
+  void Run(const ChannelCut& cut, const ChannelCut::Part& part) const {
     if constexpr (kWrites) {
       if (stream && Streamable(cut)) {
         if (cut.runs) Runs<true>(cut, part);
@@ -60,8 +61,9 @@ class Sweep {
   /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
   bool Streamable(const ChannelCut& cut) const {
     if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
-    const int64_t stride = cut.runs ? cut.box.inner : cut.width * cut.group;
-    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>(stride * sizeof(T))) % 64 == 0;
+    const int64_t row = cut.runs ? cut.box.inner : cut.box.channels * cut.box.inner * cut.group;
+    const int64_t tile = cut.tiles == 1 ? row : cut.tile * cut.box.inner;
+    return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>((row | tile) * static_cast<int64_t>(sizeof(T)))) % 64 == 0;
   }
 
   /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
@@ -70,12 +72,19 @@ class Sweep {
     T* out;
     Term term;
 
+    void Load(int64_t at, Values<V>& x) const {
+      for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
+    }
+    template <bool kStream>
+    void Store(int64_t at, const Values<V>& x, const Params<V>& p, Sums<V>& sum) const {
+      if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
+      else term(x, p, sum);
+    }
     template <bool kStream = false>
     void Vector(int64_t at, const Params<V>& p, Sums<V>& sum) const {
       Values<V> x;
-      for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
-      if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
-      else term(x, p, sum);
+      Load(at, x);
+      Store<kStream>(at, x, p, sum);
     }
     void Scalar(int64_t at, const Params<A>& p, Sums<A>& sum) const {
       Values<A> x;
@@ -85,15 +94,19 @@ class Sweep {
     }
   };
 
-  // ---- rows: neighbouring channels in a register ----
+  // ---- rows: neighbouring positions in a register ----
 
-  /// Sums of a tile, in the first-level cache: 4 KB a sum. Each group of four rows is one load and one store of it.
+  static constexpr int64_t kTile = int64_t{kTileRegisters} * kN;
+
+  /// A value for each position of a tile, in the first-level cache: 8 KB each.
+  template <class E, int kCount>
   struct Tile {
-    alignas(64) std::array<A, static_cast<size_t>(kTileRegisters) * kN> sum[kSums > 0 ? kSums : 1];
+    alignas(64) std::array<E, static_cast<size_t>(kTile)> of[kCount > 0 ? kCount : 1];
   };
+  using SumTile = Tile<A, kSums>;
 
   template <bool kStream, int kRows>
-  void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, Tile& tile) const {
+  void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, SumTile& tile) const {
     const Memory memory{in, out, term};
     int64_t c = 0;
     if constexpr (kStream && kSums == 0 && kN < kLine) {  // lines of short numbers are written whole, too
@@ -110,22 +123,25 @@ class Sweep {
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
       Sums<V> sum{};
-      for (int row = 0; row < kRows; ++row) memory.template Vector<kStream>(at + row * stride + c, p, sum);
-      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.sum[s][c], LoadLanes(&tile.sum[s][c]) + sum[s]);
+      // All rows are loaded before the first is stored: a load that is a multiple of 4 KB from a store on its way would wait for it.
+      Values<V> x[kRows];
+      for (int row = 0; row < kRows; ++row) memory.Load(at + row * stride + c, x[row]);
+      for (int row = 0; row < kRows; ++row) memory.template Store<kStream>(at + row * stride + c, x[row], p, sum);
+      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], LoadLanes(&tile.of[s][c]) + sum[s]);
     }
     for (; c < length; ++c) {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
       for (int row = 0; row < kRows; ++row) memory.Scalar(at + row * stride + c, p, sum);
-      for (int s = 0; s < kSums; ++s) tile.sum[s][c] += sum[s];
+      for (int s = 0; s < kSums; ++s) tile.of[s][c] += sum[s];
     }
   }
 
   /// `rows` rows, `stride` apart, of `length` elements from `at`.
   template <bool kStream>
-  void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, Tile& tile) const {
-    for (int s = 0; s < kSums; ++s) std::fill_n(tile.sum[s].begin(), length, A{});
+  void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
+    for (int s = 0; s < kSums; ++s) std::fill_n(tile.of[s].begin(), length, A{});
     int64_t row = 0;
     for (; row + 4 <= rows; row += 4) RowGroup<kStream, 4>(at + row * stride, stride, length, par, tile);
     for (; row < rows; ++row) RowGroup<kStream, 1>(at + row * stride, stride, length, par, tile);
@@ -133,40 +149,76 @@ class Sweep {
 
   template <bool kStream>
   void Rows(const ChannelCut& cut, const ChannelCut::Part& part) const {
-    Tile tile;
-    if (cut.group > 1) return NarrowRows<kStream>(cut, part, tile);
+    SumTile tile;
+    Tile<P, kPar> spread;
+    const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
     Params<const P*> par;
-    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first;
-    TileRows<kStream>(part.first_row * cut.width + part.first, part.end_row - part.first_row, cut.width, part.end - part.first, par, tile);
-    for (int s = 0; s < kSums; ++s) std::copy_n(tile.sum[s].begin(), part.end - part.first, sums[s] + part.block * cut.width + part.first);
-  }
-
-  /// Rows of few channels: `group` of them are one row, over which the parameters repeat; the sums are folded afterwards.
-  template <bool kStream>
-  void NarrowRows(const ChannelCut& cut, const ChannelCut::Part& part, Tile& tile) const {
-    const int64_t width = cut.width, length = width * cut.group;
-    alignas(64) P repeated[kPar > 0 ? kPar : 1][static_cast<size_t>(kTileRegisters) * kN];
-    Params<const P*> par;
-    for (int i = 0; i < kPar; ++i) {
-      for (int64_t g = 0; g < cut.group; ++g) std::copy_n(parameters[i], width, repeated[i] + g * width);
-      par[i] = repeated[i];
-    }
-    const int64_t rows = part.end_row - part.first_row, whole = rows / cut.group;
-    TileRows<kStream>(part.first_row * width, whole, length, length, par, tile);
-    for (int64_t g = 1; g < cut.group; ++g) {
-      for (int s = 0; s < kSums; ++s) {
-        for (int64_t c = 0; c < width; ++c) tile.sum[s][c] += tile.sum[s][g * width + c];
+    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first * kPair;
+    if (cut.box.inner > 1 || cut.group > 1) {
+      for (int i = 0; i < kPar; ++i) {
+        SpreadParameter(par[i], channels, cut.box.inner, spread.of[i].data());
+        for (int64_t g = 1; g < cut.group; ++g) std::copy_n(spread.of[i].data(), positions, spread.of[i].data() + g * positions);
+        par[i] = spread.of[i].data();
       }
     }
-    const int64_t begin = (part.first_row + whole * cut.group) * width, rest = part.end_row * width - begin;
-    for (int64_t e = 0, c = 0; e < rest; ++e, c = c + 1 == width ? 0 : c + 1) {
+    const int64_t rows = part.end_row - part.first_row, whole = rows / cut.group;
+    TileRows<kStream>(part.first_row * stride + part.first * cut.box.inner, whole, stride * cut.group, positions * cut.group, par, tile);
+    if (cut.group > 1) FoldGroup(cut, part, positions, rows - whole * cut.group, par, tile);
+    for (int s = 0; s < kSums; ++s) {
+      FoldPositions(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
+    }
+  }
+
+  /// A channel's parameter for each of its positions. Planes of a register and more are filled by registers, of which the last overlaps.
+  static void SpreadParameter(const P* from, int64_t channels, int64_t inner, P* to) {
+    for (int64_t c = 0; c < channels; ++c, to += inner) {
+      if (kPair > 1 || inner < kN) {
+        for (int64_t i = 0; i < inner; ++i) to[i] = from[c * kPair + i % kPair];
+        continue;
+      }
+      const V all = Broadcast<A>(ToLaneElement(from[c]));
+      for (int64_t i = 0; i + kN <= inner; i += kN) StoreLanes(to + i, all);
+      StoreLanes(to + inner - kN, all);
+    }
+  }
+
+  /// The sums of narrow rows that were taken as one, and the rows that are left over.
+  void FoldGroup(const ChannelCut& cut, const ChannelCut::Part& part, int64_t width, int64_t rest, const Params<const P*>& par,
+                 SumTile& tile) const {
+    for (int64_t g = 1; g < cut.group; ++g) {
+      for (int s = 0; s < kSums; ++s) {
+#pragma omp simd
+        for (int64_t c = 0; c < width; ++c) tile.of[s][c] += tile.of[s][g * width + c];
+      }
+    }
+    const int64_t begin = (part.end_row - rest) * width, end = part.end_row * width;
+    for (int64_t e = begin, c = 0; e < end; ++e, c = c + 1 == width ? 0 : c + 1) {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
-      Memory{in, out, term}.Scalar(begin + e, p, sum);
-      for (int s = 0; s < kSums; ++s) tile.sum[s][c] += sum[s];
+      Memory{in, out, term}.Scalar(e, p, sum);
+      for (int s = 0; s < kSums; ++s) tile.of[s][c] += sum[s];
     }
-    for (int s = 0; s < kSums; ++s) std::copy_n(tile.sum[s].begin(), width, sums[s] + part.block * width);
+  }
+
+  /// to[c]: the sum of a channel's `inner` positions.
+  static void FoldPositions(const A* from, int64_t channels, int64_t inner, A* to) {
+    if (inner == 1) {
+      std::copy_n(from, channels, to);
+      return;
+    }
+    const int odd = static_cast<int>(inner % kN);
+    for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
+      if (inner < kN) {
+        std::array<A, kPair> sum{};
+        for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
+        std::copy_n(sum.data(), kPair, to);
+        continue;
+      }
+      V sum = odd > 0 ? KeepLanes<A>(LoadLanes(from + inner - kN), kN - odd, kN) : V{};
+      for (int64_t i = 0; i + kN <= inner; i += kN) sum += LoadLanes(from + i);
+      FoldLanes<kPair, A>(sum, to);
+    }
   }
 
   // ---- runs: one channel in a register ----
@@ -223,30 +275,21 @@ class Sweep {
         if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
         else OneRun<kStream>(at, part.length, p, total);
       }
-      for (int s = 0; s < kSums; ++s) FoldLanes<kPair, A>(total[s], sums[s] + (part.block * cut.width + c) * kPair);
+      for (int s = 0; s < kSums; ++s) FoldLanes<kPair, A>(total[s], sums[s] + (part.block * cut.box.channels + c) * kPair);
     }
   }
 };
 
 /// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
-/// A is float. kPair 2: elements at even and at odd places have sums of their own, side by side (complex numbers).
+/// A is float.
 template <int kPair = 1, class A, class R>
 void AddBlocks(const ChannelCut& cut, const A* partial, int64_t first, int64_t end, R* total) {
-  const int64_t channels = end - first;
-  std::fill(total, total + channels * kPair, R{});
-  const bool direct = cut.runs || cut.fold == 1;
-  const int64_t stride = cut.runs ? cut.width * kPair : cut.width;
-  partial += first * (direct ? kPair : cut.fold);
+  const int64_t count = (end - first) * kPair, stride = cut.box.channels * kPair;
+  std::fill(total, total + count, R{});
+  partial += first * kPair;
   for (int64_t block = 0; block < cut.blocks; ++block, partial += stride) {
-    if (direct) {
-      for (int64_t c = 0; c < channels * kPair; ++c) total[c] += partial[c];
-      continue;
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-      std::array<R, kPair> sum{};
-      for (int64_t f = 0; f < cut.fold; ++f) sum[f % kPair] += partial[c * cut.fold + f];
-      for (int k = 0; k < kPair; ++k) total[c * kPair + k] += sum[k];
-    }
+#pragma omp simd
+    for (int64_t c = 0; c < count; ++c) total[c] += partial[c];
   }
 }
 

@@ -34,23 +34,15 @@ Result<Addition> Plan(PlanContext& ctx) {
     return ctx.Error(bias, "needs one element for each channel of value, [", box.channels, "], found ", ctx.shape(bias));
   }
   ctx.set(output, ctx.shape(value));
-  const Addition addition{Dispatch(ctx.dtype(value), kBiasTypes, [&]<class T>() { return CutOf<T>(box); })};
-  if (addition.cut.fold > 1) ctx.set_scratch(addition.cut.width * static_cast<int64_t>(sizeof(double)));
-  return addition;
+  return Addition{Dispatch(ctx.dtype(value), kBiasTypes, [&]<class T>() { return CutOf<T>(box); })};
 }
 
-/// The bias of each position of a row; `pair` numbers make up a channel's.
-template <class T>
-const T* SpreadBias(const kernels::ChannelCut& cut, const T* from, int64_t pair, T* to) {
-  for (int64_t i = 0; i < cut.width; ++i) to[i] = from[i / cut.fold * pair + i % pair];
-  return to;
-}
-
-template <class T>
+/// One pass: the value is read and the output written. kPair: the numbers that make up a channel's bias.
+template <int kPair, class T>
 void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, const T* b, T* to) {
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
   const bool streams = to != x && cut.box.count() * static_cast<int64_t>(sizeof(T)) >= kernels::kStreamBytes;
-  const kernels::Sweep<T, T, 1, 1, 0, decltype(add)> sweep{{x}, {b}, {}, to, streams};
+  const kernels::Sweep<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
   ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) sweep.Run(cut, task);
   });
@@ -75,12 +67,11 @@ constexpr auto Run = []<class T>(const Addition& addition, RunContext& ctx) {
     if (cut.runs) return AddToComplexRuns<T>(cut, ctx);
     using Part = typename T::value_type;
     const Part *x = reinterpret_cast<const Part*>(ctx.in<T>(value).data()), *b = reinterpret_cast<const Part*>(ctx.in<T>(bias).data());
-    if (cut.fold > 1) b = SpreadBias<Part>(cut, b, 2, ctx.scratch<Part>().data());
-    AddToRows(cut, ctx, x, b, reinterpret_cast<Part*>(ctx.out<T>(output).data()));
+    Part* const to = reinterpret_cast<Part*>(ctx.out<T>(output).data());
+    if (cut.box.inner == 1) return AddToRows<1>(cut, ctx, x, b, to);
+    AddToRows<2>(cut, ctx, x, b, to);
   } else {
-    const T* b = ctx.in<T>(bias).data();
-    if (!cut.runs && cut.fold > 1) b = SpreadBias<T>(cut, b, 1, ctx.scratch<T>().data());
-    AddToRows(cut, ctx, ctx.in<T>(value).data(), b, ctx.out<T>(output).data());
+    AddToRows<1>(cut, ctx, ctx.in<T>(value).data(), ctx.in<T>(bias).data(), ctx.out<T>(output).data());
   }
 };
 

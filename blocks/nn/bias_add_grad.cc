@@ -39,7 +39,7 @@ Sums CutSums(kernels::ChannelBox box) {
   constexpr int kPair = PartOf<T>::kPair;
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
   Sums sums{kernels::CutChannels(box, kernels::kLanes<A>, kTaskElements), 0};
-  const int64_t partials = sums.cut.partials() * (sums.cut.runs ? kPair : 1);
+  const int64_t partials = sums.cut.partials() * kPair;
   sums.total_offset = (partials * static_cast<int64_t>(sizeof(A)) + 63) / 64 * 64;
   return sums;
 }
@@ -61,14 +61,18 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   auto* total = reinterpret_cast<Total<A>*>(ctx.scratch<std::byte>().data() + sums.total_offset);
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
-  ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) sweep.Run(cut, task);
-  });
-  const int64_t grain = std::max<int64_t>(1, 2 * kTaskElements / std::max<int64_t>(1, cut.blocks * cut.fold));
-  ctx.workers().For(channels, grain, [&](int64_t first, int64_t end) {
+  const auto finish = [&](int64_t first, int64_t end) {
     kernels::AddBlocks<kPair>(cut, partial, first, end, total + first * kPair);
     for (int64_t c = first * kPair; c < end * kPair; ++c) to[c] = kernels::FromLaneElement<T>(total[c]);
+  };
+  ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      sweep.Run(cut, task);
+      if (cut.blocks == 1) finish(task * cut.tile, std::min(channels, (task + 1) * cut.tile));
+    }
   });
+  if (cut.blocks == 1) return;
+  ctx.workers().For(channels, std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, cut.blocks)), finish);
 }
 
 constexpr auto Run = []<class T>(const Sums& sums, RunContext& ctx) {

@@ -32,7 +32,7 @@ constexpr Attr<Layout> data_format_3{"data_format", "NHWC", "where the channel i
 constexpr Attr<bool> is_training{"is_training", "true", "true: normalise by the batch's own mean and variance; false: by the inputs"};
 
 struct Norm : NormCut {
-  NormScratch scratch;  // block mean, distance, square; by position mean, gain, offset
+  NormScratch scratch;  // statistics of blocks; the gain of each channel
   float epsilon, factor;
   bool training, stream;
 };
@@ -62,7 +62,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   Norm norm{NormCut(box, element, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training, false};
   norm.stream = StreamsNorm(norm, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
-  norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 3);
+  norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
   ctx.set(P::y, shape);
   ctx.set(P::batch_mean, Shape{box.channels});
@@ -73,53 +73,59 @@ Result<Norm> Plan(PlanContext& ctx) {
   return norm;
 }
 
-/// Parameters of y = (x - mean) * gain + offset; the difference comes first, for means far greater than the spread.
-void SetParameters(const Norm& norm, RunContext& ctx, int64_t c, double mean, double variance) {
-  SetChannel(norm.cut, norm.scratch.parameter(ctx, 0), c, mean);
-  SetChannel(norm.cut, norm.scratch.parameter(ctx, 1), c, ctx.in<float>(P::scale)[c] * ReciprocalDeviation(variance, norm.epsilon));
-  SetChannel(norm.cut, norm.scratch.parameter(ctx, 2), c, ctx.in<float>(P::offset)[c]);
-}
-
-/// The statistics of channels [first, end), from those of the blocks.
+/// The statistics of channels [first, end), from those of the blocks, and their gains, scale / deviation.
 void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
   kernels::Moments moments;
   kernels::MergeBlocks(norm.cut, {norm.cut, norm.scratch.sum(ctx, 0)}, first, end, moments);
   const double count = static_cast<double>(norm.cut.box.per_channel()), bessel = count > 1 ? count / (count - 1) : 1.0,
       factor = norm.factor;
+  const auto scale = ctx.in<float>(P::scale), old_mean = ctx.in<float>(P::mean), old_variance = ctx.in<float>(P::variance);
+  const auto batch_mean = ctx.out<float>(P::batch_mean), batch_variance = ctx.out<float>(P::batch_variance),
+      kept_mean = ctx.out<float>(P::reserve_space_1), kept_variance = ctx.out<float>(P::reserve_space_2);
+  float* const gain = norm.scratch.parameter(ctx, 0);
+  double reciprocal[kernels::kMergeChannels];
+  ReciprocalDeviations(moments.variance, end - first, norm.epsilon, reciprocal);
   for (int64_t c = first; c < end; ++c) {
     double mean = moments.mean[c - first], variance = moments.variance[c - first];
-    SetParameters(norm, ctx, c, mean, variance);
-    ctx.out<float>(P::reserve_space_1)[c] = static_cast<float>(mean);
-    ctx.out<float>(P::reserve_space_2)[c] = static_cast<float>(variance);
+    gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
+    kept_mean[c] = static_cast<float>(mean);
+    kept_variance[c] = static_cast<float>(variance);
     variance *= bessel;
     if (norm.factor != 1.0f) {
-      mean = (1 - factor) * ctx.in<float>(P::mean)[c] + factor * mean;
-      variance = (1 - factor) * ctx.in<float>(P::variance)[c] + factor * variance;
+      mean = (1 - factor) * old_mean[c] + factor * mean;
+      variance = (1 - factor) * old_variance[c] + factor * variance;
     }
-    ctx.out<float>(P::batch_mean)[c] = static_cast<float>(mean);
-    ctx.out<float>(P::batch_variance)[c] = static_cast<float>(variance);
+    batch_mean[c] = static_cast<float>(mean);
+    batch_variance[c] = static_cast<float>(variance);
   }
 }
 
 void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
+  const auto scale = ctx.in<float>(P::scale), mean = ctx.in<float>(P::mean), variance = ctx.in<float>(P::variance);
+  const auto batch_mean = ctx.out<float>(P::batch_mean), batch_variance = ctx.out<float>(P::batch_variance),
+      kept_mean = ctx.out<float>(P::reserve_space_1), kept_variance = ctx.out<float>(P::reserve_space_2);
+  float* const gain = norm.scratch.parameter(ctx, 0);
   const bool empty = norm.cut.box.outer == 0;
+  double reciprocal[kernels::kMergeChannels];
+  ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
   for (int64_t c = first; c < end; ++c) {
-    const float mean = ctx.in<float>(P::mean)[c], variance = ctx.in<float>(P::variance)[c];
-    SetParameters(norm, ctx, c, mean, variance);
-    ctx.out<float>(P::reserve_space_1)[c] = ctx.out<float>(P::reserve_space_2)[c] = 0;
-    ctx.out<float>(P::batch_mean)[c] = empty ? std::numeric_limits<float>::quiet_NaN() : mean;
-    ctx.out<float>(P::batch_variance)[c] = empty ? std::numeric_limits<float>::quiet_NaN() : variance;
+    gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
+    kept_mean[c] = kept_variance[c] = 0;
+    batch_mean[c] = empty ? std::numeric_limits<float>::quiet_NaN() : mean[c];
+    batch_variance[c] = empty ? std::numeric_limits<float>::quiet_NaN() : variance[c];
   }
 }
 
-/// Training reads x twice, the second time from the cache where it is done in groups, and writes y once; inference reads it once.
+/// Training reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x;
+/// inference reads x once: 2 times.
 template <class T, int kVersion>
 void Normalize(const Norm& norm, RunContext& ctx) {
   const T* x = ctx.in<T>(P::x).data();
+  // The difference comes first, for means far greater than the spread.
   auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
-  float* const p[] = {norm.scratch.parameter(ctx, 0), norm.scratch.parameter(ctx, 1), norm.scratch.parameter(ctx, 2)};
+  const float* const mean = norm.training ? ctx.out<float>(P::reserve_space_1).data() : ctx.in<float>(P::mean).data();
   const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
-      {x}, {p[0], p[1], p[2]}, {}, ctx.out<T>(P::y).data(), norm.stream};
+      {x}, {mean, norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()}, {}, ctx.out<T>(P::y).data(), norm.stream};
   const auto output = [&](int64_t task) { sweep.Run(norm.cut, task); };
   if (norm.training) {
     const kernels::BlockStatistics blocks(norm.cut, norm.scratch.sum(ctx, 0));
@@ -127,7 +133,7 @@ void Normalize(const Norm& norm, RunContext& ctx) {
         ctx, norm, [&](int64_t task) { kernels::MeasureTask(norm.cut, task, x, blocks); },
         [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); }, output);
   } else {
-    ForChannels(ctx, norm.cut, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
+    ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
     ForTasks(ctx, norm.cut, false, output);
   }
   if constexpr (kVersion == 3) ctx.out<float>(P::reserve_space_3)[0] = 0;

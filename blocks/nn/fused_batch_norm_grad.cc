@@ -28,10 +28,13 @@ constexpr Attr<bool> is_training{"is_training", "true",
     "true: mean and variance are the batch's and depend on x; false: they are constants"};
 
 struct NormGrad : NormCut {
-  NormScratch scratch;  // block sums of g and g (x - mean); by position: see the parameters of the sweeps
+  NormScratch scratch;  // block sums of g and g (x - mean); of each channel: see Factor
   float epsilon;
   bool training, stream;
 };
+
+/// By channel: scale / deviation, the mean of g, and the slope of the part of the output that follows x.
+enum Factor { kGain, kMeanG, kSlope, kFactors };
 
 Result<NormGrad> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(P::y_backprop);
@@ -49,7 +52,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   NormGrad grad{NormCut(box, 2 * element, ctx.attr(is_training)), {}, ctx.attr(epsilon), ctx.attr(is_training), false};
   grad.stream = StreamsNorm(grad, element);
-  grad.scratch = NormScratch(grad.cut, 2, 4);
+  grad.scratch = NormScratch(grad.cut, 2, kFactors);
   ctx.set_scratch(grad.scratch.bytes());
   ctx.set(P::x_backprop, shape);
   ctx.set(P::scale_backprop, Shape{box.channels});
@@ -59,31 +62,33 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   return grad;
 }
 
-/// Parameter 0 is the mean, 1 the factor of the output, scale / deviation.
+/// The factor of the output, scale / deviation, of channels [first, end).
 void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
-  for (int64_t c = first; c < end; ++c) {
-    SetChannel(grad.cut, grad.scratch.parameter(ctx, 0), c, ctx.in<float>(P::reserve_space_1)[c]);
-    SetChannel(grad.cut, grad.scratch.parameter(ctx, 1), c,
-               ctx.in<float>(P::scale)[c] * ReciprocalDeviation(ctx.in<float>(P::reserve_space_2)[c], grad.epsilon));
-  }
+  const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::reserve_space_2);
+  float* const gain = grad.scratch.parameter(ctx, kGain);
+  double reciprocal[kernels::kMergeChannels];
+  ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocal);
+  for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
 }
 
-/// From the sums of the blocks: the gradients of scale and offset, and for training parameter 2, the mean of g, and 3, the slope of the
-/// part of the output that follows x.
+/// From the sums of the blocks: the gradients of scale and offset, and what the output of training takes.
 void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
   const kernels::ChannelCut& cut = grad.cut;
-  double sum[kernels::kMergeChannels], product[kernels::kMergeChannels];
+  double sum[kernels::kMergeChannels], product[kernels::kMergeChannels], reciprocals[kernels::kMergeChannels];
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 0), first, end, sum);
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 1), first, end, product);
   const bool empty = cut.box.outer == 0;
   const double count = static_cast<double>(cut.box.per_channel());
+  const auto variance = ctx.in<float>(P::reserve_space_2);
+  const auto scale_backprop = ctx.out<float>(P::scale_backprop), offset_backprop = ctx.out<float>(P::offset_backprop);
+  float *const mean_g = grad.scratch.parameter(ctx, kMeanG), *const slope = grad.scratch.parameter(ctx, kSlope);
+  ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocals);
   for (int64_t c = first; c < end; ++c) {
-    const double reciprocal = ReciprocalDeviation(ctx.in<float>(P::reserve_space_2)[c], grad.epsilon);
-    ctx.out<float>(P::offset_backprop)[c] = static_cast<float>(sum[c - first]);
-    ctx.out<float>(P::scale_backprop)[c] = empty ? 0.0f : static_cast<float>(product[c - first] * reciprocal);
-    if (!grad.training) continue;
-    SetChannel(cut, grad.scratch.parameter(ctx, 2), c, sum[c - first] / count);
-    SetChannel(cut, grad.scratch.parameter(ctx, 3), c, product[c - first] / count * reciprocal * reciprocal);
+    const double reciprocal = reciprocals[c - first];
+    offset_backprop[c] = static_cast<float>(sum[c - first]);
+    scale_backprop[c] = empty ? 0.0f : static_cast<float>(product[c - first] * reciprocal);
+    mean_g[c] = static_cast<float>(sum[c - first] / count);
+    slope[c] = static_cast<float>(product[c - first] / count * reciprocal * reciprocal);
   }
 }
 
@@ -92,19 +97,26 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
 template <class T>
 void Train(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
-  float* const p[] = {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1), grad.scratch.parameter(ctx, 2),
-      grad.scratch.parameter(ctx, 3)};
+  const float* const mean = ctx.in<float>(P::reserve_space_1).data();
+  const NormScratch& scratch = grad.scratch;
   auto add = [](const auto& v, const auto& q, auto& sum) {
     sum[0] += v[0];
     sum[1] += v[0] * (v[1] - q[0]);
   };
-  const kernels::Sweep<T, float, 2, 1, 2, decltype(add)> sums{{g, x}, {p[0]}, {grad.scratch.sum(ctx, 0), grad.scratch.sum(ctx, 1)}};
+  const kernels::Sweep<T, float, 2, 1, 2, decltype(add)> sums{{g, x}, {mean}, {scratch.sum(ctx, 0), scratch.sum(ctx, 1)}};
   auto map = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
-  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{{g, x}, {p[0], p[1], p[2], p[3]}, {}, ctx.out<T>(P::x_backprop).data(),
+  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{
+      {g, x},
+      {mean, scratch.parameter(ctx, kGain), scratch.parameter(ctx, kMeanG), scratch.parameter(ctx, kSlope)},
+      {},
+      ctx.out<T>(P::x_backprop).data(),
       grad.stream};
+  const auto finish = [&](int64_t first, int64_t end) {
+    PrepareChannels(grad, ctx, first, end);
+    FinishChannels(grad, ctx, first, end);
+  };
   TwoPasses(
-      ctx, grad, [&](int64_t task) { sums.Run(grad.cut, task); },
-      [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); }, [&](int64_t task) { output.Run(grad.cut, task); });
+      ctx, grad, [&](int64_t task) { sums.Run(grad.cut, task); }, finish, [&](int64_t task) { output.Run(grad.cut, task); });
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
@@ -116,17 +128,20 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
     sum[1] += v[0] * (v[1] - q[0]);
     return v[0] * q[1];
   };
-  const kernels::Sweep<T, float, 2, 2, 2, decltype(add_and_map)> sweep{{g, x},
-                                                                       {grad.scratch.parameter(ctx, 0), grad.scratch.parameter(ctx, 1)},
-                                                                       {grad.scratch.sum(ctx, 0), grad.scratch.sum(ctx, 1)},
-                                                                       ctx.out<T>(P::x_backprop).data(),
-                                                                       grad.stream};
+  const NormScratch& scratch = grad.scratch;
+  const kernels::Sweep<T, float, 2, 2, 2, decltype(add_and_map)> sweep{
+      {g, x},
+      {ctx.in<float>(P::reserve_space_1).data(), scratch.parameter(ctx, kGain)},
+      {scratch.sum(ctx, 0), scratch.sum(ctx, 1)},
+      ctx.out<T>(P::x_backprop).data(),
+      grad.stream};
+  const kernels::ChannelBox& box = grad.cut.box;
+  ForChannels(ctx, box.channels, 0, [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); });
   ForTasks(ctx, grad.cut, false, [&](int64_t task) { sweep.Run(grad.cut, task); });
-  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
+  ForChannels(ctx, box.channels, grad.cut.blocks, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
 }
 
 constexpr auto Run = []<class T>(const NormGrad& grad, RunContext& ctx) {
-  ForChannels(ctx, grad.cut, [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); });
   if (grad.training) Train<T>(grad, ctx);
   else Infer<T>(grad, ctx);
 };

@@ -76,13 +76,19 @@ class Work {
 
  private:
   float* parameter(int i) const { return plan_.scratch.parameter(ctx_, i); }
-  void Set(int i, int64_t c, double value) const { SetChannel(cut_, parameter(i), c, value); }
-  double Get(int i, int64_t c) const { return parameter(i)[cut_.runs ? c : c * cut_.fold]; }
+  void Set(int i, int64_t c, double value) const { parameter(i)[c] = static_cast<float>(value); }
+  double Get(int i, int64_t c) const { return parameter(i)[c]; }
+  template <class S>
+  void SetReciprocals(const S* variances, int64_t first, int64_t end) const {
+    double reciprocal[kernels::kMergeChannels];
+    ReciprocalDeviations(variances, end - first, plan_.epsilon, reciprocal);
+    for (int64_t c = first; c < end; ++c) Set(kReciprocal, c, reciprocal[c - first]);
+  }
   double count() const { return static_cast<double>(cut_.box.per_channel()); }
 
   template <class Body>
   void EachChannel(Body&& body, int sum) const {
-    ForChannels(ctx_, cut_, [&](int64_t first, int64_t end) {
+    ForChannels(ctx_, cut_.box.channels, cut_.blocks, [&](int64_t first, int64_t end) {
       double total[kernels::kMergeChannels];
       kernels::AddBlocks(cut_, plan_.scratch.sum(ctx_, sum), first, end, total);
       for (int64_t c = first; c < end; ++c) body(c, total[c - first]);
@@ -96,20 +102,18 @@ class Work {
   void MeasureX() {
     const kernels::BlockStatistics blocks(cut_, plan_.scratch.sum(ctx_, 0));
     ForTasks(ctx_, cut_, false, [&](int64_t task) { kernels::MeasureTask(cut_, task, x_, blocks); });
-    ForChannels(ctx_, cut_, [&](int64_t first, int64_t end) {
+    ForChannels(ctx_, cut_.box.channels, cut_.blocks, [&](int64_t first, int64_t end) {
       kernels::Moments moments;
       kernels::MergeBlocks(cut_, blocks, first, end, moments);
-      for (int64_t c = first; c < end; ++c) {
-        Set(kMean, c, moments.mean[c - first]);
-        Set(kReciprocal, c, ReciprocalDeviation(moments.variance[c - first], plan_.epsilon));
-      }
+      SetReciprocals(moments.variance, first, end);
+      for (int64_t c = first; c < end; ++c) Set(kMean, c, moments.mean[c - first]);
     });
   }
   void UseInputs() {
-    for (int64_t c = 0; c < cut_.box.channels; ++c) {
-      Set(kMean, c, ctx_.in<float>(mean)[c]);
-      Set(kReciprocal, c, ReciprocalDeviation(ctx_.in<float>(variance)[c], plan_.epsilon));
-    }
+    InMerges(0, cut_.box.channels, [&](int64_t first, int64_t end) {
+      SetReciprocals(&ctx_.in<float>(variance)[first], first, end);
+      for (int64_t c = first; c < end; ++c) Set(kMean, c, ctx_.in<float>(mean)[c]);
+    });
   }
   /// Means of G and g, sums of G c and g c.
   void SumProducts() {

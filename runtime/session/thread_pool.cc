@@ -1,5 +1,6 @@
 #include "runtime/session/thread_pool.h"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -38,42 +39,70 @@ namespace {
 /// ever.
 thread_local bool in_task = false;
 
+/// Neighbouring tasks, which one thread begins with: what it has in its cache from one loop or run to the next stays useful.
+struct alignas(64) Range {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+constexpr int kMostRanges = 64;
+
 /// Shared by the threads of one loop. Helpers may come late, when the caller has long gone: a loop is used again when the last of them has
 /// left, and what belongs to the caller is touched only by those that came in time.
 struct Loop {
   std::optional<FunctionRef<void(int64_t)>> task;
   std::optional<FunctionRef<bool()>> cancelled;
-  int64_t count = 0;
-  std::atomic<int64_t> next{0};
+  std::unique_ptr<Range[]> ranges;
+  int range_count = 0;
   std::atomic<int> inside{0};  // helpers that may be at work
   std::atomic<int> holders{0};  // the caller, and helpers that have not left yet
   std::mutex mutex;
   std::exception_ptr error;
 
-  void Work() {
+  explicit Loop(int threads) : ranges(new Range[static_cast<size_t>(std::min(threads, kMostRanges))]) {}
+
+  /// One range for each of so many threads.
+  void Share(int64_t count, int threads) {
+    range_count = std::min(threads, kMostRanges);
+    for (int i = 0; i < range_count; ++i) {
+      ranges[i].next.store(count * i / range_count);
+      ranges[i].end = count * (i + 1) / range_count;
+    }
+  }
+  void Stop() {
+    for (int i = 0; i < range_count; ++i) ranges[i].next.store(ranges[i].end);
+  }
+
+  /// The tasks of thread `self`'s own range, then what others have left in theirs.
+  void WorkThrough(int self) {
+    for (int i = 0; i < range_count; ++i) {
+      Range& range = ranges[(self + i) % range_count];
+      for (int64_t at = range.next.fetch_add(1); at < range.end; at = range.next.fetch_add(1)) {
+        if ((*cancelled)()) return;
+        (*task)(at);
+      }
+    }
+  }
+  void Work(int self) {
     FlushDenormals flush;
     bool outer = std::exchange(in_task, true);
     try {
-      for (int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
-        if ((*cancelled)()) break;
-        (*task)(i);
-      }
+      WorkThrough(self);
     } catch (...) {
       std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
-      next.store(count);
+      Stop();
     }
     in_task = outer;
   }
 
   // A helper that enters after Close has no work left; one that entered before is waited for.
-  void Help() {
+  void Help(int self) {
     inside.fetch_add(1);
-    Work();
+    Work(self);
     inside.fetch_sub(1);
   }
   void Close() {
-    next.store(count);
+    Stop();
     for (int spins = 0; inside.load() > 0; ++spins) {
       if (spins > 2000) std::this_thread::yield();
     }
@@ -84,12 +113,12 @@ struct Loop {
 
 struct ThreadPool::Impl {
   // Loops for helpers that the machine keeps waiting: a run then takes no memory for another.
-  explicit Impl(int threads) : pool(threads) {
+  explicit Impl(int helpers) : threads(helpers + 1), pool(helpers) {
     constexpr size_t kReady = 256;
     loops.reserve(kReady);
     free.reserve(kReady);
     for (size_t i = 0; i < kReady; ++i) {
-      loops.push_back(std::make_unique<Loop>());
+      loops.push_back(std::make_unique<Loop>(threads));
       free.push_back(loops.back().get());
     }
   }
@@ -97,6 +126,7 @@ struct ThreadPool::Impl {
   Loop* TakeLoop();
   void Leave(Loop* loop);
 
+  const int threads;
   std::mutex mutex;
   std::vector<std::unique_ptr<Loop>> loops;  // all there are
   std::vector<Loop*> free;
@@ -107,7 +137,7 @@ Loop* ThreadPool::Impl::TakeLoop() {
   std::lock_guard lock(mutex);
   if (free.empty()) {
     free.reserve(loops.size() + 1);  // so that Leave cannot fail
-    loops.push_back(std::make_unique<Loop>());
+    loops.push_back(std::make_unique<Loop>(threads));
     return loops.back().get();
   }
   Loop* loop = free.back();
@@ -133,22 +163,21 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
   Loop* loop = impl_->TakeLoop();
   loop->task = task;
   loop->cancelled = cancelled;
-  loop->count = count;
+  loop->Share(count, helpers + 1);
   loop->error = nullptr;
-  loop->next.store(0);
   loop->holders.store(1);
   try {
     for (int i = 0; i < helpers; ++i) {
       loop->holders.fetch_add(1);
-      impl_->pool.Schedule([impl = impl_.get(), loop] {
-        loop->Help();
+      impl_->pool.Schedule([impl = impl_.get(), loop, self = i + 1] {
+        loop->Help(self);
         impl->Leave(loop);
       });
     }
   } catch (const std::bad_alloc&) {
     impl_->Leave(loop);  // for the helper that will not come; those that do are enough
   }
-  loop->Work();
+  loop->Work(0);
   loop->Close();
   std::exception_ptr error = loop->error;
   impl_->Leave(loop);
