@@ -16,6 +16,7 @@ EDIT_APPLY, EDIT_STRICT = range(2)
 BREAK_BEFORE, BREAK_NOT_FINITE, BREAK_CONDITION = range(3)
 CANCELLED = 9
 SEVERITIES = ("error", "warning", "note")
+PHASES = ("", "load", "connect", "compile", "run")
 STATES = ("idle", "running", "paused")
 PAUSE_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
 EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap")
@@ -40,7 +41,8 @@ class Sized(ctypes.Structure):
 
 class DiagnosticStruct(Sized):
     _fields_ = [("size", c_uint32), ("severity", c_int32), ("code", c_int32), ("reserved", c_uint32), ("message", c_char_p),
-                ("hint", c_char_p), ("page", c_char_p), ("pointer", c_char_p), ("block", c_char_p), ("port", c_char_p)]
+                ("hint", c_char_p), ("page", c_char_p), ("pointer", c_char_p), ("block", c_char_p), ("port", c_char_p), ("phase", c_int32),
+                ("causes", c_uint32), ("needed", c_char_p), ("found", c_char_p)]
 
 
 class RuntimeOptions(Sized):
@@ -78,7 +80,7 @@ class RunOptions(Sized):
 
 class SessionInfo(Sized):
     _fields_ = [("size", c_uint32), ("state", c_int32), ("pause_reason", c_int32), ("mode", c_int32), ("last_status", c_int32),
-                ("reserved", c_int32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64)]
+                ("reserved", c_int32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
 
 
 class ViewInfo(Sized):
@@ -90,11 +92,13 @@ class Event(Sized):
     _fields_ = [("size", c_uint32), ("kind", c_int32), ("seq", c_uint64), ("source", c_uint64), ("t_ns", c_int64), ("run", c_uint64),
                 ("merged", c_uint64), ("fraction", c_double), ("progress", c_int32), ("state", c_int32), ("pause_reason", c_int32),
                 ("code", c_int32), ("page", c_char_p), ("session", c_char_p), ("block", c_char_p), ("port", c_char_p),
-                ("pointer", c_char_p), ("text", c_char_p), ("hint", c_char_p), ("dropped", c_uint64 * (len(EVENT_KINDS) + 1))]
+                ("pointer", c_char_p), ("text", c_char_p), ("hint", c_char_p), ("dropped", c_uint64 * (len(EVENT_KINDS) + 1)),
+                ("start", c_uint64), ("phase", c_int32), ("severity", c_int32), ("needed", c_char_p), ("found", c_char_p),
+                ("causes", c_char_p)]
 
 
 class EventsOptions(Sized):
-    _fields_ = [("size", c_uint32), ("most_events", c_uint32), ("most_bytes", c_size_t)]
+    _fields_ = [("size", c_uint32), ("most_events", c_uint32), ("most_bytes", c_size_t), ("most_history", c_uint64)]
 
 
 class SubscriptionOptions(Sized):
@@ -148,6 +152,7 @@ FAILING = {
     "weft_runtime_open": (POINTER(RuntimeOptions), OUT),
     "weft_runtime_get_info": (HANDLE, POINTER(RuntimeInfo)),
     "weft_blocks_json": (HANDLE, OUT),
+    "weft_blocks_hash": (HANDLE, OUT),
     "weft_block_json": (HANDLE, TEXT, OUT),
     "weft_page_load": (HANDLE, c_char_p, c_size_t, POINTER(PageOptions), OUT),
     "weft_page_load_file": (HANDLE, TEXT, POINTER(PageOptions), OUT),
@@ -166,6 +171,7 @@ FAILING = {
     "weft_session_resume": (HANDLE, c_int32),
     "weft_session_stop": (HANDLE,),
     "weft_session_cancel": (HANDLE,),
+    "weft_session_cancel_start": (HANDLE, c_uint64),
     "weft_session_get_info": (HANDLE, POINTER(SessionInfo)),
     "weft_session_paused_at": (HANDLE, OUT),
     "weft_session_view": (HANDLE, TEXT, OUT),
@@ -181,6 +187,7 @@ FAILING = {
     "weft_events_add": (HANDLE, HANDLE, c_uint32, c_uint64),
     "weft_events_remove": (HANDLE, HANDLE),
     "weft_events_poll": (HANDLE, POINTER(Event), c_size_t, POINTER(c_size_t)),
+    "weft_events_replay": (HANDLE, c_uint64, POINTER(Event), c_size_t, POINTER(c_size_t), POINTER(c_uint64)),
     "weft_events_wait": (HANDLE, c_int64, POINTER(c_int32)),
     "weft_events_interrupt": (HANDLE,),
     "weft_events_fd": (HANDLE, POINTER(c_int32)),
@@ -194,6 +201,7 @@ FAILING = {
     "weft_session_lease": (HANDLE, c_int64),
     "weft_session_heartbeat": (HANDLE,),
     "weft_session_look": (HANDLE, TEXT, OUT),
+    "weft_session_override": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
     "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
 }
@@ -202,6 +210,7 @@ PLAIN = {
     "weft_abi_version": (c_uint32,),
     "weft_version": (c_char_p,),
     "weft_status_name": (c_char_p, c_int32),
+    "weft_codes_json": (c_char_p,),
     "weft_strings_count": (c_int32, HANDLE, POINTER(c_size_t)),
     "weft_strings_get": (c_int32, HANDLE, c_size_t, POINTER(c_void_p), POINTER(c_size_t)),
     "weft_strings_release": (c_int32, HANDLE),
@@ -254,12 +263,22 @@ def text(value: bytes | None) -> str:
 
 def diagnostics(handle: c_void_p) -> list[Diagnostic]:
     """The findings of a list, which is released."""
-    count, found, one = c_size_t(), [], DiagnosticStruct()
+    count, found, one, index = c_size_t(), [], DiagnosticStruct(), 0
+
+    def take(causes: tuple[Diagnostic, ...] = ()) -> Diagnostic:
+        return Diagnostic(name_of(SEVERITIES, one.severity), text(lib.weft_status_name(one.code)), text(one.message), text(one.hint),
+                          text(one.page), text(one.pointer), text(one.block), text(one.port), name_of(PHASES, one.phase), text(one.needed),
+                          text(one.found), causes)
+
     lib.weft_diagnostics_count(handle, byref(count))
-    for index in range(count.value):
+    while index < count.value:
         lib.weft_diagnostics_get(handle, index, byref(one))
-        found.append(Diagnostic(SEVERITIES[one.severity] if 0 <= one.severity < 3 else "note", text(lib.weft_status_name(one.code)),
-                                text(one.message), text(one.hint), text(one.page), text(one.pointer), text(one.block), text(one.port)))
+        causes, first, index = [], index, index + 1 + one.causes
+        for cause in range(first + 1, min(index, count.value)):
+            lib.weft_diagnostics_get(handle, cause, byref(one))
+            causes.append(take())
+        lib.weft_diagnostics_get(handle, first, byref(one))
+        found.append(take(tuple(causes)))
     lib.weft_diagnostics_release(handle)
     return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from .values import View
+from .values import View, to_array, to_buffer
 
 if TYPE_CHECKING:
     from .session import Session
@@ -98,6 +98,15 @@ class Debugging:
     def look(self, name: str) -> np.ndarray:
         """While the session is paused within a run: a copy of a value as that run has computed it so far."""
         return View(_native.make("weft_session_look", self._handle, _native.encode(name))).numpy()
+
+    def override(self, name: str, value: Any, dtype: str | None = None) -> None:
+        """While the session is paused within a run: replaces a value that it has computed, for the blocks that come after in this run.
+
+        To replace a value in every run: `feed`. `dtype`: for types that numpy lacks.
+        """
+        buffer, kept = to_buffer(*to_array(value, dtype))
+        _native.call("weft_session_override", self._handle, _native.encode(name), byref(buffer))
+        del kept
 
 
 __all__ = ["Breakpoint", "Debugging"]

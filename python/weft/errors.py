@@ -17,6 +17,10 @@ class Diagnostic:
     pointer: str = ""  # JSON pointer into the page
     block: str = ""
     port: str = ""
+    phase: str = ""  # what the engine was at: "load", "connect", "compile", "run"; empty for what is no work on a page
+    needed: str = ""  # what the port takes, as types and shapes: "DT_FLOAT [2,3]"
+    found: str = ""  # what it was given
+    causes: tuple[Diagnostic, ...] = ()  # what it came from, the nearest first
 
     def __str__(self) -> str:
         place = ".".join(part for part in (self.block, self.port) if part)
@@ -42,6 +46,10 @@ class Error(Exception):
         self.pointer: str = first.pointer
         self.block: str = first.block
         self.port: str = first.port
+        self.phase: str = first.phase
+        self.needed: str = first.needed
+        self.found: str = first.found
+        self.causes: tuple[Diagnostic, ...] = first.causes
 
     def __reduce__(self):
         return type(self), (self.diagnostics,)

@@ -6,7 +6,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from ctypes import byref, c_int32, c_size_t, sizeof
+from ctypes import byref, c_int32, c_size_t, c_uint64, sizeof
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -41,6 +41,11 @@ class Event:
     text: str = ""  # errors: the message; prints: the text; state: what a breakpoint says
     hint: str = ""
     dropped: dict[str, int] = dataclasses.field(default_factory=dict)  # gaps: how many, by kind
+    start: int = 0  # of which run or start: see SessionInfo; 0 of values and gaps
+    phase: str = ""  # errors: "load", "connect", "compile", "run"
+    needed: str = ""  # errors: what the port takes
+    found: str = ""  # errors: what it was given
+    causes: str = ""  # errors: what it came from, a line each
 
 
 def event_of(raw: _native.Event, source: Session | None) -> Event:
@@ -52,7 +57,8 @@ def event_of(raw: _native.Event, source: Session | None) -> Event:
                  _native.name_of(_native.STATES, raw.state) if is_state else "",
                  _native.name_of(_native.PAUSE_REASONS, raw.pause_reason) if is_state else "",
                  text(_native.lib.weft_status_name(raw.code)) if raw.code else "",
-                 text(raw.page), text(raw.session), text(raw.block), text(raw.port), text(raw.pointer), text(raw.text), text(raw.hint), dropped)
+                 text(raw.page), text(raw.session), text(raw.block), text(raw.port), text(raw.pointer), text(raw.text), text(raw.hint), dropped,
+                 raw.start, _native.name_of(_native.PHASES, raw.phase), text(raw.needed), text(raw.found), text(raw.causes))
 
 
 def bits_of(kinds: tuple[str, ...]) -> int:
@@ -80,8 +86,8 @@ class Events:
     `events.fileno()` is readable while there may be events: for select, and for asyncio's add_reader.
     """
 
-    def __init__(self, most_events: int = 0, most_bytes: int = 0):
-        options = _native.EventsOptions(most_events=most_events, most_bytes=most_bytes)
+    def __init__(self, most_events: int = 0, most_bytes: int = 0, most_history: int = 0):
+        options = _native.EventsOptions(most_events=most_events, most_bytes=most_bytes, most_history=most_history)
         self._handle = _native.make("weft_events_open", byref(options))
         self._sources: dict[int, weakref.ref[Session]] = {}
         self._interrupted = threading.Event()
@@ -108,6 +114,16 @@ class Events:
         with self._lock:
             _native.call("weft_events_poll", self._handle, raw, most, byref(count))
             return [event_of(one, self._source(one.source)) for one in raw[: count.value]]
+
+    def replay(self, from_seq: int = 1, most: int = _MOST_POLLED) -> tuple[list[Event], int]:
+        """Events that were polled already, from a number on, once more; and how many from there on up to the first of them are lost."""
+        if most < 1:
+            raise ValueError(f"needs to take 1 event or more, not {most}")
+        raw, count, missed = (_native.Event * most)(), c_size_t(), c_uint64()
+        raw[0].size = sizeof(_native.Event)
+        with self._lock:
+            _native.call("weft_events_replay", self._handle, from_seq, raw, most, byref(count), byref(missed))
+            return [event_of(one, self._source(one.source)) for one in raw[: count.value]], missed.value
 
     def _source(self, number: int) -> Session | None:
         session = self._sources.get(number)

@@ -60,6 +60,10 @@ class Runtime:
         """All blocks with their ports, attributes and help, sorted by name."""
         return json.loads(_native.strings("weft_blocks_json", self._handle)[0])
 
+    def blocks_hash(self) -> str:
+        """Another where `blocks` gives something else: for who keeps that."""
+        return _native.strings("weft_blocks_hash", self._handle)[0]
+
     def block(self, name: str) -> dict[str, Any]:
         """One block, by its name or an alias."""
         return json.loads(_native.strings("weft_block_json", self._handle, _native.encode(name))[0])

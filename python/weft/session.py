@@ -32,6 +32,7 @@ class SessionInfo:
     runs: int  # that succeeded
     steps_left: int  # of the run that goes on; -1: until stopped
     seconds: float  # since the run or start that goes on began; where idle, what the last one took
+    start: int  # the number of the run or start that goes on, or was the last; for `cancel`
 
 
 # Arrays that the engine reads or writes, by the number given to it as `user`: kept until it gives them back, on any of its threads.
@@ -166,16 +167,19 @@ class Session(Watching, Debugging):
         """Ends running after the run that goes on."""
         _native.call("weft_session_stop", self._handle)
 
-    def cancel(self) -> None:
-        """Ends the run that goes on, also inside a long block. From any thread."""
-        _native.call("weft_session_cancel", self._handle)
+    def cancel(self, start: int | None = None) -> None:
+        """Ends the run that goes on, also inside a long block. From any thread. `start`: only where it is this one (`info.start`)."""
+        if start is None:
+            _native.call("weft_session_cancel", self._handle)
+        else:
+            _native.call("weft_session_cancel_start", self._handle, start)
 
     @property
     def info(self) -> SessionInfo:
         info = _native.SessionInfo()
         _native.call("weft_session_get_info", self._handle, byref(info))
         return SessionInfo(_native.name_of(_native.STATES, info.state), _native.name_of(_native.PAUSE_REASONS, info.pause_reason), info.runs,
-                           info.steps_left, info.elapsed_ns / 1e9)
+                           info.steps_left, info.elapsed_ns / 1e9, info.start)
 
     @property
     def paused_at(self) -> tuple[str, str]:

@@ -29,6 +29,24 @@ class BreakpointsTest(unittest.TestCase):
         self.assertEqual(session.wait(), "idle")
         self.assertEqual(session.info.runs, 2)
 
+    def test_a_value_is_replaced(self):
+        session = weft.load(doubling()).session()
+        session.start(2, until="double")
+        session.wait()
+        with self.assertRaises(weft.Error) as caught:
+            session.override("x.output", np.zeros((2, 3), np.float32))
+        self.assertEqual(caught.exception.code, "unsupported")  # a constant
+        page_ = weft.load(page(const("x", "DT_FLOAT", [2], [1, 2]), {"id": "a", "block": "Add", "inputs": {"x": "x.output", "y": "x.output"}},
+                               {"id": "b", "block": "Add", "inputs": {"x": "a.z", "y": "a.z"}}))
+        session = page_.session()
+        session.start(1, until="b")
+        session.wait()
+        session.override("a.z", np.float32([10, 20]))
+        session.resume()
+        session.wait()
+        self.assertEqual(session["b.z"].tolist(), [20, 40])
+        self.assertEqual(session.run()["b.z"].tolist(), [4, 8])
+
     def test_a_run_in_the_foreground_gives_control_back(self):
         session = weft.load(doubling()).session()
         with session.break_before("double"):

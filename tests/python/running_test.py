@@ -53,6 +53,7 @@ class RunTest(unittest.TestCase):
         with weft.Runtime() as runtime:
             self.assertGreater(len(runtime.blocks()), 400)
             self.assertEqual(runtime.block("Mul")["block"], "Multiply")
+            self.assertRegex(runtime.blocks_hash(), "^[0-9a-f]{16}$")
 
     def test_prints(self):
         told = []
@@ -80,6 +81,21 @@ class ControlTest(unittest.TestCase):
         start = time.monotonic()
         self.assertEqual(session.info.state, "idle")
         self.assertLess(time.monotonic() - start, 1)
+
+    def test_one_start_is_cancelled(self):
+        session = weft.load(counter()).session()
+        session.start()
+        first = session.info.start
+        session.stop()
+        session.wait()
+        session.start()
+        with self.assertRaises(weft.Error) as caught:
+            session.cancel(first)
+        self.assertEqual(caught.exception.code, "failed_precondition")
+        self.assertEqual(session.info.state, "running")
+        session.cancel(session.info.start)
+        with self.assertRaises(weft.CancelledError):
+            session.wait()
 
     def test_in_the_background(self):
         session = weft.load(counter()).session()
@@ -173,6 +189,7 @@ class ErrorsTest(unittest.TestCase):
         self.assertIn("did you mean", error.hint)
         self.assertEqual([found.port for found in error.diagnostics if found.severity == "error"], ["x", "y"])
         self.assertIn("double.x", str(error))
+        self.assertEqual(error.phase, "connect")
         with weft.load(wrong, keep_faulty=True) as page_:
             self.assertEqual(len(page_.diagnostics), 2)
 

@@ -100,6 +100,15 @@ class EventsTest(unittest.TestCase):
             self.assertEqual(sum(event.dropped.get("state", 0) for event in found) + sum(event.kind == "state" for event in found),
                              max(event.seq for event in found))
 
+    def test_polled_events_come_again(self):
+        session = weft.load(counter()).session()
+        with session.events("state") as events:
+            session.run(2)
+            polled = events.poll()
+            again, missed = events.replay(polled[1].seq)
+            self.assertEqual((again, missed), (polled[1:], 0))
+            self.assertEqual(events.replay(polled[-1].seq + 5), ([], 0))
+
     def test_callbacks(self):
         session = weft.load(counter()).session()
         told = []
