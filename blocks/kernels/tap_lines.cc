@@ -2,6 +2,7 @@
 
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/matmul.h"
 
 namespace weft::kernels {
@@ -21,6 +22,7 @@ constexpr int64_t kMostSegments = 64;
 constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
 constexpr int64_t kMostLanes = 16, kWantedTasks = 16;
 constexpr int64_t kLargeWeights = 256 * 1024;
+constexpr int64_t kFewColumns = 4;  // fewer than these are summed along the taps: as tiles they would leave registers idle
 
 /// Strides that are a multiple of this put few rows of a tile in the cache.
 constexpr int64_t kBadStride = 512;
@@ -134,6 +136,7 @@ struct LinePlan {
   int64_t tasks = 0, lanes = 0;
   int64_t group_columns = 0, group_tiles = 0, packed_columns = 0;  // of a group
   bool in_place = false;                                           // weights are read as they are, not packed
+  bool along = false;                                              // sums run along the taps: weights are packed column by column
   int64_t weights = 0, block = 0;
 
   int64_t inner() const { return p.inner(); }
@@ -158,10 +161,43 @@ struct LinePlan {
     parts = small ? 1 : large ? tiles : std::min(tiles, CeilDiv(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;
     lanes = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostLanes);
-    in_place = !widened && packed_columns == group_columns && p.columns <= kNearColumns;
+    const TapUnits units(p.gather, p.inner(), cut.pixel);
+    along = group_columns <= kFewColumns && units.run >= 2 * lanes_of_vector && units.count <= kMostSegments;
+    in_place = !along && !widened && packed_columns == group_columns && p.columns <= kNearColumns;
     block = widened || group_columns % lanes_of_vector != 0 ? CeilDiv(cut.lines * cut.strip * width, 32) * 32 : 0;
   }
 };
+
+/// to[j * to_step] = the sum over all units of source * weights, for kPositions positions that lie `step` apart. `starts`: what each unit
+/// of the first position reads; null outside the picture. Weights are read once for all positions.
+template <int kPositions, class A, class T>
+void SumAlong(const A* const* starts, const TapUnits& units, int64_t step, const A* weights, T* to, int64_t to_step) {
+  constexpr int kWidth = kLanes<A>;
+  const int64_t whole = units.run / kWidth * kWidth, last = units.run - kWidth;
+  const int fresh = static_cast<int>(whole - last);  // the first lane of the last register that was not in one before
+  Lanes<A> sums[kPositions] = {};
+  for (int64_t u = 0; u < units.count; ++u, weights += units.run) {
+    const A* from = starts[u];
+    if (from == nullptr) continue;
+    for (int64_t i = 0; i < whole; i += kWidth) {
+      const Lanes<A> weight = LoadLanes(weights + i);
+#pragma GCC unroll 8
+      for (int j = 0; j < kPositions; ++j) sums[j] += LoadLanes(from + j * step + i) * weight;
+    }
+    if (whole == units.run) continue;
+    const Lanes<A> weight = LoadLanes(weights + last);
+#pragma GCC unroll 8
+    for (int j = 0; j < kPositions; ++j) sums[j] += KeepLanes<A>(LoadLanes(from + j * step + last) * weight, fresh, kWidth);
+  }
+#pragma GCC unroll 8
+  for (int j = 0; j < kPositions; ++j) {
+    A parts[2], total;
+    FoldLanes<2, A>(sums[j], parts);
+    total = static_cast<A>(parts[0] + parts[1]);
+    if constexpr (sizeof(T) == sizeof(A)) to[j * to_step] = static_cast<T>(total);
+    else Narrow(&total, to + j * to_step, 1);
+  }
+}
 
 template <class T>
 struct LineRunner {
@@ -197,6 +233,10 @@ struct LineRunner {
       const Columns columns = ColumnsOf(tile);
       const int64_t width = columns.vectors * kLanesOf<A>, stride = plan.p.place[2].stride * plan.p.columns;
       const int64_t first = columns.group * plan.group_columns + columns.first;
+      if (plan.along) {
+        for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride);
+        continue;
+      }
       const bool direct = sizeof(T) == sizeof(A) && width == columns.width;
       if (direct) {
         SumUnits(
@@ -213,6 +253,30 @@ struct LineRunner {
           else Narrow(from, to, columns.width);
         }
       }
+    }
+  }
+
+  /// A line of a block, a few positions and one column at a time.
+  void SumLineAlong(const LineBlock<T>& block, const Columns& columns, int64_t r, T* to, int64_t stride) const {
+    const TapGather& g = plan.p.gather;
+    const int64_t inner = plan.inner(), step = g.axes[2].step * block.pixel();
+    const TapUnits units(g, inner, block.pixel());
+    const A* panel = weights + g.taps() * inner * (columns.group * plan.packed_columns + columns.first);
+    const A* starts[kMostSegments];
+    for (int64_t u = 0; u < units.count; ++u) {
+      starts[u] = units.Start(g, block, r, u);
+      if (starts[u] != nullptr) starts[u] += columns.group * inner;
+    }
+    for (int64_t w = 0, count; w < block.positions; w += count, to += count * stride) {
+      const int64_t left = block.positions - w;
+      count = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+      for (int64_t c = 0; c < columns.width; ++c) {
+        const A* column = panel + c * g.taps() * inner;
+        if (count == 8) SumAlong<8>(starts, units, step, column, to + c, stride);
+        else if (count == 4) SumAlong<4>(starts, units, step, column, to + c, stride);
+        else SumAlong<1>(starts, units, step, column, to + c, stride);
+      }
+      for (int64_t u = 0; u < units.count; ++u) starts[u] += starts[u] != nullptr ? count * step : 0;
     }
   }
 
@@ -259,6 +323,14 @@ void PackPanel(const T* weights, int64_t stride, int64_t steps, int64_t width, i
   }
 }
 
+/// From [steps, columns] to a row of steps for each column.
+template <class A, class T>
+void PackColumns(const T* weights, int64_t stride, int64_t steps, int64_t width, A* rows) {
+  for (int64_t c = 0; c < width; ++c) {
+    for (int64_t p = 0; p < steps; ++p) rows[c * steps + p] = WidenOne<A>(weights[p * stride + c]);
+  }
+}
+
 }  // namespace
 
 int64_t LineScratch(const TapProduct& product, bool widened) {
@@ -280,8 +352,10 @@ bool RunLines(const TapProduct& product, const T* source, const T* weights, T* o
   workers.For(plan.in_place ? 0 : plan.tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
       const auto columns = runner.ColumnsOf(tile);
-      PackPanel(weights + columns.group * plan.group_columns + columns.first, plan.p.columns, steps, columns.width,
-                columns.vectors * kLanesOf<A>, scratch + steps * (columns.group * plan.packed_columns + columns.first));
+      const T* from = weights + columns.group * plan.group_columns + columns.first;
+      A* to = scratch + steps * (columns.group * plan.packed_columns + columns.first);
+      if (plan.along) PackColumns(from, plan.p.columns, steps, columns.width, to);
+      else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanesOf<A>, to);
     }
   });
   A* const lanes = scratch + plan.packed();
