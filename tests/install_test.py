@@ -47,6 +47,11 @@ def pkg_config(*options):
     return run("pkg-config", *options, "weft", env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}).split()
 
 
+def readme_part(mark, language):
+    """A part of README.md, by the comment before it."""
+    return re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+
+
 def declared():
     """The functions that the headers of the C interface declare."""
     headers = [prefix / "include/weft.h", *(prefix / "include/weft/capi").glob("*.h")]
@@ -105,9 +110,7 @@ class PkgConfigTest(unittest.TestCase):
         self.assertLess(len((ROOT / "tests/capi/hosts/host.c").read_text().splitlines()), 150)
 
     def test_readme_example(self):
-        readme = (ROOT / "README.md").read_text()
-        example = re.search(r"<!-- c -->\n```c\n(.*?)```", readme, re.S).group(1)
-        page = re.search(r"<!-- page -->\n```json\n(.*?)```", readme, re.S).group(1)
+        example, page = readme_part("c", "c"), readme_part("page", "json")
         (folder / "first.c").write_text(example)
         (folder / "line.page.json").write_text(page)
         self.build(folder / "first.c", folder / "first")
@@ -116,6 +119,14 @@ class PkgConfigTest(unittest.TestCase):
         done = subprocess.run([folder / "first"], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no block 'wy'", done.stderr)
+
+    def test_guide(self):
+        """The program in docs/embedding.md compiles as it stands there, and prints what stands there."""
+        guide = (ROOT / "docs/embedding.md").read_text()
+        (folder / "guide.c").write_text("\n".join(re.findall(r"<!-- c -->\n```c\n(.*?)```", guide, re.S)))
+        (folder / "line.page.json").write_text(readme_part("page", "json"))
+        self.build(folder / "guide.c", folder / "guide")
+        self.assertEqual(run(folder / "guide", cwd=folder), re.search(r"<!-- prints -->\n```\n(.*?)```", guide, re.S)[1])
 
     def test_version(self):
         version = re.search(r"project\(weft VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
@@ -137,6 +148,20 @@ class HostsTest(unittest.TestCase):
         self.assertEqual(len(set(line.split()[1] for line in digests["C99"])), len(pages), "the digests tell pages apart")
 
 
+class BenchmarkTest(unittest.TestCase):
+    def test_reader(self):
+        """tools/bench_reader tells what a reader costs: not whether it is little, which no busy machine can tell."""
+        lines = run(ROOT / "tools/bench_reader", "--library", prefix / "lib", "--pages", "xor", "--seconds", "0.6", "--read", "views,touch").splitlines()
+        self.assertEqual(len(lines), 4)
+        for line, read in zip(lines[2:], ("views", "touch")):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            self.assertEqual((cells[0], cells[1]), (f"xor, {read}", "23"))
+            done, asked = map(int, cells[3].split(" of "))
+            self.assertEqual(asked, 30)
+            self.assertGreater(done, 0)
+            self.assertRegex(cells[5], r"^[-+][0-9.]+ % \([-+][0-9.]+ to [-+][0-9.]+\)$")
+
+
 class PythonTest(unittest.TestCase):
     def test_package(self):
         """The tests in tests/python, by the package in the fresh environment."""
@@ -149,10 +174,14 @@ class PythonTest(unittest.TestCase):
         self.assertTrue(found and done.returncode == 0, done.stdout + done.stderr)
 
     def test_readme_example(self):
-        readme = (ROOT / "README.md").read_text()
-        (folder / "line.page.json").write_text(re.search(r"<!-- page -->\n```json\n(.*?)```", readme, re.S)[1])
-        example = re.search(r"<!-- python -->\n```python\n(.*?)```", readme, re.S)[1]
-        self.assertAlmostEqual(float(run(venv / "bin/python", "-c", example, cwd=folder)), 2, places=2)
+        (folder / "line.page.json").write_text(readme_part("page", "json"))
+        self.assertAlmostEqual(float(run(venv / "bin/python", "-c", readme_part("python", "python"), cwd=folder)), 2, places=2)
+
+    def test_guide(self):
+        """The parts of python/README.md are one program."""
+        (folder / "line.page.json").write_text(readme_part("page", "json"))
+        guide = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "python/README.md").read_text(), re.S))
+        self.assertIn("guide done", run(venv / "bin/python", "-W", "error", "-c", guide, cwd=folder))
 
     def test_wheel_is_whole(self):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))

@@ -77,10 +77,10 @@ def softmax_regression():
     return page.train(loss, [weights, bias], 0.01)
 
 
-def cnn():
+def cnn(batch=32):
     """32 pictures of 28 x 28: two convolutions of 5 x 5 with pooling, two dense layers. About 2.3 GFLOP a step."""
     page = Page("cnn")
-    last, variables = page.variable("x", [32, 28, 28, 1], 1.0), []
+    last, variables = page.variable("x", [batch, 28, 28, 1], 1.0), []
     for i, (taken, given) in enumerate([(1, 32), (32, 64)]):
         filters, bias = page.variable(f"filter{i}", [5, 5, taken, given], 0.05), page.variable(f"filter_bias{i}", [given], 0.1)
         last = page.block(f"conv{i}", "Conv2D", "output", SAME, input=last, filter=filters)
@@ -88,11 +88,11 @@ def cnn():
         last = page.block(f"conv_relu{i}", "Relu", "activations", features=last)
         last = page.block(f"pool{i}", "MaxPool", "output", HALVED, input=last)
         variables += [filters, bias]
-    last = page.block("flat", "Reshape", "output", tensor=last, shape=integers(32, 3136))
+    last = page.block("flat", "Reshape", "output", tensor=last, shape=integers(batch, 3136))
     weights = [page.variable("weights0", [3136, 512], 0.02), page.variable("weights1", [512, 10], 0.05)]
     biases = [page.variable("bias0", [512], 0.1), page.variable("bias1", [10], 0.1)]
     last = page.block("dense_relu", "Relu", "activations", features=page.dense("dense0", last, weights[0], biases[0]))
-    loss = page.cross_entropy(page.dense("dense1", last, weights[1], biases[1]), page.classes(32, 10))
+    loss = page.cross_entropy(page.dense("dense1", last, weights[1], biases[1]), page.classes(batch, 10))
     return page.train(loss, [*variables, *weights, *biases], 0.01)
 
 
