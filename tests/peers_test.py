@@ -22,7 +22,8 @@ LINES = [
     {"case": "Add.16x16", "min_ms": 0.001, "bytes": 3072, "limit": "triad"},
     {"case": "Add.1024x1024", "min_ms": 0.004, "bytes": 12582912, "limit": "triad"},
     {"case": "Add.2048x2048", "min_ms": 0.004, "bytes": 50331648, "limit": "triad"},
-    {"case": "BiasAdd.8x7x7x2048.NHWC.half", "min_ms": 0.003, "bytes": 3215360, "limit": "triad"},
+    {"case": "BiasAdd.8x7x7x2048.NHWC.half", "min_ms": 0.003, "bytes": 3215360, "limit": "triad", "passes": 1, "limit_ms": 0.0025},
+    {"case": "BiasAdd.8x7x7x2048.NHWC.half", "min_ms": 0.004, "bytes": 3215360, "limit": "triad", "passes": 1, "limit_ms": 0.0024},
     {"case": "MatMul.256", "min_ms": 0.1, "bytes": 786432, "flops": 33554432, "limit": "product"},
     {"case": "xor", "keep": "asked", "best_step_us": 2.0},
     {"case": "Add.16x16", "peer": "tensorflow 2", "min_ms": 0.002},
@@ -88,6 +89,8 @@ class ProgramTest(unittest.TestCase):
             text = (pathlib.Path(folder) / "peers.md").read_text()
             self.assertIn("| Add | 2 | 1 | 2.00x | 0.500x | 8.00x |", text)
             self.assertIn("2000-01-01, M & N, 2 threads each; weft 1, tensorflow 2, torch 2.", text)
+            # The shortest limit of all repeats: 2.4 us of 3, and 9 us of PyTorch over it.
+            self.assertIn("| BiasAdd.8x7x7x2048.NHWC.half | 1 | 3.2 MB | 2.40 us | 3.00 us | 0.80 | - | - | - | 9.00 us | 3.00x | 3.75x |", text)
             self.assertIn("| xor (asked) | 2.00 us | 50.0 us | 25.0x |", (pathlib.Path(folder) / "overview.md").read_text())
             xml.dom.minidom.parse(str(pathlib.Path(folder) / "peers.svg"))
 

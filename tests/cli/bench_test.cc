@@ -33,6 +33,8 @@ TEST_CASE("weft bench gives a JSON line for each kernel case", "[cli][bench]") {
     CHECK(line.at("median_ms").get<double>() >= line.at("min_ms").get<double>());
     CHECK(line.at("share").get<double>() > 0);
     CHECK(line.at("read_gb_per_s").get<double>() > 0);
+    CHECK(line.at("share").get<double>() == Approx(line.at("limit_ms").get<double>() / line.at("min_ms").get<double>()));
+    CHECK(line.at("passes") == 1);
   }
   CHECK(lines[0].at("case") == "BiasAddGrad.8x7x7x2048.NHWC");
   // Which limit is the nearer one depends on the machine and on what else it does.
@@ -54,6 +56,15 @@ TEST_CASE("weft bench --list says what every case is made of, each under a name 
   for (const char* name : {"FusedBatchNormGrad.train.16x112x112x64.NCHW", "FusedBatchNorm.infer.64x14x14x256.NHWC.half", "Transpose.4096x4096"}) {
     CHECK(names.count(name) == 1);
   }
+}
+
+TEST_CASE("weft bench counts a pass that only reads apart from the one that writes", "[cli][bench]") {
+  const Json line = Lines(RunWeft({"bench", "--quick", "--json", "--case", "FusedBatchNormGrad.train.8x7x7x2048.NHWC"})).at(0);
+  const double picture = 4.0 * 8 * 7 * 7 * 2048, read = line.at("read_gb_per_s"), all = line.at("limit_gb_per_s"), ms = line.at("limit_ms");
+  CHECK(line.at("passes") == 2);
+  CHECK(line.at("bytes").get<double>() == Approx(5 * picture).epsilon(0.01));  // y_backprop and x twice, x_backprop once
+  CHECK(ms == Approx(line.at("bytes").get<double>() / all / 1e6));
+  CHECK(ms > 2 * picture / read / 1e6);  // the first pass takes so long, the second comes after it
 }
 
 TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]") {

@@ -26,6 +26,8 @@ struct BenchOptions {
 /// The least that has to be moved and computed, whatever the program.
 struct Work {
   double read_bytes = 0, written_bytes = 0;  // a tensor that has to be read twice counts twice
+  int passes = 1;                            // over memory: 2 where sums over everything come before the first value that is written
+  double read_pass_bytes = 0;                // of read_bytes, those of a pass that writes nothing, before the one that does
   double working_set = 0;                    // bytes of all tensors, each once: decides which cache they come from
   double flops = 0;                          // of products and convolutions; 0 where memory is what counts
 
@@ -36,7 +38,7 @@ struct Work {
 struct Limit {
   enum class Kind : uint8_t { kRead, kTriad, kProduct };
   Kind kind = Kind::kRead;
-  double rate = 0;     // GB/s, or GFLOP/s
+  double rate = 0;     // GB/s of all passes together, or GFLOP/s
   double seconds = 0;  // that the work takes at that rate
   double read = 0;     // GB/s of plain reading of as many bytes
 };
@@ -54,7 +56,7 @@ class MachineLimits {
   /// GFLOP/s of multiplications and additions of floats in registers, the peak of any product.
   double Product();
 
-  /// Reading bounds what writes next to nothing, triad the rest; products where computing takes longer than moving.
+  /// Reading bounds passes that write next to nothing, triad the others; products where computing takes longer than moving.
   Limit Of(const Work& work);
   /// Measures once more what Of(work) goes by, and keeps the better: a case that is faster than its limit shows that something disturbed that.
   void MeasureAgain(const Work& work);

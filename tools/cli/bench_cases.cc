@@ -33,6 +33,12 @@ KernelCase Make(std::string name, const char* block, Json attrs, std::vector<Ker
   return {std::move(name), block, std::move(attrs), std::move(inputs), std::move(outputs), work, false};
 }
 
+void AddReadPass(double bytes, Work& work) {
+  work.read_bytes += bytes;
+  work.read_pass_bytes += bytes;
+  ++work.passes;
+}
+
 // ---- Biases and batch normalisation ----
 
 struct Pictures {
@@ -68,7 +74,7 @@ std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) 
                             Random("reserve_space_1", kF, channels), Positive("reserve_space_2", kF, channels), Random("reserve_space_3", kF, channels)},
                            {"x_backprop", "scale_backprop", "offset_backprop"}, bytes);
     // In training the sums over everything come before the first value that is written: pictures are read twice.
-    if (training) norm.work.read_bytes += bytes, grad.work.read_bytes += 2 * bytes;
+    if (training) AddReadPass(bytes, norm.work), AddReadPass(2 * bytes, grad.work);
     cases.push_back(std::move(norm));
     cases.push_back(std::move(grad));
   }
@@ -213,7 +219,7 @@ Json Describe(const KernelCase& kernel) {
     inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
   }
   return {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
-          {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}};
+          {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};
 }
 
 }  // namespace weft::cli

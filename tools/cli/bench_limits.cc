@@ -221,8 +221,11 @@ Limit MachineLimits::Of(const Work& work) {
   Limit limit;
   limit.kind = reads ? Limit::Kind::kRead : Limit::Kind::kTriad;
   limit.read = Read(work.working_set);
-  limit.rate = reads ? limit.read : Triad(work.working_set);
-  if (limit.rate > 0) limit.seconds = work.bytes() / limit.rate / 1e9;
+  double last = reads ? limit.read : Triad(work.working_set);
+  if (limit.read > 0 && last > 0) {
+    limit.seconds = (work.read_pass_bytes / limit.read + (work.bytes() - work.read_pass_bytes) / last) / 1e9;
+    limit.rate = work.bytes() / limit.seconds / 1e9;
+  }
   if (work.flops > 0 && work.flops / Product() / 1e9 > limit.seconds) limit = {Limit::Kind::kProduct, Product(), work.flops / Product() / 1e9, limit.read};
   return limit;
 }

@@ -67,6 +67,8 @@ void BenchReport::Kernel(const std::string& name, const Timing& timing, const Wo
     line["limit"] = NameOf(limit.kind);
     line[product ? "limit_gflop_per_s" : "limit_gb_per_s"] = limit.rate;
     line["read_gb_per_s"] = limit.read;
+    line["limit_ms"] = limit.seconds * 1e3;
+    line["passes"] = work.passes;
     line["share"] = share;
     std::cout << line.dump() << std::endl;
     return;

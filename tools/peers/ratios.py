@@ -52,6 +52,7 @@ class Row:
     time: float
     kind: str  # page, small, memory or product: what the time goes to
     against: dict  # {peer: (time, ratio)}
+    traffic: dict = dataclasses.field(default_factory=dict)  # of a kernel: bytes, passes over memory, limit_ms that the machine needs at least
 
 
 def kind_of(line):
@@ -62,12 +63,24 @@ def kind_of(line):
     return "product" if line.get("limit") == "product" else "memory"
 
 
+def traffic_of(lines):
+    """{case: bytes, passes and the least limit_ms of all repeats}, of the lines that have them."""
+    found = {}
+    for line in lines:
+        if side_of(line) == "weft" and "limit_ms" in line:
+            traffic = found.setdefault(key_of(line), {"bytes": line["bytes"], "passes": line["passes"], "limit_ms": math.inf})
+            traffic["limit_ms"] = min(traffic["limit_ms"], line["limit_ms"])
+    return found
+
+
 def rows(lines, peers):
     """Weft's cases against these peers: pages first, small kernels last."""
     best = best_times(lines)
     best[BETTER_LAYOUT] = better_layout(best.get("torch", {}))
     kinds = {key_of(line): kind_of(line) for line in lines if side_of(line) == "weft"}
-    found = [Row(case, time, kinds[case], {peer: (best[peer][case], best[peer][case] / time) for peer in [*peers, BETTER_LAYOUT] if case in best.get(peer, {})})
+    traffic = traffic_of(lines)
+    found = [Row(case, time, kinds[case], {peer: (best[peer][case], best[peer][case] / time) for peer in [*peers, BETTER_LAYOUT] if case in best.get(peer, {})},
+                 traffic.get(case, {}))
              for case, time in best.get("weft", {}).items()]
     return sorted(found, key=lambda row: ("page", "memory", "product", "small").index(row.kind))
 

@@ -38,6 +38,32 @@ def case_table(found, peers):
     return lines
 
 
+def bytes_text(count):
+    return f"{count / 1e6:.{1 if count < 1e8 else 0}f} MB"
+
+
+TRAFFIC = """What a case must move at least: each input once, in training the pictures twice, since the sums over all of them come before the first value that
+is written; each output once. The limit is the time that this takes at the rates that the same run measured on as much memory: a pass that only
+reads at the rate of plain reading, one that writes at that of a = b + s * c. The share is the limit over Weft's time; it is over 1 where the second
+pass finds its data in a cache. "Limit allows" is how many times as fast as the peer a program would be that took just the limit."""
+
+
+def traffic_table(found, peers):
+    """Biases and batch normalisation: passes, bytes, the share of what memory allows, and how much ahead of each peer that would be."""
+    chosen = [row for row in found if row.traffic and row.case.startswith(("BiasAdd", "FusedBatchNorm"))]
+    if not chosen:
+        return []
+    lines = ["## Passes over memory", "", TRAFFIC, "",
+             "| case | passes | bytes | limit | Weft | share |" + "".join(f" {TITLES[peer]} | ratio | limit allows |" for peer in peers),
+             "| --- | ---: | ---: | ---: | ---: | ---: |" + " ---: | ---: | ---: |" * len(peers)]
+    for row in chosen:
+        limit = row.traffic["limit_ms"]
+        cells = [f" {time_text(row.against[peer][0])} | {figure(row.against[peer][1])}x | {figure(row.against[peer][0] / limit)}x |" if peer in row.against else " - | - | - |"
+                 for peer in peers]
+        lines.append(f"| {row.case} | {row.traffic['passes']} | {bytes_text(row.traffic['bytes'])} | {time_text(limit)} | {time_text(row.time)} | {limit / row.time:.2f} |" + "".join(cells))
+    return [*lines, ""]
+
+
 def overview(found, peers, facts):
     """What the README shows: all kernels in a few lines for each peer, and the pages."""
     lines = heading(facts)
@@ -61,6 +87,7 @@ def markdown(found, peers, facts):
     either = ratios.summaries(found, ratios.BETTER_LAYOUT, ratios.family_of)
     if either:
         lines += ["## Against PyTorch with the faster of its two layouts for the same data", "", *summary_table(either), ""]
+    lines += traffic_table(found, peers)
     return "\n".join(lines + ["## Every case", "", *case_table(found, peers)]) + "\n"
 
 
