@@ -7,6 +7,11 @@ int Counterparts::Block(int block) const {
   const Page& to = to_.page();
   if (block < 0 || block >= static_cast<int>(from.blocks.size())) return -1;
   const uint64_t serial = SerialOf(from, static_cast<size_t>(block));
+  // Most edits leave a block where it is, or move it by one.
+  for (int guess : {block, block - 1, block + 1}) {
+    if (guess < 0 || guess >= static_cast<int>(to.blocks.size()) || SerialOf(to, static_cast<size_t>(guess)) != serial) continue;
+    return guess;
+  }
   const int same_id = to_.IndexOf(from.blocks[static_cast<size_t>(block)].id);
   if (same_id >= 0 && SerialOf(to, static_cast<size_t>(same_id)) == serial) return same_id;
   for (size_t i = 0; i < to.blocks.size(); ++i) {

@@ -246,6 +246,7 @@ void Fusion::PlaceTiles() {
 }
 
 void Fusion::Close() {
+  if (group_.members.empty()) return;
   if (group_.members.size() + group_.tails.size() > 1 && PlanRests()) {
     MakeOperands();
     PlaceOutputs();
@@ -257,7 +258,7 @@ void Fusion::Close() {
 
 void Fusion::Run() {
   for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
-    if (Add(s)) continue;
+    if (Add(s) || group_.members.empty()) continue;
     Close();
     Add(s);
   }

@@ -1,38 +1,49 @@
 // Symbolic gradients: reverse-mode differentiation as a rewrite of the graph. Each block on a path from an x to a y is asked, last first,
 // to build the blocks that turn the gradients of its outputs into those of its inputs.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "runtime/plan/graph_builder.h"
 
 namespace weft {
 namespace {
 
-struct ByPosition {
-  bool operator()(const ValueRef& a, const ValueRef& b) const { return std::pair(a.node, a.output) < std::pair(b.node, b.output); }
-};
-
 bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
 class Rewrite {
  public:
-  Rewrite(GraphBuilder& builder, const std::string& id, int page_block) : builder_(builder), id_(id), page_block_(page_block) {}
+  Rewrite(GraphBuilder& builder, const std::string& id, int page_block);
 
   Result<std::vector<ValueRef>> Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
 
   const Node& node(int i) const { return builder_.graph().nodes()[i]; }
-  Result<ValueRef> Add(std::string_view block, std::vector<std::vector<ValueRef>> inputs, std::vector<std::pair<std::string_view, AttrValue>> attrs);
+  /// `inputs` are in port order; `first` has the first one of each port, and their number.
+  Result<ValueRef> Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
+                       std::vector<std::pair<std::string_view, AttrValue>> attrs);
+  /// A block that has one input port.
+  Result<ValueRef> Add(std::string_view block, std::span<const ValueRef> inputs);
   ValueRef AddConstant(Tensor tensor) {
     return {builder_.AddConstant(Cat(id_, "/constant_", counter_++), page_block_, std::move(tensor)), 0};
   }
-  Result<ValueRef> Sum(const std::vector<ValueRef>& terms);
-  bool OnPath(int i) const { return on_path_.contains(i); }
-  bool Wanted(ValueRef value) const { return wanted_.contains(value) || OnPath(value.node); }
-  void Contribute(ValueRef value, ValueRef gradient) { terms_[value].push_back(gradient); }
+  bool Wanted(ValueRef value) const { return IsKnown(value) && (on_path_[value.node] || wanted_[PlaceOf(value)]); }
+  void Contribute(ValueRef value, ValueRef gradient);
   const Registry& registry() const { return builder_.graph().registry(); }
 
+  // Of the block that a builder adds; kept for their memory.
+  std::vector<ValueRef> inputs;
+  std::vector<uint32_t> first;
+  std::vector<int> ports;  // by connected input
+
  private:
+  /// A term of the sum that is the gradient of a value, and the one before it.
+  struct Term {
+    ValueRef gradient;
+    int before;
+  };
+
+  /// Whether the node was there before.
+  bool IsKnown(ValueRef value) const { return static_cast<size_t>(value.node) < on_path_.size(); }
+  size_t PlaceOf(ValueRef value) const { return first_value_[value.node] + static_cast<size_t>(value.output); }
+  Result<ValueRef> GradientOf(ValueRef value);
   void FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
   Status Differentiate(int node);
 
@@ -40,14 +51,18 @@ class Rewrite {
   const std::string& id_;
   int page_block_;
   int counter_ = 0;
-  std::set<int> on_path_;              // nodes that read, over some nodes, an x, and lead to a y
-  std::set<ValueRef, ByPosition> wanted_;  // the xs
-  std::map<ValueRef, std::vector<ValueRef>, ByPosition> terms_;
+  std::vector<int> sorted_;            // nodes, producers first
+  std::vector<char> on_path_;          // by node: reads, over some nodes, an x, and leads to a y
+  std::vector<uint32_t> first_value_;  // by node
+  std::vector<char> wanted_;           // by value: one of the xs
+  std::vector<int> last_term_;         // by value: index into terms_, or -1
+  std::vector<Term> terms_;
+  std::vector<ValueRef> gradients_;    // of the outputs of the node at hand
 };
 
 class Builder final : public GradientBuilder {
  public:
-  Builder(Rewrite& rewrite, int node, std::vector<ValueRef> gradients) : rewrite_(rewrite), index_(node), gradients_(std::move(gradients)) {}
+  Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients) : rewrite_(rewrite), index_(node), gradients_(gradients) {}
 
   const Status& status() const { return status_; }
 
@@ -58,7 +73,7 @@ class Builder final : public GradientBuilder {
   }
   DType dtype(GradientValue v) const override {
     if (!v.valid()) return DType::kInvalid;
-    const std::vector<DType>& types = rewrite_.node(v.node).output_types;
+    const auto& types = rewrite_.node(v.node).output_types;
     return static_cast<size_t>(v.output) < types.size() ? types[static_cast<size_t>(v.output)] : DType::kInvalid;
   }
 
@@ -66,17 +81,23 @@ class Builder final : public GradientBuilder {
     if (!status_.ok()) return {};
     const BlockDef* def = rewrite_.registry().Find(block);
     if (def == nullptr) return Fail(Unsupported("its gradient needs the block ", block, ", which this registry lacks"));
-    std::vector<std::vector<ValueRef>> ports(def->inputs.size());
+    rewrite_.ports.clear();
     for (const auto& [name, values] : inputs) {
-      int port = def->FindInput(name);
-      if (port < 0) return Fail(Internal("its gradient connects '", name, "', which ", block, " has not"));
-      for (GradientValue value : values) {
-        if (!value.valid()) return Fail(Internal("its gradient connects nothing to ", block, ".", name));
-        ports[port].push_back({value.node, value.output});
-      }
+      rewrite_.ports.push_back(def->FindInput(name));
+      if (rewrite_.ports.back() < 0) return Fail(Internal("its gradient connects '", name, "', which ", block, " has not"));
     }
-    for (size_t p = 0; p < ports.size(); ++p) {
-      if (ports[p].empty() && def->inputs[p].list == PortList::kSingle) {
+    rewrite_.inputs.clear();
+    rewrite_.first.assign(1, 0);
+    for (size_t p = 0; p < def->inputs.size(); ++p) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (rewrite_.ports[i] != static_cast<int>(p)) continue;
+        for (GradientValue value : inputs[i].second) {
+          if (!value.valid()) return Fail(Internal("its gradient connects nothing to ", block, ".", inputs[i].first));
+          rewrite_.inputs.push_back({value.node, value.output});
+        }
+      }
+      rewrite_.first.push_back(static_cast<uint32_t>(rewrite_.inputs.size()));
+      if (rewrite_.first[p] == rewrite_.first[p + 1] && def->inputs[p].list == PortList::kSingle) {
         return Fail(Internal("its gradient leaves ", block, ".", def->inputs[p].name, " unconnected"));
       }
     }
@@ -84,7 +105,7 @@ class Builder final : public GradientBuilder {
     for (const auto& [name, value] : attrs) {
       if (value.index() != 0) given.emplace_back(name, value);
     }
-    auto added = rewrite_.Add(block, std::move(ports), std::move(given));
+    auto added = rewrite_.Add(block, *def, rewrite_.inputs, rewrite_.first, std::move(given));
     if (!added.ok()) return Fail(std::move(added).status());
     return {added->node, added->output};
   }
@@ -117,59 +138,86 @@ class Builder final : public GradientBuilder {
 
   Rewrite& rewrite_;
   int index_;
-  std::vector<ValueRef> gradients_;
+  std::span<const ValueRef> gradients_;
   Status status_;
 };
 
-Result<ValueRef> Rewrite::Add(std::string_view block, std::vector<std::vector<ValueRef>> inputs, std::vector<std::pair<std::string_view, AttrValue>> attrs) {
-  const BlockDef* def = registry().Find(block);
-  if (def == nullptr) return Unsupported("needs the block ", block, ", which this registry lacks");
-  WEFT_ASSIGN_OR_RETURN(int added, builder_.AddNode(*def, Cat(id_, "/", block, "_", counter_++), page_block_, std::move(inputs), std::move(attrs)));
+Rewrite::Rewrite(GraphBuilder& builder, const std::string& id, int page_block) : builder_(builder), id_(id), page_block_(page_block) {
+  const std::vector<Node>& nodes = builder.graph().nodes();
+  sorted_.assign(static_cast<size_t>(builder.orders()), -1);
+  first_value_.reserve(nodes.size());
+  uint32_t values = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    first_value_.push_back(values);
+    values += static_cast<uint32_t>(nodes[i].output_types.size());
+    // Producers have a lower `order` than their readers.
+    if (nodes[i].order >= 0 && !nodes[i].broken) sorted_[static_cast<size_t>(nodes[i].order)] = static_cast<int>(i);
+  }
+  std::erase(sorted_, -1);
+  on_path_.assign(nodes.size(), 0);
+  wanted_.assign(values, 0);
+  last_term_.assign(values, -1);
+}
+
+Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
+                              std::vector<std::pair<std::string_view, AttrValue>> attrs) {
+  std::string id = Cat(id_, "/", block, "_", counter_++);
+  WEFT_ASSIGN_OR_RETURN(int added, builder_.AddNode(def, std::move(id), page_block_, inputs, first, std::move(attrs)));
   return ValueRef{added, 0};
 }
 
-Result<ValueRef> Rewrite::Sum(const std::vector<ValueRef>& terms) {
-  if (terms.empty()) return ValueRef{};
-  if (terms.size() == 1) return terms[0];
-  return Add("AddN", {terms}, {});
+Result<ValueRef> Rewrite::Add(std::string_view block, std::span<const ValueRef> inputs) {
+  const BlockDef* def = registry().Find(block);
+  if (def == nullptr) return Unsupported("needs the block ", block, ", which this registry lacks");
+  const uint32_t first[] = {0, static_cast<uint32_t>(inputs.size())};
+  return Add(block, *def, inputs, first, {});
+}
+
+void Rewrite::Contribute(ValueRef value, ValueRef gradient) {
+  int& last = last_term_[PlaceOf(value)];
+  terms_.push_back({gradient, last});
+  last = static_cast<int>(terms_.size()) - 1;
+}
+
+// The sum of all that was contributed, which becomes the only term; invalid where there is none.
+Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
+  int& last = last_term_[PlaceOf(value)];
+  if (last < 0) return ValueRef{};
+  if (terms_[last].before < 0) return terms_[last].gradient;
+  std::vector<ValueRef> terms;
+  for (int term = last; term >= 0; term = terms_[term].before) terms.push_back(terms_[term].gradient);
+  std::reverse(terms.begin(), terms.end());
+  WEFT_ASSIGN_OR_RETURN(ValueRef sum, Add("AddN", terms));
+  terms_[last] = {sum, -1};
+  return sum;
 }
 
 void Rewrite::FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
   const std::vector<Node>& nodes = builder_.graph().nodes();
   std::vector<char> from_x(nodes.size(), 0), to_y(nodes.size(), 0);
-  for (ValueRef x : xs) from_x[x.node] = 1, wanted_.insert(x);
-  // Producers have a lower `order` than their readers, so one sweep each way finds all.
-  std::vector<int> sorted;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].order >= 0 && !nodes[i].broken) sorted.push_back(static_cast<int>(i));
-  }
-  std::sort(sorted.begin(), sorted.end(), [&](int a, int b) { return nodes[a].order < nodes[b].order; });
+  for (ValueRef x : xs) from_x[x.node] = 1, wanted_[PlaceOf(x)] = 1;
   auto passes = [&](int i) { return nodes[i].def == nullptr || nodes[i].def->structural == Structural::kNone; };
-  for (int i : sorted) {
+  for (int i : sorted_) {
     if (!passes(i)) continue;
     for (ValueRef input : nodes[i].inputs) {
       if (from_x[input.node] && IsDifferentiable(nodes[input.node].output_types[input.output])) from_x[i] = 1;
     }
   }
   for (ValueRef y : ys) to_y[y.node] = 1;
-  for (auto it = sorted.rbegin(); it != sorted.rend(); ++it) {
+  for (auto it = sorted_.rbegin(); it != sorted_.rend(); ++it) {
     if (!to_y[*it] || !passes(*it)) continue;
     for (ValueRef input : nodes[*it].inputs) to_y[input.node] = 1;
   }
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (from_x[i] && to_y[i]) on_path_.insert(static_cast<int>(i));
-  }
+  for (size_t i = 0; i < nodes.size(); ++i) on_path_[i] = from_x[i] && to_y[i];
 }
 
 Status Rewrite::Differentiate(int i) {
-  std::vector<ValueRef> gradients(node(i).output_types.size());
+  gradients_.assign(node(i).output_types.size(), {});
   bool any = false;
-  for (size_t v = 0; v < gradients.size(); ++v) {
-    auto it = terms_.find({i, static_cast<int>(v)});
-    if (it == terms_.end() || !IsDifferentiable(node(i).output_types[v])) continue;
-    WEFT_ASSIGN_OR_RETURN(gradients[v], Sum(it->second));
-    it->second = {gradients[v]};
-    any |= gradients[v].valid();
+  for (size_t v = 0; v < gradients_.size(); ++v) {
+    if (!IsDifferentiable(node(i).output_types[v])) continue;
+    WEFT_ASSIGN_OR_RETURN(gradients_[v], GradientOf({i, static_cast<int>(v)}));
+    any |= gradients_[v].valid();
   }
   const BlockDef* def = node(i).def;
   if (!any || def == nullptr || def->structural != Structural::kNone || def->not_differentiable) return {};
@@ -184,7 +232,7 @@ Status Rewrite::Differentiate(int i) {
   if (def->gradient == nullptr) {
     return Unsupported("the block '", node(i).id, "' (", def->name, ") lies on the path and has no gradient").WithPort("outputs");
   }
-  Builder builder(*this, i, std::move(gradients));
+  Builder builder(*this, i, gradients_);
   Status status = def->gradient(builder);
   if (status.ok()) status = builder.status();
   if (!status.ok()) {
@@ -204,22 +252,17 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
   }
   FindPath(ys, xs);
   for (ValueRef y : ys) {
-    WEFT_ASSIGN_OR_RETURN(ValueRef ones, Add("OnesLike", {{y}}, {}));
+    WEFT_ASSIGN_OR_RETURN(ValueRef ones, Add("OnesLike", {&y, 1}));
     Contribute(y, ones);
   }
-  std::vector<int> path(on_path_.begin(), on_path_.end());
-  std::sort(path.begin(), path.end(), [&](int a, int b) { return node(a).order > node(b).order; });
-  for (int i : path) WEFT_RETURN_IF_ERROR(Differentiate(i));
+  for (auto i = sorted_.rbegin(); i != sorted_.rend(); ++i) {
+    if (on_path_[*i]) WEFT_RETURN_IF_ERROR(Differentiate(*i));
+  }
   std::vector<ValueRef> gradients;
   for (ValueRef x : xs) {
-    auto it = terms_.find(x);
-    if (it == terms_.end() || !IsDifferentiable(builder_.graph().TypeOf(x))) {
-      gradients.push_back({});
-      continue;
-    }
-    WEFT_ASSIGN_OR_RETURN(ValueRef sum, Sum(it->second));
-    it->second = {sum};
-    gradients.push_back(sum);
+    gradients.emplace_back();
+    if (!IsDifferentiable(builder_.graph().TypeOf(x))) continue;
+    WEFT_ASSIGN_OR_RETURN(gradients.back(), GradientOf(x));
   }
   return gradients;
 }

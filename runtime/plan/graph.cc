@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <functional>
 
 #include "runtime/plan/graph_builder.h"
 
@@ -44,6 +46,29 @@ int PortTable::PortOf(uint32_t value) const {
   return -1;
 }
 
+void IdIndex::Reserve(size_t blocks) { table_.assign(std::bit_ceil(2 * blocks + 2), {}); }
+
+IdIndex::Entry& IdIndex::EntryOf(const std::vector<PageBlock>& blocks, std::string_view id, uint32_t hash) {
+  size_t at = hash & (table_.size() - 1);
+  while (table_[at].block >= 0 && (table_[at].hash != hash || blocks[static_cast<size_t>(table_[at].block)].id != id)) {
+    at = (at + 1) & (table_.size() - 1);
+  }
+  return table_[at];
+}
+
+bool IdIndex::Add(const std::vector<PageBlock>& blocks, size_t block) {
+  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(blocks[block].id));
+  Entry& entry = EntryOf(blocks, blocks[block].id, hash);
+  if (entry.block >= 0) return false;
+  entry = {hash, static_cast<int>(block)};
+  return true;
+}
+
+int IdIndex::Find(const std::vector<PageBlock>& blocks, std::string_view id) const {
+  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(id));
+  return const_cast<IdIndex*>(this)->EntryOf(blocks, id, hash).block;
+}
+
 std::string NamesHint(std::string_view name, const std::vector<std::string_view>& known, std::string_view what) {
   std::string hint = DidYouMean(name, known);
   if (!hint.empty()) return hint;
@@ -54,10 +79,10 @@ std::string NamesHint(std::string_view name, const std::vector<std::string_view>
 }
 
 Result<int> Graph::FindNode(std::string_view id) const {
-  if (auto it = by_id_.find(id); it != by_id_.end()) return it->second;
+  if (int block = IndexOf(id); block >= 0) return block;
   size_t dot = id.find('.');
   if (dot != std::string_view::npos) {
-    if (auto it = by_id_.find(id.substr(0, dot)); it != by_id_.end()) return it->second;
+    if (int block = IndexOf(id.substr(0, dot)); block >= 0) return block;
     id = id.substr(0, dot);
   }
   std::vector<std::string_view> ids;
@@ -169,6 +194,7 @@ int Graph::VariableOf(ValueRef value) const {
 }
 
 std::vector<int> Graph::VariablesOf(ValueRef value) const {
+  if (int only = VariableOf(value); only >= 0) return {only};
   std::vector<int> variables, seen;
   std::vector<ValueRef> open = {value};
   while (!open.empty()) {

@@ -28,8 +28,8 @@ std::vector<std::string_view> PortNames(const std::vector<PortSpec>& ports) {
 }  // namespace
 
 std::unique_ptr<Graph> Graph::Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
-                                    Diagnostics& diagnostics) {
-  std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name));
+                                    Diagnostics& diagnostics, const Graph* former) {
+  std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name, former != nullptr ? former->memo_ : std::make_shared<GraphMemo>()));
   // What a document that broke off leaves out would look like faults of what it does say.
   Diagnostics ignored;
   GraphBuilder(*graph, graph->page_->complete ? diagnostics : ignored).Build();
@@ -74,6 +74,8 @@ void GraphBuilder::Build() {
     graph_.nodes_[block].order = next_order_++;  // after the literals and gradients that it brought
   }
   CheckFeedback();
+  graph_.in_order_.resize(graph_.nodes_.size());
+  for (size_t i = 0; i < graph_.nodes_.size(); ++i) graph_.in_order_[static_cast<size_t>(graph_.nodes_[i].order)] = static_cast<int>(i);
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const Node& node = graph_.nodes_[i];
     if (node.def != nullptr && node.def->structural == Structural::kSession) ConnectSession(static_cast<int>(i));
@@ -84,7 +86,7 @@ void GraphBuilder::Build() {
 void GraphBuilder::MakeNodes() {
   graph_.nodes_.reserve(page_.blocks.size() * 2);
   graph_.nodes_.resize(page_.blocks.size());
-  graph_.by_id_.reserve(page_.blocks.size());
+  graph_.by_id_.Reserve(page_.blocks.size());
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const PageBlock& block = page_.blocks[i];
     Node& node = graph_.nodes_[i];
@@ -92,7 +94,8 @@ void GraphBuilder::MakeNodes() {
     node.id = block.id;
     node.page_block = index;
     node.def = graph_.registry_.Find(block.type);
-    if (!graph_.by_id_.emplace(block.id, index).second) {
+    if (!graph_.by_id_.Add(page_.blocks, i)) {
+      same_ids_ = true;
       // The reader reports this, too; a host's own page has been through no reader.
       if (page_.format == Page::Format::kWeft) node.broken = true;
       else Error(AlreadyExists("there is another block '", block.id, "'"), index);
@@ -112,7 +115,14 @@ void GraphBuilder::ReadAttrs(int block) {
   const PageBlock& source = page_.blocks[block];
   if (node.def->attrs.empty() && source.attrs.empty()) return;
   Diagnostics found;
-  node.attrs = ParseAttrs(source.attrs, node.def->attrs, found);
+  GraphMemo::OfBlock& known = memo_.Of(node.def);
+  const auto same = std::ranges::find(known.parsed, source.attrs, &GraphMemo::Parsed::text);
+  if (same != known.parsed.end()) {
+    node.attrs = same->attrs;
+  } else {
+    node.attrs = ParseAttrs(source.attrs, node.def->attrs, found);
+    if (found.all().empty()) GraphMemo::Keep(known.parsed, known.oldest_parsed, {source.attrs, node.attrs});
+  }
   std::vector<std::string> given_by_pin;
   for (const PageInput& input : source.inputs) {
     if (TakePinAsAttr(block, input)) given_by_pin.push_back(node.def->attrs[node.def->FindAttr(input.port)].name);
@@ -147,7 +157,7 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
     Error(std::move(status), block, input.port);
     return true;
   }
-  node.attrs[index] = std::move(*value);
+  node.attrs.Set(static_cast<size_t>(index), std::move(*value));
   return true;
 }
 
@@ -227,7 +237,7 @@ void GraphBuilder::ConnectInputs(int block) {
   }
   bool single = std::all_of(ports.begin(), ports.end(), [](const auto& values) { return values.size() == 1; });
   node.inputs.reserve(ports.size());
-  for (auto& values : ports) node.inputs.insert(node.inputs.end(), values.begin(), values.end());
+  for (auto& values : ports) node.inputs.append(std::span<const ValueRef>(values));
   if (single) {
     node.in_first = PortTable::Single(ports.size());
   } else {
@@ -347,33 +357,45 @@ int GraphBuilder::AddConstant(std::string id, int page_block, Tensor value) {
   return static_cast<int>(graph_.nodes_.size()) - 1;
 }
 
-Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
-                                  std::vector<std::pair<std::string_view, AttrValue>> attrs) {
+Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::span<const ValueRef> inputs,
+                                  std::span<const uint32_t> first, std::vector<std::pair<std::string_view, AttrValue>> attrs) {
   // Gradients of gradients grow with every level.
   const size_t most = (size_t{1} << 17) + 64 * page_.blocks.size();
   if (graph_.nodes_.size() >= most) return ResourceExhausted("needs more than ", most, " blocks with those that compute gradients");
-  Node node;
+  Node& node = graph_.nodes_.emplace_back();
   node.def = &def;
   node.id = std::move(id);
   node.page_block = page_block;
   node.added = true;
-  for (const AttrSpec& spec : def.attrs) {
-    auto given = std::find_if(attrs.begin(), attrs.end(), [&](const auto& a) { return a.first == spec.name; });
-    if (given != attrs.end()) node.attrs.push_back(std::move(given->second));
-    else node.attrs.push_back(spec.default_value.value_or(AttrValue()));
-    // A default type of an inferred attribute gives way to the inputs.
-    if (given == attrs.end() && spec.inferred) node.attrs.back() = AttrValue();
+  node.attrs = attrs.empty() ? DefaultAttrs(def) : AttrsWith(def, attrs);
+  node.inputs.append(inputs);
+  const PortTable single = PortTable::Single(def.inputs.size());
+  node.in_first = std::ranges::equal(single.table(), first) ? single : PortTable::Of({first.begin(), first.end()});
+  if (Status status = InferTypes(node); !status.ok()) {
+    graph_.nodes_.pop_back();
+    return status;
   }
-  std::vector<uint32_t> first(1, 0);
-  for (auto& values : inputs) {
-    first.push_back(first.back() + static_cast<uint32_t>(values.size()));
-    node.inputs.insert(node.inputs.end(), values.begin(), values.end());
-  }
-  node.in_first = PortTable::Of(std::move(first));
-  WEFT_RETURN_IF_ERROR(InferTypes(node));
   node.order = next_order_++;
-  graph_.nodes_.push_back(std::move(node));
   return static_cast<int>(graph_.nodes_.size()) - 1;
+}
+
+AttrList GraphBuilder::AttrsWith(const BlockDef& def, std::span<std::pair<std::string_view, AttrValue>> given) const {
+  std::vector<AttrValue> attrs;
+  attrs.reserve(def.attrs.size());
+  for (const AttrSpec& spec : def.attrs) {
+    auto value = std::ranges::find(given, spec.name, [](const auto& a) { return a.first; });
+    // A default type of an inferred attribute gives way to the inputs.
+    if (value != given.end()) attrs.push_back(std::move(value->second));
+    else if (spec.inferred || !spec.default_value) attrs.emplace_back();
+    else attrs.push_back(*spec.default_value);
+  }
+  return attrs;
+}
+
+AttrList GraphBuilder::DefaultAttrs(const BlockDef& def) {
+  std::optional<AttrList>& defaults = memo_.Of(&def).defaults;
+  if (!defaults) defaults = AttrsWith(def, {});
+  return *defaults;
 }
 
 // A block of an unknown type is an error where a session, or the default of fetching every end, would have to run it.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/plan/graph_memo.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
@@ -15,16 +16,18 @@ std::string NamesHint(std::string_view name, const std::vector<std::string_view>
 
 class GraphBuilder {
  public:
-  GraphBuilder(Graph& graph, Diagnostics& diagnostics) : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics) {}
+  GraphBuilder(Graph& graph, Diagnostics& diagnostics) : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics), memo_(*graph.memo_) {}
 
   void Build();
 
   // Used by the gradient rewrite, too.
   Graph& graph() { return graph_; }
   /// Adds a node of a known block with its inputs connected; types are inferred. Fails where the block refuses them.
-  Result<int> AddNode(const BlockDef& def, std::string id, int page_block, std::vector<std::vector<ValueRef>> inputs,
+  /// `inputs` are in port order; `first` has the first one of each port, and their number.
+  Result<int> AddNode(const BlockDef& def, std::string id, int page_block, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
                       std::vector<std::pair<std::string_view, AttrValue>> attrs);
   int AddConstant(std::string id, int page_block, Tensor value);
+  int orders() const { return next_order_; }
 
  private:
   /// What a block says of its variable.
@@ -91,10 +94,15 @@ class GraphBuilder {
   std::optional<DType> TypeForText(const Node& node, const PortSpec& spec, const Literal& literal) const;
   void ReportUnknownBlocks();
 
+  AttrList DefaultAttrs(const BlockDef& def);
+  AttrList AttrsWith(const BlockDef& def, std::span<std::pair<std::string_view, AttrValue>> given) const;
+
   // graph_types.cc
   Status InferTypes(Node& node);
-  Status BindInputTypes(Node& node, std::vector<DType>& bound);
-  Status BindType(const Node& node, int port, DType type, std::vector<DType>& bound);
+  void DescribeInputs(const Node& node, ShortList<uint16_t, 6>& inputs) const;
+  Status InferAnew(Node& node);
+  Status BindInputTypes(const Node& node);
+  Status BindType(const Node& node, int port, DType type);
   Status SetOutputs(Node& node);
 
   // graph_variables.cc
@@ -126,6 +134,7 @@ class GraphBuilder {
   Graph& graph_;
   const Page& page_;
   Diagnostics& diagnostics_;
+  GraphMemo& memo_;
   static constexpr size_t kMostValues = size_t{1} << 20;      // of one port
   static constexpr size_t kMostListValues = size_t{1} << 24;  // of all list ports of a page
   /// Whether to compare a wrong name with so many others.
@@ -134,6 +143,7 @@ class GraphBuilder {
 
   std::unordered_map<std::string, int> shared_;  // container and name -> variable
   int next_order_ = 0;
+  bool same_ids_ = false;  // of several blocks
   size_t compared_ = 0;
   size_t list_values_ = 0;
   // By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from.
@@ -146,7 +156,8 @@ class GraphBuilder {
   std::vector<std::vector<ValueRef>> ports_;   // of the block at hand; kept for its memory
   std::vector<const PageInput*> written_;      // the same
   std::vector<ValueRef> resolved_;             // the same
-  std::vector<DType> bound_;                   // the same: by attribute, the type it stands for
+  std::vector<DType> bound_;                   // of the node whose types are inferred, by attribute: the type it stands for
+  std::vector<AttrValue> settings_;            // the same: its value so far
   std::vector<int> unknown_;  // blocks of types that the registry does not know
 };
 

@@ -70,7 +70,7 @@ void GraphBuilder::FindFrames() {
     if (!feeds_back_[item] || graph_.nodes_[block].broken) return;
     // Its type is that of the values it meets, until it is known.
     graph_.nodes_[producer].out_first = PortTable::Single(1);
-    graph_.nodes_[producer].output_types.assign(1, DType::kInvalid);
+    graph_.nodes_[producer].output_types = {DType::kInvalid};
   });
   for (Node& node : graph_.nodes_) {
     if (node.frame == kUnknown) node.frame = 0;

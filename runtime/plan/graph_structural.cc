@@ -131,7 +131,7 @@ void GraphBuilder::ConnectConstant(int block) {
   node.def = identity;
   node.inputs = std::move(values);
   node.in_first = node.out_first = PortTable::Single(1);
-  node.attrs.assign(identity->attrs.size(), AttrValue());
+  node.attrs = AttrList(std::vector<AttrValue>(identity->attrs.size()));
   node.output_types = {type};
 }
 

@@ -52,7 +52,8 @@ Status CheckLength(const Node& node, size_t port) {
 
 }  // namespace
 
-Status GraphBuilder::BindType(const Node& node, int port, DType type, std::vector<DType>& bound) {
+Status GraphBuilder::BindType(const Node& node, int port, DType type) {
+  std::vector<DType>& bound = bound_;
   const PortSpec& spec = node.def->inputs[port];
   if (spec.dtype != DType::kInvalid) {
     return spec.dtype == type ? Status() : TypeClash(spec, spec.dtype, "", type);
@@ -62,7 +63,7 @@ Status GraphBuilder::BindType(const Node& node, int port, DType type, std::vecto
   if (bound[attr] == DType::kInvalid) bound[attr] = type;
   if (bound[attr] == type) return {};
   // An attribute that was given binds before any input; else the first input of the type does.
-  if (node.attrs[attr].index() != 0) return TypeClash(spec, bound[attr], Cat(", its attribute ", spec.type_attr), type);
+  if (settings_[attr].index() != 0) return TypeClash(spec, bound[attr], Cat(", its attribute ", spec.type_attr), type);
   for (int p = 0; p < port; ++p) {
     const PortSpec& earlier = node.def->inputs[p];
     if (earlier.type_attr != spec.type_attr || node.in_first[p] == node.in_first[p + 1]) continue;
@@ -71,8 +72,9 @@ Status GraphBuilder::BindType(const Node& node, int port, DType type, std::vecto
   return TypeClash(spec, bound[attr], ", the type of the values before it", type);
 }
 
-Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
+Status GraphBuilder::BindInputTypes(const Node& node) {
   const BlockDef& def = *node.def;
+  const std::vector<DType>& bound = bound_;
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const PortSpec& spec = def.inputs[p];
     uint32_t begin = node.in_first[p], end = node.in_first[p + 1];
@@ -80,7 +82,7 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
     for (uint32_t v = begin; v < end; ++v) {
       WEFT_RETURN_IF_ERROR(CheckKind(graph_, spec, node.inputs[v]));
       if (spec.list == PortList::kTuple) continue;
-      Status status = BindType(node, static_cast<int>(p), graph_.TypeOf(node.inputs[v]), bound);
+      Status status = BindType(node, static_cast<int>(p), graph_.TypeOf(node.inputs[v]));
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
       WEFT_RETURN_IF_ERROR(std::move(status));
     }
@@ -95,7 +97,7 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
       for (uint32_t v = begin; v < end; ++v) types.push_back(graph_.TypeOf(node.inputs[v]));
       inferred = std::move(types);
     }
-    AttrValue& given = node.attrs[list_attr];
+    AttrValue& given = settings_[list_attr];
     if (given.index() != 0 && given != inferred) {
       WEFT_RETURN_IF_ERROR(CheckLength(node, p));  // what an earlier list says is not the attribute's fault
       return InvalidArgument("the input '", spec.name, "' has ", AttrText(inferred), ", but the attribute ", spec.list_attr, " says ", AttrText(given))
@@ -122,20 +124,56 @@ Status GraphBuilder::BindInputTypes(Node& node, std::vector<DType>& bound) {
   return {};
 }
 
+// By value, all that its type inference looks at: the type, and what kind of reference it is.
+void GraphBuilder::DescribeInputs(const Node& node, ShortList<uint16_t, 6>& inputs) const {
+  inputs.reserve(node.inputs.size());
+  for (ValueRef value : node.inputs) {
+    const PortSpec* reference = ReferencePort(graph_, value);
+    const int kind = reference == nullptr ? 0 : reference->resource ? 2 : 1;
+    inputs.push_back(static_cast<uint16_t>(kind << 8 | static_cast<int>(graph_.TypeOf(value))));
+  }
+}
+
 Status GraphBuilder::InferTypes(Node& node) {
+  GraphMemo::Typed typed;
+  DescribeInputs(node, typed.inputs);
+  GraphMemo::OfBlock& known = memo_.Of(node.def);
+  for (const GraphMemo::Typed& other : known.typed) {
+    if (!(other.inputs == typed.inputs) || !std::ranges::equal(other.in_first.table(), node.in_first.table()) || !(other.given == node.attrs)) continue;
+    node.attrs = other.attrs;
+    node.in_first = other.in_first;
+    node.output_types = other.output_types;
+    node.out_first = other.out_first;
+    return {};
+  }
+  typed.given = node.attrs;
+  WEFT_RETURN_IF_ERROR(InferAnew(node));
+  typed.in_first = node.in_first;
+  typed.attrs = node.attrs;
+  typed.output_types = node.output_types;
+  typed.out_first = node.out_first;
+  constexpr size_t kMostInputs = 64;
+  if (typed.inputs.size() <= kMostInputs) GraphMemo::Keep(known.typed, known.oldest_typed, std::move(typed));
+  return {};
+}
+
+Status GraphBuilder::InferAnew(Node& node) {
   const BlockDef& def = *node.def;
   std::vector<DType>& bound = bound_;
   bound.assign(def.attrs.size(), DType::kInvalid);
+  const std::span<const AttrValue> given = node.attrs;
+  settings_.assign(given.begin(), given.end());
   for (size_t a = 0; a < def.attrs.size(); ++a) {
-    if (const DType* given = std::get_if<DType>(&node.attrs[a])) bound[a] = *given;
+    if (const DType* type = std::get_if<DType>(&settings_[a])) bound[a] = *type;
   }
-  WEFT_RETURN_IF_ERROR(BindInputTypes(node, bound));
+  WEFT_RETURN_IF_ERROR(BindInputTypes(node));
   for (size_t a = 0; a < def.attrs.size(); ++a) {
     if (bound[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value) {
       bound[a] = std::get<DType>(*def.attrs[a].default_value);
     }
-    if (bound[a] != DType::kInvalid && node.attrs[a].index() == 0) node.attrs[a] = bound[a];
+    if (bound[a] != DType::kInvalid && settings_[a].index() == 0) settings_[a] = bound[a];
   }
+  if (!std::equal(settings_.begin(), settings_.end(), given.begin(), given.end())) node.attrs = AttrList(settings_);
   return SetOutputs(node);
 }
 
@@ -152,14 +190,13 @@ Status GraphBuilder::SetOutputs(Node& node) {
   const BlockDef& def = *node.def;
   std::vector<uint32_t> first;  // filled only where there are list ports
   node.output_types.clear();
-  node.output_types.reserve(def.outputs.size());
   const bool single = std::none_of(def.outputs.begin(), def.outputs.end(), [](const PortSpec& spec) { return spec.list != PortList::kSingle; });
   if (!single) first.push_back(0);
   for (const PortSpec& spec : def.outputs) {
     if (spec.list == PortList::kTuple) {
       int attr = def.FindAttr(spec.list_attr);
       const auto* types = attr < 0 ? nullptr : std::get_if<DTypes>(&node.attrs[attr]);
-      if (types != nullptr) node.output_types.insert(node.output_types.end(), types->begin(), types->end());
+      if (types != nullptr) node.output_types.append(std::span<const DType>(*types));
     } else {
       int64_t count = 1;
       if (spec.list == PortList::kHomogeneous) {
@@ -175,7 +212,7 @@ Status GraphBuilder::SetOutputs(Node& node) {
         if (given == nullptr) return TypeUnknown(def, spec);
         type = *given;
       }
-      node.output_types.insert(node.output_types.end(), static_cast<size_t>(count), type);
+      node.output_types.append(static_cast<size_t>(count), type);
     }
     if (!single) first.push_back(static_cast<uint32_t>(node.output_types.size()));
   }

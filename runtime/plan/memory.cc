@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "weft/plan/plan.h"
 
@@ -128,8 +129,7 @@ class Inheritance {
 struct Area {
   int64_t bytes = 0;
   int first = 0, last = 0;  // turns in which it is in use
-  std::vector<int> slots;
-  int scratch_of = -1;  // step
+  int scratch_of = -1;      // step
 };
 
 /// Puts the largest areas first, each at the lowest place that is free in all its turns; `offsets` are by area. The size of the arena.
@@ -157,12 +157,17 @@ int64_t PlaceLargestFirst(const std::vector<Area>& areas, std::vector<int64_t>& 
 class MemoryPlanner {
  public:
   MemoryPlanner(const Graph& graph, Plan& plan)
-      : graph_(graph), plan_(plan), dying_(plan.steps.size()), area_of_(plan.slots.size(), -1), taken_over_(plan.slots.size(), 0) {}
+      : graph_(graph),
+        plan_(plan),
+        dying_(plan.steps.size(), -1),
+        next_dying_(plan.slots.size(), -1),
+        area_of_(plan.slots.size(), -1),
+        taken_over_(plan.slots.size(), 0) {}
 
   void Run() {
-    for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    for (size_t s = plan_.slots.size(); s-- > 0;) {
       const Slot& slot = plan_.slots[s];
-      if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) dying_[slot.last_use].push_back(static_cast<int>(s));
+      if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) next_dying_[s] = std::exchange(dying_[slot.last_use], static_cast<int>(s));
       if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
     for (const Turn& turn : TurnsOf(plan_)) {
@@ -198,23 +203,22 @@ class MemoryPlanner {
         slot.offset = arena_.Take(Aligned(BytesOf(slot)));
         live_ += Aligned(BytesOf(slot));
         area_of_[index] = static_cast<int>(areas_.size());
-        areas_.push_back({Aligned(BytesOf(slot)), turn_, turn_, {}, -1});
+        areas_.push_back({Aligned(BytesOf(slot)), turn_, turn_, -1});
       }
-      areas_[area_of_[index]].slots.push_back(index);
     }
   }
 
   void PlaceScratch(int s) {
     Step& step = plan_.steps[s];
     const int64_t bytes = Aligned(step.scratch_bytes);
-    if (bytes > 0) areas_.push_back({bytes, turn_, turn_, {}, s});
+    if (bytes > 0) areas_.push_back({bytes, turn_, turn_, s});
     step.scratch_offset = arena_.Take(bytes);
     plan_.live_bytes = std::max(plan_.live_bytes, live_ + bytes);
     arena_.Give(step.scratch_offset, bytes);
   }
 
   void GiveBack(int s) {
-    for (int dead : dying_[s]) {
+    for (int dead = dying_[s]; dead >= 0; dead = next_dying_[dead]) {
       if (area_of_[dead] < 0 || taken_over_[dead]) continue;
       areas_[area_of_[dead]].last = turn_;
       arena_.Give(plan_.slots[dead].offset, Aligned(BytesOf(plan_.slots[dead])));
@@ -228,8 +232,10 @@ class MemoryPlanner {
     const int64_t size = PlaceLargestFirst(areas_, offsets);
     if (size >= plan_.arena_bytes) return;
     plan_.arena_bytes = size;
+    for (size_t slot = 0; slot < area_of_.size(); ++slot) {
+      if (area_of_[slot] >= 0) plan_.slots[slot].offset = offsets[area_of_[slot]];
+    }
     for (size_t a = 0; a < areas_.size(); ++a) {
-      for (int slot : areas_[a].slots) plan_.slots[slot].offset = offsets[a];
       if (areas_[a].scratch_of >= 0) plan_.steps[areas_[a].scratch_of].scratch_offset = offsets[a];
     }
   }
@@ -238,7 +244,8 @@ class MemoryPlanner {
   Plan& plan_;
   Arena arena_;
   std::vector<Area> areas_;
-  std::vector<std::vector<int>> dying_;  // by step: slots that no later one reads
+  std::vector<int> dying_;       // by step: the first slot that no later one reads, or -1
+  std::vector<int> next_dying_;  // by slot: the next of its step, or -1
   std::vector<int> area_of_;             // by slot: index into areas_, or -1
   std::vector<char> taken_over_;
   int turn_ = 0;

@@ -59,14 +59,14 @@ void Planner::FindNeeded() {
 
 std::vector<int> Planner::Order() {
   std::vector<int> nodes;
+  nodes.reserve(needed_.size());
   bool loops = false;
-  for (size_t i = 0; i < needed_.size(); ++i) {
+  for (int i : graph_.in_order()) {
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
-    if (!needed_[i] || graph_.node(static_cast<int>(i)).broken) continue;
-    nodes.push_back(static_cast<int>(i));
-    loops |= graph_.node(static_cast<int>(i)).frame != 0;
+    if (!needed_[i] || graph_.node(i).broken) continue;
+    nodes.push_back(i);
+    loops |= graph_.node(i).frame != 0;
   }
-  std::sort(nodes.begin(), nodes.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
   is_late_.assign(needed_.size(), 0);
   if (!loops) return Arrange(nodes, Clusters());
   std::vector<int> order;
@@ -77,6 +77,7 @@ std::vector<int> Planner::Order() {
 // Nodes in the graph's order, but updates of variables, and what depends on them, last, so that all that read the old values have run.
 std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters& clusters) {
   std::vector<int> early, late;
+  early.reserve(nodes.size());
   for (const int& i : nodes) {
     bool after = false;
     for (int member : clusters.Members(i)) {

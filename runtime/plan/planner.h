@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "runtime/plan/graph_memo.h"
 #include "runtime/plan/step_order.h"
 #include "weft/plan/plan.h"
 
@@ -23,7 +24,7 @@ struct LoopTrust {
 class Planner {
  public:
   Planner(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, LoopTrust& trust)
-      : graph_(graph), request_(request), diagnostics_(diagnostics), trust_(trust), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
+      : graph_(graph), memo_(graph.memo()), request_(request), diagnostics_(diagnostics), trust_(trust), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
         shape_now_(request.variable_shapes) {
     for (int node : request.run) is_target_[node] = 1;
     started_.resize(request.variable_shapes.size(), 0);
@@ -71,7 +72,7 @@ class Planner {
   uint32_t AddOwnSlot(ValueRef value);
   bool StaticInputs(const Node& node, const Step& step, std::vector<InputInfo>& inputs) const;
   void PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs);
-  void SetShapes(const Node& node, const Step& step, PlannedShapes& shapes);
+  void SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes);
   bool BindForward(const Step& step);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
   void SetReferenceShapes(const Node& node, const Step& step);
@@ -92,6 +93,7 @@ class Planner {
   }
 
   const Graph& graph_;
+  PlanMemoUser memo_;
   const PlanRequest& request_;
   Diagnostics& diagnostics_;
   LoopTrust& trust_;
@@ -114,6 +116,7 @@ class Planner {
   std::set<uint32_t> faulty_;    // slots in loops whose block does not fit its inputs, or reads one of these
   std::vector<int> slot_loop_;   // by slot: the loop whose steps make it; only where there are loops
   int64_t total_bytes_ = 0;
+  std::vector<InputInfo> inputs_;  // of the step at hand; kept for its memory
   Plan plan_;
 };
 

@@ -40,11 +40,12 @@ void Planner::AddStep(int index) {
   if (node.def == nullptr || node.def->structural != Structural::kNone) return;
   if (IsReplaced(index)) return CheckFeeds(index);
 
-  Step step;
+  Step& step = plan_.steps.emplace_back();
   step.node = index;
   step.loop = loop_;
   AddOperands(node, step);
-  std::vector<InputInfo> inputs;
+  std::vector<InputInfo>& inputs = inputs_;
+  inputs.clear();
   if (loop_ >= 0 && node.def->flow == Flow::kMerge) TrustShape(node);
   if (StaticInputs(node, step, inputs)) {
     PlanStatic(node, step, inputs);
@@ -56,7 +57,7 @@ void Planner::AddStep(int index) {
   if (node.def->flow == Flow::kMerge) step.kind = Step::Kind::kMerge;
   if (node.def->flow == Flow::kSelect) step.kind = Step::Kind::kSelect;
   ShareMemory(node, step);
-  if (!BindForward(step)) plan_.steps.push_back(std::move(step));
+  if (BindForward(step)) plan_.steps.pop_back();
 }
 
 // Only the run can tell its shapes.
@@ -194,8 +195,7 @@ const Tensor* Planner::ConstantOf(const Slot& slot) const {
 }
 
 void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs) {
-  PlannedShapes shapes;
-  auto planned = PlanNode(node, inputs, shapes);
+  auto planned = memo_.Plan(node, inputs);
   if (!planned.ok()) {
     Status status = WithPortFacts(graph_, node, std::move(planned).status(), [&](uint32_t v) { return inputs[v].shape; });
     diagnostics_.Error(PlaceAtNode(graph_, step.node, std::move(status)));
@@ -203,14 +203,15 @@ void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputIn
     for (uint32_t v = 0; loop_ >= 0 && v < node.output_types.size(); ++v) faulty_.insert(plan_.operands[step.first_output + v]);
     return;
   }
-  step.block = std::move(*planned);
+  const PlannedShapes& shapes = *planned->shapes;
+  step.block = std::move(planned->block);
   step.scratch_bytes = shapes.scratch_bytes;
   step.kind = IsForward(node.def->flow) ? Step::Kind::kForward : step.block.produce ? Step::Kind::kProduce : Step::Kind::kRun;
   SetShapes(node, step, shapes);
   AddUpdates(node, step, &shapes);
 }
 
-void Planner::SetShapes(const Node& node, const Step& step, PlannedShapes& shapes) {
+void Planner::SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes) {
   constexpr int64_t kMostBytes = int64_t{1} << 60;  // so that sums of sizes do not overflow
   for (size_t v = 0; v < node.output_types.size(); ++v) {
     Slot& slot = Out(step, v);
@@ -218,7 +219,7 @@ void Planner::SetShapes(const Node& node, const Step& step, PlannedShapes& shape
     slot.shape_known = !unknown;
     if (unknown || step.kind == Step::Kind::kProduce || IsManaged(slot.dtype)) slot.storage = Slot::Storage::kOwned;
     if (unknown) continue;
-    slot.shape = std::move(shapes.outputs[v]);
+    slot.shape = shapes.outputs[v];
     auto bytes = CheckedMultiply(slot.shape.count(), static_cast<int64_t>(ElementSize(slot.dtype)));
     if (!bytes || *bytes > kMostBytes - total_bytes_) {
       Status status = ResourceExhausted("the output '", graph_.ValueName(slot.value), "' needs memory for a tensor of shape ", slot.shape,

@@ -103,7 +103,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   auto undo = ApplyToPage(*page, runtime_.registry(), made);
   if (!undo.ok()) return std::move(undo).status().WithPage(old->graph->name());
   Diagnostics found;
-  std::shared_ptr<Edition> fresh = MakeEdition(*old, Graph::Build(page, runtime_.registry(), old->graph->name(), found));
+  std::shared_ptr<Edition> fresh = MakeEdition(*old, Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get()));
   fresh->found = found;
   CheckEdition(*fresh, found, mode != EditMode::kTry);
   Status fault;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "tools/cli/bench.h"
+#include "tools/cli/bench_edits.h"
 #include "tools/cli/common.h"
 
 namespace weft::cli {
@@ -30,7 +31,12 @@ Result<Timing> TimeRuns(Session& session, double seconds) {
 
 namespace {
 
-int RunBench(const BenchOptions& given) {
+struct Options : BenchOptions {
+  int edits = 0;
+};
+
+int RunBench(const Options& given) {
+  if (given.edits > 0) return BenchEdits(given.pages, given.edits, given.json);
   BenchOptions options = given;
   if (options.quick) options.seconds = std::min(options.seconds, 0.02);
   return options.pages.empty() ? BenchKernels(options) : BenchPages(options);
@@ -39,15 +45,19 @@ int RunBench(const BenchOptions& given) {
 }  // namespace
 
 void AddBench(CLI::App& app, int& status) {
-  auto options = std::make_shared<BenchOptions>();
+  auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(app, "bench", "Time the runs of pages, or of kernels where no page is named",
                                  "  weft bench\n  weft bench --case BiasAddGrad --case FusedBatchNorm --threads 2\n"
                                  "  weft bench --page graphs/xor.page.json --keep asked\n  weft bench --quick --json\n"
+                                 "  weft bench --page big.page.json --edits 100\n"
                                  "The share is of what this machine does in the same run with the same threads: reading as much memory as the case\n"
                                  "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
                                  status, options, RunBench);
   CLI::Option* page = command->add_option("--page", options->pages, "Page whose sessions are timed")->type_name("PAGE")->check(NotEmpty());
   command->add_option("--keep", options->keep, "Which results of pages are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
+  command->add_option("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
+      ->check(CLI::Range(1, 1000000))
+      ->needs(page);
   command->add_option("--case", options->cases, "Only kernels whose names have this in them")->type_name("TEXT")->check(NotEmpty())->excludes(page);
   command->add_flag("--list", options->list, "Only name the kernel cases; with --json also what they are made of")->excludes(page);
   command->add_option("--seconds", options->seconds, "Time spent on each case")->check(CLI::Range(0.01, 3600.0))->capture_default_str();

@@ -6,12 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "weft/base/diagnostic.h"
 #include "weft/block/registry.h"
 #include "weft/page/page.h"
+#include "weft/plan/short_list.h"
 
 namespace weft {
 
@@ -42,6 +42,24 @@ class PortTable {
   std::shared_ptr<const std::vector<uint32_t>> own_;
 };
 
+/// Blocks of a page by their ids: a table of hashes, so that a look-up touches little memory.
+class IdIndex {
+ public:
+  void Reserve(size_t blocks);
+  /// False where an earlier block has the id.
+  bool Add(const std::vector<PageBlock>& blocks, size_t block);
+  /// -1 where there is none.
+  int Find(const std::vector<PageBlock>& blocks, std::string_view id) const;
+
+ private:
+  struct Entry {
+    uint32_t hash = 0;
+    int block = -1;
+  };
+  Entry& EntryOf(const std::vector<PageBlock>& blocks, std::string_view id, uint32_t hash);
+  std::vector<Entry> table_ = std::vector<Entry>(2);  // its size is a power of two, twice the blocks or more
+};
+
 /// What lies between the Enter and Exit blocks of one frame_name: the blocks that a loop runs in each iteration. Frame 0 is the page.
 struct Frame {
   std::string name;
@@ -56,10 +74,10 @@ struct Node {
   int page_block = -1;            // index into the page's blocks, or of the block that brought the node
   bool added = false;             // a literal or a gradient block: not a block of the page
   bool broken = false;            // has errors: cannot run
-  std::vector<AttrValue> attrs;
-  std::vector<ValueRef> inputs;  // values in port order; of structural blocks: what they stand for
+  AttrList attrs;
+  ShortList<ValueRef, 3> inputs;  // values in port order; of structural blocks: what they stand for
   PortTable in_first, out_first;
-  std::vector<DType> output_types;
+  ShortList<DType, 8> output_types;
   Tensor constant;            // literals and constant blocks
   int order = -1;             // place in an order in which producers precede consumers
   int variable = -1;          // of Variable, VarHandleOp and TemporaryVariable nodes: index into Graph::variables; nodes may share one
@@ -91,18 +109,25 @@ struct SessionSpec {
   bool by_name = true;
 };
 
+class GraphMemo;
+
 class Graph {
  public:
   /// Resolves and checks a page. `diagnostics` gets every fault, placed; the graph holds what could be made of the page. The registry
-  /// must outlive the graph; `name` is what diagnostics call the page.
+  /// must outlive the graph; `name` is what diagnostics call the page. `former` may be the graph of the page before an edit: it saves
+  /// time, and changes nothing; of its editions one may be built at a time.
   static std::unique_ptr<Graph> Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
-                                      Diagnostics& diagnostics);
+                                      Diagnostics& diagnostics, const Graph* former = nullptr);
 
   const Page& page() const { return *page_; }
   const std::string& name() const { return name_; }
   const Registry& registry() const { return registry_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int i) const { return nodes_[i]; }
+  /// For the plan layer: what is known from other blocks.
+  GraphMemo& memo() const { return *memo_; }
+  /// All nodes by Node::order.
+  const std::vector<int>& in_order() const { return in_order_; }
   /// By variable: its node; of several that share it the one whose initial value counts.
   const std::vector<int>& variables() const { return variables_; }
   /// What the page declares of each.
@@ -122,10 +147,7 @@ class Graph {
   /// The node of a block (`ID`, `ID.operation`, or any of its ports). not_found with a suggestion.
   Result<int> FindNode(std::string_view id) const;
   /// The page's block of this id, or -1.
-  int IndexOf(std::string_view id) const {
-    auto it = by_id_.find(id);
-    return it == by_id_.end() ? -1 : it->second;
-  }
+  int IndexOf(std::string_view id) const { return by_id_.Find(page_->blocks, id); }
   /// "ID.port" or "ID.port[2]" of a value.
   std::string ValueName(ValueRef value) const;
   DType TypeOf(ValueRef value) const { return nodes_[value.node].output_types[value.output]; }
@@ -142,8 +164,8 @@ class Graph {
 
  private:
   friend class GraphBuilder;
-  Graph(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name)
-      : page_(std::move(page)), registry_(registry), name_(name) {}
+  Graph(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name, std::shared_ptr<GraphMemo> memo)
+      : page_(std::move(page)), registry_(registry), name_(name), memo_(std::move(memo)) {}
 
   /// What a named port of a node stands for; a whole list where the port is one and no element is named, up to `most` of it.
   /// One value of a broken node.
@@ -156,8 +178,10 @@ class Graph {
   std::shared_ptr<const Page> page_;
   const Registry& registry_;
   std::string name_;
+  std::shared_ptr<GraphMemo> memo_;
   std::vector<Node> nodes_;
-  std::unordered_map<std::string_view, int> by_id_;
+  std::vector<int> in_order_;
+  IdIndex by_id_;
   std::vector<int> variables_;
   std::vector<Frame> frames_ = std::vector<Frame>(1);
   std::vector<VariableInfo> variable_infos_;

@@ -1,0 +1,62 @@
+#include "runtime/plan/graph_memo.h"
+
+#include <algorithm>
+
+namespace weft {
+
+PlanMemoUser::PlanMemoUser(GraphMemo& memo)
+    : lock_(memo.plans().mutex_, std::try_to_lock), memo_(lock_.owns_lock() ? memo.plans() : own_) {}
+
+bool PlanMemo::Input::Is(const InputInfo& info) const {
+  if (dtype != info.dtype || has_shape != (info.shape != nullptr) || is_variable != (info.variable != nullptr)) return false;
+  if (has_shape && !(shape == *info.shape)) return false;
+  return !is_variable || (variable.declared == info.variable->declared && variable.temporary == info.variable->temporary);
+}
+
+bool PlanMemo::Planned::Is(const Node& node, std::span<const InputInfo> infos) const {
+  return def == node.def && attrs == node.attrs && outputs == node.output_types && std::ranges::equal(in_first.table(), node.in_first.table()) &&
+         std::ranges::equal(out_first.table(), node.out_first.table()) &&
+         std::ranges::equal(inputs, infos, [](const Input& input, const InputInfo& info) { return input.Is(info); });
+}
+
+// What a plan makes of values is its own affair.
+bool PlanMemo::MayShare(const Node& node, std::span<const InputInfo> inputs) {
+  constexpr size_t kMostInputs = 64;
+  const BlockDef& def = *node.def;
+  return def.shaped_by.empty() && !def.stateful && !def.waits && inputs.size() <= kMostInputs;
+}
+
+size_t PlanMemo::HashOf(const Node& node, std::span<const InputInfo> inputs) {
+  size_t hash = reinterpret_cast<size_t>(node.def);
+  const auto add = [&](size_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u ^ hash >> 29; };
+  for (const InputInfo& input : inputs) {
+    add(static_cast<size_t>(input.dtype));
+    if (input.shape == nullptr) continue;
+    for (int64_t size : input.shape->dims()) add(static_cast<size_t>(size) + 1);
+  }
+  return hash;
+}
+
+Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const InputInfo> inputs) {
+  const bool share = PlanMemo::MayShare(node, inputs);
+  const size_t hash = share ? PlanMemo::HashOf(node, inputs) : 0;
+  if (share) {
+    auto [first, end] = memo_.planned_.equal_range(hash);
+    for (auto it = first; it != end; ++it) {
+      if (it->second.Is(node, inputs)) return Made{it->second.block, &it->second.shapes};
+    }
+  }
+  shapes_ = {};
+  WEFT_ASSIGN_OR_RETURN(PlannedBlock block, PlanNode(node, inputs, shapes_));
+  if (!share || block.bind != nullptr) return Made{std::move(block), &shapes_};
+  if (memo_.planned_.size() >= PlanMemo::kMost) memo_.planned_.clear();
+  PlanMemo::Planned planned{node.def, node.attrs, {}, node.output_types, node.in_first, node.out_first, block, shapes_};
+  for (const InputInfo& input : inputs) {
+    planned.inputs.push_back({input.dtype, input.shape != nullptr, input.variable != nullptr, input.shape != nullptr ? *input.shape : Shape(),
+                              input.variable != nullptr ? *input.variable : VariableInfo()});
+  }
+  memo_.planned_.emplace(hash, std::move(planned));
+  return Made{std::move(block), &shapes_};
+}
+
+}  // namespace weft

@@ -1,0 +1,111 @@
+// What was found out about blocks, for others that are like them: most blocks of a large page are, and nearly all of an edited one.
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "weft/plan/plan.h"
+
+namespace weft {
+
+class GraphMemo;
+
+/// Plans of blocks by all that they depend on. Blocks that keep state, or wait, have plans of their own.
+class PlanMemo {
+  friend class PlanMemoUser;
+  struct Input {
+    DType dtype;
+    bool has_shape, is_variable;
+    Shape shape;
+    VariableInfo variable;
+    bool Is(const InputInfo& info) const;
+  };
+  struct Planned {
+    const BlockDef* def;
+    AttrList attrs;
+    std::vector<Input> inputs;
+    ShortList<DType, 8> outputs;
+    PortTable in_first, out_first;
+    PlannedBlock block;
+    PlannedShapes shapes;
+    bool Is(const Node& node, std::span<const InputInfo> infos) const;
+  };
+  static bool MayShare(const Node& node, std::span<const InputInfo> inputs);
+  static size_t HashOf(const Node& node, std::span<const InputInfo> inputs);
+
+  static constexpr size_t kMost = 1 << 16;
+  std::mutex mutex_;
+  std::unordered_multimap<size_t, Planned> planned_;
+};
+
+/// Has a memo for itself; while another has it, one of its own.
+class PlanMemoUser {
+ public:
+  explicit PlanMemoUser(GraphMemo& memo);
+  struct Made {
+    PlannedBlock block;
+    const PlannedShapes* shapes;  // until the next call
+  };
+  /// As PlanNode does.
+  Result<Made> Plan(const Node& node, std::span<const InputInfo> inputs);
+
+ private:
+  PlanMemo own_;
+  std::unique_lock<std::mutex> lock_;
+  PlanMemo& memo_;
+  PlannedShapes shapes_;
+};
+
+/// Shared by the editions of a page.
+class GraphMemo {
+ public:
+  /// Settings as they are written, without a fault in them.
+  struct Parsed {
+    std::string text;
+    AttrList attrs;
+  };
+  /// The types of a block without a fault.
+  struct Typed {
+    AttrList given;
+    ShortList<uint16_t, 6> inputs;  // by value: its type, and what kind of reference it is
+    PortTable in_first;
+    AttrList attrs;
+    ShortList<DType, 8> output_types;
+    PortTable out_first;
+  };
+  struct OfBlock {
+    std::optional<AttrList> defaults;
+    std::vector<Parsed> parsed;
+    std::vector<Typed> typed;
+    size_t oldest_parsed = 0, oldest_typed = 0;  // the next to give way
+  };
+
+  /// Only for those who build a graph, one at a time.
+  OfBlock& Of(const BlockDef* def) {
+    auto& [last, known] = lately_[reinterpret_cast<uintptr_t>(def) / 64 % lately_.size()];
+    if (last == def) return *known;
+    last = def;
+    return *(known = &blocks_[def]);
+  }
+
+  template <class T>
+  static void Keep(std::vector<T>& list, size_t& oldest, T fresh) {
+    constexpr size_t kMost = 16;
+    if (list.size() < kMost) return list.push_back(std::move(fresh));
+    list[oldest] = std::move(fresh);
+    oldest = (oldest + 1) % kMost;
+  }
+
+  PlanMemo& plans() { return plans_; }
+
+ private:
+  std::unordered_map<const BlockDef*, OfBlock> blocks_;
+  std::array<std::pair<const BlockDef*, OfBlock*>, 64> lately_{};
+  PlanMemo plans_;
+};
+
+}  // namespace weft

@@ -1,0 +1,12 @@
+// weft bench --edits: how long an edit of an open page takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+/// Makes `count` random edits of each kind, one at a time, and takes each back; prints the times by kind. Gives the exit status.
+int BenchEdits(const std::vector<std::string>& pages, int count, bool json);
+
+}  // namespace weft::cli
