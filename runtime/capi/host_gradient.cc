@@ -13,6 +13,7 @@ struct GradientState {
   Failure failure;
   std::vector<GradientValue> values;
   std::vector<std::pair<int, int>> inputs;  // port and place in it, by input value
+  bool not_added = false;                   // the builder could not add a block, and keeps the reason
 
   int64_t Number(GradientValue value) {
     if (!value.valid()) return 0;
@@ -74,7 +75,9 @@ int64_t AddBlock(const weft_gradient_call* call, const char* name, const char* a
     }
     GradientAttrs given;
     for (size_t a = 0; a < values.size(); ++a) given.emplace_back(def->attrs[a].name, std::move(values[a]));
-    return state.builder.Add(def->name, ports, given);
+    const GradientValue added = state.builder.Add(def->name, ports, given);
+    state.not_added |= !added.valid();
+    return added;
   });
 }
 
@@ -108,6 +111,7 @@ int64_t AddScalar(const weft_gradient_call* call, int64_t like, double number) {
 
 int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradient) {
   GradientState& state = StateOf(call);
+  if (gradient == 0 && (state.not_added || state.failure.code() != WEFT_OK)) return WEFT_INTERNAL;  // the reason is kept
   const GradientValue value = state.Find(gradient);
   if (input >= state.inputs.size() || !value.valid()) {
     return FailGradient(call, WEFT_INVALID_ARGUMENT, "set needs the index of an input value, and a value", nullptr);
@@ -168,7 +172,7 @@ DType TypeOf(const BlockDef& def, const BlockValues& values, std::string_view at
 }  // namespace
 
 Status GradientHost(const HostBlock& block, const BlockDef& def, GradientBuilder& builder) {
-  GradientState state{builder, block, def, {}, {}, {}};
+  GradientState state{builder, block, def, {}, {}, {}, false};
   const BlockValues values = ReadValues(state);
   const AttrTable attrs(
       def, [&](const std::string& name) -> const AttrValue& { return builder.AttrOf(name); },
@@ -195,6 +199,7 @@ Status GradientHost(const HostBlock& block, const BlockDef& def, GradientBuilder
                                    FailGradient,
                                    &state};
   const int32_t code = block.functions().gradient(block.functions().user, &call);
+  if (state.not_added && state.failure.code() == WEFT_OK) return {};  // the builder tells
   // What `add` found counts, whatever the function says of it.
   return state.failure.Take(state.failure.code() != WEFT_OK ? state.failure.code() : code);
 }

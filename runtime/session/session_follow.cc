@@ -113,7 +113,12 @@ Status Session::Follow() {
   if (executor_->edition()->number == scope_->edits()) return {};
   std::shared_ptr<Edition> edition = scope_->edition();
   if (edition == executor_->edition()) return {};
-  WEFT_ASSIGN_OR_RETURN(SessionSpec spec, Follower(*executor_->edition()->graph, *edition->graph, spec_).Follow());
+  Result<SessionSpec> followed = Follower(*executor_->edition()->graph, *edition->graph, spec_).Follow();
+  if (!followed.ok()) {
+    const bool faulty = followed.status().code() == Code::kFailedPrecondition;  // what it asks for is there, and has errors
+    return std::move(followed).status().WithCause(faulty ? edition->found.FirstError() : Status());
+  }
+  SessionSpec spec = std::move(*followed);
   auto next = std::make_unique<Executor>(*scope_, std::move(edition), spec_, keep_, cancelled_);
   {
     std::lock_guard lock(executor_mutex_);

@@ -33,7 +33,8 @@ std::vector<HandleCall> PageCalls(LiveHandles& live);
 std::vector<HandleCall> SessionCalls(LiveHandles& live);
 std::vector<HandleCall> ResultCalls(LiveHandles& live);
 std::vector<HandleCall> WatchCalls(LiveHandles& live);
-inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, SessionCalls, ResultCalls, WatchCalls};
+std::vector<HandleCall> LibraryCalls(LiveHandles& live);
+inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls};
 
 /// A kind of handle besides those of LiveHandles, and how to get one that was closed.
 struct OtherKind {

@@ -17,7 +17,8 @@ int RunCodes(const CodesOptions& options) {
     std::cout << weft_codes_json();
     return kOk;
   }
-  for (const auto& [list, entries] : nlohmann::ordered_json::parse(weft_codes_json()).items()) {
+  const auto codes = nlohmann::ordered_json::parse(weft_codes_json());
+  for (const auto& [list, entries] : codes.items()) {
     std::cout << list << "\n";
     for (const auto& entry : entries) {
       std::cout << "  " << entry["number"] << "  " << entry["name"].get<std::string>() << ": " << entry["means"].get<std::string>() << "\n";

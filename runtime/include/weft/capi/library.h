@@ -63,7 +63,7 @@ typedef struct weft_case {
   const char* file;
   const char* pointer; /* JSON pointer of the case in the file: "/cases/3"; empty for a file that cannot be read */
   const char* name;
-  const char* block;   /* the block that it tests; empty for a page */
+  const char* block;   /* the block that its file tests; may be empty for a page */
   const char* message; /* what failed, one finding a line */
 } weft_case;
 #define WEFT_CASE_INIT {sizeof(weft_case), 0, NULL, NULL, NULL, NULL, NULL}
