@@ -14,7 +14,10 @@ std::string_view SeverityName(Severity severity) {
 std::string ToString(const Diagnostic& diagnostic) {
   const Status& status = diagnostic.status;
   const Place& place = status.place();
-  std::string out = Cat(place.page, ":", place.pointer.empty() ? "" : place.pointer + ":", " ", SeverityName(diagnostic.severity), ": ");
+  std::string out;
+  if (!place.page.empty()) out += Cat(place.page, ":");
+  if (!place.pointer.empty()) out += Cat(place.pointer, ":");
+  out += Cat(out.empty() ? "" : " ", SeverityName(diagnostic.severity), ": ");
   if (!place.block.empty()) out += Cat(place.block, place.port.empty() ? "" : ".", place.port, ": ");
   out += status.message();
   if (!status.hint().empty()) out += Cat(" (", status.hint(), ")");

@@ -1,10 +1,10 @@
 /* What a host that reads every result costs a page that runs at a rate: for tools/bench_reader.
  *
- *   reader PAGE --pairs N --interval-us N --threads N --read views|touch|nothing
+ *   reader PAGE --pairs N --interval-us N --threads N --read views|touch|told|nothing
  *
  * The main thread runs the page, a run each interval, in pairs of runs. For one of the two, drawn by chance, there is a reader: a thread
- * that has read all results of the run before, holds them meanwhile, and is told by the engine when the run ends. Each run gives a line,
- * "run READER ELAPSED PROCESSOR FAULTS": nanoseconds, the processor time and the page faults of the thread that runs. The last line,
+ * that has read all results of the run before, between the two, and holds them meanwhile; "told": the engine wakes it when the run ends.
+ * Each run gives a line, "run READER ELAPSED PROCESSOR FAULTS": nanoseconds, the processor time and the page faults of the thread that runs. The last line,
  * "totals", tells what was read. Errors go to standard error; exit status 1. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,8 +16,8 @@
 #include <time.h>
 #include <weft.h>
 
-enum { READ_VIEWS, READ_TOUCH, READ_NOTHING };
-static const char* const kinds[] = {"views", "touch", "nothing"};
+enum { READ_VIEWS, READ_TOUCH, READ_TOLD, READ_NOTHING };
+static const char* const kinds[] = {"views", "touch", "told", "nothing"};
 
 typedef struct Options {
   const char* page;
@@ -35,7 +35,8 @@ typedef struct Reader {
   size_t count;
   int read;
   weft_view** views; /* of the last run that was read */
-  weft_subscription* subscription; /* of the main thread: it tells when a run has ended; NULL while there is no reader */
+  int attached;                    /* of the main thread: there is a reader */
+  weft_subscription* subscription; /* tells it when a run has ended */
   atomic_int ask;    /* WAIT ... */
   atomic_int wanted; /* whether the results of the run that goes on are to be read at its end */
   uint64_t reads, runs_read, last_run, bytes, sum;
@@ -130,11 +131,13 @@ static void ask(Reader* reader, int what) {
 /* Between two runs: has the next one read, or not. */
 static void attach(Reader* reader, int attached) {
   weft_diagnostics* problems = NULL;
-  if (reader->read == READ_NOTHING || (reader->subscription != NULL) == attached) return;
-  if (attached && weft_session_subscribe(reader->session, reader->names[0], NULL, &reader->subscription, &problems) != WEFT_OK) {
+  const int told = reader->read == READ_TOLD, changes = reader->attached != attached;
+  if (reader->read == READ_NOTHING || (!changes && (told || !attached))) return;
+  reader->attached = attached;
+  if (told && attached && weft_session_subscribe(reader->session, reader->names[0], NULL, &reader->subscription, &problems) != WEFT_OK) {
     fail(problems, "subscribe");
   }
-  if (!attached) weft_subscription_close(reader->subscription), reader->subscription = NULL;
+  if (told && !attached) weft_subscription_close(reader->subscription);
   ask(reader, attached ? READ_NOW : LET_GO);
 }
 
@@ -196,7 +199,7 @@ static Options options_of(int argc, char** argv) {
     ++i;
   }
   if (!options.page || options.pairs < 1) {
-    fprintf(stderr, "usage: reader PAGE [--pairs N] [--interval-us N] [--threads N] [--read views|touch|nothing]\n");
+    fprintf(stderr, "usage: reader PAGE [--pairs N] [--interval-us N] [--threads N] [--read views|touch|told|nothing]\n");
     exit(2);
   }
   return options;
