@@ -185,8 +185,21 @@ class PythonTest(unittest.TestCase):
 
     def test_wheel_is_whole(self):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
-        for name in ("weft/__init__.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
+        for name in ("weft/__init__.py", "weft/blocks.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
             self.assertIn(name, names)
+
+
+    def test_wheel_of_a_package(self):
+        """Where libraries for several levels of processors lie beside, the wheel has them, and the loader takes the highest that runs here."""
+        libraries, target = folder / "package/lib", folder / "package/site"
+        levels = libraries / "glibc-hwcaps/x86-64-v2"
+        levels.mkdir(parents=True)
+        for name, place in (("libweft.so.1", libraries), ("libweft-python.so", libraries), ("libweft.so.1", levels)):
+            run("strip", "-o", place / name, (BUILD / "lib" / name).resolve())
+        wheel = run(ROOT / "tools/wheel", folder / "package", env={**os.environ, "WEFT_LIBRARY_DIR": str(libraries)}).splitlines()[-1]
+        run(PYTHON, "-m", "zipfile", "-e", wheel, target)
+        said = run(PYTHON, "-c", "import weft; print(weft.__version__, open('/proc/self/maps').read())", env={**os.environ, "PYTHONPATH": str(target)})
+        self.assertIn(str(target / "weft/lib/glibc-hwcaps/x86-64-v2/libweft.so.1"), said)
 
 
 if __name__ == "__main__":

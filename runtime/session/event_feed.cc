@@ -212,7 +212,8 @@ void EventFeed::OnPrint(std::string_view text) {
   Send(std::move(event));
 }
 
-void EventFeed::OnRunEnd(uint64_t, const Status& status) {
+void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
+  run_ = run;
   const Progress progress = ProgressOf(status);
   if (graph_ != nullptr && !status.ok() && Wants(EventKind::kProgress)) {
     auto node = graph_->FindNode(status.place().block);

@@ -66,8 +66,12 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
   for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) {
     uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
     status = Follow();
-    if (status.ok()) status = executor_->Run(run, options);
-    else status = std::move(status).WithPhase(Phase::kConnect);
+    if (status.ok()) {
+      status = executor_->Run(run, options);
+    } else {
+      status = std::move(status).WithPhase(Phase::kConnect);
+      if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
+    }
     failed_.store(!status.ok(), std::memory_order_relaxed);
     if (status.ok()) runs_.store(run, std::memory_order_release);
   }

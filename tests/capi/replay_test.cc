@@ -175,6 +175,8 @@ TEST_CASE("C: an error event says what its diagnostic says, causes as well", "[c
   told = Poll(events);
   REQUIRE(told.size() == 1);
   CHECK(std::string(told[0].causes).find("nonsuch") != std::string::npos);
+  CHECK(told[0].phase == WEFT_PHASE_CONNECT);
+  CHECK(told[0].run == 1);
 }
 
 TEST_CASE("C: codes are data, and the data agree with the interface", "[capi]") {
