@@ -19,7 +19,7 @@ from .debug import Breakpoint
 from .edits import literal
 from .errors import CancelledError, Diagnostic, Error
 from .events import Event, Events
-from .page import CaseResult, Page, Runtime, SnapshotInfo, TestReport, default_runtime, load
+from .page import CaseResult, Page, Runtime, SnapshotInfo, TestReport, codes, default_runtime, load
 from .session import UNTIL_STOPPED, Session, SessionInfo
 from .values import Results, View
 from .watching import Sample, Subscription
@@ -27,4 +27,4 @@ from .watching import Sample, Subscription
 __version__ = _lib.weft_version().decode()
 __all__ = ["Attr", "BlockError", "Breakpoint", "CancelledError", "CaseResult", "Diagnostic", "Error", "Event", "Events", "Input", "Page",
            "Port", "Results", "Runtime", "Sample", "Session", "SessionInfo", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
-           "View", "default_runtime", "literal", "load"]
+           "View", "codes", "default_runtime", "literal", "load"]

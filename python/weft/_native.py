@@ -162,6 +162,7 @@ FAILING = {
     "weft_page_sessions": (HANDLE, OUT),
     "weft_page_get_variable": (HANDLE, TEXT, OUT),
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_page_edits": (HANDLE, POINTER(c_uint64)),
     "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
     "weft_session_open": (HANDLE, POINTER(SessionOptions), OUT),
     "weft_session_run": (HANDLE, POINTER(RunOptions)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from ctypes import byref, c_uint64
 from typing import Any
 
 from . import _native
@@ -45,6 +46,13 @@ class Edits:
         self._done.append(inverse)
         self._undone.clear()
         return json.loads(inverse)
+
+    @property
+    def edits(self) -> int:
+        """Counts the calls that changed the page: what was read of it is out of date where the number is another."""
+        count = c_uint64()
+        _native.call("weft_page_edits", self._handle, byref(count))
+        return count.value
 
     def _apply(self, edits: str, mode: int = _native.EDIT_APPLY) -> str:
         return _native.strings("weft_page_edit", self._handle, edits.encode(), mode)[0]

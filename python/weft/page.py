@@ -144,6 +144,11 @@ def default_runtime() -> Runtime:
     return _default
 
 
+def codes() -> dict[str, list[dict[str, Any]]]:
+    """All numbers and names that the engine gives, with what they mean, for who translates them: "codes", "event_kinds" and others."""
+    return json.loads(_native.lib.weft_codes_json())
+
+
 def _print(text: str) -> None:
     print(text, file=sys.stderr)
 
@@ -286,4 +291,4 @@ class Page(Edits):
         return SnapshotInfo(info.variables, info.resources, info.bytes)
 
 
-__all__ = ["CaseResult", "Page", "Runtime", "SnapshotInfo", "TestReport", "default_runtime", "load"]
+__all__ = ["CaseResult", "Page", "Runtime", "SnapshotInfo", "TestReport", "codes", "default_runtime", "load"]

@@ -19,7 +19,9 @@ class EditsTest(unittest.TestCase):
 
     def test_set_connect_undo_redo(self):
         self.assertEqual(self.value(), [0, 2])
+        edits = self.page.edits
         self.page.set_input("x.value", [5.0, 6.0])
+        self.assertEqual(self.page.edits, edits + 1)
         self.assertEqual(self.value(), [10, 12])
         self.page.add("one", "Const", {"value": np.float32([1, 1])}, layout=[10, 20])
         self.page.connect("one.output", "double.y")
