@@ -106,6 +106,12 @@ class PkgConfigTest(unittest.TestCase):
         page = ROOT / "graphs/bias_add_grad.page.json"
         self.assertEqual(run(folder / "host", page), run(folder / "build/host", page))
 
+    def test_block_library(self):
+        """The example library of blocks, against what is installed, tested by its case files."""
+        library = folder / "libblocks.so"
+        run("gcc", "-std=c99", *WARNINGS, "-shared", "-fPIC", ROOT / "tests/capi/hosts/blocks.c", "-o", library, *pkg_config("--cflags"))
+        self.assertIn("9 passed, 0 failed", run(prefix / "bin/weft", "test", "--blocks", library, ROOT / "tests/capi/hosts/cases"))
+
     def test_host_is_short(self):
         self.assertLess(len((ROOT / "tests/capi/hosts/host.c").read_text().splitlines()), 150)
 
@@ -127,6 +133,17 @@ class PkgConfigTest(unittest.TestCase):
         (folder / "line.page.json").write_text(readme_part("page", "json"))
         self.build(folder / "guide.c", folder / "guide")
         self.assertEqual(run(folder / "guide", cwd=folder), re.search(r"<!-- prints -->\n```\n(.*?)```", guide, re.S)[1])
+
+    def test_library_of_blocks(self):
+        """The example of a library of blocks, as the guide builds and tests it; and from Python."""
+        source, library = ROOT / "tests/capi/hosts/blocks.c", folder / "libblocks.so"
+        run("cc", "-std=c99", *WARNINGS, "-shared", "-fPIC", source, "-o", library, *pkg_config("--cflags"))
+        said = run(prefix / "bin/weft", "test", "--blocks", library, ROOT / "tests/capi/hosts/cases")
+        self.assertRegex(said.splitlines()[-1], r"^[1-9][0-9]* passed, 0 failed")
+        program = ("import sys, weft\nwith weft.Runtime() as runtime:\n  runtime.add_library(sys.argv[1])\n"
+                   "  print(runtime.test(sys.argv[2]).passed, runtime.block('Scale')['category'])\n")
+        passed = run(venv / "bin/python", "-c", program, library, ROOT / "tests/capi/hosts/cases").split()[0]
+        self.assertTrue(said.splitlines()[-1].startswith(passed + " passed"))
 
     def test_version(self):
         version = re.search(r"project\(weft VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
