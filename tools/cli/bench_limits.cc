@@ -226,7 +226,8 @@ Limit MachineLimits::Of(const Work& work) {
     limit.seconds = (work.read_pass_bytes / limit.read + (work.bytes() - work.read_pass_bytes) / last) / 1e9;
     limit.rate = work.bytes() / limit.seconds / 1e9;
   }
-  if (work.flops > 0 && work.flops / Product() / 1e9 > limit.seconds) limit = {Limit::Kind::kProduct, Product(), work.flops / Product() / 1e9, limit.read};
+  const double computing = work.flops > 0 ? work.flops / Product() / 1e9 : 0;
+  if (computing > limit.seconds) limit = {Limit::Kind::kProduct, Product(), computing, limit.read};
   return limit;
 }
 
