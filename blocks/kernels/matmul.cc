@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "blocks/kernels/matmul_tiles.h"
+#include "blocks/kernels/narrow_product.h"
+#include "blocks/kernels/thin_product.h"
 
 namespace weft::kernels {
 namespace {
@@ -14,30 +16,6 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 // ---- products of which one side has few rows or columns -------------------------------------------------------------------------
 
 inline constexpr int64_t kFew = 4, kThinChunk = 256, kThinDepth = 1024;
-
-/// out(f, j) = sum over p of few(f, p) * many(j, p), for f < count (at most kFew).
-template <class T>
-struct ThinProduct {
-  int64_t count = 0, length = 0, inner = 0;
-  const T* few = nullptr;
-  int64_t few_stride = 0, few_depth_stride = 0;
-  const T* many = nullptr;
-  int64_t many_stride = 0, many_depth_stride = 0;
-  T* out = nullptr;
-  int64_t out_few_stride = 0, out_stride = 0;
-  bool add = false;
-};
-
-template <class T>
-ThinProduct<T> AsThin(const Product<T>& p) {
-  const MatrixView<T>&a = p.left, &b = p.right;
-  if (p.rows <= p.columns) {
-    return {p.rows,       p.columns, p.inner,      a.data, a.row_stride, a.column_stride, b.data, b.column_stride,
-            b.row_stride, p.out,     p.out_stride, 1,      p.add};
-  }
-  return {p.columns,    p.rows,          p.inner, b.data, b.column_stride, b.row_stride, a.data,
-          a.row_stride, a.column_stride, p.out,   1,      p.out_stride,    p.add};
-}
 
 /// Whether a product is computed as a thin one: panels serve short ones better.
 template <class T>
@@ -165,6 +143,9 @@ int64_t TileCount(const Product<T>& p) {
     const ThinProduct<T> thin = AsThin(p);
     return CeilDiv(thin.length, ThinTile(thin));
   }
+  if constexpr (kMayBeNarrow<T>) {
+    if (NarrowProduct<T>::Takes(p)) return NarrowProduct<T>(p).tiles();
+  }
   return TiledProduct<T>(p).tiles();
 }
 
@@ -179,6 +160,9 @@ void ComputeTile(const Product<T>& p, int64_t tile) {
       for (int64_t first = tile * size; first < end; first += kThinChunk) ThinChunk(thin, first, std::min(kThinChunk, end - first));
       return;
     }
+  }
+  if constexpr (kMayBeNarrow<T>) {
+    if (NarrowProduct<T>::Takes(p)) return NarrowProduct<T>(p).Compute(tile);
   }
   const TiledProduct<T> tiled(p);
   Tile<T>(tiled, tile).Compute();

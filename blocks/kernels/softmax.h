@@ -6,10 +6,13 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
+#include "blocks/kernels/vector_math.h"
 
 namespace weft::kernels {
 
@@ -29,17 +32,22 @@ void LoadRow(RowView<T> row, int64_t begin, int64_t count, A* to) {
 
 namespace softmax {
 
+/// The first `count` elements of x, and `filler` in the lanes after them.
+template <class T, class A>
+Lanes<A> LoadSome(const T* x, int count, A filler) {
+  A lanes[kLanes<A>];
+#pragma omp simd
+  for (int k = 0; k < kLanes<A>; ++k) lanes[k] = k < count ? WidenOne<A>(x[k]) : filler;  // a load with a mask, as in StoreSome
+  return LoadLanes(lanes);
+}
+
 /// Calls f(index, lanes, count) for each register of a row, `count` of its lanes being elements; the others hold `filler`.
 template <class T, class A, class F>
 void ForLanes(const T* x, int64_t size, A filler, F&& f) {
   constexpr int N = kLanes<A>;
   int64_t i = 0;
   for (; i + N <= size; i += N) f(i, LoadLanes(x + i), N);
-  if (i == size) return;
-  A rest[N];
-  std::fill_n(rest, N, filler);
-  Widen(x + i, rest, size - i);
-  f(i, LoadLanes(rest), static_cast<int>(size - i));
+  if (i < size) f(i, LoadSome(x + i, static_cast<int>(size - i), filler), static_cast<int>(size - i));
 }
 
 /// The first `count` lanes of v.
@@ -48,7 +56,10 @@ void StoreSome(T* to, Lanes<A> v, int count) {
   if (count == kLanes<A>) return StoreLanes(to, v);
   A some[kLanes<A>];
   StoreLanes(some, v);
-  Narrow(some, to, count);
+#pragma omp simd
+  for (int k = 0; k < kLanes<A>; ++k) {  // a store with a mask, where the processor has it
+    if (k < count) to[k] = static_cast<T>(some[k]);
+  }
 }
 
 template <class V>
@@ -93,15 +104,21 @@ Lanes<A> Exp(Lanes<A> v) {
   return v;
 }
 
+inline std::array<Lanes<double>, 1> InDouble(Lanes<double> v) { return {v}; }
+inline std::array<Lanes<double>, 2> InDouble(Lanes<float> v) {
+  typename LanesOf<float, kLaneBytes / 2>::Type halves[2];
+  std::memcpy(halves, &v, sizeof v);
+  return {__builtin_convertvector(halves[0], Lanes<double>), __builtin_convertvector(halves[1], Lanes<double>)};
+}
+
 /// A sum in double of registers of floats or doubles.
 struct Sum {
   Lanes<double> part[2] = {};
 
   void Add(Lanes<double> v) { part[0] += v; }
   void Add(Lanes<float> v) {
-    typename LanesOf<float, kLaneBytes / 2>::Type halves[2];
-    std::memcpy(halves, &v, sizeof v);
-    for (int h = 0; h < 2; ++h) part[h] += __builtin_convertvector(halves[h], Lanes<double>);
+    const auto halves = InDouble(v);
+    for (int h = 0; h < 2; ++h) part[h] += halves[h];
   }
   double Total() const {
     double total;
@@ -173,9 +190,8 @@ class SoftmaxRow {
   double Exponentials(int64_t begin) {
     const int64_t count = std::min(kChunk, size_ - begin);
     for (int64_t i = 0; i < count; ++i) shifted_[i] -= greatest_;
-    return softmax::Exponentials(shifted_, count, A(0), [this](int64_t i, Lanes<A> e, int lanes) {
-      softmax::StoreSome<A, A>(exponentials_ + i, e, lanes);
-    });
+    return softmax::Exponentials(shifted_, count, A(0),
+                                 [this](int64_t i, Lanes<A> e, int lanes) { softmax::StoreSome<A, A>(exponentials_ + i, e, lanes); });
   }
 
   RowView<T> row_;
@@ -214,9 +230,8 @@ void LogSoftmax(const T* x, int64_t size, T* out) {
   const A greatest = softmax::Greatest(x, size);
   const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Lanes<A>, int) {});
   const Lanes<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
-  softmax::ForLanes(x, size, greatest, [=](int64_t i, Lanes<A> v, int count) {
-    softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count);
-  });
+  softmax::ForLanes(x, size, greatest,
+                    [=](int64_t i, Lanes<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
 }
 
 /// loss = -sum of labels * log softmax(features); backprop = softmax(features) - labels.
@@ -241,5 +256,96 @@ void SoftmaxCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T
   });
   *loss = SumOf<T>::Round(total);
 }
+
+/// A matrix whose rows or columns may be stretched: stride 0 repeats one element.
+template <class T>
+struct StretchedMatrix {
+  const T* data;
+  int64_t row_stride, column_stride;
+
+  RowView<T> Row(int64_t r) const { return {data + r * row_stride, column_stride}; }
+};
+
+/// SoftmaxCrossEntropy of rows [begin, end) of a few classes, in two rounds over some rows that stay in the nearest cache: the logarithms
+/// of their sums are taken together in between. One row after another would wait for each.
+template <class T>
+class ShortCrossEntropies {
+ public:
+  using A = Accumulator<T>;
+  static constexpr int64_t kMostClasses = 64, kRows = 32;
+
+  ShortCrossEntropies(StretchedMatrix<T> features, StretchedMatrix<T> labels, int64_t classes)
+      : features_(features), labels_(labels), classes_(classes) {}
+
+  void Run(int64_t begin, int64_t end, T* losses, T* backprops) {
+    for (; begin < end; begin += kRows) {
+      const int64_t rows = std::min(kRows, end - begin);
+      for (int64_t r = 0; r < rows; ++r) Exponentials(begin + r, r);
+      TakeLogarithms(rows);
+      for (int64_t r = 0; r < rows; ++r) Finish(begin + r, r, losses + begin + r, backprops + (begin + r) * classes_);
+    }
+  }
+
+ private:
+  static constexpr int N = kLanes<A>;
+
+  /// A register of a row; the lanes without an element hold `filler` or an element that is there.
+  static Lanes<A> Load(RowView<T> row, int64_t i, int count, A filler) {
+    if (row.stride != 1) return Broadcast(WidenOne<A>(*row.data));
+    return count == N ? LoadLanes(row.data + i) : softmax::LoadSome(row.data + i, count, filler);
+  }
+  template <class F>
+  void ForRegisters(F&& f) const {
+    for (int64_t i = 0; i < classes_; i += N) f(i, static_cast<int>(std::min<int64_t>(N, classes_ - i)));
+  }
+
+  void Exponentials(int64_t row, int64_t r) {
+    const RowView<T> x = features_.Row(row);
+    constexpr A kLeast = -std::numeric_limits<A>::infinity();
+    Lanes<A> most = Broadcast(kLeast);
+    ForRegisters([&](int64_t i, int count) { most = softmax::Greater(Load(x, i, count, kLeast), most); });
+    const Lanes<A> greatest = Broadcast(softmax::GreatestLane<A>(most));
+    softmax::Sum sum;
+    ForRegisters([&](int64_t i, int count) {
+      const Lanes<A> shifted = Load(x, i, count, greatest[0]) - greatest, e = KeepLanes<A>(softmax::Exp<A>(shifted), 0, count);
+      StoreLanes(shifted_[r] + i, shifted);
+      StoreLanes(exponentials_[r] + i, e);
+      sum.Add(e);
+    });
+    sums_[r] = sum.Total();
+  }
+
+  void TakeLogarithms(int64_t rows) {
+    if constexpr (std::is_same_v<A, double>) {
+      for (int64_t r = 0; r < rows; ++r) logarithms_[r] = std::log(sums_[r]);  // right to the last place
+    } else {
+      std::fill(sums_ + rows, sums_ + kRows, 1.0);
+      for (int64_t r = 0; r < kRows; r += kLanes<double>) StoreLanes(logarithms_ + r, vectors::Log::Of(LoadLanes(sums_ + r)));
+    }
+  }
+
+  void Finish(int64_t row, int64_t r, T* loss, T* backprop) {
+    const RowView<T> label_row = labels_.Row(row);
+    const Lanes<A> sum = Broadcast(static_cast<A>(sums_[r]));
+    const Lanes<double> log_sum = Broadcast(logarithms_[r]);
+    Lanes<double> total = {};
+    ForRegisters([&](int64_t i, int count) {
+      const Lanes<A> label = Load(label_row, i, count, A(0));
+      softmax::StoreSome<T, A>(backprop + i, LoadLanes(exponentials_[r] + i) / sum - label, count);
+      const auto labels = softmax::InDouble(label), shifted = softmax::InDouble(LoadLanes(shifted_[r] + i));
+      for (size_t k = 0; k < labels.size(); ++k) {
+        total += KeepLanes<double>(labels[k] * (log_sum - shifted[k]), 0, count - static_cast<int>(k) * kLanes<double>);
+      }
+    });
+    double sum_of_lanes;
+    FoldLanes<1, double>(total, &sum_of_lanes);
+    *loss = SumOf<T>::Round(sum_of_lanes);
+  }
+
+  StretchedMatrix<T> features_, labels_;
+  int64_t classes_;
+  double sums_[kRows], logarithms_[kRows];
+  alignas(64) A shifted_[kRows][kMostClasses], exponentials_[kRows][kMostClasses];
+};
 
 }  // namespace weft::kernels

@@ -39,10 +39,13 @@ Result<Parameters> Plan(PlanContext& ctx) {
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   const T *x = ctx.in<T>(features).data(), *y = ctx.in<T>(labels).data();
   T *losses = ctx.out<T>(loss).data(), *gradients = ctx.out<T>(backprop).data();
+  const kernels::StretchedMatrix<T> feature_rows{x, p.features.row, p.features.column}, label_rows{y, p.labels.row, p.labels.column};
   ctx.workers().For(p.rows, 8192 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
+    if (p.classes > 0 && p.classes <= kernels::ShortCrossEntropies<T>::kMostClasses) {
+      return kernels::ShortCrossEntropies<T>(feature_rows, label_rows, p.classes).Run(begin, end, losses, gradients);
+    }
     for (int64_t r = begin; r < end; ++r) {
-      const kernels::RowView<T> feature_row{x + r * p.features.row, p.features.column}, label_row{y + r * p.labels.row, p.labels.column};
-      kernels::SoftmaxCrossEntropy(feature_row, label_row, p.classes, losses + r, gradients + r * p.classes);
+      kernels::SoftmaxCrossEntropy(feature_rows.Row(r), label_rows.Row(r), p.classes, losses + r, gradients + r * p.classes);
     }
   });
 };

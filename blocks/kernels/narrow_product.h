@@ -1,0 +1,195 @@
+// Products of floats and doubles of which one side has some five to twelve rows or columns: too few to fill the registers of tiles
+// (matmul_tiles.h), too many for a few plain rows. Both sides are read along the inner dimension, in whole registers, whose lanes are
+// summed at the end: no lane is idle, however few there are.
+#pragma once
+
+#include <algorithm>
+
+#include "blocks/kernels/register_square.h"
+#include "blocks/kernels/thin_product.h"
+
+namespace weft::kernels {
+
+template <class T>
+inline constexpr bool kMayBeNarrow = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <class T>
+class NarrowProduct {
+ public:
+  static constexpr int64_t kLeast = 5, kMost = 12;
+
+  /// Whether the product is computed so: where the many lie along the inner dimension, and a quarter of the lanes would be idle in tiles.
+  static bool Takes(const Product<T>& product) {
+    if (std::min(product.rows, product.columns) < kLeast || std::min(product.rows, product.columns) > kMost) return false;
+    const ThinProduct<T> p = AsThin(product);
+    return p.many_depth_stride == 1 && p.many_stride != 1 && 4 * p.count <= 3 * Pieces(p.count, kN) * kN && p.inner >= 4 * kN &&
+           p.length >= 8;
+  }
+
+  /// The few are laid out anew for each tile: that is worth it for some 50 rows or more.
+  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)) {
+    const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
+    step_ = Pieces(p_.length, Pieces(p_.length, wanted));
+  }
+
+  int64_t tiles() const { return Pieces(p_.length, step_); }
+  void Compute(int64_t tile) const {
+    const int64_t first = tile * step_, end = std::min(p_.length, first + step_), pieces = Pieces(p_.inner, kDepth);
+    const int64_t groups = Pieces(p_.count, kTogether);
+    alignas(64) T few[kMost * (kDepth + kN)];
+    T sums[kMostRows][kSums];
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const int64_t start = piece * p_.inner / pieces, depth = (piece + 1) * p_.inner / pieces - start;
+      LayOut(start, depth, few);
+      for (int64_t g = 0; g < groups; ++g) {
+        const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
+        DotSome(count, few + f * kN, start, depth, first, end, reinterpret_cast<T(*)[kSums]>(&sums[0][f]));
+      }
+    }
+    for (int64_t j = first; j < end; ++j) Put(sums[j - first], j);
+  }
+
+ private:
+  using V = Lanes<T>;
+  static constexpr int kN = kLanes<T>;
+  static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
+  static constexpr int64_t kMostRows = 256, kTileWork = 384 * 1024;
+  static constexpr int64_t kSums = kMost + kN;  // room for a row of sums and the register that the last of them are stored with
+  /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
+  static constexpr int kTogether = std::min(kLaneBytes == 64 ? 12 : 4, kN);
+  static constexpr int ManyWith(int few) {
+    if (kLaneBytes < 64) return 3;
+    return few <= 4 ? 6 : few <= 6 ? 4 : few <= 8 ? 3 : 2;
+  }
+
+  static int64_t Pieces(int64_t size, int64_t most) { return (size + most - 1) / most; }
+
+  /// Lays the few out by registers of steps: those of few 0, 1, 2, ... for the first steps, then for the next. The last register of each
+  /// ends with the last step; of its lanes those are 0 that were there before.
+  void LayOut(int64_t start, int64_t depth, T* few) const {
+    const T* from = p_.few + start * p_.few_depth_stride;
+    const int64_t whole = depth / kN * kN;
+    for (int64_t f = 0; f < p_.count; f += kN) {
+      const int64_t count = std::min<int64_t>(kN, p_.count - f);
+      int64_t i = 0;
+      if (p_.few_depth_stride == 1) {
+        for (; i < whole; i += kN) {
+          for (int64_t g = f; g < f + count; ++g) StoreLanes(few + i * p_.count + g * kN, LoadLanes(from + g * p_.few_stride + i));
+        }
+      } else if (p_.few_stride == 1) {
+        i = LayOutSquares(start, whole, f, count, few);
+      }
+      for (; i < whole; ++i) {
+        for (int64_t g = f; g < f + count; ++g) {
+          few[i / kN * kN * p_.count + g * kN + i % kN] = from[g * p_.few_stride + i * p_.few_depth_stride];
+        }
+      }
+      if (whole == depth) continue;
+      T* const last = few + whole * p_.count;
+      for (int64_t g = f; g < f + count; ++g) {
+        for (int64_t k = 0; k < kN; ++k) {
+          const int64_t step = depth - kN + k;
+          last[g * kN + k] = step < whole ? T(0) : from[g * p_.few_stride + step * p_.few_depth_stride];
+        }
+      }
+    }
+  }
+  /// By squares as far as whole registers may be read; gives where that ends.
+  int64_t LayOutSquares(int64_t start, int64_t whole, int64_t f, int64_t count, T* few) const {
+    const T* from = p_.few + start * p_.few_depth_stride + f;
+    // Steps of which a register reaches no further than the last element of the operand.
+    const int64_t safe = p_.inner - start - Pieces(std::max<int64_t>(f + kN - p_.count, 0), p_.few_depth_stride);
+    int64_t i = 0;
+    for (; i + kN <= std::min(whole, safe); i += kN) {
+      V square[kN];
+#pragma GCC unroll 16
+      for (int k = 0; k < kN; ++k) square[k] = LoadLanes(from + (i + k) * p_.few_depth_stride);
+      TransposeSquare<T>(square);
+      for (int64_t g = 0; g < count; ++g) StoreLanes(few + i * p_.count + (f + g) * kN, square[g]);
+    }
+    return i;
+  }
+
+  /// Keeps the compiler from reading memory again for each use.
+  static V InRegister(V v) {
+#if defined(__x86_64__)
+    asm("" : "+v"(v));
+#endif
+    return v;
+  }
+
+  /// sums[r][f] = or += the products of `depth` elements, which are a register or more. `step` leads to the next register of the few.
+  template <int kFew, int kMany>
+  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T (*sums)[kSums]) {
+    V sum[kMany][kFew] = {};
+    int64_t p = 0;
+    for (; p + kN <= depth; p += kN, few += step) {
+      V x[kMany];
+#pragma GCC unroll 8
+      for (int r = 0; r < kMany; ++r) x[r] = LoadLanes(many + r * stride + p);
+#pragma GCC unroll 16
+      for (int f = 0; f < kFew; ++f) {
+        const V w = InRegister(LoadLanes(few + f * kN));
+#pragma GCC unroll 8
+        for (int r = 0; r < kMany; ++r) sum[r][f] += x[r] * w;
+      }
+    }
+    if (p < depth) {
+      V x[kMany];
+#pragma GCC unroll 8
+      for (int r = 0; r < kMany; ++r) {  // without the lanes that are summed already
+        x[r] = KeepLanes<T>(LoadLanes(many + r * stride + depth - kN), static_cast<int>(kN - (depth - p)), kN);
+      }
+#pragma GCC unroll 16
+      for (int f = 0; f < kFew; ++f) {
+        const V w = LoadLanes(few + f * kN);
+#pragma GCC unroll 8
+        for (int r = 0; r < kMany; ++r) sum[r][f] += x[r] * w;
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < kMany; ++r) {
+      V each[kFew];
+#pragma GCC unroll 16
+      for (int f = 0; f < kFew; ++f) each[f] = sum[r][f];
+      V total = SumOfEach<T, kFew>(each);
+      if (more) total += LoadLanes(sums[r]);
+      StoreLanes(sums[r], total);
+    }
+  }
+
+  /// Rows [first, end) of the many by kFew of the few.
+  template <int kFew>
+  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, T (*sums)[kSums]) const {
+    constexpr int kMany = ManyWith(kFew);
+    const T* many = p_.many + start;
+    int64_t j = first;
+    for (; j + kMany <= end; j += kMany) {
+      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, start > 0, sums + (j - first));
+    }
+    for (; j < end; ++j)
+      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, start > 0, sums + (j - first));
+  }
+  template <int kFew = kTogether>
+  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, T (*sums)[kSums]) const {
+    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, sums);
+    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, sums);
+  }
+
+  /// The sums of j.
+  void Put(const T* sums, int64_t j) const {
+    T* out = p_.out + j * p_.out_stride;
+    if (p_.add) {
+      for (int64_t f = 0; f < p_.count; ++f) out[f * p_.out_few_stride] += sums[f];
+    } else if (p_.out_few_stride == 1) {
+      std::copy_n(sums, p_.count, out);
+    } else {
+      for (int64_t f = 0; f < p_.count; ++f) out[f * p_.out_few_stride] = sums[f];
+    }
+  }
+
+  const ThinProduct<T> p_;
+  int64_t step_;
+};
+
+}  // namespace weft::kernels
