@@ -106,12 +106,6 @@ class PkgConfigTest(unittest.TestCase):
         page = ROOT / "graphs/bias_add_grad.page.json"
         self.assertEqual(run(folder / "host", page), run(folder / "build/host", page))
 
-    def test_block_library(self):
-        """The example library of blocks, against what is installed, tested by its case files."""
-        library = folder / "libblocks.so"
-        run("gcc", "-std=c99", *WARNINGS, "-shared", "-fPIC", ROOT / "tests/capi/hosts/blocks.c", "-o", library, *pkg_config("--cflags"))
-        self.assertIn("9 passed, 0 failed", run(prefix / "bin/weft", "test", "--blocks", library, ROOT / "tests/capi/hosts/cases"))
-
     def test_host_is_short(self):
         self.assertLess(len((ROOT / "tests/capi/hosts/host.c").read_text().splitlines()), 150)
 

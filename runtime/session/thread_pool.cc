@@ -53,6 +53,7 @@ struct Loop {
   std::optional<FunctionRef<bool()>> cancelled;
   std::unique_ptr<Range[]> ranges;
   int range_count = 0;
+  std::atomic<int> helpers{0};  // that have come
   std::atomic<int> inside{0};  // helpers that may be at work
   std::atomic<int> holders{0};  // the caller, and helpers that have not left yet
   std::mutex mutex;
@@ -96,9 +97,9 @@ struct Loop {
   }
 
   // A helper that enters after Close has no work left; one that entered before is waited for.
-  void Help(int self) {
+  void Help() {
     inside.fetch_add(1);
-    Work(self);
+    Work(helpers.fetch_add(1) + 1);
     inside.fetch_sub(1);
   }
   void Close() {
@@ -165,12 +166,14 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
   loop->cancelled = cancelled;
   loop->Share(count, helpers + 1);
   loop->error = nullptr;
+  loop->helpers.store(0);
   loop->holders.store(1);
   try {
     for (int i = 0; i < helpers; ++i) {
       loop->holders.fetch_add(1);
-      impl_->pool.Schedule([impl = impl_.get(), loop, self = i + 1] {
-        loop->Help(self);
+      // No more than two pointers: what std::function holds without taking memory.
+      impl_->pool.Schedule([impl = impl_.get(), loop] {
+        loop->Help();
         impl->Leave(loop);
       });
     }
