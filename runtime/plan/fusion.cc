@@ -270,6 +270,8 @@ void Fusion::Run() {
 void FuseSteps(const Graph& graph, Plan& plan) {
   // Dead values, and steps that run again, are for single steps to look after.
   if (plan.has_dead_values || !plan.loops.empty()) return;
+  const bool large = std::ranges::any_of(plan.slots, [](const Slot& slot) { return slot.shape_known && slot.shape.count() >= kLeast; });
+  if (!large) return;
   Fusion(graph, plan).Run();
 }
 

@@ -101,7 +101,7 @@ class Inheritance {
   /// A slot that step `s` may write its output 0 over, or -1: one that no step after it reads.
   int For(int s, const std::vector<char>& taken_over) const {
     const Step& step = plan_.steps[s];
-    if (!graph_.node(step.node).def->elementwise || step.kind != Step::Kind::kRun) return -1;
+    if (step.kind != Step::Kind::kRun || !graph_.node(step.node).def->elementwise) return -1;
     const Slot& out = plan_.slots[plan_.operands[step.first_output]];
     if (out.storage != Slot::Storage::kArena) return -1;
     // In a turn of several steps, elements are read by all steps so far before the next ones are touched.
@@ -170,6 +170,9 @@ class MemoryPlanner {
       if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) next_dying_[s] = std::exchange(dying_[slot.last_use], static_cast<int>(s));
       if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
+    const bool any = std::ranges::any_of(plan_.slots, [](const Slot& slot) { return slot.storage == Slot::Storage::kArena; }) ||
+                     std::ranges::any_of(plan_.steps, [](const Step& step) { return step.scratch_bytes > 0; });
+    if (!any) return;
     for (const Turn& turn : TurnsOf(plan_)) {
       Place(turn);
       ++turn_;

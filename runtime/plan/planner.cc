@@ -14,10 +14,6 @@ Plan Planner::Make() {
   FindNeeded();
   std::vector<int> order = Order();
   AddSlots(order);
-  for (int node : order) {
-    const BlockDef* def = graph_.node(node).def;
-    if (def != nullptr && (def->flow == Flow::kSwitch || def->flow == Flow::kEnter)) plan_.has_dead_values = true;
-  }
   AddSteps(order);
   MarkKept();
   FindLastUses();
@@ -60,13 +56,18 @@ void Planner::FindNeeded() {
 std::vector<int> Planner::Order() {
   std::vector<int> nodes;
   nodes.reserve(needed_.size());
-  bool loops = false;
+  bool loops = false, arranged = true;  // no block that others must come before
   for (int i : graph_.in_order()) {
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
     if (!needed_[i] || graph_.node(i).broken) continue;
     nodes.push_back(i);
-    loops |= graph_.node(i).frame != 0;
+    const Node& node = graph_.node(i);
+    loops |= node.frame != 0;
+    if (node.def == nullptr) continue;
+    arranged &= node.def->updates.empty() && !node.def->waits;
+    plan_.has_dead_values |= node.def->flow == Flow::kSwitch || node.def->flow == Flow::kEnter;
   }
+  if (!loops && arranged) return nodes;
   is_late_.assign(needed_.size(), 0);
   if (!loops) return Arrange(nodes, Clusters());
   std::vector<int> order;
@@ -96,12 +97,14 @@ std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters&
 
 void Planner::AddSlots(const std::vector<int>& order) {
   plan_.first_slot.assign(needed_.size(), -1);
-  size_t slots = 0, inputs = 0;
+  size_t slots = 0, inputs = 0, own = request_.feeds.size();
   for (int i : order) {
-    slots += graph_.node(i).output_types.size();
-    inputs += graph_.node(i).inputs.size();
+    const Node& node = graph_.node(i);
+    slots += node.output_types.size();
+    inputs += node.inputs.size();
+    if (node.def != nullptr) own += node.def->updates.size();
   }
-  plan_.slots.reserve(slots + slots / 8);  // updates add some of their own
+  plan_.slots.reserve(slots + own);
   plan_.operands.reserve(slots + inputs);
   plan_.steps.reserve(order.size());
   for (int i : order) {
@@ -120,6 +123,7 @@ void Planner::AddSlots(const std::vector<int>& order) {
     slot.shape = feed.shape;
     slot.shape_known = true;
   }
+  sources_.reserve(slots + own);
   sources_.resize(plan_.slots.size());
 }
 
@@ -171,6 +175,8 @@ void Planner::FindLastUses() {
       const uint32_t index = plan_.operands[step.first_input + v];
       Slot& slot = plan_.slots[index];
       slot.last_use = std::max(slot.last_use, LastUse(static_cast<int>(s), static_cast<int>(index)));
+      // Without loops, nothing else is a variable.
+      if (slot.storage != Slot::Storage::kVariable && plan_.loops.empty()) continue;
       int variable = graph_.node(slot.value.node).variable;
       if (variable < 0 || slot.storage == Slot::Storage::kFeed) continue;
       auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == v; });

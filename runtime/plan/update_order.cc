@@ -1,7 +1,7 @@
 // The order of updates: page order for those of one variable, as far as wires leave it open.
 #include <algorithm>
-#include <map>
 #include <queue>
+#include <utility>
 
 #include "runtime/plan/step_order.h"
 
@@ -30,7 +30,8 @@ class LateSteps {
     }
   }
   std::pair<int, int> PageOrder(int i) const { return {graph_.node(late_[i]).page_block, graph_.node(late_[i]).order}; }
-  std::map<int, std::vector<int>> UpdatesByVariable() const;
+  /// Pairs of a variable and the index of what updates it, in order.
+  std::vector<std::pair<int, int>> UpdatesByVariable() const;
   void Insert(std::vector<int>& chain, int highest, int update);
   std::vector<char> ReachableFrom(int start) const;
 
@@ -42,22 +43,21 @@ class LateSteps {
   bool backward_ = false;               // an edge leads from a later to an earlier index
 };
 
-std::map<int, std::vector<int>> LateSteps::UpdatesByVariable() const {
-  std::map<int, std::vector<int>> updates;
+std::vector<std::pair<int, int>> LateSteps::UpdatesByVariable() const {
+  std::vector<std::pair<int, int>> updates;
   for (size_t i = 0; i < late_.size(); ++i) {
     for (int member : clusters_.Members(late_[i])) {
       const Node& node = graph_.node(member);
       if (node.def == nullptr || node.broken) continue;
       for (int port : node.def->updates) {
         for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
-          for (int variable : graph_.VariablesOf(node.inputs[v])) {
-            std::vector<int>& list = updates[graph_.node(variable).variable];
-            if (list.empty() || list.back() != static_cast<int>(i)) list.push_back(static_cast<int>(i));
-          }
+          for (int variable : graph_.VariablesOf(node.inputs[v])) updates.emplace_back(graph_.node(variable).variable, static_cast<int>(i));
         }
       }
     }
   }
+  std::sort(updates.begin(), updates.end());
+  updates.erase(std::unique(updates.begin(), updates.end()), updates.end());
   return updates;
 }
 
@@ -97,9 +97,12 @@ void LateSteps::Insert(std::vector<int>& chain, int highest, int update) {
 }
 
 void LateSteps::LinkUpdates() {
-  for (auto& [variable, updates] : UpdatesByVariable()) {
-    if (updates.size() < 2) continue;
-    std::vector<int> in_page_order = updates;
+  const std::vector<std::pair<int, int>> updates = UpdatesByVariable();
+  for (size_t first = 0, end = 0; first < updates.size(); first = end) {
+    while (end < updates.size() && updates[end].first == updates[first].first) ++end;
+    if (end - first < 2) continue;
+    std::vector<int> in_page_order;
+    for (size_t i = first; i < end; ++i) in_page_order.push_back(updates[i].second);
     std::sort(in_page_order.begin(), in_page_order.end(), [&](int a, int b) { return PageOrder(a) < PageOrder(b); });
     std::vector<int> chain;
     int highest = -1;
