@@ -178,7 +178,9 @@ typedef struct weft_gradient_call {
 
 /**
  * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
- * gets. Called on the threads that load, plan and run pages, several at a time. Returns WEFT_OK or what call->fail gave.
+ * gets and must not change: blocks that are alike (of the same attributes, types and shapes, and not WEFT_BLOCK_STATEFUL) share what one
+ * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time. Returns WEFT_OK or what call->fail
+ * gave.
  */
 typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
 /**

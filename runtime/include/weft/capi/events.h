@@ -68,7 +68,7 @@ typedef struct weft_event {
   uint64_t dropped[WEFT_EVENT_KINDS + 1]; /* gaps: how many, by kind; the last is 0 */
   uint64_t start;        /* of which run or start: see weft_session_info; 0 of values and gaps */
   int32_t phase;         /* errors: WEFT_PHASE_NONE ... */
-  int32_t severity;      /* WEFT_ERROR; of prints WEFT_NOTE */
+  int32_t severity;      /* errors: WEFT_ERROR; prints: WEFT_NOTE */
   const char* needed;    /* errors: as in weft_diagnostic */
   const char* found;     /* errors */
   const char* causes;    /* errors: what it came from, a line each as people read them, the nearest first */
