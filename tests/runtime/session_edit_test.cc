@@ -292,6 +292,27 @@ TEST_CASE("page edits: while a session runs on another thread, its values are re
   CHECK(page.Var("v") == Floats{static_cast<float>(10 + session->runs())});
 }
 
+TEST_CASE("page edits: what is known of a block does not hold for one with other settings, types or shapes", "[page_edit]") {
+  const std::string a = Literal("DT_FLOAT", {2, 2}, {1, 2, 3, 4});
+  TestPage page({Block("a", "Const", {{"value", a}}), Block("m", "MatMul", {{"a", "a.output"}, {"b", "a.output"}}),
+                 Block("n", "MatMul", {{"a", "a.output"}, {"b", "a.output"}}, "transpose_a_ = true;")});
+  auto session = page.Open({"m.product", "n.product"});
+  const Floats product{7, 10, 15, 22}, transposed{10, 14, 14, 20};
+  RunOk(*session);
+  CHECK(Get(*session, "m.product") == product);
+  CHECK(Get(*session, "n.product") == transposed);
+  Apply(page, R"([{"op": "set", "block": "m", "attr": "transpose_a", "value": true}, {"op": "set", "block": "n", "attr": "transpose_a", "value": null}])");
+  RunOk(*session);
+  CHECK(Get(*session, "m.product") == transposed);
+  CHECK(Get(*session, "n.product") == product);
+  Apply(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_FLOAT", {1, 1}, {3}), "}"));
+  RunOk(*session);
+  CHECK(Get(*session, "m.product") == Floats{9});
+  Apply(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_DOUBLE", {1, 1}, {3}), "}"));
+  RunOk(*session);
+  CHECK(Get<double>(*session, "m.product") == std::vector<double>{9});
+}
+
 TEST_CASE("page edits: what is found after random edits is what a fresh load of the page finds", "[page_edit]") {
   const uint32_t pages = kit::kSanitized ? 4 : 60;
   size_t made = 0, whole = 0;
