@@ -159,8 +159,8 @@ Rewrite::Rewrite(GraphBuilder& builder, const std::string& id, int page_block) :
   last_term_.assign(values, -1);
 }
 
-Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
-                              std::vector<std::pair<std::string_view, AttrValue>> attrs) {
+Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs,
+                              std::span<const uint32_t> first, std::vector<std::pair<std::string_view, AttrValue>> attrs) {
   std::string id = Cat(id_, "/", block, "_", counter_++);
   WEFT_ASSIGN_OR_RETURN(int added, builder_.AddNode(def, std::move(id), page_block_, inputs, first, std::move(attrs)));
   return ValueRef{added, 0};

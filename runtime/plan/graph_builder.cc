@@ -29,7 +29,8 @@ std::vector<std::string_view> PortNames(const std::vector<PortSpec>& ports) {
 
 std::unique_ptr<Graph> Graph::Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
                                     Diagnostics& diagnostics, const Graph* former) {
-  std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name, former != nullptr ? former->memo_ : std::make_shared<GraphMemo>()));
+  std::shared_ptr<GraphMemo> memo = former != nullptr ? former->memo_ : std::make_shared<GraphMemo>();
+  std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name, std::move(memo)));
   // What a document that broke off leaves out would look like faults of what it does say.
   Diagnostics ignored;
   GraphBuilder(*graph, graph->page_->complete ? diagnostics : ignored).Build();
@@ -367,7 +368,7 @@ Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_
   node.id = std::move(id);
   node.page_block = page_block;
   node.added = true;
-  node.attrs = attrs.empty() ? DefaultAttrs(def) : AttrsWith(def, attrs);
+  node.attrs = AttrsWith(def, attrs);
   node.inputs.append(inputs);
   const PortTable single = PortTable::Single(def.inputs.size());
   node.in_first = std::ranges::equal(single.table(), first) ? single : PortTable::Of({first.begin(), first.end()});
@@ -379,23 +380,23 @@ Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_
   return static_cast<int>(graph_.nodes_.size()) - 1;
 }
 
-AttrList GraphBuilder::AttrsWith(const BlockDef& def, std::span<std::pair<std::string_view, AttrValue>> given) const {
+AttrList GraphBuilder::AttrsWith(const BlockDef& def, std::span<const std::pair<std::string_view, AttrValue>> given) {
+  GraphMemo::OfBlock& known = memo_.Of(&def);
+  for (const GraphMemo::Given& other : known.given) {
+    const bool same = std::ranges::equal(given, other.given, [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; });
+    if (same) return other.attrs;
+  }
   std::vector<AttrValue> attrs;
   attrs.reserve(def.attrs.size());
   for (const AttrSpec& spec : def.attrs) {
     auto value = std::ranges::find(given, spec.name, [](const auto& a) { return a.first; });
     // A default type of an inferred attribute gives way to the inputs.
-    if (value != given.end()) attrs.push_back(std::move(value->second));
+    if (value != given.end()) attrs.push_back(value->second);
     else if (spec.inferred || !spec.default_value) attrs.emplace_back();
     else attrs.push_back(*spec.default_value);
   }
+  GraphMemo::Keep(known.given, known.oldest_given, {{given.begin(), given.end()}, attrs});
   return attrs;
-}
-
-AttrList GraphBuilder::DefaultAttrs(const BlockDef& def) {
-  std::optional<AttrList>& defaults = memo_.Of(&def).defaults;
-  if (!defaults) defaults = AttrsWith(def, {});
-  return *defaults;
 }
 
 // A block of an unknown type is an error where a session, or the default of fetching every end, would have to run it.

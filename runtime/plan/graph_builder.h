@@ -94,8 +94,7 @@ class GraphBuilder {
   std::optional<DType> TypeForText(const Node& node, const PortSpec& spec, const Literal& literal) const;
   void ReportUnknownBlocks();
 
-  AttrList DefaultAttrs(const BlockDef& def);
-  AttrList AttrsWith(const BlockDef& def, std::span<std::pair<std::string_view, AttrValue>> given) const;
+  AttrList AttrsWith(const BlockDef& def, std::span<const std::pair<std::string_view, AttrValue>> given);
 
   // graph_types.cc
   Status InferTypes(Node& node);

@@ -14,8 +14,8 @@ bool PlanMemo::Input::Is(const InputInfo& info) const {
 }
 
 bool PlanMemo::Planned::Is(const Node& node, std::span<const InputInfo> infos) const {
-  return def == node.def && attrs == node.attrs && outputs == node.output_types && std::ranges::equal(in_first.table(), node.in_first.table()) &&
-         std::ranges::equal(out_first.table(), node.out_first.table()) &&
+  return def == node.def && attrs == node.attrs && outputs == node.output_types &&
+         std::ranges::equal(in_first.table(), node.in_first.table()) && std::ranges::equal(out_first.table(), node.out_first.table()) &&
          std::ranges::equal(inputs, infos, [](const Input& input, const InputInfo& info) { return input.Is(info); });
 }
 
@@ -52,8 +52,8 @@ Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const 
   if (memo_.planned_.size() >= PlanMemo::kMost) memo_.planned_.clear();
   PlanMemo::Planned planned{node.def, node.attrs, {}, node.output_types, node.in_first, node.out_first, block, shapes_};
   for (const InputInfo& input : inputs) {
-    planned.inputs.push_back({input.dtype, input.shape != nullptr, input.variable != nullptr, input.shape != nullptr ? *input.shape : Shape(),
-                              input.variable != nullptr ? *input.variable : VariableInfo()});
+    const bool shape = input.shape != nullptr, variable = input.variable != nullptr;
+    planned.inputs.push_back({input.dtype, shape, variable, shape ? *input.shape : Shape(), variable ? *input.variable : VariableInfo()});
   }
   memo_.planned_.emplace(hash, std::move(planned));
   return Made{std::move(block), &shapes_};

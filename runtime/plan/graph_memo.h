@@ -68,6 +68,11 @@ class GraphMemo {
     std::string text;
     AttrList attrs;
   };
+  /// Settings that are given by value, the rest left to defaults.
+  struct Given {
+    std::vector<std::pair<std::string, AttrValue>> given;
+    AttrList attrs;
+  };
   /// The types of a block without a fault.
   struct Typed {
     AttrList given;
@@ -78,10 +83,10 @@ class GraphMemo {
     PortTable out_first;
   };
   struct OfBlock {
-    std::optional<AttrList> defaults;
+    std::vector<Given> given;
     std::vector<Parsed> parsed;
     std::vector<Typed> typed;
-    size_t oldest_parsed = 0, oldest_typed = 0;  // the next to give way
+    size_t oldest_given = 0, oldest_parsed = 0, oldest_typed = 0;  // the next to give way
   };
 
   /// Only for those who build a graph, one at a time.

@@ -17,7 +17,8 @@ class ProducerGuess {
   int Find(const BlockDef* reader, size_t input, const std::string& id) {
     Series& series = series_[(reinterpret_cast<uintptr_t>(reader) / 64 + input) % series_.size()];
     const int guess = series.last + series.stride;
-    if (guess >= 0 && static_cast<size_t>(guess) < blocks_.size() && blocks_[static_cast<size_t>(guess)].id == id) return series.last = guess;
+    const bool block = guess >= 0 && static_cast<size_t>(guess) < blocks_.size();
+    if (block && blocks_[static_cast<size_t>(guess)].id == id) return series.last = guess;
     const int found = graph_.IndexOf(id);
     series.stride = found - series.last;
     series.last = found;
