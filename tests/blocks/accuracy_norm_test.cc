@@ -182,6 +182,36 @@ TEST_CASE("statistics hold where one value is far from all others", "[accuracy]"
   }
 }
 
+TEST_CASE("cross entropies of few classes agree with plain loops in double, stretched or not", "[accuracy]") {
+  const int64_t rows = GENERATE(1, 31, 100), classes = GENERATE(1, 2, 10, 16, 33, 64, 65);
+  const int stretched = GENERATE(0, 1, 2);  // 1: one row of labels for all, 2: one label for all classes
+  const Shape label_shape{stretched == 1 ? 1 : rows, stretched == 2 ? 1 : classes};
+  Tensor features = Tensor::Allocate(DType::kFloat, Shape{rows, classes}).value();
+  Tensor labels = Tensor::Allocate(DType::kFloat, label_shape).value();
+  const auto x = features.values<float>(), y = labels.values<float>();
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i)) * 20);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(static_cast<double>(i % 7) / 8);
+  const BlockResult result =
+      BlockTester(Catalog(), "SoftmaxCrossEntropyWithLogits").Input("features", features).Input("labels", labels).Run();
+  REQUIRE(result.status.ok());
+  const auto losses = result.outputs.at("loss").values<float>(), backprop = result.outputs.at("backprop").values<float>();
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto label = [&](int64_t c) {
+      return y[static_cast<size_t>((stretched == 1 ? 0 : r) * label_shape[1] + (stretched == 2 ? 0 : c))];
+    };
+    const auto feature = [&](int64_t c) { return static_cast<double>(x[static_cast<size_t>(r * classes + c)]); };
+    double sum = 0, loss = 0, worst = 0;
+    for (int64_t c = 0; c < classes; ++c) sum += std::exp(feature(c));
+    for (int64_t c = 0; c < classes; ++c) {
+      loss += label(c) * (std::log(sum) - feature(c));
+      worst = std::max(worst, std::abs(std::exp(feature(c)) / sum - label(c) - backprop[static_cast<size_t>(r * classes + c)]));
+    }
+    INFO("row " << r << " of " << rows << ", " << classes << " classes, stretched " << stretched);
+    CHECK(std::abs(losses[static_cast<size_t>(r)] - loss) <= 1e-6 * (1 + loss));
+    CHECK(worst < 1e-6);
+  }
+}
+
 TEST_CASE("outputs too large for the cache are written whole", "[accuracy]") {
   const int64_t inner = 70000;
   const Tensor bias = Tensor::Of<float>({1, 2}), variance = Tensor::Of<float>({0.5f, 4});

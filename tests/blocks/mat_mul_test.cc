@@ -84,6 +84,11 @@ TEST_CASE("Products with few rows or columns", "[matmul]") {
     CheckProducts<float>(s);
     CheckProducts<int32_t>(s);
   }
+  // Of five to twelve, along whose inner dimension whole registers are read: no multiple of them, and longer than what is laid out.
+  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{9, 77, 60}, Sizes{70, 2100, 5}, Sizes{12, 1030, 333}, Sizes{8, 65, 11}}) {
+    CheckProducts<float>(s);
+    CheckProducts<double>(s);
+  }
   CheckProducts<half>({3, 130, 900});
   CheckProducts<bfloat16>({900, 25, 2});
   CheckProducts<complex64>({2, 130, 300});
