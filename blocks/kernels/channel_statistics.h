@@ -1,11 +1,13 @@
 // Mean and variance of each channel in one pass over memory, as accurate as two: in a block of a few thousand values, sums of the distances
 // to a pivot and of their squares; blocks are merged in double.
 //
-// The pivot is the mean of the first sixteenth of the block's values. However far these are from the others, its distance to the block's
-// mean is at most four times the block's own deviation (k of n values that lie d from the rest make a variance of d^2 k (n - k) / n^2): the
-// sum of squares is at most sixteen times what it would be about the mean, and loses four bits at worst.
+// The pivot is the median of three means, each of a part of the block's first sixteenth: one value, however far from the others, spoils one
+// of them at most. A mean of k of n values that lies d from that of all comes with a variance of d^2 k / (n - k) or more, so that the
+// median is no further from the block's mean than seven of its deviations: the sum of squares is at most fifty times what it would be about
+// the mean, and loses six bits at worst.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,19 +35,54 @@ inline ChannelCut::Part PivotPart(const ChannelCut& cut, ChannelCut::Part part) 
   return part;
 }
 
+/// Cuts a sample in three where there is enough of it; gives how many parts there are.
+inline int CutSample(const ChannelCut& cut, const ChannelCut::Part& sample, ChannelCut::Part (&parts)[3]) {
+  const int64_t groups = (sample.end_row - sample.first_row) / cut.group;
+  const bool by_rows = groups >= 3, by_length = !by_rows && cut.runs && sample.length >= 3 * kLanes<float>;
+  for (int i = 0; i < 3; ++i) {
+    parts[i] = sample;
+    if (by_rows) {
+      parts[i].first_row = sample.first_row + groups * i / 3 * cut.group;
+      parts[i].end_row = sample.first_row + groups * (i + 1) / 3 * cut.group;
+    } else if (by_length) {
+      parts[i].begin = sample.begin + sample.length * i / 3;
+      parts[i].length = sample.begin + sample.length * (i + 1) / 3 - parts[i].begin;
+    }
+  }
+  return by_rows || by_length ? 3 : 1;
+}
+
+inline float Median(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
+
+/// Finds the pivots of one task's block; `to`'s other figures are used on the way.
+template <class T>
+void FindPivots(const ChannelCut& cut, const ChannelCut::Part& part, const T* x, const BlockStatistics& to) {
+  auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
+  float* const means[3] = {to.pivot, to.distance, to.square};
+  ChannelCut::Part parts[3];
+  const int count = CutSample(cut, PivotPart(cut, part), parts);
+  for (int i = 0; i < count; ++i) {
+    Sweep<T, float, 1, 0, 1, decltype(add)>{{x}, {}, {means[i]}}.Run(cut, parts[i]);
+    const float share = 1.0f / static_cast<float>(parts[i].count());
+    float* const at = means[i] + part.block * cut.box.channels;
+#pragma omp simd
+    for (int64_t c = part.first; c < part.end; ++c) at[c] *= share;
+  }
+  const int64_t row = part.block * cut.box.channels;
+#pragma omp simd
+  for (int64_t c = part.first; c < part.end; ++c) {
+    const float mean = to.pivot[row + c];
+    const float pivot = count == 1 ? mean : Median(mean, to.distance[row + c], to.square[row + c]);
+    to.pivot[row + c] = std::abs(pivot) <= std::numeric_limits<float>::max() ? pivot : 0.0f;
+  }
+}
+
 /// Fills the statistics of one task's block and channels.
 template <class T>
 void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to) {
-  const ChannelCut::Part part = cut.part(task), sample = PivotPart(cut, part);
-  auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
-  Sweep<T, float, 1, 0, 1, decltype(add)>{{x}, {}, {to.pivot}}.Run(cut, sample);
-  float* const pivot = to.pivot + part.block * cut.box.channels;
-  const float share = 1.0f / static_cast<float>(sample.count());
-#pragma omp simd
-  for (int64_t c = part.first; c < part.end; ++c) {
-    const float mean = pivot[c] * share;
-    pivot[c] = std::abs(mean) <= std::numeric_limits<float>::max() ? mean : 0.0f;
-  }
+  const ChannelCut::Part part = cut.part(task);
+  FindPivots(cut, part, x, to);
+  const float* const pivot = to.pivot + part.block * cut.box.channels;
   auto spread = [](const auto& v, const auto& p, auto& sum) {
     const auto distance = v[0] - p[0];
     sum[0] += distance;
