@@ -38,12 +38,16 @@ size_t PlanMemo::HashOf(const Node& node, std::span<const InputInfo> inputs) {
 }
 
 Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const InputInfo> inputs) {
-  const bool share = PlanMemo::MayShare(node, inputs);
+  bool share = PlanMemo::MayShare(node, inputs);
   const size_t hash = share ? PlanMemo::HashOf(node, inputs) : 0;
   if (share) {
+    // Where nearly every block has settings of its own, looking for one like it would take longer than planning.
+    constexpr int kMostOfHash = 32;
+    int looked_at = 0;
     auto [first, end] = memo_.planned_.equal_range(hash);
-    for (auto it = first; it != end; ++it) {
+    for (auto it = first; it != end && share; ++it) {
       if (it->second.Is(node, inputs)) return Made{it->second.block, &it->second.shapes};
+      share = ++looked_at < kMostOfHash;
     }
   }
   shapes_ = {};

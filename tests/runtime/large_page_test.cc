@@ -59,6 +59,17 @@ std::string Backwards(int blocks) {
   return Pages(lines);
 }
 
+// Blocks of one kind, none of which is set as another is.
+std::string Different(int blocks) {
+  std::vector<std::string> lines{
+      "{\"id\": \"c\", \"block\": \"Const\", \"inputs\": {\"value\": {\"dtype\": \"DT_FLOAT\", \"shape\": [1, 1, 1, 2], \"values\": [1, 2]}}}"};
+  for (int i = 1; i < blocks; ++i) {
+    lines.push_back(Cat("{\"id\": \"b", i, "\", \"block\": \"LRN\", \"attrs\": \"depth_radius_ = ", i,
+                        ";\", \"inputs\": {\"input\": \"c.output\"}}"));
+  }
+  return Pages(lines);
+}
+
 struct Timing {
   double read = 0, open = 0, prepare = 0;
   double total() const { return read + open + prepare; }
@@ -100,6 +111,7 @@ TEST_CASE("A page of 100,000 blocks is read, checked and planned in half a secon
       {"chain", Best(runtime, Chain(kBlocks), kBlocks, kBlocks - 1)},
       {"wide", Best(runtime, Wide(kBlocks), kBlocks, kBlocks / 2)},
       {"backwards", Best(runtime, Backwards(kBlocks), kBlocks, kBlocks - 1)},
+      {"different", Best(runtime, Different(kBlocks / 4), kBlocks / 4, kBlocks / 4 - 1)},
   };
   for (const auto& [name, timing] : timings) {
     INFO(name << ": read " << timing.read << " s, open " << timing.open << " s, prepare " << timing.prepare << " s");
