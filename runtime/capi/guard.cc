@@ -49,6 +49,14 @@ weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noe
   }
 }
 
+weft_status ReportException(weft_status code, const char* before, const char* what, weft_diagnostics** problems) noexcept {
+  try {
+    return Report(Status(static_cast<Code>(code), Cat(before, what)), problems);
+  } catch (...) {
+    return code;
+  }
+}
+
 Status GiveTexts(std::vector<std::string> texts, weft_strings** out) {
   WEFT_RETURN_IF_ERROR(NeedPointer(out, "text"));
   return Give(std::make_shared<StringsObject>(std::move(texts)), out);

@@ -48,6 +48,9 @@ weft_status Report(const Status& failure, weft_diagnostics** problems, const Dia
 /// The same for findings: the first error leads, the others follow as they were found. There must be one.
 weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noexcept;
 
+/// The same for an exception, where there may be no memory for a status.
+weft_status ReportException(weft_status code, const char* before, const char* what, weft_diagnostics** problems) noexcept;
+
 /// Calls body() -> Status behind the wall: exceptions become statuses, the status is reported.
 template <class Body>
 weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {
@@ -56,9 +59,9 @@ weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {
     Status status = body();
     return status.ok() ? WEFT_OK : Report(status, problems);
   } catch (const std::bad_alloc&) {
-    return Report(ResourceExhausted("the machine has no memory left"), problems);
+    return ReportException(WEFT_RESOURCE_EXHAUSTED, "the machine has no memory left", "", problems);
   } catch (const std::exception& error) {
-    return Report(Internal("the call ended unexpectedly: ", error.what()), problems);
+    return ReportException(WEFT_INTERNAL, "the call ended unexpectedly: ", error.what(), problems);
   } catch (...) {
     return WEFT_INTERNAL;
   }

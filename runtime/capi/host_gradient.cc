@@ -116,9 +116,13 @@ int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradie
   if (input >= state.inputs.size() || !value.valid()) {
     return FailGradient(call, WEFT_INVALID_ARGUMENT, "set needs the index of an input value, and a value", nullptr);
   }
-  const auto [port, k] = state.inputs[input];
-  AtInput<bool>(port, [&, k = k](auto at) { return state.builder.Set(at, value, k), true; });
-  return WEFT_OK;
+  try {
+    const auto [port, k] = state.inputs[input];
+    AtInput<bool>(port, [&, k = k](auto at) { return state.builder.Set(at, value, k), true; });
+    return WEFT_OK;
+  } catch (...) {
+    return FailGradient(call, WEFT_RESOURCE_EXHAUSTED, "the machine has no memory left", nullptr);
+  }
 }
 
 /// The block's values as numbers, with their types.

@@ -60,9 +60,13 @@ weft_status weft_runtime_add_library(weft_runtime* runtime, const char* path, we
   });
   if (status != WEFT_OK) return status;
   status = entry(runtime, weft_runtime_add_block, problems);
-  if (status == WEFT_OK || (problems != nullptr && *problems != nullptr)) return status;
+  const bool known = status >= WEFT_OK && status <= WEFT_INTERNAL;
+  if (status != WEFT_OK && known && problems != nullptr && *problems != nullptr) return status;
+  // Of a success nothing is told, also where the library went on after a failure.
+  if (problems != nullptr) weft_diagnostics_release(*problems);
   return Guard(problems, [&]() -> Status {
-    if (status < WEFT_OK || status > WEFT_INTERNAL) return Internal("the library '", path, "' returned ", status, ", which is no status");
+    if (status == WEFT_OK) return {};
+    if (!known) return Internal("the library '", path, "' returned ", status, ", which is no status");
     return Status(static_cast<Code>(status), Cat("the library '", path, "' failed with ", weft_status_name(status), " and said no more"));
   });
 }

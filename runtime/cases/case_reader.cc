@@ -260,7 +260,8 @@ Result<std::vector<std::filesystem::path>> FindCaseFiles(const std::filesystem::
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return std::vector{path};
   for (std::filesystem::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().string().ends_with(".cases.json")) files.push_back(it->path());
+    std::error_code unknown;
+    if (it->is_regular_file(unknown) && it->path().filename().string().ends_with(".cases.json")) files.push_back(it->path());
   }
   if (error) return NotFound("the folder cannot be read: ", error.message()).WithPage(path.string());
   if (files.empty()) return NotFound("no case files (NAME.cases.json) here").WithPage(path.string());
