@@ -383,8 +383,8 @@ Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_
 AttrList GraphBuilder::AttrsWith(const BlockDef& def, std::span<const std::pair<std::string_view, AttrValue>> given) {
   GraphMemo::OfBlock& known = memo_.Of(&def);
   for (const GraphMemo::Given& other : known.given) {
-    const bool same = std::ranges::equal(given, other.given, [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; });
-    if (same) return other.attrs;
+    const auto same = [](const auto& a, const auto& b) { return a.first == b.first && SameSetting(a.second, b.second); };
+    if (std::ranges::equal(given, other.given, same)) return other.attrs;
   }
   std::vector<AttrValue> attrs;
   attrs.reserve(def.attrs.size());

@@ -1,8 +1,19 @@
 #include "runtime/plan/graph_memo.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace weft {
+
+bool SameSetting(const AttrValue& a, const AttrValue& b) {
+  const float *x = std::get_if<float>(&a), *y = std::get_if<float>(&b);
+  return x != nullptr && y != nullptr ? std::bit_cast<uint32_t>(*x) == std::bit_cast<uint32_t>(*y) : a == b;
+}
+
+bool SameSettings(const AttrList& a, const AttrList& b) {
+  const std::span<const AttrValue> x = a, y = b;
+  return a.Shares(b) || std::ranges::equal(x, y, SameSetting);
+}
 
 PlanMemoUser::PlanMemoUser(GraphMemo& memo)
     : lock_(memo.plans().mutex_, std::try_to_lock), memo_(lock_.owns_lock() ? memo.plans() : own_) {}
@@ -14,7 +25,7 @@ bool PlanMemo::Input::Is(const InputInfo& info) const {
 }
 
 bool PlanMemo::Planned::Is(const Node& node, std::span<const InputInfo> infos) const {
-  return def == node.def && attrs == node.attrs && outputs == node.output_types &&
+  return def == node.def && SameSettings(attrs, node.attrs) && outputs == node.output_types &&
          std::ranges::equal(in_first.table(), node.in_first.table()) && std::ranges::equal(out_first.table(), node.out_first.table()) &&
          std::ranges::equal(inputs, infos, [](const Input& input, const InputInfo& info) { return input.Is(info); });
 }

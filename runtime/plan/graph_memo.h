@@ -14,6 +14,10 @@ namespace weft {
 
 class GraphMemo;
 
+/// Whether settings are the same to the bit: -0 is not 0, though they are equal.
+bool SameSetting(const AttrValue& a, const AttrValue& b);
+bool SameSettings(const AttrList& a, const AttrList& b);
+
 /// Plans of blocks by all that they depend on. Blocks that keep state, or wait, have plans of their own.
 class PlanMemo {
   friend class PlanMemoUser;
@@ -38,6 +42,7 @@ class PlanMemo {
   static size_t HashOf(const Node& node, std::span<const InputInfo> inputs);
 
   static constexpr size_t kMost = 1 << 16;
+  static constexpr size_t kMostAlike = 64;  // that differ in their settings alone: each look-up goes through them
   std::mutex mutex_;
   std::unordered_multimap<size_t, Planned> planned_;
 };
@@ -93,8 +98,9 @@ class GraphMemo {
   OfBlock& Of(const BlockDef* def) {
     auto& [last, known] = lately_[reinterpret_cast<uintptr_t>(def) / 64 % lately_.size()];
     if (last == def) return *known;
+    known = &blocks_[def];
     last = def;
-    return *(known = &blocks_[def]);
+    return *known;
   }
 
   template <class T>

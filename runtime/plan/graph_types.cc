@@ -139,7 +139,8 @@ Status GraphBuilder::InferTypes(Node& node) {
   DescribeInputs(node, typed.inputs);
   GraphMemo::OfBlock& known = memo_.Of(node.def);
   for (const GraphMemo::Typed& other : known.typed) {
-    if (!(other.inputs == typed.inputs) || !std::ranges::equal(other.in_first.table(), node.in_first.table()) || !(other.given == node.attrs)) continue;
+    if (!(other.inputs == typed.inputs) || !std::ranges::equal(other.in_first.table(), node.in_first.table())) continue;
+    if (!SameSettings(other.given, node.attrs)) continue;
     node.attrs = other.attrs;
     node.in_first = other.in_first;
     node.output_types = other.output_types;
