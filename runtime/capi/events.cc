@@ -33,6 +33,7 @@ Subscriptions& Watching::SubscriptionsLocked() {
 // Called with the lock held.
 void Watching::AddFeed(EventOptions options) {
   Feed feed{options.queue.get(), nullptr, (options.kinds & MaskOf(EventKind::kProgress)) != 0};
+  options.start = runner_.state().start;
   feed.feed = std::make_shared<EventFeed>(runner_.session(), std::move(options));
   runner_.AddListener(feed.feed);
   if (feed.steps) runner_.Attend(1);

@@ -35,7 +35,7 @@ class EventFeed::Table final : public EventSource {
   }
 
   /// For polling: notes it, and wakes the queue where nothing else was noted.
-  void Note(uint32_t index, uint64_t run, Progress progress, double fraction, const Status& status) {
+  void Note(uint32_t index, uint64_t start, uint64_t run, Progress progress, double fraction, const Status& status) {
     bool first;
     {
       std::lock_guard lock(mutex_);
@@ -44,6 +44,7 @@ class EventFeed::Table final : public EventSource {
       if (entry.changed) ++entry.merged;
       else changed_.push_back(index);
       entry.changed = true;
+      entry.start = start;
       entry.run = run;
       entry.progress = progress;
       entry.fraction = fraction;
@@ -76,6 +77,7 @@ class EventFeed::Table final : public EventSource {
       event.page = graph_->name();
       event.session = session_;
       if (changed_[taken] > 0) event.block = graph_->node(static_cast<int>(changed_[taken]) - 1).id;
+      event.start = entry.start;
       event.run = entry.run;
       event.t_ns = entry.t_ns;
       event.progress = entry.progress;
@@ -91,7 +93,7 @@ class EventFeed::Table final : public EventSource {
 
  private:
   struct Entry {
-    uint64_t run = 0, merged = 0;
+    uint64_t start = 0, run = 0, merged = 0;
     int64_t t_ns = 0;
     double fraction = -1;
     Progress progress = Progress::kNone;
@@ -114,7 +116,8 @@ EventFeed::EventFeed(const Session& session, EventOptions options)
       session_(session.spec().id),
       page_(session.scope().edition()->graph->name()),
       table_(std::make_shared<Table>(options_)),
-      wants_steps_(Wants(EventKind::kProgress) ? 1 : 0) {
+      wants_steps_(Wants(EventKind::kProgress) ? 1 : 0),
+      start_(options_.start) {
   if (options_.queue != nullptr) options_.queue->AddSource(table_);
 }
 
@@ -142,7 +145,7 @@ void EventFeed::Send(Event event) {
 
 void EventFeed::TellRun(Progress progress, const Status& status) {
   if (!Wants(EventKind::kRun)) return;
-  if (options_.queue != nullptr) return table_->Note(0, run_, progress, -1, status);
+  if (options_.queue != nullptr) return table_->Note(0, start_.load(std::memory_order_relaxed), run_, progress, -1, status);
   const int64_t now = Now();
   // The interval is that between runs: each one told has both its ends.
   if (progress == Progress::kBegan) tells_run_ = table_->Due(0, now);
@@ -160,7 +163,7 @@ void EventFeed::TellBlock(const Node& node, Progress progress, size_t done) {
   if (graph_ == nullptr) return;
   const auto index = static_cast<uint32_t>(&node - graph_->nodes().data()) + 1;
   const double fraction = steps_ == 0 ? -1 : static_cast<double>(done) / static_cast<double>(steps_);
-  if (options_.queue != nullptr) return table_->Note(index, run_, progress, fraction, {});
+  if (options_.queue != nullptr) return table_->Note(index, start_.load(std::memory_order_relaxed), run_, progress, fraction, {});
   const int64_t now = Now();
   if (progress == Progress::kBegan && !table_->Due(index, now)) {
     untold_ = index;

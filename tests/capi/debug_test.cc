@@ -223,7 +223,7 @@ TEST_CASE("C: what a state forbids is refused, and leaves the state as it is", "
 
 TEST_CASE("C: each start has a number, by which it alone is cancelled", "[capi]") {
   WatchingHost host;
-  OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_STATE) | WEFT_EVENT_BIT(WEFT_EVENT_PRINT));
+  OwnedEvents events = host.Events(WEFT_EVENT_BIT(WEFT_EVENT_STATE) | WEFT_EVENT_BIT(WEFT_EVENT_PRINT) | WEFT_EVENT_BIT(WEFT_EVENT_RUN));
   CHECK(InfoOf(host.session).start == 0);
   host.Run(1);
   CHECK(InfoOf(host.session).start == 1);
@@ -241,7 +241,7 @@ TEST_CASE("C: each start has a number, by which it alone is cancelled", "[capi]"
   for (const weft_event& event : Poll(events, 4096)) {
     CHECK(event.start <= 2);
     second = second || event.start == 2;
-    if (event.kind == WEFT_EVENT_PRINT) CHECK(event.start >= 1);
+    if (event.kind == WEFT_EVENT_PRINT || event.kind == WEFT_EVENT_RUN) CHECK(event.start >= 1);
   }
   CHECK(second);
 }

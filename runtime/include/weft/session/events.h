@@ -102,6 +102,7 @@ struct EventOptions {
   std::function<void(const Event&)> callback;  // who is called, on the thread that runs (of prints: any that works for the run), no lock held
   /// With a callback: least time from the begin of one run that is told to that of the next; the same for the runs of each block.
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(100);
+  uint64_t start = 0;  // RunnerState::start when the feed is made; states tell the next ones
 };
 
 /// The events of one session. To be added to its runner as a listener; where kProgress is among the kinds, with Attend(1).
@@ -135,7 +136,7 @@ class EventFeed final : public RunListener {
   const std::shared_ptr<Table> table_;
   std::atomic<uint32_t> wants_steps_;
   std::atomic<uint64_t> seq_{0};    // with a callback
-  std::atomic<uint64_t> start_{0};  // as the last state said
+  std::atomic<uint64_t> start_;     // as the last state said
   // Of the thread that runs.
   RunView* view_ = nullptr;
   std::shared_ptr<const Graph> graph_;
