@@ -221,16 +221,23 @@ def _guarded(call: Any, body: Callable[[], int]) -> int:
     try:
         return body()
     except BaseException as error:  # nothing may pass through the engine
-        code, port, hint = _INTERNAL, None, None
-        text = str(error)
-        if isinstance(error, BlockError):
-            code, port, hint = _CODES.get(error.code, _INTERNAL), error.port or None, error.hint or None
-        else:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            text, hint = f"{type(error).__name__}: {text}", f"raised in {frame.filename}, line {frame.lineno}"
-        traceback.clear_frames(error.__traceback__)  # they hold arrays over memory that is the engine's
-        encoded = [None if part is None else part.replace("\0", "?").encode() for part in (port, text, hint)]
-        return call.contents.fail(call, code, *encoded)
+        try:
+            return _tell(call, error)
+        except BaseException:  # also not what an exception raises that is asked what it says
+            return _INTERNAL
+
+
+def _tell(call: Any, error: BaseException) -> int:
+    code, port, hint = _INTERNAL, None, None
+    text = str(error)
+    if isinstance(error, BlockError):
+        code, port, hint = _CODES.get(error.code, _INTERNAL), error.port or None, error.hint or None
+    else:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        text, hint = f"{type(error).__name__}: {text}", f"raised in {frame.filename}, line {frame.lineno}"
+    traceback.clear_frames(error.__traceback__)  # they hold arrays over memory that is the engine's
+    encoded = [None if part is None else part.replace("\0", "?").encode(errors="replace") for part in (port, text, hint)]
+    return call.contents.fail(call, code, *encoded)
 
 
 def _array(value: _host.Value, buffers: list | None = None) -> np.ndarray:
@@ -334,7 +341,10 @@ def _guarded_gradient(block: HostBlock, name: str, call: Any) -> int:
     try:
         return _add_gradient(block, name, call)
     except BaseException as error:  # nothing may pass through the engine
-        return call.contents.fail(call, _INTERNAL, f"{type(error).__name__}: {error}".encode(), None)
+        try:
+            return call.contents.fail(call, _INTERNAL, f"{type(error).__name__}: {error}".encode(errors="replace"), None)
+        except BaseException:
+            return _INTERNAL
 
 
 def _add_gradient(block: HostBlock, name: str, call: Any) -> int:

@@ -161,7 +161,8 @@ class Events:
 
     def close(self) -> None:
         """Ends the queue; sessions go on without it."""
-        self._close()
+        with self._lock:  # not while the texts of a poll are read
+            self._close()
 
     def __enter__(self) -> Events:
         return self
