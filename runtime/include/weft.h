@@ -44,7 +44,7 @@
  *     is the table that tells live handles from others, which nothing waits in.
  *  9. Callbacks get the `user` pointer they were given with, are called with no lock held, and on the thread named in their description.
  *     A callback may call every function of this header; one that would wait for the callback itself gives
- *     WEFT_FAILED_PRECONDITION instead. A callback must not throw or jump out.
+ *     WEFT_FAILED_PRECONDITION instead. Not so `plan` and `gradient` of a block (block.h). A callback must not throw or jump out.
  * 10. Structs that cross this interface begin with `size`, set by their WEFT_..._INIT. A library that is older than the header refuses a
  *     longer struct with WEFT_UNSUPPORTED where the part it does not know is not zero; a newer one takes the default of what is missing.
  *     Of structs that are filled in, what fits is written. Fields called `reserved` are zero. Structs without `size` never change.

@@ -54,6 +54,11 @@ bool IsLibrary(const std::string& text) {
   return text.ends_with(".so") || text.ends_with(".dylib") || text.find(".so.") != std::string::npos;
 }
 
+bool Exists(const std::string& text) {
+  std::error_code unknown;
+  return std::filesystem::exists(text, unknown);
+}
+
 /// What stands after --blocks: names of blocks, libraries of them, and case files or folders that were meant as paths.
 TestOptions Sorted(TestOptions options) {
   auto take = [&](auto is, std::vector<std::string>& to) {
@@ -62,7 +67,7 @@ TestOptions Sorted(TestOptions options) {
   };
   take(IsLibrary, options.libraries);
   take([](const std::string& text) { return text.ends_with(".json"); }, options.paths);
-  if (options.paths.empty()) take([](const std::string& text) { return std::filesystem::exists(text); }, options.paths);
+  if (options.paths.empty()) take(Exists, options.paths);
   return options;
 }
 
@@ -85,7 +90,7 @@ Result<std::shared_ptr<capi::RuntimeObject>> OpenRuntime(const TestOptions& opti
   auto object = capi::Find(runtime);
   for (const std::string& library : options.libraries) {
     // The system looks elsewhere for what has no slash.
-    const std::string path = std::filesystem::exists(library) ? std::filesystem::absolute(library).string() : library;
+    const std::string path = library.find('/') == std::string::npos && Exists(library) ? "./" + library : library;
     if (code == WEFT_OK) code = weft_runtime_add_library(runtime, path.c_str(), &problems);
   }
   weft_runtime_close(runtime);

@@ -179,8 +179,8 @@ typedef struct weft_gradient_call {
 /**
  * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
  * gets and must not change: blocks that are alike (of the same attributes, types and shapes, and not WEFT_BLOCK_STATEFUL) share what one
- * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time. Returns WEFT_OK or what call->fail
- * gave.
+ * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time; must not call functions of the page
+ * that it is called for, or of its sessions, which wait for it. Returns WEFT_OK or what call->fail gave.
  */
 typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
 /**
@@ -191,7 +191,8 @@ typedef int32_t (*weft_run_function)(void* user, void* parameters, const weft_ru
 
 /**
  * Adds the blocks that compute the block's gradient. Called on the threads that load and edit pages, once for each block that gradients
- * (AddSymbolicGradients) pass through. Returns WEFT_OK or what call->fail gave.
+ * (AddSymbolicGradients) pass through; must not call functions of that page or of its sessions, which wait for it. Returns WEFT_OK or what
+ * call->fail gave.
  */
 typedef int32_t (*weft_gradient_function)(void* user, const weft_gradient_call* call);
 
