@@ -47,6 +47,19 @@ int64_t Numbered(const weft_gradient_call* call, Body&& body) noexcept {
   return 0;
 }
 
+/// That a port is connected once, and one that is no list to one value. One that there is not the builder finds.
+Status CheckPort(const BlockDef& def, const weft_gradient_input* inputs, size_t i) {
+  const int port = def.FindInput(inputs[i].port);
+  if (port < 0) return {};
+  if (def.inputs[static_cast<size_t>(port)].list == PortList::kSingle && inputs[i].count != 1) {
+    return InvalidArgument("it connects ", inputs[i].count, " values to ", def.name, ".", inputs[i].port, ", which takes one");
+  }
+  for (size_t before = 0; before < i; ++before) {
+    if (def.FindInput(inputs[before].port) == port) return InvalidArgument("it connects ", def.name, ".", inputs[i].port, " twice");
+  }
+  return {};
+}
+
 int64_t AddBlock(const weft_gradient_call* call, const char* name, const char* attrs, const weft_gradient_input* inputs, size_t count) {
   return Numbered(call, [&]() -> Result<GradientValue> {
     GradientState& state = StateOf(call);
@@ -55,10 +68,14 @@ int64_t AddBlock(const weft_gradient_call* call, const char* name, const char* a
     const BlockDef* def = state.block.registry().Find(name);
     if (def == nullptr)
       return NotFound("it adds a block '", name, "', which there is not").WithHint(DidYouMean(name, state.block.registry().Names()));
+    if (def->structural != Structural::kNone || def->flow >= Flow::kEnter) {
+      return Unsupported("it adds a block '", name, "', which only pages can have");
+    }
     GradientInputs ports;
     for (size_t i = 0; i < count; ++i) {
       WEFT_RETURN_IF_ERROR(NeedPointer(inputs[i].port, "port"));
       if (inputs[i].count > 0) WEFT_RETURN_IF_ERROR(NeedPointer(inputs[i].values, "values"));
+      WEFT_RETURN_IF_ERROR(CheckPort(*def, inputs, i));
       auto& [port, values] = ports.emplace_back(inputs[i].port, std::vector<GradientValue>());
       for (size_t k = 0; k < inputs[i].count; ++k) {
         values.push_back(state.Find(inputs[i].values[k]));

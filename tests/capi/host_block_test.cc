@@ -249,6 +249,18 @@ TEST_CASE("C: gradients that cannot be are refused, with the block and the reaso
          return c->set(c, 0, c->add(c, "Neg", "", &x, 1));
        },
        WEFT_INTERNAL, "'z'"},
+      {[](void*, const weft_gradient_call* c) {
+         const int64_t both[] = {c->gradients[0], c->inputs[0]};
+         const weft_gradient_input x = {"x", both, 2};
+         return c->set(c, 0, c->add(c, "Neg", "", &x, 1));
+       },
+       WEFT_INVALID_ARGUMENT, "takes one"},
+      {[](void*, const weft_gradient_call* c) {
+         const weft_gradient_input twice[] = {{"x", c->gradients, 1}, {"x", c->inputs, 1}};
+         return c->set(c, 0, c->add(c, "Neg", "", twice, 2));
+       },
+       WEFT_INVALID_ARGUMENT, "twice"},
+      {[](void*, const weft_gradient_call* c) { return c->set(c, 0, c->add(c, "ClientSession", "", nullptr, 0)); }, WEFT_UNSUPPORTED, "only pages"},
   };
   for (size_t i = 0; i < std::size(kBehaviours); ++i) {
     INFO("behaviour " << i);

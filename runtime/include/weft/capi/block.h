@@ -161,8 +161,9 @@ typedef struct weft_gradient_call {
   const uint32_t *input_first, *output_first; /* as in weft_plan_call */
   const weft_attr_value* attrs;
   size_t attr_count;
-  /* Adds a block, with attributes as a page writes them (may be NULL): gives its first output, or 0 where it cannot be, which `set` and
-     the return of the function then need not tell: the reason is kept. */
+  /* Adds a block that computes (not Variable, ClientSession, Enter and the like, nor Const: see below), with attributes as a page writes
+     them (may be NULL): gives its first output, or 0 where it cannot be, which `set` and the return of the function then need not tell:
+     the reason is kept. */
   int64_t (*add)(const struct weft_gradient_call* call, const char* block, const char* attrs, const weft_gradient_input* inputs,
                  size_t input_count);
   /* Another output of a block, by index, from its first one. */
