@@ -240,12 +240,12 @@ def _load() -> ctypes.CDLL:
     """The library of the package, by the empty one that lets the loader choose its build; $WEFT_LIBRARY names another library."""
     path = os.environ.get("WEFT_LIBRARY") or str(pathlib.Path(__file__).parent / "lib/libweft-python.so")
     library = ctypes.CDLL(path)
+    if library.weft_abi_version() >> 16 != ABI_MAJOR:  # before functions are looked for that another one may lack
+        raise ImportError(f"{path} has interface {library.weft_abi_version() >> 16}, this package needs {ABI_MAJOR}")
     _declare(library, FAILING)
     for name, (restype, *argtypes) in PLAIN.items():
         function = getattr(library, name)
         function.restype, function.argtypes = restype, argtypes
-    if library.weft_abi_version() >> 16 != ABI_MAJOR:
-        raise ImportError(f"{path} has interface {library.weft_abi_version() >> 16}, this package needs {ABI_MAJOR}")
     return library
 
 

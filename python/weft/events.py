@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
 import time
 import weakref
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _SLICE = 0.05  # seconds: how often a waiting thread looks for Ctrl-C
 _MOST_POLLED = 256
+_sources = itertools.count(1)  # numbers of what feeds queues: an id may come again
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Events:
 
     def add(self, session: Session, *kinds: str) -> Events:
         """Has a session's events put here from now on: of these kinds, or all but "progress" and "values". Its state comes first."""
-        number = id(session)
+        number = next(_sources)
         self._sources[number] = weakref.ref(session)
         _native.call("weft_events_add", self._handle, session._handle, bits_of(kinds), number)
         return self
