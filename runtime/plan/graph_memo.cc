@@ -53,12 +53,11 @@ Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const 
   const size_t hash = share ? PlanMemo::HashOf(node, inputs) : 0;
   if (share) {
     // Where nearly every block has settings of its own, looking for one like it would take longer than planning.
-    constexpr int kMostOfHash = 32;
-    int looked_at = 0;
+    size_t looked_at = 0;
     auto [first, end] = memo_.planned_.equal_range(hash);
     for (auto it = first; it != end && share; ++it) {
       if (it->second.Is(node, inputs)) return Made{it->second.block, &it->second.shapes};
-      share = ++looked_at < kMostOfHash;
+      share = ++looked_at < PlanMemo::kMostAlike;
     }
   }
   shapes_ = {};

@@ -159,6 +159,8 @@ Result<std::shared_ptr<KeptMemory>> Executor::OtherKept(size_t memory, std::shar
     fresh = NewKept(memory);
   }
   if (!fresh.ok()) return fresh;
+  const auto& budget = scope_.runtime_.budget();
+  if (budget != nullptr && budget->used() > budget->limit() / 2) return fresh;  // others will want what this would keep for later
   if (retired.size() == kMostRetired) retired.erase(retired.begin());  // its readers' alone from now on
   retired.push_back(std::move(leased));
   return fresh;

@@ -85,7 +85,9 @@ TEST_CASE("weft bench --page gives a JSON line for each session", "[cli][bench]"
 }
 
 TEST_CASE("weft bench prints a table for people", "[cli][bench]") {
-  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("GFLOP/s") && Contains("share of the machine's limit"));
+  // Which of the limits is nearer depends on what else the machine does.
+  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out,
+             (Contains("GFLOP/s") || Contains("GB/s")) && Contains("share of the machine's limit"));
   CHECK_THAT(RunWeft({"bench", "--quick", "--page", kPage}).out, Contains("steps/s") && Contains("their lower bound") && Contains("planned in"));
 }
 

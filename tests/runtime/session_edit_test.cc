@@ -1,6 +1,7 @@
 // Edits of an open page: sessions go on with the page as it is now, with the state that they had.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <ctime>
 #include <functional>
 
@@ -311,6 +312,23 @@ TEST_CASE("page edits: what is known of a block does not hold for one with other
   Apply(page, Cat(R"({"op": "set", "input": "a.value", "value": )", Literal("DT_DOUBLE", {1, 1}, {3}), "}"));
   RunOk(*session);
   CHECK(Get<double>(*session, "m.product") == std::vector<double>{9});
+}
+
+TEST_CASE("page edits: settings of 0 and -0 are two settings", "[page_edit]") {
+  const auto crop = [](std::string_view id, std::string_view attrs) {
+    return Block(id, "CropAndResize",
+                 {{"image", "a.output"},
+                  {"boxes", Literal("DT_FLOAT", {1, 4}, {2, 2, 3, 3})},
+                  {"box_ind", Literal("DT_INT32", {1}, {0})},
+                  {"crop_size", Literal("DT_INT32", {2}, {1, 1})}},
+                 attrs);
+  };
+  TestPage page({Block("a", "Const", {{"value", Literal("DT_FLOAT", {1, 2, 2, 1}, {1, 2, 3, 4})}}), crop("l", "extrapolation_value_ = 0.0;"),
+                 crop("m", "extrapolation_value_ = -0.0;")});
+  auto session = page.Open({"l.crops", "m.crops"});
+  RunOk(*session);
+  CHECK(!std::signbit(Get(*session, "l.crops").at(0)));
+  CHECK(std::signbit(Get(*session, "m.crops").at(0)));
 }
 
 TEST_CASE("page edits: what is found after random edits is what a fresh load of the page finds", "[page_edit]") {
