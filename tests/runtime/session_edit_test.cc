@@ -358,7 +358,7 @@ TEST_CASE("page edits: what is found after random edits is what a fresh load of 
     }
   }
   CHECK(made > pages * 60);
-  CHECK(whole > pages * 5);
+  CHECK(whole > pages * (kit::kSanitized ? 5 : 8));  // four pages are too few to come near the mean
 }
 
 TEST_CASE("page edits: ten thousand random edits and what takes them back give the first bytes and results", "[page_edit]") {
