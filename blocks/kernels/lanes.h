@@ -101,17 +101,25 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
   return v;
 }
 
-/// Rounds to even; a NaN stays one.
+/// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign. (The processor's own instruction
+/// takes denormals for zeros and is no faster where results go to memory.)
 inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
-#if defined(__AVX512BF16__)
-  return std::bit_cast<HalfLanes>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v)));  // denormals, which kernels do not see, would become 0
+#if defined(__AVX512BW__)
+  static constexpr std::array<uint16_t, 32> kUpperWords = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  const __m512i bits = std::bit_cast<__m512i>(v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __mmask16 is_number = _mm512_cmp_ps_mask(std::bit_cast<__m512>(v), std::bit_cast<__m512>(v), _CMP_ORD_Q);
+  const __m512i nan = _mm512_or_si512(_mm512_and_si512(bits, _mm512_set1_epi32(INT32_MIN)), _mm512_set1_epi32(0x7fc00000));
+  const __m512i rounded = _mm512_mask_add_epi32(nan, is_number, bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  const __m512i upper = _mm512_permutexvar_epi16(_mm512_loadu_si512(kUpperWords.data()), rounded);
+  return std::bit_cast<HalfLanes>(_mm512_castsi512_si256(upper));
 #else
   Lanes<uint32_t> bits;
   std::memcpy(&bits, &v, sizeof bits);
   const Lanes<uint32_t> rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-  const Lanes<uint32_t> quiet = (bits >> 16) | 0x40;
+  const Lanes<uint32_t> nan = ((bits >> 16) & 0x8000) | 0x7fc0;
   const auto is_nan = (bits & 0x7fffffff) > 0x7f800000;
-  return NarrowLanes(is_nan ? quiet : rounded);
+  return NarrowLanes(is_nan ? nan : rounded);
 #endif
 }
 
