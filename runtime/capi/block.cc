@@ -151,6 +151,7 @@ weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* bloc
     if (!def.ok()) return std::move(def).status().WithBlock(known.name);
     def->plan = [host](PlanContext& ctx) { return PlanHost(host, ctx); };
     if (known.gradient != nullptr) {
+      def->gradient_varies = true;  // it is promised to be called once for each block
       def->gradient = [host, name = def->name](GradientBuilder& builder) {
         return GradientHost(*host, *host->registry().Find(name), builder);
       };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weft/block/attr.h"
+#include "weft/block/chain.h"
 #include "weft/block/context.h"
 #include "weft/block/gradient.h"
 #include "weft/block/pieces.h"
@@ -26,6 +27,7 @@ struct PlannedBlock {
   BindFunction bind = nullptr;  // null: the block has no state
   std::shared_ptr<const void> parameters;
   std::shared_ptr<const Pieces> pieces;  // null: the input is taken whole
+  const ChainLink* link = nullptr;       // null: does not run on elements in registers; an element-wise block that cannot fail may
 };
 using PlanFunction = std::function<Result<PlannedBlock>(PlanContext&)>;
 
@@ -81,6 +83,7 @@ struct BlockDef {
 
   PlanFunction plan;                     // empty for structural blocks
   GradientFunction gradient = nullptr;   // null: no gradient; see not_differentiable
+  bool gradient_varies = false;          // with more than types, settings, and what is asked for: then each block is asked anew
   bool not_differentiable = false;       // gradients stop here without an error, as at Equal or ArgMax
 
   /// Index of a port, alias included, or -1.
