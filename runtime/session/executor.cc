@@ -4,6 +4,7 @@
 #include <new>
 
 #include "runtime/plan/port_facts.h"
+#include "runtime/session/host_call.h"
 
 namespace weft {
 
@@ -28,6 +29,7 @@ Executor::Executor(Scope& scope, std::shared_ptr<Edition> edition, const Session
 }
 
 void Executor::Prepare(Diagnostics& diagnostics) {
+  const Planning planning(scope_);
   PlanRequest request = RequestFor(graph_, spec_, keep_);
   {
     std::lock_guard lock(scope_.values_mutex_);

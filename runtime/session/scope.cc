@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "runtime/session/host_call.h"
 #include "runtime/session/thread_pool.h"
 
 namespace weft {
@@ -18,6 +19,7 @@ int Runtime::threads() const { return pool_->threads(); }
 std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page> page, std::string_view name, ScopeOptions options,
                                    Diagnostics& diagnostics) {
   std::shared_ptr<Scope> scope(new Scope(runtime, std::move(options)));
+  const Planning planning(*scope);
   auto edition = std::make_shared<Edition>();
   edition->graph = Graph::Build(std::move(page), runtime.registry(), name, edition->found);
   diagnostics.Append(edition->found);

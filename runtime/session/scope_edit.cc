@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/plan/counterpart.h"
+#include "runtime/session/host_call.h"
 #include "runtime/session/scope_services.h"
 #include "weft/session/session.h"
 
@@ -97,6 +98,7 @@ std::vector<std::string> StateKeys(const Node& node) {
 
 Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode) {
   std::lock_guard editing(editing_mutex_);
+  const Planning planning(*this);
   const std::shared_ptr<Edition> old = edition();
   std::shared_ptr<Page> page = TakePageToEdit();
   std::vector<Edit> made(edits.begin(), edits.end());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/session/executor.h"
+#include "runtime/session/host_call.h"
 #include "runtime/session/result_name.h"
 
 namespace weft {
@@ -191,6 +192,7 @@ std::optional<Plan> Edition::TakePlan(const PlanRequest& request) {
 void Scope::CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_plans) const {
   const Graph& graph = *edition.graph;
   if (!graph.page().complete) return;
+  const Planning planning(*this);
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
   std::set<std::string> seen;  // sessions share blocks, and so their faults

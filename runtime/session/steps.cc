@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/session/executor.h"
+#include "runtime/session/host_call.h"
 
 namespace weft {
 
@@ -179,6 +180,7 @@ bool Executor::SameSignature(const ResultSet& set, const Step& step, const Dynam
 }
 
 Status Executor::PlanDynamic(ResultSet& set, size_t index) {
+  const Planning planning(scope_);
   const Step& step = plan_.steps[index];
   const Node& node = graph_.node(step.node);
   DynamicPlan& dynamic = dynamic_[index];
