@@ -1,12 +1,12 @@
 // Registers of elements: what is stored has the same bits as one element that is converted alone.
-#include <catch2/catch.hpp>
+#include "blocks/kernels/lanes.h"
 
 #include <bit>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
-#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/widen.h"
 #include "runtime/session/thread_pool.h"
 
@@ -18,7 +18,8 @@ namespace {
 std::vector<float> AllClasses() {
   std::vector<float> all;
   for (uint32_t upper = 0; upper < 0x10000; ++upper) {
-    for (const uint32_t lower : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) all.push_back(std::bit_cast<float>(upper << 16 | lower));
+    for (const uint32_t lower : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      all.push_back(std::bit_cast<float>(upper << 16 | lower));
   }
   while (all.size() % 16 != 0) all.push_back(0);
   return all;
@@ -47,7 +48,8 @@ void CheckStores(const std::vector<float>& values) {
     const uint16_t right = NearestBits(values[i]);
     if (lanes[i].value == right && row[i].value == right && kernels::FromLaneElement<bfloat16>(values[i]).value == right) continue;
     if (++wrong > 5) continue;
-    UNSCOPED_INFO(std::hex << std::bit_cast<uint32_t>(values[i]) << ": lanes " << lanes[i].value << ", row " << row[i].value << ", needs " << right);
+    UNSCOPED_INFO(std::hex << std::bit_cast<uint32_t>(values[i]) << ": lanes " << lanes[i].value << ", row " << row[i].value << ", needs "
+                           << right);
   }
   CHECK(wrong == 0);
 }
@@ -74,7 +76,8 @@ TEST_CASE("bfloat16 and half of every class come back from registers as they wer
       const uint16_t bits = shorts[i].value;
       const bool nan = (bits & 0x7fff) > 0x7f80, half_nan = (bits & 0x7fff) > 0x7c00;
       if (!nan && back[i].value != bits) FAIL("bfloat16 " << bits << " came back as " << back[i].value);
-      if (!half_nan && std::bit_cast<uint16_t>(half_back[i]) != bits) FAIL("half " << bits << " came back as " << std::bit_cast<uint16_t>(half_back[i]));
+      if (!half_nan && std::bit_cast<uint16_t>(half_back[i]) != bits)
+        FAIL("half " << bits << " came back as " << std::bit_cast<uint16_t>(half_back[i]));
     }
   }
 }
