@@ -5,13 +5,15 @@
 //   }
 //
 // An operation is a struct with a const operator() for one element (see kernels/elementwise.h and kernels/broadcast.h); half and bfloat16
-// reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is.
+// reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is. One that has a static
+// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/chain.h): with the same bits.
 #pragma once
 
 #include <type_traits>
 
 #include "blocks/broadcast.h"
 #include "blocks/kernels/broadcast.h"
+#include "blocks/kernels/chain.h"
 #include "blocks/kernels/elementwise.h"
 #include "blocks/kernels/stream.h"
 #include "weft/block/block.h"
@@ -46,25 +48,33 @@ inline Status PlanMap(PlanContext& ctx) {
 
 /// Output 0 = Op of input 0.
 template <class Op>
-inline constexpr auto RunMap = []<class T>(const NoParameters&, RunContext& ctx) {
-  using R = MapResult<Op, T>;
-  const T* from = ctx.in<T>(In<0>{}).data();
-  const auto out = ctx.out<R>(Out<0>{});
-  R* to = out.data();
-  const int64_t count = static_cast<int64_t>(out.size());
-  if constexpr (!kernels::ArrayOp<Op, T> && !ShortFloat<T>) {
-    if (count == 1) {
-      to[0] = Op{}(from[0]);
-      return;
+struct MapRun {
+  template <class T>
+  void operator()(const NoParameters&, RunContext& ctx) const {
+    using R = MapResult<Op, T>;
+    const T* from = ctx.in<T>(In<0>{}).data();
+    const auto out = ctx.out<R>(Out<0>{});
+    R* to = out.data();
+    const int64_t count = static_cast<int64_t>(out.size());
+    if constexpr (!kernels::ArrayOp<Op, T> && !ShortFloat<T>) {
+      if (count == 1) {
+        to[0] = Op{}(from[0]);
+        return;
+      }
     }
-  }
-  const bool stream = kernels::IsStreamed(count, sizeof(R)) && static_cast<const void*>(to) != from;
-  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-    kernels::StreamElements(to + begin, end - begin, sizeof(R), stream, [&](int64_t first, int64_t n, void* piece) {
-      kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
+    const bool stream = kernels::IsStreamed(count, sizeof(R)) && static_cast<const void*>(to) != from;
+    ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+      kernels::StreamElements(to + begin, end - begin, sizeof(R), stream, [&](int64_t first, int64_t n, void* piece) {
+        kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
+      });
     });
-  });
+  }
+  template <class T>
+    requires kernels::MapsLanes<Op, T>
+  static const ChainLink* Link() { return kernels::LinkOfMap<Op, T>(); }
 };
+template <class Op>
+inline constexpr MapRun<Op> RunMap{};
 
 /// Output 0 has the common shape of inputs 0 and 1.
 Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>& x, const In<1>& y);
@@ -89,26 +99,41 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   });
 }
 template <class Op>
-inline constexpr auto RunBroadcast = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, T>(loops, ctx); };
-
+struct BroadcastRun {
+  template <class T>
+  void operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const { Broadcast<Op, T>(loops, ctx); }
+  template <class T>
+    requires kernels::JoinsLanes<Op, T>
+  static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
+};
+template <class Op>
+inline constexpr BroadcastRun<Op> RunBroadcast{};
 
 /// Output 0 has the shape of inputs 0 and 1, which must be the same.
 Status PlanPairs(PlanContext& ctx);
 
 /// Output 0 = Op of inputs 0 and 1, which have one shape.
 template <class Op>
-inline constexpr auto RunPairs = []<class T>(const NoParameters&, RunContext& ctx) {
-  const T* left = ctx.in<T>(In<0>{}).data();
-  const T* right = ctx.in<T>(In<1>{}).data();
-  const auto out = ctx.out<T>(Out<0>{});
-  T* to = out.data();
-  const int64_t count = static_cast<int64_t>(out.size());
-  const bool stream = kernels::IsStreamed(count, sizeof(T)) && to != left && to != right;
-  ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-    kernels::StreamElements(to + begin, end - begin, sizeof(T), stream, [&](int64_t first, int64_t n, void* piece) {
-      kernels::RowElements<Op, T, T, 1, 1>(left + begin + first, right + begin + first, static_cast<T*>(piece), n);
+struct PairsRun {
+  template <class T>
+  void operator()(const NoParameters&, RunContext& ctx) const {
+    const T* left = ctx.in<T>(In<0>{}).data();
+    const T* right = ctx.in<T>(In<1>{}).data();
+    const auto out = ctx.out<T>(Out<0>{});
+    T* to = out.data();
+    const int64_t count = static_cast<int64_t>(out.size());
+    const bool stream = kernels::IsStreamed(count, sizeof(T)) && to != left && to != right;
+    ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+      kernels::StreamElements(to + begin, end - begin, sizeof(T), stream, [&](int64_t first, int64_t n, void* piece) {
+        kernels::RowElements<Op, T, T, 1, 1>(left + begin + first, right + begin + first, static_cast<T*>(piece), n);
+      });
     });
-  });
+  }
+  template <class T>
+    requires kernels::JoinsLanes<Op, T>
+  static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
 };
+template <class Op>
+inline constexpr PairsRun<Op> RunPairs{};
 
 }  // namespace weft::blocks

@@ -12,6 +12,8 @@ struct FloatFunctionOp {
   static constexpr int kCost = 4;
   template <class A>
   static auto Array(const A& a) { return kernels::OverVectors<F>(a); }
+  template <class V>
+  static V Of(V a) { return F::Of(a); }
   template <class T>
   T operator()(T a) const;  // for its type only: floats go through Array
 };
@@ -20,15 +22,23 @@ inline constexpr auto RunMapVectors = RunMap<FloatFunctionOp<F>>;
 
 /// Output 0 = F of inputs 0 and 1; see PlanPairs.
 template <class F>
-inline constexpr auto RunPairVectors = []<class T>(const NoParameters&, RunContext& ctx) {
-  const T* left = ctx.in<T>(In<0>{}).data();
-  const T* right = ctx.in<T>(In<1>{}).data();
-  const auto out = ctx.out<T>(Out<0>{});
-  T* to = out.data();
-  ctx.workers().For(static_cast<int64_t>(out.size()), 8192, [&](int64_t begin, int64_t end) {
-    kernels::VectorRow<F, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
-  });
+struct PairVectorsRun {
+  template <class T>
+  void operator()(const NoParameters&, RunContext& ctx) const {
+    const T* left = ctx.in<T>(In<0>{}).data();
+    const T* right = ctx.in<T>(In<1>{}).data();
+    const auto out = ctx.out<T>(Out<0>{});
+    T* to = out.data();
+    ctx.workers().For(static_cast<int64_t>(out.size()), 8192, [&](int64_t begin, int64_t end) {
+      kernels::VectorRow<F, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
+    });
+  }
+  template <class T>
+    requires kernels::JoinsLanes<F, T>
+  static const ChainLink* Link() { return kernels::LinkOfTwo<F, T>(); }
 };
+template <class F>
+inline constexpr PairVectorsRun<F> RunPairVectors{};
 
 /// Output 0 = F of inputs 0 and 1; see PlanBroadcast.
 template <class F, class T>
@@ -41,6 +51,14 @@ void BroadcastVectors(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   });
 }
 template <class F>
-inline constexpr auto RunVectors = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) { BroadcastVectors<F, T>(loops, ctx); };
+struct VectorsRun {
+  template <class T>
+  void operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const { BroadcastVectors<F, T>(loops, ctx); }
+  template <class T>
+    requires kernels::JoinsLanes<F, T>
+  static const ChainLink* Link() { return kernels::LinkOfTwo<F, T>(); }
+};
+template <class F>
+inline constexpr VectorsRun<F> RunVectors{};
 
 }  // namespace weft::blocks

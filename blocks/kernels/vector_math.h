@@ -142,6 +142,8 @@ struct VectorOp {
   static constexpr int kCost = 4;
   template <class A>
   static auto Array(const A& a) { return OverVectors<F>(a); }
+  template <class V>
+  static V Of(V a) { return F::Of(a); }
   template <class T>
   T operator()(const T& a) const { return F::One(a); }
 };

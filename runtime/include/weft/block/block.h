@@ -53,6 +53,12 @@ template <class P, class Run>
 Status RunUntyped(const void* parameters, RunContext& ctx) {
   return CallWithStatus([&] { return Run{}(*static_cast<const P*>(parameters), ctx); });
 }
+/// Run may have a static `const ChainLink* Link<T>()`, for some T.
+template <class P, class Run, class T>
+void SetTyped(PlannedBlock& planned) {
+  planned.run = RunTyped<P, Run, T>;
+  if constexpr (requires { Run::template Link<T>(); }) planned.link = Run::template Link<T>();
+}
 template <class P, class Run>
 Status ProduceUntyped(const void* parameters, ProduceContext& ctx) {
   return CallWithStatus([&] { return Run{}(*static_cast<const P*>(parameters), ctx); });
@@ -185,7 +191,7 @@ class BlockBuilder {
       SetPlan(plan, [](PlanContext&, PlannedBlock& planned) { planned.run = internal::RunUntyped<P, Run>; });
     } else {
       SetPlan(plan, [attr = dispatch_attr_](PlanContext& ctx, PlannedBlock& planned) {
-        planned.run = Dispatch(ctx.type(attr), DispatchTypes{}, []<class T>() -> RunFunction { return internal::RunTyped<P, Run, T>; });
+        Dispatch(ctx.type(attr), DispatchTypes{}, [&]<class T>() { internal::SetTyped<P, Run, T>(planned); });
       });
     }
     return std::move(parts_.def);

@@ -1,0 +1,92 @@
+#include "blocks/kernels/chain.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::kernels {
+namespace {
+
+using Use = ChainStep::Use;
+
+template <class T>
+struct LoadAct {
+  static Lanes<T> Do(Lanes<T>, const ChainStep* step, int64_t at, int i) { return LoadLanes(ChainMemory<T>(step, at, i)); }
+};
+template <class T>
+struct LoadOneAct {
+  static Lanes<T> Do(Lanes<T>, const ChainStep* step, int64_t, int) { return ChainOne<T>(step); }
+};
+template <class T, bool kStream>
+struct StoreAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) {
+    StoreLanes<kStream>(ChainMemory<T>(step, at, i), v);
+    return v;
+  }
+};
+template <class T>
+void LastStep(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainStep*, int64_t) {}
+
+template <class T>
+void RunWhole(const ChainStep* steps, int64_t n) {
+  const auto code = reinterpret_cast<ChainCode<T>>(steps->run);
+  const Lanes<T> none{};
+  for (int64_t at = 0; at + kChainElements<T> <= n; at += kChainElements<T>) {
+    code(none, none, none, none, none, none, none, none, steps, at);
+  }
+}
+
+/// Fewer elements than the registers hold, from `first` on: they go through copies of the steps' memory that are long enough.
+template <class T>
+void RunRest(const ChainStep* steps, int64_t first, int64_t n) {
+  const ChainKind& kind = *KindOfChain<T>();
+  const size_t bytes = static_cast<size_t>(n) * sizeof(T);
+  alignas(64) T copies[ChainKind::kMostSteps][kChainElements<T>];
+  ChainStep with_copies[ChainKind::kMostSteps];
+  int count = 0;
+  for (bool last = false; !last; ++count) {
+    ChainStep& step = with_copies[count] = steps[count];
+    last = step.run == kind.last;
+    if (step.run == kind.stream) step.run = kind.store;
+    if (step.use != Use::kRead && step.use != Use::kWrite) continue;
+    const T* from = static_cast<const T*>(steps[count].memory) + first;
+    int same = 0;  // a step before may use this memory, too
+    while (same < count && (steps[same].use < Use::kRead || steps[same].memory != steps[count].memory)) ++same;
+    step.memory = same < count ? with_copies[same].memory : copies[count];
+    if (same < count) continue;
+    std::fill(copies[count], copies[count] + kChainElements<T>, T(1));
+    if (step.use == Use::kRead) std::memcpy(copies[count], from, bytes);
+  }
+  RunWhole<T>(with_copies, kChainElements<T>);
+  for (int s = 0; s < count; ++s) {
+    if (steps[s].use == Use::kWrite) std::memcpy(static_cast<T*>(steps[s].memory) + first, with_copies[s].memory, bytes);
+  }
+}
+
+template <class T>
+void RunChain(const ChainStep* steps, int64_t n) {
+  RunWhole<T>(steps, n);
+  const int64_t rest = n % kChainElements<T>;
+  if (rest > 0) RunRest<T>(steps, n - rest, rest);
+}
+
+}  // namespace
+
+template <class T>
+const ChainKind* KindOfChain() {
+  static const ChainKind kind = [] {
+    ChainKind made;
+    made.element_bytes = sizeof(T);
+    made.load = ChainFunctionOf<T, LoadAct<T>>();
+    made.load_one = ChainFunctionOf<T, LoadOneAct<T>>();
+    made.store = ChainFunctionOf<T, StoreAct<T, false>>();
+    made.stream = ChainFunctionOf<T, StoreAct<T, true>>();
+    made.last = reinterpret_cast<ChainFunction>(&LastStep<T>);
+    made.run = RunChain<T>;
+    return made;
+  }();
+  return &kind;
+}
+template const ChainKind* KindOfChain<float>();
+template const ChainKind* KindOfChain<double>();
+
+}  // namespace weft::kernels
