@@ -12,10 +12,6 @@ template <class T>
 struct LoadAct {
   static Lanes<T> Do(Lanes<T>, const ChainStep* step, int64_t at, int i) { return LoadLanes(ChainMemory<T>(step, at, i)); }
 };
-template <class T>
-struct LoadOneAct {
-  static Lanes<T> Do(Lanes<T>, const ChainStep* step, int64_t, int) { return ChainOne<T>(step); }
-};
 template <class T, bool kStream>
 struct StoreAct {
   static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) {
@@ -26,13 +22,14 @@ struct StoreAct {
 template <class T>
 void LastStep(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainStep*, int64_t) {}
 
+/// As many of the elements [first, end) as fill the registers; the first of those left.
 template <class T>
-void RunWhole(const ChainStep* steps, int64_t n) {
+int64_t RunWhole(const ChainStep* steps, int64_t first, int64_t end) {
   const auto code = reinterpret_cast<ChainCode<T>>(steps->run);
   const Lanes<T> none{};
-  for (int64_t at = 0; at + kChainElements<T> <= n; at += kChainElements<T>) {
-    code(none, none, none, none, none, none, none, none, steps, at);
-  }
+  int64_t at = first;
+  for (; at + kChainElements<T> <= end; at += kChainElements<T>) code(none, none, none, none, none, none, none, none, steps, at);
+  return at;
 }
 
 /// Fewer elements than the registers hold, from `first` on: they go through copies of the steps' memory that are long enough.
@@ -56,17 +53,44 @@ void RunRest(const ChainStep* steps, int64_t first, int64_t n) {
     std::fill(copies[count], copies[count] + kChainElements<T>, T(1));
     if (step.use == Use::kRead) std::memcpy(copies[count], from, bytes);
   }
-  RunWhole<T>(with_copies, kChainElements<T>);
+  RunWhole<T>(with_copies, 0, kChainElements<T>);
   for (int s = 0; s < count; ++s) {
     if (steps[s].use == Use::kWrite) std::memcpy(static_cast<T*>(steps[s].memory) + first, with_copies[s].memory, bytes);
   }
 }
 
+/// Elements up to where all steps that stream may; none where there are no such steps; -1 where they never may all at once.
+template <class T>
+int64_t ElementsToLine(const ChainStep* steps) {
+  const ChainKind& kind = *KindOfChain<T>();
+  int64_t count = -1;
+  for (; steps->run != kind.last; ++steps) {
+    if (steps->run != kind.stream) continue;
+    const auto bytes = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(steps->memory) % kLaneBytes);
+    if (bytes % static_cast<int64_t>(sizeof(T)) != 0 || (count >= 0 && count != bytes / static_cast<int64_t>(sizeof(T)))) return -1;
+    count = bytes / static_cast<int64_t>(sizeof(T));
+  }
+  return std::max<int64_t>(count, 0);
+}
+
 template <class T>
 void RunChain(const ChainStep* steps, int64_t n) {
-  RunWhole<T>(steps, n);
-  const int64_t rest = n % kChainElements<T>;
-  if (rest > 0) RunRest<T>(steps, n - rest, rest);
+  const ChainKind& kind = *KindOfChain<T>();
+  ChainStep stored[ChainKind::kMostSteps];
+  int64_t first = ElementsToLine<T>(steps);
+  if (first < 0) {
+    for (int count = 0;; ++count) {
+      stored[count] = steps[count];
+      if (steps[count].run == kind.stream) stored[count].run = kind.store;
+      if (steps[count].run == kind.last) break;
+    }
+    steps = stored;
+    first = 0;
+  }
+  first = std::min(first, n);
+  if (first > 0) RunRest<T>(steps, 0, first);
+  first = RunWhole<T>(steps, first, n);
+  if (first < n) RunRest<T>(steps, first, n - first);
 }
 
 }  // namespace
@@ -77,7 +101,6 @@ const ChainKind* KindOfChain() {
     ChainKind made;
     made.element_bytes = sizeof(T);
     made.load = ChainFunctionOf<T, LoadAct<T>>();
-    made.load_one = ChainFunctionOf<T, LoadOneAct<T>>();
     made.store = ChainFunctionOf<T, StoreAct<T, false>>();
     made.stream = ChainFunctionOf<T, StoreAct<T, true>>();
     made.last = reinterpret_cast<ChainFunction>(&LastStep<T>);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/plan/chains.h"
+
 namespace weft {
 namespace {
 
@@ -251,6 +253,7 @@ void Fusion::Close() {
     MakeOperands();
     PlaceOutputs();
     PlaceTiles();
+    MakeChains(group_);
     plan_.fused.push_back(std::move(group_));
   }
   group_ = FusedSteps();

@@ -9,14 +9,25 @@ namespace weft {
 
 using Operand = FusedSteps::Operand;
 
+namespace {
+
+std::byte* ElementsFrom(const Operand& operand, const Value* values, int64_t begin) {
+  return static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
+}
+
+}  // namespace
+
 Status FusedRunner::Make(const Plan& plan, const Services& services) {
   Clear();
   int64_t bytes = 0, parts = 0;
-  size_t operands = 0, totals = 0;
+  size_t operands = 0, totals = 0, steps = 0;
   for (const FusedSteps& fused : plan.fused) {
     bytes = std::max(bytes, fused.tile * fused.element_bytes);
     parts = std::max(parts, fused.parts());
     operands = std::max(operands, fused.operands.size());
+    size_t links = 0;
+    for (const FusedSteps::Chain& chain : fused.chains) links += chain.links.size();
+    steps = std::max(steps, links);
     if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
   }
   if (plan.fused.empty()) return {};
@@ -32,6 +43,7 @@ Status FusedRunner::Make(const Plan& plan, const Services& services) {
   for (size_t l = 0; l < lanes_.size(); ++l) {
     Lane& lane = lanes_[l];
     lane.values.resize(operands);
+    lane.steps.resize(steps);
     lane.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
     lane.ctx.values = lane.values.data();
     lane.ctx.services = &services_;
@@ -54,23 +66,45 @@ void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t b
     const Operand& operand = fused.operands[o];
     if (operand.kind == Operand::Kind::kOne) continue;
     Value& value = lane.values[o];
-    if (operand.kind == Operand::Kind::kSliced)
-      value.data = static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
+    if (operand.kind == Operand::Kind::kSliced) value.data = ElementsFrom(operand, values, begin);
     value.count = fused.shapes[shape].count();
     value.shape = &fused.shapes[shape];
+  }
+}
+
+// Has the chains' steps point at the tile's elements.
+void FusedRunner::PointSteps(const FusedSteps& fused, const Value* values, int64_t begin, Lane& lane) {
+  ChainStep* step = lane.steps.data();
+  for (const FusedSteps::Chain& chain : fused.chains) {
+    for (const FusedSteps::Chain::Link& link : chain.links) {
+      *step = {link.run, nullptr, link.use};
+      if (link.run == chain.kind->stream) step->memory = ElementsFrom(fused.operands[link.operand], values, begin);
+      else if (link.use != ChainStep::Use::kNothing) step->memory = lane.values[link.operand].data;
+      ++step;
+    }
   }
 }
 
 // Copies what a step made to where it outlives the group, while it is in the nearest cache.
 inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, int64_t begin, const Value& tile) {
   if (operand.kind != Operand::Kind::kCopied) return;
-  std::byte* to = static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
-  StreamCopy(tile.data, to, tile.count * operand.element_bytes);
+  StreamCopy(tile.data, ElementsFrom(operand, values, begin), tile.count * operand.element_bytes);
 }
 
 // False where a step fails.
 bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
-  for (const FusedSteps::Member& member : fused.members) {
+  PointSteps(fused, values, begin, lane);
+  const ChainStep* steps = lane.steps.data();
+  auto chain = fused.chains.begin();
+  for (size_t m = 0; m < fused.members.size(); ++m) {
+    if (chain != fused.chains.end() && chain->first == m) {
+      chain->kind->run(steps, fused.shapes[shape].count());
+      steps += chain->links.size();
+      m = chain->end - 1;
+      ++chain;
+      continue;
+    }
+    const FusedSteps::Member& member = fused.members[m];
     const PlannedBlock& block = member.blocks[shape];
     lane.ctx.inputs = fused.table.data() + member.first_input;
     lane.ctx.outputs = fused.table.data() + member.first_output;

@@ -41,8 +41,9 @@ class FusedRunner {
     std::vector<Value> values;  // by operand
     std::byte* memory = nullptr;
     RunContext ctx;
-    int failed = 0;         // step; of several the first
-    int64_t failed_at = 0;  // the first element of its tile
+    std::vector<ChainStep> steps;  // of all chains
+    int failed = 0;                // step; of several the first
+    int64_t failed_at = 0;         // the first element of its tile
     Status status;
   };
   struct Total {
@@ -51,6 +52,7 @@ class FusedRunner {
 
   void Begin(const FusedSteps& fused, const Value* values, Lane& lane) const;
   void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane);
+  static void PointSteps(const FusedSteps& fused, const Value* values, int64_t begin, Lane& lane);
   bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const;
   static void CopyOut(const FusedSteps::Operand& operand, const Value* values, int64_t begin, const Value& tile);
   void Finish(const FusedSteps& fused, const Value* values);

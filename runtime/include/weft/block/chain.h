@@ -26,14 +26,14 @@ struct ChainStep {
 
 /// What all blocks share whose inputs and output are of one type.
 struct ChainKind {
-  static constexpr int kMostSteps = 64;    // of a chain, the last included
-  static constexpr int kStreamBytes = 64;  // memory of `stream` is aligned to as many
+  static constexpr int kMostSteps = 64;  // of a chain, the last included
   int64_t element_bytes = 0;
-  ChainFunction load = nullptr;      // the running values are read from memory
-  ChainFunction load_one = nullptr;  // ... from one element there
-  ChainFunction store = nullptr;     // ... are written to memory
-  ChainFunction stream = nullptr;    // ... past the cache: a fence must follow, on the same thread, before another thread reads them
-  ChainFunction last = nullptr;      // ends a chain
+  ChainFunction load = nullptr;   // the running values are read from memory
+  ChainFunction store = nullptr;  // ... are written to memory
+  /// ... are written to memory that no step reads, past the cache where its alignment allows: a fence must follow, on the same thread,
+  /// before another thread reads them.
+  ChainFunction stream = nullptr;
+  ChainFunction last = nullptr;  // ends a chain
   /// Runs steps, the last of which is `last`, over n elements. Memory of two steps is the same or does not overlap.
   void (*run)(const ChainStep* steps, int64_t n) = nullptr;
 };

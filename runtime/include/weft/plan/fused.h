@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "weft/block/chain.h"
 #include "weft/block/pieces.h"
 #include "weft/plan/graph.h"
 
@@ -35,6 +36,17 @@ struct FusedSteps {
     uint32_t first_input = 0, first_output = 0;  // into `table`
     PortTable in_first, out_first;
   };
+  /// Members that run on elements in registers (weft/block/chain.h), one after another.
+  struct Chain {
+    struct Link {
+      ChainFunction run = nullptr;
+      ChainStep::Use use = ChainStep::Use::kNothing;
+      uint32_t operand = 0;  // unless kNothing: whose memory; of what is streamed, where it outlives the group
+    };
+    const ChainKind* kind = nullptr;
+    size_t first = 0, end = 0;  // members
+    std::vector<Link> links;
+  };
   /// A reduction, run after the members. No step of the group reads its result.
   struct Tail {
     int step = 0;
@@ -52,6 +64,7 @@ struct FusedSteps {
   std::vector<Operand> operands;
   std::vector<uint32_t> table;  // operands of each member's inputs and output
   std::vector<Member> members;  // in the order of steps
+  std::vector<Chain> chains;    // in the order of members; members of none run alone
   std::vector<Tail> tails;
 
   int64_t parts() const { return (count + part - 1) / part; }

@@ -1,0 +1,96 @@
+#include "runtime/plan/chains.h"
+
+#include <algorithm>
+#include <span>
+
+namespace weft {
+namespace {
+
+using Operand = FusedSteps::Operand;
+using Chain = FusedSteps::Chain;
+using Member = FusedSteps::Member;
+using Use = ChainStep::Use;
+
+/// A member is read for, runs, and is stored in two places at most; the last step ends the chain.
+constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1) / 4;
+
+class ChainMaker {
+ public:
+  explicit ChainMaker(FusedSteps& fused) : fused_(fused), reads_(fused.operands.size(), 0) {
+    for (size_t m = 0; m < fused.members.size(); ++m) {
+      const std::span<const uint32_t> inputs = InputsOf(m);
+      for (size_t v = 0; v < inputs.size(); ++v) reads_[inputs[v]] += v == 0 || inputs[v] != inputs[0];
+    }
+    for (const FusedSteps::Tail& tail : fused.tails) ++reads_[tail.operand];
+  }
+
+  void Run() {
+    for (size_t first = 0, end = 0; first < fused_.members.size(); first = end) {
+      const ChainKind* kind = KindOf(first);
+      end = first + 1;
+      while (end < fused_.members.size() && KindOf(end) == kind && end - first < kMostMembers) ++end;
+      if (kind != nullptr && end - first > 1) Make(first, end);
+    }
+  }
+
+ private:
+  const ChainLink* LinkOf(size_t m) const { return fused_.members[m].blocks[0].link; }
+  const ChainKind* KindOf(size_t m) const { return LinkOf(m) == nullptr ? nullptr : LinkOf(m)->kind; }
+  std::span<const uint32_t> InputsOf(size_t m) const {
+    const Member& member = fused_.members[m];
+    return {fused_.table.data() + member.first_input, fused_.table.data() + member.first_output};
+  }
+  bool Reads(size_t m, uint32_t operand) const { return std::ranges::count(InputsOf(m), operand) > 0; }
+
+  void Make(size_t first, size_t end) {
+    Chain chain;
+    chain.kind = KindOf(first);
+    chain.first = first;
+    chain.end = end;
+    running_ = kNone;
+    for (size_t m = first; m < end; ++m) {
+      AddMember(m, chain);
+      running_ = fused_.table[fused_.members[m].first_output];
+      const Operand& made = fused_.operands[running_];
+      const bool handed_on = m + 1 < end && Reads(m + 1, running_);
+      const bool read = reads_[running_] > (handed_on ? 1 : 0);
+      if (read || made.kind == Operand::Kind::kSliced) chain.links.push_back({chain.kind->store, Use::kWrite, running_});
+      if (made.kind == Operand::Kind::kCopied) chain.links.push_back({chain.kind->stream, Use::kWrite, running_});
+    }
+    chain.links.push_back({chain.kind->last});
+    fused_.chains.push_back(std::move(chain));
+  }
+
+  void AddMember(size_t m, Chain& chain) {
+    const ChainLink& link = *LinkOf(m);
+    const std::span<const uint32_t> inputs = InputsOf(m);
+    if (!Reads(m, running_)) {
+      running_ = IsOne(inputs.front()) ? inputs.back() : inputs.front();
+      chain.links.push_back({chain.kind->load, Use::kRead, running_});
+    }
+    if (inputs.size() == 1) {
+      chain.links.push_back({link.running});
+    } else if (inputs[0] == inputs[1]) {
+      chain.links.push_back({link.running_running});
+    } else {
+      const bool runs_first = inputs[0] == running_;
+      const uint32_t other = inputs[runs_first ? 1 : 0];
+      const bool one = IsOne(other);
+      const ChainFunction run =
+          runs_first ? (one ? link.running_one : link.running_memory) : (one ? link.one_running : link.memory_running);
+      chain.links.push_back({run, one ? Use::kOne : Use::kRead, other});
+    }
+  }
+  bool IsOne(uint32_t operand) const { return fused_.operands[operand].kind == Operand::Kind::kOne; }
+
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  FusedSteps& fused_;
+  std::vector<int> reads_;  // by operand: members and tails that read it
+  uint32_t running_ = kNone;
+};
+
+}  // namespace
+
+void MakeChains(FusedSteps& fused) { ChainMaker(fused).Run(); }
+
+}  // namespace weft

@@ -1,0 +1,11 @@
+// Which members of fused steps run as chains, on elements in registers.
+#pragma once
+
+#include "weft/plan/fused.h"
+
+namespace weft {
+
+/// Fills FusedSteps::chains, and says which operands are then written straight to their memory. Operands must have their kinds.
+void MakeChains(FusedSteps& fused);
+
+}  // namespace weft
