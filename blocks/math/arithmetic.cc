@@ -16,14 +16,20 @@ struct AddOp {
   template <class T>
   T operator()(T a, T b) const { return WrapAdd(a, b); }
   std::string operator()(const std::string& a, const std::string& b) const { return a + b; }
+  template <class V>
+  static V Of(V a, V b) { return a + b; }
 };
 struct SubtractOp {
   template <class T>
   T operator()(T a, T b) const { return WrapSubtract(a, b); }
+  template <class V>
+  static V Of(V a, V b) { return a - b; }
 };
 struct MultiplyOp {
   template <class T>
   T operator()(T a, T b) const { return kernels::Product(a, b); }
+  template <class V>
+  static V Of(V a, V b) { return a * b; }
 };
 
 /// Of complex numbers the square of the distance.
@@ -34,6 +40,8 @@ struct SquaredDifferenceOp {
     if constexpr (Complex<T>) return {difference.real() * difference.real() + difference.imag() * difference.imag(), 0};
     else return WrapMultiply(difference, difference);
   }
+  template <class V>
+  static V Of(V a, V b) { return (a - b) * (a - b); }
 };
 
 Status AddGradient(GradientBuilder& g) {

@@ -16,6 +16,8 @@ struct MaximumOp {
     if constexpr (Integer<T>) return a < b ? b : a;
     else return a >= b || a != a ? a : b;
   }
+  template <class V>
+  static V Of(V a, V b) { return (a >= b) | (a != a) ? a : b; }
 };
 struct MinimumOp {
   template <class T>
@@ -23,6 +25,8 @@ struct MinimumOp {
     if constexpr (Integer<T>) return b < a ? b : a;
     else return a <= b || a != a ? a : b;
   }
+  template <class V>
+  static V Of(V a, V b) { return (a <= b) | (a != a) ? a : b; }
 };
 
 /// Where the comparison says that x was taken, ties included, its gradient is that of the result; elsewhere it goes to y.

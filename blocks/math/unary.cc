@@ -30,14 +30,20 @@ struct NegateOp {
     if constexpr (Integer<T>) return WrapSubtract(T{0}, a);
     else return -a;
   }
+  template <class V>
+  static V Of(V a) { return -a; }
 };
 struct SquareOp {
   template <class T>
   T operator()(T a) const { return kernels::Product(a, a); }
+  template <class V>
+  static V Of(V a) { return a * a; }
 };
 struct ReciprocalOp {
   template <class T>
   T operator()(T a) const { return T(1) / a; }
+  template <class V>
+  static V Of(V a) { return 1 / a; }
 };
 
 GradientValue Twice(GradientBuilder& g, GradientValue v) { return Times(g, v, g.Scalar(v, 2)); }

@@ -15,20 +15,28 @@ constexpr Out<0> backprops{"backprops", "T", "the gradient with respect to the f
 struct ReluOp {
   template <class T>
   T operator()(T a) const { return a <= T(0) ? T(0) : a; }
+  template <class V>
+  static V Of(V a) { return a <= V{} ? V{} : a; }
 };
 struct Relu6Op {
   template <class T>
   T operator()(T a) const { return a <= T(0) ? T(0) : a >= T(6) ? T(6) : a; }
+  template <class V>
+  static V Of(V a) { return a <= V{} ? V{} : a >= V{} + 6 ? V{} + 6 : a; }
 };
 /// A product, so that a gradient that is not finite shows even where the feature is not positive.
 struct ReluGradOp {
   template <class T>
   T operator()(T gradient, T feature) const { return WrapMultiply(gradient, feature > T(0) ? T(1) : T(0)); }
+  template <class V>
+  static V Of(V gradient, V feature) { return gradient * (feature > V{} ? V{} + 1 : V{}); }
 };
 
 struct Relu6GradOp {
   template <class T>
   T operator()(T gradient, T feature) const { return WrapMultiply(gradient, feature > T(0) && feature < T(6) ? T(1) : T(0)); }
+  template <class V>
+  static V Of(V gradient, V feature) { return gradient * ((feature > V{}) & (feature < V{} + 6) ? V{} + 1 : V{}); }
 };
 
 GradientValue GradOf(GradientBuilder& g, std::string_view block, GradientValue gradient, GradientValue feature) {
