@@ -9,6 +9,8 @@ namespace {
 
 bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
+using Known = GraphMemo::Gradient;
+
 class Rewrite {
  public:
   Rewrite(GraphBuilder& builder, const std::string& id, int page_block);
@@ -16,6 +18,7 @@ class Rewrite {
   Result<std::vector<ValueRef>> Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
 
   const Node& node(int i) const { return builder_.graph().nodes()[i]; }
+  int nodes() const { return static_cast<int>(builder_.graph().nodes().size()); }
   /// `inputs` are in port order; `first` has the first one of each port, and their number.
   Result<ValueRef> Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
                        std::vector<std::pair<std::string_view, AttrValue>> attrs);
@@ -26,6 +29,8 @@ class Rewrite {
   }
   bool Wanted(ValueRef value) const { return IsKnown(value) && (on_path_[value.node] || wanted_[PlaceOf(value)]); }
   void Contribute(ValueRef value, ValueRef gradient);
+  /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
+  bool Locate(ValueRef value, int base, Known::Value& place) const;
   const Registry& registry() const { return builder_.graph().registry(); }
 
   // Of the block that a builder adds; kept for their memory.
@@ -46,6 +51,9 @@ class Rewrite {
   Result<ValueRef> GradientOf(ValueRef value);
   void FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
   Status Differentiate(int node);
+  bool Describe(int node, ShortList<uint16_t, 12>& values);
+  Status Ask(int node);
+  Status Add(int node, const Known& known);
 
   GraphBuilder& builder_;
   const std::string& id_;
@@ -58,13 +66,18 @@ class Rewrite {
   std::vector<int> last_term_;         // by value: index into terms_, or -1
   std::vector<Term> terms_;
   std::vector<ValueRef> gradients_;    // of the outputs of the node at hand
+  std::vector<ValueRef> own_;          // its inputs and outputs, and those gradients
 };
 
 class Builder final : public GradientBuilder {
  public:
-  Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients) : rewrite_(rewrite), index_(node), gradients_(gradients) {}
+  /// `known`, unless it is null, gets what the gradient adds and sets.
+  Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients, Known* known)
+      : rewrite_(rewrite), index_(node), base_(rewrite.nodes()), gradients_(gradients), known_(known) {}
 
   const Status& status() const { return status_; }
+  /// Whether `known` holds for blocks like this one.
+  bool holds() const { return known_ != nullptr && located_; }
 
   const AttrValue& AttrOf(std::string_view name) const override {
     static const AttrValue kNone;
@@ -107,11 +120,13 @@ class Builder final : public GradientBuilder {
     }
     auto added = rewrite_.Add(block, *def, rewrite_.inputs, rewrite_.first, std::move(given));
     if (!added.ok()) return Fail(std::move(added).status());
+    Note(block, added->node, rewrite_.inputs);
     return {added->node, added->output};
   }
 
   GradientValue Constant(Tensor tensor) override {
     ValueRef value = rewrite_.AddConstant(std::move(tensor));
+    Note("", value.node, {});
     return {value.node, value.output};
   }
 
@@ -124,13 +139,27 @@ class Builder final : public GradientBuilder {
   bool InputWanted(int port, int k) const override { return rewrite_.Wanted(node().inputs[node().in_first[port] + k]); }
   void SetInput(int port, int k, GradientValue gradient) override {
     if (!gradient.valid()) return;
-    ValueRef input = node().inputs[node().in_first[port] + k];
-    if (rewrite_.Wanted(input)) rewrite_.Contribute(input, {gradient.node, gradient.output});
+    const uint32_t place = node().in_first[port] + static_cast<uint32_t>(k);
+    ValueRef input = node().inputs[place];
+    if (!rewrite_.Wanted(input)) return;
+    rewrite_.Contribute(input, {gradient.node, gradient.output});
+    if (known_ == nullptr) return;
+    Known::Value& value = known_->set.emplace_back(static_cast<int>(place), Known::Value()).second;
+    located_ &= rewrite_.Locate({gradient.node, gradient.output}, base_, value);
   }
 
  private:
   static GradientValue Out(ValueRef v) { return {v.node, v.output}; }
   const Node& node() const { return rewrite_.node(index_); }
+  void Note(std::string_view block, int added, std::span<const ValueRef> inputs) {
+    if (known_ == nullptr) return;
+    Known::Added& noted = known_->added.emplace_back();
+    noted.block = block;
+    noted.node = rewrite_.node(added);
+    noted.node.id.clear();
+    noted.node.inputs.clear();
+    for (ValueRef input : inputs) located_ &= rewrite_.Locate(input, base_, noted.inputs.emplace_back());
+  }
   GradientValue Fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
     return {};
@@ -138,7 +167,10 @@ class Builder final : public GradientBuilder {
 
   Rewrite& rewrite_;
   int index_;
+  int base_;  // the first node that it adds
   std::span<const ValueRef> gradients_;
+  Known* known_;
+  bool located_ = true;
   Status status_;
 };
 
@@ -211,6 +243,76 @@ void Rewrite::FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueR
   for (size_t i = 0; i < nodes.size(); ++i) on_path_[i] = from_x[i] && to_y[i];
 }
 
+// Fills in own_, and by what blocks like this one are told; false where that does not tell them: it has many values, or one of them twice.
+bool Rewrite::Describe(int i, ShortList<uint16_t, 12>& values) {
+  constexpr size_t kMostValues = 16;
+  constexpr uint16_t kWanted = 1 << 15, kNone = 0xFFFF;
+  const size_t inputs = node(i).inputs.size();
+  if (inputs + 2 * gradients_.size() > kMostValues) return false;
+  own_.assign(node(i).inputs.begin(), node(i).inputs.end());
+  for (size_t v = 0; v < gradients_.size(); ++v) own_.push_back({i, static_cast<int>(v)});
+  own_.insert(own_.end(), gradients_.begin(), gradients_.end());
+  for (auto own = own_.begin(); own != own_.end(); ++own) {
+    if (own->valid() && std::find(own_.begin(), own, *own) != own) return false;
+    const bool wanted = values.size() < inputs && Wanted(*own);
+    values.push_back(own->valid() ? static_cast<uint16_t>(builder_.Describe(*own) | (wanted ? kWanted : 0)) : kNone);
+  }
+  return true;
+}
+
+bool Rewrite::Locate(ValueRef value, int base, Known::Value& place) const {
+  if (value.node >= base) {
+    place = {value.node - base, value.output};
+    return true;
+  }
+  const auto own = std::find(own_.begin(), own_.end(), value);
+  place = {-1, static_cast<int>(own - own_.begin())};
+  return own != own_.end();
+}
+
+// What the gradient of a block like this one added.
+Status Rewrite::Add(int i, const Known& known) {
+  const int base = nodes();
+  const auto find = [&](const Known::Value& value) {
+    return value.added < 0 ? own_[static_cast<size_t>(value.place)] : ValueRef{base + value.added, value.place};
+  };
+  for (const Known::Added& added : known.added) {
+    if (added.block.empty()) {
+      AddConstant(added.node.constant);
+      continue;
+    }
+    inputs.clear();
+    for (const Known::Value& value : added.inputs) inputs.push_back(find(value));
+    WEFT_RETURN_IF_ERROR(builder_.AddLike(added.node, Cat(id_, "/", added.block, "_", counter_++), page_block_, inputs).status());
+  }
+  for (const auto& [input, gradient] : known.set) Contribute(node(i).inputs[static_cast<size_t>(input)], find(gradient));
+  return {};
+}
+
+// Has the block add its gradient; what one like it added is done again without asking.
+Status Rewrite::Ask(int i) {
+  const BlockDef& def = *node(i).def;
+  Known fresh;
+  const bool may_know = !def.gradient_varies && Describe(i, fresh.values);
+  GraphMemo::OfBlock& like = builder_.memo().Of(&def);
+  for (const Known& known : like.gradients) {
+    if (may_know && known.values == fresh.values && SameSettings(known.attrs, node(i).attrs) &&
+        std::ranges::equal(known.in_first.table(), node(i).in_first.table()) &&
+        std::ranges::equal(known.out_first.table(), node(i).out_first.table())) {
+      return Add(i, known);
+    }
+  }
+  Builder builder(*this, i, gradients_, may_know ? &fresh : nullptr);
+  WEFT_RETURN_IF_ERROR(def.gradient(builder));
+  WEFT_RETURN_IF_ERROR(Status(builder.status()));
+  if (!builder.holds()) return {};
+  fresh.attrs = node(i).attrs;
+  fresh.in_first = node(i).in_first;
+  fresh.out_first = node(i).out_first;
+  GraphMemo::Keep(like.gradients, like.oldest_gradient, std::move(fresh));
+  return {};
+}
+
 Status Rewrite::Differentiate(int i) {
   gradients_.assign(node(i).output_types.size(), {});
   bool any = false;
@@ -232,9 +334,7 @@ Status Rewrite::Differentiate(int i) {
   if (def->gradient == nullptr) {
     return Unsupported("the block '", node(i).id, "' (", def->name, ") lies on the path and has no gradient").WithPort("outputs");
   }
-  Builder builder(*this, i, gradients_);
-  Status status = def->gradient(builder);
-  if (status.ok()) status = builder.status();
+  Status status = Ask(i);
   if (!status.ok()) {
     Status placed(status.code(), Cat("the gradient of the block '", node(i).id, "' (", def->name, "): ", status.message()));
     return std::move(placed).WithPort("outputs").WithHint(status.hint()).WithCause(std::move(status).WithBlock(node(i).id));

@@ -358,11 +358,26 @@ int GraphBuilder::AddConstant(std::string id, int page_block, Tensor value) {
   return static_cast<int>(graph_.nodes_.size()) - 1;
 }
 
+// Gradients of gradients grow with every level.
+Status GraphBuilder::CheckRoom() const {
+  const size_t most = (size_t{1} << 17) + 64 * page_.blocks.size();
+  if (graph_.nodes_.size() < most) return {};
+  return ResourceExhausted("needs more than ", most, " blocks with those that compute gradients");
+}
+
+Result<int> GraphBuilder::AddLike(const Node& like, std::string id, int page_block, std::span<const ValueRef> inputs) {
+  WEFT_RETURN_IF_ERROR(CheckRoom());
+  Node& node = graph_.nodes_.emplace_back(like);
+  node.id = std::move(id);
+  node.page_block = page_block;
+  node.inputs.append(inputs);
+  node.order = next_order_++;
+  return static_cast<int>(graph_.nodes_.size()) - 1;
+}
+
 Result<int> GraphBuilder::AddNode(const BlockDef& def, std::string id, int page_block, std::span<const ValueRef> inputs,
                                   std::span<const uint32_t> first, std::vector<std::pair<std::string_view, AttrValue>> attrs) {
-  // Gradients of gradients grow with every level.
-  const size_t most = (size_t{1} << 17) + 64 * page_.blocks.size();
-  if (graph_.nodes_.size() >= most) return ResourceExhausted("needs more than ", most, " blocks with those that compute gradients");
+  WEFT_RETURN_IF_ERROR(CheckRoom());
   Node& node = graph_.nodes_.emplace_back();
   node.def = &def;
   node.id = std::move(id);

@@ -27,7 +27,12 @@ class GraphBuilder {
   Result<int> AddNode(const BlockDef& def, std::string id, int page_block, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
                       std::vector<std::pair<std::string_view, AttrValue>> attrs);
   int AddConstant(std::string id, int page_block, Tensor value);
+  /// Adds a node that is like another one but for its id, its inputs and where it belongs.
+  Result<int> AddLike(const Node& like, std::string id, int page_block, std::span<const ValueRef> inputs);
   int orders() const { return next_order_; }
+  GraphMemo& memo() { return memo_; }
+  /// All that type inference looks at of a value: its type, and what kind of reference it is.
+  uint16_t Describe(ValueRef value) const;
 
  private:
   /// What a block says of its variable.
@@ -94,6 +99,7 @@ class GraphBuilder {
   std::optional<DType> TypeForText(const Node& node, const PortSpec& spec, const Literal& literal) const;
   void ReportUnknownBlocks();
 
+  Status CheckRoom() const;
   AttrList AttrsWith(const BlockDef& def, std::span<const std::pair<std::string_view, AttrValue>> given);
 
   // graph_types.cc

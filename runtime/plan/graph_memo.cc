@@ -30,6 +30,15 @@ bool PlanMemo::Planned::Is(const Node& node, std::span<const InputInfo> infos) c
          std::ranges::equal(inputs, infos, [](const Input& input, const InputInfo& info) { return input.Is(info); });
 }
 
+size_t PlanMemo::Planned::bytes() const {
+  const auto of = [](const Shape& shape) { return sizeof shape + static_cast<size_t>(shape.rank()) * sizeof(int64_t); };
+  size_t sum = sizeof(Planned) + 4 * sizeof(void*) + kParameters;  // and where it is in the map
+  for (const Input& input : inputs) sum += sizeof input + of(input.shape);
+  for (const Shape& shape : shapes.outputs) sum += of(shape);
+  for (const PartialShape& partial : shapes.partial) sum += sizeof partial + partial.dims().size() * sizeof(int64_t);
+  return sum;
+}
+
 // What a plan makes of values is its own affair.
 bool PlanMemo::MayShare(const Node& node, std::span<const InputInfo> inputs) {
   constexpr size_t kMostInputs = 64;
@@ -63,12 +72,17 @@ Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const 
   shapes_ = {};
   WEFT_ASSIGN_OR_RETURN(PlannedBlock block, PlanNode(node, inputs, shapes_));
   if (!share || block.bind != nullptr) return Made{std::move(block), &shapes_};
-  if (memo_.planned_.size() >= PlanMemo::kMost) memo_.planned_.clear();
   PlanMemo::Planned planned{node.def, node.attrs, {}, node.output_types, node.in_first, node.out_first, block, shapes_};
   for (const InputInfo& input : inputs) {
     const bool shape = input.shape != nullptr, variable = input.variable != nullptr;
     planned.inputs.push_back({input.dtype, shape, variable, shape ? *input.shape : Shape(), variable ? *input.variable : VariableInfo()});
   }
+  const size_t bytes = planned.bytes();
+  if (memo_.bytes_ + bytes > PlanMemo::kMostBytes) {
+    memo_.planned_.clear();
+    memo_.bytes_ = 0;
+  }
+  memo_.bytes_ += bytes;
   memo_.planned_.emplace(hash, std::move(planned));
   return Made{std::move(block), &shapes_};
 }

@@ -18,8 +18,15 @@ class GraphMemo;
 bool SameSetting(const AttrValue& a, const AttrValue& b);
 bool SameSettings(const AttrList& a, const AttrList& b);
 
-/// Plans of blocks by all that they depend on. Blocks that keep state, or wait, have plans of their own.
+/// Plans of blocks by all that they depend on. Blocks that keep state, or wait, have plans of their own. What it holds is not in the memory
+/// budget, which is that of tensors: it is bounded by itself.
 class PlanMemo {
+ public:
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+  /// Of what it holds, as far as it knows: what a block's plan keeps besides is counted as kParameters.
+  size_t bytes() const { return bytes_; }
+
+ private:
   friend class PlanMemoUser;
   struct Input {
     DType dtype;
@@ -37,14 +44,16 @@ class PlanMemo {
     PlannedBlock block;
     PlannedShapes shapes;
     bool Is(const Node& node, std::span<const InputInfo> infos) const;
+    size_t bytes() const;
   };
   static bool MayShare(const Node& node, std::span<const InputInfo> inputs);
   static size_t HashOf(const Node& node, std::span<const InputInfo> inputs);
 
-  static constexpr size_t kMost = 1 << 16;
+  static constexpr size_t kParameters = 256;
   static constexpr size_t kMostAlike = 64;  // that differ in their settings alone: each look-up goes through them
   std::mutex mutex_;
   std::unordered_multimap<size_t, Planned> planned_;
+  size_t bytes_ = 0;
 };
 
 /// Has a memo for itself; while another has it, one of its own.
@@ -87,11 +96,30 @@ class GraphMemo {
     ShortList<DType, 8> output_types;
     PortTable out_first;
   };
+  /// What the gradient of a block adds. Depends on the block's settings and types alone, and on which gradients there are and are wanted.
+  struct Gradient {
+    /// One of the values that the block has itself: its inputs, its outputs, their gradients. Or an output of what was added.
+    struct Value {
+      int added = -1;  // index into `added`, or -1
+      int place = 0;   // among the block's own, or the output
+    };
+    struct Added {
+      std::string block;  // by the name that it was added by; empty for a constant
+      Node node;          // but for its id, inputs and places
+      std::vector<Value> inputs;
+    };
+    AttrList attrs;
+    PortTable in_first, out_first;
+    ShortList<uint16_t, 12> values;  // of the block itself: what DescribeInputs says, and whether they are there and wanted
+    std::vector<Added> added;
+    std::vector<std::pair<int, Value>> set;  // input value, and its gradient
+  };
   struct OfBlock {
     std::vector<Given> given;
     std::vector<Parsed> parsed;
     std::vector<Typed> typed;
-    size_t oldest_given = 0, oldest_parsed = 0, oldest_typed = 0;  // the next to give way
+    std::vector<Gradient> gradients;
+    size_t oldest_given = 0, oldest_parsed = 0, oldest_typed = 0, oldest_gradient = 0;  // the next to give way
   };
 
   /// Only for those who build a graph, one at a time.

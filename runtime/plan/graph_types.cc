@@ -124,14 +124,15 @@ Status GraphBuilder::BindInputTypes(const Node& node) {
   return {};
 }
 
-// By value, all that its type inference looks at: the type, and what kind of reference it is.
+uint16_t GraphBuilder::Describe(ValueRef value) const {
+  const PortSpec* reference = ReferencePort(graph_, value);
+  const int kind = reference == nullptr ? 0 : reference->resource ? 2 : 1;
+  return static_cast<uint16_t>(kind << 8 | static_cast<int>(graph_.TypeOf(value)));
+}
+
 void GraphBuilder::DescribeInputs(const Node& node, ShortList<uint16_t, 6>& inputs) const {
   inputs.reserve(node.inputs.size());
-  for (ValueRef value : node.inputs) {
-    const PortSpec* reference = ReferencePort(graph_, value);
-    const int kind = reference == nullptr ? 0 : reference->resource ? 2 : 1;
-    inputs.push_back(static_cast<uint16_t>(kind << 8 | static_cast<int>(graph_.TypeOf(value))));
-  }
+  for (ValueRef value : node.inputs) inputs.push_back(Describe(value));
 }
 
 Status GraphBuilder::InferTypes(Node& node) {
