@@ -15,6 +15,17 @@
 
 namespace weft::kernels {
 
+/// The lanes of a before `end`, then those of b.
+template <class A>
+inline Lanes<A> JoinLanes(Lanes<A> a, Lanes<A> b, int end) {
+  static constexpr auto kIota = [] {
+    std::array<A, kLanes<A>> iota{};
+    for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
+    return iota;
+  }();
+  return LoadLanes(kIota.data()) < Broadcast<A>(static_cast<A>(end)) ? a : b;
+}
+
 /// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
 /// at odd places have parameters and sums of their own, side by side (complex numbers). `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1>
@@ -105,20 +116,11 @@ class Sweep {
   };
   using SumTile = Tile<A, kSums>;
 
+  /// kRows rows side by side, whose sums are joined before they go to `tile`.
   template <bool kStream, int kRows>
   void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, SumTile& tile) const {
     const Memory memory{in, out, term};
     int64_t c = 0;
-    if constexpr (kStream && kSums == 0 && kN < kLine) {  // lines of short numbers are written whole, too
-      for (; c + 2 * kN <= length; c += 2 * kN) {
-        Params<V> p[2];
-        Sums<V> no_sums;
-        for (int i = 0; i < kPar; ++i) p[0][i] = LoadLanes(par[i] + c), p[1][i] = LoadLanes(par[i] + c + kN);
-        for (int row = 0; row < kRows; ++row) {
-          for (int k = 0; k < 2; ++k) memory.template Vector<true>(at + row * stride + c + k * kN, p[k], no_sums);
-        }
-      }
-    }
     for (; c + kN <= length; c += kN) {
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
@@ -138,9 +140,66 @@ class Sweep {
     }
   }
 
+  /// A row of a pass without sums: from one end to the other, the order in which stores past the cache are fastest.
+  template <bool kStream>
+  void MapRow(int64_t at, int64_t length, const Params<const P*> par) const {
+    const Memory memory{in, out, term};
+    constexpr int kSide = 4;
+    Sums<V> no_sums;
+    int64_t c = 0;
+    for (; c + kSide * kN <= length; c += kSide * kN) {
+      Values<V> x[kSide];
+      for (int k = 0; k < kSide; ++k) memory.Load(at + c + k * kN, x[k]);
+      for (int k = 0; k < kSide; ++k) {
+        Params<V> p;
+        for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c + k * kN);
+        memory.template Store<kStream>(at + c + k * kN, x[k], p, no_sums);
+      }
+    }
+    for (; c + kN <= length; c += kN) {
+      Params<V> p;
+      for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
+      memory.template Vector<kStream>(at + c, p, no_sums);
+    }
+    for (; c < length; ++c) {
+      Params<A> p;
+      for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
+      Sums<A> no_sum;
+      memory.Scalar(at + c, p, no_sum);
+    }
+  }
+
+  /// The same for the planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels
+  /// at most, and parameters need not be written out.
+  template <bool kStream>
+  void MapPlanes(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par) const {
+    const Memory memory{in, out, term};
+    Sums<V> no_sums;
+    Params<A> one{};
+    Params<V> p{}, last{};
+    int64_t begin = at;  // of the plane
+    for (int64_t c = 0; c < channels; ++c, begin += inner) {
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
+      if (at < begin) {
+        Params<V> both;
+        for (int i = 0; i < kPar; ++i) both[i] = JoinLanes<A>(last[i], p[i], static_cast<int>(begin - at));
+        memory.template Vector<kStream>(at, both, no_sums);
+        at += kN;
+      }
+      for (; at + kN <= begin + inner; at += kN) memory.template Vector<kStream>(at, p, no_sums);
+      last = p;
+    }
+    Sums<A> no_sum;
+    for (; at < begin; ++at) memory.Scalar(at, one, no_sum);
+  }
+
   /// `rows` rows, `stride` apart, of `length` elements from `at`.
   template <bool kStream>
   void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
+    if constexpr (kSums == 0) {
+      for (int64_t row = 0; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
+      return;
+    }
     for (int s = 0; s < kSums; ++s) std::fill_n(tile.of[s].begin(), length, A{});
     int64_t row = 0;
     for (; row + 4 <= rows; row += 4) RowGroup<kStream, 4>(at + row * stride, stride, length, par, tile);
@@ -149,11 +208,18 @@ class Sweep {
 
   template <bool kStream>
   void Rows(const ChannelCut& cut, const ChannelCut::Part& part) const {
-    SumTile tile;
-    Tile<P, kPar> spread;
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
+    const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
     for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first * kPair;
+    if constexpr (kSums == 0 && kPair == 1) {
+      if (cut.box.inner >= kN && cut.group == 1) {
+        for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, cut.box.inner, par);
+        return;
+      }
+    }
+    SumTile tile;
+    Tile<P, kPar> spread;
     if (cut.box.inner > 1 || cut.group > 1) {
       for (int i = 0; i < kPar; ++i) {
         SpreadParameter(par[i], channels, cut.box.inner, spread.of[i].data());
@@ -161,8 +227,8 @@ class Sweep {
         par[i] = spread.of[i].data();
       }
     }
-    const int64_t rows = part.end_row - part.first_row, whole = rows / cut.group;
-    TileRows<kStream>(part.first_row * stride + part.first * cut.box.inner, whole, stride * cut.group, positions * cut.group, par, tile);
+    const int64_t whole = rows / cut.group;
+    TileRows<kStream>(start, whole, stride * cut.group, positions * cut.group, par, tile);
     if (cut.group > 1) FoldGroup(cut, part, positions, rows - whole * cut.group, par, tile);
     for (int s = 0; s < kSums; ++s) {
       FoldPositions(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
@@ -223,18 +289,56 @@ class Sweep {
 
   // ---- runs: one channel in a register ----
 
+  /// Additions in a row before a sum goes to a total of its own: the longer a chain, the more digits it loses, and the shorter registers
+  /// are, the longer it would be.
+  static constexpr int64_t kChain = 32;
+
+  /// The sums of a channel: `near` those of the last runs, `far` of what went before; of floats in double.
+  struct RunSums {
+    static constexpr bool kInDouble = std::is_same_v<A, float>;
+    using R = std::conditional_t<kInDouble, double, A>;
+    Sums<V> near{};
+    Sums<Lanes<R>> far{};
+
+    /// Moves the sums of a long run.
+    void AddAll(Sums<V> (&sum)[4]) {
+      for (int k = 0; k < 4; ++k) Add(sum[k]);
+    }
+    void Add(Sums<V>& sum) {
+      for (int s = 0; s < kSums; ++s) {
+        if constexpr (kInDouble) {
+          typename LanesOf<A, kLaneBytes / 2>::Type half[2];
+          std::memcpy(half, &sum[s], sizeof half);
+          far[s] += __builtin_convertvector(half[0], Lanes<R>) + __builtin_convertvector(half[1], Lanes<R>);
+        } else {
+          far[s] += sum[s];
+        }
+        sum[s] = V{};
+      }
+    }
+    void Fold(int s, A* to) const {
+      std::array<R, kPair> total;
+      FoldLanes<kPair, R>(far[s], total.data());
+      for (int i = 0; i < kPair; ++i) to[i] = static_cast<A>(total[i]);
+    }
+  };
+
   /// At least a register of elements from `at`. The odd ones at the end are taken by a register that overlaps the one before; it is
   /// loaded first, since `out` may be the input.
   template <bool kStream>
-  void OneRun(int64_t at, int64_t length, const Params<V> p, Sums<V>& total) const {
+  void OneRun(int64_t at, int64_t length, const Params<V> p, RunSums& total) const {
     const Memory memory{in, out, term};
     const int odd = static_cast<int>(length % kN);
     const int64_t end = at + length - odd, last = at + length - kN;
     Values<V> tail;
     for (int i = 0; i < kIn; ++i) tail[i] = LoadLanes(memory.in[i] + last);
     Sums<V> sum[4] = {};
-    for (; at + 4 * kN <= end; at += 4 * kN) {
-      for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+    while (at + 4 * kN <= end) {
+      const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * kChain) : end;
+      for (; at + 4 * kN <= stop; at += 4 * kN) {
+        for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+      }
+      if (at + 4 * kN <= end) total.AddAll(sum);
     }
     for (int k = 0; k < 3; ++k) {
       if (at < end) memory.template Vector<kStream>(at, p, sum[k]);
@@ -246,7 +350,7 @@ class Sweep {
       else term(tail, p, once);
       for (int s = 0; s < kSums; ++s) sum[3][s] += KeepLanes<A>(once[s], kN - odd, kN);
     }
-    for (int s = 0; s < kSums; ++s) total[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
+    for (int s = 0; s < kSums; ++s) total.near[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
   }
 
   /// The same without sums, where `out` is no input: whole cache lines go past the cache, and what is left at both ends does not, which
@@ -269,13 +373,15 @@ class Sweep {
       Params<A> one;
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(parameters[i][c]));
-      Sums<V> total{};
+      RunSums total;
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
         const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
         if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
         else OneRun<kStream>(at, part.length, p, total);
+        if ((run - part.first_row) % kChain == kChain - 1) total.Add(total.near);
       }
-      for (int s = 0; s < kSums; ++s) FoldLanes<kPair, A>(total[s], sums[s] + (part.block * cut.box.channels + c) * kPair);
+      total.Add(total.near);
+      for (int s = 0; s < kSums; ++s) total.Fold(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
     }
   }
 };
