@@ -18,6 +18,8 @@ constexpr TypeList<half, bfloat16, float, double, int32_t, int64_t> kModTypes;
 struct DivideOp {
   template <class T>
   T operator()(T a, T b) const { return kernels::Quotient(a, b); }
+  template <class V>
+  static V Of(V a, V b) { return a / b; }
 };
 /// Towards zero.
 struct TruncateDivOp {
@@ -44,6 +46,8 @@ struct FloorDivOp {
 struct DivNoNanOp {
   template <class T>
   T operator()(const T& a, const T& b) const { return b == T(0) ? T(0) : kernels::Quotient(a, b); }
+  template <class V>
+  static V Of(V a, V b) { return b == V{} ? V{} : a / b; }
 };
 // Rests of integers; those of floats are in kernels/rest.h.
 struct TruncateModOp {
@@ -60,27 +64,37 @@ struct FloorModOp {
 
 /// As RunBroadcast, where integers must not be divided by zero.
 template <class Op>
-constexpr auto RunDivision = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
-  if constexpr (Integer<T>) {
-    if (loops.count > 0) {
-      bool zero = false;
-      for (T divisor : ctx.in<T>(y)) zero |= divisor == 0;
-      if (zero) return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
+struct DivisionRun : BroadcastRun<Op> {
+  template <class T>
+  Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
+    if constexpr (Integer<T>) {
+      if (loops.count > 0) {
+        bool zero = false;
+        for (T divisor : ctx.in<T>(y)) zero |= divisor == 0;
+        if (zero) return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
+      }
     }
-  }
-  Broadcast<Op, T>(loops, ctx);
-  return {};
-};
-
-template <class F, class Op>
-constexpr auto RunRest = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
-  if constexpr (Integer<T>) {
-    return RunDivision<Op>.template operator()<T>(loops, ctx);
-  } else {
-    BroadcastVectors<F, T>(loops, ctx);
+    Broadcast<Op, T>(loops, ctx);
     return {};
   }
 };
+template <class Op>
+constexpr DivisionRun<Op> RunDivision{};
+
+template <class F, class Op>
+struct RestRun : VectorsRun<F> {
+  template <class T>
+  Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
+    if constexpr (Integer<T>) {
+      return RunDivision<Op>.template operator()<T>(loops, ctx);
+    } else {
+      BroadcastVectors<F, T>(loops, ctx);
+      return {};
+    }
+  }
+};
+template <class F, class Op>
+constexpr RestRun<F, Op> RunRest{};
 constexpr auto RunTruncateMod = RunRest<kernels::TruncateRest, TruncateModOp>;
 
 /// `block` divides.

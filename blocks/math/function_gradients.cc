@@ -14,10 +14,14 @@ constexpr auto kAnalytic = kFloats + kComplexes;
 struct SigmoidGradOp {
   template <class T>
   T operator()(T y, T dy) const { return kernels::Product(kernels::Product(dy, y), T(1) - y); }
+  template <class V>
+  static V Of(V y, V dy) { return dy * y * (1 - y); }
 };
 struct TanhGradOp {
   template <class T>
   T operator()(T y, T dy) const { return kernels::Product(dy, T(1) - kernels::Product(y, y)); }
+  template <class V>
+  static V Of(V y, V dy) { return dy * (1 - y * y); }
 };
 /// Takes the conjugate of y itself. A gradient of 0 stays 0, also where y is infinite.
 struct ReciprocalGradOp {
@@ -27,6 +31,8 @@ struct ReciprocalGradOp {
     const T slope = -kernels::Product(kernels::Product(dy, y), y);
     return dy == T(0) ? T(0) : slope;
   }
+  template <class V>
+  static V Of(V y, V dy) { return dy == V{} ? V{} : -(dy * y * y); }
 };
 
 GradientValue Again(GradientBuilder& g, std::string_view block, GradientValue result, GradientValue grad) {

@@ -20,6 +20,8 @@ struct RsqrtOp {
   static constexpr int kCost = 2;
   template <class A>
   static auto Array(const A& a) { return kernels::OverVectors<kernels::vectors::Sqrt>(a).inverse().eval(); }
+  template <class V>
+  static V Of(V a) { return 1 / kernels::vectors::Sqrt::Of(a); }
   template <class T>
   T operator()(const T& a) const { return T(1) / std::sqrt(a); }
 };
@@ -37,6 +39,8 @@ struct SqrtGradOp {
     const T slope = kernels::Quotient(T(0.5) * dy, ConjugateOf(y));
     return dy == T(0) ? T(0) : slope;
   }
+  template <class V>
+  static V Of(V y, V dy) { return dy == V{} ? V{} : (V{} + 0.5f) * dy / y; }
 };
 /// y is 1 / root: -dy conj(y)^3 / 2.
 struct RsqrtGradOp {
@@ -46,6 +50,8 @@ struct RsqrtGradOp {
     const T slope = kernels::Product(T(-0.5) * kernels::Product(dy, c), kernels::Product(c, c));
     return dy == T(0) ? T(0) : slope;
   }
+  template <class V>
+  static V Of(V y, V dy) { return dy == V{} ? V{} : (V{} - 0.5f) * (dy * y) * (y * y); }
 };
 
 GradientValue FromResult(GradientBuilder& g, std::string_view block, GradientValue result, GradientValue grad) {
