@@ -57,28 +57,49 @@ inline constexpr int kTileRegisters = 128;
 /// The number of channels whose planes fill whole cache lines, whatever their type.
 inline int64_t ChannelsOfWholeLines(int64_t inner) { return 32 / std::gcd<int64_t>(inner, 32); }
 
-inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements) {
+/// Whole rows, or equal parts of one, for passes that keep nothing by position: a task goes through memory in its order.
+inline ChannelCut CutMap(ChannelBox box, int64_t task_elements) {
+  ChannelCut cut;
+  cut.box = box;
+  const int64_t line = ChannelsOfWholeLines(box.inner), most = std::max(line, task_elements / box.inner);
+  const int64_t parts = (box.channels + most - 1) / most;
+  cut.tile = std::min(box.channels, ((box.channels + parts - 1) / parts + line - 1) / line * line);
+  cut.tiles = (box.channels + cut.tile - 1) / cut.tile;
+  cut.block_rows = std::clamp<int64_t>(task_elements / (cut.tile * box.inner), 1, cut.tiles > 1 ? 1 : box.outer);
+  cut.blocks = (box.outer + cut.block_rows - 1) / cut.block_rows;
+  return cut;
+}
+
+inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements, bool sums) {
   ChannelCut cut;
   cut.box = box;
   cut.tile = std::max<int64_t>(1, box.channels);
   const int64_t width = box.channels * box.inner;
   if (width == 0 || box.outer == 0) return cut;  // no tasks
-  const int64_t tile_limit = int64_t{kTileRegisters} * lanes;
-  if (width * 2 <= tile_limit) {
+  const int64_t tile_limit = int64_t{kTileRegisters} * lanes, line = ChannelsOfWholeLines(box.inner);
+  const bool narrow = width * 2 <= tile_limit;
+  if (!sums && !narrow && (box.inner == 1 || box.inner >= lanes)) return CutMap(box, task_elements);
+  if (narrow) {
     // Narrow rows: as many as fill whole registers, and four of them at least, so that no lane is wasted. Short registers take more of
     // them: the longer a chain of additions, the more digits are lost.
     const int64_t whole = lanes / std::gcd<int64_t>(width, lanes);
     if (whole * width <= tile_limit) cut.group = whole * std::max<int64_t>(1, std::max(4 * lanes, 64) / (whole * width));
     else cut.group = tile_limit / width;
     if (cut.group > box.outer) cut.group = 1;
+  } else if (box.inner == 1) {
+    const int64_t tiles = (2 * width + tile_limit - 1) / tile_limit;
+    cut.tile = ((width + tiles - 1) / tiles + line - 1) / line * line;
   } else if (width > tile_limit) {
-    const int64_t line = ChannelsOfWholeLines(box.inner);
     cut.tile = tile_limit / box.inner;
     if (cut.tile >= line) cut.tile = cut.tile / line * line;
   }
   cut.tiles = (box.channels + cut.tile - 1) / cut.tile;
-  constexpr int64_t kLeastRows = 32;  // for each partial sum that is written and read again
-  cut.block_rows = std::max(kLeastRows, task_elements / (cut.tile * box.inner * cut.group)) * cut.group;
+  // Blocks of one size. A partial sum is written, and read again by another core: that must be little beside the rows it is of.
+  constexpr int64_t kLeastRows = 96;
+  const int64_t rows = (box.outer + cut.group - 1) / cut.group;
+  const int64_t least = std::max(kLeastRows, task_elements / (cut.tile * box.inner * cut.group));
+  const int64_t blocks = std::max<int64_t>(1, rows / least);
+  cut.block_rows = (rows + blocks - 1) / blocks * cut.group;
   cut.blocks = (box.outer + cut.block_rows - 1) / cut.block_rows;
   return cut;
 }
@@ -98,12 +119,13 @@ inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 
   return cut;
 }
 
-/// `lanes` is the number of elements in a register, `task_elements` about the size of a task.
-inline ChannelCut CutChannels(ChannelBox box, int lanes, int64_t task_elements) {
-  if (box.count() == 0) return CutRows({0, box.channels, 1}, lanes, task_elements);
+/// `lanes` is the number of elements in a register, `task_elements` about the size of a task; `sums`: whether any pass makes sums, or has
+/// values for even and odd places.
+inline ChannelCut CutChannels(ChannelBox box, int lanes, int64_t task_elements, bool sums = true) {
+  if (box.count() == 0) return CutRows({0, box.channels, 1}, lanes, task_elements, sums);
   // What is written out for each position must be used a few times; planes of whole registers are good as runs.
   const bool small = box.inner < lanes || (box.inner * 4 <= kTileRegisters * lanes && box.outer >= 4);
-  return small ? CutRows(box, lanes, task_elements) : CutRuns(box, task_elements);
+  return small ? CutRows(box, lanes, task_elements, sums) : CutRuns(box, task_elements);
 }
 
 }  // namespace weft::kernels

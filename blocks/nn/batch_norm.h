@@ -28,16 +28,16 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
 /// A group of channels that takes no more than this, all inputs counted, stays in a core's second-level cache from one pass to the next.
 inline constexpr int64_t kNormGroupBytes = 1 << 20, kNormChannelBytes = 7 << 18;
 
-/// How a normalisation of `bytes` an element, all inputs counted, is cut. In training, channels of which each has planes of its own are
-/// done group by group (`in_groups`) where there are enough of them and each is small enough: cut.tiles groups, each from the first pass to
-/// the last.
+/// How a normalisation of `bytes` an element, all inputs counted, is cut; `sums`: whether any pass makes sums. In training, channels of
+/// which each has planes of its own are done group by group (`in_groups`) where there are enough of them and each is small enough:
+/// cut.tiles groups, each from the first pass to the last.
 struct NormCut {
   kernels::ChannelCut cut;
   bool in_groups = false;
 
   NormCut() = default;
-  NormCut(const kernels::ChannelBox& box, int64_t bytes, bool training)
-      : cut(kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements)) {
+  NormCut(const kernels::ChannelBox& box, int64_t bytes, bool training, bool sums)
+      : cut(kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements, sums)) {
     const int64_t channel = box.per_channel();
     if (!training || box.channels < 8 || channel == 0) return;
     if (!cut.runs) {
@@ -97,8 +97,10 @@ void InMerges(int64_t first, int64_t end, Body&& body) {
 /// The same for all channels of which `blocks` partial results are merged; on all threads where that is worth it.
 template <class Body>
 void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body) {
-  constexpr int64_t kTask = 16 * 1024, kRoot = 8, kBlock = 2;  // about the cycles of a task, of a channel's roots and quotients, of a block
-  const int64_t grain = std::max<int64_t>(1, kTask / ((blocks * kBlock + kRoot) * kernels::kMergeChannels)) * kernels::kMergeChannels;
+  constexpr int64_t kTask = 4 * 1024, kRoot = 4, kBlock = 2;  // about the cycles of a task, of a channel's roots and quotients, of a block
+  const int64_t merges = (channels + kernels::kMergeChannels - 1) / kernels::kMergeChannels;
+  const int64_t tasks = std::clamp<int64_t>(channels * (blocks * kBlock + kRoot) / kTask, 1, std::max<int64_t>(1, merges));
+  const int64_t grain = (merges + tasks - 1) / tasks * kernels::kMergeChannels;
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 

@@ -21,9 +21,10 @@ kernels::ChannelCut CutOf(kernels::ChannelBox box) {
   if constexpr (Complex<T>) {
     // As pairs of numbers; runs of one complex channel are left to a loop of their own.
     if (box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
-    return kernels::CutChannels(box, kernels::kLanes<typename T::value_type>, 2 * kTaskElements);
+    const bool pairs = box.inner > 1;
+    return kernels::CutChannels(box, kernels::kLanes<typename T::value_type>, 2 * kTaskElements, pairs);
   } else {
-    return kernels::CutChannels(box, kernels::kLanes<kernels::LaneElement<T>>, kTaskElements);
+    return kernels::CutChannels(box, kernels::kLanes<kernels::LaneElement<T>>, kTaskElements, false);
   }
 }
 

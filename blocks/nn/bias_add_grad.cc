@@ -1,4 +1,5 @@
 #include "blocks/kernels/channel_sweep.h"
+#include "blocks/kernels/widen.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 
@@ -13,7 +14,7 @@ constexpr int64_t kTaskElements = 64 * 1024;
 
 struct Sums {
   kernels::ChannelCut cut;
-  int64_t total_offset;  // bytes from the start of the scratch: partial sums first, then the sums of the channels
+  int64_t scratch;  // bytes of partial sums
 };
 
 /// A complex number is two numbers side by side: two channels where the channel is innermost, else two sums a channel.
@@ -38,18 +39,34 @@ Sums CutSums(kernels::ChannelBox box) {
   using A = kernels::LaneElement<Part>;
   constexpr int kPair = PartOf<T>::kPair;
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
-  Sums sums{kernels::CutChannels(box, kernels::kLanes<A>, kTaskElements), 0};
-  const int64_t partials = sums.cut.partials() * kPair;
-  sums.total_offset = (partials * static_cast<int64_t>(sizeof(A)) + 63) / 64 * 64;
-  return sums;
+  const kernels::ChannelCut cut = kernels::CutChannels(box, kernels::kLanes<A>, kTaskElements);
+  return {cut, cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
 }
 
 Result<Sums> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, BoxOf(ctx, out_backprop, ctx.attr(data_format)));
   ctx.set(output, Shape{box.channels});
   const Sums sums = Dispatch(ctx.dtype(out_backprop), kBiasTypes, [&]<class T>() { return CutSums<T>(box); });
-  ctx.set_scratch(sums.total_offset + box.channels * static_cast<int64_t>(sizeof(complex128)));
+  ctx.set_scratch(sums.scratch);
   return sums;
+}
+
+/// The sums of channels [first, end): those of the blocks, added up and rounded once.
+template <class T, int kPair, class A>
+void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, int64_t end, T* to) {
+  constexpr int64_t kSide = 64 / kPair;
+  Total<A> total[64];
+  for (; first < end; first += kSide) {
+    const int64_t last = std::min(end, first + kSide), count = (last - first) * kPair;
+    kernels::AddBlocks<kPair>(cut, partial, first, last, total);
+    if constexpr (ShortFloat<T>) {
+      float rounded[64];
+      std::copy_n(total, count, rounded);
+      kernels::Narrow(rounded, to + first * kPair, count);
+    } else {
+      for (int64_t i = 0; i < count; ++i) to[first * kPair + i] = kernels::FromLaneElement<T>(total[i]);
+    }
+  }
 }
 
 /// One pass: each element is read once.
@@ -58,13 +75,9 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   using A = kernels::LaneElement<T>;
   const kernels::ChannelCut& cut = sums.cut;
   A* partial = ctx.scratch<A>().data();
-  auto* total = reinterpret_cast<Total<A>*>(ctx.scratch<std::byte>().data() + sums.total_offset);
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
-  const auto finish = [&](int64_t first, int64_t end) {
-    kernels::AddBlocks<kPair>(cut, partial, first, end, total + first * kPair);
-    for (int64_t c = first * kPair; c < end * kPair; ++c) to[c] = kernels::FromLaneElement<T>(total[c]);
-  };
+  const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
   ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       sweep.Run(cut, task);
@@ -72,7 +85,8 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
     }
   });
   if (cut.blocks == 1) return;
-  ctx.workers().For(channels, std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, cut.blocks)), finish);
+  constexpr int64_t kJoined = 4 * 1024;  // partial sums that are worth a task
+  ctx.workers().For(channels, std::max<int64_t>(64, kJoined / std::max<int64_t>(1, cut.blocks)), finish);
 }
 
 constexpr auto Run = []<class T>(const Sums& sums, RunContext& ctx) {

@@ -59,7 +59,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
-  Norm norm{NormCut(box, element, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training, false};
+  Norm norm{NormCut(box, element, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training, false};
   norm.stream = StreamsNorm(norm, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
@@ -85,6 +85,7 @@ void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) 
   float* const gain = norm.scratch.parameter(ctx, 0);
   double reciprocal[kernels::kMergeChannels];
   ReciprocalDeviations(moments.variance, end - first, norm.epsilon, reciprocal);
+#pragma omp simd
   for (int64_t c = first; c < end; ++c) {
     double mean = moments.mean[c - first], variance = moments.variance[c - first];
     gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
@@ -105,14 +106,19 @@ void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t e
   const auto batch_mean = ctx.out<float>(P::batch_mean), batch_variance = ctx.out<float>(P::batch_variance),
       kept_mean = ctx.out<float>(P::reserve_space_1), kept_variance = ctx.out<float>(P::reserve_space_2);
   float* const gain = norm.scratch.parameter(ctx, 0);
-  const bool empty = norm.cut.box.outer == 0;
+  const int64_t count = end - first;
   double reciprocal[kernels::kMergeChannels];
-  ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
-  for (int64_t c = first; c < end; ++c) {
-    gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
-    kept_mean[c] = kept_variance[c] = 0;
-    batch_mean[c] = empty ? std::numeric_limits<float>::quiet_NaN() : mean[c];
-    batch_variance[c] = empty ? std::numeric_limits<float>::quiet_NaN() : variance[c];
+  ReciprocalDeviations(&variance[first], count, norm.epsilon, reciprocal);
+#pragma omp simd
+  for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
+  std::fill_n(&kept_mean[first], count, 0.0f);
+  std::fill_n(&kept_variance[first], count, 0.0f);
+  if (norm.cut.box.outer == 0) {
+    std::fill_n(&batch_mean[first], count, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(&batch_variance[first], count, std::numeric_limits<float>::quiet_NaN());
+  } else {
+    std::copy_n(&mean[first], count, &batch_mean[first]);
+    std::copy_n(&variance[first], count, &batch_variance[first]);
   }
 }
 

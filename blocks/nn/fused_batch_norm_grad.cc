@@ -50,7 +50,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
-  NormGrad grad{NormCut(box, 2 * element, ctx.attr(is_training)), {}, ctx.attr(epsilon), ctx.attr(is_training), false};
+  NormGrad grad{NormCut(box, 2 * element, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training), false};
   grad.stream = StreamsNorm(grad, element);
   grad.scratch = NormScratch(grad.cut, 2, kFactors);
   ctx.set_scratch(grad.scratch.bytes());
@@ -68,6 +68,7 @@ void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64
   float* const gain = grad.scratch.parameter(ctx, kGain);
   double reciprocal[kernels::kMergeChannels];
   ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocal);
+#pragma omp simd
   for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
 }
 
@@ -83,6 +84,7 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
   const auto scale_backprop = ctx.out<float>(P::scale_backprop), offset_backprop = ctx.out<float>(P::offset_backprop);
   float *const mean_g = grad.scratch.parameter(ctx, kMeanG), *const slope = grad.scratch.parameter(ctx, kSlope);
   ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocals);
+#pragma omp simd
   for (int64_t c = first; c < end; ++c) {
     const double reciprocal = reciprocals[c - first];
     offset_backprop[c] = static_cast<float>(sum[c - first]);

@@ -236,4 +236,32 @@ TEST_CASE("outputs too large for the cache are written whole", "[accuracy]") {
   }
 }
 
+TEST_CASE("planes that share registers take each their own channel's values", "[accuracy]") {
+  // Rows of whole lines and others, in one part and several; the last ones are written past the cache.
+  const std::vector<Shape> shapes = {{3, 97, 7, 7}, {2, 131, 17, 1}, {5, 2048, 7, 7}, {1, 1000, 9, 8}, {6, 1500, 8, 8}, {16, 672, 7, 7}};
+  for (const Shape& shape : shapes) {
+    const int64_t channels = shape[1], inner = shape.count(2, 4);
+    Tensor x = Tensor::Allocate(DType::kFloat, shape).value(), bias = Tensor::Allocate(DType::kFloat, Shape{channels}).value();
+    for (int64_t i = 0; i < x.count(); ++i) x.values<float>()[static_cast<size_t>(i)] = static_cast<float>(Unit(i, 7));
+    for (int64_t c = 0; c < channels; ++c) bias.values<float>()[static_cast<size_t>(c)] = static_cast<float>(c % 61 + 1);
+    const std::string layout = "data_format_ = NCHW;";
+    const BlockResult sum = BlockTester(Catalog(), "BiasAdd").Attrs(layout).Input("value", x).Input("bias", bias).Run();
+    const BlockResult norm = BlockTester(Catalog(), "FusedBatchNorm").Attrs(layout + "is_training_ = false;")
+                                 .Input("x", x).Input("scale", bias)
+                                 .Input("offset", bias).Input("mean", bias).Input("variance", bias).Run();
+    REQUIRE(sum.status.ok());
+    REQUIRE(norm.status.ok());
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      const float v = x.values<float>()[at], b = bias.values<float>()[static_cast<size_t>(i / inner % channels)];
+      const double y = (v - b) * b / std::sqrt(b + 1e-4) + b;
+      wrong += sum.outputs.at("output").values<float>()[at] != v + b;
+      wrong += std::abs(norm.outputs.at("y").values<float>()[at] - y) > 1e-6 * (1 + std::abs(v - b) * std::sqrt(b) + b);
+    }
+    INFO("shape " << ToString(shape));
+    CHECK(wrong == 0);
+  }
+}
+
 }  // namespace weft::kit
