@@ -108,7 +108,7 @@ ReportFunction = CFUNCTYPE(None, c_void_p, POINTER(Case))
 
 class TestOptions(_native.Sized):
     _fields_ = [("size", c_uint32), ("reserved", c_uint32), ("blocks", POINTER(c_char_p)), ("block_count", c_size_t),
-                ("report", ReportFunction), ("user", c_void_p)]
+                ("report", ReportFunction), ("user", c_void_p), ("deadline_ns", c_int64)]
 
 
 class TestTotals(_native.Sized):
@@ -122,5 +122,6 @@ STRUCTS = {"weft_port": Port, "weft_attr": Attr, "weft_type_attr": TypeAttr, "we
 _native.add_functions({
     "weft_runtime_add_block": (c_void_p, POINTER(Block)),
     "weft_runtime_add_library": (c_void_p, c_char_p),
+    "weft_runtime_cancel_tests": (c_void_p,),
     "weft_runtime_test": (c_void_p, c_char_p, POINTER(TestOptions), POINTER(TestTotals)),
 })

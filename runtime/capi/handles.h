@@ -31,6 +31,8 @@ std::string_view KindName(Kind kind);
 class Object {
  public:
   virtual ~Object() = default;
+  /// failed_precondition where a call would wait for the one that this thread is in.
+  virtual Status MayCall() const { return {}; }
 };
 
 /// Maps a handle's C type to its object: specialised below each object by WEFT_HANDLE.
@@ -59,10 +61,11 @@ size_t LiveHandles();
 template <class Handle>
 using ObjectOf = typename HandleTraits<std::remove_const_t<Handle>>::Type;
 
-/// The object behind a handle; it lives at least as long as the pointer.
+/// The object behind a handle, where this thread may call it; it lives at least as long as the pointer.
 template <class Handle>
 Result<std::shared_ptr<ObjectOf<Handle>>> Find(Handle* handle) {
   WEFT_ASSIGN_OR_RETURN(auto object, FindHandle(HandleTraits<std::remove_const_t<Handle>>::kKind, handle));
+  WEFT_RETURN_IF_ERROR(object->MayCall());
   return std::static_pointer_cast<ObjectOf<Handle>>(std::move(object));
 }
 

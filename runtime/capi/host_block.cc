@@ -9,12 +9,18 @@
 namespace weft::capi {
 namespace {
 
+/// What a plan said of an output last.
+struct Told {
+  bool said = false, known = false;
+  Shape shape;           // known
+  PartialShape partial;  // not known: as far as it is
+};
+
 struct PlanState {
   PlanContext& ctx;
+  const std::vector<uint32_t>& out_first;
+  std::vector<Told> outputs;  // by value
   Failure failure;
-  std::vector<uint32_t> out_first;
-  std::vector<char> shaped;  // by output value
-  bool unknown = false;      // one of them is only known to the run
 };
 
 PlanState& StateOf(const weft_plan_call* call) { return *static_cast<PlanState*>(call->engine); }
@@ -33,8 +39,9 @@ size_t PortOf(const std::vector<uint32_t>& first, size_t value) {
 int32_t SetShape(const weft_plan_call* call, size_t output, int32_t rank, const int64_t* dims) {
   PlanState& state = StateOf(call);
   try {
-    if (output >= state.shaped.size())
+    if (output >= state.outputs.size()) {
       return FailPlan(call, WEFT_INTERNAL, nullptr, "set_shape needs the index of an output value", nullptr);
+    }
     const size_t port = PortOf(state.out_first, output);
     const char* name = state.ctx.def().outputs[port].name.c_str();
     if (rank < 0 || rank > kMaxRank || (rank > 0 && dims == nullptr)) {
@@ -42,9 +49,7 @@ int32_t SetShape(const weft_plan_call* call, size_t output, int32_t rank, const 
     }
     auto shape = Shape::Make({dims, static_cast<size_t>(rank)});
     if (!shape.ok()) return FailPlan(call, CodeOf(shape.status()), name, shape.status().message().c_str(), nullptr);
-    int k = static_cast<int>(output - state.out_first[port]);
-    AtOutput<bool>(static_cast<int>(port), [&](auto at) { return state.ctx.set(at, *shape, k), true; });
-    state.shaped[output] = 1;
+    state.outputs[output] = {true, true, std::move(*shape), {}};
     return WEFT_OK;
   } catch (...) {
     return WEFT_RESOURCE_EXHAUSTED;
@@ -54,7 +59,7 @@ int32_t SetShape(const weft_plan_call* call, size_t output, int32_t rank, const 
 int32_t SetUnknown(const weft_plan_call* call, size_t output, int32_t rank, const int64_t* dims) {
   PlanState& state = StateOf(call);
   try {
-    if (output >= state.shaped.size()) {
+    if (output >= state.outputs.size()) {
       return FailPlan(call, WEFT_INTERNAL, nullptr, "set_unknown needs the index of an output value", nullptr);
     }
     const size_t port = PortOf(state.out_first, output);
@@ -71,10 +76,7 @@ int32_t SetUnknown(const weft_plan_call* call, size_t output, int32_t rank, cons
       if (!made.ok()) return FailPlan(call, CodeOf(made.status()), name, made.status().message().c_str(), nullptr);
       partial = std::move(*made);
     }
-    const int k = static_cast<int>(output - state.out_first[port]);
-    AtOutput<bool>(static_cast<int>(port), [&](auto at) { return state.ctx.set_unknown(at, k, std::move(partial)), true; });
-    state.shaped[output] = 1;
-    state.unknown = true;
+    state.outputs[output] = {true, false, {}, std::move(partial)};
     return WEFT_OK;
   } catch (...) {
     return WEFT_RESOURCE_EXHAUSTED;
@@ -87,82 +89,74 @@ int32_t SetScratch(const weft_plan_call* call, int64_t bytes) {
   return WEFT_OK;
 }
 
-struct PlanValues {
-  std::vector<weft_value> inputs, outputs;
-  std::vector<uint32_t> in_first{0}, out_first{0};
-};
-
-PlanValues ReadValues(const BlockDef& def, PlanContext& ctx) {
-  PlanValues values;
-  for (int p = 0; p < static_cast<int>(def.inputs.size()); ++p) {
-    bool shapes = std::find(def.shaped_by.begin(), def.shaped_by.end(), p) != def.shaped_by.end();
-    int count = AtInput<int>(p, [&](auto at) { return ctx.count(at); });
-    for (int k = 0; k < count; ++k) {
-      const Shape* shape = AtInput<const Shape*>(p, [&](auto at) { return &ctx.shape(at, k); });
-      const Tensor* value = shapes ? AtInput<const Tensor*>(p, [&](auto at) { return &ctx.value(at, k); }) : nullptr;
-      bool plain = value != nullptr && !IsManaged(value->dtype());
-      DType dtype = AtInput<DType>(p, [&](auto at) { return ctx.dtype(at, k); });
-      values.inputs.push_back(
-          {ToC(dtype), shape->rank(), shape->dims().data(), shape->count(), plain ? const_cast<void*>(value->data()) : nullptr});
-    }
-    values.in_first.push_back(static_cast<uint32_t>(values.inputs.size()));
-  }
-  for (int p = 0; p < static_cast<int>(def.outputs.size()); ++p) {
-    int count = AtOutput<int>(p, [&](auto at) { return ctx.count(at); });
-    for (int k = 0; k < count; ++k) {
-      values.outputs.push_back({ToC(AtOutput<DType>(p, [&](auto at) { return ctx.dtype(at, k); })), 0, nullptr, 0, nullptr});
-    }
-    values.out_first.push_back(static_cast<uint32_t>(values.outputs.size()));
-  }
+PortValues<weft_value> ReadValues(const BlockDef& def, const PlanContext& ctx) {
+  const auto input = [&](int p, int k) -> weft_value {
+    const bool shapes = std::find(def.shaped_by.begin(), def.shaped_by.end(), p) != def.shaped_by.end();
+    const Shape* shape = AtInput<const Shape*>(p, [&](auto at) { return &ctx.shape(at, k); });
+    const Tensor* value = shapes ? AtInput<const Tensor*>(p, [&](auto at) { return &ctx.value(at, k); }) : nullptr;
+    const bool plain = value != nullptr && !IsManaged(value->dtype());
+    const DType dtype = AtInput<DType>(p, [&](auto at) { return ctx.dtype(at, k); });
+    return {ToC(dtype), shape->rank(), shape->dims().data(), shape->count(), plain ? const_cast<void*>(value->data()) : nullptr};
+  };
+  const auto output = [&](int p, int k) -> weft_value {
+    return {ToC(AtOutput<DType>(p, [&](auto at) { return ctx.dtype(at, k); })), 0, nullptr, 0, nullptr};
+  };
+  PortValues<weft_value> values;
+  values.Read(def, ctx, input, output);
   return values;
+}
+
+/// Hands on what the plan said of each output; whether the run tells the shape of any.
+Result<bool> SetOutputs(PlanState& state) {
+  bool unknown = false;
+  for (size_t v = 0; v < state.outputs.size(); ++v) {
+    Told& told = state.outputs[v];
+    if (!told.said) {
+      return Internal("the block's plan set no shape for output value ", v).WithHint("call set_shape or set_unknown for each output");
+    }
+    const size_t port = PortOf(state.out_first, v);
+    const int k = static_cast<int>(v - state.out_first[port]);
+    AtOutput<bool>(static_cast<int>(port), [&](auto at) {
+      if (told.known) state.ctx.set(at, told.shape, k);
+      else state.ctx.set_unknown(at, k, told.partial);
+      return true;
+    });
+    unknown |= !told.known;
+  }
+  return unknown;
 }
 
 }  // namespace
 
 Result<PlannedBlock> PlanHost(const std::shared_ptr<HostBlock>& block, PlanContext& ctx) {
   const BlockDef& def = ctx.def();
-  PlanValues values = ReadValues(def, ctx);
-  AttrTable attrs(
+  const PortValues<weft_value> values = ReadValues(def, ctx);
+  const AttrTable attrs(
       def, [&](const std::string& name) -> const AttrValue& { return ctx.attr_value(name); },
       [&](const std::string& name) { return ctx.type(name); });
-  PlanState state{ctx, {}, values.out_first, std::vector<char>(values.outputs.size(), 0), false};
-  weft_plan_call call = {sizeof call,
-                         0,
-                         values.inputs.data(),
-                         values.outputs.data(),
-                         values.inputs.size(),
-                         values.outputs.size(),
-                         values.in_first.data(),
-                         values.out_first.data(),
-                         attrs.values().data(),
-                         attrs.values().size(),
-                         SetShape,
-                         SetScratch,
-                         FailPlan,
-                         &state,
-                         SetUnknown};
+  PlanState state{ctx, values.out_first, std::vector<Told>(values.outputs.size()), {}};
+  auto call = CallOf<weft_plan_call>(values, attrs, &state);
+  call.set_shape = SetShape;
+  call.set_scratch = SetScratch;
+  call.fail = FailPlan;
+  call.set_unknown = SetUnknown;
   auto plan = std::make_shared<HostPlan>(block);
-  int32_t code = block->functions().plan(block->functions().user, &call, &plan->parameters);
+  const int32_t code = CallHost([&] { return block->functions().plan(block->functions().user, &call, &plan->parameters); });
   if (Status status = state.failure.Take(code); !status.ok()) return status;
-  for (size_t v = 0; v < state.shaped.size(); ++v) {
-    if (!state.shaped[v])
-      return Internal("the block's plan set no shape for output value ", v).WithHint("call set_shape or set_unknown for each output");
-  }
+  WEFT_ASSIGN_OR_RETURN(const bool unknown, SetOutputs(state));
   for (const weft_value& value : values.inputs) plan->inputs.push_back(FromC(value.dtype));
   for (const weft_value& value : values.outputs) plan->outputs.push_back(FromC(value.dtype));
   PlannedBlock planned;
-  if (state.unknown) {
-    for (size_t v = 0; v < state.shaped.size(); ++v) {
-      const bool known = !ctx.planned().unknown[v];
-      plan->shapes.push_back(known ? std::optional(ctx.planned().outputs[v]) : std::nullopt);
-      if (!known) plan->partial.resize(v + 1), plan->partial[v] = ctx.planned().partial[v];
+  planned.run = unknown ? nullptr : RunHost;
+  if (unknown) {
+    for (Told& told : state.outputs) {
+      plan->shapes.push_back(told.known ? std::optional(told.shape) : std::nullopt);
+      plan->partial.push_back(std::move(told.partial));
     }
     plan->scratch_bytes = ctx.planned().scratch_bytes;
     plan->out_first = values.out_first;
     plan->input_ports = def.inputs.size();
     planned.produce = ProduceHost;
-  } else {
-    planned.run = RunHost;
   }
   planned.parameters = std::move(plan);
   return planned;

@@ -126,6 +126,19 @@ int64_t AddScalar(const weft_gradient_call* call, int64_t like, double number) {
   });
 }
 
+/// A gradient has the type of what it is the gradient of.
+Status CheckGradient(const GradientState& state, int port, int k, GradientValue gradient) {
+  const DType needed = state.builder.dtype(AtInput<GradientValue>(port, [&](auto at) { return state.builder.in(at, k); }));
+  const DType found = state.builder.dtype(gradient);
+  if (needed == found || needed == DType::kInvalid || found == DType::kInvalid) return {};
+  const std::string& name = state.def.inputs[static_cast<size_t>(port)].name;
+  return InvalidArgument("the gradient of ", state.def.name, ".", name, " needs ", needed, ", as the input has, found ", found)
+      .WithPort(name)
+      .WithNeeded(DTypeName(needed))
+      .WithFound(DTypeName(found))
+      .WithHint("the block's gradient sets it: add a Cast there");
+}
+
 int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradient) {
   GradientState& state = StateOf(call);
   if (gradient == 0 && (state.not_added || state.failure.code() != WEFT_OK)) return WEFT_INTERNAL;  // the reason is kept
@@ -135,6 +148,7 @@ int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradie
   }
   try {
     const auto [port, k] = state.inputs[input];
+    if (Status fits = CheckGradient(state, port, k, value); !fits.ok()) return state.failure.Set(std::move(fits));
     AtInput<bool>(port, [&, k = k](auto at) { return state.builder.Set(at, value, k), true; });
     return WEFT_OK;
   } catch (...) {
@@ -142,38 +156,30 @@ int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradie
   }
 }
 
-/// The block's values as numbers, with their types.
-struct BlockValues {
-  std::vector<int64_t> inputs, outputs, gradients;
+/// The block's values as numbers, with what else is known of them.
+struct BlockValues : PortValues<int64_t> {
+  std::vector<int64_t> gradients;
   std::vector<unsigned char> wanted;
   std::vector<int32_t> input_dtypes, output_dtypes;
-  std::vector<uint32_t> in_first{0}, out_first{0};
 };
 
 BlockValues ReadValues(GradientState& state) {
   const GradientBuilder& builder = state.builder;
   BlockValues values;
-  for (int p = 0; p < static_cast<int>(state.def.inputs.size()); ++p) {
-    const int count = AtInput<int>(p, [&](auto at) { return builder.count(at); });
-    for (int k = 0; k < count; ++k) {
-      const GradientValue value = AtInput<GradientValue>(p, [&](auto at) { return builder.in(at, k); });
-      values.wanted.push_back(AtInput<bool>(p, [&](auto at) { return builder.wanted(at, k); }) ? 1 : 0);
-      values.inputs.push_back(state.Number(value));
-      values.input_dtypes.push_back(ToC(builder.dtype(value)));
-      state.inputs.emplace_back(p, k);
-    }
-    values.in_first.push_back(static_cast<uint32_t>(values.inputs.size()));
-  }
-  for (int p = 0; p < static_cast<int>(state.def.outputs.size()); ++p) {
-    const int count = AtOutput<int>(p, [&](auto at) { return builder.count(at); });
-    for (int k = 0; k < count; ++k) {
-      const GradientValue value = AtOutput<GradientValue>(p, [&](auto at) { return builder.out(at, k); });
-      values.outputs.push_back(state.Number(value));
-      values.output_dtypes.push_back(ToC(builder.dtype(value)));
-      values.gradients.push_back(state.Number(AtOutput<GradientValue>(p, [&](auto at) { return builder.grad(at, k); })));
-    }
-    values.out_first.push_back(static_cast<uint32_t>(values.outputs.size()));
-  }
+  const auto input = [&](int p, int k) {
+    const GradientValue value = AtInput<GradientValue>(p, [&](auto at) { return builder.in(at, k); });
+    values.wanted.push_back(AtInput<bool>(p, [&](auto at) { return builder.wanted(at, k); }) ? 1 : 0);
+    values.input_dtypes.push_back(ToC(builder.dtype(value)));
+    state.inputs.emplace_back(p, k);
+    return state.Number(value);
+  };
+  const auto output = [&](int p, int k) {
+    const GradientValue value = AtOutput<GradientValue>(p, [&](auto at) { return builder.out(at, k); });
+    values.output_dtypes.push_back(ToC(builder.dtype(value)));
+    values.gradients.push_back(state.Number(AtOutput<GradientValue>(p, [&](auto at) { return builder.grad(at, k); })));
+    return state.Number(value);
+  };
+  values.Read(state.def, builder, input, output);
   return values;
 }
 
@@ -198,28 +204,18 @@ Status GradientHost(const HostBlock& block, const BlockDef& def, GradientBuilder
   const AttrTable attrs(
       def, [&](const std::string& name) -> const AttrValue& { return builder.AttrOf(name); },
       [&](const std::string& name) { return TypeOf(def, values, name); });
-  const weft_gradient_call call = {sizeof call,
-                                   0,
-                                   values.inputs.data(),
-                                   values.outputs.data(),
-                                   values.gradients.data(),
-                                   values.wanted.data(),
-                                   values.input_dtypes.data(),
-                                   values.output_dtypes.data(),
-                                   values.inputs.size(),
-                                   values.outputs.size(),
-                                   values.in_first.data(),
-                                   values.out_first.data(),
-                                   attrs.values().data(),
-                                   attrs.values().size(),
-                                   AddBlock,
-                                   OutputOf,
-                                   AddConstant,
-                                   AddScalar,
-                                   SetGradient,
-                                   FailGradient,
-                                   &state};
-  const int32_t code = block.functions().gradient(block.functions().user, &call);
+  auto call = CallOf<weft_gradient_call>(values, attrs, &state);
+  call.gradients = values.gradients.data();
+  call.wanted = values.wanted.data();
+  call.input_dtypes = values.input_dtypes.data();
+  call.output_dtypes = values.output_dtypes.data();
+  call.add = AddBlock;
+  call.output = OutputOf;
+  call.constant = AddConstant;
+  call.scalar = AddScalar;
+  call.set = SetGradient;
+  call.fail = FailGradient;
+  const int32_t code = CallHost([&] { return block.functions().gradient(block.functions().user, &call); });
   if (state.not_added && state.failure.code() == WEFT_OK) return {};  // the builder tells
   // What `add` found counts, whatever the function says of it.
   return state.failure.Take(state.failure.code() != WEFT_OK ? state.failure.code() : code);

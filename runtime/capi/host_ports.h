@@ -8,6 +8,7 @@
 
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/host_block.h"
+#include "runtime/session/host_call.h"
 
 namespace weft::capi {
 
@@ -28,19 +29,44 @@ R AtOutput(int port, F&& f) {
   return AtPort<R, Out>(port, std::forward<F>(f), std::make_integer_sequence<int, kMostHostPorts>());
 }
 
+/// The values of a block's ports, lists expanded, and where those of each port begin.
+template <class Value>
+struct PortValues {
+  std::vector<Value> inputs, outputs;
+  std::vector<uint32_t> in_first{0}, out_first{0};
+
+  /// Those that input(port, k) and output(port, k) give, as many as `context` counts.
+  template <class Context, class Input, class Output>
+  void Read(const BlockDef& def, const Context& context, const Input& input, const Output& output) {
+    for (int p = 0; p < static_cast<int>(def.inputs.size()); ++p) {
+      const int count = AtInput<int>(p, [&](auto at) { return context.count(at); });
+      for (int k = 0; k < count; ++k) inputs.push_back(input(p, k));
+      in_first.push_back(static_cast<uint32_t>(inputs.size()));
+    }
+    for (int p = 0; p < static_cast<int>(def.outputs.size()); ++p) {
+      const int count = AtOutput<int>(p, [&](auto at) { return context.count(at); });
+      for (int k = 0; k < count; ++k) outputs.push_back(output(p, k));
+      out_first.push_back(static_cast<uint32_t>(outputs.size()));
+    }
+  }
+};
+
 /// What a callback said of its failure. Tasks of one run may fail at the same time: the first is kept.
 class Failure {
  public:
   int32_t Set(int32_t code, const char* port, const char* message, const char* hint) noexcept {
     if (code <= WEFT_OK || code > WEFT_INTERNAL) code = WEFT_INTERNAL;
     try {
-      std::lock_guard lock(mutex_);
-      if (!status_.ok()) return code;
-      status_ = Status(static_cast<Code>(code), message == nullptr ? "the block failed" : message);
-      status_ = std::move(status_).WithPort(port == nullptr ? "" : port).WithHint(hint == nullptr ? "" : hint);
+      Status status(static_cast<Code>(code), message == nullptr ? "the block failed" : message);
+      return Set(std::move(status).WithPort(port == nullptr ? "" : port).WithHint(hint == nullptr ? "" : hint));
     } catch (...) {
       return WEFT_RESOURCE_EXHAUSTED;
     }
+  }
+  int32_t Set(Status status) {
+    std::lock_guard lock(mutex_);
+    const int32_t code = CodeOf(status);
+    if (status_.ok()) status_ = std::move(status);
     return code;
   }
   /// What was said first; WEFT_OK where nothing was.
@@ -101,5 +127,29 @@ class AttrTable {
   std::vector<Held> held_;
   std::vector<weft_attr_value> values_;
 };
+
+/// Calls a host's plan or gradient: the page that is planned waits for it.
+template <class Call>
+int32_t CallHost(const Call& call) {
+  const HostCall calling;
+  return call();
+}
+
+/// What every call tells of a block: how many values its ports have, and its attributes.
+template <class Call, class Value>
+Call CallOf(const PortValues<Value>& values, const AttrTable& attrs, void* engine) {
+  Call call{};
+  call.size = sizeof call;
+  call.inputs = values.inputs.data();
+  call.outputs = values.outputs.data();
+  call.input_count = values.inputs.size();
+  call.output_count = values.outputs.size();
+  call.input_first = values.in_first.data();
+  call.output_first = values.out_first.data();
+  call.attrs = attrs.values().data();
+  call.attr_count = attrs.values().size();
+  call.engine = engine;
+  return call;
+}
 
 }  // namespace weft::capi

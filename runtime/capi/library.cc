@@ -80,19 +80,36 @@ static_assert(static_cast<int32_t>(cases::CaseReport::Verdict::kFailed) == WEFT_
 
 class Tests {
  public:
-  Tests(Runtime& runtime, const weft_test_options& options, std::vector<std::string> blocks)
-      : executor_(runtime), options_(options), blocks_(std::move(blocks)) {}
+  Tests(RuntimeObject& runtime, const weft_test_options& options, std::vector<std::string> blocks)
+      : runtime_(runtime), executor_(runtime.runtime), options_(options), blocks_(std::move(blocks)) {
+    if (options.deadline_ns > 0) {
+      executor_.set_deadline(std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(options.deadline_ns, kLongest)));
+    }
+    std::lock_guard lock(runtime_.tests_mutex);
+    runtime_.tests.push_back(&executor_);
+  }
+  ~Tests() {
+    std::lock_guard lock(runtime_.tests_mutex);
+    std::erase(runtime_.tests, &executor_);
+  }
+  Tests(const Tests&) = delete;
+  Tests& operator=(const Tests&) = delete;
 
-  void RunFile(const std::filesystem::path& path) {
+  /// cancelled where the cases were cut short: what was run before counts.
+  Status RunFile(const std::filesystem::path& path) {
     const cases::CaseFile file = cases::ReadCaseFile(path);
     if (file.diagnostics.has_errors() && file.cases.empty()) {
       const Status fault = file.diagnostics.FirstError();
       Tell(path.string(), "", "", "", {cases::CaseReport::Verdict::kFailed, ToString(fault)});
     }
     for (const cases::TestCase& test : file.cases) {
-      const bool wanted = blocks_.empty() || std::find(blocks_.begin(), blocks_.end(), test.block) != blocks_.end();
-      if (wanted) Tell(test.file, test.pointer, test.name, test.block, cases::RunCase(test, executor_));
+      if (!blocks_.empty() && std::find(blocks_.begin(), blocks_.end(), test.block) == blocks_.end()) continue;
+      WEFT_RETURN_IF_ERROR(executor_.Over());
+      const cases::CaseReport report = cases::RunCase(test, executor_);
+      if (report.verdict == cases::CaseReport::Verdict::kFailed) WEFT_RETURN_IF_ERROR(executor_.Over());  // it may have failed by that
+      Tell(test.file, test.pointer, test.name, test.block, report);
     }
+    return {};
   }
 
   const weft_test_totals& totals() const { return totals_; }
@@ -107,6 +124,9 @@ class Tests {
     options_.report(options_.user, &told);
   }
 
+  static constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;  // what is longer could pass the clock's end
+
+  RuntimeObject& runtime_;
   cases::SessionExecutor executor_;
   const weft_test_options& options_;
   const std::vector<std::string> blocks_;
@@ -125,11 +145,26 @@ weft_status weft_runtime_test(weft_runtime* runtime, const char* path, const wef
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_test_options"));
     WEFT_ASSIGN_OR_RETURN(std::vector<std::string> blocks, ReadTexts(known.blocks, known.block_count, "blocks"));
     WEFT_ASSIGN_OR_RETURN(auto files, cases::FindCaseFiles(path));
+    if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
     object->Seal();
-    Tests tests(object->runtime, known, std::move(blocks));
-    for (const auto& file : files) tests.RunFile(file);
+    Tests tests(*object, known, std::move(blocks));
+    Status over;
+    for (size_t f = 0; f < files.size() && over.ok(); ++f) over = tests.RunFile(files[f]);
     const weft_test_totals& all = tests.totals();
+    if (!over.ok()) {
+      WEFT_RETURN_IF_ERROR(FillStruct(all, totals, "weft_test_totals"));
+      return over;
+    }
     if (all.passed + all.failed + all.skipped == 0) return NotFound("no case was found in '", path, "'", known.block_count > 0 ? " for these blocks" : "");
     return FillStruct(all, totals, "weft_test_totals");
+  });
+}
+
+weft_status weft_runtime_cancel_tests(weft_runtime* runtime, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    std::lock_guard lock(object->tests_mutex);
+    for (cases::SessionExecutor* test : object->tests) test->Cancel();
+    return {};
   });
 }

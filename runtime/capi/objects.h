@@ -8,6 +8,10 @@
 #include "weft/page/reader.h"
 #include "weft/session/runner.h"
 
+namespace weft::cases {
+class SessionExecutor;
+}
+
 namespace weft::capi {
 
 /// A shared library of blocks; unloaded at the end.
@@ -26,6 +30,8 @@ class RuntimeObject final : public Object {
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
   bool sealed = false;             // a page was loaded: no more blocks
+  std::mutex tests_mutex;
+  std::vector<cases::SessionExecutor*> tests;  // that go on; with tests_mutex
   std::string hash;                // of the manifest of so many blocks; with blocks_mutex
   size_t hashed_blocks = 0;
 
@@ -38,6 +44,7 @@ class RuntimeObject final : public Object {
 
 class PageObject final : public Object {
  public:
+  Status MayCall() const override;  // not from a plan or gradient that the page waits for
   std::shared_ptr<RuntimeObject> runtime;  // outlives the scope
   std::shared_ptr<Scope> scope;
   ReadOptions read;  // what diagnostics call the page, and where values of edits that lie in files are read
@@ -77,6 +84,7 @@ class SessionObject final : public Object {
   ~SessionObject() override {
     if (runner != nullptr) runner->Close();  // null where opening failed
   }
+  Status MayCall() const override { return page->MayCall(); }
   std::shared_ptr<PageObject> page;
   std::unique_ptr<Runner> runner;
   std::atomic<int32_t> mode{WEFT_MODE_EDIT};

@@ -1,5 +1,6 @@
 // Loading, checking and writing pages, and their variables.
 #include "runtime/capi/objects.h"
+#include "runtime/session/host_call.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
 
@@ -77,6 +78,12 @@ weft_status LoadBy(weft_runtime* runtime, const weft_page_options* options, weft
 }  // namespace
 
 namespace weft::capi {
+
+Status PageObject::MayCall() const {
+  if (!WaitsForHostCall(*scope)) return {};
+  return FailedPrecondition("the page waits for the plan or gradient of a block, which calls it")
+      .WithHint("call the page from another callback, or when the call that plans has returned");
+}
 
 Result<std::vector<std::string>> ReadTexts(const char* const* texts, size_t count, std::string_view what) {
   std::vector<std::string> result;

@@ -102,6 +102,7 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
 weft_status weft_session_close(weft_session* session) {
   return Guard(nullptr, [&]() -> Status {
     if (session == nullptr) return {};
+    WEFT_RETURN_IF_ERROR(Find(session).status());  // to close it waits for its run
     WEFT_ASSIGN_OR_RETURN(auto object, Close(session));
     object->runner->Close();
     return {};

@@ -72,21 +72,6 @@ SessionSpec FetchAll(const Graph& graph, int index) {
   return spec;
 }
 
-RunOutcome RunOnce(Session& session) {
-  RunOutcome outcome;
-  outcome.status = session.Run();
-  if (!outcome.status.ok()) return outcome;
-  for (const auto& fetch : session.spec().fetches) {
-    auto result = session.Get(fetch.value);
-    if (!result.ok()) {
-      outcome.status = std::move(result).status();
-      return outcome;
-    }
-    outcome.outputs[fetch.name] = result->tensor;
-  }
-  return outcome;
-}
-
 Status FillStep(const Graph& graph, const Step& step, SessionSpec& spec) {
   spec.id = "step";
   for (const std::string& fetch : step.fetch) {
@@ -110,6 +95,49 @@ Status FillStep(const Graph& graph, const Step& step, SessionSpec& spec) {
 }
 
 }  // namespace
+
+void SessionExecutor::Cancel() {
+  std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (running_ != nullptr) running_->Cancel();
+}
+
+Status SessionExecutor::Over() const {
+  std::lock_guard lock(mutex_);
+  if (cancelled_) return Cancelled("the cases were cancelled");
+  if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return Cancelled("the deadline of the cases passed");
+  return {};
+}
+
+Status SessionExecutor::Run(Session& session) {
+  WEFT_RETURN_IF_ERROR(Over());
+  {
+    std::lock_guard lock(mutex_);
+    running_ = &session;
+    if (cancelled_) session.Cancel();
+  }
+  RunOptions options;
+  options.deadline = deadline_;
+  Status status = session.Run(options);
+  std::lock_guard lock(mutex_);
+  running_ = nullptr;
+  return status;
+}
+
+RunOutcome SessionExecutor::RunOnce(Session& session) {
+  RunOutcome outcome;
+  outcome.status = Run(session);
+  if (!outcome.status.ok()) return outcome;
+  for (const auto& fetch : session.spec().fetches) {
+    auto result = session.Get(fetch.value);
+    if (!result.ok()) {
+      outcome.status = std::move(result).status();
+      return outcome;
+    }
+    outcome.outputs[fetch.name] = result->tensor;
+  }
+  return outcome;
+}
 
 std::shared_ptr<Scope> SessionExecutor::Open(Page page, const std::filesystem::path& folder, Status& status) {
   ScopeOptions options;

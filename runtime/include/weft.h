@@ -39,12 +39,14 @@
  *  7. Lifetime. Handles may be closed in any order and from any thread: an object keeps what it needs of its parents. Closing a page
  *     leaves its sessions running; closing a session cancels its run. Views outlive session, page and runtime.
  *  8. Threads. Every function may be called from any thread. Calls on one session take turns. A run on one thread never keeps a
- *     call on another waiting, except the functions that wait by their nature (weft_session_run, weft_session_wait, closing a session)
- *     and edits of the page, which wait for the end of the run that goes on. Different runtimes share no state; what the process shares
- *     is the table that tells live handles from others, which nothing waits in.
+ *     call on another waiting, except the functions that wait by their nature: weft_session_wait, closing a session, EDIT of
+ *     weft_session_set_mode, and saving and restoring a page's state. Edits of a page do not wait for its runs, but for each other and
+ *     while a session of the page is opened. Different runtimes share no state; what the process shares is the table that tells live
+ *     handles from others, which nothing waits in.
  *  9. Callbacks get the `user` pointer they were given with, are called with no lock held, and on the thread named in their description.
  *     A callback may call every function of this header; one that would wait for the callback itself gives
- *     WEFT_FAILED_PRECONDITION instead. Not so `plan` and `gradient` of a block (block.h). A callback must not throw or jump out.
+ *     WEFT_FAILED_PRECONDITION instead: inside `plan` and `gradient` of a block (block.h) these are all functions of the page that it
+ *     is called for and of its sessions. A callback must not throw or jump out.
  * 10. Structs that cross this interface begin with `size`, set by their WEFT_..._INIT. A library that is older than the header refuses a
  *     longer struct with WEFT_UNSUPPORTED where the part it does not know is not zero; a newer one takes the default of what is missing.
  *     Of structs that are filled in, what fits is written. Fields called `reserved` are zero. Structs without `size` never change.
@@ -53,7 +55,7 @@
  *     says it, and `ID.result_port[i][j]` for one element.
  * 13. No exception leaves a function, and no input ends the process. Too little memory is WEFT_RESOURCE_EXHAUSTED.
  *
- * "Errors" below leaves out what follows from 3, 4, 10 and 13; "Owner" what follows from 6; "Threads: any" means 8.
+ * "Errors" below leaves out what follows from 3, 4, 9, 10 and 13; "Owner" what follows from 6; "Threads: any" means 8.
  */
 #ifndef WEFT_H_
 #define WEFT_H_

@@ -101,6 +101,32 @@ TEST_CASE("C: a host's block tells the shape of its output while it runs, for st
   CHECK(*static_cast<const int32_t*>(InfoOf(size).data) == 3);
 }
 
+TEST_CASE("C: of what a plan says of an output's shape the last counts", "[capi][blocks]") {
+  weft_block known = OneToOne("Known"), told = OneToOne("Told");
+  known.plan = [](void*, const weft_plan_call* c, void**) {
+    if (int32_t code = c->set_unknown(c, 0, -1, nullptr); code != WEFT_OK) return code;
+    return c->set_shape(c, 0, c->inputs[0].rank, c->inputs[0].shape);
+  };
+  told.plan = [](void*, const weft_plan_call* c, void**) {
+    if (int32_t code = c->set_shape(c, 0, 0, nullptr); code != WEFT_OK) return code;
+    return c->set_unknown(c, 0, -1, nullptr);
+  };
+  told.run = [](void*, void*, const weft_run_call* c) -> int32_t {
+    void* data = nullptr;
+    const int32_t code = c->set_output(c, 0, 1, c->inputs[0].shape, &data);
+    if (code == WEFT_OK) std::memcpy(data, c->inputs[0].data, static_cast<size_t>(c->inputs[0].count) * sizeof(float));
+    return code;
+  };
+  Host host;
+  host.Add(known);
+  host.Add(told);
+  OwnedPage page = LoadPage(host.runtime, {Block("k", "Known", {{"x", Vector({1, 2})}}), Block("t", "Told", {{"x", "k.y"}})});
+  OwnedSession session = OpenSession(page);
+  C_OK(host.problems, weft_session_run(session, nullptr, host.problems.out()));
+  CHECK(FloatsOf(session, "k.y") == std::vector<float>{1, 2});
+  CHECK(FloatsOf(session, "t.y") == std::vector<float>{1, 2});
+}
+
 TEST_CASE("C: what a block does wrong with a shape of the run is told", "[capi][blocks]") {
   using Plan = int32_t (*)(void*, const weft_plan_call*, void**);
   using Run = int32_t (*)(void*, void*, const weft_run_call*);
@@ -280,6 +306,28 @@ TEST_CASE("C: gradients that cannot be are refused, with the block and the reaso
     CHECK(host.problems.at(1).severity == WEFT_NOTE);
     CHECK(host.problems.at(1).block == std::string("b"));
   }
+}
+
+TEST_CASE("C: a gradient of another type than its input is refused, with block, port, and both types", "[capi][blocks]") {
+  weft_block block = OneToOne("Odd");
+  block.gradient = [](void*, const weft_gradient_call* c) -> int32_t {
+    const weft_gradient_input x = {"x", c->gradients, 1};
+    (void)c->set(c, 0, c->add(c, "Cast", "DstT_ = DT_DOUBLE;", &x, 1));
+    return WEFT_OK;  // the refusal counts all the same
+  };
+  Host host;
+  host.Add(block);
+  OwnedPage page;
+  const std::string text = PageText(GradientPage("Odd"));
+  CHECK(weft_page_load(host.runtime, text.data(), text.size(), nullptr, page.out(), host.problems.out()) == WEFT_INVALID_ARGUMENT);
+  INFO(host.problems.text());
+  REQUIRE(host.problems.at(0).causes == 1);
+  const weft_diagnostic cause = host.problems.at(1);
+  CHECK(cause.block == std::string("b"));
+  CHECK(cause.port == std::string("x"));
+  CHECK(cause.needed == std::string("DT_FLOAT"));
+  CHECK(cause.found == std::string("DT_DOUBLE"));
+  CHECK(std::string(cause.message).find("needs DT_FLOAT") != std::string::npos);
 }
 
 TEST_CASE("C: flags of gradients, and blocks that palettes do not show", "[capi][blocks]") {

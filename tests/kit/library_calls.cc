@@ -21,6 +21,7 @@ std::vector<HandleCall> LibraryCalls(LiveHandles&) {
          weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
          return weft_runtime_test(As<weft_runtime>(h), "/nowhere/none.cases.json", nullptr, &totals, p);
        }},
+      {"weft_runtime_cancel_tests", "weft_runtime", false, [](void* h, P p) { return weft_runtime_cancel_tests(As<weft_runtime>(h), p); }},
       {"weft_blocks_hash", "weft_runtime", false,
        [](void* h, P p) {
          OwnedStrings hash;

@@ -12,9 +12,11 @@
  *       for (int64_t i = 0; i < call->inputs[0].count; ++i) y[i] = 2 * x[i];
  *       return WEFT_OK;
  *     }
- *     const weft_port ports[] = {{"x", "DT_FLOAT", WEFT_SINGLE, NULL, "any shape"}};
+ *     const weft_port x = {"x", "DT_FLOAT", WEFT_SINGLE, NULL, "any shape"}, y = {"y", "DT_FLOAT", WEFT_SINGLE, NULL, "the shape of x"};
  *     weft_block block = WEFT_BLOCK_INIT;
- *     block.name = "Twice"; block.inputs = ports; block.input_count = 1; ... block.plan = plan; block.run = run;
+ *     block.name = "Twice"; block.summary = "Twice its input.";
+ *     block.inputs = &x; block.input_count = 1; block.outputs = &y; block.output_count = 1;
+ *     block.plan = plan; block.run = run;
  *     weft_runtime_add_block(runtime, &block, &problems);
  */
 #ifndef WEFT_CAPI_BLOCK_H_
@@ -96,7 +98,8 @@ typedef struct weft_plan_call {
   const uint32_t *input_first, *output_first;
   const weft_attr_value* attrs; /* in the order declared, type attributes at the end */
   size_t attr_count;
-  /* Sets the shape of an output value; every one needs it. Gives a code to return where the shape cannot be. */
+  /* Sets the shape of an output value; every one needs it, or set_unknown below: of several calls for one the last counts. Gives a code
+     to return where the shape cannot be. */
   int32_t (*set_shape)(const struct weft_plan_call* call, size_t output, int32_t rank, const int64_t* shape);
   /* Asks for memory that `run` gets as `scratch`, aligned to 64 bytes. */
   int32_t (*set_scratch)(const struct weft_plan_call* call, int64_t bytes);
@@ -171,7 +174,7 @@ typedef struct weft_gradient_call {
   /* A constant, copied from the buffer; a scalar of the type of `like`. */
   int64_t (*constant)(const struct weft_gradient_call* call, const struct weft_buffer* value);
   int64_t (*scalar)(const struct weft_gradient_call* call, int64_t like, double value);
-  /* The gradient of an input; inputs without one have none. */
+  /* The gradient of an input, of the input's type; inputs without one have none. */
   int32_t (*set)(const struct weft_gradient_call* call, size_t input, int64_t gradient);
   int32_t (*fail)(const struct weft_gradient_call* call, int32_t code, const char* message, const char* hint);
   void* engine; /* not the block's */
@@ -180,8 +183,9 @@ typedef struct weft_gradient_call {
 /**
  * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
  * gets and must not change: blocks that are alike (of the same attributes, types and shapes, and not WEFT_BLOCK_STATEFUL) share what one
- * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time; must not call functions of the page
- * that it is called for, or of its sessions, which wait for it. Returns WEFT_OK or what call->fail gave.
+ * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time. The page that it is called for waits
+ * for it: that page's functions, and those of its sessions, give WEFT_FAILED_PRECONDITION inside; other threads that it starts and waits
+ * for must not call them either. Returns WEFT_OK or what call->fail gave.
  */
 typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
 /**
@@ -192,8 +196,8 @@ typedef int32_t (*weft_run_function)(void* user, void* parameters, const weft_ru
 
 /**
  * Adds the blocks that compute the block's gradient. Called on the threads that load and edit pages, once for each block that gradients
- * (AddSymbolicGradients) pass through; must not call functions of that page or of its sessions, which wait for it. Returns WEFT_OK or what
- * call->fail gave.
+ * (AddSymbolicGradients) pass through. The functions of that page and of its sessions are refused inside as they are in a plan. Returns
+ * WEFT_OK or what call->fail gave.
  */
 typedef int32_t (*weft_gradient_function)(void* user, const weft_gradient_call* call);
 
@@ -203,7 +207,7 @@ typedef struct weft_block {
   uint32_t flags;            /* WEFT_BLOCK_... */
   const char* name;          /* "Twice" */
   const char* category;      /* where palettes show it; NULL: "host" */
-  const char* summary;       /* one sentence */
+  const char* summary;       /* one sentence; needed */
   const char* details;       /* what else a user must know; may be NULL */
   const char* const* aliases; /* other names; may be NULL */
   size_t alias_count;

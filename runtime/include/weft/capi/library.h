@@ -37,7 +37,7 @@ typedef weft_status (*weft_add_block_function)(weft_runtime* runtime, const weft
  * it hands on. Called on the thread that loads the library, once for each runtime that does. To build one, tested by case files:
  *
  *     cc -std=c99 -shared -fPIC twice.c -o libtwice.so $(pkg-config --cflags weft)
- *     weft test --blocks ./libtwice.so twice.cases.json
+ *     weft test --library ./libtwice.so twice.cases.json
  */
 typedef weft_status (*weft_library_function)(weft_runtime* runtime, weft_add_block_function add_block, weft_diagnostics** problems);
 
@@ -75,8 +75,9 @@ typedef struct weft_test_options {
   size_t block_count;
   void (*report)(void* user, const weft_case* ended); /* called after each case, on the calling thread; may be NULL */
   void* user;
+  int64_t deadline_ns; /* from now; what still runs then is cancelled; 0: none */
 } weft_test_options;
-#define WEFT_TEST_OPTIONS_INIT {sizeof(weft_test_options), 0, NULL, 0, NULL, NULL}
+#define WEFT_TEST_OPTIONS_INIT {sizeof(weft_test_options), 0, NULL, 0, NULL, NULL, 0}
 
 typedef struct weft_test_totals {
   uint32_t size;
@@ -89,11 +90,19 @@ typedef struct weft_test_totals {
  * Runs the cases of a file, or of all NAME.cases.json in a folder and below, with the blocks of the runtime, the host's own included:
  * what `weft test` does. A case that fails is no failure of the function: `totals` and the reports tell. `options` may be NULL. The
  * runtime takes no more blocks afterwards.
- * Errors: WEFT_NOT_FOUND where there is no such file or folder, no case file in it, or no case of the blocks asked for.
- * Owner: nothing. Threads: any; waits.
+ * Errors: WEFT_NOT_FOUND where there is no such file or folder, no case file in it, or no case of the blocks asked for;
+ * WEFT_INVALID_ARGUMENT for a negative deadline; WEFT_CANCELLED after weft_runtime_cancel_tests or at the deadline: `totals` then has the
+ * cases up to there, without the one that was cut short. Owner: nothing. Threads: any; waits.
  */
 WEFT_API weft_status weft_runtime_test(weft_runtime* runtime, const char* path, const weft_test_options* options, weft_test_totals* totals,
                                        weft_diagnostics** problems);
+
+/**
+ * Ends the calls of weft_runtime_test that go on for the runtime, between two blocks or inside a long one. Does nothing where there are
+ * none. The call does not wait.
+ * Errors: none. Owner: nothing. Threads: any; from `report`, too.
+ */
+WEFT_API weft_status weft_runtime_cancel_tests(weft_runtime* runtime, weft_diagnostics** problems);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct weft_snapshot_options {
   uint32_t size;
-  uint32_t partial;    /* weft_page_restore: not 0 takes what fits the page and leaves out the rest */
+  uint32_t partial;    /* weft_page_restore_state: not 0 takes what fits the page and leaves out the rest */
   int64_t patience_ms; /* how long to wait for runs that go on, while no other begins; 0: ten seconds; negative: not at all */
 } weft_snapshot_options;
 #define WEFT_SNAPSHOT_OPTIONS_INIT {sizeof(weft_snapshot_options), 0, 0}
