@@ -5,6 +5,7 @@ import ctypes
 import dataclasses
 import inspect
 import itertools
+import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _host, _native
+from .errors import Diagnostic, Error
 from .values import NUMBERS, name_of, number_of, numpy_type, to_array
 
 _STRING, _BFLOAT16, _RESOURCE = number_of("DT_STRING"), number_of("DT_BFLOAT16"), number_of("DT_RESOURCE")
 _INVALID_ARGUMENT, _INTERNAL = 1, 12
+_MOST_PORTS = 32  # of a host's block, on a side
 _CODES = {_native.text(_native.lib.weft_status_name(code)): code for code in range(1, _INTERNAL + 1)}
 
 
@@ -194,8 +197,10 @@ class HostBlock:
         return _guarded(call, plan)
 
     def _run(self, _user: int, number: int, call: Any) -> int:
+        buffers: list = []
+
         def run() -> int:
-            raw, buffers = call.contents, []
+            raw = call.contents
             attrs, unknown = self._plans[number]
             values = [_strings(call, i, value) if value.dtype == _STRING else _array(value, buffers)
                       for i, value in enumerate(raw.inputs[: raw.input_count])]
@@ -209,25 +214,37 @@ class HostBlock:
                     return status
             values = given = results = result = None
             if _kept(buffers):
-                raise BlockError("the function kept an input beyond its call, where its memory is another's", code="failed_precondition",
-                                 hint="keep a copy: x.copy()")
+                raise BlockError(_KEPT, code="failed_precondition", hint=_KEEP_A_COPY)
             return 0
 
-        return _guarded(call, run)
+        return _guarded(call, run, buffers)
 
 
-def _guarded(call: Any, body: Callable[[], int]) -> int:
-    """What `body` gives; what it raises, as a failure of the block."""
+_KEPT = "the function kept an input beyond its call, where its memory is another's"
+_KEEP_A_COPY = "keep a copy: x.copy()"
+
+
+def _guarded(call: Any, body: Callable[[], int], buffers: Sequence = ()) -> int:
+    """What `body` gives; what it raises, as a failure of the block. `buffers`: memory of inputs that nobody may hold afterwards."""
     try:
         return body()
     except BaseException as error:  # nothing may pass through the engine
         try:
-            return _tell(call, error)
+            told = _described(error)
         except BaseException:  # also not what an exception raises that is asked what it says
-            return _INTERNAL
+            told = None
+    try:  # the exception is gone, with what it held
+        code, port, text, hint = told or (_INTERNAL, None, "the function raised what cannot say what it is", None)
+        if _kept(buffers) and text != _KEPT:
+            text, hint = f"{text}; and {_KEPT}", f"{hint}; {_KEEP_A_COPY}" if hint else _KEEP_A_COPY
+        encoded = [None if part is None else part.replace("\0", "?").encode(errors="replace") for part in (port, text, hint)]
+        return call.contents.fail(call, code, *encoded)
+    except BaseException:
+        return _INTERNAL
 
 
-def _tell(call: Any, error: BaseException) -> int:
+def _described(error: BaseException) -> tuple[int, str | None, str, str | None]:
+    """Code, port, message and hint. The frames of the exception are cleared: they hold arrays over memory that is the engine's."""
     code, port, hint = _INTERNAL, None, None
     text = str(error)
     if isinstance(error, BlockError):
@@ -235,9 +252,13 @@ def _tell(call: Any, error: BaseException) -> int:
     else:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         text, hint = f"{type(error).__name__}: {text}", f"raised in {frame.filename}, line {frame.lineno}"
-    traceback.clear_frames(error.__traceback__)  # they hold arrays over memory that is the engine's
-    encoded = [None if part is None else part.replace("\0", "?").encode(errors="replace") for part in (port, text, hint)]
-    return call.contents.fail(call, code, *encoded)
+    seen: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and not any(one is other for other in seen):
+        seen.append(one)
+        traceback.clear_frames(one.__traceback__)
+        one = one.__cause__ or one.__context__
+    return code, port, text, hint
 
 
 def _array(value: _host.Value, buffers: list | None = None) -> np.ndarray:
@@ -258,7 +279,7 @@ def _array(value: _host.Value, buffers: list | None = None) -> np.ndarray:
     return array
 
 
-def _kept(buffers: list) -> bool:
+def _kept(buffers: Sequence) -> bool:
     """Whether somebody holds memory of inputs: the list and getrefcount's argument do in any case."""
     return any(sys.getrefcount(buffers[i]) > 2 for i in range(len(buffers)))
 
@@ -305,11 +326,21 @@ def _converted(result: Any, dtype: int, index: int) -> np.ndarray:
 
 
 def gradient_block(block: HostBlock, gradient: Callable) -> HostBlock:
-    """The block that computes the gradient of another by a function of arrays; and the other's way to it."""
+    """The block that computes the gradient of another by a function of arrays; and the other's way to it.
+
+    Of a block F(x) -> y it is FGrad(grad_y, x) -> grad_x: "grad_" before a port's name stands for the gradient of that port, as in the
+    names of AddSymbolicGradients.
+    """
     for ports in (block.inputs, block.outputs):
         if any(port.count is not None for port in ports.named.values()):
             raise ValueError("a gradient by a function needs a block without list ports")
-    ports = {f"grad_{name}": port for name, port in block.outputs.named.items()} | block.inputs.named
+    ports = {f"grad_{name}": port for name, port in block.outputs.named.items()}
+    for name in block.inputs.named:
+        if name in ports:
+            raise ValueError(f"the input {name!r} has the name of an output's gradient: name it otherwise")
+    ports |= block.inputs.named
+    if len(ports) > _MOST_PORTS:
+        raise ValueError(f"a gradient by a function needs {_MOST_PORTS} inputs and outputs or fewer, not {len(ports)}")
     back = HostBlock(block.name + "Grad", gradient, ports, {f"grad_{name}": port for name, port in block.inputs.named.items()},
                      types=block.types, attrs=block.attrs, shapes=_shapes_of_inputs(block), summary=f"The gradient of {block.name}.",
                      flags=_host.INTERNAL_BLOCK | _host.NOT_DIFFERENTIABLE)
@@ -381,6 +412,21 @@ def _release(user: int) -> None:
     _blocks.pop(user, None)
 
 
+def add_both(runtime: Any, block: HostBlock, gradient: Callable) -> None:
+    """Adds a block and that of its gradient, or none of them."""
+    back = gradient_block(block, gradient)
+    try:
+        known = json.loads(_native.strings("weft_block_json", runtime, _native.encode(back.name))[0])["block"]
+    except Error as error:
+        if error.code != "not_found":
+            raise
+        known = None
+    if known == back.name:  # no alias of another
+        raise Error([Diagnostic("error", "already_exists", f"the name '{back.name}', of the gradient's block, is taken", block=block.name)])
+    add(runtime, block)  # where it is refused, nothing was added
+    add(runtime, back)
+
+
 def add(runtime: Any, block: HostBlock) -> None:
     """Adds a block to a runtime that has loaded no page yet."""
     number = next(_numbers)
@@ -393,4 +439,4 @@ def add(runtime: Any, block: HostBlock) -> None:
         raise
 
 
-__all__ = ["Attr", "BlockError", "HostBlock", "Input", "Port", "add", "gradient_block"]
+__all__ = ["Attr", "BlockError", "HostBlock", "Input", "Port", "add", "add_both", "gradient_block"]

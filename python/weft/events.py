@@ -89,6 +89,9 @@ class Events:
     """
 
     def __init__(self, most_events: int = 0, most_bytes: int = 0, most_history: int = 0):
+        for what, most in (("most_events", most_events), ("most_bytes", most_bytes), ("most_history", most_history)):
+            if most < 0:
+                raise ValueError(f"{what} is 0 (the default) or more, not {most}")
         options = _native.EventsOptions(most_events=most_events, most_bytes=most_bytes, most_history=most_history)
         self._handle = _native.make("weft_events_open", byref(options))
         self._sources: dict[int, weakref.ref[Session]] = {}
@@ -121,6 +124,8 @@ class Events:
         """Events that were polled already, from a number on, once more; and how many from there on up to the first of them are lost."""
         if most < 1:
             raise ValueError(f"needs to take 1 event or more, not {most}")
+        if not 0 <= from_seq < 1 << 64:
+            raise ValueError(f"the numbers of events are 0 or more, not {from_seq}")
         raw, count, missed = (_native.Event * most)(), c_size_t(), c_uint64()
         raw[0].size = sizeof(_native.Event)
         with self._lock:

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from ctypes import byref
@@ -89,15 +90,17 @@ class Runtime:
         all. It sees the values of inputs in `shaped_by`.
 
         `gradient` is called with the gradients of the outputs, then the inputs, and attributes by name; it gives the gradient of the input,
-        or a tuple of all, with None where there is none. `stateful`: the same inputs may give another output.
+        or a tuple of all, with None where there is none. It becomes a block that palettes do not show: of F(x) -> y it is
+        FGrad(grad_y, x) -> grad_x, as traces and breakpoints tell it. `stateful`: the same inputs may give another output.
         """
         def add(function: Callable) -> Callable:
             flags = (_host.STATEFUL if stateful else 0) | (0 if differentiable else _host.NOT_DIFFERENTIABLE)
             made = host_blocks.HostBlock(name or function.__name__, function, inputs, outputs, types=types or {}, attrs=attrs or {},
                                          shapes=shapes, shaped_by=list(shaped_by), category=category, aliases=list(aliases), flags=flags)
             if gradient is not None:
-                host_blocks.add(self._handle, host_blocks.gradient_block(made, gradient))
-            host_blocks.add(self._handle, made)
+                host_blocks.add_both(self._handle, made, gradient)
+            else:
+                host_blocks.add(self._handle, made)
             return function
 
         return add
@@ -106,8 +109,11 @@ class Runtime:
         """Adds the blocks of a shared library (weft/capi/library.h); before the first page is loaded."""
         _native.call("weft_runtime_add_library", self._handle, _native.encode(path))
 
-    def test(self, path: str | os.PathLike, *, blocks: Iterable[str] = ()) -> TestReport:
-        """Runs the cases of a case file, or of all in a folder, with this runtime's blocks; or only those of some blocks."""
+    def test(self, path: str | os.PathLike, *, blocks: Iterable[str] = (), deadline: float | None = None) -> TestReport:
+        """Runs the cases of a case file, or of all in a folder, with this runtime's blocks; or only those of some blocks.
+
+        At the `deadline`, in seconds from now, and after `cancel_tests` it raises CancelledError. Ctrl-C raises KeyboardInterrupt.
+        """
         cases: list[CaseResult] = []
 
         def report(_user: int, ended: Any) -> None:
@@ -115,12 +121,19 @@ class Runtime:
             cases.append(CaseResult(_native.name_of(_host.VERDICTS, case.verdict), text(case.file), text(case.pointer), text(case.name),
                                     text(case.block), text(case.message)))
 
+        if deadline is not None and not 0 < deadline < 9e9:
+            raise ValueError(f"deadline is a number of seconds greater than 0, not {deadline}")
         names, totals = list(blocks), _host.TestTotals()
-        options = _host.TestOptions(report=_host.ReportFunction(report))
+        options = _host.TestOptions(report=_host.ReportFunction(report), deadline_ns=int((deadline or 0) * 1e9))
         if names:
             options.blocks, options.block_count = _native.array(names), len(names)
-        _native.call("weft_runtime_test", self._handle, _native.encode(path), byref(options), byref(totals))
+        arguments = (self._handle, _native.encode(path), byref(options), byref(totals))
+        _interruptibly(lambda: _native.call("weft_runtime_test", *arguments), self.cancel_tests)
         return TestReport(totals.passed, totals.failed, totals.skipped, cases)
+
+    def cancel_tests(self) -> None:
+        """Ends the calls of `test` that go on, also inside a long block. From any thread."""
+        _native.call("weft_runtime_cancel_tests", self._handle)
 
     def close(self) -> None:
         """Ends this handle; pages go on."""
@@ -131,6 +144,32 @@ class Runtime:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def _interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> None:
+    """Does work that may be long. On the main thread, which alone sees Ctrl-C, another does it, and Ctrl-C cancels it."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    raised: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=do)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+    except KeyboardInterrupt:
+        cancel()
+        thread.join()
+        raise
+    if raised:
+        raise raised[0]
+    return None
 
 
 _default: Runtime | None = None

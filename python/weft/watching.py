@@ -116,12 +116,19 @@ class Watching:
         It is called on the thread that runs the session (prints also on others): the run waits for it, and a callback that raises is told by
         sys.unraisablehook. Runs and the progress of a block come at most every `interval` seconds: 0.1 where it is None; 0: all.
         """
-        self._on_event.callback = callback
-        if callback is None:
-            _native.call("weft_session_on_event", self._handle, _native.EventFunction(), None, 0, 0)
-            return
+        if callback is not None and not callable(callback):
+            raise TypeError(f"a callback is a function of an event, or None, not {callback!r}")
+        bits = bits_of(kinds)
         nanoseconds = 0 if interval is None else -1 if interval <= 0 else int(interval * 1e9)
-        _native.call("weft_session_on_event", self._handle, self._on_event.function, None, bits_of(kinds), nanoseconds)
+        before, self._on_event.callback = self._on_event.callback, callback
+        try:
+            if callback is None:
+                _native.call("weft_session_on_event", self._handle, _native.EventFunction(), None, 0, 0)
+            else:
+                _native.call("weft_session_on_event", self._handle, self._on_event.function, None, bits, nanoseconds)
+        except BaseException:
+            self._on_event.callback = before
+            raise
 
     def subscribe(self, name: str, reduction: str = "last", *, interval: float = 0, max_bytes: int = 0, every: int = 1, bins: int = 64,
                   most_pending: int = 0) -> Subscription:
@@ -134,6 +141,9 @@ class Watching:
         """
         if reduction not in _native.REDUCTIONS:
             raise ValueError(f"{reduction!r} is no reduction; they are {', '.join(_native.REDUCTIONS)}")
+        for what, number in (("every", every), ("most_pending", most_pending)):
+            if number < 0:
+                raise ValueError(f"{what} is 0 (the default) or more, not {number}")
         self._last_tag += 1
         options = _native.SubscriptionOptions(reduction=_native.REDUCTIONS.index(reduction), interval_ns=int(interval * 1e9),
                                               max_bytes=max_bytes, every=every, bins=bins, most_pending=most_pending, tag=self._last_tag)

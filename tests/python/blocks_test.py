@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 import weft
-from pages import const, page
+from pages import const, long_product, page
 
 
 def runtime_with_scale():
@@ -167,6 +167,65 @@ class FailuresTest(unittest.TestCase):
         error = self.failure(run=lambda x: kept.append(x[1:]) or x)
         self.assertEqual((error.code, error.hint), ("failed_precondition", "keep a copy: x.copy()"))
 
+    def test_an_input_that_is_kept_by_what_raises(self):
+        kept = []
+
+        def run(x):
+            kept.append(x)
+            raise ValueError("too late")
+
+        error = self.failure(run=run)
+        self.assertIn("too late", error.message)
+        self.assertIn("kept an input", error.message)
+        self.assertIn("x.copy()", error.hint)
+
+        def harmless(x):  # what only the exception holds goes with it
+            try:
+                raise KeyError(x)
+            except KeyError as inner:
+                raise ValueError(x) from inner
+
+        self.assertNotIn("kept an input", self.failure(run=harmless).message)
+
+    def test_a_block_that_is_refused_leaves_none_of_its_gradient(self):
+        runtime = weft.Runtime()
+        names = [block["block"] for block in runtime.blocks()]
+        options = {"inputs": {"x": "T"}, "outputs": {"y": "T"}, "gradient": lambda dy, x: dy}
+        with self.assertRaises(weft.Error) as caught:
+            runtime.add_block("Add", **options)(lambda x: x)
+        self.assertEqual(caught.exception.code, "already_exists")
+        runtime.add_block("FGrad", inputs={"x": "T"}, outputs={"y": "T"})(lambda x: x)
+        with self.assertRaises(weft.Error) as caught:
+            runtime.add_block("F", **options)(lambda x: x)
+        self.assertEqual(caught.exception.code, "already_exists")
+        self.assertIn("FGrad", caught.exception.message)
+        with self.assertRaises(ValueError):
+            runtime.add_block("G", inputs={"grad_y": "T"}, outputs={"y": "T"}, gradient=lambda dy, x: dy)(lambda grad_y: grad_y)
+        self.assertEqual({block["block"] for block in runtime.blocks()} - set(names), {"FGrad"})
+
+    def test_the_ports_of_a_gradient(self):
+        told = runtime_with_scale().block("ScaleGrad")
+        self.assertEqual([port["port"] for port in told["inputs"]], ["grad_y", "x"])
+        self.assertEqual([port["port"] for port in told["outputs"]], ["grad_x"])
+        self.assertTrue(told["internal"])
+
+    def test_shapes_that_call_their_own_page(self):
+        codes = []
+
+        def shapes(x):
+            if pages:
+                try:
+                    pages[0].session()
+                except weft.Error as error:
+                    codes.append(error.code)
+            return x.shape
+
+        pages = []
+        pages.append(runtime_with(run=lambda x: x, shapes=shapes, stateful=True).load(f_of()))
+        pages[0].run()
+        self.assertIn("failed_precondition", codes)
+        self.assertEqual(set(codes), {"failed_precondition"})
+
     def test_a_name_that_is_taken(self):
         runtime = weft.Runtime()
         with self.assertRaises(weft.Error) as caught:
@@ -198,6 +257,21 @@ class EndsTest(unittest.TestCase):
 
 
 class CaseFilesTest(unittest.TestCase):
+    def test_a_deadline_and_a_cancel(self):
+        case = {"name": "long", "page": {"blocks": long_product(8000)["blocks"]}, "steps": [{"fetch": ["again.product"]}]}
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "long.cases.json").write_text(json.dumps({"cases": [case]}))
+            runtime = weft.Runtime(threads=2)
+            with self.assertRaises(weft.CancelledError):
+                runtime.test(folder, deadline=0.2)
+            timer = threading.Timer(0.2, runtime.cancel_tests)
+            timer.start()
+            with self.assertRaises(weft.CancelledError):
+                runtime.test(folder)
+            timer.join()
+            with self.assertRaises(ValueError):
+                runtime.test(folder, deadline=-1)
+
     def test_cases_of_a_block(self):
         x = {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}
         cases = {"block": "Scale", "cases": [{"name": "right", "inputs": {"x": x}, "outputs": {"y": {**x, "values": [2, 4]}}},

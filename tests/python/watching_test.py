@@ -108,6 +108,9 @@ class EventsTest(unittest.TestCase):
             again, missed = events.replay(polled[1].seq)
             self.assertEqual((again, missed), (polled[1:], 0))
             self.assertEqual(events.replay(polled[-1].seq + 5), ([], 0))
+            for wrong in (-1, 1 << 64):
+                with self.assertRaises(ValueError):
+                    events.replay(from_seq=wrong)
 
     def test_callbacks(self):
         session = weft.load(counter()).session()
@@ -115,9 +118,17 @@ class EventsTest(unittest.TestCase):
         session.on_event(lambda event: told.append((event.kind, event.progress, event.run, event.source is session)), "run", interval=0)
         session.run(2)
         self.assertEqual(told, [("run", kind, run, True) for run in (1, 2) for kind in ("began", "ended")])
+        # What is wrong is told, and the callback before stays.
+        with self.assertRaises(ValueError):
+            session.on_event(lambda event: told.append("other"), "no kind")
+        with self.assertRaises(TypeError):
+            session.on_event("no function", "run")
+        session.run()
+        self.assertEqual(len(told), 6)
+        self.assertNotIn("other", told)
         session.on_event(None)
         session.run()
-        self.assertEqual(len(told), 4)
+        self.assertEqual(len(told), 6)
 
     def test_a_callback_that_raises_harms_no_run(self):
         session = weft.load(counter()).session()
