@@ -1,10 +1,14 @@
 // Blocks in shared libraries, and case files run through the C interface. The library is the documentation's example, compiled here.
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/capi/capi_kit.h"
 #include "tests/kit/program.h"
+#include "tests/kit/sanitized.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -15,6 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double kSlow = kit::kSanitized ? 50 : 1;
 const std::string kHosts = Cat(WEFT_SOURCE_DIR, "/tests/capi/hosts");
 const std::string kCases = kHosts + "/cases";
 
@@ -116,6 +121,71 @@ TEST_CASE("C: a case that fails is told, and so is a file that cannot be read", 
   CHECK(weft_runtime_add_library(runtime, ExampleLibrary().c_str(), problems.out()) == WEFT_FAILED_PRECONDITION);
 }
 
+TEST_CASE("C: cases end when they are cancelled or at their deadline, also within a long one, and what was run before counts", "[capi][cancel]") {
+  const Folder folder;
+  OwnedRuntime runtime = OpenRuntime();
+  Problems problems;
+  std::ofstream(folder.path() / "long.cases.json") << R"({"cases": [
+   {"name": "short", "page": {"blocks": [{"id": "n", "block": "Neg", "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}}]},
+    "steps": [{"fetch": ["n.y"], "outputs": {"n.y": {"dtype": "DT_FLOAT", "shape": [], "values": [-1]}}}]},
+   {"name": "long", "page": {"blocks": [
+      {"id": "x", "block": "Fill", "inputs": {"dims": {"dtype": "DT_INT32", "shape": [2], "values": [8192, 8192]},
+                                              "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
+      {"id": "p", "block": "MatMul", "inputs": {"a": "x.output", "b": "x.output"}},
+      {"id": "q", "block": "MatMul", "inputs": {"a": "p.product", "b": "x.output"}},
+      {"id": "s", "block": "Size", "inputs": {"input": "q.product"}}]},
+    "steps": [{"fetch": ["q.product"]}]},
+   {"name": "never", "page": {"blocks": []}, "steps": []}]})";
+  weft_test_options options = WEFT_TEST_OPTIONS_INIT;
+  Seen seen;
+  options.report = Seen::Take;
+  options.user = &seen;
+  options.deadline_ns = 300'000'000;
+  weft_test_totals totals = WEFT_TEST_TOTALS_INIT;
+  const auto test = [&] { return weft_runtime_test(runtime, folder.path().c_str(), &options, &totals, problems.out()); };
+  Clock::time_point begin = Clock::now();
+  CHECK(test() == WEFT_CANCELLED);
+  CHECK(problems.text().find("deadline") != std::string::npos);
+  CHECK(MillisecondsSince(begin) < 300 + 1000 * kSlow);
+  CHECK((totals.passed == 1 && totals.failed == 0));
+  CHECK(seen.verdicts == std::vector<int32_t>{WEFT_CASE_PASSED});
+  // From another thread, for all that go on in the runtime; without a deadline it would take seconds.
+  options.deadline_ns = 0;
+  std::atomic<bool> over{false};
+  std::thread canceller([&] {
+    while (!over) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      CHECK(weft_runtime_cancel_tests(runtime, nullptr) == WEFT_OK);
+    }
+  });
+  begin = Clock::now();
+  CHECK(test() == WEFT_CANCELLED);
+  over = true;
+  canceller.join();
+  CHECK(problems.text().find("cancelled") != std::string::npos);
+  CHECK(MillisecondsSince(begin) < 1000 * kSlow);
+  CHECK(totals.failed == 0);
+  // From the report: no other case begins. What was cancelled before does not count for what comes later.
+  const char* blocks[] = {"Scale"};
+  OwnedRuntime fresh = OpenRuntime();
+  C_OK(problems, weft_runtime_add_library(fresh, ExampleLibrary().c_str(), problems.out()));
+  C_OK(problems, weft_runtime_cancel_tests(fresh, problems.out()));
+  weft_test_options first = WEFT_TEST_OPTIONS_INIT;
+  first.blocks = blocks;
+  first.block_count = 1;
+  first.user = fresh;
+  first.report = [](void* user, const weft_case*) { (void)weft_runtime_cancel_tests(static_cast<weft_runtime*>(user), nullptr); };
+  CHECK(weft_runtime_test(fresh, kCases.c_str(), &first, &totals, problems.out()) == WEFT_CANCELLED);
+  CHECK(totals.passed == 1);
+  first.report = nullptr;
+  first.deadline_ns = -1;
+  CHECK(weft_runtime_test(fresh, kCases.c_str(), &first, &totals, problems.out()) == WEFT_INVALID_ARGUMENT);
+  // A host that knows no deadline has none.
+  first.size = offsetof(weft_test_options, deadline_ns);
+  C_OK(problems, weft_runtime_test(fresh, kCases.c_str(), &first, &totals, problems.out()));
+  CHECK(totals.passed == 5);
+}
+
 TEST_CASE("C: what is no library of blocks is refused, with the reason", "[capi][blocks]") {
   const Folder folder;
   Problems problems;
@@ -186,4 +256,34 @@ TEST_CASE("weft test runs the case files of a library's blocks", "[capi][cli]") 
   ProgramResult none = RunWeft({"test", "--blocks", "./libnone.so", kCases});
   CHECK(none.status == 1);
   CHECK(none.err.find("libnone.so") != std::string::npos);
+}
+
+TEST_CASE("every command that has to do with blocks takes those of libraries", "[capi][cli]") {
+  const Folder folder;
+  const std::string page = (folder.path() / "scaled.page.json").string(), library = ExampleLibrary();
+  kit::WriteBytes(page, R"({"weft": 1, "page": "scaled", "blocks": [{"id": "s", "block": "Scale", "attrs": "factor_ = 3;",
+    "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}}]})");
+  CHECK(RunWeft({"check", page}).status == 1);
+  const std::string svg = (folder.path() / "scaled.svg").string();
+  const std::vector<std::vector<std::string>> commands = {
+      {"check", page}, {"run", page}, {"plan", page}, {"show", page, "-o", svg}, {"blocks", "Scale"}, {"blocks"}, {"test", kCases}};
+  const char* says[] = {"no errors", "3", "s.y", "", "factor", "Scale", "9 passed"};
+  for (size_t i = 0; i < commands.size(); ++i) {
+    INFO(commands[i][0]);
+    std::vector<std::string> arguments = commands[i];
+    arguments.insert(arguments.end(), {"--library", library});
+    const ProgramResult result = RunWeft(arguments);
+    INFO(result.out << result.err);
+    CHECK(result.status == 0);
+    CHECK(result.out.find(says[i]) != std::string::npos);
+    CHECK(RunWeft({commands[i][0], "--help"}).out.find("--library LIBRARY") != std::string::npos);
+    // One that cannot be loaded is told by its name.
+    arguments.back() = "./libnone.so";
+    const ProgramResult none = RunWeft(arguments);
+    CHECK(none.status == 1);
+    CHECK(none.err.find("libnone.so") != std::string::npos);
+  }
+  // A name without a slash is one in this folder, where there is such a file.
+  fs::copy_file(library, folder.path() / "libhere.so");
+  CHECK(RunWeft({"run", page, "--library", "libhere.so"}, {.folder = folder.path(), .out_path = ""}).status == 0);
 }

@@ -5,6 +5,7 @@
 #include "tools/cli/bench.h"
 #include "tools/cli/bench_edits.h"
 #include "tools/cli/common.h"
+#include "tools/cli/libraries.h"
 
 namespace weft::cli {
 
@@ -36,7 +37,7 @@ struct Options : BenchOptions {
 };
 
 int RunBench(const Options& given) {
-  if (given.edits > 0) return BenchEdits(given.pages, given.edits, given.json);
+  if (given.edits > 0) return BenchEdits(given.pages, given.libraries, given.edits, given.json);
   BenchOptions options = given;
   if (options.quick) options.seconds = std::min(options.seconds, 0.02);
   return options.pages.empty() ? BenchKernels(options) : BenchPages(options);
@@ -54,6 +55,7 @@ void AddBench(CLI::App& app, int& status) {
                                  "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
                                  status, options, RunBench);
   CLI::Option* page = command->add_option("--page", options->pages, "Page whose sessions are timed")->type_name("PAGE")->check(NotEmpty());
+  AddLibraryOption(*command, options->libraries);
   command->add_option("--keep", options->keep, "Which results of pages are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
   command->add_option("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
       ->check(CLI::Range(1, 1000000))

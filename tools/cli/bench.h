@@ -15,6 +15,7 @@ namespace weft::cli {
 struct BenchOptions {
   std::vector<std::string> pages;
   std::vector<std::string> cases;  // parts of names; empty: all
+  std::vector<std::string> libraries;  // of blocks
   std::string keep = "all";
   double seconds = 0.5;  // for each case
   int threads = 0;

@@ -149,10 +149,11 @@ Status TimeEdits(const std::shared_ptr<Scope>& scope, int count, Times& times) {
 
 }  // namespace
 
-int BenchEdits(const std::vector<std::string>& pages, int count, bool json) {
+int BenchEdits(const std::vector<std::string>& pages, const std::vector<std::string>& libraries, int count, bool json) {
   for (const std::string& path : pages) {
     PageOptions page;
     page.page = path;
+    page.libraries = libraries;
     page.threads = 1;
     LoadedPage loaded = Load(page);
     if (loaded.diagnostics.has_errors()) {

@@ -116,6 +116,7 @@ struct Shared {
 int BenchPage(const std::string& path, const BenchOptions& options, std::optional<Shared>& shared) {
   PageOptions page;
   page.page = path;
+  page.libraries = options.libraries;
   page.threads = options.threads;
   LoadedPage loaded = Load(page);
   if (loaded.diagnostics.has_errors()) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tools/cli/common.h"
+#include "tools/cli/libraries.h"
 #include "tools/cli/reference.h"
 #include "weft/block/manifest.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 struct BlocksOptions {
   std::string name, category, folder;
+  std::vector<std::string> libraries;
   bool json = false, internal = false;
   CLI::Option* markdown = nullptr;
 };
@@ -93,7 +95,12 @@ int WriteReference(const Registry& registry, const BlocksOptions& options) {
 }
 
 int RunBlocks(const BlocksOptions& options) {
-  Registry registry = MakeCatalog();
+  const auto runtime = OpenRuntime(1, options.libraries);
+  if (!runtime.ok()) {
+    Report(runtime.status(), options.json);
+    return kFailed;
+  }
+  const Registry& registry = (*runtime)->registry();
   const bool markdown = options.markdown->count() > 0;
   if (options.name.empty()) {
     if (markdown) return WriteReference(registry, options);
@@ -118,9 +125,10 @@ void AddBlocks(CLI::App& app, int& status) {
   auto options = std::make_shared<BlocksOptions>();
   CLI::App* command = AddCommand(app, "blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
                                  "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json\n"
-                                 "  weft blocks --markdown docs/blocks", status, options, RunBlocks);
+                                 "  weft blocks --markdown docs/blocks\n  weft blocks --library ./libmine.so Mine", status, options, RunBlocks);
   command->add_option("name", options->name, "Block type, or another name of it")->type_name("NAME");
   command->add_option("--category", options->category, "Only blocks of this category")->type_name("CATEGORY");
+  AddLibraryOption(*command, options->libraries);
   command->add_flag("--internal", options->internal, "Also list blocks that only gradients make");
   command->add_flag("--json", options->json, "Print as JSON");
   options->markdown = command->add_option("--markdown", options->folder,

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "tools/cli/common.h"
+#include "tools/cli/libraries.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
 
@@ -10,7 +11,7 @@ namespace weft::cli {
 namespace {
 
 struct CheckOptions {
-  std::vector<std::string> pages, set;
+  std::vector<std::string> pages, set, libraries;
   bool json = false;
 };
 
@@ -21,6 +22,7 @@ int RunCheck(const CheckOptions& options) {
     PageOptions one;
     one.page = page;
     one.set = options.set;
+    one.libraries = options.libraries;
     LoadedPage loaded = Load(one);
     if (loaded.scope != nullptr) CheckSessions(loaded.scope, loaded.diagnostics);
     faulty += loaded.diagnostics.has_errors();
@@ -94,6 +96,7 @@ void AddCheck(CLI::App& app, int& status) {
                                  "  weft check graphs/xor.page.json\n  weft check --json *.page.json", status, options, RunCheck);
   command->add_option("pages", options->pages, "Pages to check")->required()->type_name("PAGE")->check(NotEmpty());
   command->add_option("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE")->type_name("ID.pin=VALUE")->take_all()->expected(1);
+  AddLibraryOption(*command, options->libraries);
   command->add_flag("--json", options->json, "Print the findings as JSON");
 }
 

@@ -12,6 +12,7 @@
 #include <spdlog/spdlog.h>
 #include <sstream>
 
+#include "tools/cli/libraries.h"
 #include "weft/page/literal.h"
 #include "weft/page/reader.h"
 
@@ -150,6 +151,7 @@ void PageOptions::AddTo(CLI::App& app, bool with_threads) {
   app.add_option("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG")->required()->type_name("PAGE")->check(NotEmpty());
   app.add_option("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)")->type_name("ID.pin=VALUE")->take_all()->expected(1);
   app.add_option("--allow", allow, "Also let blocks use files in this folder")->type_name("FOLDER")->take_all()->expected(1);
+  AddLibraryOption(app, libraries);
   if (with_threads) app.add_option("--threads", threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   app.add_flag("--json", json, "Print results and errors as JSON");
   app.add_flag("--verbose", verbose, "Tell on standard error what is done, with times");
@@ -203,7 +205,14 @@ LoadedPage Load(const PageOptions& options) {
   LoadedPage loaded;
   if (options.verbose) SetVerbose();
   LogDebug(Cat("reading ", options.page));
-  loaded.runtime = std::make_unique<Runtime>(MakeCatalog(), RuntimeOptions{.threads = options.threads, .memory_limit = 0});
+  auto runtime = OpenRuntime(options.threads, options.libraries);
+  if (!runtime.ok()) {
+    loaded.diagnostics.Error(runtime.status());
+    loaded.runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
+    loaded.page = std::make_shared<Page>();
+    return loaded;
+  }
+  loaded.runtime = std::move(*runtime);
   ReadPageResult read = ReadPageFile(options.page);
   LogDebug(Cat("read ", read.page.blocks.size(), " blocks; ", loaded.runtime->threads(), " threads, ", loaded.runtime->registry().blocks().size(), " block types"));
   loaded.diagnostics = std::move(read.diagnostics);

@@ -42,6 +42,7 @@ struct PageOptions {
   std::string page;
   std::vector<std::string> set;    // ID.pin=VALUE
   std::vector<std::string> allow;  // folders
+  std::vector<std::string> libraries;  // of blocks
   int threads = 0;
   bool json = false, verbose = false;
 
@@ -50,7 +51,7 @@ struct PageOptions {
 
 /// A page made ready to run. The scope keeps pointers into the runtime.
 struct LoadedPage {
-  std::unique_ptr<Runtime> runtime;
+  std::shared_ptr<Runtime> runtime;
   std::shared_ptr<const Page> page;
   std::shared_ptr<Scope> scope;  // null where the page could not be read
   Diagnostics diagnostics;

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/capi/objects.h"
 #include "runtime/cases/case_reader.h"
 #include "runtime/cases/session_executor.h"
 #include "tools/cli/common.h"
+#include "tools/cli/libraries.h"
 
 namespace weft::cli {
 namespace {
@@ -71,45 +71,18 @@ TestOptions Sorted(TestOptions options) {
   return options;
 }
 
-/// What a call of the C interface said of its failure.
-Status StatusOf(weft_diagnostics* problems, weft_status code) {
-  auto list = capi::Find(problems);
-  Status status = list.ok() ? (*list)->diagnostics.FirstError() : Status(static_cast<Code>(code), weft_status_name(code));
-  weft_diagnostics_release(problems);
-  return status;
-}
-
-/// A runtime with the blocks of the libraries, of the kind that these know.
-Result<std::shared_ptr<capi::RuntimeObject>> OpenRuntime(const TestOptions& options) {
-  weft_runtime_options known = WEFT_RUNTIME_OPTIONS_INIT;
-  known.threads = options.threads;
-  weft_runtime* runtime = nullptr;
-  weft_diagnostics* problems = nullptr;
-  weft_status code = weft_runtime_open(&known, &runtime, &problems);
-  if (code != WEFT_OK) return StatusOf(problems, code);
-  auto object = capi::Find(runtime);
-  for (const std::string& library : options.libraries) {
-    // The system looks elsewhere for what has no slash.
-    const std::string path = library.find('/') == std::string::npos && Exists(library) ? "./" + library : library;
-    if (code == WEFT_OK) code = weft_runtime_add_library(runtime, path.c_str(), &problems);
-  }
-  weft_runtime_close(runtime);
-  if (code != WEFT_OK) return StatusOf(problems, code);
-  return object;
-}
-
 int RunTest(const TestOptions& given) {
   TestOptions options = Sorted(given);
   if (options.paths.empty()) {
     std::cerr << "weft test: " << Colored("error:", 31) << " a case file, or a folder of them, is needed\nweft test --help tells more\n";
     return kWrongUse;
   }
-  auto runtime = OpenRuntime(options);
+  auto runtime = OpenRuntime(options.threads, options.libraries);
   if (!runtime.ok()) {
     Report(runtime.status(), options.json);
     return kFailed;
   }
-  cases::SessionExecutor executor((*runtime)->runtime);
+  cases::SessionExecutor executor(**runtime);
   Totals totals;
   auto results = nlohmann::ordered_json::array();
   bool progress = IsTerminal(2) && !options.json;
@@ -148,14 +121,15 @@ void AddTest(CLI::App& app, int& status) {
   auto options = std::make_shared<TestOptions>();
   CLI::App* command = AddCommand(app, "test", "Run case files: tests of blocks and pages, as data",
                                  "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd\n"
-                                 "  weft test --blocks ./libmine.so mine.cases.json", status,
+                                 "  weft test --library ./libmine.so mine.cases.json", status,
                                  options, RunTest);
   command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->type_name("FILE-OR-FOLDER");
   command
       ->add_option("--blocks", options->blocks,
-                   "Only cases of these blocks; 'pages' stands for page cases. A library of blocks (weft/capi/library.h) is loaded")
-      ->type_name("NAME-OR-LIBRARY")
+                   "Only cases of these blocks; 'pages' stands for page cases. Libraries among them are taken as by --library")
+      ->type_name("NAME")
       ->delimiter(',');
+  AddLibraryOption(*command, options->libraries);
   command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print the verdicts as JSON");
 }
