@@ -236,7 +236,8 @@ void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
 
 // What has come before, in the run that goes on: the same as if it had been seen.
 void EventFeed::OnJoin(RunView& view) {
-  if (view_ != nullptr || view.steps() == 0) return;
+  const bool joined = view_ != nullptr && run_ == view.run();
+  if (joined || view.steps() == 0) return;
   static_cast<void>(OnRunStart(view.run(), view).ok());
   OnRunBegin(view.run(), view.steps());
   if (!Wants(EventKind::kProgress)) return;

@@ -33,8 +33,13 @@ size_t WeightOf(EventKind kind) {
 }  // namespace
 
 size_t Event::bytes() const {
-  return page.size() + session.size() + block.size() + port.size() + text.size() + status.message().size() + status.hint().size() +
-         state.block.size() + state.detail.size();
+  size_t sum = page.size() + session.size() + block.size() + port.size() + text.size() + state.block.size() + state.detail.size();
+  for (const Status* told = &status; told != nullptr; told = told->cause()) {
+    const Place& place = told->place();
+    sum += told->message().size() + told->hint().size() + told->needed().size() + told->found().size();
+    sum += place.page.size() + place.pointer.size() + place.block.size() + place.port.size();
+  }
+  return sum;
 }
 
 /// A descriptor that is readable while raised: an eventfd, elsewhere a pipe.

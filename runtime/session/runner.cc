@@ -276,6 +276,7 @@ void Runner::Core::AddListener(std::shared_ptr<RunListener> listener) {
   std::lock_guard lock(mutex_);
   auto next = std::make_shared<Listeners>();
   if (listeners_) *next = *listeners_;
+  if (std::find(next->begin(), next->end(), listener) != next->end()) return;  // each is told once
   RunListener& added = *next->emplace_back(std::move(listener));
   listeners_ = std::move(next);
   has_listeners_.store(true);

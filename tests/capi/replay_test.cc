@@ -147,32 +147,25 @@ TEST_CASE("C: findings say in which phase they were made, what was needed and wh
 }
 
 TEST_CASE("C: an error event says what its diagnostic says, causes as well", "[capi][watch]") {
-  OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", test::Ints({5})}}),
-                                      Block("pick", "Gather", {{"params", Vector({1, 2})}, {"indices", "x.output"}})});
-  OwnedSession session = OpenSession(page, {"pick.output"});
-  OwnedEvents events;
-  Problems problems;
-  C_OK(problems, weft_events_open(nullptr, events.out(), problems.out()));
-  C_OK(problems, weft_events_add(events, session, WEFT_EVENT_BIT(WEFT_EVENT_ERROR), 0, problems.out()));
-  CHECK(weft_session_run(session, nullptr, problems.out()) != WEFT_OK);
-  std::vector<weft_event> told = Poll(events);
+  FailingHost host;
+  CHECK(weft_session_run(host.session, nullptr, host.problems.out()) != WEFT_OK);
+  std::vector<weft_event> told = Poll(host.events);
   REQUIRE(told.size() == 1);
   CHECK(told[0].phase == WEFT_PHASE_RUN);
   CHECK(told[0].severity == WEFT_ERROR);
   CHECK(told[0].start == 1);
   CHECK(std::string(told[0].found) == "DT_INT32 [1]");
-  CHECK(std::string(told[0].found) == problems.at(0).found);
-  CHECK(std::string(told[0].needed) == problems.at(0).needed);
+  CHECK(std::string(told[0].found) == host.problems.at(0).found);
+  CHECK(std::string(told[0].needed) == host.problems.at(0).needed);
   CHECK(std::string(told[0].causes).empty());
   // A session of a block that an edit has broken says what is wrong with the block.
   const char* edit = R"({"op": "set", "block": "pick", "attr": "nonsuch", "value": "1"})";
-  C_OK(problems, weft_page_edit(page, edit, WEFT_EDIT_APPLY, nullptr, problems.out()));
-  CHECK(weft_session_run(session, nullptr, problems.out()) == WEFT_FAILED_PRECONDITION);
-  REQUIRE(problems.at(0).causes == 1);
-  CHECK(problems.at(1).severity == WEFT_NOTE);
-  CHECK(problems.at(1).block == std::string("pick"));
-  told = Poll(events);
+  C_OK(host.problems, weft_page_edit(host.page, edit, WEFT_EDIT_APPLY, nullptr, host.problems.out()));
+  CHECK(weft_session_run(host.session, nullptr, host.problems.out()) == WEFT_FAILED_PRECONDITION);
+  REQUIRE(host.problems.at(0).causes == 1);
+  CHECK(host.problems.at(1).severity == WEFT_NOTE);
+  CHECK(host.problems.at(1).block == std::string("pick"));
+  told = Poll(host.events);
   REQUIRE(told.size() == 1);
   CHECK(std::string(told[0].causes).find("nonsuch") != std::string::npos);
   CHECK(told[0].phase == WEFT_PHASE_CONNECT);

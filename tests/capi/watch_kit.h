@@ -63,6 +63,20 @@ struct WatchingHost {
   Problems problems;
 };
 
+/// A page whose run fails, at pick.indices: what its queue tells are errors alone.
+struct FailingHost {
+  FailingHost() {
+    C_OK(problems, weft_events_open(nullptr, events.out(), problems.out()));
+    C_OK(problems, weft_events_add(events, session, WEFT_EVENT_BIT(WEFT_EVENT_ERROR), 0, problems.out()));
+  }
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", Ints({5})}}),
+                                      Block("pick", "Gather", {{"params", Vector({1, 2})}, {"indices", "x.output"}})});
+  OwnedSession session = OpenSession(page, {"pick.output"});
+  OwnedEvents events;
+  Problems problems;
+};
+
 inline std::vector<weft_event> Poll(weft_events* events, size_t capacity = 64) {
   std::vector<weft_event> array(capacity, weft_event WEFT_EVENT_INIT);
   size_t count = 0;

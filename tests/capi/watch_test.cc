@@ -51,23 +51,16 @@ TEST_CASE("C: a queue of events tells states, runs, blocks, prints and errors", 
 }
 
 TEST_CASE("C: an error event has the whole diagnostic", "[capi][watch]") {
-  OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", test::Ints({5})}}),
-                                      Block("pick", "Gather", {{"params", Vector({1, 2})}, {"indices", "x.output"}})});
-  OwnedSession session = OpenSession(page, {"pick.output"});
-  OwnedEvents events;
-  Problems problems;
-  C_OK(problems, weft_events_open(nullptr, events.out(), problems.out()));
-  C_OK(problems, weft_events_add(events, session, WEFT_EVENT_BIT(WEFT_EVENT_ERROR), 0, problems.out()));
-  const weft_status status = weft_session_run(session, nullptr, problems.out());
+  FailingHost host;
+  const weft_status status = weft_session_run(host.session, nullptr, host.problems.out());
   CHECK(status != WEFT_OK);
-  std::vector<weft_event> told = Poll(events);
+  std::vector<weft_event> told = Poll(host.events);
   REQUIRE(told.size() == 1);
   CHECK(told[0].code == status);
-  CHECK(std::string(told[0].text) == problems.at(0).message);
+  CHECK(std::string(told[0].text) == host.problems.at(0).message);
   CHECK(std::string(told[0].block) == "pick");
   CHECK(std::string(told[0].port) == "indices");
-  CHECK(std::string(told[0].pointer) == problems.at(0).pointer);
+  CHECK(std::string(told[0].pointer) == host.problems.at(0).pointer);
 }
 
 TEST_CASE("C: a queue that nobody drains is bounded and says what it dropped", "[capi][watch]") {

@@ -87,6 +87,22 @@ TEST_CASE("A queue is bounded in bytes, too, and is drained in parts", "[events]
   CHECK(queue.Poll().size() == 1);
 }
 
+TEST_CASE("What a failure came from counts among the bytes of a queue", "[events]") {
+  const auto caused = [] {
+    Event event = Error("outer");
+    event.status = std::move(event.status).WithCause(NotFound(std::string(1000, 'x')).WithHint(std::string(500, 'y')));
+    return event;
+  };
+  CHECK(caused().bytes() >= 1505);
+  EventQueue queue({.most_events = 1000, .most_bytes = 4000});
+  for (int i = 0; i < 10; ++i) queue.Push(caused());
+  const std::vector<Event> events = queue.Poll();
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].dropped[static_cast<size_t>(EventKind::kError)] == 8);
+  uint64_t missed = 0;
+  CHECK(queue.Replay(1, 100, missed).size() == 3);  // the gap is small
+}
+
 TEST_CASE("The descriptor is readable while there are events, and Wait wakes", "[events]") {
   EventQueue queue;
   auto fd = queue.fd();
@@ -182,6 +198,31 @@ TEST_CASE("An error is told with its whole place, and its block as failed", "[ev
   CHECK(error);
   CHECK(failed);
   CHECK(run);
+}
+
+TEST_CASE("A feed that is added again while it is there tells everything once", "[events]") {
+  TestPage page(PrintingPage());
+  Driven host(page, {"say.output"});
+  auto queue = std::make_shared<EventQueue>();
+  EventOptions options;
+  options.queue = queue;
+  options.kinds = MaskOf(EventKind::kPrint) | MaskOf(EventKind::kState);
+  auto feed = std::make_shared<EventFeed>(*host.session, options);
+  for (int i = 0; i < 3; ++i) host.runner->AddListener(feed);
+  host.Start(2);
+  REQUIRE(host.Ended().ok());
+  size_t prints = 0, idle = 0;
+  for (const Event& event : queue->Poll()) {
+    prints += event.kind == EventKind::kPrint;
+    idle += event.kind == EventKind::kState && event.state.state == RunState::kIdle;
+  }
+  CHECK(prints == 2);
+  host.runner->RemoveListener(feed.get());
+  host.Start(1);
+  REQUIRE(host.Ended().ok());
+  CHECK(queue->Poll().empty());
+  host.runner->Close();
+  CHECK(idle <= 1);  // the last state may come after the wait
 }
 
 TEST_CASE("Only the kinds that were asked for are told, and steps only where they are", "[events]") {

@@ -1,4 +1,5 @@
 // Plans: which steps there are, in which order, and how memory is reused.
+#include "runtime/plan/graph_memo.h"
 #include "tests/runtime/session_kit.h"
 #include "weft/plan/plan.h"
 
@@ -26,6 +27,28 @@ Plan Planned(Session& session) {
   for (const Diagnostic& diagnostic : diagnostics.all()) FAIL_CHECK(ToString(diagnostic));
   REQUIRE(session.plan() != nullptr);
   return *session.plan();
+}
+
+TEST_CASE("What is known of blocks for others that are like them is bounded", "[plan]") {
+  // Each sum is of a shape of its own, which is long.
+  std::vector<std::string> blocks;
+  std::vector<std::string> fetches;
+  for (int i = 1; i <= 700; ++i) {
+    std::vector<int64_t> shape(250, 1);
+    shape[0] = i;
+    const std::string placeholder = Cat("shape_ = ", ToString(*PartialShape::Make(shape)), ";dtype_ = DT_FLOAT;");
+    blocks.push_back(Block(Cat("p", i), "Placeholder", {}, placeholder));
+    std::string wires;
+    for (int k = 0; k < 60; ++k) wires += Cat(k == 0 ? "" : ", ", "\"p", i, ".output\"");
+    blocks.push_back(Block(Cat("s", i), "AddN", {{"inputs", Cat("[", wires, "]")}}));
+    fetches.push_back(Cat("s", i, ".sum"));
+  }
+  TestPage page(blocks);
+  auto session = page.Open(fetches);
+  Planned(*session);
+  const size_t bytes = session->graph()->memo().plans().bytes();
+  CHECK(bytes > PlanMemo::kMostBytes / 100);
+  CHECK(bytes <= PlanMemo::kMostBytes);
 }
 
 TEST_CASE("A chain of big blocks needs a buffer or two", "[plan]") {

@@ -45,7 +45,7 @@ struct Event {
   Status status;            // kError, with its place; kRun of a run that failed or was cancelled
   std::string text;         // kPrint
   std::array<uint64_t, kEventKinds> dropped{};  // kGap, by kind
-  size_t bytes() const;
+  size_t bytes() const;  // of its texts, those of what `status` came from as well
 };
 
 /// Where a queue gets the events from that it does not hold itself, because only the last of each counts.
@@ -105,7 +105,8 @@ struct EventOptions {
   uint64_t start = 0;  // RunnerState::start when the feed is made; states tell the next ones
 };
 
-/// The events of one session. To be added to its runner as a listener; where kProgress is among the kinds, with Attend(1).
+/// The events of one session. To be added to its runner as a listener; where kProgress is among the kinds, with Attend(1). One that was
+/// removed is not added again: another is made.
 class EventFeed final : public RunListener {
  public:
   EventFeed(const Session& session, EventOptions options);

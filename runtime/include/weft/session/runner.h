@@ -102,6 +102,7 @@ class Runner {
   void SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take);
 
   // ---- listeners -----------------------------------------------------------------------------------------------------------------------
+  /// Does nothing where it is added already.
   void AddListener(std::shared_ptr<RunListener> listener);
   void RemoveListener(const RunListener* listener);
   /// Counts (1) or no longer counts (-1) one who wants the calls of steps.
