@@ -119,6 +119,12 @@ class Executor {
     int ended = -1;                  // the step that just ended, or -1
 
    private:
+    int StepOf(int slot) const;
+    std::vector<char> Settled() const;
+    void GiveOwn(size_t slot, Tensor tensor);
+    Status KeepForwarded(int root);
+    void HandOn(size_t from);
+
     Executor& executor_;
   };
 

@@ -45,9 +45,20 @@ std::vector<std::string> MixedBlocks() {
           Block("end", "Neg", {{"x", "twice.z"}})};
 }
 
+/// What is handed on twice, without a copy: `first` reads the one, `second` the other.
+std::vector<std::string> HandedOn() {
+  return {Block("x", "Const", {{"value", Vector({1, 2})}}),
+          Block("sum", "Add", {{"x", "x.output"}, {"y", Scalar(1)}}),
+          Block("a", "Identity", {{"input", "sum.z"}}),
+          Block("b", "Identity", {{"input", "a.output"}}),
+          Block("first", "Multiply", {{"x", "a.output"}, {"y", Scalar(10)}}),
+          Block("second", "Add", {{"x", "b.output"}, {"y", "first.z"}}),
+          Block("c", "Identity", {{"input", "sum.z"}})};
+}
+
 struct MixedHost {
-  MixedHost() {
-    weft_breakpoint_options options = Before("end");
+  explicit MixedHost(const std::vector<std::string>& blocks = MixedBlocks(), const char* before = "end") : page(LoadPage(runtime, blocks)) {
+    weft_breakpoint_options options = Before(before);
     REQUIRE(weft_session_break(session, &options, breakpoint.out(), nullptr) == WEFT_OK);
   }
   void Pause() {
@@ -68,7 +79,7 @@ struct MixedHost {
     C_OK(problems, weft_session_override(session, name, &buffer, problems.out()));
   }
   OwnedRuntime runtime = OpenRuntime();
-  OwnedPage page = LoadPage(runtime, MixedBlocks());
+  OwnedPage page;
   OwnedSession session = OpenSession(page);
   OwnedBreakpoint breakpoint;
   Problems problems;
@@ -117,6 +128,53 @@ TEST_CASE("C: values with memory of every kind are replaced, and what they came 
   CHECK(FloatsOf(host.session, "same.output") == std::vector<float>{2, -1, 4});
   CHECK(FloatsOf(host.session, "end.y") == std::vector<float>{-4, 2, -8});
   CHECK(FloatsOf(before) == std::vector<float>{7, 8, 9});
+}
+
+TEST_CASE("C: what is handed on without a copy keeps its value where a block has read it, and follows where none has", "[capi][watch]") {
+  using Floats = std::vector<float>;
+  MixedHost early(HandedOn(), "first");
+  early.Pause();
+  early.Set("sum.z", {5, 6});
+  early.GoOn();
+  CHECK(FloatsOf(early.session, "sum.z") == Floats{5, 6});
+  CHECK(FloatsOf(early.session, "a.output") == Floats{5, 6});
+  CHECK(FloatsOf(early.session, "second.z") == Floats{55, 66});
+  MixedHost host(HandedOn(), "second");
+  for (int run = 0; run < 3; ++run) {
+    host.Pause();  // `first` has read a
+    host.Set("sum.z", {5, 6});
+    host.GoOn();
+    CHECK(FloatsOf(host.session, "sum.z") == Floats{5, 6});
+    CHECK(FloatsOf(host.session, "a.output") == Floats{2, 3});
+    CHECK(FloatsOf(host.session, "b.output") == Floats{2, 3});  // of a, not of sum
+    CHECK(FloatsOf(host.session, "c.output") == Floats{5, 6});
+    CHECK(FloatsOf(host.session, "first.z") == Floats{20, 30});
+    CHECK(FloatsOf(host.session, "second.z") == Floats{22, 33});
+  }
+  host.Pause();
+  host.Set("a.output", {7, 8});
+  host.Set("sum.z", {5, 6});
+  host.GoOn();
+  CHECK(FloatsOf(host.session, "a.output") == Floats{7, 8});
+  CHECK(FloatsOf(host.session, "b.output") == Floats{7, 8});
+  CHECK(FloatsOf(host.session, "first.z") == Floats{20, 30});
+  CHECK(FloatsOf(host.session, "second.z") == Floats{27, 38});
+  host.Pause();
+  C_OK(host.problems, weft_breakpoint_enable(host.breakpoint, 0, host.problems.out()));
+  host.GoOn();
+  for (int run = 0; run < 3; ++run) C_OK(host.problems, weft_session_run(host.session, nullptr, host.problems.out()));
+  CHECK(FloatsOf(host.session, "b.output") == Floats{2, 3});
+  CHECK(FloatsOf(host.session, "c.output") == Floats{2, 3});
+  CHECK(FloatsOf(host.session, "second.z") == Floats{22, 33});
+}
+
+TEST_CASE("C: what is handed on has no value before what it hands on has one", "[capi][watch]") {
+  MixedHost host(HandedOn(), "sum");
+  host.Pause();
+  OwnedView view;
+  CHECK(weft_session_look(host.session, "a.output", view.out(), host.problems.out()) == WEFT_FAILED_PRECONDITION);
+  CHECK(host.problems.text().find("no value yet") != std::string::npos);
+  host.GoOn();
 }
 
 TEST_CASE("C: a value whose shape the run tells takes another shape", "[capi][watch]") {
