@@ -132,7 +132,7 @@ class PkgConfigTest(unittest.TestCase):
         """The example of a library of blocks, as the guide builds and tests it; and from Python."""
         source, library = ROOT / "tests/capi/hosts/blocks.c", folder / "libblocks.so"
         run("cc", "-std=c99", *WARNINGS, "-shared", "-fPIC", source, "-o", library, *pkg_config("--cflags"))
-        said = run(prefix / "bin/weft", "test", "--blocks", library, ROOT / "tests/capi/hosts/cases")
+        said = run(prefix / "bin/weft", "test", "--library", library, ROOT / "tests/capi/hosts/cases")
         self.assertRegex(said.splitlines()[-1], r"^[1-9][0-9]* passed, 0 failed")
         program = ("import sys, weft\nwith weft.Runtime() as runtime:\n  runtime.add_library(sys.argv[1])\n"
                    "  print(runtime.test(sys.argv[2]).passed, runtime.block('Scale')['category'])\n")

@@ -271,14 +271,14 @@ TEST_CASE("every command that has to do with blocks takes those of libraries", "
   for (size_t i = 0; i < commands.size(); ++i) {
     INFO(commands[i][0]);
     std::vector<std::string> arguments = commands[i];
-    arguments.insert(arguments.end(), {"--library", library});
+    arguments.insert(arguments.begin() + 1, {"--library", library});
     const ProgramResult result = RunWeft(arguments);
     INFO(result.out << result.err);
     CHECK(result.status == 0);
     CHECK(result.out.find(says[i]) != std::string::npos);
     CHECK(RunWeft({commands[i][0], "--help"}).out.find("--library LIBRARY") != std::string::npos);
     // One that cannot be loaded is told by its name.
-    arguments.back() = "./libnone.so";
+    arguments[2] = "./libnone.so";
     const ProgramResult none = RunWeft(arguments);
     CHECK(none.status == 1);
     CHECK(none.err.find("libnone.so") != std::string::npos);

@@ -27,7 +27,8 @@ void AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries) {
   app.add_option("--library", libraries, "Also take the blocks of this shared library (weft/capi/library.h; may be given again)")
       ->type_name("LIBRARY")
       ->take_all()
-      ->expected(1);
+      ->expected(1)
+      ->allow_extra_args(false);  // what follows is the command's
 }
 
 Result<std::shared_ptr<Runtime>> OpenRuntime(int threads, const std::vector<std::string>& libraries) {
