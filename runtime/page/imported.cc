@@ -196,7 +196,7 @@ void Importer::Finish() {
     std::erase_if(block.inputs, [](const PageInput& input) { return input.items.empty() && !input.faulty; });
     block.has_inputs = !block.inputs.empty();
   }
-  CheckUniqueIds(report_, page_);
+  UniqueIds().ReportRepeated(report_, page_);
 }
 
 }  // namespace weft::page

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/page/json_walk.h"
 
 namespace weft::page {
 
@@ -47,19 +46,19 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
                pointer);
 }
 
-void CheckUniqueIds(Report& report, const Page& page) {
-  NameSet ids;
-  std::vector<size_t> owners;
-  for (size_t i = 0; i < page.blocks.size(); ++i) {
+void UniqueIds::Take(const Page& page) {
+  for (; taken_ < page.blocks.size(); ++taken_) {
+    if (!page.blocks[taken_].id.empty() && !index_.Add(page.blocks, taken_)) repeated_.push_back(taken_);
+  }
+}
+
+void UniqueIds::ReportRepeated(Report& report, const Page& page) {
+  Take(page);
+  for (size_t i : repeated_) {
     const std::string& id = page.blocks[i].id;
-    if (id.empty()) continue;
-    const int64_t earlier = ids.Insert(id);
-    if (earlier < 0) {
-      owners.push_back(i);
-      continue;
-    }
+    const auto earlier = static_cast<size_t>(index_.Find(page.blocks, id));
     const std::string pointer = BlockPointer(page, i) + (page.format == Page::Format::kEnuSpaceDesign ? "" : "/id");
-    report.Error(AlreadyExists("the id '", id, "' belongs to the block at ", BlockPointer(page, owners[static_cast<size_t>(earlier)]))
+    report.Error(AlreadyExists("the id '", id, "' belongs to the block at ", BlockPointer(page, earlier))
                      .WithHint("ids are unique on a page: rename one of the two"),
                  pointer);
     report.EndBlock(id);

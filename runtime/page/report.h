@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weft/base/diagnostic.h"
+#include "weft/page/id_index.h"
 #include "weft/page/reader.h"
 
 namespace weft::page {
@@ -44,8 +45,20 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
 /// invalid_argument where a type or port name is empty, or holds NUL or another control character. `what`: "a block type".
 Status CheckName(std::string_view what, std::string_view name);
 
-/// Reports every block whose id an earlier block has.
-void CheckUniqueIds(Report& report, const Page& page);
+/// Finds every block whose id an earlier block has.
+class UniqueIds {
+ public:
+  void Reserve(size_t blocks) { index_.Reserve(blocks); }
+  /// Takes the ids of the blocks that the page got since; their ids do not change any more.
+  void Take(const Page& page);
+  /// Takes the rest, and reports.
+  void ReportRepeated(Report& report, const Page& page);
+
+ private:
+  IdIndex index_;
+  size_t taken_ = 0;
+  std::vector<size_t> repeated_;
+};
 
 /// Little-endian, row-major elements of `file` from byte `offset`. data_loss where the file is too short.
 Result<Tensor> ReadBinary(const ReadOptions& options, const std::string& file, int64_t offset, DType dtype, const Shape& shape);

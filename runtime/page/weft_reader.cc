@@ -5,6 +5,7 @@
 #include "runtime/page/formats.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/settings.h"
+#include "weft/base/large_pages.h"
 
 namespace weft::page {
 namespace {
@@ -26,7 +27,9 @@ class WeftReader : public JsonSink {
         literal_(report_, walk_, options) {}
 
   void Read(std::string_view text) {
-    page_.blocks.reserve(GuessBlocks(text));
+    const size_t blocks = GuessBlocks(text);
+    ReserveLarge(page_.blocks, blocks);
+    ids_.Reserve(blocks);
     const bool complete = page_.complete = walk_.Run(text);
     report_.EndBlock(id_);
     if (newer_) return;
@@ -35,7 +38,7 @@ class WeftReader : public JsonSink {
       if (!has_blocks_) Error(InvalidArgument("a page needs the key \"blocks\" with a list of blocks"));
     }
     if (!has_name_) page_.name = PageStem(options_.name);
-    CheckUniqueIds(report_, page_);
+    ids_.ReportRepeated(report_, page_);
   }
 
   void Scalar(JsonScalar& value) override;
@@ -89,6 +92,7 @@ class WeftReader : public JsonSink {
   std::string key_;
   std::string id_;    // of the block at hand, for diagnostics
   std::string port_;  // of the input at hand, for diagnostics
+  UniqueIds ids_;
   bool object_ = false, has_version_ = false, has_name_ = false, has_blocks_ = false, newer_ = false;
   bool has_id_ = false, has_type_ = false;
 };
@@ -322,6 +326,7 @@ void WeftReader::EndBlock() {
   if (!has_id_) Error(InvalidArgument("a block needs an \"id\""));
   if (!has_type_) Error(InvalidArgument("a block needs the key \"block\" with its type").WithHint("for example \"block\": \"MatMul\""));
   report_.EndBlock(id_);
+  ids_.Take(page_);
   id_.clear();
   state_ = State::kBlocks;
 }

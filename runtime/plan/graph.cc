@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <functional>
 
 #include "runtime/plan/graph_builder.h"
 
@@ -21,10 +19,23 @@ constexpr auto kShared = MakeShared();
 
 }  // namespace
 
+const Tensor RareTensor::kNone;
+
+const PortTable::Rows* PortTable::SharedRows(size_t ports) {
+  struct All {
+    All() {
+      for (size_t i = 0; i <= kSharedPorts; ++i) rows[i].first = kShared.data(), rows[i].size = i + 1;
+    }
+    Rows rows[kSharedPorts + 1];
+  };
+  static const All all;
+  return &all.rows[ports];
+}
+
 PortTable PortTable::Single(size_t ports) {
   if (ports <= kSharedPorts) {
     PortTable table;
-    table.table_ = std::span(kShared.data(), ports + 1);
+    table.rows_ = SharedRows(ports);
     return table;
   }
   std::vector<uint32_t> first(ports + 1);
@@ -34,39 +45,21 @@ PortTable PortTable::Single(size_t ports) {
 
 PortTable PortTable::Of(std::vector<uint32_t> first) {
   PortTable table;
-  table.own_ = std::make_shared<const std::vector<uint32_t>>(std::move(first));
-  table.table_ = *table.own_;
+  auto rows = std::make_unique<Rows>();
+  rows->values = std::move(first);
+  rows->first = rows->values.data();
+  rows->size = rows->values.size();
+  rows->own = true;
+  table.rows_ = rows.release();
   return table;
 }
 
 int PortTable::PortOf(uint32_t value) const {
-  for (size_t port = 0; port + 1 < table_.size(); ++port) {
-    if (value < table_[port + 1]) return static_cast<int>(port);
+  const std::span<const uint32_t> first = table();
+  for (size_t port = 0; port + 1 < first.size(); ++port) {
+    if (value < first[port + 1]) return static_cast<int>(port);
   }
   return -1;
-}
-
-void IdIndex::Reserve(size_t blocks) { table_.assign(std::bit_ceil(2 * blocks + 2), {}); }
-
-IdIndex::Entry& IdIndex::EntryOf(const std::vector<PageBlock>& blocks, std::string_view id, uint32_t hash) {
-  size_t at = hash & (table_.size() - 1);
-  while (table_[at].block >= 0 && (table_[at].hash != hash || blocks[static_cast<size_t>(table_[at].block)].id != id)) {
-    at = (at + 1) & (table_.size() - 1);
-  }
-  return table_[at];
-}
-
-bool IdIndex::Add(const std::vector<PageBlock>& blocks, size_t block) {
-  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(blocks[block].id));
-  Entry& entry = EntryOf(blocks, blocks[block].id, hash);
-  if (entry.block >= 0) return false;
-  entry = {hash, static_cast<int>(block)};
-  return true;
-}
-
-int IdIndex::Find(const std::vector<PageBlock>& blocks, std::string_view id) const {
-  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(id));
-  return const_cast<IdIndex*>(this)->EntryOf(blocks, id, hash).block;
 }
 
 std::string NamesHint(std::string_view name, const std::vector<std::string_view>& known, std::string_view what) {

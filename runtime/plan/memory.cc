@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "weft/base/large_pages.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
@@ -157,22 +158,23 @@ int64_t PlaceLargestFirst(const std::vector<Area>& areas, std::vector<int64_t>& 
 class MemoryPlanner {
  public:
   MemoryPlanner(const Graph& graph, Plan& plan)
-      : graph_(graph),
-        plan_(plan),
-        dying_(plan.steps.size(), -1),
-        next_dying_(plan.slots.size(), -1),
-        area_of_(plan.slots.size(), -1),
-        taken_over_(plan.slots.size(), 0) {}
+      : graph_(graph), plan_(plan) {}
 
   void Run() {
+    bool any = false;
+    for (const Slot& slot : plan_.slots) {
+      any |= slot.storage == Slot::Storage::kArena;
+      if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
+    }
+    if (!any && std::ranges::none_of(plan_.steps, [](const Step& step) { return step.scratch_bytes > 0; })) return;
+    AssignLarge(dying_, plan_.steps.size(), -1);
+    AssignLarge(next_dying_, plan_.slots.size(), -1);
+    AssignLarge(area_of_, plan_.slots.size(), -1);
+    AssignLarge(taken_over_, plan_.slots.size());
     for (size_t s = plan_.slots.size(); s-- > 0;) {
       const Slot& slot = plan_.slots[s];
       if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) next_dying_[s] = std::exchange(dying_[slot.last_use], static_cast<int>(s));
-      if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
-    const bool any = std::ranges::any_of(plan_.slots, [](const Slot& slot) { return slot.storage == Slot::Storage::kArena; }) ||
-                     std::ranges::any_of(plan_.steps, [](const Step& step) { return step.scratch_bytes > 0; });
-    if (!any) return;
     for (const Turn& turn : TurnsOf(plan_)) {
       Place(turn);
       ++turn_;

@@ -2,8 +2,10 @@
 #include "runtime/plan/planner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/plan/fusion.h"
+#include "weft/base/large_pages.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -55,15 +57,20 @@ void Planner::FindNeeded() {
 
 std::vector<int> Planner::Order() {
   std::vector<int> nodes;
-  nodes.reserve(needed_.size());
+  ReserveLarge(nodes, needed_.size());
   bool loops = false, arranged = true;  // no block that others must come before
   for (int i : graph_.in_order()) {
-    // A broken node has been walked through for the faults of what it reads; it does nothing itself.
-    if (!needed_[i] || graph_.node(i).broken) continue;
-    nodes.push_back(i);
     const Node& node = graph_.node(i);
+    // A broken node has been walked through for the faults of what it reads; it does nothing itself.
+    if (node.broken) continue;
+    if (node.def != nullptr && node.def->structural == Structural::kGradients) gradients_.push_back(i);
+    if (!needed_[i]) continue;
+    nodes.push_back(i);
     loops |= node.frame != 0;
+    slots_ += node.output_types.size();
+    inputs_and_outputs_ += node.output_types.size() + node.inputs.size();
     if (node.def == nullptr) continue;
+    slots_ += node.def->updates.size();
     arranged &= node.def->updates.empty() && !node.def->waits;
     plan_.has_dead_values |= node.def->flow == Flow::kSwitch || node.def->flow == Flow::kEnter;
   }
@@ -96,24 +103,20 @@ std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters&
 }
 
 void Planner::AddSlots(const std::vector<int>& order) {
-  plan_.first_slot.assign(needed_.size(), -1);
-  size_t slots = 0, inputs = 0, own = request_.feeds.size();
-  for (int i : order) {
-    const Node& node = graph_.node(i);
-    slots += node.output_types.size();
-    inputs += node.inputs.size();
-    if (node.def != nullptr) own += node.def->updates.size();
-  }
-  plan_.slots.reserve(slots + own);
-  plan_.operands.reserve(slots + inputs);
-  plan_.steps.reserve(order.size());
+  AssignLarge(plan_.first_slot, needed_.size(), -1);
+  ReserveLarge(plan_.slots, slots_ + request_.feeds.size());
+  ReserveLarge(plan_.operands, inputs_and_outputs_);
+  ReserveLarge(plan_.steps, order.size());
+  const size_t blocks = request_.keep == Keep::kAll ? graph_.page().blocks.size() : 0;
   for (int i : order) {
     const Node& node = graph_.node(i);
     plan_.first_slot[i] = static_cast<int>(plan_.slots.size());
+    const bool result = std::cmp_less(i, blocks) && !(node.def != nullptr && node.def->structural == Structural::kGradients);
     for (size_t v = 0; v < node.output_types.size(); ++v) {
       Slot& slot = plan_.slots.emplace_back();
       slot.value = {i, static_cast<int>(v)};
       slot.dtype = node.output_types[v];
+      slot.kept = slot.result = result;
     }
   }
   for (const PlanRequest::Feed& feed : request_.feeds) {
@@ -123,8 +126,8 @@ void Planner::AddSlots(const std::vector<int>& order) {
     slot.shape = feed.shape;
     slot.shape_known = true;
   }
-  sources_.reserve(slots + own);
-  sources_.resize(plan_.slots.size());
+  ReserveLarge(first_source_, plan_.slots.capacity());
+  first_source_.assign(plan_.slots.size(), -1);
 }
 
 void Planner::MarkKept() {
@@ -136,19 +139,14 @@ void Planner::MarkKept() {
   };
   for (ValueRef fetch : request_.fetches) keep(fetch, true);
   if (request_.keep == Keep::kAll) {
-    for (size_t i = 0; i < graph_.page().blocks.size(); ++i) {
-      const Node& node = graph_.node(static_cast<int>(i));
-      if (node.def != nullptr && node.def->structural == Structural::kGradients && !node.broken) {
-        for (ValueRef gradient : node.inputs) keep(gradient, true);
-      } else if (needed_[i]) {
-        for (size_t v = 0; v < node.output_types.size(); ++v) keep({static_cast<int>(i), static_cast<int>(v)}, true);
-      }
+    // Values of other blocks of the page were marked when their slots were made.
+    for (int node : gradients_) {
+      for (ValueRef gradient : graph_.node(node).inputs) keep(gradient, true);
     }
   }
   // Memory that a kept slot shares is kept, too. Sources come earlier, so going backwards reaches all.
-  for (size_t s = plan_.slots.size(); s-- > 0;) {
-    if (!plan_.slots[s].kept) continue;
-    for (int source : sources_[s]) plan_.slots[source].kept = true;
+  for (size_t s = sources_.empty() ? 0 : plan_.slots.size(); s-- > 0;) {
+    if (plan_.slots[s].kept) ForSources(static_cast<uint32_t>(s), [&](int source) { plan_.slots[source].kept = true; });
   }
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
     Slot& slot = plan_.slots[s];
@@ -193,11 +191,12 @@ void Planner::FindLastUses() {
   for (const Loop& loop : plan_.loops) {
     if (loop.condition >= 0) plan_.slots[loop.condition].last_use = std::max(plan_.slots[loop.condition].last_use, loop.last);
   }
-  for (size_t s = plan_.slots.size(); s-- > 0;) {
-    for (int source : sources_[s]) {
+  for (size_t s = sources_.empty() ? 0 : plan_.slots.size(); s-- > 0;) {
+    if (plan_.slots[s].last_use < 0) continue;
+    ForSources(static_cast<uint32_t>(s), [&](int source) {
       int& last_use = plan_.slots[source].last_use;
-      if (plan_.slots[s].last_use >= 0) last_use = std::max(last_use, LastUse(plan_.slots[s].last_use, source));
-    }
+      last_use = std::max(last_use, LastUse(plan_.slots[s].last_use, source));
+    });
   }
   for (ValueRef fetch : request_.fetches) {
     int variable = graph_.node(fetch.node).variable;

@@ -92,6 +92,11 @@ class Planner {
     return std::any_of(request_.feeds.begin(), request_.feeds.end(), [&](const auto& feed) { return feed.value == value; });
   }
 
+  template <class F>
+  void ForSources(uint32_t slot, F&& each) const {
+    for (int s = first_source_[slot]; s >= 0; s = sources_[static_cast<size_t>(s)].next) each(sources_[static_cast<size_t>(s)].slot);
+  }
+
   const Graph& graph_;
   PlanMemoUser memo_;
   const PlanRequest& request_;
@@ -100,7 +105,13 @@ class Planner {
   bool misled_ = false;
   std::vector<char> needed_;
   std::vector<char> is_target_;            // nodes run for their effect
-  std::vector<std::vector<int>> sources_;  // by slot: the slots whose memory it may share
+  struct Source {
+    int slot, next;  // the next is an index into sources_, or -1
+  };
+  std::vector<Source> sources_;            // slots whose memory others may share
+  std::vector<int> first_source_;          // by slot: index into sources_, or -1
+  size_t slots_ = 0, inputs_and_outputs_ = 0;  // how many the nodes to plan have
+  std::vector<int> gradients_;             // AddSymbolicGradients nodes
   std::vector<std::optional<Shape>> shape_now_;  // by Graph::variables(): the shape after the updates planned so far
   std::vector<char> started_;              // by Graph::variables(): an update planned so far gives it a value
   std::map<std::string_view, int> temporaries_;  // name -> node

@@ -170,7 +170,7 @@ void Planner::AddReads(const Node& node, Step& step) {
     uint32_t slot = AddOwnSlot(node.inputs[v]);
     plan_.operands[step.first_input + v] = slot;
     SetVariableShape(slot, node.inputs[v]);
-    step.reads.emplace_back(v, variable);
+    step.reads.push_back({v, variable});
   }
 }
 
@@ -191,7 +191,7 @@ void Planner::FindCarried() {
     if (visited[slot]) continue;
     visited[slot] = 1;
     if (plan_.slots[slot].storage == Slot::Storage::kArena) plan_.slots[slot].storage = Slot::Storage::kOwned;
-    open.insert(open.end(), sources_[slot].begin(), sources_[slot].end());
+    ForSources(static_cast<uint32_t>(slot), [&](int source) { open.push_back(source); });
   }
 }
 

@@ -1,5 +1,6 @@
 // Steps of a plan: operands, shapes, updates, shared memory.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/plan/planner.h"
 #include "runtime/plan/port_facts.h"
@@ -126,7 +127,7 @@ uint32_t Planner::AddOwnSlot(ValueRef value) {
   Slot& slot = plan_.slots.emplace_back();
   slot.value = value;
   slot.dtype = graph_.TypeOf(value);
-  sources_.emplace_back();
+  first_source_.push_back(-1);
   return static_cast<uint32_t>(plan_.slots.size()) - 1;
 }
 
@@ -191,7 +192,7 @@ const Tensor* Planner::ConstantOf(const Slot& slot) const {
   const Slot* from = &slot;
   while (loop_ >= 0 && from->storage == Slot::Storage::kShared && from->source >= 0) from = &plan_.slots[from->source];
   if (from->storage != Slot::Storage::kConstant || !(from->shape == slot.shape)) return nullptr;
-  return &graph_.node(from->value.node).constant;
+  return &graph_.node(from->value.node).constant.get();
 }
 
 void Planner::PlanStatic(const Node& node, Step& step, const std::vector<InputInfo>& inputs) {
@@ -295,7 +296,8 @@ void Planner::ShareMemory(const Node& node, const Step& step) {
     Slot& slot = Out(step, static_cast<size_t>(output));
     slot.storage = Slot::Storage::kShared;
     slot.source = plan_.first_slot[input.node] + input.output;
-    sources_[plan_.operands[step.first_output + static_cast<uint32_t>(output)]].push_back(slot.source);
+    int& first = first_source_[plan_.operands[step.first_output + static_cast<uint32_t>(output)]];
+    sources_.push_back({slot.source, std::exchange(first, static_cast<int>(sources_.size()))});
   };
   switch (node.def->flow) {
     case Flow::kForward:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/session/executor.h"
+#include "weft/base/large_pages.h"
 
 namespace weft {
 namespace {
@@ -41,8 +42,8 @@ bool SoleOwner(const std::shared_ptr<const void>& owner) {
 
 // Small results lie together; large ones have memory of their own, and all have where a stale one may have to stay while others change.
 void Executor::LayOutKept() {
-  kept_memory_.assign(plan_.slots.size(), -1);
-  kept_offset_.assign(plan_.slots.size(), 0);
+  AssignLarge(kept_memory_, plan_.slots.size(), -1);
+  AssignLarge(kept_offset_, plan_.slots.size());
   kept_bytes_.clear();
   kept_slot_.clear();
   int small = -1;
@@ -76,12 +77,13 @@ Status Executor::MakeRecords() {
   arena_ = std::move(*arena_memory);
   auto* arena = static_cast<std::byte*>(arena_->data());
   size_t steps = plan_.steps.size();
-  records_.assign(steps, {});
+  AssignLarge(records_, steps);
   resources_.assign(steps, nullptr);
   resource_bound_.assign(steps, 0);
+  auto any = [&](Step::Kind kind) { return std::ranges::find(plan_.steps, kind, &Step::kind) != plan_.steps.end(); };
   dynamic_.clear();
-  dynamic_.resize(steps);
-  bool selects = std::any_of(plan_.steps.begin(), plan_.steps.end(), [](const Step& step) { return step.kind == Step::Kind::kSelect; });
+  if (any(Step::Kind::kDynamic)) dynamic_.resize(steps);
+  const bool selects = any(Step::Kind::kSelect);
   selected_.assign(selects ? plan_.slots.size() : 0, -1);
   loop_at_.assign(plan_.loops.empty() ? 0 : steps, -1);
   for (size_t l = plan_.loops.size(); l-- > 0;) {
@@ -93,15 +95,14 @@ Status Executor::MakeRecords() {
     Record& record = records_[s];
     record.parameters = step.block.parameters.get();
     record.inputs = plan_.operands.data() + step.first_input;
-    record.outputs = plan_.operands.data() + step.first_output;
+    record.first_output = step.first_output - step.first_input;
     record.in_first = node.in_first.table().data();
     record.out_first = node.out_first.table().data();
     record.scratch = arena + step.scratch_offset;
     record.scratch_bytes = step.scratch_bytes;
-    record.resource = &resources_[s];
     bool managed = false;
     for (size_t v = 0; v < node.output_types.size(); ++v) {
-      Slot::Storage storage = plan_.slots[record.outputs[v]].storage;
+      Slot::Storage storage = plan_.slots[record.outputs()[v]].storage;
       managed |= storage == Slot::Storage::kOwned || storage == Slot::Storage::kVariable;
     }
     if (step.kind == Step::Kind::kRun && step.updates.empty() && step.block.bind == nullptr && !managed) record.run = step.block.run;
@@ -119,9 +120,9 @@ Status Executor::MakeRecords() {
 Status Executor::Bind(ResultSet& set) {
   size_t slots = plan_.slots.size();
   ResultSet fresh;
-  fresh.values.assign(slots, {});
-  fresh.owned.assign(slots, {});
-  fresh.root.assign(slots, -1);
+  AssignLarge(fresh.values, slots);
+  AssignLarge(fresh.owned, slots);
+  AssignLarge(fresh.root, slots, -1);
   fresh.lived.assign(plan_.loops.empty() ? 0 : slots, 0);
   fresh.spare.resize(plan_.loops.empty() ? 0 : slots);
   fresh.computed.assign(plan_.has_dead_values ? slots : 0, 0);

@@ -254,7 +254,7 @@ Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step
       else WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
     } else if (record.run != nullptr) {
       ctx_.inputs = record.inputs;
-      ctx_.outputs = record.outputs;
+      ctx_.outputs = record.outputs();
       ctx_.in_first = record.in_first;
       ctx_.out_first = record.out_first;
       ctx_.scratch_data = record.scratch;

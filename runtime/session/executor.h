@@ -69,12 +69,15 @@ class Executor {
   struct Record {
     RunFunction run = nullptr;  // null: the step needs RunStep
     const void* parameters = nullptr;
-    const uint32_t *inputs = nullptr, *outputs = nullptr, *in_first = nullptr, *out_first = nullptr;
+    const uint32_t *inputs = nullptr, *in_first = nullptr, *out_first = nullptr;
     std::byte* scratch = nullptr;
     int64_t scratch_bytes = 0;
-    const ResourceHandle* resource = nullptr;
-    int fused = -1;  // index into Plan::fused: a step of that group
+    uint32_t first_output = 0;  // after `inputs`
+    int fused = -1;             // index into Plan::fused: a step of that group
+
+    const uint32_t* outputs() const { return inputs + first_output; }
   };
+  static_assert(sizeof(Record) <= 64, "the loop over many steps is bound by what it reads");
 
   /// What a dynamic step was planned for last, and what came of it.
   struct DynamicPlan {
@@ -198,7 +201,7 @@ class Executor {
   Status RunSelect(ResultSet& set, const Step& step);
   bool SkipDead(ResultSet& set, const Step& step) const;
   Status BindResource(int node, const PlannedBlock& block, ResourceHandle& resource);
-  Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block);
+  Status CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block, const ResourceHandle& resource);
   void SetOwned(ResultSet& set, uint32_t slot, Tensor tensor) const;
 
   // fused.cc
@@ -255,7 +258,7 @@ class Executor {
   int runs_unread_ = 0;                               // in a row that found nothing leased
   std::vector<ResourceHandle> resources_;   // by step
   std::vector<char> resource_bound_;        // by step
-  std::vector<DynamicPlan> dynamic_;        // by step
+  std::vector<DynamicPlan> dynamic_;        // by step; only where there are such steps
   std::vector<int> selected_;               // by slot of a RefSelect: the variable it chose; only where there are such
   std::vector<int> loop_at_;                // by step: the outermost loop that begins there, or -1; only where there are loops
   std::vector<VariableInRun> variables_;

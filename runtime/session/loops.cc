@@ -9,7 +9,7 @@ Status Executor::RunLoops(ResultSet& set, const RunOptions& options, size_t& ste
   BeginLoops(set, 0, 0);
   while (step < plan_.steps.size()) {
     WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
-    const uint32_t* outputs = records_[step].outputs;
+    const uint32_t* outputs = records_[step].outputs();
     for (size_t v = 0; v < graph_.node(plan_.steps[step].node).output_types.size(); ++v) {
       if (!set.values[outputs[v]].dead) set.lived[outputs[v]] = 1;
     }
@@ -65,7 +65,7 @@ void Executor::EndLoop(ResultSet& set, int index) {
     const Node& node = graph_.node(plan_.steps[s].node);
     if (node.def->flow == Flow::kExit && plan_.steps[s].loop == index) continue;  // a value of the page
     for (size_t v = 0; v < node.output_types.size(); ++v) {
-      uint32_t slot = records_[s].outputs[v];
+      uint32_t slot = records_[s].outputs()[v];
       if (set.lived[slot]) set.values[slot].dead = false;
     }
   }

@@ -39,7 +39,7 @@ Status Executor::RunStep(ResultSet& set, size_t index) {
     }
   }
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(TakeReferences(set, step));
-  return CallKernel(set, step, records_[index], step.block);
+  return CallKernel(set, step, records_[index], step.block, resources_[index]);
 }
 
 Status Executor::BindResource(int node, const PlannedBlock& block, ResourceHandle& resource) {
@@ -48,14 +48,15 @@ Status Executor::BindResource(int node, const PlannedBlock& block, ResourceHandl
   return {};
 }
 
-Status Executor::CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block) {
+Status Executor::CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block,
+                            const ResourceHandle& resource) {
   ctx_.inputs = record.inputs;
-  ctx_.outputs = record.outputs;
+  ctx_.outputs = record.outputs();
   ctx_.in_first = record.in_first;
   ctx_.out_first = record.out_first;
   ctx_.scratch_data = record.scratch;
   ctx_.scratch_bytes = record.scratch_bytes;
-  ctx_.resource = record.resource;
+  ctx_.resource = &resource;
   if (block.produce != nullptr) return Produce(set, step, block);
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(MakeNewValues(step));
   WEFT_RETURN_IF_ERROR(block.run(block.parameters.get(), ctx_));
@@ -165,8 +166,7 @@ Status Executor::RunDynamic(ResultSet& set, size_t index) {
   Record record = records_[index];
   record.scratch = dynamic.scratch ? static_cast<std::byte*>(dynamic.scratch->data()) : nullptr;
   record.scratch_bytes = dynamic.planned.scratch_bytes;
-  record.resource = &dynamic.resource;
-  return CallKernel(set, step, record, dynamic.block);
+  return CallKernel(set, step, record, dynamic.block, dynamic.resource);
 }
 
 bool Executor::SameSignature(const ResultSet& set, const Step& step, const DynamicPlan& plan) const {

@@ -2,14 +2,17 @@
 // diagnostics. Made once when a page is loaded; sessions plan parts of it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/base/diagnostic.h"
 #include "weft/block/registry.h"
+#include "weft/page/id_index.h"
 #include "weft/page/page.h"
 #include "weft/plan/short_list.h"
 
@@ -23,41 +26,42 @@ struct ValueRef {
   friend bool operator==(const ValueRef&, const ValueRef&) = default;
 };
 
-/// First value of each port, and the number of values at the end. Blocks without list ports share one table.
+/// First value of each port, and the number of values at the end. Blocks without list ports share tables. As large as a pointer, since
+/// every node has two.
 class PortTable {
  public:
   PortTable() = default;
+  PortTable(const PortTable& other) : rows_(other.rows_) {
+    if (rows_ != nullptr && rows_->own) rows_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  PortTable(PortTable&& other) noexcept : rows_(std::exchange(other.rows_, nullptr)) {}
+  PortTable& operator=(PortTable other) noexcept {
+    std::swap(rows_, other.rows_);
+    return *this;
+  }
+  ~PortTable() {
+    if (rows_ != nullptr && rows_->own && rows_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rows_;
+  }
   /// `ports` ports of one value each.
   static PortTable Single(size_t ports);
   static PortTable Of(std::vector<uint32_t> first);
 
-  uint32_t operator[](size_t port) const { return table_[port]; }
-  std::span<const uint32_t> table() const { return table_; }
-  uint32_t values() const { return table_.empty() ? 0 : table_.back(); }
+  uint32_t operator[](size_t port) const { return rows_->first[port]; }
+  std::span<const uint32_t> table() const { return rows_ == nullptr ? std::span<const uint32_t>() : std::span(rows_->first, rows_->size); }
+  uint32_t values() const { return rows_ == nullptr || rows_->size == 0 ? 0 : rows_->first[rows_->size - 1]; }
   /// The port that a value belongs to.
   int PortOf(uint32_t value) const;
 
  private:
-  std::span<const uint32_t> table_;
-  std::shared_ptr<const std::vector<uint32_t>> own_;
-};
-
-/// Blocks of a page by their ids: a table of hashes, so that a look-up touches little memory.
-class IdIndex {
- public:
-  void Reserve(size_t blocks);
-  /// False where an earlier block has the id.
-  bool Add(const std::vector<PageBlock>& blocks, size_t block);
-  /// -1 where there is none.
-  int Find(const std::vector<PageBlock>& blocks, std::string_view id) const;
-
- private:
-  struct Entry {
-    uint32_t hash = 0;
-    int block = -1;
+  struct Rows {
+    const uint32_t* first = nullptr;
+    size_t size = 0;
+    bool own = false;  // else one of those that are always there
+    mutable std::atomic<uint32_t> owners{1};
+    std::vector<uint32_t> values;
   };
-  Entry& EntryOf(const std::vector<PageBlock>& blocks, std::string_view id, uint32_t hash);
-  std::vector<Entry> table_ = std::vector<Entry>(2);  // its size is a power of two, twice the blocks or more
+  static const Rows* SharedRows(size_t ports);
+  const Rows* rows_ = nullptr;
 };
 
 /// What lies between the Enter and Exit blocks of one frame_name: the blocks that a loop runs in each iteration. Frame 0 is the page.
@@ -67,23 +71,46 @@ struct Frame {
   int enter = -1;  // the first of the page's blocks that enter it from there
 };
 
-/// Nodes 0 ... blocks-1 are the page's blocks in page order; literals and gradient blocks follow.
+/// A tensor that few of its many owners have: for the others it takes the place of a pointer.
+class RareTensor {
+ public:
+  RareTensor& operator=(Tensor tensor) {
+    value_ = tensor.defined() ? Copied<Tensor>(std::move(tensor)) : Copied<Tensor>();
+    return *this;
+  }
+  const Tensor& get() const { return defined() ? *value_.get() : kNone; }
+  operator const Tensor&() const { return get(); }
+
+  bool defined() const { return value_.get() != nullptr; }
+  DType dtype() const { return get().dtype(); }
+  const Shape& shape() const { return get().shape(); }
+  int64_t count() const { return get().count(); }
+  const void* data() const { return get().data(); }
+  const std::shared_ptr<const void>& owner() const { return get().owner(); }
+
+ private:
+  static const Tensor kNone;
+  Copied<Tensor> value_;
+};
+
+/// Nodes 0 ... blocks-1 are the page's blocks in page order; literals and gradient blocks follow. Every pass over a page goes through all
+/// of them, so they are small, and begin with what most passes look at.
 struct Node {
   const BlockDef* def = nullptr;  // null: a literal on the page, or a block of an unknown type (then `broken`)
-  std::string id;                 // the block's; for added nodes made up from the block that brought them ("g/Multiply_3")
-  int page_block = -1;            // index into the page's blocks, or of the block that brought the node
-  bool added = false;             // a literal or a gradient block: not a block of the page
-  bool broken = false;            // has errors: cannot run
-  AttrList attrs;
   ShortList<ValueRef, 3> inputs;  // values in port order; of structural blocks: what they stand for
-  PortTable in_first, out_first;
   ShortList<DType, 8> output_types;
-  Tensor constant;            // literals and constant blocks
-  int order = -1;             // place in an order in which producers precede consumers
+  bool added = false;         // a literal or a gradient block: not a block of the page
+  bool broken = false;        // has errors: cannot run
   int variable = -1;          // of Variable, VarHandleOp and TemporaryVariable nodes: index into Graph::variables; nodes may share one
-  ValueRef initial;           // of Variable nodes with a wired initial value
-  int target = -1;            // of Operation and Output nodes: the node they stand for
+  PortTable in_first, out_first;
+  RareTensor constant;        // literals and constant blocks
+  AttrList attrs;
   int frame = 0;              // of its outputs: index into Graph::frames(). Literals, constants and variables hold in every frame
+  int order = -1;             // place in an order in which producers precede consumers
+  int page_block = -1;        // index into the page's blocks, or of the block that brought the node
+  int target = -1;            // of Operation and Output nodes: the node they stand for
+  ValueRef initial;           // of Variable nodes with a wired initial value
+  std::string id;             // the block's; for added nodes made up from the block that brought them ("g/Multiply_3")
 };
 
 /// Whether the node's output says whether its loop goes on.

@@ -49,13 +49,13 @@ struct Slot {
   DType dtype = DType::kInvalid;
   Storage storage = Storage::kArena;
   bool shape_known = false;
-  Shape shape;
   bool kept = false;    // stays readable after the run
   bool result = false;  // and is listed among the results
-  int source = -1;      // kShared: the slot whose memory it is, where that is known before the run
   bool bound = false;   // kShared: where its memory is is known before the run, so that no step sets it
-  int64_t offset = 0;   // kArena; kTile: in bytes for each element of a tile
+  int source = -1;      // kShared: the slot whose memory it is, where that is known before the run
   int last_use = -1;    // the last step that reads its memory
+  int64_t offset = 0;   // kArena; kTile: in bytes for each element of a tile
+  Shape shape;
 };
 
 struct Step {
@@ -79,11 +79,11 @@ struct Step {
   };
   Kind kind = Kind::kRun;
   int node = -1;
+  int loop = -1;                               // index into Plan::loops: the innermost that it runs in
   uint32_t first_input = 0, first_output = 0;  // into Plan::operands; what a fed output computes goes to a slot of its own
   PlannedBlock block;                          // not for kDynamic, kForward, kSwitch, kMerge, kSelect
-  std::vector<Update> updates;
-  std::vector<std::pair<uint32_t, int>> reads;  // in loops: input values that are variables which the loop updates, read as they are now
-  int loop = -1;                                // index into Plan::loops: the innermost that it runs in
+  RareList<Update> updates;
+  RareList<std::pair<uint32_t, int>> reads;  // in loops: input values that are variables which the loop updates, read as they are now
   int64_t scratch_bytes = 0;
   int64_t scratch_offset = 0;  // in the arena
 };

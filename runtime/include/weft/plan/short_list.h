@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -87,22 +88,70 @@ class ShortList {
   };
 };
 
+/// A value on the heap, or none, that is copied with its owner.
+template <class T>
+class Copied {
+ public:
+  Copied() = default;
+  explicit Copied(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Copied(const Copied& other) : value_(other.value_ == nullptr ? nullptr : std::make_unique<T>(*other.value_)) {}
+  Copied(Copied&&) noexcept = default;
+  Copied& operator=(Copied other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  T* get() { return value_.get(); }
+  const T* get() const { return value_.get(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+/// A list that most of its many owners have empty: then it takes the place of a pointer.
+template <class T>
+class RareList {
+ public:
+  bool empty() const { return items_.get() == nullptr; }
+  size_t size() const { return empty() ? 0 : items_.get()->size(); }
+  const T* begin() const { return empty() ? nullptr : items_.get()->data(); }
+  const T* end() const { return begin() + size(); }
+  const T& operator[](size_t i) const { return (*items_.get())[i]; }
+  void push_back(T item) {
+    if (empty()) items_ = Copied(std::vector<T>());
+    items_.get()->push_back(std::move(item));
+  }
+
+ private:
+  Copied<std::vector<T>> items_;  // none, or not empty
+};
+
 /// The settings of a node, a value for each AttrSpec of its block. Nodes may share them.
 class AttrList {
  public:
   AttrList() = default;
-  AttrList(std::vector<AttrValue> values) : values_(std::make_shared<const std::vector<AttrValue>>(std::move(values))) {}
+  AttrList(std::vector<AttrValue> values) : shared_(new Shared{{1}, std::move(values)}) {}
+  AttrList(const AttrList& other) : shared_(other.shared_) {
+    if (shared_ != nullptr) shared_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  AttrList(AttrList&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
+  AttrList& operator=(AttrList other) noexcept {
+    std::swap(shared_, other.shared_);
+    return *this;
+  }
+  ~AttrList() {
+    if (shared_ != nullptr && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared_;
+  }
 
-  size_t size() const { return values_ == nullptr ? 0 : values_->size(); }
-  const AttrValue& operator[](size_t i) const { return (*values_)[i]; }
-  operator std::span<const AttrValue>() const { return values_ == nullptr ? std::span<const AttrValue>() : std::span(*values_); }
+  size_t size() const { return shared_ == nullptr ? 0 : shared_->values.size(); }
+  const AttrValue& operator[](size_t i) const { return shared_->values[i]; }
+  operator std::span<const AttrValue>() const { return shared_ == nullptr ? std::span<const AttrValue>() : std::span(shared_->values); }
   /// Those that share the settings keep the former value.
   void Set(size_t i, AttrValue value) {
-    auto own = std::make_shared<std::vector<AttrValue>>(*values_);
-    (*own)[i] = std::move(value);
-    values_ = std::move(own);
+    std::vector<AttrValue> own = shared_->values;
+    own[i] = std::move(value);
+    *this = AttrList(std::move(own));
   }
-  bool Shares(const AttrList& other) const { return values_ == other.values_; }
+  bool Shares(const AttrList& other) const { return shared_ == other.shared_; }
 
   friend bool operator==(const AttrList& a, const AttrList& b) {
     if (a.Shares(b)) return true;
@@ -111,7 +160,12 @@ class AttrList {
   }
 
  private:
-  std::shared_ptr<const std::vector<AttrValue>> values_;
+  // One pointer and not two, since every node has one.
+  struct Shared {
+    std::atomic<size_t> owners;
+    const std::vector<AttrValue> values;
+  };
+  Shared* shared_ = nullptr;
 };
 
 }  // namespace weft
