@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/plan/port_facts.h"
+#include "weft/base/large_pages.h"
 #include "weft/page/literal.h"
 
 namespace weft {
@@ -33,7 +34,7 @@ std::unique_ptr<Graph> Graph::Build(std::shared_ptr<const Page> page, const Regi
   std::unique_ptr<Graph> graph(new Graph(std::move(page), registry, name, std::move(memo)));
   // What a document that broke off leaves out would look like faults of what it does say.
   Diagnostics ignored;
-  GraphBuilder(*graph, graph->page_->complete ? diagnostics : ignored).Build();
+  GraphBuilder(*graph, graph->page_->complete ? diagnostics : ignored, former).Build();
   return graph;
 }
 
@@ -68,6 +69,7 @@ Status GraphBuilder::NoBlock(std::string_view id) {
 }
 
 void GraphBuilder::Build() {
+  const size_t said = diagnostics_.all().size();
   MakeNodes();
   FindProducers();
   for (int block : Order()) {
@@ -75,26 +77,31 @@ void GraphBuilder::Build() {
     graph_.nodes_[block].order = next_order_++;  // after the literals and gradients that it brought
   }
   CheckFeedback();
-  graph_.in_order_.resize(graph_.nodes_.size());
+  AssignLarge(graph_.in_order_, graph_.nodes_.size());
   for (size_t i = 0; i < graph_.nodes_.size(); ++i) graph_.in_order_[static_cast<size_t>(graph_.nodes_[i].order)] = static_cast<int>(i);
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const Node& node = graph_.nodes_[i];
     if (node.def != nullptr && node.def->structural == Structural::kSession) ConnectSession(static_cast<int>(i));
   }
   ReportUnknownBlocks();
+  NoteReported(said);
 }
 
 void GraphBuilder::MakeNodes() {
-  graph_.nodes_.reserve(page_.blocks.size() * 2);
+  FindFormer();
+  ReserveLarge(graph_.nodes_, std::max(page_.blocks.size() * 2, former_ == nullptr ? 0 : former_->nodes_.size() + 64));
   graph_.nodes_.resize(page_.blocks.size());
   graph_.by_id_.Reserve(page_.blocks.size());
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const PageBlock& block = page_.blocks[i];
     Node& node = graph_.nodes_[i];
     int index = static_cast<int>(i);
-    node.id = block.id;
-    node.page_block = index;
-    node.def = graph_.registry_.Find(block.type);
+    const bool kept = KeepFormer(index);
+    if (!kept) {
+      node.id = block.id;
+      node.page_block = index;
+      node.def = graph_.registry_.Find(block.type);
+    }
     if (!graph_.by_id_.Add(page_.blocks, i)) {
       same_ids_ = true;
       // The reader reports this, too; a host's own page has been through no reader.
@@ -102,6 +109,7 @@ void GraphBuilder::MakeNodes() {
       else Error(AlreadyExists("there is another block '", block.id, "'"), index);
     }
     node.broken |= block.faulty;
+    if (kept) continue;
     if (node.def == nullptr) {
       node.broken = true;
       if (!block.faulty) unknown_.push_back(index);
@@ -163,8 +171,9 @@ bool GraphBuilder::TakePinAsAttr(int block, const PageInput& input) {
 }
 
 void GraphBuilder::Connect(int block) {
-  ConnectInputs(block);
+  if (!Reconnect(block)) ConnectInputs(block);
   if (graph_.nodes_[block].broken) Disconnect(block);
+  CompareWithFormer(block);
 }
 
 // Nothing reads the values of a broken block; its inputs lead a plan to what stands before it.

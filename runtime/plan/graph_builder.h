@@ -16,7 +16,9 @@ std::string NamesHint(std::string_view name, const std::vector<std::string_view>
 
 class GraphBuilder {
  public:
-  GraphBuilder(Graph& graph, Diagnostics& diagnostics) : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics), memo_(*graph.memo_) {}
+  /// `former`: see Graph::Build.
+  GraphBuilder(Graph& graph, Diagnostics& diagnostics, const Graph* former)
+      : graph_(graph), page_(*graph.page_), diagnostics_(diagnostics), memo_(*graph.memo_), former_(former) {}
 
   void Build();
 
@@ -47,6 +49,13 @@ class GraphBuilder {
   void MakeNodes();
   void ReadAttrs(int block);
   bool TakePinAsAttr(int block, const PageInput& input);
+  // graph_former.cc
+  void FindFormer();
+  bool KeepFormer(int block);
+  bool Reconnect(int block);
+  bool MapInputs(int block);
+  void CompareWithFormer(int block);
+  void NoteReported(size_t first);
   // graph_order.cc
   void FindProducers();
   /// The node that an item's wire comes from; -1 for a literal, or where there is no such block.
@@ -112,6 +121,8 @@ class GraphBuilder {
 
   // graph_variables.cc
   void ConnectVariable(int block);
+  static PartialShape ShapeAttr(const Node& node);
+  void DeclareVariable(int block, const PartialShape& shape);
   bool ReadInitialValue(int block, Declared& declared);
   Status JoinVariable(int block, const PartialShape& declared);
 
@@ -140,6 +151,12 @@ class GraphBuilder {
   const Page& page_;
   Diagnostics& diagnostics_;
   GraphMemo& memo_;
+  const Graph* former_;
+  // Where a former graph is of use. By block: the same one there, or -1; by block there: the same one here, or -1.
+  std::vector<int> before_, now_;
+  std::vector<char> kept_;  // by block: is the former node, to be reconnected
+  std::vector<char> same_;  // by block: once it is connected, offers what it did there
+  std::vector<std::pair<int, uint32_t>> literals_;  // of the block at hand: former node, and input value
   static constexpr size_t kMostValues = size_t{1} << 20;      // of one port
   static constexpr size_t kMostListValues = size_t{1} << 24;  // of all list ports of a page
   /// Whether to compare a wrong name with so many others.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "weft/plan/plan.h"
@@ -140,11 +141,14 @@ class GraphMemo {
   }
 
   PlanMemo& plans() { return plans_; }
+  /// The serial numbers of blocks that something was said of, in whichever edition.
+  std::unordered_set<uint64_t>& reported() { return reported_; }
 
  private:
   std::unordered_map<const BlockDef*, OfBlock> blocks_;
   std::array<std::pair<const BlockDef*, OfBlock*>, 64> lately_{};
   PlanMemo plans_;
+  std::unordered_set<uint64_t> reported_;
 };
 
 }  // namespace weft

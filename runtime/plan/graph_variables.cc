@@ -12,12 +12,6 @@ std::string TextAttr(const Node& node, std::string_view name) {
   return text == nullptr ? std::string() : *text;
 }
 
-PartialShape ShapeAttr(const Node& node) {
-  int index = node.def->FindAttr("shape");
-  const auto* shape = index < 0 ? nullptr : std::get_if<PartialShape>(&node.attrs[index]);
-  return shape == nullptr ? PartialShape() : *shape;
-}
-
 /// Whether a shape may be both.
 bool Compatible(const PartialShape& a, const PartialShape& b) {
   if (!a.known_rank() || !b.known_rank()) return true;
@@ -41,6 +35,12 @@ bool HasInitialValue(const Node& node) { return node.constant.defined() || node.
 
 }  // namespace
 
+PartialShape GraphBuilder::ShapeAttr(const Node& node) {
+  int index = node.def->FindAttr("shape");
+  const auto* shape = index < 0 ? nullptr : std::get_if<PartialShape>(&node.attrs[index]);
+  return shape == nullptr ? PartialShape() : *shape;
+}
+
 void GraphBuilder::ConnectVariable(int block) {
   Declared declared;
   declared.dtype = GivenType(block);
@@ -57,8 +57,14 @@ void GraphBuilder::ConnectVariable(int block) {
   node.out_first = PortTable::Single(1);
   node.constant = std::move(declared.initial);
   node.initial = declared.wired;
-  bool open = !declared.shape.known_rank() && node.constant.defined();
-  if (Status status = JoinVariable(block, open ? PartialShape(node.constant.shape()) : declared.shape); !status.ok()) {
+  DeclareVariable(block, declared.shape);
+}
+
+// A node that is a variable, of a shape that the page says it has.
+void GraphBuilder::DeclareVariable(int block, const PartialShape& shape) {
+  Node& node = graph_.nodes_[block];
+  bool open = !shape.known_rank() && node.constant.defined();
+  if (Status status = JoinVariable(block, open ? PartialShape(node.constant.shape()) : shape); !status.ok()) {
     node.constant = Tensor();
     node.initial = {};
     std::string port = status.place().port;

@@ -55,17 +55,49 @@ std::vector<std::string> Training(int layers) {
   return blocks;
 }
 
+// Gradients of gradients, one value at two inputs, lists, literals out of order, and two blocks that are one variable.
+std::vector<std::string> Mixed() {
+  const std::string pair = Literal("DT_FLOAT", {2}, {1, -2});
+  return {Block("a", "Const", {{"value", R"({"text": "{1,2}"})"}}, "dtype_ = DT_FLOAT;"),
+          Block("v", "Variable", {{"initvalues", pair}}, "shared_name_ = w;"),
+          Block("w", "Variable", {{"initvalues", pair}}, "shared_name_ = w;"),
+          Block("p", "Multiply", {{"y", pair}, {"x", Scalar(3)}}),
+          Block("q", "AddN", {{"inputs", Cat("[\"p.z\", \"w.ref\", ", pair, ", \"a.output\"]")}}),
+          Block("r", "Multiply", {{"x", "q.sum"}, {"y", "q.sum"}}),
+          Block("t", "Multiply", {{"x", "r.z"}, {"y", "q.sum"}}),
+          Block("loss", "L2Loss", {{"t", "t.z"}}),
+          Block("g", "AddSymbolicGradients", {{"outputs", "[\"loss.output\"]"}, {"inputs", "[\"v.ref\", \"a.output\"]"}}),
+          Block("u", "Multiply", {{"x", "g.grad_outputs[1]"}, {"y", "a.output"}}),
+          Block("h", "AddSymbolicGradients", {{"outputs", "[\"u.z\"]"}, {"inputs", "[\"a.output\"]"}}),
+          Block("d", "ApplyGradientDescent", {{"var", "v.ref"}, {"alpha", Scalar(0.1)}, {"delta", "g.grad_outputs"}})};
+}
+
 std::string Texts(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics.all()) text += Cat(ToString(diagnostic), "\n");
   return text;
 }
 
-// The plans of the page's sessions, with what they find.
+// All that a graph knows of its nodes.
+std::string NodesOf(const Graph& graph) {
+  std::string text;
+  for (const Node& node : graph.nodes()) {
+    text += Cat(node.id, " ", node.def == nullptr ? "" : node.def->name, " ", node.page_block, " ", node.order, " ", node.variable, " ", node.target, node.broken ? " broken" : "");
+    for (ValueRef input : node.inputs) text += Cat(" ", input.node, ".", input.output);
+    for (uint32_t first : node.in_first.table()) text += Cat(" in ", first);
+    for (uint32_t first : node.out_first.table()) text += Cat(" out ", first);
+    for (DType type : node.output_types) text += Cat(" ", type);
+    for (const AttrValue& value : std::span<const AttrValue>(node.attrs)) text += Cat(" ", AttrText(value));
+    text += Cat(" ", node.constant.defined() ? WriteTensor(node.constant) : "", "\n");
+  }
+  return text;
+}
+
+// The nodes, and the plans of the page's sessions with what they find.
 std::string PlansOf(const Graph& graph) {
   std::vector<SessionSpec> sessions = graph.sessions();
   sessions.push_back(graph.DefaultSession());
-  std::string text;
+  std::string text = NodesOf(graph);
   for (const SessionSpec& session : sessions) {
     Diagnostics found;
     text += PrintPlan(graph, MakePlan(graph, RequestFor(graph, session, Keep::kAll), found));
@@ -334,8 +366,8 @@ TEST_CASE("page edits: settings of 0 and -0 are two settings", "[page_edit]") {
 TEST_CASE("page edits: what is found after random edits is what a fresh load of the page finds", "[page_edit]") {
   const uint32_t pages = kit::kSanitized ? 4 : 60;
   size_t made = 0, whole = 0;
-  for (uint32_t seed = 1; seed <= pages; ++seed) {
-    TestPage page(seed % 2 == 0 ? Training(2) : Counter());
+  for (uint32_t seed = 1; seed <= pages * 3 / 2; ++seed) {
+    TestPage page(seed > pages ? Mixed() : seed % 2 == 0 ? Training(2) : Counter());
     kit::RandomEdits random(page.runtime().registry(), seed);
     for (int i = 0; i < 60; ++i) {
       Diagnostics found;
