@@ -168,9 +168,39 @@ void ComputeTile(const Product<T>& p, int64_t tile) {
   Tile<T>(tiled, tile).Compute();
 }
 
-#define WEFT_INSTANTIATE(T)                      \
-  template int64_t TileCount(const Product<T>&); \
-  template void ComputeTile(const Product<T>&, int64_t);
+namespace {
+
+/// Whether a product is one of tiles that share a packed operand.
+template <class T>
+bool SharesPacked(const Product<T>& p) {
+  if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p) || IsThin(p)) return false;
+  if constexpr (kMayBeNarrow<T>) {
+    if (NarrowProduct<T>::Takes(p)) return false;
+  }
+  return TiledProduct<T>(p).SharesPacked();
+}
+
+}  // namespace
+
+template <class T>
+int64_t PackedBytes(const Product<T>& p) {
+  return SharesPacked(p) ? TiledProduct<T>(p).PackedBytes() : 0;
+}
+template <class T>
+int64_t PackCount(const Product<T>& p) {
+  return SharesPacked(p) ? PackedRight<T>(TiledProduct<T>(p)).parts() : 0;
+}
+template <class T>
+void PackPart(const Product<T>& p, int64_t part) {
+  if constexpr (!Complex<T>) PackedRight<T>(TiledProduct<T>(p)).Fill(part);
+}
+
+#define WEFT_INSTANTIATE(T)                              \
+  template int64_t TileCount(const Product<T>&);         \
+  template void ComputeTile(const Product<T>&, int64_t); \
+  template int64_t PackedBytes(const Product<T>&);       \
+  template int64_t PackCount(const Product<T>&);         \
+  template void PackPart(const Product<T>&, int64_t);
 WEFT_INSTANTIATE(float)
 WEFT_INSTANTIATE(double)
 WEFT_INSTANTIATE(half)

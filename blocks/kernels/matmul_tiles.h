@@ -27,6 +27,7 @@ inline constexpr int64_t kNearBytes = 2048;      // from row to row of a right o
 inline constexpr int64_t kFewRows = 4 * kRows;   // fewer rows do not pay for packing the right operand
 inline constexpr int64_t kTaskWork = 96 * 1024;  // multiplications that are worth a task
 inline constexpr int64_t kWantedTiles = 16;
+inline constexpr int64_t kMostPacked = int64_t{128} << 20;  // bytes of an operand that is packed for all tiles
 
 inline int64_t TilesOf(int64_t size, int64_t most) { return size / most + (size % most != 0); }
 
@@ -46,6 +47,19 @@ struct TiledProduct {
   int64_t row_tiles = 0, column_tiles = 0;  // how many
 
   int64_t tiles() const { return row_tiles * column_tiles; }
+
+  /// The right operand packed for all tiles: its columns filled up to whole panels, which lie one after another in each piece of the inner
+  /// dimension. Worth it where several tiles read the same columns.
+  int64_t PackedColumns() const { return TilesOf(p.columns, kWide) * kWide; }
+  int64_t PackedBytes() const { return p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)); }
+  bool SharesPacked() const {
+    const int64_t most = kMostPacked / static_cast<int64_t>(sizeof(Computed<T>));
+    return !Complex<T> && row_tiles > 1 && !ReadsRightInPlace(p) && p.inner <= most / PackedColumns();
+  }
+
+  /// The inner dimension is summed in pieces, which sets the bits of the result.
+  int64_t pieces() const { return TilesOf(p.inner, TileSizes<Computed<T>>::kDepth / kParts<T>); }
+  int64_t PieceStart(int64_t piece) const { return piece * p.inner / pieces(); }
 
   explicit TiledProduct(const Product<T>& product) : p(product), turned(Turns(product)) {
     if (turned) {
@@ -105,28 +119,64 @@ struct LeftRows {
   bool together = false;
 };
 
+/// Fills the memory that a product brings for its packed right operand, a piece of the inner dimension and some panels at a time.
+template <class T>
+class PackedRight {
+ public:
+  explicit PackedRight(const TiledProduct<T>& tiled) : tiled_(tiled), chunks_(TilesOf(tiled.p.columns, kChunk)) {}
+  int64_t parts() const { return tiled_.pieces() * chunks_; }
+
+  void Fill(int64_t part) const {
+    using A = Computed<T>;
+    constexpr int64_t kWide = TileSizes<A>::kWide, kLanes = TileSizes<A>::kLanes;
+    const Product<T>& p = tiled_.p;
+    const int64_t start = tiled_.PieceStart(part / chunks_), depth = tiled_.PieceStart(part / chunks_ + 1) - start;
+    const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, p.columns - column), whole = columns / kWide * kWide;
+    const T* const from = p.right.data + start * p.right.row_stride + column * p.right.column_stride;
+    A* const to = static_cast<A*>(p.packed) + start * tiled_.PackedColumns() + column * depth;
+    if (p.right.column_stride == 1) {
+      // Row by row: a row of a part is read at once, and each panel is written in order.
+      for (int64_t step = 0; step < depth; ++step) {
+        for (int64_t c = 0; c < whole; c += kWide) Widen(from + step * p.right.row_stride + c, to + c * depth + step * kWide, kWide);
+      }
+    } else {
+      Pack<kWide>(from, p.right.column_stride, p.right.row_stride, whole, depth, to);
+    }
+    if (whole == columns) return;
+    const T* const rest = from + whole * p.right.column_stride;
+    if (columns - whole > kLanes) Pack<kWide>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
+    else Pack<kLanes>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
+  }
+
+ private:
+  static constexpr int64_t kChunk = 8 * TileSizes<Computed<T>>::kWide;  // columns of a part
+  const TiledProduct<T> tiled_;
+  const int64_t chunks_;
+};
+
 template <class T>
 class Tile {
  public:
   using A = Computed<T>;
   using S = TileSizes<A>;
   static constexpr int kPart = kParts<T>;
-  static constexpr int64_t kSteps = S::kDepth / kPart;
 
   Tile(const TiledProduct<T>& tiled, int64_t index)
-      : p_(tiled.p),
+      : tiled_(tiled),
+        p_(tiled.p),
         turned_(tiled.turned),
         row_(index / tiled.column_tiles * tiled.rows),
         column_(index % tiled.column_tiles * tiled.columns),
         rows_(std::min(tiled.rows, p_.rows - row_)),
         columns_(std::min(tiled.columns, p_.columns - column_)),
-        in_place_(ReadsRightInPlace(p_)) {}
+        in_place_(ReadsRightInPlace(p_)),
+        packed_(static_cast<const A*>(p_.packed)) {}
 
   void Compute() {
-    const int64_t pieces = TilesOf(p_.inner, kSteps);
+    const int64_t pieces = tiled_.pieces();
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      start_ = piece * p_.inner / pieces;
-      depth_ = (piece + 1) * p_.inner / pieces - start_;
+      start_ = tiled_.PieceStart(piece);
+      depth_ = tiled_.PieceStart(piece + 1) - start_;
       MultiplyPiece();
     }
     if constexpr (ShortFloat<T>) Round();
@@ -142,6 +192,7 @@ class Tile {
   /// The panel of the tile's columns from `column`. Packed ones lie one after another.
   RightPanel<A> Panel(int64_t column) {
     const int64_t width = Width(column), padded = Vectors(width) * S::kLanes;
+    if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_, nullptr, 0};
     const MatrixView<T>& b = p_.right;
     const T* data = b.data + (column_ + column) * b.column_stride + start_ * b.row_stride;
     A* const packed = right_ + column * kPart * S::kDepth;
@@ -198,7 +249,22 @@ class Tile {
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
       const LeftRows<A> left = Left(in_place, row, height);
-      for (int64_t c = 0; c < count; ++c) Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
+      const int64_t next = i + 1 < groups ? (i + 2) * rows_ / groups - row - height : 0;
+      for (int64_t c = 0; c < count; ++c) {
+        if (in_place) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
+        Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
+      }
+    }
+  }
+
+  /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come.
+  void FetchLeft(int64_t begin, int64_t end) const {
+    const MatrixView<T>& a = p_.left;
+    if (a.column_stride != 1) return;
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+    for (int64_t r = begin; r < end; ++r) {
+      const T* const from = a.data + (row_ + r) * a.row_stride + start_;
+      for (int64_t i = 0; i < depth_; i += kLine) __builtin_prefetch(from + i, 0, 2);
     }
   }
 
@@ -263,10 +329,12 @@ class Tile {
     }
   }
 
+  const TiledProduct<T>& tiled_;
   const Product<T>& p_;
   const bool turned_;
   const int64_t row_, column_, rows_, columns_;
   const bool in_place_;
+  const A* const packed_;
   int64_t start_ = 0, depth_ = 0;
   alignas(64) A right_[S::kColumns * S::kDepth];
   alignas(64) A left_[kRows * S::kDepth];

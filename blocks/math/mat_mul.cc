@@ -37,8 +37,18 @@ Result<ProductSizes> Plan(PlanContext& ctx) {
   return sizes;
 }
 
+Result<ProductSizes> PlanPacked(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
+  ctx.set_scratch(
+      Dispatch(ctx.dtype(a), kMultiplied, [&]<class T>() { return kernels::PackedBytes(sizes.Of<T>(nullptr, nullptr, nullptr)); }));
+  return sizes;
+}
+
 constexpr auto Run = []<class T>(const ProductSizes& s, RunContext& ctx) {
-  kernels::MatMul(s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data()), ctx.workers());
+  kernels::Product<T> all = s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data());
+  const auto scratch = ctx.scratch<std::byte>();
+  if (!scratch.empty()) all.packed = scratch.data();
+  kernels::MatMul(all, ctx.workers());
 };
 
 Status Gradient(GradientBuilder& g) {
@@ -123,7 +133,7 @@ BlockDef MatMul() {
       .Types("T", kMultiplied)
       .Attrs(grad_a, grad_b)
       .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Kernel(PlanPacked, Run);
 }
 
 BlockDef SparseMatMul() {

@@ -1,6 +1,7 @@
 // Products of sizes that are packed, cut into tiles and shared out, against plain sums in double.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 
 #include "blocks/kernels/matmul.h"
 #include "tests/kit/block_tester.h"
@@ -92,6 +93,49 @@ TEST_CASE("Products with few rows or columns", "[matmul]") {
   CheckProducts<half>({3, 130, 900});
   CheckProducts<bfloat16>({900, 25, 2});
   CheckProducts<complex64>({2, 130, 300});
+}
+
+/// The tiles of a product in one order or the other, each packing for itself or sharing what was packed before.
+template <class T>
+std::vector<T> InTiles(kernels::Product<T> p, bool shared, bool backwards) {
+  std::vector<T> out(static_cast<size_t>(p.rows * p.columns));
+  std::vector<std::byte> packed(static_cast<size_t>(kernels::PackedBytes(p)) + 64);
+  p.out = out.data();
+  if (shared) {
+    p.packed = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64;
+    for (int64_t i = kernels::PackCount(p); i-- > 0;) kernels::PackPart(p, i);
+  }
+  const int64_t tiles = kernels::TileCount(p);
+  for (int64_t i = 0; i < tiles; ++i) kernels::ComputeTile(p, backwards ? tiles - 1 - i : i);
+  return out;
+}
+
+template <class T>
+void CheckShared(const Sizes& s, bool transposed) {
+  INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", transposed " << transposed);
+  Tensor a = Tensor::Allocate(kDTypeOf<T>, Shape{s.rows, s.inner}).value(),
+         b = Tensor::Allocate(kDTypeOf<T>, Shape{s.inner, s.columns}).value();
+  for (const Tensor* operand : {&a, &b}) {
+    for (int64_t i = 0; i < operand->count(); ++i)
+      const_cast<T*>(operand->values<T>().data())[i] = static_cast<T>(std::sin(static_cast<float>(i)));
+  }
+  kernels::Product<T> p{s.rows,  s.columns, s.inner, {a.values<T>().data(), s.inner, 1}, {b.values<T>().data(), s.columns, 1},
+                        nullptr, s.columns};
+  if (transposed) p.right = {b.values<T>().data(), 1, s.inner};
+  REQUIRE(kernels::PackedBytes(p) > 0);
+  const std::vector<T> own = InTiles(p, false, false);
+  CHECK(std::memcmp(own.data(), InTiles(p, true, false).data(), own.size() * sizeof(T)) == 0);
+  CHECK(std::memcmp(own.data(), InTiles(p, true, true).data(), own.size() * sizeof(T)) == 0);
+}
+
+TEST_CASE("Tiles that share a packed operand give the bits of tiles that pack for themselves", "[matmul]") {
+  for (const Sizes& s : {Sizes{450, 330, 513}, Sizes{400, 70, 560}, Sizes{393, 700, 545}}) {
+    CheckShared<float>(s, false);
+    CheckShared<float>(s, true);
+    CheckShared<double>(s, false);
+    CheckShared<half>(s, false);
+    CheckShared<bfloat16>(s, true);
+  }
 }
 
 TEST_CASE("A product can be added to what is there, and lie in a wider matrix", "[matmul]") {
