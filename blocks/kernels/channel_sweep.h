@@ -133,8 +133,8 @@ class Sweep {
   };
   using SumTile = Tile<A, kSums>;
 
-  /// kRows rows side by side, whose sums are joined before they go to `tile`.
-  template <bool kStream, int kRows>
+  /// kRows rows side by side, whose sums are joined before they are added to `tile`, or put there.
+  template <bool kStream, int kRows, bool kPut = false>
   void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, SumTile& tile) const {
     const Memory memory{in, out, term};
     int64_t c = 0;
@@ -146,14 +146,14 @@ class Sweep {
       Values<V> x[kRows];
       for (int row = 0; row < kRows; ++row) memory.Load(at + row * stride + c, x[row]);
       for (int row = 0; row < kRows; ++row) memory.template Store<kStream>(at + row * stride + c, x[row], p, sum);
-      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], LoadLanes(&tile.of[s][c]) + sum[s]);
+      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], kPut ? sum[s] : LoadLanes(&tile.of[s][c]) + sum[s]);
     }
     for (; c < length; ++c) {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
       for (int row = 0; row < kRows; ++row) memory.Scalar(at + row * stride + c, p, sum);
-      for (int s = 0; s < kSums; ++s) tile.of[s][c] += sum[s];
+      for (int s = 0; s < kSums; ++s) tile.of[s][c] = static_cast<A>(kPut ? sum[s] : tile.of[s][c] + sum[s]);
     }
   }
 
@@ -217,8 +217,11 @@ class Sweep {
       for (int64_t row = 0; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
       return;
     }
-    for (int s = 0; s < kSums; ++s) std::fill_n(tile.of[s].begin(), length, A{});
-    int64_t row = 0;
+    // The first rows begin the sums.
+    int64_t row = std::min<int64_t>(rows, rows < 4 ? 1 : 4);
+    if (row == 4) RowGroup<kStream, 4, true>(at, stride, length, par, tile);
+    else if (row == 1) RowGroup<kStream, 1, true>(at, stride, length, par, tile);
+    else for (auto& sum : tile.of) std::fill_n(sum.begin(), length, A{});
     for (; row + 4 <= rows; row += 4) RowGroup<kStream, 4>(at + row * stride, stride, length, par, tile);
     for (; row < rows; ++row) RowGroup<kStream, 1>(at + row * stride, stride, length, par, tile);
   }
