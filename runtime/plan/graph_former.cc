@@ -7,10 +7,13 @@
 namespace weft {
 namespace {
 
-/// Whether what such a block is depends on nothing but what is written at it, and on the types of what it reads.
-bool MayKeep(const BlockDef& def) {
-  if (def.structural == Structural::kConstant || def.structural == Structural::kVariable) return true;
-  return def.structural == Structural::kNone && (def.flow == Flow::kPlain || def.flow == Flow::kForward);
+/// Whether what a block is depends on nothing but what is written at it, and on the types of what it reads.
+bool MayKeep(const BlockDef& def, const PageBlock& block) {
+  if (def.structural == Structural::kNone) return def.flow == Flow::kPlain || def.flow == Flow::kForward;
+  if (def.structural != Structural::kConstant && def.structural != Structural::kVariable) return false;
+  // These take the value of a constant that they are wired to.
+  const auto is_wire = [](const InputItem& item) { return WireOf(item) != nullptr; };
+  return std::ranges::none_of(block.inputs, [&](const PageInput& input) { return std::ranges::any_of(input.items, is_wire); });
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ bool GraphBuilder::KeepFormer(int block) {
   const PageBlock& source = page_.blocks[static_cast<size_t>(block)];
   if (source.version != former_->page_->blocks[before].version) return false;
   const Node& was = former_->nodes_[before];
-  if (was.broken || was.def == nullptr || was.frame != 0 || !MayKeep(*was.def)) return false;
+  if (was.broken || was.def == nullptr || was.frame != 0 || !MayKeep(*was.def, source)) return false;
   // A block that another one stands for is not of its type.
   if (was.def->name != source.type && graph_.registry_.Find(source.type) != was.def) return false;
   if (memo_.reported().contains(SerialOf(page_, static_cast<size_t>(block)))) return false;
@@ -85,9 +88,12 @@ bool GraphBuilder::Reconnect(int block) {
 bool GraphBuilder::MapInputs(int block) {
   const Node& node = graph_.nodes_[block];
   if (node.broken || same_ids_ || !home_.empty()) return false;
-  const bool plain = node.def->structural == Structural::kNone;
-  for (int producer : ProducersOf(block)) {
-    if (producer >= 0 && !(plain && same_[producer])) return false;
+  for (const PageInput& input : page_.blocks[block].inputs) {
+    for (size_t k = 0; k < input.items.size(); ++k) {
+      if (WireOf(input.items[k]) == nullptr) continue;
+      const int producer = ProducerOf(block, input, k);
+      if (producer < 0 || !same_[producer]) return false;
+    }
   }
   const int blocks = static_cast<int>(now_.size());
   literals_.clear();
