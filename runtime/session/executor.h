@@ -120,6 +120,7 @@ class Executor {
     ResultSet* set = nullptr;    // null before the run has begun
     size_t done = 0;                 // steps before this one have run, in plans without loops
     int ended = -1;                  // the step that just ended, or -1
+    uint64_t replaced = 0;           // the last run in which a value got memory of its own
 
    private:
     int StepOf(int slot) const;
@@ -210,7 +211,8 @@ class Executor {
   /// Whether the step is the first of fused ones, and nobody wants to see them one by one.
   bool BeginsFused(size_t step, const RunOptions& options) const {
     const int fused = records_[step].fused;
-    return fused >= 0 && plan_.fused[static_cast<size_t>(fused)].first == static_cast<int>(step) && !Attending(options);
+    if (fused < 0 || plan_.fused[static_cast<size_t>(fused)].first != static_cast<int>(step)) return false;
+    return !Attending(options) && view_.replaced != view_.number;  // they read what is handed on at its source
   }
 
   // updates.cc

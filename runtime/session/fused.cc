@@ -195,7 +195,15 @@ Status Executor::OwnTiles(ResultSet& set) {
   int64_t bytes = 0;
   for (const FusedSteps& fused : plan_.fused) bytes = std::max(bytes, fused.element_bytes * WholeTileElements(fused.count));
   WEFT_ASSIGN_OR_RETURN(whole_tiles_, Buffer::Allocate(DType::kUInt8, bytes, services_.budget));
-  PointAtMemory(set);
+  // Only what lies in tiles: other values of the run may have been replaced.
+  auto* memory = static_cast<std::byte*>(whole_tiles_->data());
+  for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    const Slot& slot = plan_.slots[s];
+    const int root = slot.storage == Slot::Storage::kShared ? set.root[s] : -1;
+    void*& data = set.values[s].data;
+    if (slot.storage == Slot::Storage::kTile) data = memory + slot.offset * WholeTileElements(slot.shape.count());
+    else if (root >= 0 && plan_.slots[root].storage == Slot::Storage::kTile) data = set.values[root].data;
+  }
   for (ResultSet& other : sets_) other.moved |= &other != &set;
   return {};
 }

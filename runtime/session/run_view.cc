@@ -84,6 +84,7 @@ void Executor::View::GiveOwn(size_t slot, Tensor tensor) {
   executor_.SetOwned(*set, static_cast<uint32_t>(slot), std::move(tensor));
   set->root[slot] = -1;
   set->moved = true;
+  replaced = number;
 }
 
 // What shares the memory of `root`, which is about to be written, and is settled keeps its value.

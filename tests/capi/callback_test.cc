@@ -1,4 +1,5 @@
 // Plans and gradients of a host's blocks that call the page that waits for them.
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -11,6 +12,8 @@ namespace {
 
 const weft_port kX[] = {{"x", "DT_FLOAT", WEFT_SINGLE, nullptr, "any shape"}};
 const weft_port kY[] = {{"y", "DT_FLOAT", WEFT_SINGLE, nullptr, "the shape of x"}};
+
+constexpr const char kMove[] = R"({"op": "move", "block": "b", "layout": [1, 2]})";
 
 /// What a block's functions do besides what they are for.
 struct Work {
@@ -27,7 +30,7 @@ int32_t Plan(void* user, const weft_plan_call* call, void**) {
 
 int32_t Run(void* user, void*, const weft_run_call* call) {
   if (const auto& work = *static_cast<Work*>(user); work.run) work.run();
-  for (int64_t i = 0; i < call->inputs[0].count; ++i) static_cast<float*>(call->outputs[0].data)[i] = static_cast<const float*>(call->inputs[0].data)[i];
+  std::memcpy(call->outputs[0].data, call->inputs[0].data, static_cast<size_t>(call->inputs[0].count) * sizeof(float));
   return WEFT_OK;
 }
 
@@ -62,14 +65,17 @@ struct CallingHost {
                               Block("grad", "AddSymbolicGradients", {{"outputs", "[\"loss.output\"]"}, {"inputs", "[\"c.output\"]"}})});
     session = OpenSession(page, {"grad.grad_outputs[0]", "b.y"});
   }
-  void Edit() { C_OK(problems, weft_page_edit(page, R"({"op": "set", "input": "c.value", "value": {"dtype": "DT_FLOAT", "shape": [3], "values": [1, 2, 3]}})", WEFT_EDIT_APPLY, nullptr, problems.out())); }
+  void Edit() {
+    const std::string edit = Cat(R"({"op": "set", "input": "c.value", "value": )", Vector({1, 2, 3}), "}");
+    C_OK(problems, weft_page_edit(page, edit.c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()));
+  }
   /// Calls the page and its session, in all ways that there are to wait for what goes on.
   void CallAll() {
     OwnedSession opened;
     OwnedStrings text;
     weft_diagnostics* found = nullptr;
     Problems refused;
-    codes.push_back(weft_page_edit(page, R"({"op": "move", "block": "b", "layout": [1, 2]})", WEFT_EDIT_APPLY, nullptr, refused.out()));
+    codes.push_back(weft_page_edit(page, kMove, WEFT_EDIT_APPLY, nullptr, refused.out()));
     message = refused.text();
     codes.push_back(weft_session_open(page, nullptr, opened.out(), nullptr));
     codes.push_back(weft_page_diagnostics(page, &found, nullptr));
@@ -135,7 +141,7 @@ TEST_CASE("C: plans may call other pages, whose plans may not call back; other t
   CallingHost host;
   weft_status back = WEFT_OK, from_thread = WEFT_INTERNAL, from_run = WEFT_INTERNAL, own = WEFT_INTERNAL;
   bool nested = false;
-  host.other.plan = [&] { back = weft_page_edit(host.page, R"({"op": "move", "block": "b", "layout": [1, 2]})", WEFT_EDIT_APPLY, nullptr, nullptr); };
+  host.other.plan = [&] { back = weft_page_edit(host.page, kMove, WEFT_EDIT_APPLY, nullptr, nullptr); };
   host.work.plan = [&] {
     nested = true;
     const OwnedPage inner = LoadPage(host.runtime, {Block("o", "Other", {{"x", Vector({5})}})});
@@ -152,7 +158,6 @@ TEST_CASE("C: plans may call other pages, whose plans may not call back; other t
   CHECK(from_thread == WEFT_OK);
   // Inside a run there is nothing to wait for, also where another page is planned there.
   host.work.plan = {};
-  host.other.plan = [&] { back = weft_page_edit(host.page, R"({"op": "move", "block": "b", "layout": [3, 4]})", WEFT_EDIT_APPLY, nullptr, nullptr); };
   host.work.run = [&] {
     const OwnedPage inner = LoadPage(host.runtime, {Block("o", "Other", {{"x", Vector({5})}})});
     weft_session_info info = WEFT_SESSION_INFO_INIT;

@@ -168,6 +168,49 @@ TEST_CASE("C: what is handed on without a copy keeps its value where a block has
   CHECK(FloatsOf(host.session, "second.z") == Floats{22, 33});
 }
 
+TEST_CASE("C: fused blocks take what was replaced, also of what is handed on without a copy", "[capi][watch]") {
+  const auto large = [](const char* id, double value) {
+    return Block(id, "Fill", {{"dims", test::Ints({2, 300000})}, {"value", Scalar(value)}});
+  };
+  const auto total = [](const char* id, const char* of) {
+    return Block(id, "Cumsum", {{"x", of}, {"axis", test::Literal("DT_INT32", {}, {0})}});
+  };
+  // f1, f2 and f3 are fused, and would read a where sum is.
+  const std::vector<std::string> blocks = {large("x", 1),
+                                           total("sum", "x.output"),
+                                           Block("a", "Identity", {{"input", "sum.out"}}),
+                                           total("z", "sum.out"),
+                                           Block("f1", "Multiply", {{"x", "a.output"}, {"y", "z.out"}}),
+                                           Block("f2", "Add", {{"x", "f1.z"}, {"y", "a.output"}}),
+                                           Block("f3", "Neg", {{"x", "f2.z"}})};
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, blocks);
+  OwnedSession session = OpenSession(page, {"f3.y", "a.output", "sum.out"});
+  OwnedBreakpoint breakpoint;
+  Problems problems;
+  weft_breakpoint_options before = Before("z");
+  before.once = 1;
+  C_OK(problems, weft_session_break(session, &before, breakpoint.out(), problems.out()));
+  C_OK(problems, weft_session_start(session, nullptr, problems.out()));
+  C_OK(problems, weft_session_wait(session, 20000, nullptr, problems.out()));
+  REQUIRE(InfoOf(session).state == WEFT_PAUSED);
+  const std::vector<float> values(600000, 5);
+  const int64_t shape[] = {2, 300000};
+  weft_buffer buffer = WEFT_BUFFER_INIT;
+  buffer.dtype = WEFT_FLOAT;
+  buffer.rank = 2;
+  buffer.shape = shape;
+  buffer.data = const_cast<float*>(values.data());
+  buffer.bytes = static_cast<int64_t>(values.size() * sizeof(float));
+  C_OK(problems, weft_session_override(session, "a.output", &buffer, problems.out()));
+  C_OK(problems, weft_session_resume(session, WEFT_GO_ON, problems.out()));
+  C_OK(problems, weft_session_wait(session, 20000, nullptr, problems.out()));
+  CHECK(FloatsOf(session, "sum.out").back() == 2);
+  CHECK(FloatsOf(session, "f3.y").back() == -20);  // -(5 * 3 + 5)
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(FloatsOf(session, "f3.y").back() == -8);
+}
+
 TEST_CASE("C: what is handed on has no value before what it hands on has one", "[capi][watch]") {
   MixedHost host(HandedOn(), "sum");
   host.Pause();

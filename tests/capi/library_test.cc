@@ -121,7 +121,7 @@ TEST_CASE("C: a case that fails is told, and so is a file that cannot be read", 
   CHECK(weft_runtime_add_library(runtime, ExampleLibrary().c_str(), problems.out()) == WEFT_FAILED_PRECONDITION);
 }
 
-TEST_CASE("C: cases end when they are cancelled or at their deadline, also within a long one, and what was run before counts", "[capi][cancel]") {
+TEST_CASE("C: cases end when they are cancelled or at their deadline, also within a long one; those before count", "[capi][cancel]") {
   const Folder folder;
   OwnedRuntime runtime = OpenRuntime();
   Problems problems;

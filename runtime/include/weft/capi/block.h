@@ -183,9 +183,9 @@ typedef struct weft_gradient_call {
 /**
  * Checks everything that types, shapes and attributes can prove, and sets the shape of each output. May store `*parameters`, which `run`
  * gets and must not change: blocks that are alike (of the same attributes, types and shapes, and not WEFT_BLOCK_STATEFUL) share what one
- * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time. The page that it is called for waits
- * for it: that page's functions, and those of its sessions, give WEFT_FAILED_PRECONDITION inside; other threads that it starts and waits
- * for must not call them either. Returns WEFT_OK or what call->fail gave.
+ * call stored, and sessions do. Called on the threads that load, plan and run pages, several at a time. The page that it is called for
+ * waits for it: the functions of that page and of its sessions give WEFT_FAILED_PRECONDITION inside. Other threads that it waits for must not
+ * call them either. Returns WEFT_OK or what call->fail gave.
  */
 typedef int32_t (*weft_plan_function)(void* user, const weft_plan_call* call, void** parameters);
 /**
