@@ -3,7 +3,6 @@
 #include <bit>
 #include <functional>
 
-#include "weft/base/large_pages.h"
 
 namespace weft {
 
@@ -28,7 +27,7 @@ void IdIndex::Reserve(size_t blocks) {
   if (size <= table_.size()) return;
   std::vector<Entry> former = std::move(table_);
   table_.clear();
-  AssignLarge(table_, size);
+  table_.assign(size, {});
   for (const Entry& entry : former) {
     if (entry.block < 0) continue;
     size_t at = entry.hash & (size - 1);

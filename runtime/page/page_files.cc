@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "weft/base/large_pages.h"
 #include "weft/page/reader.h"
 
 namespace weft {
@@ -53,8 +52,6 @@ Result<std::string> ReadBytes(const std::string& path, const std::string& name, 
     const size_t begin = bytes.size();
     const auto chunk =
         static_cast<size_t>(std::min<int64_t>(wanted - static_cast<int64_t>(begin), S_ISREG(info.st_mode) ? wanted : 1 << 16));
-    bytes.reserve(begin + chunk);
-    AdviseLargePages(bytes.data() + begin, chunk);
     bytes.resize(begin + chunk);
     const ssize_t got = ::read(file.descriptor, bytes.data() + begin, chunk);
     if (got < 0 && errno == EINTR) {

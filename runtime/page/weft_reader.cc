@@ -5,7 +5,6 @@
 #include "runtime/page/formats.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/settings.h"
-#include "weft/base/large_pages.h"
 
 namespace weft::page {
 namespace {
@@ -28,7 +27,7 @@ class WeftReader : public JsonSink {
 
   void Read(std::string_view text) {
     const size_t blocks = GuessBlocks(text);
-    ReserveLarge(page_.blocks, blocks);
+    page_.blocks.reserve(blocks);
     ids_.Reserve(blocks);
     const bool complete = page_.complete = walk_.Run(text);
     report_.EndBlock(id_);

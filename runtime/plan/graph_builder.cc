@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/plan/port_facts.h"
-#include "weft/base/large_pages.h"
 #include "weft/page/literal.h"
 
 namespace weft {
@@ -77,7 +76,7 @@ void GraphBuilder::Build() {
     graph_.nodes_[block].order = next_order_++;  // after the literals and gradients that it brought
   }
   CheckFeedback();
-  AssignLarge(graph_.in_order_, graph_.nodes_.size());
+  graph_.in_order_.resize(graph_.nodes_.size());
   for (size_t i = 0; i < graph_.nodes_.size(); ++i) graph_.in_order_[static_cast<size_t>(graph_.nodes_[i].order)] = static_cast<int>(i);
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     const Node& node = graph_.nodes_[i];
@@ -89,7 +88,7 @@ void GraphBuilder::Build() {
 
 void GraphBuilder::MakeNodes() {
   FindFormer();
-  ReserveLarge(graph_.nodes_, std::max(page_.blocks.size() * 2, former_ == nullptr ? 0 : former_->nodes_.size() + 64));
+  graph_.nodes_.reserve(std::max(page_.blocks.size() * 2, former_ == nullptr ? 0 : former_->nodes_.size() + 64));
   graph_.nodes_.resize(page_.blocks.size());
   graph_.by_id_.Reserve(page_.blocks.size());
   for (size_t i = 0; i < page_.blocks.size(); ++i) {

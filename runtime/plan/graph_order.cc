@@ -4,7 +4,6 @@
 #include <queue>
 
 #include "runtime/plan/graph_builder.h"
-#include "weft/base/large_pages.h"
 
 namespace weft {
 
@@ -41,9 +40,9 @@ void GraphBuilder::FindProducers() {
   ProducerGuess guess(graph_);
   first_input_.assign(1, 0);
   first_item_.assign(1, 0);
-  ReserveLarge(first_input_, page_.blocks.size() + 1);
-  ReserveLarge(first_item_, page_.blocks.size() * 2);
-  ReserveLarge(producers_, page_.blocks.size() * 2);
+  first_input_.reserve(page_.blocks.size() + 1);
+  first_item_.reserve(page_.blocks.size() * 2);
+  producers_.reserve(page_.blocks.size() * 2);
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
     for (size_t k = 0; k < page_.blocks[i].inputs.size(); ++k) {
       for (const InputItem& item : page_.blocks[i].inputs[k].items) {
@@ -86,7 +85,7 @@ std::vector<int> GraphBuilder::Sort(std::vector<int>& waiting) const {
     forward &= producer < block;
   });
   std::vector<int> order;
-  ReserveLarge(order, count);
+  order.reserve(count);
   if (forward) {
     for (size_t i = 0; i < count; ++i) order.push_back(static_cast<int>(i));
     waiting.assign(count, 0);

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "weft/base/large_pages.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
@@ -167,10 +166,10 @@ class MemoryPlanner {
       if (slot.storage == Slot::Storage::kKept) plan_.kept_bytes += Aligned(BytesOf(slot));
     }
     if (!any && std::ranges::none_of(plan_.steps, [](const Step& step) { return step.scratch_bytes > 0; })) return;
-    AssignLarge(dying_, plan_.steps.size(), -1);
-    AssignLarge(next_dying_, plan_.slots.size(), -1);
-    AssignLarge(area_of_, plan_.slots.size(), -1);
-    AssignLarge(taken_over_, plan_.slots.size());
+    dying_.assign(plan_.steps.size(), -1);
+    next_dying_.assign(plan_.slots.size(), -1);
+    area_of_.assign(plan_.slots.size(), -1);
+    taken_over_.assign(plan_.slots.size(), 0);
     for (size_t s = plan_.slots.size(); s-- > 0;) {
       const Slot& slot = plan_.slots[s];
       if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) next_dying_[s] = std::exchange(dying_[slot.last_use], static_cast<int>(s));

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/plan/fusion.h"
-#include "weft/base/large_pages.h"
 #include "weft/page/page.h"
 
 namespace weft {
@@ -57,7 +56,7 @@ void Planner::FindNeeded() {
 
 std::vector<int> Planner::Order() {
   std::vector<int> nodes;
-  ReserveLarge(nodes, needed_.size());
+  nodes.reserve(needed_.size());
   bool loops = false, arranged = true;  // no block that others must come before
   for (int i : graph_.in_order()) {
     const Node& node = graph_.node(i);
@@ -103,10 +102,10 @@ std::vector<int> Planner::Arrange(const std::vector<int>& nodes, const Clusters&
 }
 
 void Planner::AddSlots(const std::vector<int>& order) {
-  AssignLarge(plan_.first_slot, needed_.size(), -1);
-  ReserveLarge(plan_.slots, slots_ + request_.feeds.size());
-  ReserveLarge(plan_.operands, inputs_and_outputs_);
-  ReserveLarge(plan_.steps, order.size());
+  plan_.first_slot.assign(needed_.size(), -1);
+  plan_.slots.reserve(slots_ + request_.feeds.size());
+  plan_.operands.reserve(inputs_and_outputs_);
+  plan_.steps.reserve(order.size());
   const size_t blocks = request_.keep == Keep::kAll ? graph_.page().blocks.size() : 0;
   for (int i : order) {
     const Node& node = graph_.node(i);
@@ -126,7 +125,7 @@ void Planner::AddSlots(const std::vector<int>& order) {
     slot.shape = feed.shape;
     slot.shape_known = true;
   }
-  ReserveLarge(first_source_, plan_.slots.capacity());
+  first_source_.reserve(plan_.slots.capacity());
   first_source_.assign(plan_.slots.size(), -1);
 }
 

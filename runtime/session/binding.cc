@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "runtime/session/executor.h"
-#include "weft/base/large_pages.h"
 
 namespace weft {
 namespace {
@@ -42,8 +41,8 @@ bool SoleOwner(const std::shared_ptr<const void>& owner) {
 
 // Small results lie together; large ones have memory of their own, and all have where a stale one may have to stay while others change.
 void Executor::LayOutKept() {
-  AssignLarge(kept_memory_, plan_.slots.size(), -1);
-  AssignLarge(kept_offset_, plan_.slots.size());
+  kept_memory_.assign(plan_.slots.size(), -1);
+  kept_offset_.assign(plan_.slots.size(), 0);
   kept_bytes_.clear();
   kept_slot_.clear();
   int small = -1;
@@ -77,7 +76,7 @@ Status Executor::MakeRecords() {
   arena_ = std::move(*arena_memory);
   auto* arena = static_cast<std::byte*>(arena_->data());
   size_t steps = plan_.steps.size();
-  AssignLarge(records_, steps);
+  records_.assign(steps, {});
   resources_.assign(steps, nullptr);
   resource_bound_.assign(steps, 0);
   auto any = [&](Step::Kind kind) { return std::ranges::find(plan_.steps, kind, &Step::kind) != plan_.steps.end(); };
@@ -120,9 +119,9 @@ Status Executor::MakeRecords() {
 Status Executor::Bind(ResultSet& set) {
   size_t slots = plan_.slots.size();
   ResultSet fresh;
-  AssignLarge(fresh.values, slots);
-  AssignLarge(fresh.owned, slots);
-  AssignLarge(fresh.root, slots, -1);
+  fresh.values.assign(slots, {});
+  fresh.owned.assign(slots, {});
+  fresh.root.assign(slots, -1);
   fresh.lived.assign(plan_.loops.empty() ? 0 : slots, 0);
   fresh.spare.resize(plan_.loops.empty() ? 0 : slots);
   fresh.computed.assign(plan_.has_dead_values ? slots : 0, 0);
