@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "blocks/kernels/matmul.h"
 #include "blocks/kernels/matmul_panels.h"
@@ -129,6 +130,7 @@ class PackedRight {
   void Fill(int64_t part) const {
     using A = Computed<T>;
     constexpr int64_t kWide = TileSizes<A>::kWide, kLanes = TileSizes<A>::kLanes;
+    static_assert(kSame<T> || Complex<T> || kWide % 8 == 0);
     const Product<T>& p = tiled_.p;
     const int64_t start = tiled_.PieceStart(part / chunks_), depth = tiled_.PieceStart(part / chunks_ + 1) - start;
     const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, p.columns - column), whole = columns / kWide * kWide;
@@ -137,7 +139,15 @@ class PackedRight {
     if (p.right.column_stride == 1) {
       // Row by row: a row of a part is read at once, and each panel is written in order.
       for (int64_t step = 0; step < depth; ++step) {
-        for (int64_t c = 0; c < whole; c += kWide) Widen(from + step * p.right.row_stride + c, to + c * depth + step * kWide, kWide);
+        const T* const row = from + step * p.right.row_stride;
+        for (int64_t c = 0; c < whole; c += kWide) {
+          A* const panel = to + c * depth + step * kWide;
+          if constexpr (kSame<T>) {
+            std::memcpy(panel, row + c, kWide * sizeof(A));
+          } else {
+            for (int64_t w = 0; w < kWide; w += 8) Widen(row + c + w, panel + w, 8);
+          }
+        }
       }
     } else {
       Pack<kWide>(from, p.right.column_stride, p.right.row_stride, whole, depth, to);
