@@ -191,7 +191,7 @@ def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:
     if number == _BFLOAT16:
         bits = np.ascontiguousarray(array, np.float32).view(np.uint32).astype(np.uint64)
         rounded = np.where(np.isnan(np.asarray(array, np.float32)), bits | 0x400000, bits + 0x7FFF + ((bits >> 16) & 1))  # ties to even
-        array = (rounded >> 16).astype(np.uint16)
+        array = (rounded >> 16).astype(np.uint16).reshape(array.shape)  # which ascontiguousarray changes for a scalar
     elif number != _STRING:
         array = array.astype(kind, copy=False)
     return np.require(array, requirements="C"), number

@@ -66,6 +66,11 @@ class ResultsTest(unittest.TestCase):
         np.testing.assert_array_equal(session["double.z"], [0, 2, 4])
         session.feed("x.output", np.array([0.5, np.nan, 1 + 2**-8 + 2**-9]), dtype="DT_BFLOAT16")
         np.testing.assert_array_equal(session.run()["x.output"], [0.5, np.nan, 1 + 2**-7])
+        scalar = weft.load(doubling("DT_BFLOAT16", ())).session()
+        for value in (1.5, np.float32(1.5), np.array(1.5)):
+            scalar.feed("x.output", value, dtype="DT_BFLOAT16")
+            self.assertEqual(scalar.run()["double.z"].shape, ())
+            self.assertEqual(scalar["double.z"], 3)
 
     def test_bool_and_strings(self):
         session = weft.load(page(const("yes", "DT_BOOL", [2], [True, False]), const("words", "DT_STRING", [2], ["a", "longer"]),
