@@ -16,7 +16,7 @@ import numpy as np
 from . import _host, _native, blocks as host_blocks
 from .edits import Edits
 from .errors import Diagnostic
-from .session import Session
+from .session import Session, nanoseconds
 from .values import Results, View, to_array, to_buffer
 
 
@@ -124,7 +124,7 @@ class Runtime:
         if deadline is not None and not 0 < deadline < 9e9:
             raise ValueError(f"deadline is a number of seconds greater than 0, not {deadline}")
         names, totals = list(blocks), _host.TestTotals()
-        options = _host.TestOptions(report=_host.ReportFunction(report), deadline_ns=int((deadline or 0) * 1e9))
+        options = _host.TestOptions(report=_host.ReportFunction(report), deadline_ns=nanoseconds(deadline))
         if names:
             options.blocks, options.block_count = _native.array(names), len(names)
         arguments = (self._handle, _native.encode(path), byref(options), byref(totals))
@@ -159,16 +159,17 @@ def _interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> None
             raised.append(error)
 
     thread = threading.Thread(target=do)
-    thread.start()
     try:
+        thread.start()
         while thread.is_alive():
             thread.join(0.05)
     except KeyboardInterrupt:
-        cancel()
-        thread.join()
+        while thread.is_alive():  # a cancel that comes before the work has begun does nothing
+            cancel()
+            thread.join(0.05)
         raise
     if raised:
-        raise raised[0]
+        raise raised.pop()  # its frames hold the list
     return None
 
 

@@ -44,9 +44,11 @@ def _release(user: int, _data: int) -> None:
     _bound.pop(user, None)
 
 
-def _close_session(handle: c_void_p, *_called: Any) -> None:
-    """`_called`, what the engine calls while the session runs, lives until its last run has ended."""
-    _native.lib.weft_session_close(handle)
+def _close_session(handle: c_void_p, *called: Any) -> None:
+    """`called`, what the engine calls while the session runs, lives until its last run has ended."""
+    code = _native.lib.weft_session_close(handle)
+    if _native.text(_native.lib.weft_status_name(code)) == "failed_precondition":  # the page waits for what this thread is in
+        threading.Thread(target=lambda *_: _native.lib.weft_session_close(handle), args=called).start()
 
 
 class Session(Watching, Debugging):
@@ -254,11 +256,16 @@ class Session(Watching, Debugging):
         return Results({name: View(handle) for name, handle in zip(wanted, handles) if handle})
 
 
+def nanoseconds(deadline: float | None) -> int:
+    """A deadline in seconds as the engine takes it, for which 0 is none."""
+    return 0 if deadline is None else max(1, int(deadline * 1e9))
+
+
 def _run_options(steps: int, deadline: float | None, interval: float | None, until: str | None = None) -> _native.RunOptions:
     for what, seconds in (("deadline", deadline), ("interval", interval)):
         if seconds is not None and not 0 < seconds < 9e9:
             raise ValueError(f"{what} is a number of seconds greater than 0, not {seconds}")
-    return _native.RunOptions(steps=steps, deadline_ns=int((deadline or 0) * 1e9), interval_ns=int((interval or 0) * 1e9),
+    return _native.RunOptions(steps=steps, deadline_ns=nanoseconds(deadline), interval_ns=int((interval or 0) * 1e9),
                               until_block=_native.encode(until) if until is not None else None)
 
 

@@ -1,12 +1,16 @@
 """Blocks written in Python."""
+import _thread
 import gc
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
+import weakref
 
 import numpy as np
 import weft
@@ -228,6 +232,25 @@ class FailuresTest(unittest.TestCase):
         self.assertEqual(set(codes), {"failed_precondition"})
         pages.clear()  # the block holds the list, and so its own runtime
 
+    def test_a_session_that_is_closed_while_its_page_is_planned(self):
+        def shapes(x):
+            while sessions:
+                sessions.pop().close()
+            return x.shape
+
+        sessions = []
+        page_ = runtime_with(run=lambda x: x, shapes=shapes, stateful=True).load(f_of())
+        session = page_.session()
+        sessions.append(session)
+        page_.session().run()
+        self.assertEqual(sessions, [])
+        late = time.monotonic() + 20
+        with self.assertRaises(weft.Error) as caught:
+            while time.monotonic() < late:  # it ends when nothing waits for the plan any more
+                self.assertEqual(session.info.state, "idle")
+                time.sleep(0.01)
+        self.assertIn("closed", caught.exception.message)
+
     def test_a_name_that_is_taken(self):
         runtime = weft.Runtime()
         with self.assertRaises(weft.Error) as caught:
@@ -267,6 +290,8 @@ class CaseFilesTest(unittest.TestCase):
             runtime = weft.Runtime(threads=2)
             with self.assertRaises(weft.CancelledError):
                 runtime.test(folder, deadline=0.2)
+            with self.assertRaises(weft.CancelledError):
+                runtime.test(folder, deadline=1e-10)
             timer = threading.Timer(0.2, runtime.cancel_tests)
             timer.start()
             with self.assertRaises(weft.CancelledError):
@@ -274,6 +299,37 @@ class CaseFilesTest(unittest.TestCase):
             timer.join()
             with self.assertRaises(ValueError):
                 runtime.test(folder, deadline=-1)
+
+    def test_control_c(self):
+        from weft.page import _interruptibly
+        begun, cancelled = threading.Event(), threading.Event()
+
+        def work():  # Ctrl-C comes before there is anything to cancel
+            _thread.interrupt_main()
+            time.sleep(0.2)
+            begun.set()
+            cancelled.wait(5)
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                _interruptibly(work, lambda: cancelled.set() if begun.is_set() else None)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.assertTrue(cancelled.is_set())
+
+    def test_a_failure_is_gone_when_it_was_caught(self):
+        gc.collect()
+        gc.disable()
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    weft.Runtime().test(folder)
+                except weft.Error as error:
+                    caught = weakref.ref(error)
+                self.assertIsNone(caught())
+        finally:
+            gc.enable()
 
     def test_cases_of_a_block(self):
         x = {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}

@@ -143,6 +143,10 @@ class ControlTest(unittest.TestCase):
             thread.join()
         self.assertEqual(done, [10] * 200)
 
+    def test_a_deadline_that_has_passed(self):
+        with self.assertRaises(weft.CancelledError):
+            weft.load(doubling()).session().run(deadline=1e-10)
+
     def test_interval(self):
         session = weft.load(counter()).session()
         start = time.monotonic()
