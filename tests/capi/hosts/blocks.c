@@ -1,7 +1,7 @@
 /* A library of blocks in C99, to be copied. It needs weft.h alone; weft_runtime_add_library loads it, and case files test it:
  *
  *     cc -std=c99 -shared -fPIC blocks.c -o libblocks.so $(pkg-config --cflags weft)
- *     weft test --blocks ./libblocks.so blocks.cases.json
+ *     weft test --library ./libblocks.so blocks.cases.json
  */
 #include <stdio.h>
 #include <stdlib.h>

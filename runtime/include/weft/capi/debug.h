@@ -92,6 +92,7 @@ WEFT_API weft_status weft_session_look(weft_session* session, const char* name, 
  * While the session is paused within a run: replaces a value, by its name (convention 12), by a copy of the buffer. The blocks that come
  * after in this run take it, and it is the run's result; the next run computes its own. What has been computed before stays as it is. What
  * only hands the value on (Identity, Reshape) follows, unless a block that has run already has read it: then it stays what that block read.
+ * On pages with a Switch or a loop, and for values whose shape only the run tells, what hands on is a block that runs like any other.
  * To replace a value in every run: weft_session_feed.
  * Errors: WEFT_FAILED_PRECONDITION where it is not paused there, or the value is not computed yet or not kept; WEFT_INVALID_ARGUMENT for
  * another type or, where the plan knows it, shape; WEFT_UNSUPPORTED for constants, variables (weft_page_set_variable changes them from

@@ -37,7 +37,8 @@ WEFT_API weft_status weft_session_open(weft_page* page, const weft_session_optio
                                        weft_diagnostics** problems);
 
 /**
- * Ends the handle: cancels what runs and waits until it has ended, unless called from a callback of that very run.
+ * Ends the handle: cancels what runs and waits until it has ended, unless called from a callback of that very run. Inside a block's plan
+ * or gradient that the page waits for (convention 9) it is refused, and the handle stays open.
  * Errors: none. Owner: takes the handle. Threads: any; waits.
  */
 WEFT_API weft_status weft_session_close(weft_session* session);
