@@ -1,8 +1,8 @@
 #include "weft/page/id_index.h"
 
 #include <bit>
-#include <functional>
 
+#include "weft/base/keyed_hash.h"
 
 namespace weft {
 
@@ -17,7 +17,7 @@ uint32_t IdIndex::HashOf(std::string_view id) {
     number += scale * static_cast<uint32_t>(c - '0');
     ++digits;
   }
-  uint64_t hash = std::hash<std::string_view>()(id.substr(0, id.size() - digits)) + digits;
+  uint64_t hash = KeyedHash(id.substr(0, id.size() - digits)) + digits;
   hash = (hash ^ number >> 3) * 0x9E3779B97F4A7C15u;
   return static_cast<uint32_t>(hash >> 32) << 3 | (number & 7);
 }

@@ -1,9 +1,9 @@
 #include "runtime/page/json_walk.h"
 
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "runtime/page/unicode.h"
+#include "weft/base/keyed_hash.h"
 
 namespace weft::page {
 
@@ -31,7 +31,7 @@ void NameSet::Rehash() {
   table_.assign(ends_.size() * 4, 0);
   while (table_.size() & (table_.size() - 1)) table_.resize((table_.size() | (table_.size() - 1)) + 1);
   for (size_t i = 0; i < ends_.size(); ++i) {
-    size_t slot = std::hash<std::string_view>()(name(i)) & (table_.size() - 1);
+    size_t slot = KeyedHash(name(i)) & (table_.size() - 1);
     while (table_[slot]) slot = (slot + 1) & (table_.size() - 1);
     table_[slot] = static_cast<uint32_t>(i + 1);
   }
@@ -44,7 +44,7 @@ int64_t NameSet::Insert(std::string_view added) {
       if (name(i) == added) return static_cast<int64_t>(i);
     }
   } else {
-    size_t slot = std::hash<std::string_view>()(added) & (table_.size() - 1);
+    size_t slot = KeyedHash(added) & (table_.size() - 1);
     for (; table_[slot]; slot = (slot + 1) & (table_.size() - 1)) {
       if (name(table_[slot] - 1) == added) return table_[slot] - 1;
     }
