@@ -27,7 +27,9 @@ void GraphBuilder::FindFormer() {
   };
   before_.assign(page_.blocks.size(), -1);
   now_.assign(then.blocks.size(), -1);
+  stays_.assign(page_.blocks.size(), 0);
   kept_.assign(page_.blocks.size(), 0);
+  wired_.assign(page_.blocks.size(), 0);
   same_.assign(page_.blocks.size(), 0);
   int64_t shift = 0;
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
@@ -53,6 +55,7 @@ bool GraphBuilder::KeepFormer(int block) {
   const size_t before = static_cast<size_t>(before_[block]);
   const PageBlock& source = page_.blocks[static_cast<size_t>(block)];
   if (source.version != former_->page_->blocks[before].version) return false;
+  stays_[block] = 1;
   const Node& was = former_->nodes_[before];
   if (was.broken || was.def == nullptr || was.frame != 0 || !MayKeep(*was.def, source)) return false;
   // A block that another one stands for is not of its type.
@@ -63,6 +66,24 @@ bool GraphBuilder::KeepFormer(int block) {
   node.page_block = block;
   node.order = node.variable = -1;
   kept_[block] = 1;
+  return true;
+}
+
+// What a kept node's wires lead to, where those blocks were not edited: their names are what they were.
+bool GraphBuilder::TakeProducers(int block) {
+  if (kept_.empty() || !kept_[block] || same_ids_) return false;
+  const Graph::Producers& was = former_->producers_;
+  const uint32_t inputs = was.first_input[before_[block]], inputs_end = was.first_input[before_[block] + 1];
+  const uint32_t items = was.first_item[inputs], items_end = was.first_item[inputs_end];
+  for (uint32_t item = items; item < items_end; ++item) {
+    const int from = was.nodes[item];
+    if (from >= 0 && (now_[from] < 0 || !stays_[now_[from]])) return false;
+  }
+  const auto first = static_cast<uint32_t>(producers_.size());
+  for (uint32_t input = inputs; input < inputs_end; ++input) first_item_.push_back(first + was.first_item[input + 1] - items);
+  first_input_.push_back(static_cast<uint32_t>(first_item_.size()) - 1);
+  for (uint32_t item = items; item < items_end; ++item) producers_.push_back(was.nodes[item] < 0 ? -1 : now_[was.nodes[item]]);
+  wired_[block] = 1;
   return true;
 }
 
@@ -85,9 +106,8 @@ bool GraphBuilder::Reconnect(int block) {
   return false;
 }
 
-bool GraphBuilder::MapInputs(int block) {
-  const Node& node = graph_.nodes_[block];
-  if (node.broken || same_ids_ || !home_.empty()) return false;
+bool GraphBuilder::ReadsTheSame(int block) const {
+  if (wired_[block]) return std::ranges::all_of(ProducersOf(block), [&](int producer) { return producer < 0 || same_[producer]; });
   for (const PageInput& input : page_.blocks[block].inputs) {
     for (size_t k = 0; k < input.items.size(); ++k) {
       if (WireOf(input.items[k]) == nullptr) continue;
@@ -95,6 +115,13 @@ bool GraphBuilder::MapInputs(int block) {
       if (producer < 0 || !same_[producer]) return false;
     }
   }
+  return true;
+}
+
+bool GraphBuilder::MapInputs(int block) {
+  const Node& node = graph_.nodes_[block];
+  if (node.broken || same_ids_ || !home_.empty()) return false;
+  if (!ReadsTheSame(block)) return false;
   const int blocks = static_cast<int>(now_.size());
   literals_.clear();
   for (uint32_t v = 0; v < node.inputs.size(); ++v) {
@@ -102,6 +129,13 @@ bool GraphBuilder::MapInputs(int block) {
     if (from >= blocks) literals_.emplace_back(from, v);
     else if (now_[from] < 0 || !same_[now_[from]]) return false;
   }
+  size_t listed = 0;  // what wires bring to list ports
+  for (size_t p = 0; !node.inputs.empty() && p < node.def->inputs.size(); ++p) {
+    if (node.def->inputs[p].list == PortList::kSingle) continue;
+    for (uint32_t v = node.in_first[p]; v < node.in_first[p + 1]; ++v) listed += node.inputs[v].node < blocks;
+  }
+  if (list_values_ + listed > kMostListValues) return false;
+  list_values_ += listed;
   for (ValueRef& input : graph_.nodes_[block].inputs) {
     if (input.node < blocks) input.node = now_[input.node];
   }

@@ -430,6 +430,16 @@ TEST_CASE("page edits: ten thousand random edits and what takes them back give t
   CHECK(WritePage(page) == edited);
 }
 
+TEST_CASE("page edits: lists of blocks that were not edited count among those of the page", "[page_edit][large]") {
+  if (kit::kSanitized) return;
+  std::vector<std::string> blocks = {Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Block("u", "Unstack", {{"value", "p.output"}}, "num_ = 1048576;")};
+  for (int i = 0; i < 16; ++i) blocks.push_back(Block(Cat("s", i), "AddN", {{"inputs", "u.output"}}));
+  TestPage page(blocks);
+  Diagnostics found;
+  REQUIRE(page.scope()->Apply(Parsed(R"({"op": "add", "block": {"id": "t", "block": "AddN", "inputs": {"inputs": "u.output"}}})"), found).ok());
+  CHECK(Texts(found).find("t.inputs: lists of more than") != std::string::npos);
+}
+
 /// Processor time of each edit, in milliseconds: with the session's plan for the page as it is then.
 double MedianEdit(const TestPage& page, Session& session, int edits, const std::function<std::string(int)>& edit) {
   std::vector<double> times;
