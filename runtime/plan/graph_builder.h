@@ -52,7 +52,9 @@ class GraphBuilder {
   // graph_former.cc
   void FindFormer();
   bool KeepFormer(int block);
+  bool TakeProducers(int block);
   bool Reconnect(int block);
+  bool ReadsTheSame(int block) const;
   bool MapInputs(int block);
   void CompareWithFormer(int block);
   void NoteReported(size_t first);
@@ -154,7 +156,9 @@ class GraphBuilder {
   const Graph* former_;
   // Where a former graph is of use. By block: the same one there, or -1; by block there: the same one here, or -1.
   std::vector<int> before_, now_;
-  std::vector<char> kept_;  // by block: is the former node, to be reconnected
+  std::vector<char> stays_;  // by block: was not edited
+  std::vector<char> kept_;   // by block: is the former node, to be reconnected
+  std::vector<char> wired_;  // by block: its wires come from the same blocks
   std::vector<char> same_;  // by block: once it is connected, offers what it did there
   std::vector<std::pair<int, uint32_t>> literals_;  // of the block at hand: former node, and input value
   static constexpr size_t kMostValues = size_t{1} << 20;      // of one port
@@ -168,9 +172,8 @@ class GraphBuilder {
   bool same_ids_ = false;  // of several blocks
   size_t compared_ = 0;
   size_t list_values_ = 0;
-  // By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from.
-  std::vector<uint32_t> first_input_, first_item_;
-  std::vector<int> producers_;
+  std::vector<uint32_t>&first_input_ = graph_.producers_.first_input, &first_item_ = graph_.producers_.first_item;
+  std::vector<int>& producers_ = graph_.producers_.nodes;
   std::vector<char> feeds_back_;               // by item; empty where there are no loops
   std::vector<int> home_;                      // by block: Graph::HomeFrame; empty where there are no loops
   std::map<std::string, int> frame_by_name_;

@@ -44,6 +44,7 @@ void GraphBuilder::FindProducers() {
   first_item_.reserve(page_.blocks.size() * 2);
   producers_.reserve(page_.blocks.size() * 2);
   for (size_t i = 0; i < page_.blocks.size(); ++i) {
+    if (TakeProducers(static_cast<int>(i))) continue;
     for (size_t k = 0; k < page_.blocks[i].inputs.size(); ++k) {
       for (const InputItem& item : page_.blocks[i].inputs[k].items) {
         const Wire* wire = WireOf(item);

@@ -202,10 +202,18 @@ class Graph {
   /// without a def.
   const BlockDef& DeclaredBy(const Node& node) const;
 
+  /// By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from; -1 for a literal, or where there is no
+  /// such block.
+  struct Producers {
+    std::vector<uint32_t> first_input, first_item;
+    std::vector<int> nodes;
+  };
+
   std::shared_ptr<const Page> page_;
   const Registry& registry_;
   std::string name_;
   std::shared_ptr<GraphMemo> memo_;
+  Producers producers_;
   std::vector<Node> nodes_;
   std::vector<int> in_order_;
   IdIndex by_id_;
