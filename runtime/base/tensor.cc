@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -17,12 +20,29 @@ constexpr std::align_val_t kHugePage{size_t{2} << 20};
 
 std::align_val_t AlignmentOf(int64_t bytes) { return bytes < static_cast<int64_t>(kHugePage) ? kAlignment : kHugePage; }
 
+// Buffers of whole large pages begin at other places of a page of 4 KB, one after another: elements of one index would else share the few
+// lines of the cache that their address can lie in, and a step over ten tensors would push out its own.
+constexpr size_t kStagger = 256, kStaggers = 16;
+
+size_t NextStagger() {
+  static std::atomic<size_t> next{0};
+  return (kStaggers - 1 - next.fetch_add(1, std::memory_order_relaxed) % kStaggers) * kStagger;
+}
+
 void* AllocateAligned(size_t size, std::align_val_t alignment) {
-  void* data = ::operator new(size, alignment, std::nothrow);
+  const bool large = alignment == kHugePage;
+  const size_t stagger = large ? NextStagger() : 0;
+  void* data = ::operator new(size + stagger, alignment, std::nothrow);
+  if (data == nullptr) return nullptr;
 #ifdef MADV_HUGEPAGE
-  if (data != nullptr && alignment == kHugePage) madvise(data, size, MADV_HUGEPAGE);  // advice: failing is no fault
+  if (large) madvise(data, size + stagger, MADV_HUGEPAGE);  // advice: failing is no fault
 #endif
-  return data;
+  return static_cast<std::byte*>(data) + stagger;
+}
+
+void FreeAligned(void* data, std::align_val_t alignment) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(data);
+  ::operator delete(static_cast<std::byte*>(data) - address % static_cast<size_t>(alignment), alignment);
 }
 
 template <class T>
@@ -107,7 +127,7 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
 Buffer::~Buffer() {
   if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<std::string*>(data_), count_);
   if (data_ != nullptr && dtype_ == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data_), count_);
-  ::operator delete(data_, AlignmentOf(bytes_));
+  FreeAligned(data_, AlignmentOf(bytes_));
   if (budget_) budget_->Release(bytes_);
 }
 

@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "weft/base/diagnostic.h"
 #include "weft/base/tensor.h"
@@ -174,6 +176,23 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(SameBits(empty, empty.Clone().value()));
   CHECK(Tensor::Allocate(DType::kDouble, Shape{INT64_MAX}).status().code() == Code::kResourceExhausted);
   CHECK(Tensor::Allocate(DType::kDouble, Shape{int64_t{1} << 58}).status().code() == Code::kResourceExhausted);
+}
+
+TEST_CASE("large tensors begin at other places of a page, one after another", "[base]") {
+  const Shape large{4 << 20};
+  std::vector<Tensor> tensors;
+  std::set<uintptr_t> places;
+  for (uint8_t i = 0; i < 16; ++i) {
+    tensors.push_back(Tensor::Allocate(DType::kUInt8, large).value());
+    const uintptr_t address = reinterpret_cast<uintptr_t>(tensors.back().data());
+    CHECK(address % 64 == 0);
+    places.insert(address % 4096);
+    std::span<uint8_t> values = tensors.back().values<uint8_t>();
+    values.front() = values.back() = i;
+  }
+  CHECK(places.size() == 16);
+  for (uint8_t i = 0; i < 16; ++i) CHECK(tensors[i].values<uint8_t>().front() == i);
+  for (uint8_t i = 0; i < 16; ++i) CHECK(tensors[i].values<uint8_t>().back() == i);
 }
 
 TEST_CASE("a memory budget refuses what goes over it", "[base]") {
