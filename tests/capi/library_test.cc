@@ -283,6 +283,7 @@ TEST_CASE("every command that has to do with blocks takes those of libraries", "
     CHECK(none.status == 1);
     CHECK(none.err.find("libnone.so") != std::string::npos);
   }
+  CHECK(RunWeft({"bench", "--library", library, "--list"}).status == 2);  // kernels are of no library
   // A name without a slash is one in this folder, where there is such a file.
   fs::copy_file(library, folder.path() / "libhere.so");
   CHECK(RunWeft({"run", page, "--library", "libhere.so"}, {.folder = folder.path(), .out_path = ""}).status == 0);

@@ -55,7 +55,7 @@ void AddBench(CLI::App& app, int& status) {
                                  "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
                                  status, options, RunBench);
   CLI::Option* page = command->add_option("--page", options->pages, "Page whose sessions are timed")->type_name("PAGE")->check(NotEmpty());
-  AddLibraryOption(*command, options->libraries);
+  AddLibraryOption(*command, options->libraries)->needs(page);
   command->add_option("--keep", options->keep, "Which results of pages are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
   command->add_option("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
       ->check(CLI::Range(1, 1000000))

@@ -23,8 +23,8 @@ std::string PathOf(const std::string& library) {
 
 }  // namespace
 
-void AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries) {
-  app.add_option("--library", libraries, "Also take the blocks of this shared library (weft/capi/library.h; may be given again)")
+CLI::Option* AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries) {
+  return app.add_option("--library", libraries, "Also take the blocks of this shared library (weft/capi/library.h; may be given again)")
       ->type_name("LIBRARY")
       ->take_all()
       ->expected(1)

@@ -11,7 +11,7 @@
 namespace weft::cli {
 
 /// --library LIBRARY, which may be given again.
-void AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries);
+CLI::Option* AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries);
 
 /// A runtime with the blocks that Weft brings and those of the libraries, which live as long. Errors are those of weft_runtime_add_library.
 Result<std::shared_ptr<Runtime>> OpenRuntime(int threads, const std::vector<std::string>& libraries);
