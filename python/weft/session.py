@@ -79,7 +79,10 @@ class Session(Watching, Debugging):
         return self._page
 
     def close(self) -> None:
-        """Cancels what runs, waits until it has ended, and ends the session. What it left stays readable through views and arrays."""
+        """Cancels what runs, waits until it has ended, and ends the session. What it left stays readable through views and arrays.
+
+        A block's `shapes` that its page waits for does not wait: the session ends when the page has been planned.
+        """
         self._close()
 
     def __enter__(self) -> Session:
