@@ -26,7 +26,10 @@ Key DrawKey() {
 class Sip {
  public:
   explicit Sip(Key key)
-      : v0_(key.a ^ 0x736F6D6570736575u), v1_(key.b ^ 0x646F72616E646F6Du), v2_(key.a ^ 0x6C7967656E657261u), v3_(key.b ^ 0x7465646279746573u) {}
+      : v0_(key.a ^ 0x736F6D6570736575u),
+        v1_(key.b ^ 0x646F72616E646F6Du),
+        v2_(key.a ^ 0x6C7967656E657261u),
+        v3_(key.b ^ 0x7465646279746573u) {}
   void Take(uint64_t word) {
     v3_ ^= word;
     Round();
