@@ -111,17 +111,21 @@ Status SessionExecutor::Over() const {
 
 Status SessionExecutor::Run(Session& session) {
   WEFT_RETURN_IF_ERROR(Over());
-  {
+  const auto set_running = [this](Session* running) {
     std::lock_guard lock(mutex_);
-    running_ = &session;
-    if (cancelled_) session.Cancel();
-  }
+    running_ = running;
+    if (running != nullptr && cancelled_) running->Cancel();
+  };
+  // A run that throws for want of memory has ended, too: Cancel must not find it.
+  struct AtEnd {
+    decltype(set_running)& set;
+    ~AtEnd() { set(nullptr); }
+  };
+  const AtEnd at_end{set_running};
+  set_running(&session);
   RunOptions options;
   options.deadline = deadline_;
-  Status status = session.Run(options);
-  std::lock_guard lock(mutex_);
-  running_ = nullptr;
-  return status;
+  return session.Run(options);
 }
 
 RunOutcome SessionExecutor::RunOnce(Session& session) {

@@ -1,9 +1,9 @@
 // enuSpace's design SVG -> Page.
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <pugixml.hpp>
-#include <unordered_map>
-#include <unordered_set>
+#include <set>
 
 #include "runtime/page/formats.h"
 #include "runtime/page/imported.h"
@@ -158,8 +158,8 @@ class DesignReader {
   Importer importer_;
   Page& page_;
   std::vector<pugi::xml_node> links_;
-  std::unordered_map<std::string, size_t> blocks_;
-  std::unordered_set<std::string> widgets_;  // <use> elements that are no blocks
+  std::map<std::string, size_t> blocks_;
+  std::set<std::string> widgets_;  // <use> elements that are no blocks
 };
 
 }  // namespace

@@ -167,7 +167,7 @@ class GraphBuilder {
   bool MayCompare(size_t names);
   Status NoBlock(std::string_view id);
 
-  std::unordered_map<std::string, int> shared_;  // container and name -> variable
+  std::map<std::string, int> shared_;  // container and name -> variable
   int next_order_ = 0;
   bool same_ids_ = false;  // of several blocks
   size_t compared_ = 0;
