@@ -5,7 +5,7 @@
 
 namespace weft {
 
-/// Fills FusedSteps::chains, and says which operands are then written straight to their memory. Operands must have their kinds.
+/// Fills FusedSteps::chains. Operands must have their kinds.
 void MakeChains(FusedSteps& fused);
 
 }  // namespace weft
