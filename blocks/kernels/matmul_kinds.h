@@ -1,13 +1,15 @@
-#include "blocks/kernels/matmul.h"
+// How products are computed (matmul.h), by the kind that fits their sizes; for the files of its instances alone.
+#pragma once
 
 #include <algorithm>
 
+#include "blocks/kernels/matmul.h"
 #include "blocks/kernels/matmul_tiles.h"
 #include "blocks/kernels/narrow_product.h"
 #include "blocks/kernels/thin_product.h"
 
 namespace weft::kernels {
-namespace {
+namespace products {
 
 using namespace panels;
 
@@ -133,7 +135,9 @@ void ThinChunk(const ThinProduct<T>& p, int64_t first, int64_t length) {
   }
 }
 
-}  // namespace
+}  // namespace products
+
+using namespace products;
 
 template <class T>
 int64_t TileCount(const Product<T>& p) {
@@ -168,7 +172,7 @@ void ComputeTile(const Product<T>& p, int64_t tile) {
   Tile<T>(tiled, tile).Compute();
 }
 
-namespace {
+namespace products {
 
 /// Whether a product is one of tiles that share a packed operand.
 template <class T>
@@ -180,7 +184,7 @@ bool SharesPacked(const Product<T>& p) {
   return TiledProduct<T>(p).SharesPacked();
 }
 
-}  // namespace
+}  // namespace products
 
 template <class T>
 int64_t PackedBytes(const Product<T>& p) {
@@ -195,25 +199,11 @@ void PackPart(const Product<T>& p, int64_t part) {
   if constexpr (!Complex<T>) PackedRight<T>(TiledProduct<T>(p)).Fill(part);
 }
 
-#define WEFT_INSTANTIATE(T)                              \
+#define WEFT_INSTANTIATE_PRODUCTS(T)                     \
   template int64_t TileCount(const Product<T>&);         \
   template void ComputeTile(const Product<T>&, int64_t); \
   template int64_t PackedBytes(const Product<T>&);       \
   template int64_t PackCount(const Product<T>&);         \
   template void PackPart(const Product<T>&, int64_t);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(half)
-WEFT_INSTANTIATE(bfloat16)
-WEFT_INSTANTIATE(int16_t)
-WEFT_INSTANTIATE(int32_t)
-WEFT_INSTANTIATE(int64_t)
-WEFT_INSTANTIATE(uint8_t)
-WEFT_INSTANTIATE(uint16_t)
-WEFT_INSTANTIATE(uint32_t)
-WEFT_INSTANTIATE(uint64_t)
-WEFT_INSTANTIATE(complex64)
-WEFT_INSTANTIATE(complex128)
-#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels
