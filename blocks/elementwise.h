@@ -76,6 +76,14 @@ struct MapRun {
 template <class Op>
 inline constexpr MapRun<Op> RunMap{};
 
+/// The base of what joins the elements of two inputs by Op: the link of chains, for the types that Op takes in registers.
+template <class Op>
+struct LinkedPairs {
+  template <class T>
+    requires kernels::JoinsLanes<Op, T>
+  static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
+};
+
 /// Output 0 has the common shape of inputs 0 and 1.
 Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>& x, const In<1>& y);
 inline Result<kernels::BroadcastLoops> PlanBroadcast(PlanContext& ctx) {
@@ -99,12 +107,9 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   });
 }
 template <class Op>
-struct BroadcastRun {
+struct BroadcastRun : LinkedPairs<Op> {
   template <class T>
   void operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const { Broadcast<Op, T>(loops, ctx); }
-  template <class T>
-    requires kernels::JoinsLanes<Op, T>
-  static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
 };
 template <class Op>
 inline constexpr BroadcastRun<Op> RunBroadcast{};
@@ -114,7 +119,7 @@ Status PlanPairs(PlanContext& ctx);
 
 /// Output 0 = Op of inputs 0 and 1, which have one shape.
 template <class Op>
-struct PairsRun {
+struct PairsRun : LinkedPairs<Op> {
   template <class T>
   void operator()(const NoParameters&, RunContext& ctx) const {
     const T* left = ctx.in<T>(In<0>{}).data();
@@ -129,9 +134,6 @@ struct PairsRun {
       });
     });
   }
-  template <class T>
-    requires kernels::JoinsLanes<Op, T>
-  static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
 };
 template <class Op>
 inline constexpr PairsRun<Op> RunPairs{};

@@ -22,7 +22,7 @@ inline constexpr auto RunMapVectors = RunMap<FloatFunctionOp<F>>;
 
 /// Output 0 = F of inputs 0 and 1; see PlanPairs.
 template <class F>
-struct PairVectorsRun {
+struct PairVectorsRun : LinkedPairs<F> {
   template <class T>
   void operator()(const NoParameters&, RunContext& ctx) const {
     const T* left = ctx.in<T>(In<0>{}).data();
@@ -33,9 +33,6 @@ struct PairVectorsRun {
       kernels::VectorRow<F, T, 1, 1>(left + begin, right + begin, to + begin, end - begin);
     });
   }
-  template <class T>
-    requires kernels::JoinsLanes<F, T>
-  static const ChainLink* Link() { return kernels::LinkOfTwo<F, T>(); }
 };
 template <class F>
 inline constexpr PairVectorsRun<F> RunPairVectors{};
@@ -51,12 +48,9 @@ void BroadcastVectors(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   });
 }
 template <class F>
-struct VectorsRun {
+struct VectorsRun : LinkedPairs<F> {
   template <class T>
   void operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const { BroadcastVectors<F, T>(loops, ctx); }
-  template <class T>
-    requires kernels::JoinsLanes<F, T>
-  static const ChainLink* Link() { return kernels::LinkOfTwo<F, T>(); }
 };
 template <class F>
 inline constexpr VectorsRun<F> RunVectors{};

@@ -88,25 +88,8 @@ class Sweep {
     }
     template <bool kStream>
     void Store(int64_t at, const Values<V>& x, const Params<V>& p, Sums<V>& sum) const {
-      if constexpr (kWrites) StoreComputed<kStream>(out + at, term(x, p, sum));
+      if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
       else term(x, p, sum);
-    }
-    /// The processor rounds to bfloat16 as StoreLanes does, but for denormals and NaNs; among results of arithmetic these are rare, and so are
-    /// zeros, which it takes denormals for.
-    template <bool kStream>
-    static void StoreComputed(T* to, V v) {
-#if defined(__AVX512BF16__)
-      if constexpr (std::is_same_v<T, bfloat16>) {
-        constexpr int kZeroDenormalNan = 0xA7;
-        if (_mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan) == 0) [[likely]] {
-          const __m256i bits = std::bit_cast<__m256i>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v)));
-          if constexpr (kStream) _mm256_stream_si256(reinterpret_cast<__m256i*>(to), bits);
-          else _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
-          return;
-        }
-      }
-#endif
-      StoreLanes<kStream>(to, v);
     }
     template <bool kStream = false>
     void Vector(int64_t at, const Params<V>& p, Sums<V>& sum) const {
@@ -366,7 +349,7 @@ class Sweep {
     }
     if (odd > 0) {
       Sums<V> once{};
-      if constexpr (kWrites) Memory::template StoreComputed<false>(memory.out + last, term(tail, p, once));
+      if constexpr (kWrites) StoreLanes(memory.out + last, term(tail, p, once));
       else term(tail, p, once);
       for (int s = 0; s < kSums; ++s) sum[3][s] += KeepLanes<A>(once[s], kN - odd, kN);
     }

@@ -101,9 +101,16 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
   return v;
 }
 
-/// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign. (The processor's own instruction
-/// takes denormals for zeros and is no faster where results go to memory.)
+/// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign.
 inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
+#if defined(__AVX512BF16__)
+  // The processor's own instruction is right but for denormals, which it takes for zeros, and NaNs: both are rare. Zeros are not.
+  constexpr int kZeroDenormalNan = 0xA7;
+  const __mmask16 no_normals = _mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan);
+  if (_mm512_mask_test_epi32_mask(no_normals, std::bit_cast<__m512i>(v), _mm512_set1_epi32(0x007fffff)) == 0) [[likely]] {
+    return std::bit_cast<HalfLanes>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v)));
+  }
+#endif
 #if defined(__AVX512BW__)
   static constexpr std::array<uint16_t, 32> kUpperWords = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
   const __m512i bits = std::bit_cast<__m512i>(v);

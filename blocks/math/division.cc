@@ -155,7 +155,8 @@ BlockDef FloorDiv() {
 BlockDef FloorMod() {
   return Block("FloorMod", "The rest of dividing x by y towards minus infinity, element by element; it has the sign of y.")
       .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient).Kernel(PlanBroadcast, RunRest<kernels::FloorRest, FloorModOp>);
+      .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient)
+      .Kernel(PlanBroadcast, RunRest<kernels::FloorRest, FloorModOp>);
 }
 
 BlockDef TruncateDiv() {
