@@ -56,14 +56,12 @@ struct MapRun {
     const auto out = ctx.out<R>(Out<0>{});
     R* to = out.data();
     const int64_t count = static_cast<int64_t>(out.size());
-    if constexpr (!kernels::ArrayOp<Op, T> && !ShortFloat<T>) {
-      if (count == 1) {
-        to[0] = Op{}(from[0]);
-        return;
-      }
-    }
+    if (count == 1) return kernels::MapElements<Op>(from, to, 1);
     const bool stream = kernels::IsStreamed(count, sizeof(R)) && static_cast<const void*>(to) != from;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+      if constexpr (kernels::MapsLanes<Op, T>) {
+        if (stream) return kernels::MapLanes<Op, true>(from + begin, to + begin, end - begin);
+      }
       kernels::StreamElements(to + begin, end - begin, sizeof(R), stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
       });

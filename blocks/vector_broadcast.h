@@ -10,12 +10,10 @@ namespace weft::blocks {
 template <class F>
 struct FloatFunctionOp {
   static constexpr int kCost = 4;
-  template <class A>
-  static auto Array(const A& a) { return kernels::OverVectors<F>(a); }
   template <class V>
   static V Of(V a) { return F::Of(a); }
   template <class T>
-  T operator()(T a) const;  // for its type only: floats go through Array
+  T operator()(T a) const;  // for its type only: floats go through Of
 };
 template <class F>
 inline constexpr auto RunMapVectors = RunMap<FloatFunctionOp<F>>;

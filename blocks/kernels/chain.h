@@ -1,26 +1,12 @@
 // Element-wise operations as steps of chains (weft/block/chain.h): eight registers of elements go from function to function as arguments.
-//
-// An operation for floats or doubles has a static `V Of(V)`, or `V Of(V, V)`, for a register of elements.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 
 #include "blocks/kernels/lanes.h"
 #include "weft/block/chain.h"
 
 namespace weft::kernels {
-
-template <class T>
-concept ChainElement = std::same_as<T, float> || std::same_as<T, double>;
-template <class Op, class T>
-concept MapsLanes = ChainElement<T> && requires(Lanes<T> v) {
-  { Op::Of(v) } -> std::same_as<Lanes<T>>;
-};
-template <class Op, class T>
-concept JoinsLanes = ChainElement<T> && requires(Lanes<T> v) {
-  { Op::Of(v, v) } -> std::same_as<Lanes<T>>;
-};
 
 /// `at`: where the registers' elements begin, counted from the start of each step's memory.
 template <class T>

@@ -1,15 +1,16 @@
-// One result for each element. An operation is a struct with `T operator()(T) const`; one that Eigen computes faster over arrays (log,
-// tanh) has, besides, a static `Array(const A&)` that gives the Eigen expression, used for float and double. Half and bfloat16 go
-// through float. The result of an element does not depend on its position or on the number of elements.
+// One result for each element. An operation is a struct with `T operator()(T) const`; one that has, besides, a static `V Of(V)` is
+// computed by whole registers where the elements are float or double. Half and bfloat16 go through float. The result of an element does
+// not depend on its position or on the number of elements.
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/widen.h"
 #include "weft/base/dtype.h"
 
@@ -21,34 +22,39 @@ inline constexpr int64_t kFloatBlock = 512;
 /// Maps n elements; `to` may be `from` where the element sizes agree.
 using MapFunction = void (*)(const void* from, void* to, int64_t n);
 
+/// Fewer elements than a register has lanes.
 template <class Op, class T>
-concept ArrayOp = (std::is_same_v<T, float> || std::is_same_v<T, double>) && requires(const Eigen::Array<T, 32, 1>& a) { Op::Array(a); };
+void MapSomeLanes(const T* from, T* to, int64_t n) {
+  const size_t bytes = static_cast<size_t>(n) * sizeof(T);
+  Lanes<T> v = Broadcast(from[0]);  // lanes without an element repeat one that is there
+  if (n > 1) std::memcpy(&v, from, bytes);
+  v = Op::Of(v);
+  if (n > 1) std::memcpy(to, &v, bytes);
+  else to[0] = v[0];
+}
 
-/// Arrays of fixed lengths only, so that every element takes the same vectorised path.
-template <class Op, class T>
-void MapArray(const T* from, T* to, int64_t n) {
-  constexpr int64_t kLength = 32, kPacket = std::max<int64_t>(EIGEN_MAX_STATIC_ALIGN_BYTES / sizeof(T), 4);
-  using Block = Eigen::Array<T, kLength, 1>;
-  using Packet = Eigen::Array<T, kPacket, 1>;
+/// Every element goes through a whole register and from there to memory: past the cache if kStream, so that memory is busy while the next
+/// ones are computed (`to` is not `from` then).
+template <class Op, bool kStream = false, class T>
+void MapLanes(const T* from, T* to, int64_t n) {
+  constexpr int kSide = 4, kLane = kLanes<T>;
   int64_t i = 0;
-  for (; i + kLength <= n; i += kLength) Eigen::Map<Block>(to + i) = Op::Array(Eigen::Map<const Block>(from + i));
-  for (; i + kPacket <= n; i += kPacket) Eigen::Map<Packet>(to + i) = Op::Array(Eigen::Map<const Packet>(from + i));
-  if (i == n) return;
-  Packet rest = Packet::Constant(from[i]);
-  if (n - i == 1) {
-    rest = Op::Array(rest).eval();
-    to[i] = rest[0];
-    return;
+  if constexpr (kStream) {
+    i = std::min(n, static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % 64 / sizeof(T)));
+    if (i > 0) MapLanes<Op>(from, to, i);
   }
-  for (int64_t j = 1; j < n - i; ++j) rest[j] = from[i + j];
-  rest = Op::Array(rest).eval();
-  for (int64_t j = 0; j < n - i; ++j) to[i + j] = rest[j];
+  for (; i + kSide * kLane <= n; i += kSide * kLane) {
+    for (int k = 0; k < kSide; ++k) StoreLanes<kStream>(to + i + k * kLane, Op::Of(LoadLanes(from + i + k * kLane)));
+  }
+  for (; i + kLane <= n; i += kLane) StoreLanes(to + i, Op::Of(LoadLanes(from + i)));
+  if (i < n) MapSomeLanes<Op>(from + i, to + i, n - i);
+  if constexpr (kStream) StreamFence();
 }
 
 template <class Op, class T, class R>
 void MapElements(const T* from, R* to, int64_t n) {
-  if constexpr (ArrayOp<Op, T>) {
-    MapArray<Op>(from, to, n);
+  if constexpr (MapsLanes<Op, T> && std::is_same_v<R, T>) {
+    MapLanes<Op>(from, to, n);
   } else if constexpr (ShortFloat<T>) {
     float block[kFloatBlock];
     for (int64_t i = 0; i < n; i += kFloatBlock) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -45,6 +46,18 @@ struct LanesOf {
 };
 template <class A>
 using Lanes = typename LanesOf<A>::Type;
+
+// Operations that compute a register of floats or doubles at a time have a static `V Of(V)`, or `V Of(V, V)`.
+template <class T>
+concept ChainElement = std::same_as<T, float> || std::same_as<T, double>;
+template <class Op, class T>
+concept MapsLanes = ChainElement<T> && requires(Lanes<T> v) {
+  { Op::Of(v) } -> std::same_as<Lanes<T>>;
+};
+template <class Op, class T>
+concept JoinsLanes = ChainElement<T> && requires(Lanes<T> v) {
+  { Op::Of(v, v) } -> std::same_as<Lanes<T>>;
+};
 
 // ---- one element ----
 

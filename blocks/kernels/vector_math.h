@@ -5,7 +5,6 @@
 // WEFT_VECTOR_FUNCTION(Sin, sin) makes a struct Sin: `Of` of a vector of floats or doubles, `One` of any number.
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -124,24 +123,10 @@ struct Sqrt {
 };
 }  // namespace vectors
 
-/// F of each element of an Eigen array of a fixed size that whole vectors fill, as MapElements takes them.
-template <class F, class A>
-typename A::PlainObject OverVectors(const A& a) {
-  using T = typename A::Scalar;
-  typename A::PlainObject result = a;
-  static_assert(A::SizeAtCompileTime % kLanes<T> == 0);
-  for (int i = 0; i < A::SizeAtCompileTime; i += kLanes<T>) {
-    StoreLanes(result.data() + i, F::Of(LoadLanes(result.data() + i)));
-  }
-  return result;
-}
-
 /// An operation for RunMap: F of floats and doubles by vectors, and of other numbers one by one.
 template <class F>
 struct VectorOp {
   static constexpr int kCost = 4;
-  template <class A>
-  static auto Array(const A& a) { return OverVectors<F>(a); }
   template <class V>
   static V Of(V a) { return F::Of(a); }
   template <class T>

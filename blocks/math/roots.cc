@@ -18,8 +18,6 @@ constexpr auto kAnalytic = kFloats + kComplexes;
 using SqrtOp = kernels::VectorOp<kernels::vectors::Sqrt>;
 struct RsqrtOp {
   static constexpr int kCost = 2;
-  template <class A>
-  static auto Array(const A& a) { return kernels::OverVectors<kernels::vectors::Sqrt>(a).inverse().eval(); }
   template <class V>
   static V Of(V a) { return 1 / kernels::vectors::Sqrt::Of(a); }
   template <class T>
