@@ -33,6 +33,17 @@ std::optional<Code> CodeFromName(std::string_view name) {
   return std::nullopt;
 }
 
+struct Status::Rep {
+  Code code;
+  std::string message, hint;
+  Place place;
+  Phase phase = Phase::kNone;
+  std::string needed, found;
+  std::shared_ptr<const Status> cause;
+};
+
+void Status::FreeRep::operator()(Rep* rep) const { delete rep; }
+
 Status::Status(Code code, std::string message) {
   if (code != Code::kOk) rep_.reset(new Rep{code, std::move(message), {}, {}, Phase::kNone, {}, {}, nullptr});
 }
@@ -44,6 +55,7 @@ Status& Status::operator=(const Status& other) {
   return *this;
 }
 
+Code Status::code() const { return rep_ ? rep_->code : Code::kOk; }
 const std::string& Status::message() const { return rep_ ? rep_->message : kEmpty; }
 const std::string& Status::hint() const { return rep_ ? rep_->hint : kEmpty; }
 const Place& Status::place() const { return rep_ ? rep_->place : kNowhere; }

@@ -19,7 +19,18 @@ void AppendFloating(std::string& out, T value) {
   out.append(buffer, end);
 }
 
+template <class T>
+void AppendInteger(std::string& out, T value) {
+  char buffer[24];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  out.append(buffer, end);
+}
+
 }  // namespace
+
+void AppendText(std::string& out, std::string_view text) { out.append(text); }
+void AppendSigned(std::string& out, int64_t value) { AppendInteger(out, value); }
+void AppendUnsigned(std::string& out, uint64_t value) { AppendInteger(out, value); }
 
 void AppendText(std::string& out, double value) { AppendFloating(out, value); }
 void AppendText(std::string& out, float value) { AppendFloating(out, value); }

@@ -42,6 +42,24 @@ void BlockParts::AddAlias(const char* name) { def.aliases.emplace_back(name); }
 void BlockParts::AddPortAlias(const char* spelling, const char* port) { def.port_aliases.emplace_back(spelling, port); }
 void BlockParts::MarkInferred(const char* attr) { def.attrs[def.FindAttr(attr)].inferred = true; }
 
+void BlockParts::SetPlan(std::function<Status(PlanContext&, PlannedBlock&)> plan) {
+  def.plan = [plan = std::move(plan)](PlanContext& ctx) -> Result<PlannedBlock> {
+    PlannedBlock planned;
+    WEFT_RETURN_IF_ERROR(plan(ctx, planned));
+    return planned;
+  };
+}
+
+BlockDef BlockParts::WithBind(BlockDef def, BindFunction bind) {
+  def.stateful = true;
+  def.plan = [inner = std::move(def.plan), bind](PlanContext& ctx) -> Result<PlannedBlock> {
+    auto planned = inner(ctx);
+    if (planned.ok()) planned->bind = bind;
+    return planned;
+  };
+  return def;
+}
+
 BlockBuilder<> Block(const char* name, const char* summary) {
   BlockParts parts;
   parts.def.name = name;

@@ -12,6 +12,27 @@ int FindPort(const std::vector<PortSpec>& ports, std::string_view name) {
 
 }  // namespace
 
+PortSpec::PortSpec() = default;
+PortSpec::PortSpec(const PortSpec& other) = default;
+PortSpec::PortSpec(PortSpec&& other) noexcept = default;
+PortSpec& PortSpec::operator=(const PortSpec& other) = default;
+PortSpec& PortSpec::operator=(PortSpec&& other) noexcept = default;
+PortSpec::~PortSpec() = default;
+
+AttrSpec::AttrSpec() = default;
+AttrSpec::AttrSpec(const AttrSpec& other) = default;
+AttrSpec::AttrSpec(AttrSpec&& other) noexcept = default;
+AttrSpec& AttrSpec::operator=(const AttrSpec& other) = default;
+AttrSpec& AttrSpec::operator=(AttrSpec&& other) noexcept = default;
+AttrSpec::~AttrSpec() = default;
+
+BlockDef::BlockDef() = default;
+BlockDef::BlockDef(const BlockDef& other) = default;
+BlockDef::BlockDef(BlockDef&& other) noexcept = default;
+BlockDef& BlockDef::operator=(const BlockDef& other) = default;
+BlockDef& BlockDef::operator=(BlockDef&& other) noexcept = default;
+BlockDef::~BlockDef() = default;
+
 int BlockDef::FindInput(std::string_view port) const {
   int found = FindPort(inputs, port);
   for (size_t i = 0; found < 0 && i < port_aliases.size(); ++i) {

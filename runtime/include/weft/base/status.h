@@ -63,7 +63,7 @@ class [[nodiscard]] Status {
   Status& operator=(Status&&) noexcept = default;
 
   bool ok() const { return rep_ == nullptr; }
-  Code code() const { return rep_ ? rep_->code : Code::kOk; }
+  Code code() const;
   /// What was needed and what was found; empty for success.
   const std::string& message() const;
   /// The likely fix ("did you mean 'x'?"); may be empty.
@@ -90,44 +90,40 @@ class [[nodiscard]] Status {
   Status&& Append(std::string_view text) &&;
 
  private:
-  struct Rep {
-    Code code;
-    std::string message, hint;
-    Place place;
-    Phase phase = Phase::kNone;
-    std::string needed, found;
-    std::shared_ptr<const Status> cause;
+  struct Rep;
+  struct FreeRep {
+    void operator()(Rep* rep) const;
   };
-  std::unique_ptr<Rep> rep_;
+  std::unique_ptr<Rep, FreeRep> rep_;
 };
 
 /// "page: block.port: message (hint)", as far as known.
 std::string ToString(const Status& status);
 
 template <class... Parts>
-Status InvalidArgument(const Parts&... parts) { return {Code::kInvalidArgument, Cat(parts...)}; }
+[[gnu::cold]] Status InvalidArgument(const Parts&... parts) { return {Code::kInvalidArgument, Cat(parts...)}; }
 template <class... Parts>
-Status NotFound(const Parts&... parts) { return {Code::kNotFound, Cat(parts...)}; }
+[[gnu::cold]] Status NotFound(const Parts&... parts) { return {Code::kNotFound, Cat(parts...)}; }
 template <class... Parts>
-Status AlreadyExists(const Parts&... parts) { return {Code::kAlreadyExists, Cat(parts...)}; }
+[[gnu::cold]] Status AlreadyExists(const Parts&... parts) { return {Code::kAlreadyExists, Cat(parts...)}; }
 template <class... Parts>
-Status OutOfRange(const Parts&... parts) { return {Code::kOutOfRange, Cat(parts...)}; }
+[[gnu::cold]] Status OutOfRange(const Parts&... parts) { return {Code::kOutOfRange, Cat(parts...)}; }
 template <class... Parts>
-Status FailedPrecondition(const Parts&... parts) { return {Code::kFailedPrecondition, Cat(parts...)}; }
+[[gnu::cold]] Status FailedPrecondition(const Parts&... parts) { return {Code::kFailedPrecondition, Cat(parts...)}; }
 template <class... Parts>
-Status Unsupported(const Parts&... parts) { return {Code::kUnsupported, Cat(parts...)}; }
+[[gnu::cold]] Status Unsupported(const Parts&... parts) { return {Code::kUnsupported, Cat(parts...)}; }
 template <class... Parts>
-Status ResourceExhausted(const Parts&... parts) { return {Code::kResourceExhausted, Cat(parts...)}; }
+[[gnu::cold]] Status ResourceExhausted(const Parts&... parts) { return {Code::kResourceExhausted, Cat(parts...)}; }
 template <class... Parts>
-Status DataLoss(const Parts&... parts) { return {Code::kDataLoss, Cat(parts...)}; }
+[[gnu::cold]] Status DataLoss(const Parts&... parts) { return {Code::kDataLoss, Cat(parts...)}; }
 template <class... Parts>
-Status Cancelled(const Parts&... parts) { return {Code::kCancelled, Cat(parts...)}; }
+[[gnu::cold]] Status Cancelled(const Parts&... parts) { return {Code::kCancelled, Cat(parts...)}; }
 template <class... Parts>
-Status Aborted(const Parts&... parts) { return {Code::kAborted, Cat(parts...)}; }
+[[gnu::cold]] Status Aborted(const Parts&... parts) { return {Code::kAborted, Cat(parts...)}; }
 template <class... Parts>
-Status PermissionDenied(const Parts&... parts) { return {Code::kPermissionDenied, Cat(parts...)}; }
+[[gnu::cold]] Status PermissionDenied(const Parts&... parts) { return {Code::kPermissionDenied, Cat(parts...)}; }
 template <class... Parts>
-Status Internal(const Parts&... parts) { return {Code::kInternal, Cat(parts...)}; }
+[[gnu::cold]] Status Internal(const Parts&... parts) { return {Code::kInternal, Cat(parts...)}; }
 
 /// A value or the Status that explains why there is none. Reading the value of a failed Result is a programming error.
 template <class T>

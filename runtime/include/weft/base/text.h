@@ -2,28 +2,34 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace weft {
 
-inline void AppendText(std::string& out, std::string_view text) { out.append(text); }
-inline void AppendText(std::string& out, const char* text) { out.append(text); }
-inline void AppendText(std::string& out, char c) { out.push_back(c); }
-inline void AppendText(std::string& out, bool value) { out.append(value ? "true" : "false"); }
+// Compiled once: every message is made of these.
+void AppendText(std::string& out, std::string_view text);
+inline void AppendText(std::string& out, const char* text) { AppendText(out, std::string_view(text)); }
+inline void AppendText(std::string& out, char c) { AppendText(out, std::string_view(&c, 1)); }
+inline void AppendText(std::string& out, bool value) { AppendText(out, std::string_view(value ? "true" : "false")); }
+void AppendSigned(std::string& out, int64_t value);
+void AppendUnsigned(std::string& out, uint64_t value);
 void AppendText(std::string& out, double value);  // shortest text that reads back as the same double
 void AppendText(std::string& out, float value);
 
 template <std::integral T>
 void AppendText(std::string& out, T value) {
-  out.append(std::to_string(value));
+  if constexpr (std::is_signed_v<T>) AppendSigned(out, value);
+  else AppendUnsigned(out, value);
 }
 
 /// Anything with a `ToString()` found by argument-dependent look-up (DType, Shape, Status...) can be part of a message.
 template <class T>
   requires requires(const T& value) { { ToString(value) } -> std::convertible_to<std::string>; }
 void AppendText(std::string& out, const T& value) {
-  out.append(ToString(value));
+  AppendText(out, std::string_view(ToString(value)));
 }
 
 template <class... Parts>

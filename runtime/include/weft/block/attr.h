@@ -28,6 +28,14 @@ using AttrValue = std::variant<std::monostate, int64_t, float, bool, std::string
 
 /// What a block says of one attribute.
 struct AttrSpec {
+  // Compiled once, not wherever a block is declared.
+  AttrSpec();
+  AttrSpec(const AttrSpec& other);
+  AttrSpec(AttrSpec&& other) noexcept;
+  AttrSpec& operator=(const AttrSpec& other);
+  AttrSpec& operator=(AttrSpec&& other) noexcept;
+  ~AttrSpec();
+
   std::string name;  // without enuSpace's trailing underscore
   AttrType type = AttrType::kInt;
   std::optional<AttrValue> default_value;  // absent: the attribute must be given

@@ -10,6 +10,8 @@
 // or a Status where data can be at fault. Without parameters P is NoParameters.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -70,17 +72,16 @@ Result<ResourceHandle> BindParameters(const void* parameters, BindContext& ctx) 
 
 /// Runs Plan and stores its parameters.
 template <class Plan>
-Result<PlannedBlock> PlanWith(Plan plan, PlanContext& ctx) {
-  PlannedBlock planned;
+Status PlanWith(const Plan& plan, PlanContext& ctx, PlannedBlock& planned) {
   if constexpr (std::is_same_v<std::invoke_result_t<Plan, PlanContext&>, Status>) {
-    WEFT_RETURN_IF_ERROR(plan(ctx));
     static constexpr NoParameters kNone;
     planned.parameters = std::shared_ptr<const void>(std::shared_ptr<const void>(), &kNone);  // owns nothing
+    return plan(ctx);
   } else {
     WEFT_ASSIGN_OR_RETURN(auto parameters, plan(ctx));
     planned.parameters = std::make_shared<const ParametersOf<Plan>>(std::move(parameters));
+    return {};
   }
-  return planned;
 }
 
 }  // namespace internal
@@ -117,6 +118,10 @@ struct BlockParts {
   [[gnu::cold]] void AddAlias(const char* name);
   [[gnu::cold]] void AddPortAlias(const char* spelling, const char* port);
   [[gnu::cold]] void MarkInferred(const char* attr);
+  /// `plan` makes the parameters and chooses what runs on them.
+  [[gnu::cold]] void SetPlan(std::function<Status(PlanContext&, PlannedBlock&)> plan);
+  /// The block has state.
+  [[gnu::cold]] static BlockDef WithBind(BlockDef def, BindFunction bind);
 };
 
 /// Builds a BlockDef; `Dispatch` is the TypeList of the first Types(), which Kernel instantiates Run for.
@@ -246,21 +251,15 @@ class BlockBuilder {
   }
   template <class Plan, class Choose>
   void SetPlan(Plan plan, Choose choose) {
-    parts_.def.plan = [plan, choose](PlanContext& ctx) -> Result<PlannedBlock> {
-      auto planned = internal::PlanWith(plan, ctx);
-      if (planned.ok()) choose(ctx, *planned);
-      return planned;
-    };
+    parts_.SetPlan([plan, choose](PlanContext& ctx, PlannedBlock& planned) -> Status {
+      WEFT_RETURN_IF_ERROR(internal::PlanWith(plan, ctx, planned));
+      choose(ctx, planned);
+      return {};
+    });
   }
   template <class Plan, class Bind>
   static BlockDef WithBind(BlockDef def) {
-    def.stateful = true;
-    def.plan = [inner = std::move(def.plan)](PlanContext& ctx) -> Result<PlannedBlock> {
-      auto planned = inner(ctx);
-      if (planned.ok()) planned->bind = internal::BindParameters<internal::ParametersOf<Plan>, Bind>;
-      return planned;
-    };
-    return def;
+    return BlockParts::WithBind(std::move(def), internal::BindParameters<internal::ParametersOf<Plan>, Bind>);
   }
 
   BlockParts parts_;

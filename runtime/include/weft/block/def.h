@@ -61,6 +61,14 @@ enum class Flow : uint8_t {
 };
 
 struct BlockDef {
+  // Compiled once, not wherever a block is declared.
+  BlockDef();
+  BlockDef(const BlockDef& other);
+  BlockDef(BlockDef&& other) noexcept;
+  BlockDef& operator=(const BlockDef& other);
+  BlockDef& operator=(BlockDef&& other) noexcept;
+  ~BlockDef();
+
   std::string name;
   std::string category;  // set by the registry from the catalog
   std::string summary;   // one sentence

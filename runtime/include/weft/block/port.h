@@ -33,6 +33,14 @@ enum class PortList : uint8_t {
 
 /// What a block says of one port.
 struct PortSpec {
+  // Compiled once, not wherever a block is declared.
+  PortSpec();
+  PortSpec(const PortSpec& other);
+  PortSpec(PortSpec&& other) noexcept;
+  PortSpec& operator=(const PortSpec& other);
+  PortSpec& operator=(PortSpec&& other) noexcept;
+  ~PortSpec();
+
   std::string name;
   PortKind kind = PortKind::kTensor;
   PortList list = PortList::kSingle;
