@@ -11,6 +11,7 @@
 
 #include "blocks/kernels/channel_cut.h"
 #include "blocks/kernels/lanes.h"
+#include "blocks/kernels/register_square.h"
 #include "blocks/kernels/stream.h"
 
 namespace weft::kernels {
@@ -27,8 +28,9 @@ inline Lanes<A> JoinLanes(Lanes<A> a, Lanes<A> b, int end) {
 }
 
 /// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
-/// at odd places have parameters and sums of their own, side by side (complex numbers). `out` may be in[0] exactly.
-template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1>
+/// at odd places have parameters and sums of their own, side by side (complex numbers). kMayStream false: `stream` never is, and needs no
+/// code. `out` may be in[0] exactly.
+template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1, bool kMayStream = true>
 class Sweep {
  public:
   using A = LaneElement<T>;
@@ -41,12 +43,13 @@ class Sweep {
   std::array<A*, kSums> sums{};
   T* out = nullptr;
   bool stream = false;  // the output is too large for the cache
+  int64_t ahead = 0;    // elements from each that is read to one to fetch meanwhile; of planes in rows, without sums
   Term term{};
 
   /// Does one of cut.tasks().
   void Run(const ChannelCut& cut, int64_t task) const { Run(cut, cut.part(task)); }
   void Run(const ChannelCut& cut, const ChannelCut::Part& part) const {
-    if constexpr (kWrites) {
+    if constexpr (kWrites && kMayStream) {
       if (stream && Streamable(cut)) {
         if (cut.runs) Runs<true>(cut, part);
         else Rows<true>(cut, part);
@@ -86,6 +89,11 @@ class Sweep {
     void Load(int64_t at, Values<V>& x) const {
       for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
     }
+    /// Into the second-level cache, wherever that is: what is not there or nobody's is no error.
+    void Fetch(int64_t at) const {
+      const auto bytes = static_cast<uint64_t>(at) * sizeof(T);
+      for (int i = 0; i < kIn; ++i) __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(in[i]) + bytes), 0, 2);
+    }
     template <bool kStream>
     void Store(int64_t at, const Values<V>& x, const Params<V>& p, Sums<V>& sum) const {
       if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
@@ -116,26 +124,33 @@ class Sweep {
   };
   using SumTile = Tile<A, kSums>;
 
-  /// kRows rows side by side, whose sums are joined before they are added to `tile`, or put there.
-  template <bool kStream, int kRows, bool kPut = false>
-  void RowGroup(int64_t at, int64_t stride, int64_t length, const Params<const P*> par, SumTile& tile) const {
+  /// Rows side by side whose sums are joined before they go to the tile: more streams than eight, or registers than there are, are slower.
+  static constexpr int kRowGroup = kIn == 1 && !kWrites ? 8 : 4;
+
+  /// kRowGroup rows, or `rows` where that is fewer; the sums are added to `tile`, or put there.
+  template <bool kStream, bool kPut, bool kWhole>
+  void RowGroup(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
     const Memory memory{in, out, term};
     int64_t c = 0;
     for (; c + kN <= length; c += kN) {
       Params<V> p;
       for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
       Sums<V> sum{};
-      // All rows are loaded before the first is stored: a load that is a multiple of 4 KB from a store on its way would wait for it.
-      Values<V> x[kRows];
-      for (int row = 0; row < kRows; ++row) memory.Load(at + row * stride + c, x[row]);
-      for (int row = 0; row < kRows; ++row) memory.template Store<kStream>(at + row * stride + c, x[row], p, sum);
+      if constexpr (kWhole) {
+        // All rows are loaded before the first is stored: a load that is a multiple of 4 KB from a store on its way would wait for it.
+        Values<V> x[kRowGroup];
+        for (int row = 0; row < kRowGroup; ++row) memory.Load(at + row * stride + c, x[row]);
+        for (int row = 0; row < kRowGroup; ++row) memory.template Store<kStream>(at + row * stride + c, x[row], p, sum);
+      } else {
+        for (int64_t row = 0; row < rows; ++row) memory.template Vector<kStream>(at + row * stride + c, p, sum);
+      }
       for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], kPut ? sum[s] : LoadLanes(&tile.of[s][c]) + sum[s]);
     }
     for (; c < length; ++c) {
       Params<A> p;
       for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
       Sums<A> sum{};
-      for (int row = 0; row < kRows; ++row) memory.Scalar(at + row * stride + c, p, sum);
+      for (int64_t row = 0; row < rows; ++row) memory.Scalar(at + row * stride + c, p, sum);
       for (int s = 0; s < kSums; ++s) tile.of[s][c] = static_cast<A>(kPut ? sum[s] : tile.of[s][c] + sum[s]);
     }
   }
@@ -186,7 +201,10 @@ class Sweep {
         memory.template Vector<kStream>(at, both, no_sums);
         at += kN;
       }
-      for (; at + kN <= begin + inner; at += kN) memory.template Vector<kStream>(at, p, no_sums);
+      for (; at + kN <= begin + inner; at += kN) {
+        memory.template Vector<kStream>(at, p, no_sums);
+        if (ahead != 0) memory.Fetch(at + ahead);
+      }
       last = p;
     }
     Sums<A> no_sum;
@@ -198,15 +216,16 @@ class Sweep {
   void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
     if constexpr (kSums == 0) {
       for (int64_t row = 0; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
-      return;
+    } else if (rows < kRowGroup) {
+      RowGroup<kStream, true, false>(at, rows, stride, length, par, tile);
+    } else {
+      RowGroup<kStream, true, true>(at, kRowGroup, stride, length, par, tile);  // begins the sums
+      int64_t row = kRowGroup;
+      for (; row + kRowGroup <= rows; row += kRowGroup) {
+        RowGroup<kStream, false, true>(at + row * stride, kRowGroup, stride, length, par, tile);
+      }
+      if (row < rows) RowGroup<kStream, false, false>(at + row * stride, rows - row, stride, length, par, tile);
     }
-    // The first rows begin the sums.
-    int64_t row = std::min<int64_t>(rows, rows < 4 ? 1 : 4);
-    if (row == 4) RowGroup<kStream, 4, true>(at, stride, length, par, tile);
-    else if (row == 1) RowGroup<kStream, 1, true>(at, stride, length, par, tile);
-    else for (auto& sum : tile.of) std::fill_n(sum.begin(), length, A{});
-    for (; row + 4 <= rows; row += 4) RowGroup<kStream, 4>(at + row * stride, stride, length, par, tile);
-    for (; row < rows; ++row) RowGroup<kStream, 1>(at + row * stride, stride, length, par, tile);
   }
 
   template <bool kStream>
@@ -276,18 +295,30 @@ class Sweep {
       std::copy_n(from, channels, to);
       return;
     }
-    const int odd = static_cast<int>(inner % kN);
-    for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
-      if (inner < kN) {
+    if (inner < kN) {
+      for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
         std::array<A, kPair> sum{};
         for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
         std::copy_n(sum.data(), kPair, to);
-        continue;
       }
-      V sum = odd > 0 ? KeepLanes<A>(LoadLanes(from + inner - kN), kN - odd, kN) : V{};
-      for (int64_t i = 0; i + kN <= inner; i += kN) sum += LoadLanes(from + i);
-      FoldLanes<kPair, A>(sum, to);
+      return;
     }
+    // The odd ones at the end of a plane are taken by a register that overlaps the one before.
+    const int odd = static_cast<int>(inner % kN);
+    const V none{}, odd_lanes = JoinLanes<A>(none, Broadcast<A>(1), kN - odd);
+    const auto join = [=](const A* plane) {
+      V sum = odd_lanes != none ? LoadLanes(plane + inner - kN) : none;
+      for (int64_t i = 0; i + kN <= inner; i += kN) sum += LoadLanes(plane + i);
+      return sum;
+    };
+    if constexpr (kPair == 1 && kN <= 16) {
+      for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
+        V joined[kN];
+        for (int c = 0; c < kN; ++c) joined[c] = join(from + c * inner);
+        StoreLanes(to, SumOfEach<A, kN>(joined));
+      }
+    }
+    for (; channels > 0; --channels, from += inner, to += kPair) FoldLanes<kPair, A>(join(from), to);
   }
 
   // ---- runs: one channel in a register ----

@@ -129,6 +129,10 @@ inline bool StreamsNorm(const NormCut& norm, int64_t element) {
   return box.count() * element >= kernels::kStreamBytes && !(norm.in_groups && norm.cut.runs && box.inner * element % 64 != 0);
 }
 
+/// How far the next group's elements are from a group's own: the last pass of one, which waits for its stores, fetches what the first pass
+/// of the next will read. 0 where there are no groups.
+inline int64_t NextGroup(const NormCut& norm) { return norm.in_groups ? norm.cut.tile * norm.cut.box.inner : 0; }
+
 /// to[i] = 1 / sqrt(variance[i] + epsilon), several at a time.
 template <class S>
 void ReciprocalDeviations(const S* variance, int64_t count, float epsilon, double* to) {

@@ -85,7 +85,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
     }
   });
   if (cut.blocks == 1) return;
-  constexpr int64_t kJoined = 4 * 1024;  // partial sums that are worth a task
+  constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   ctx.workers().For(channels, std::max<int64_t>(64, kJoined / std::max<int64_t>(1, cut.blocks)), finish);
 }
 

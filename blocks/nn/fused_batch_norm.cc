@@ -131,7 +131,8 @@ void Normalize(const Norm& norm, RunContext& ctx) {
   auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
   const float* const mean = norm.training ? ctx.out<float>(P::reserve_space_1).data() : ctx.in<float>(P::mean).data();
   const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
-      {x}, {mean, norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()}, {}, ctx.out<T>(P::y).data(), norm.stream};
+      {x}, {mean, norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()}, {}, ctx.out<T>(P::y).data(), norm.stream,
+      NextGroup(norm)};
   const auto output = [&](int64_t task) { sweep.Run(norm.cut, task); };
   if (norm.training) {
     const kernels::BlockStatistics blocks(norm.cut, norm.scratch.sum(ctx, 0));
@@ -173,8 +174,8 @@ Status Gradient(GradientBuilder& g) {
 
 constexpr const char* kSummary = "Normalises each channel to mean 0 and variance 1, then scales and shifts it.";
 constexpr const char* kDetails =
-    "y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Training takes mean and variance from the batch, with any mean far from 0, "
-    "as exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
+    "y = (x - mean) / sqrt(variance + epsilon) * scale + offset. Training takes mean and variance from the batch, with any mean far from "
+    "0, as exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
 
 template <int kVersion>
 auto Declare(const char* name) {

@@ -112,7 +112,8 @@ void Train(const NormGrad& grad, RunContext& ctx) {
       {mean, scratch.parameter(ctx, kGain), scratch.parameter(ctx, kMeanG), scratch.parameter(ctx, kSlope)},
       {},
       ctx.out<T>(P::x_backprop).data(),
-      grad.stream};
+      grad.stream,
+      NextGroup(grad)};
   const auto finish = [&](int64_t first, int64_t end) {
     PrepareChannels(grad, ctx, first, end);
     FinishChannels(grad, ctx, first, end);
@@ -137,10 +138,20 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
       {scratch.sum(ctx, 0), scratch.sum(ctx, 1)},
       ctx.out<T>(P::x_backprop).data(),
       grad.stream};
-  const kernels::ChannelBox& box = grad.cut.box;
-  ForChannels(ctx, box.channels, 0, [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); });
-  ForTasks(ctx, grad.cut, false, [&](int64_t task) { sweep.Run(grad.cut, task); });
-  ForChannels(ctx, box.channels, grad.cut.blocks, [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); });
+  const kernels::ChannelCut& cut = grad.cut;
+  const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); };
+  const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); };
+  if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
+    return ForTasks(ctx, cut, false, [&](int64_t task) {
+      const kernels::ChannelCut::Part part = cut.part(task);
+      InMerges(part.first, part.end, prepare);
+      sweep.Run(cut, part);
+      InMerges(part.first, part.end, finish);
+    });
+  }
+  ForChannels(ctx, cut.box.channels, 0, prepare);
+  ForTasks(ctx, cut, false, [&](int64_t task) { sweep.Run(cut, task); });
+  ForChannels(ctx, cut.box.channels, cut.blocks, finish);
 }
 
 constexpr auto Run = []<class T>(const NormGrad& grad, RunContext& ctx) {

@@ -65,17 +65,20 @@ class Work {
     if (plan_.training) {
       MeasureX();
       SumProducts();
-      SumCentred(true);
     } else {
       UseInputs();
-      SumCentred(false);
     }
+    SumCentred();
     EachChannel([&](int64_t c, double sum) { Finish(c, sum); }, 0);
     WriteOutputs();
   }
 
  private:
   float* parameter(int i) const { return plan_.scratch.parameter(ctx_, i); }
+  template <class... Of>
+  auto Parameters(Of... of) const {
+    return std::array<const float*, sizeof...(Of)>{parameter(of)...};
+  }
   void Set(int i, int64_t c, double value) const { parameter(i)[c] = static_cast<float>(value); }
   double Get(int i, int64_t c) const { return parameter(i)[c]; }
   template <class S>
@@ -94,8 +97,11 @@ class Work {
       for (int64_t c = first; c < end; ++c) body(c, total[c - first]);
     });
   }
-  template <class S>
-  void Sweep(const S& sweep) const {
+  /// Sweeps without stores past the cache: this gradient is rare, and its code is much.
+  template <class Term, size_t kIn, size_t kPar, size_t kSums>
+  void Sweep(const Term& term, const std::array<const T*, kIn>& in, const std::array<const float*, kPar>& parameters,
+             const std::array<float*, kSums>& sums, T* out = nullptr) const {
+    const kernels::Sweep<T, float, kIn, kPar, kSums, Term, 1, false> sweep{in, parameters, sums, out, false, 0, term};
     ForTasks(ctx_, cut_, false, [&](int64_t task) { sweep.Run(cut_, task); });
   }
 
@@ -112,7 +118,11 @@ class Work {
   void UseInputs() {
     InMerges(0, cut_.box.channels, [&](int64_t first, int64_t end) {
       SetReciprocals(&ctx_.in<float>(variance)[first], first, end);
-      for (int64_t c = first; c < end; ++c) Set(kMean, c, ctx_.in<float>(mean)[c]);
+      for (int64_t c = first; c < end; ++c) {
+        Set(kMean, c, ctx_.in<float>(mean)[c]);
+        Set(kMeanG, c, 0);
+        Set(kMeang, c, 0);
+      }
     });
   }
   /// Means of G and g, sums of G c and g c.
@@ -125,22 +135,16 @@ class Work {
       sum[3] += v[1] * c;
     };
     const NormScratch& s = plan_.scratch;
-    Sweep(kernels::Sweep<T, float, 3, 1, 4, decltype(add)>{
-        {G_, g_, x_}, {parameter(kMean)}, {s.sum(ctx_, 0), s.sum(ctx_, 1), s.sum(ctx_, 2), s.sum(ctx_, 3)}});
+    Sweep(add, std::array{G_, g_, x_}, Parameters(kMean), std::array{s.sum(ctx_, 0), s.sum(ctx_, 1), s.sum(ctx_, 2), s.sum(ctx_, 3)});
     EachChannel([&](int64_t c, double sum) { Set(kMeanG, c, sum / count()); }, 0);
     EachChannel([&](int64_t c, double sum) { Set(kMeang, c, sum / count()); }, 1);
     EachChannel([&](int64_t c, double sum) { Set(kProductGc, c, sum); }, 2);
     EachChannel([&](int64_t c, double sum) { Set(kProductgc, c, sum); }, 3);
   }
-  void SumCentred(bool centred) {
-    if (centred) {
-      auto add = [](const auto& v, const auto& p, auto& sum) { sum[0] += (v[0] - p[0]) * (v[1] - p[1]); };
-      Sweep(kernels::Sweep<T, float, 2, 2, 1, decltype(add)>{
-          {G_, g_}, {parameter(kMeanG), parameter(kMeang)}, {plan_.scratch.sum(ctx_, 0)}});
-    } else {
-      auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0] * v[1]; };
-      Sweep(kernels::Sweep<T, float, 2, 0, 1, decltype(add)>{{G_, g_}, {}, {plan_.scratch.sum(ctx_, 0)}});
-    }
+  /// In inference the means are zeros.
+  void SumCentred() {
+    auto add = [](const auto& v, const auto& p, auto& sum) { sum[0] += (v[0] - p[0]) * (v[1] - p[1]); };
+    Sweep(add, std::array{G_, g_}, Parameters(kMeanG, kMeang), std::array{plan_.scratch.sum(ctx_, 0)});
   }
   /// The factors of the outputs; `sum` is S(G - mG)(g - mg), or SGg.
   void Finish(int64_t c, double sum) {
@@ -164,22 +168,15 @@ class Work {
   }
   void WriteOutputs() {
     T *y_out = ctx_.out<T>(y_backprop_grad).data(), *x_out = ctx_.out<T>(x_grad).data();
+    constexpr std::array<float*, 0> no_sums{};
+    auto y_term = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[2] + (v[1] - p[1]) * p[3] + p[4]; };
+    Sweep(y_term, std::array{G_, x_}, Parameters(kMeanG, kMean, kFactorG, kFactorC, kConstant), no_sums, y_out);
     if (plan_.training) {
-      auto y_term = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[2] + (v[1] - p[1]) * p[3] + p[4]; };
-      Sweep(kernels::Sweep<T, float, 2, 5, 0, decltype(y_term)>{
-          {G_, x_}, {parameter(kMeanG), parameter(kMean), parameter(kFactorG), parameter(kFactorC), parameter(kConstant)}, {}, y_out});
       auto x_term = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[3] + (v[1] - p[1]) * p[4] + (v[2] - p[2]) * p[5]; };
-      Sweep(kernels::Sweep<T, float, 3, 6, 0, decltype(x_term)>{
-          {G_, g_, x_},
-          {parameter(kMeanG), parameter(kMeang), parameter(kMean), parameter(kXFactorG), parameter(kXFactorg), parameter(kXFactorC)},
-          {},
-          x_out});
+      Sweep(x_term, std::array{G_, g_, x_}, Parameters(kMeanG, kMeang, kMean, kXFactorG, kXFactorg, kXFactorC), no_sums, x_out);
     } else {
-      auto y_term = [](const auto& v, const auto& p, auto&) { return v[0] * p[1] + (v[1] - p[0]) * p[2] + p[3]; };
-      Sweep(kernels::Sweep<T, float, 2, 4, 0, decltype(y_term)>{
-          {G_, x_}, {parameter(kMean), parameter(kFactorG), parameter(kFactorC), parameter(kConstant)}, {}, y_out});
       auto x_term = [](const auto& v, const auto& p, auto&) { return v[0] * p[0]; };
-      Sweep(kernels::Sweep<T, float, 1, 1, 0, decltype(x_term)>{{g_}, {parameter(kXFactorg)}, {}, x_out});
+      Sweep(x_term, std::array{g_}, Parameters(kXFactorg), no_sums, x_out);
     }
   }
 
