@@ -48,6 +48,11 @@ Result<Shape> Shape::Make(std::span<const int64_t> dims) {
   return Shape(dims);
 }
 
+void Shape::CopyHeap(const Shape& other) {
+  heap_ = new int64_t[static_cast<size_t>(rank_)];
+  std::copy(other.dims().begin(), other.dims().end(), heap_);
+}
+
 void Shape::Swap(Shape& other) noexcept {
   std::swap(rank_, other.rank_);
   int64_t held[kInline];

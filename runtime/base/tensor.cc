@@ -110,7 +110,7 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
     return ResourceExhausted("needs ", *bytes, " bytes of memory; ", budget->used(), " of the limit of ", budget->limit(),
                              " are in use");
   }
-  std::shared_ptr<Buffer> buffer(new Buffer);
+  auto buffer = std::make_shared<Buffer>(Key());  // one piece of memory with its count of references
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;

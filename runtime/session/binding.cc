@@ -34,6 +34,7 @@ int LargestInArena(const Plan& plan) {
 }  // namespace
 
 bool SoleOwner(const std::shared_ptr<const void>& owner) {
+  if (owner.use_count() != 1) return false;
   // The copy's end acquires what other owners did before they let go; use_count alone would not.
   { std::shared_ptr<const void> copy = owner; }
   return owner.use_count() == 1;

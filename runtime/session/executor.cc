@@ -104,12 +104,15 @@ Status Executor::MakeReady() {
   }
   WEFT_RETURN_IF_ERROR(MakeRecords());
   variables_.clear();
+  taken_ = 0;
   variable_slots_.clear();
   variable_index_.assign(graph_.variables().size(), -1);
   for (int v : plan_.variables) {
     if (variable_index_[v] >= 0) continue;
     variable_index_[v] = static_cast<int>(variables_.size());
-    variables_.emplace_back().variable = v;
+    VariableInRun& variable = variables_.emplace_back();
+    variable.variable = v;
+    variable.lasts = graph_.variable_info(v).temporary.empty();
   }
   for (uint32_t s = 0; s < plan_.slots.size(); ++s) {
     const Slot& slot = plan_.slots[s];
@@ -123,6 +126,7 @@ Status Executor::MakeReady() {
       for (int variable : update.choices) ++InRun(variable).updates;
     }
   }
+  MakePlainUpdates();
   return {};
 }
 
@@ -199,11 +203,13 @@ Result<Executor::ResultSet*> Executor::TakeInputs() {
 bool Executor::TakeVariables() {
   if (variables_.empty()) return true;
   std::lock_guard lock(scope_.values_mutex_);
+  if (taken_ != 0 && taken_ == scope_.value_changes_) return true;
   if (!VariablesFit()) return false;
   for (VariableInRun& variable : variables_) {
     variable.value = VariableNow(static_cast<size_t>(variable.variable));
     variable.updated = false;
   }
+  taken_ = scope_.value_changes_;
   return true;
 }
 
@@ -214,7 +220,17 @@ Status Executor::PlaceVariables(ResultSet& set) {
     Status status = FailedPrecondition("the variable has no value: it has no initial value, and nothing was assigned to it");
     return PlaceAtNode(graph_, node, std::move(status).WithHint("give it initvalues, or run an Assign first"));
   }
-  for (auto [slot, variable] : variable_slots_) SetOwned(set, slot, InRun(variable).value);
+  // What lies in memory of its own is fetched some variables ahead: where there are many, waiting for it takes most of the time.
+  for (size_t i = 0; i < variable_slots_.size(); ++i) {
+    if (i + 2 * kFetchAhead < variable_slots_.size()) {
+      Fetch(&set.owned[variable_slots_[i + 2 * kFetchAhead].first], sizeof(Tensor));
+      const auto [slot, variable] = variable_slots_[i + kFetchAhead];
+      InRun(variable).value.PrefetchOwner();
+      set.owned[slot].PrefetchOwner();
+    }
+    const auto [slot, variable] = variable_slots_[i];
+    SetOwned(set, slot, InRun(variable).value);
+  }
   return {};
 }
 
@@ -245,28 +261,33 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
 Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step) {
   if (!plan_.loops.empty()) return RunLoops(set, options, step);
   const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
+  const bool many = records_.size() >= kManySteps;
   const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
   for (; step < records_.size(); ++step) {
     const Record& record = records_[step];
     if (cancelled_.load(std::memory_order_relaxed)) return Stopped();
+    if (many && step + kFetchAhead < records_.size()) FetchValues(set, step + kFetchAhead);
     if (observed || (attention != nullptr && attention->load(std::memory_order_relaxed) != 0)) {
       if (BeginsFused(step, options)) WEFT_RETURN_IF_ERROR(RunFused(set, step));
       else WEFT_RETURN_IF_ERROR(RunObserved(set, step, options));
     } else if (record.run != nullptr) {
-      ctx_.inputs = record.inputs;
-      ctx_.outputs = record.outputs();
-      ctx_.in_first = record.in_first;
-      ctx_.out_first = record.out_first;
-      ctx_.scratch_data = record.scratch;
-      ctx_.scratch_bytes = record.scratch_bytes;
+      PointAt(record);
       WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
     } else if (BeginsFused(step, options)) {
       WEFT_RETURN_IF_ERROR(RunFused(set, step));
+    } else if (record.fused <= kFirstPlainUpdate) {
+      WEFT_RETURN_IF_ERROR(RunPlainUpdate(set, step));
     } else {
       WEFT_RETURN_IF_ERROR(RunStep(set, step));
     }
   }
   return {};
+}
+
+// Begins to fetch the values of a step to come.
+void Executor::FetchValues(const ResultSet& set, size_t step) const {
+  const Record& record = records_[step];
+  for (const uint32_t* slot = record.inputs; slot <= record.outputs(); ++slot) Fetch(set.values[*slot].data, 256);
 }
 
 Status Executor::RunObserved(ResultSet& set, size_t index, const RunOptions& options) {

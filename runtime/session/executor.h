@@ -73,11 +73,20 @@ class Executor {
     std::byte* scratch = nullptr;
     int64_t scratch_bytes = 0;
     uint32_t first_output = 0;  // after `inputs`
-    int fused = -1;             // index into Plan::fused: a step of that group
+    int fused = -1;             // index into Plan::fused: a step of that group; from kFirstPlainUpdate down: which plain update it is
 
     const uint32_t* outputs() const { return inputs + first_output; }
   };
   static_assert(sizeof(Record) <= 64, "the loop over many steps is bound by what it reads");
+
+  static constexpr int kFirstPlainUpdate = -2;
+  /// See plain_updates.cc.
+  struct PlainUpdate {
+    RunFunction run = nullptr;
+    uint32_t variable = 0;  // index into variables_
+    uint32_t input = 0;     // input value of the block: the reference
+    int output = -1;        // slot of the reference that it gives, or -1
+  };
 
   /// What a dynamic step was planned for last, and what came of it.
   struct DynamicPlan {
@@ -95,8 +104,12 @@ class Executor {
     int variable = -1;
     Tensor value;  // what the last update of this run left, or the value at its start
     bool updated = false;
+    bool lasts = true;         // after the run
     size_t updates = 0;        // that the plan makes
     std::vector<Tensor> pool;  // tensors that were values; reused when nobody else holds them
+    size_t newest = 0;         // of the pool: the others were let go in the order that follows it
+
+    const Tensor* next() const { return pool.empty() ? nullptr : &pool[(newest + 1) % pool.size()]; }
   };
 
   /// The run as its observer sees it.
@@ -143,6 +156,7 @@ class Executor {
   Status PlaceVariables(ResultSet& set);
   Status RunSteps(ResultSet& set, const RunOptions& options);
   Status RunEach(ResultSet& set, const RunOptions& options, size_t& step);
+  void FetchValues(const ResultSet& set, size_t step) const;
   Status RunObserved(ResultSet& set, size_t index, const RunOptions& options);
   static bool Attending(const RunOptions& options) {
     if (options.observer == nullptr) return false;
@@ -223,12 +237,35 @@ class Executor {
   Status LockUpdates();
   Result<Tensor> NewValue(VariableInRun& variable, DType dtype, const Shape& shape);
   void Commit();
+
+  // plain_updates.cc
+  bool IsPlainUpdate(const Step& step) const;
+  void MakePlainUpdates();
+  void FetchUpdates(const ResultSet& set, size_t after) const;
+  Status RunPlainUpdate(ResultSet& set, size_t index);
+
   VariableInRun& InRun(int variable) { return variables_[variable_index_[variable]]; }
   VariableInRun& InRun(const Step::Update& update) { return InRun(update.selector < 0 ? update.variable : selected_[update.selector]); }
 
+  /// Variables, or steps, that a loop over many looks ahead: what they use is then on its way from memory.
+  static constexpr size_t kFetchAhead = 8;
+  /// Plans of so many steps do not fit the nearer caches with what they use.
+  static constexpr size_t kManySteps = 10'000;
+  void PointAt(const Record& record) {
+    ctx_.inputs = record.inputs;
+    ctx_.outputs = record.outputs();
+    ctx_.in_first = record.in_first;
+    ctx_.out_first = record.out_first;
+    ctx_.scratch_data = record.scratch;
+    ctx_.scratch_bytes = record.scratch_bytes;
+  }
+  /// Begins to fetch lines of memory that will be used soon.
+  static void Fetch(const void* from, size_t bytes) {
+    for (size_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(static_cast<const std::byte*>(from) + byte);
+  }
   /// With the scope's lock of values held.
-  Tensor& VariableNow(size_t variable) { return edition_->variables[variable]->value; }
-  const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value; }
+  const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value(); }
+  void SetVariable(size_t variable, Tensor value) { edition_->variables[variable]->Set(std::move(value), scope_.value_changes_); }
 
   Scope& scope_;
   const std::shared_ptr<Edition> edition_;
@@ -264,6 +301,10 @@ class Executor {
   std::vector<int> selected_;               // by slot of a RefSelect: the variable it chose; only where there are such
   std::vector<int> loop_at_;                // by step: the outermost loop that begins there, or -1; only where there are loops
   std::vector<VariableInRun> variables_;
+  // Scope::value_changes_ when variables_ were as the scope's and fitted the plan, 0: they may not be; and at a run's first update.
+  uint64_t taken_ = 0, updating_from_ = 0;
+  bool as_planned_ = false;  // the values from which this run's updates start are those that it read
+  std::vector<PlainUpdate> plain_updates_;  // in the order of their steps
   std::vector<int> variable_index_;         // Graph variable -> variables_, or -1
   std::vector<std::pair<uint32_t, int>> variable_slots_;  // slots of Variable blocks, and their variables
   std::vector<Value> updates_;              // by input value of the step that runs

@@ -45,7 +45,7 @@ Result<Tensor> Scope::GetVariable(std::string_view id) const {
   const std::shared_ptr<Edition> edition = this->edition();
   WEFT_ASSIGN_OR_RETURN(int variable, FindVariable(*edition->graph, id));
   std::lock_guard lock(values_mutex_);
-  const Tensor& value = edition->variables[variable]->value;
+  const Tensor& value = edition->variables[variable]->value();
   if (!value.defined()) return FailedPrecondition("the variable has no value yet").WithBlock(id);
   return value;
 }
@@ -57,7 +57,7 @@ Status Scope::SetVariable(std::string_view id, Tensor value) {
   DType needed = edition->graph->node(edition->graph->variables()[*variable]).output_types[0];
   if (value.dtype() != needed) return InvalidArgument("the variable needs ", needed, ", found ", value.dtype()).WithBlock(id);
   std::lock_guard lock(values_mutex_);
-  edition->variables[*variable]->value = std::move(value);
+  edition->variables[*variable]->Set(std::move(value), value_changes_);
   return {};
 }
 

@@ -149,7 +149,7 @@ std::shared_ptr<Edition> Scope::MakeEdition(const Edition& old, std::shared_ptr<
     const int before = block < 0 ? -1 : old.graph->node(block).variable;
     if (before >= 0 && SameStart(*old.graph, before, *graph, static_cast<int>(v))) {
       const std::shared_ptr<VariableCell>& cell = old.variables[static_cast<size_t>(before)];
-      const bool fits = !cell->value.defined() || graph->variable_info(static_cast<int>(v)).declared.Accepts(cell->value.shape());
+      const bool fits = !cell->value().defined() || graph->variable_info(static_cast<int>(v)).declared.Accepts(cell->value().shape());
       if (fits) fresh->variables[v] = cell;
     }
     if (fresh->variables[v] == nullptr) fresh->variables[v] = std::make_shared<VariableCell>();

@@ -86,7 +86,7 @@ Status ScopeState::CaptureVariables() {
     const VariableInfo& info = graph.variable_info(static_cast<int>(v));
     if (!info.temporary.empty()) continue;
     const Node& node = graph.node(graph.variables()[v]);
-    const Tensor& value = edition_->variables[v]->value;
+    const Tensor& value = edition_->variables[v]->value();
     if (value.defined() && value.dtype() == DType::kResource) return Unsupported("the variable holds handles, which cannot be saved").WithBlock(node.id);
     variables_.push_back({node.id, std::string(node.def->name), !value.defined() || info.declared.Accepts(value.shape()), value});
   }
@@ -293,7 +293,8 @@ Status ScopeState::FitVariable(const Variable& saved, std::vector<char>& found, 
     const PartialShape& declared = graph.variable_info(node.variable).declared;
     if (saved.fits_page && !declared.Accepts(saved.value.shape())) return refuse(Cat("the shape ", declared), Cat("the shape ", saved.value.shape()));
   }
-  changes.push_back([cell = edition_->variables[variable], value = saved.value]() mutable { cell->value = std::move(value); });
+  uint64_t& counter = scope_.value_changes_;
+  changes.push_back([cell = edition_->variables[variable], value = saved.value, &counter]() mutable { cell->Set(std::move(value), counter); });
   return {};
 }
 

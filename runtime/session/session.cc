@@ -201,7 +201,7 @@ void Scope::CheckEdition(Edition& edition, Diagnostics& diagnostics, bool keep_p
     {
       std::lock_guard lock(values_mutex_);
       for (size_t v = 0; v < edition.variables.size(); ++v) {
-        if (edition.variables[v]->value.defined()) request.variable_shapes[v] = edition.variables[v]->value.shape();
+        if (const Tensor& value = edition.variables[v]->value(); value.defined()) request.variable_shapes[v] = value.shape();
       }
     }
     Diagnostics found;

@@ -19,7 +19,7 @@ Status Executor::StartVariables(const RunOptions& options) {
     std::lock_guard lock(scope_.values_mutex_);
     for (size_t v = 0; v < edition_->variables.size(); ++v) {
       const Node& node = graph_.node(graph_.variables()[v]);
-      if (!VariableNow(v).defined()) VariableNow(v) = node.constant;
+      if (!VariableNow(v).defined()) SetVariable(v, node.constant);
     }
   }
   WEFT_RETURN_IF_ERROR(StartWired(options));
@@ -89,7 +89,7 @@ Status Executor::StartTogether(const std::vector<int>& variables, const RunOptio
       return PlaceAtNode(graph_, graph_.variables()[v], std::move(status).WithPort("initvalues"));
     }
     std::lock_guard lock(scope_.values_mutex_);
-    if (!VariableNow(static_cast<size_t>(v)).defined()) VariableNow(static_cast<size_t>(v)) = std::move(value.tensor);
+    if (!VariableNow(static_cast<size_t>(v)).defined()) SetVariable(static_cast<size_t>(v), std::move(value.tensor));
   }
   return {};
 }

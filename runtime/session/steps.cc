@@ -50,12 +50,7 @@ Status Executor::BindResource(int node, const PlannedBlock& block, ResourceHandl
 
 Status Executor::CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block,
                             const ResourceHandle& resource) {
-  ctx_.inputs = record.inputs;
-  ctx_.outputs = record.outputs();
-  ctx_.in_first = record.in_first;
-  ctx_.out_first = record.out_first;
-  ctx_.scratch_data = record.scratch;
-  ctx_.scratch_bytes = record.scratch_bytes;
+  PointAt(record);
   ctx_.resource = &resource;
   if (block.produce != nullptr) return Produce(set, step, block);
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(MakeNewValues(step));

@@ -1,5 +1,6 @@
 // Updates of variables: each step starts from what the last one left; the run's end makes the values those of the scope.
 #include <algorithm>
+#include <utility>
 
 #include "runtime/session/executor.h"
 
@@ -11,6 +12,10 @@ Status Executor::LockUpdates() {
   if (update_turn_.held()) return {};
   WEFT_RETURN_IF_ERROR(update_turn_.Take(waiter_, "another session's updates of variables"));
   std::lock_guard lock(scope_.values_mutex_);
+  updating_from_ = scope_.value_changes_;
+  // Until its commit the run's values are its own.
+  as_planned_ = std::exchange(taken_, 0) == updating_from_;
+  if (as_planned_) return {};
   for (VariableInRun& variable : variables_) variable.value = VariableNow(static_cast<size_t>(variable.variable));
   return {};
 }
@@ -36,7 +41,7 @@ Status Executor::TakeReferences(ResultSet& set, const Step& step) {
 
 // Memory for what the step writes.
 Status Executor::MakeNewValues(const Step& step) {
-  updates_.assign(graph_.node(step.node).inputs.size(), {});
+  updates_.assign(std::max(updates_.size(), graph_.node(step.node).inputs.size()), {});
   new_values_.clear();
   new_values_.reserve(step.updates.size());  // updates_ points into it
   for (const Step::Update& update : step.updates) {
@@ -59,14 +64,25 @@ Status Executor::MakeNewValues(const Step& step) {
 }
 
 Result<Tensor> Executor::NewValue(VariableInRun& variable, DType dtype, const Shape& shape) {
-  for (Tensor& tensor : variable.pool) {
-    if (tensor.dtype() == dtype && tensor.shape() == shape && SoleOwner(tensor.owner())) return tensor;
+  // Values are let go in the order in which they were made: what follows the newest is most likely to be free.
+  const size_t count = variable.pool.size();
+  for (size_t i = 1; i <= count; ++i) {
+    const size_t at = (variable.newest + i) % count;
+    const Tensor& tensor = variable.pool[at];
+    if (!(tensor.dtype() == dtype && tensor.shape() == shape && SoleOwner(tensor.owner()))) continue;
+    variable.newest = at;
+    return tensor;
   }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, services_.budget));
   // Both sets of results may hold the value at the start and what each update left.
   size_t most = 2 * variable.updates + 4;
-  if (variable.pool.size() >= most) variable.pool.erase(variable.pool.begin());
-  variable.pool.push_back(tensor);
+  if (count >= most) {
+    variable.newest = (variable.newest + 1) % count;
+    variable.pool[variable.newest] = tensor;
+  } else {
+    variable.newest = std::min(variable.newest + 1, count);
+    variable.pool.insert(variable.pool.begin() + static_cast<std::ptrdiff_t>(variable.newest), tensor);
+  }
   return tensor;
 }
 
@@ -86,9 +102,8 @@ void Executor::SetReferences(ResultSet& set, const Step& step) {
     const uint32_t input = node.in_first[node.def->outputs[p].reference_of];
     const uint32_t slot = plan_.operands[step.first_output + node.out_first[p]];
     auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == input; });
-    int variable = graph_.VariableOf(node.inputs[input]);
     if (update != step.updates.end()) SetOwned(set, slot, InRun(*update).value);
-    else if (variable >= 0) SetOwned(set, slot, InRun(graph_.node(variable).variable).value);
+    else if (int variable = graph_.VariableOf(node.inputs[input]); variable >= 0) SetOwned(set, slot, InRun(graph_.node(variable).variable).value);
   }
 }
 
@@ -96,10 +111,22 @@ void Executor::SetReferences(ResultSet& set, const Step& step) {
 void Executor::Commit() {
   if (!plan_.updates_variables) return;
   std::lock_guard lock(scope_.values_mutex_);
-  for (VariableInRun& variable : variables_) {
-    bool lasts = graph_.variable_info(variable.variable).temporary.empty();
-    if (variable.updated && lasts) VariableNow(static_cast<size_t>(variable.variable)) = std::move(variable.value);
+  bool same = scope_.value_changes_ == updating_from_;  // what the run has left is what the scope has, and of the planned shapes
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    if (i + 2 * kFetchAhead < variables_.size()) {
+      Fetch(&VariableNow(static_cast<size_t>(variables_[i + 2 * kFetchAhead].variable)), sizeof(Tensor));
+      const VariableInRun& later = variables_[i + kFetchAhead];
+      later.value.PrefetchOwner();
+      VariableNow(static_cast<size_t>(later.variable)).PrefetchOwner();
+    }
+    VariableInRun& variable = variables_[i];
+    if (!variable.updated) continue;
+    const auto v = static_cast<size_t>(variable.variable);
+    same &= variable.lasts && VariableNow(v).defined() && VariableNow(v).shape() == variable.value.shape();
+    if (variable.lasts) SetVariable(v, variable.value);
+    variable.updated = false;
   }
+  if (same) taken_ = scope_.value_changes_;
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -23,9 +24,21 @@ class Shape {
   /// For sizes known to be valid (tests, and sizes derived from valid shapes); input goes through Make.
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
   explicit Shape(std::span<const int64_t> dims);
-  Shape(const Shape& other) : Shape(other.dims()) {}
-  Shape(Shape&& other) noexcept { Swap(other); }
-  Shape& operator=(Shape other) noexcept {
+  Shape(const Shape& other) : rank_(other.rank_) {
+    if (rank_ > kInline) CopyHeap(other);
+    else CopyInline(other);
+  }
+  Shape(Shape&& other) noexcept : rank_(other.rank_) {
+    CopyInline(other);  // or the pointer, which lies there
+    other.rank_ = 0;
+  }
+  Shape& operator=(const Shape& other) {
+    if (rank_ > kInline || other.rank_ > kInline) return *this = Shape(other);
+    rank_ = other.rank_;
+    CopyInline(other);
+    return *this;
+  }
+  Shape& operator=(Shape&& other) noexcept {
     Swap(other);
     return *this;
   }
@@ -60,6 +73,12 @@ class Shape {
   const int64_t* data() const { return rank_ > kInline ? heap_ : inline_; }
   int64_t* data() { return rank_ > kInline ? heap_ : inline_; }
   void Swap(Shape& other) noexcept;
+  void CopyHeap(const Shape& other);
+  void CopyInline(const Shape& other) {
+    int64_t held[kInline];  // so that `other` may be this one, and all goes through registers
+    std::memcpy(held, other.inline_, sizeof held);
+    std::memcpy(inline_, held, sizeof held);
+  }
 
   int rank_ = 0;
   union {

@@ -33,7 +33,10 @@ class MemoryBudget {
 /// Memory with a reference count, aligned to 64 bytes; gives itself back when the last reference goes.
 /// Elements of managed types (strings, handles) are constructed empty; all other memory is uninitialised.
 class Buffer {
+  struct Key {};  // only Allocate has one
+
  public:
+  explicit Buffer(Key) {}
   /// resource_exhausted, with the size asked for, where the budget or the machine has not that much. `budget` may be null.
   static Result<std::shared_ptr<Buffer>> Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget);
   ~Buffer();
@@ -44,7 +47,6 @@ class Buffer {
   int64_t bytes() const { return bytes_; }
 
  private:
-  Buffer() = default;
   DType dtype_ = DType::kInvalid;
   int64_t count_ = 0;
   int64_t bytes_ = 0;
@@ -76,6 +78,8 @@ class Tensor {
   int64_t bytes() const { return count() * static_cast<int64_t>(ElementSize(dtype_)); }
   void* data() { return data_; }
   const void* data() const { return data_; }
+  /// Begins to fetch what a copy of this tensor, or its end, changes. For loops over many tensors.
+  void PrefetchOwner() const { __builtin_prefetch(owner_.get(), 1); }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
   /// The elements; T must be the storage type of dtype().

@@ -28,8 +28,18 @@ struct ScopeOptions {
 };
 
 /// The value of one variable. Read and written with the scope's lock of values held.
-struct VariableCell {
-  Tensor value;  // undefined while the variable has none
+class VariableCell {
+ public:
+  /// Undefined while the variable has none.
+  const Tensor& value() const { return value_; }
+  /// `changes` counts those of all cells of a scope, so that a session sees whether what it took is what they hold.
+  void Set(Tensor value, uint64_t& changes) {
+    value_ = std::move(value);
+    ++changes;
+  }
+
+ private:
+  Tensor value_;
 };
 
 /// One state of an edited page: its graph, and where the values of its variables are. Each edit makes a new one; a session that runs keeps
@@ -109,6 +119,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
   std::atomic<Keep> last_keep_{Keep::kAll};  // of the session that was planned last
 
   mutable std::mutex values_mutex_;  // of the editions' cells; held for moments only: snapshots and commits
+  uint64_t value_changes_ = 0;       // of those cells, from 1 on; with values_mutex_
 
   friend class Turn;
   std::mutex turn_mutex_;
