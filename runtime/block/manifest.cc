@@ -1,6 +1,7 @@
 #include "weft/block/manifest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace weft {
@@ -10,7 +11,10 @@ using Json = nlohmann::ordered_json;
 
 Json FloatJson(float value) {
   // Shortest text of the float itself, not of the double it widens to.
-  return Json::parse(Cat(value), nullptr, false).is_number() ? Json::parse(Cat(value)) : Json(Cat(value));
+  const std::string text = Cat(value);
+  if (!std::isfinite(value)) return text;
+  if (text.find_first_not_of("-0123456789") == std::string::npos) return std::stoll(text);
+  return std::stod(text);
 }
 
 Json ShapeJson(const PartialShape& shape) { return shape.known_rank() ? Json(shape.dims()) : Json(nullptr); }

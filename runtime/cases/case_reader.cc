@@ -165,8 +165,8 @@ Step ReadStep(const Node& node) {
 /// The page of a case as a document of its own.
 std::string PageText(const Node& node, const std::string& name) {
   if (!node.Needs(node.is_object(), "an object")) return "{}";
-  nlohmann::ordered_json page{{"weft", 1}, {"page", name}};
-  for (auto it = node.json().begin(); it != node.json().end(); ++it) page[it.key()] = it.value();
+  Json page{{"weft", 1}, {"page", name}};
+  page.update(node.json());
   return page.dump();
 }
 

@@ -45,27 +45,27 @@ int RunBench(const Options& given) {
 
 }  // namespace
 
-void AddBench(CLI::App& app, int& status) {
+void AddBench(Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = AddCommand(app, "bench", "Time the runs of pages, or of kernels where no page is named",
-                                 "  weft bench\n  weft bench --case BiasAddGrad --case FusedBatchNorm --threads 2\n"
-                                 "  weft bench --page graphs/xor.page.json --keep asked\n  weft bench --quick --json\n"
-                                 "  weft bench --page big.page.json --edits 100\n"
-                                 "The share is of what this machine does in the same run with the same threads: reading as much memory as the case\n"
-                                 "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
-                                 status, options, RunBench);
-  CLI::Option* page = command->add_option("--page", options->pages, "Page whose sessions are timed")->type_name("PAGE")->check(NotEmpty());
-  AddLibraryOption(*command, options->libraries)->needs(page);
-  command->add_option("--keep", options->keep, "Which results of pages are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
-  command->add_option("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
-      ->check(CLI::Range(1, 1000000))
-      ->needs(page);
-  command->add_option("--case", options->cases, "Only kernels whose names have this in them")->type_name("TEXT")->check(NotEmpty())->excludes(page);
-  command->add_flag("--list", options->list, "Only name the kernel cases; with --json also what they are made of")->excludes(page);
-  command->add_option("--seconds", options->seconds, "Time spent on each case")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
-  command->add_flag("--quick", options->quick, "Few cases and little time: a smoke test");
-  command->add_flag("--json", options->json, "One JSON line a case");
+  Command command = program.Add("bench", "Time the runs of pages, or of kernels where no page is named",
+                                "  weft bench\n  weft bench --case BiasAddGrad --case FusedBatchNorm --threads 2\n"
+                                "  weft bench --page graphs/xor.page.json --keep asked\n  weft bench --quick --json\n"
+                                "  weft bench --page big.page.json --edits 100\n"
+                                "The share is of what this machine does in the same run with the same threads: reading as much memory as the case\n"
+                                "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
+                                options, RunBench);
+  const Option page = command.Add("--page", options->pages, "Page whose sessions are timed").Type("PAGE").NotEmpty();
+  AddLibraryOption(command, options->libraries).Needs(page);
+  command.Add("--keep", options->keep, "Which results of pages are kept").OneOf({"all", "asked"}).ShowDefault();
+  command.Add("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
+      .Between(1, 1000000)
+      .Needs(page);
+  command.Add("--case", options->cases, "Only kernels whose names have this in them").Type("TEXT").NotEmpty().Excludes(page);
+  command.AddFlag("--list", options->list, "Only name the kernel cases; with --json also what they are made of").Excludes(page);
+  command.Add("--seconds", options->seconds, "Time spent on each case").Between(0.01, 3600.0).ShowDefault();
+  command.Add("--threads", options->threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  command.AddFlag("--quick", options->quick, "Few cases and little time: a smoke test");
+  command.AddFlag("--json", options->json, "One JSON line a case");
 }
 
 }  // namespace weft::cli

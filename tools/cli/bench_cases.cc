@@ -1,7 +1,7 @@
 // The kernel cases of `weft bench`: what is timed, over which sizes, and how much each must move and compute.
 #include <algorithm>
 
-#include "tools/cli/bench.h"
+#include "tools/cli/bench_cases.h"
 #include "weft/base/text.h"
 
 namespace weft::cli {

@@ -1,7 +1,7 @@
 // weft bench: kernels, each as a page of one block whose inputs are Variables.
 #include <iostream>
 
-#include "tools/cli/bench.h"
+#include "tools/cli/bench_cases.h"
 #include "tools/cli/common.h"
 #include "weft/page/reader.h"
 

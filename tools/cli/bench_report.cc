@@ -1,6 +1,7 @@
 // What `weft bench` prints: a table for people, or one JSON line a case.
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "tools/cli/bench.h"
 #include "weft/base/text.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "tools/cli/common.h"
@@ -17,7 +18,7 @@ struct BlocksOptions {
   std::string name, category, folder;
   std::vector<std::string> libraries;
   bool json = false, internal = false;
-  CLI::Option* markdown = nullptr;
+  std::optional<Option> markdown;
 };
 constexpr char kDefaultFolder[] = "block-reference";
 
@@ -101,7 +102,7 @@ int RunBlocks(const BlocksOptions& options) {
     return kFailed;
   }
   const Registry& registry = (*runtime)->registry();
-  const bool markdown = options.markdown->count() > 0;
+  const bool markdown = options.markdown->given();
   if (options.name.empty()) {
     if (markdown) return WriteReference(registry, options);
     if (!options.json) return ListBlocks(registry, options);
@@ -121,20 +122,20 @@ int RunBlocks(const BlocksOptions& options) {
 
 }  // namespace
 
-void AddBlocks(CLI::App& app, int& status) {
+void AddBlocks(Program& program) {
   auto options = std::make_shared<BlocksOptions>();
-  CLI::App* command = AddCommand(app, "blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
-                                 "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json\n"
-                                 "  weft blocks --markdown docs/blocks\n  weft blocks --library ./libmine.so Mine", status, options, RunBlocks);
-  command->add_option("name", options->name, "Block type, or another name of it")->type_name("NAME");
-  command->add_option("--category", options->category, "Only blocks of this category")->type_name("CATEGORY");
-  AddLibraryOption(*command, options->libraries);
-  command->add_flag("--internal", options->internal, "Also list blocks that only gradients make");
-  command->add_flag("--json", options->json, "Print as JSON");
-  options->markdown = command->add_option("--markdown", options->folder,
-                                          "Write the block reference, a page a block and an index; with NAME, print its page")
-                          ->expected(0, 1)
-                          ->type_name("[FOLDER]");
+  Command command = program.Add("blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
+                                "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json\n"
+                                "  weft blocks --markdown docs/blocks\n  weft blocks --library ./libmine.so Mine", options, RunBlocks);
+  command.Add("name", options->name, "Block type, or another name of it").Type("NAME");
+  command.Add("--category", options->category, "Only blocks of this category").Type("CATEGORY");
+  AddLibraryOption(command, options->libraries);
+  command.AddFlag("--internal", options->internal, "Also list blocks that only gradients make");
+  command.AddFlag("--json", options->json, "Print as JSON");
+  options->markdown =
+      command.Add("--markdown", options->folder, "Write the block reference, a page a block and an index; with NAME, print its page")
+          .ValueOptional()
+          .Type("[FOLDER]");
 }
 
 }  // namespace weft::cli

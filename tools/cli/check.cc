@@ -90,32 +90,32 @@ int RunConvert(const ConvertOptions& options) {
 
 }  // namespace
 
-void AddCheck(CLI::App& app, int& status) {
+void AddCheck(Program& program) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = AddCommand(app, "check", "Report every fault of pages, without running them",
-                                 "  weft check graphs/xor.page.json\n  weft check --json *.page.json", status, options, RunCheck);
-  command->add_option("pages", options->pages, "Pages to check")->required()->type_name("PAGE")->check(NotEmpty());
-  command->add_option("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE")->type_name("ID.pin=VALUE")->take_all()->expected(1);
-  AddLibraryOption(*command, options->libraries);
-  command->add_flag("--json", options->json, "Print the findings as JSON");
+  Command command = program.Add("check", "Report every fault of pages, without running them",
+                                "  weft check graphs/xor.page.json\n  weft check --json *.page.json", options, RunCheck);
+  command.Add("pages", options->pages, "Pages to check").Required().Type("PAGE").NotEmpty();
+  command.Add("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE").Type("ID.pin=VALUE").Repeated();
+  AddLibraryOption(command, options->libraries);
+  command.AddFlag("--json", options->json, "Print the findings as JSON");
 }
 
-void AddPlan(CLI::App& app, int& status) {
+void AddPlan(Program& program) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = AddCommand(app, "plan", "Print what the sessions of a page would do: steps, places, memory",
-                                 "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked", status, options, RunPlan);
-  options->page.AddTo(*command, false);
-  command->add_option("--session", options->session, "Only this ClientSession")->type_name("ID");
-  command->add_option("--keep", options->keep, "Which results are kept")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
+  Command command = program.Add("plan", "Print what the sessions of a page would do: steps, places, memory",
+                                "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked", options, RunPlan);
+  options->page.AddTo(command, false);
+  command.Add("--session", options->session, "Only this ClientSession").Type("ID");
+  command.Add("--keep", options->keep, "Which results are kept").OneOf({"all", "asked"}).ShowDefault();
 }
 
-void AddConvert(CLI::App& app, int& status) {
+void AddConvert(Program& program) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = AddCommand(app, "convert", "Write a page of any format as canonical Weft JSON",
-                                 "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", status, options, RunConvert);
-  command->add_option("in", options->in, "Page to read")->required()->type_name("IN")->check(NotEmpty());
-  command->add_option("out", options->out, "File to write, or - for standard output")->required()->type_name("OUT");
-  command->add_flag("--json", options->json, "Print findings as JSON");
+  Command command = program.Add("convert", "Write a page of any format as canonical Weft JSON",
+                                "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", options, RunConvert);
+  command.Add("in", options->in, "Page to read").Required().Type("IN").NotEmpty();
+  command.Add("out", options->out, "File to write, or - for standard output").Required().Type("OUT");
+  command.AddFlag("--json", options->json, "Print findings as JSON");
 }
 
 }  // namespace weft::cli

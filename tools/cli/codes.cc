@@ -29,11 +29,11 @@ int RunCodes(const CodesOptions& options) {
 
 }  // namespace
 
-void AddCodes(CLI::App& app, int& status) {
+void AddCodes(Program& program) {
   auto options = std::make_shared<CodesOptions>();
-  CLI::App* command = AddCommand(app, "codes", "Numbers of errors, phases, states and events, and what they mean",
-                                 "  weft codes\n  weft codes --json > codes.json", status, options, RunCodes);
-  command->add_flag("--json", options->json, "Print them as JSON, for programs that translate them");
+  Command command = program.Add("codes", "Numbers of errors, phases, states and events, and what they mean",
+                                "  weft codes\n  weft codes --json > codes.json", options, RunCodes);
+  command.AddFlag("--json", options->json, "Print them as JSON, for programs that translate them");
 }
 
 }  // namespace weft::cli

@@ -1,4 +1,5 @@
 // What is on the command line: a command with its options, and what is said of wrong ones.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -63,16 +64,17 @@ extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc
   app.require_subcommand(1);
   app.footer("weft COMMAND --help tells more of a command. Exit status: 0, 1 (it failed), 2 (wrong use).");
   int status = weft::cli::kOk;
-  weft::cli::AddRun(app, status);
-  weft::cli::AddCheck(app, status);
-  weft::cli::AddTest(app, status);
-  weft::cli::AddBlocks(app, status);
-  weft::cli::AddPlan(app, status);
-  weft::cli::AddConvert(app, status);
-  weft::cli::AddReplay(app, status);
-  weft::cli::AddShow(app, status);
-  weft::cli::AddCodes(app, status);
-  weft::cli::AddBench(app, status);
+  weft::cli::Program program(app, status);
+  weft::cli::AddRun(program);
+  weft::cli::AddCheck(program);
+  weft::cli::AddTest(program);
+  weft::cli::AddBlocks(program);
+  weft::cli::AddPlan(program);
+  weft::cli::AddConvert(program);
+  weft::cli::AddReplay(program);
+  weft::cli::AddShow(program);
+  weft::cli::AddCodes(program);
+  weft::cli::AddBench(program);
   if (argc < 2) {
     std::cerr << app.help();
     return weft::cli::kWrongUse;

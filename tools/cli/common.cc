@@ -147,38 +147,14 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-void PageOptions::AddTo(CLI::App& app, bool with_threads) {
-  app.add_option("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG")->required()->type_name("PAGE")->check(NotEmpty());
-  app.add_option("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)")->type_name("ID.pin=VALUE")->take_all()->expected(1);
-  app.add_option("--allow", allow, "Also let blocks use files in this folder")->type_name("FOLDER")->take_all()->expected(1);
-  AddLibraryOption(app, libraries);
-  if (with_threads) app.add_option("--threads", threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
-  app.add_flag("--json", json, "Print results and errors as JSON");
-  app.add_flag("--verbose", verbose, "Tell on standard error what is done, with times");
-}
-
-CLI::Validator NotEmpty() {
-  return CLI::Validator([](std::string& text) { return std::string(text.empty() ? "the name is empty" : ""); }, "");
-}
-
-CLI::Validator EndsIn(std::vector<std::string> endings) {
-  auto check = [endings = std::move(endings)](std::string& path) {
-    std::string known;
-    for (const std::string& ending : endings) {
-      if (path.size() > ending.size() && path.ends_with(ending)) return std::string();
-      known += Cat(known.empty() ? "" : " or ", ending);
-    }
-    return Cat("needs a file name that ends in ", known, ", found '", path, "'");
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::Validator CountOfRuns() {
-  auto check = [](std::string& text) {
-    bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == std::string::npos;
-    return digits ? std::string() : Cat("needs a number of runs, 1 or more, found '", text, "'");
-  };
-  return CLI::Validator(check, "");
+void PageOptions::AddTo(Command& command, bool with_threads) {
+  command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG").Required().Type("PAGE").NotEmpty();
+  command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
+  command.Add("--allow", allow, "Also let blocks use files in this folder").Type("FOLDER").Repeated();
+  AddLibraryOption(command, libraries);
+  if (with_threads) command.Add("--threads", threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  command.AddFlag("--json", json, "Print results and errors as JSON");
+  command.AddFlag("--verbose", verbose, "Tell on standard error what is done, with times");
 }
 
 Result<ValueRef> FindOutput(const Graph& graph, const std::string& name) {

@@ -1,12 +1,12 @@
 // What the commands of `weft` share: loading pages, reporting, exit statuses.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/cli/command.h"
 #include "weft/base/diagnostic.h"
 #include "weft/page/page.h"
 #include "weft/session/session.h"
@@ -46,7 +46,7 @@ struct PageOptions {
   int threads = 0;
   bool json = false, verbose = false;
 
-  void AddTo(CLI::App& app, bool with_threads);
+  void AddTo(Command& command, bool with_threads);
 };
 
 /// A page made ready to run. The scope keeps pointers into the runtime.
@@ -66,36 +66,7 @@ Result<ValueRef> FindOutput(const Graph& graph, const std::string& name);
 /// Sets aside all but the named session; all stay where the name is empty. not_found tells which there are.
 Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id);
 
-/// For options that must not be the empty string.
-CLI::Validator NotEmpty();
-/// For numbers of runs: CLI11's own reading takes what is too large as the largest number.
-CLI::Validator CountOfRuns();
-/// For files whose ending says what they are.
-CLI::Validator EndsIn(std::vector<std::string> endings);
-
 /// Replaces a literal or an attribute of a block: "reader.filename=data.bin". not_found with a suggestion.
 Status ApplySetting(Page& page, const Registry& registry, std::string_view setting);
-
-/// Adds a command whose action gives the exit status.
-template <class Options, class Run>
-CLI::App* AddCommand(CLI::App& app, const char* name, const char* summary, const char* examples, int& status, std::shared_ptr<Options> options,
-                     Run run) {
-  CLI::App* command = app.add_subcommand(name, summary);
-  command->footer(std::string("Examples:\n") + examples);
-  command->callback([options, run, &status] { status = run(*options); });
-  return command;
-}
-
-// One function for each command: adds it to the program; `status` gets its exit status.
-void AddRun(CLI::App& app, int& status);
-void AddCheck(CLI::App& app, int& status);
-void AddPlan(CLI::App& app, int& status);
-void AddConvert(CLI::App& app, int& status);
-void AddBlocks(CLI::App& app, int& status);
-void AddTest(CLI::App& app, int& status);
-void AddCodes(CLI::App& app, int& status);
-void AddReplay(CLI::App& app, int& status);
-void AddShow(CLI::App& app, int& status);
-void AddBench(CLI::App& app, int& status);
 
 }  // namespace weft::cli

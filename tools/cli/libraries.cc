@@ -23,12 +23,11 @@ std::string PathOf(const std::string& library) {
 
 }  // namespace
 
-CLI::Option* AddLibraryOption(CLI::App& app, std::vector<std::string>& libraries) {
-  return app.add_option("--library", libraries, "Also take the blocks of this shared library (weft/capi/library.h; may be given again)")
-      ->type_name("LIBRARY")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);  // what follows is the command's
+Option AddLibraryOption(Command& command, std::vector<std::string>& libraries) {
+  return command.Add("--library", libraries, "Also take the blocks of this shared library (weft/capi/library.h; may be given again)")
+      .Type("LIBRARY")
+      .Repeated()
+      .TakesOne();
 }
 
 Result<std::shared_ptr<Runtime>> OpenRuntime(int threads, const std::vector<std::string>& libraries) {

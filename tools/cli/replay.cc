@@ -388,12 +388,12 @@ int RunReplay(const ReplayOptions& options) {
 std::vector<ReplayVerdict> ReplayBlocks(const std::shared_ptr<Scope>& scope) { return Replay(scope).Blocks(); }
 std::vector<ReplayVerdict> ReplayWhole(const std::shared_ptr<Scope>& scope) { return Replay(scope).Whole(); }
 
-void AddReplay(CLI::App& app, int& status) {
+void AddReplay(Program& program) {
   auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command = AddCommand(app, "replay", "Compute a page that was saved after a run again, and compare with what it recorded",
-                                 "  weft replay Xor.svg\n  weft replay Xor.svg --whole\n  weft replay page.svg --json", status, options, RunReplay);
-  options->page.AddTo(*command, true);
-  command->add_flag("--whole", options->whole, "Run the page once from its recorded Variables, rather than block by block");
+  Command command = program.Add("replay", "Compute a page that was saved after a run again, and compare with what it recorded",
+                                "  weft replay Xor.svg\n  weft replay Xor.svg --whole\n  weft replay page.svg --json", options, RunReplay);
+  options->page.AddTo(command, true);
+  command.AddFlag("--whole", options->whole, "Run the page once from its recorded Variables, rather than block by block");
 }
 
 }  // namespace weft::cli

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <unistd.h>
-#include <regex>
 
 #include "tools/cli/common.h"
 #include "weft/page/writer.h"
@@ -102,12 +103,25 @@ Result<Tensor> Transposed(const Tensor& tensor) {
   return result;
 }
 
-Result<Shape> ParseNpyShape(const std::string& text) {
+/// What stands between `open` and `close` after "'key':" in the header of a .npy file; nothing where it has no such thing.
+std::optional<std::string_view> Entry(std::string_view header, std::string_view key, char open, char close) {
+  size_t start = header.find(Cat("'", key, "':"));
+  if (start == std::string_view::npos) return std::nullopt;
+  start = header.find_first_not_of(' ', start + key.size() + 3);
+  if (start == std::string_view::npos || header[start] != open) return std::nullopt;
+  const size_t end = header.find(close, start + 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  return header.substr(start + 1, end - start - 1);
+}
+
+/// The numbers in the text.
+Result<Shape> ParseNpyShape(std::string_view text) {
   std::vector<int64_t> dims;
-  static const std::regex kNumber("[0-9]+");
-  for (std::sregex_iterator it(text.begin(), text.end(), kNumber), end; it != end; ++it) {
-    if (it->str().size() > 18) return DataLoss("a size of the .npy file is too large");
-    dims.push_back(std::stoll(it->str()));
+  for (size_t i = 0; (i = text.find_first_of("0123456789", i)) != std::string_view::npos;) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789", i), text.size()) - i;
+    if (digits > 18) return DataLoss("a size of the .npy file is too large");
+    dims.push_back(std::stoll(std::string(text.substr(i, digits))));
+    i += digits;
   }
   return Shape::Make(dims);
 }
@@ -140,29 +154,28 @@ Result<Tensor> ReadNpy(const std::string& path) {
   for (size_t i = 0; i < (long_header ? 4u : 2u); ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << (8 * i);
   if (start + length > bytes.size()) return fault("its header is cut short");
   if (length > 10000) return fault("its header is too long");
-  std::string header = bytes.substr(start, length);
-  std::smatch descr, shape_text;
-  static const std::regex kDescr("'descr': *'([<>|=])([a-z][0-9]+)'"), kShape("'shape': *\\(([^)]*)\\)");
-  if (!std::regex_search(header, descr, kDescr)) return fault("its type is none that Weft has");
-  if (!std::regex_search(header, shape_text, kShape)) return fault("it has no shape");
+  const std::string_view header = std::string_view(bytes).substr(start, length);
+  const auto descr = Entry(header, "descr", '\'', '\''), shape_text = Entry(header, "shape", '(', ')');  // "<f4", "2, 3"
+  if (!descr || descr->empty() || std::string_view("<>|=").find(descr->front()) == std::string_view::npos) return fault("its type is none that Weft has");
+  if (!shape_text) return fault("it has no shape");
   DType dtype = DType::kInvalid;
   for (const NpyType& type : kNpyTypes) {
-    if (dtype == DType::kInvalid && descr[2] == type.code) dtype = type.dtype;
+    if (dtype == DType::kInvalid && descr->substr(1) == type.code) dtype = type.dtype;
   }
-  if (dtype == DType::kInvalid) return fault(Cat("its type ", descr[2].str(), " is none that Weft has"));
-  WEFT_ASSIGN_OR_RETURN(Shape shape, ParseNpyShape(shape_text[1].str()));
+  if (dtype == DType::kInvalid) return fault(Cat("its type ", descr->substr(1), " is none that Weft has"));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, ParseNpyShape(*shape_text));
   auto size = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
   if (!size || start + length + static_cast<size_t>(*size) > bytes.size()) return fault("its data is cut short");
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
   if (*size > 0) std::memcpy(tensor.data(), bytes.data() + start + length, static_cast<size_t>(*size));
-  if (descr[1] == ">") {
+  if (descr->front() == '>') {
     bool complex = IsComplex(dtype);
     ReverseBytes(static_cast<char*>(tensor.data()), tensor.count() * (complex ? 2 : 1), ElementSize(dtype) / (complex ? 2 : 1));
   }
   if (dtype == DType::kBool) {
     for (uint8_t& value : std::span(static_cast<uint8_t*>(tensor.data()), static_cast<size_t>(tensor.count()))) value = value != 0;
   }
-  if (header.find("'fortran_order': True") != std::string::npos && shape.rank() > 1) return Transposed(tensor);
+  if (header.find("'fortran_order': True") != std::string_view::npos && shape.rank() > 1) return Transposed(tensor);
   return tensor;
 }
 

@@ -312,26 +312,25 @@ int RunPage(const RunCommand& command) {
 
 }  // namespace
 
-void AddRun(CLI::App& app, int& status) {
+void AddRun(Program& program) {
   auto options = std::make_shared<RunCommand>();
-  CLI::App* command = AddCommand(app, "run", "Run a page: evaluate its sessions and show their results",
-                                 "  weft run graphs/xor.page.json --steps 2000 --plot loss.output\n"
-                                 "  weft run page.json --fetch db.output --feed x.output=@x.npy --results out.npz\n"
-                                 "  weft run page.json --set reader.filename=data.bin --allow /data",
-                                 status, options, RunPage);
-  options->page.AddTo(*command, true);
-  command->add_option("--fetch", options->fetch, "Evaluate this output instead of what the page's sessions ask for")->type_name("ID.port")->take_all()->expected(1);
-  command->add_option("--keep", options->keep, "Keep all results, or only those asked for")->check(CLI::IsMember({"all", "asked"}))->capture_default_str();
-  command->add_option("--feed", options->feed, "Replace an output: ID.port=@FILE.npy or ID.port=VALUE")->type_name("FEED")->take_all()->expected(1);
-  command->add_option("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)")->type_name("N")->check(CountOfRuns());
-  command->add_option("--session", options->session, "Only this ClientSession")->type_name("ID");
-  command->add_option("--watch", options->watch, "Print this result after every run")->type_name("NAME")->take_all()->expected(1);
-  command->add_option("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
-      ->type_name("NAME")->take_all()->expected(1);
-  command->add_option("--plot-file", options->plot_file, "Also write the drawing as .svg or .png")
-      ->type_name("FILE")->needs("--plot")->check(EndsIn({".svg", ".png"}));
-  command->add_option("--results", options->results, "Write all results to a .json or .npz file")->type_name("FILE")->check(EndsIn({".json", ".npz"}));
-  command->add_flag("--quiet", options->quiet, "Print no results and no progress");
+  Command command = program.Add("run", "Run a page: evaluate its sessions and show their results",
+                                "  weft run graphs/xor.page.json --steps 2000 --plot loss.output\n"
+                                "  weft run page.json --fetch db.output --feed x.output=@x.npy --results out.npz\n"
+                                "  weft run page.json --set reader.filename=data.bin --allow /data", options, RunPage);
+  options->page.AddTo(command, true);
+  command.Add("--fetch", options->fetch, "Evaluate this output instead of what the page's sessions ask for").Type("ID.port").Repeated();
+  command.Add("--keep", options->keep, "Keep all results, or only those asked for").OneOf({"all", "asked"}).ShowDefault();
+  command.Add("--feed", options->feed, "Replace an output: ID.port=@FILE.npy or ID.port=VALUE").Type("FEED").Repeated();
+  command.Add("--steps", options->steps, "Runs of each session (default: 1; sessions that loop: until interrupted)").Type("N").CountOfRuns();
+  command.Add("--session", options->session, "Only this ClientSession").Type("ID");
+  command.Add("--watch", options->watch, "Print this result after every run").Type("NAME").Repeated();
+  const Option plot = command.Add("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
+      .Type("NAME").Repeated();
+  command.Add("--plot-file", options->plot_file, "Also write the drawing as .svg or .png")
+      .Type("FILE").Needs(plot).EndsIn({".svg", ".png"});
+  command.Add("--results", options->results, "Write all results to a .json or .npz file").Type("FILE").EndsIn({".json", ".npz"});
+  command.AddFlag("--quiet", options->quiet, "Print no results and no progress");
 }
 
 }  // namespace weft::cli

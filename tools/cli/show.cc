@@ -98,14 +98,14 @@ int RunShow(const ShowOptions& options) {
 
 }  // namespace
 
-void AddShow(CLI::App& app, int& status) {
+void AddShow(Program& program) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = AddCommand(app, "show", "Draw a page as an SVG picture",
-                                 "  weft show graphs/xor.page.json -o xor.svg\n  weft show page.json -o - --layout auto", status, options, RunShow);
-  options->page.AddTo(*command, false);
-  command->add_option("-o,--out", options->out, "File to write, or - for standard output")->required()->type_name("FILE");
-  command->add_option("--layout", options->layout, "Where blocks stand: as the page says (default where it does), or in layers")
-      ->check(CLI::IsMember({"page", "auto"}));
+  Command command = program.Add("show", "Draw a page as an SVG picture",
+                                "  weft show graphs/xor.page.json -o xor.svg\n  weft show page.json -o - --layout auto", options, RunShow);
+  options->page.AddTo(command, false);
+  command.Add("-o,--out", options->out, "File to write, or - for standard output").Required().Type("FILE");
+  command.Add("--layout", options->layout, "Where blocks stand: as the page says (default where it does), or in layers")
+      .OneOf({"page", "auto"});
 }
 
 }  // namespace weft::cli

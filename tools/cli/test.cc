@@ -117,21 +117,19 @@ int RunTest(const TestOptions& given) {
 
 }  // namespace
 
-void AddTest(CLI::App& app, int& status) {
+void AddTest(Program& program) {
   auto options = std::make_shared<TestOptions>();
-  CLI::App* command = AddCommand(app, "test", "Run case files: tests of blocks and pages, as data",
-                                 "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd\n"
-                                 "  weft test --library ./libmine.so mine.cases.json", status,
-                                 options, RunTest);
-  command->add_option("paths", options->paths, "Case files (NAME.cases.json), or folders of them")->type_name("FILE-OR-FOLDER");
-  command
-      ->add_option("--blocks", options->blocks,
+  Command command = program.Add("test", "Run case files: tests of blocks and pages, as data",
+                                "  weft test tests/blocks\n  weft test my.cases.json\n  weft test tests/blocks --blocks MatMul BiasAdd\n"
+                                "  weft test --library ./libmine.so mine.cases.json", options, RunTest);
+  command.Add("paths", options->paths, "Case files (NAME.cases.json), or folders of them").Type("FILE-OR-FOLDER");
+  command.Add("--blocks", options->blocks,
                    "Only cases of these blocks; 'pages' stands for page cases. Libraries among them are taken as by --library")
-      ->type_name("NAME")
-      ->delimiter(',');
-  AddLibraryOption(*command, options->libraries);
-  command->add_option("--threads", options->threads, "Threads that work at the same time (default: one a processor)")->check(CLI::Range(1, 1024));
-  command->add_flag("--json", options->json, "Print the verdicts as JSON");
+      .Type("NAME")
+      .SplitAt(',');
+  AddLibraryOption(command, options->libraries);
+  command.Add("--threads", options->threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  command.AddFlag("--json", options->json, "Print the verdicts as JSON");
 }
 
 }  // namespace weft::cli
