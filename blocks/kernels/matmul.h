@@ -3,6 +3,7 @@
 // A product is cut into tiles by its sizes alone, so that it gives the same bits on any number of threads. half and bfloat16 are
 // computed in float and rounded once; integers wrap. Elements of an empty inner dimension are zero. Nothing is allocated: a tile
 // packs its operands on the stack (under 512 KiB), or all tiles share a right operand that was packed into memory that the caller brings.
+// There may also be sums of pieces of the inner dimension, which the one tile joins.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct Product {
   T* out = nullptr;
   int64_t out_stride = 0;
   bool add = false;        // out += left * right; for half and bfloat16 that rounds once more
-  void* packed = nullptr;  // PackedBytes of memory, 64-byte aligned, filled by PackPart; none: each tile packs for itself
+  void* packed = nullptr;  // PackedBytes of memory, 64-byte aligned, filled by PackPart; none: each tile does all for itself
 };
 
 /// How many tiles a product has; they may be computed in any order and at the same time. Zero where the product has no elements.
@@ -38,8 +39,9 @@ int64_t TileCount(const Product<T>& product);
 template <class T>
 void ComputeTile(const Product<T>& product, int64_t tile);
 
-/// Memory for the packed right operand, where tiles would pack the same parts of it again and again; 0 where that is no gain. It depends
-/// on sizes and strides alone. All of PackCount parts are packed before the first tile is computed; they are as independent as tiles.
+/// Memory for the packed right operand, where tiles would pack the same parts of it again and again, or for sums of pieces of the inner
+/// dimension; 0 where that is no gain. It depends on sizes and strides alone, and how many tiles there are on whether it is brought. All of
+/// PackCount parts are made before the first tile is computed; they are as independent as tiles.
 template <class T>
 int64_t PackedBytes(const Product<T>& product);
 template <class T>
@@ -101,9 +103,9 @@ void MatMul(const Product<T>& product) {
 template <class T, class Workers>
 void MatMul(const Product<T>& product, Workers& workers) {
   if (IsTiny(product)) return MatMulTiny(product);
+  if (product.packed != nullptr) workers.Run(PackCount(product), [&](int64_t part) { PackPart(product, part); });
   const int64_t tiles = TileCount(product);
   if (tiles == 1) return ComputeTile(product, 0);
-  if (product.packed != nullptr) workers.Run(PackCount(product), [&](int64_t part) { PackPart(product, part); });
   if (tiles > 1) workers.Run(tiles, [&](int64_t tile) { ComputeTile(product, tile); });
 }
 

@@ -5,6 +5,7 @@
 
 #include "blocks/kernels/matmul.h"
 #include "blocks/kernels/matmul_tiles.h"
+#include "blocks/kernels/narrow_columns.h"
 #include "blocks/kernels/narrow_product.h"
 #include "blocks/kernels/thin_product.h"
 
@@ -149,6 +150,7 @@ int64_t TileCount(const Product<T>& p) {
   }
   if constexpr (kMayBeNarrow<T>) {
     if (NarrowProduct<T>::Takes(p)) return NarrowProduct<T>(p).tiles();
+    if (NarrowColumns<T>::Takes(p)) return NarrowColumns<T>(p).tiles();
   }
   return TiledProduct<T>(p).tiles();
 }
@@ -167,6 +169,7 @@ void ComputeTile(const Product<T>& p, int64_t tile) {
   }
   if constexpr (kMayBeNarrow<T>) {
     if (NarrowProduct<T>::Takes(p)) return NarrowProduct<T>(p).Compute(tile);
+    if (NarrowColumns<T>::Takes(p)) return NarrowColumns<T>(p).Compute(tile);
   }
   const TiledProduct<T> tiled(p);
   Tile<T>(tiled, tile).Compute();
@@ -179,23 +182,43 @@ template <class T>
 bool SharesPacked(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p) || IsThin(p)) return false;
   if constexpr (kMayBeNarrow<T>) {
-    if (NarrowProduct<T>::Takes(p)) return false;
+    if (NarrowProduct<T>::Takes(p) || NarrowColumns<T>::Takes(p)) return false;
   }
   return TiledProduct<T>(p).SharesPacked();
+}
+
+/// Whether it is a narrow one whose threads share sums.
+template <class T>
+bool SharesSums(const Product<T>& p) {
+  if constexpr (kMayBeNarrow<T>) {
+    if (p.rows > 0 && p.columns > 0 && p.inner > 0 && !IsTiny(p) && !IsThin(p) && NarrowProduct<T>::Takes(p)) {
+      return NarrowProduct<T>(p).SharesSums();
+    }
+  }
+  return false;
 }
 
 }  // namespace products
 
 template <class T>
 int64_t PackedBytes(const Product<T>& p) {
+  if constexpr (kMayBeNarrow<T>) {
+    if (SharesSums(p)) return NarrowProduct<T>(p).SumsBytes();
+  }
   return SharesPacked(p) ? TiledProduct<T>(p).PackedBytes() : 0;
 }
 template <class T>
 int64_t PackCount(const Product<T>& p) {
+  if constexpr (kMayBeNarrow<T>) {
+    if (SharesSums(p)) return NarrowProduct<T>(p).pieces();
+  }
   return SharesPacked(p) ? PackedRight<T>(TiledProduct<T>(p)).parts() : 0;
 }
 template <class T>
 void PackPart(const Product<T>& p, int64_t part) {
+  if constexpr (kMayBeNarrow<T>) {
+    if (SharesSums(p)) return NarrowProduct<T>(p).SumPiece(part);
+  }
   if constexpr (!Complex<T>) PackedRight<T>(TiledProduct<T>(p)).Fill(part);
 }
 

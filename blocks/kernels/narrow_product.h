@@ -1,6 +1,6 @@
 // Products of floats and doubles of which one side has some five to twelve rows or columns: too few to fill the registers of tiles
 // (matmul_tiles.h), too many for a few plain rows. Both sides are read along the inner dimension, in whole registers, whose lanes are
-// summed at the end: no lane is idle, however few there are.
+// summed at the end: no lane is idle, however few there are. Where the others do not lie along the inner dimension: narrow_columns.h.
 #pragma once
 
 #include <algorithm>
@@ -16,45 +16,47 @@ inline constexpr bool kMayBeNarrow = std::is_same_v<T, float> || std::is_same_v<
 template <class T>
 class NarrowProduct {
  public:
-  static constexpr int64_t kLeast = 5, kMost = 12;
-
-  /// Whether the product is computed so: where the many lie along the inner dimension, and a quarter of the lanes would be idle in tiles.
+  /// Whether the product is computed so: where the many lie along the inner dimension.
   static bool Takes(const Product<T>& product) {
-    if (std::min(product.rows, product.columns) < kLeast || std::min(product.rows, product.columns) > kMost) return false;
     const ThinProduct<T> p = AsThin(product);
-    return p.many_depth_stride == 1 && p.many_stride != 1 && 4 * p.count <= 3 * Pieces(p.count, kN) * kN && p.inner >= 4 * kN &&
-           p.length >= 8;
+    return IsNarrow(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
   }
 
-  /// The few are laid out anew for each tile: that is worth it for some 50 rows or more.
-  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)) {
+  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)), registers_(Pieces(p_.inner, kN)) {
+    // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = Pieces(p_.length, Pieces(p_.length, wanted));
+    pieces_ = Pieces(p_.inner, kDepth);
+    if (p_.length <= kSharedRows) CutForThreads();
+    if (SharesSums()) shared_ = static_cast<T*>(product.packed);
   }
 
-  int64_t tiles() const { return Pieces(p_.length, step_); }
+  /// Pieces of the inner dimension, which set the bits of the result. Where there are several and not many rows, threads take pieces
+  /// instead of rows: each lays out its own part of the few only, and reads the part of the many that it also has in a product by the
+  /// transpose, as that of a gradient. The sums of all pieces then wait in shared memory.
+  int64_t pieces() const { return pieces_; }
+  bool SharesSums() const { return p_.length <= kSharedRows && pieces_ > 1 && pieces_ <= kMostPieces; }
+  int64_t SumsBytes() const { return pieces_ * p_.length * kNarrowRoom * static_cast<int64_t>(sizeof(T)); }
+  void SumPiece(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * p_.length * kNarrowRoom); }
+
+  int64_t tiles() const { return shared_ != nullptr ? 1 : Pieces(p_.length, step_); }
   void Compute(int64_t tile) const {
-    const int64_t first = tile * step_, end = std::min(p_.length, first + step_), pieces = Pieces(p_.inner, kDepth);
-    const int64_t groups = Pieces(p_.count, kTogether);
-    alignas(64) T few[kMost * (kDepth + kN)];
-    T sums[kMostRows][kSums];
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      const int64_t start = piece * p_.inner / pieces, depth = (piece + 1) * p_.inner / pieces - start;
-      LayOut(start, depth, few);
-      for (int64_t g = 0; g < groups; ++g) {
-        const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
-        DotSome(count, few + f * kN, start, depth, first, end, reinterpret_cast<T(*)[kSums]>(&sums[0][f]));
-      }
-    }
-    for (int64_t j = first; j < end; ++j) Put(sums[j - first], j);
+    if (shared_ != nullptr) return JoinPieces();
+    const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
+    alignas(64) T sums[kMostRows * kNarrowRoom];
+    for (int64_t piece = 0; piece < pieces_; ++piece) AddPiece(piece, first, end, piece > 0, sums);
+    const NarrowOut<T> out(p_, end);
+    for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kNarrowRoom, j);
   }
 
  private:
   using V = Lanes<T>;
   static constexpr int kN = kLanes<T>;
+  static constexpr int64_t kMost = kMostNarrow;
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
   static constexpr int64_t kMostRows = 256, kTileWork = 384 * 1024;
-  static constexpr int64_t kSums = kMost + kN;  // room for a row of sums and the register that the last of them are stored with
+  /// Of products whose threads take pieces; a piece has so many registers that its sums of lanes do not count for much.
+  static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostPieces = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
   static constexpr int kTogether = std::min(kLaneBytes == 64 ? 12 : 4, kN);
   static constexpr int ManyWith(int few) {
@@ -63,6 +65,39 @@ class NarrowProduct {
   }
 
   static int64_t Pieces(int64_t size, int64_t most) { return (size + most - 1) / most; }
+
+  void CutForThreads() {
+    const int64_t worth = Pieces(p_.inner, kTileWork / (p_.count * p_.length) + 1), most = std::min(registers_ / kLeastDepth, kMostPieces);
+    if (worth > 1 && most > 1) pieces_ = std::max(pieces_, std::min((worth + 1) / 2 * 2, most / 2 * 2));  // as many for each of two threads
+  }
+
+  /// Pieces begin with whole registers.
+  int64_t PieceStart(int64_t piece) const { return std::min(piece * registers_ / pieces_ * kN, p_.inner); }
+
+  /// The sums of rows [first, end) over a piece, or what is there and those.
+  void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums) const {
+    alignas(64) T few[kMost * (kDepth + kN)];
+    const int64_t start = PieceStart(piece), depth = PieceStart(piece + 1) - start, groups = Pieces(p_.count, kTogether);
+    LayOut(start, depth, few);
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
+      DotSome(count, few + f * kN, start, depth, first, end, more, sums + f);
+    }
+  }
+
+  void JoinPieces() const {
+    const NarrowOut<T> out(p_, p_.length);
+    for (int64_t j = 0; j < p_.length; ++j) {
+      alignas(64) T sums[kNarrowRoom];
+      for (int64_t f = 0; f < p_.count; f += kN) {
+        const T* const from = shared_ + j * kNarrowRoom + f;
+        V sum = LoadLanes(from);
+        for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(from + piece * p_.length * kNarrowRoom);
+        StoreLanes(sums + f, sum);
+      }
+      out.Put(sums, j);
+    }
+  }
 
   /// Lays the few out by registers of steps: those of few 0, 1, 2, ... for the first steps, then for the next. The last register of each
   /// ends with the last step; of its lanes those are 0 that were there before.
@@ -77,7 +112,7 @@ class NarrowProduct {
           for (int64_t g = f; g < f + count; ++g) StoreLanes(few + i * p_.count + g * kN, LoadLanes(from + g * p_.few_stride + i));
         }
       } else if (p_.few_stride == 1) {
-        i = LayOutSquares(start, whole, f, count, few);
+        i = LayOutSquares(count, start, whole, f, few);
       }
       for (; i < whole; ++i) {
         for (int64_t g = f; g < f + count; ++g) {
@@ -94,8 +129,12 @@ class NarrowProduct {
       }
     }
   }
-  /// By squares as far as whole registers may be read; gives where that ends.
-  int64_t LayOutSquares(int64_t start, int64_t whole, int64_t f, int64_t count, T* few) const {
+  /// By squares as far as whole registers may be read; gives where that ends. Only as many lines of a square are made as there are few.
+  template <int kCount = std::min<int>(kN, kMost)>
+  int64_t LayOutSquares(int64_t count, int64_t start, int64_t whole, int64_t f, T* few) const {
+    if constexpr (kCount > 1) {
+      if (count < kCount) return LayOutSquares<kCount - 1>(count, start, whole, f, few);
+    }
     const T* from = p_.few + start * p_.few_depth_stride + f;
     // Steps of which a register reaches no further than the last element of the operand.
     const int64_t safe = p_.inner - start - Pieces(std::max<int64_t>(f + kN - p_.count, 0), p_.few_depth_stride);
@@ -105,7 +144,8 @@ class NarrowProduct {
 #pragma GCC unroll 16
       for (int k = 0; k < kN; ++k) square[k] = LoadLanes(from + (i + k) * p_.few_depth_stride);
       TransposeSquare<T>(square);
-      for (int64_t g = 0; g < count; ++g) StoreLanes(few + i * p_.count + (f + g) * kN, square[g]);
+#pragma GCC unroll 16
+      for (int g = 0; g < kCount; ++g) StoreLanes(few + i * p_.count + (f + g) * kN, square[g]);
     }
     return i;
   }
@@ -120,7 +160,7 @@ class NarrowProduct {
 
   /// sums[r][f] = or += the products of `depth` elements, which are a register or more. `step` leads to the next register of the few.
   template <int kFew, int kMany>
-  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T (*sums)[kSums]) {
+  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums) {
     V sum[kMany][kFew] = {};
     int64_t p = 0;
     for (; p + kN <= depth; p += kN, few += step) {
@@ -153,43 +193,34 @@ class NarrowProduct {
 #pragma GCC unroll 16
       for (int f = 0; f < kFew; ++f) each[f] = sum[r][f];
       V total = SumOfEach<T, kFew>(each);
-      if (more) total += LoadLanes(sums[r]);
-      StoreLanes(sums[r], total);
+      if constexpr (kTogether < kMost) total = KeepLanes<T>(total, 0, kFew);  // the lanes after them are others' sums
+      if (more) total += LoadLanes(sums + r * kNarrowRoom);
+      StoreLanes(sums + r * kNarrowRoom, total);
     }
   }
 
   /// Rows [first, end) of the many by kFew of the few.
   template <int kFew>
-  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, T (*sums)[kSums]) const {
+  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
     constexpr int kMany = ManyWith(kFew);
     const T* many = p_.many + start;
     int64_t j = first;
     for (; j + kMany <= end; j += kMany) {
-      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, start > 0, sums + (j - first));
+      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kNarrowRoom);
     }
     for (; j < end; ++j)
-      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, start > 0, sums + (j - first));
+      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kNarrowRoom);
   }
   template <int kFew = kTogether>
-  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, T (*sums)[kSums]) const {
-    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, sums);
-    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, sums);
-  }
-
-  /// The sums of j.
-  void Put(const T* sums, int64_t j) const {
-    T* out = p_.out + j * p_.out_stride;
-    if (p_.add) {
-      for (int64_t f = 0; f < p_.count; ++f) out[f * p_.out_few_stride] += sums[f];
-    } else if (p_.out_few_stride == 1) {
-      std::copy_n(sums, p_.count, out);
-    } else {
-      for (int64_t f = 0; f < p_.count; ++f) out[f * p_.out_few_stride] = sums[f];
-    }
+  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
+    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, more, sums);
+    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums);
   }
 
   const ThinProduct<T> p_;
-  int64_t step_;
+  const int64_t registers_;
+  T* shared_ = nullptr;
+  int64_t step_, pieces_;
 };
 
 }  // namespace weft::kernels

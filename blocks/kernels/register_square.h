@@ -22,8 +22,9 @@ Lanes<A> Turn(Lanes<A> a, Lanes<A> b) {
   return InTurn<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
 }
 
+// In registers only where they are parts of their callers.
 template <class A, int kStep>
-void Exchange(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void Exchange(Lanes<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes<A>; ++i) {
     if (i / kStep % 2 != 0) continue;
@@ -35,11 +36,12 @@ void Exchange(Lanes<A>* rows) {
 }
 
 template <class A, int kStep, int kCount>
-void Join(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void Join(Lanes<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kStep && i < kCount; ++i) {
-    const Lanes<A> a = rows[i], b = i + kStep < kCount ? rows[i + kStep] : Lanes<A>{};
-    rows[i] = Turn<A, kStep, false>(a, b) + Turn<A, kStep, true>(a, b);
+    const Lanes<A> a = rows[i];
+    if (i + kStep < kCount) rows[i] = Turn<A, kStep, false>(a, rows[i + kStep]) + Turn<A, kStep, true>(a, rows[i + kStep]);
+    else rows[i] = a + Turn<A, kStep, true>(a, a);
   }
   if constexpr (kStep > 1) Join<A, kStep / 2, (kCount < kStep ? kCount : kStep)>(rows);
 }
@@ -48,13 +50,13 @@ void Join(Lanes<A>* rows) {
 
 /// rows[i][j] becomes rows[j][i].
 template <class A>
-void TransposeSquare(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void TransposeSquare(Lanes<A>* rows) {
   squares::Exchange<A, kLanes<A> / 2>(rows);
 }
 
-/// Lane i of the result is the sum of the lanes of rows[i], for i < kCount, and 0 beyond. `rows` is used up.
+/// Lane i of the result is the sum of the lanes of rows[i], for i < kCount; those beyond hold anything. `rows` is used up.
 template <class A, int kCount>
-Lanes<A> SumOfEach(Lanes<A>* rows) {
+[[gnu::always_inline]] inline Lanes<A> SumOfEach(Lanes<A>* rows) {
   static_assert(kCount <= kLanes<A>);
   squares::Join<A, kLanes<A> / 2, kCount>(rows);
   return rows[0];

@@ -86,7 +86,8 @@ TEST_CASE("Products with few rows or columns", "[matmul]") {
     CheckProducts<int32_t>(s);
   }
   // Of five to twelve, along whose inner dimension whole registers are read: no multiple of them, and longer than what is laid out.
-  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{9, 77, 60}, Sizes{70, 2100, 5}, Sizes{12, 1030, 333}, Sizes{8, 65, 11}}) {
+  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{9, 77, 60}, Sizes{70, 2100, 5}, Sizes{12, 1030, 333}, Sizes{8, 65, 11}, Sizes{65, 5, 7},
+                         Sizes{129, 770, 12}, Sizes{5, 300, 1000}}) {
     CheckProducts<float>(s);
     CheckProducts<double>(s);
   }
@@ -123,6 +124,7 @@ void CheckShared(const Sizes& s, bool transposed) {
                         nullptr, s.columns};
   if (transposed) p.right = {b.values<T>().data(), 1, s.inner};
   REQUIRE(kernels::PackedBytes(p) > 0);
+  REQUIRE(kernels::PackCount(p) > 1);
   const std::vector<T> own = InTiles(p, false, false);
   CHECK(std::memcmp(own.data(), InTiles(p, true, false).data(), own.size() * sizeof(T)) == 0);
   CHECK(std::memcmp(own.data(), InTiles(p, true, true).data(), own.size() * sizeof(T)) == 0);
@@ -135,6 +137,51 @@ TEST_CASE("Tiles that share a packed operand give the bits of tiles that pack fo
     CheckShared<double>(s, false);
     CheckShared<half>(s, false);
     CheckShared<bfloat16>(s, true);
+  }
+}
+
+TEST_CASE("Pieces of the inner dimension whose sums are joined give the bits of rows that are summed whole", "[matmul]") {
+  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{128, 5000, 9}, Sizes{37, 2003, 12}}) {
+    CheckShared<float>(s, false);
+    CheckShared<double>(s, false);
+  }
+  CheckShared<float>({7, 3001, 120}, true);
+}
+
+/// A product with one side of five to twelve, added to what is there in a wider matrix or not, in pieces or not.
+template <class T>
+void CheckNarrow(const Sizes& s, bool turned, bool add, bool shared) {
+  INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", turned " << turned << ", shared "
+                             << shared);
+  const Tensor a = Whole<T>(turned ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 3), b = Whole<T>(Shape{s.inner, s.columns}, 4);
+  const Tensor product = PlainProduct<T>(a, turned, b, false, s);
+  const int64_t stride = s.columns + (add ? 5 : 0);
+  std::vector<T> out(static_cast<size_t>(s.rows * stride) + 1, T(7));
+  const T *x = a.values<T>().data(), *y = b.values<T>().data();
+  kernels::Product<T> p{s.rows, s.columns, s.inner, {x, s.inner, 1}, {y, s.columns, 1}, out.data(), stride};
+  if (turned) p.left = {x, 1, s.rows};
+  p.add = add;
+  std::vector<std::byte> packed(static_cast<size_t>(kernels::PackedBytes(p)) + 64);
+  if (shared && kernels::PackCount(p) > 0) {
+    p.packed = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64;
+    for (int64_t i = 0; i < kernels::PackCount(p); ++i) kernels::PackPart(p, i);
+  }
+  for (int64_t i = kernels::TileCount(p); i-- > 0;) kernels::ComputeTile(p, i);
+  for (int64_t i = 0; i < static_cast<int64_t>(out.size()); ++i) {
+    const int64_t r = i / stride, c = i % stride;
+    const bool inside = r < s.rows && c < s.columns;
+    const T expected = (inside ? product.values<T>()[r * s.columns + c] : T(0)) + (add || !inside ? T(7) : T(0));
+    if (out[static_cast<size_t>(i)] != expected)
+      FAIL("at " << r << ", " << c << ": " << out[static_cast<size_t>(i)] << ", not " << expected);
+  }
+}
+
+TEST_CASE("Narrow products leave alone what lies between and after their results", "[matmul]") {
+  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{784, 100, 10}, Sizes{10, 784, 90}, Sizes{61, 1500, 12}, Sizes{333, 300, 5}}) {
+    for (int kind = 0; kind < 8; ++kind) {
+      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+    }
   }
 }
 
