@@ -1,6 +1,7 @@
 #include "runtime/session/thread_pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -48,12 +49,12 @@ constexpr int kMostRanges = 64;
 
 /// Shared by the threads of one loop. Helpers may come late, when the caller has long gone: a loop is used again when the last of them has
 /// left, and what belongs to the caller is touched only by those that came in time.
-struct Loop {
+struct alignas(64) Loop {
   std::optional<FunctionRef<void(int64_t)>> task;
   std::optional<FunctionRef<bool()>> cancelled;
   std::unique_ptr<Range[]> ranges;
   int range_count = 0;
-  std::atomic<int> helpers{0};  // that have come
+  alignas(64) std::atomic<int> helpers{0};  // that were awake or have come
   std::atomic<int> inside{0};  // helpers that may be at work
   std::atomic<int> holders{0};  // the caller, and helpers that have not left yet
   std::mutex mutex;
@@ -77,7 +78,9 @@ struct Loop {
   void WorkThrough(int self) {
     for (int i = 0; i < range_count; ++i) {
       Range& range = ranges[(self + i) % range_count];
-      for (int64_t at = range.next.fetch_add(1); at < range.end; at = range.next.fetch_add(1)) {
+      while (range.next.load(std::memory_order_relaxed) < range.end) {  // others' lines are left to them once they are through
+        const int64_t at = range.next.fetch_add(1);
+        if (at >= range.end) break;
         if ((*cancelled)()) return;
         (*task)(at);
       }
@@ -104,17 +107,47 @@ struct Loop {
   }
   void Close() {
     Stop();
-    for (int spins = 0; inside.load() > 0; ++spins) {
+    Until([this] { return inside.load() == 0; });
+  }
+  template <class Done>
+  static void Until(Done&& done) {
+    for (int spins = 0; !done(); ++spins) {
       if (spins > 2000) std::this_thread::yield();
     }
+  }
+};
+
+/// Where a helper that has ended a loop stays awake for a while: waking a thread takes longer than small loops do, and the queue of the
+/// pool takes several times as many turns between the threads' caches. The word is kNobody, kAwake, a loop that is given to the helper or,
+/// with kTaken, the loop that it is at work on.
+struct alignas(64) Seat {
+  static constexpr uintptr_t kNobody = 0, kAwake = 1, kTaken = 2;
+  std::atomic<uintptr_t> word{kNobody};
+
+  bool Give(Loop* loop) {
+    uintptr_t found = word.load(std::memory_order_relaxed);
+    return found == kAwake && word.compare_exchange_strong(found, reinterpret_cast<uintptr_t>(loop));
+  }
+  /// For the caller that has given the loop: returns when the helper is through with it, or has been kept from beginning.
+  void TakeBack(Loop* loop) {
+    uintptr_t given = reinterpret_cast<uintptr_t>(loop);
+    if (word.load(std::memory_order_relaxed) == given && word.compare_exchange_strong(given, kAwake)) return;
+    const uintptr_t taken = reinterpret_cast<uintptr_t>(loop) | kTaken;
+    Loop::Until([&] { return word.load(std::memory_order_acquire) != taken; });
   }
 };
 
 }  // namespace
 
 struct ThreadPool::Impl {
+  static constexpr std::chrono::microseconds kStaysAwake{100};
+
   // Loops for helpers that the machine keeps waiting: a run then takes no memory for another.
-  explicit Impl(int helpers) : threads(helpers + 1), pool(helpers) {
+  explicit Impl(int helpers)
+      : threads(helpers + 1),
+        // Threads that others wait for to leave a processor must not keep it for nothing.
+        seats(threads <= static_cast<int>(std::thread::hardware_concurrency()) ? static_cast<size_t>(std::min(helpers, kMostRanges)) : 0),
+        pool(helpers) {
     constexpr size_t kReady = 256;
     loops.reserve(kReady);
     free.reserve(kReady);
@@ -126,8 +159,13 @@ struct ThreadPool::Impl {
 
   Loop* TakeLoop();
   void Leave(Loop* loop);
+  void Schedule(Loop* loop);
+  void Serve(Loop* loop);
+  Loop* NextGiven(Seat& seat) const;
 
   const int threads;
+  std::vector<Seat> seats;        // by helper; none where there are more threads than processors
+  std::atomic<int> scheduled{0};  // helpers that the pool's queues still hold
   std::mutex mutex;
   std::vector<std::unique_ptr<Loop>> loops;  // all there are
   std::vector<Loop*> free;
@@ -152,6 +190,46 @@ void ThreadPool::Impl::Leave(Loop* loop) {
   free.push_back(loop);
 }
 
+// One helper more, from the pool.
+void ThreadPool::Impl::Schedule(Loop* loop) {
+  loop->holders.fetch_add(1);
+  scheduled.fetch_add(1);
+  // No more than two pointers: what std::function holds without taking memory.
+  pool.Schedule([this, loop] {
+    scheduled.fetch_sub(1);
+    Serve(loop);
+  });
+}
+
+void ThreadPool::Impl::Serve(Loop* loop) {
+  loop->Help();
+  Leave(loop);
+  const size_t helper = static_cast<size_t>(pool.CurrentThreadId());
+  if (helper >= seats.size()) return;
+  Seat& seat = seats[helper];
+  for (;;) {
+    seat.word.store(Seat::kAwake, std::memory_order_release);
+    Loop* next = NextGiven(seat);
+    if (next == nullptr) return;
+    next->Work(static_cast<int>(helper) + 1);
+  }
+}
+
+// The loop that is given while the helper stays awake; null where it does not any more.
+Loop* ThreadPool::Impl::NextGiven(Seat& seat) const {
+  const auto end = std::chrono::steady_clock::now() + kStaysAwake;
+  for (;;) {
+    for (int looks = 0; looks < 256; ++looks) {
+      uintptr_t word = seat.word.load(std::memory_order_acquire);
+      if (word == Seat::kAwake) continue;
+      if (seat.word.compare_exchange_strong(word, word | Seat::kTaken)) return reinterpret_cast<Loop*>(word);
+    }
+    uintptr_t word = Seat::kAwake;
+    const bool leaves = scheduled.load(std::memory_order_relaxed) > 0 || std::chrono::steady_clock::now() >= end;
+    if (leaves && seat.word.compare_exchange_strong(word, Seat::kNobody)) return nullptr;
+  }
+}
+
 ThreadPool::ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads) {
   if (threads_ > 1) impl_ = std::make_unique<Impl>(threads_ - 1);
 }
@@ -166,22 +244,26 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
   loop->cancelled = cancelled;
   loop->Share(count, helpers + 1);
   loop->error = nullptr;
-  loop->helpers.store(0);
   loop->holders.store(1);
+  int awake = 0;
+  uint64_t given = 0;  // seats, a bit each
+  static_assert(kMostRanges <= 64);
+  for (size_t i = 0; i < impl_->seats.size() && awake < helpers; ++i) {
+    if (!impl_->seats[i].Give(loop)) continue;
+    given |= uint64_t{1} << i;
+    ++awake;
+  }
+  loop->helpers.store(awake);
+  const int scheduled = helpers - awake;
   try {
-    for (int i = 0; i < helpers; ++i) {
-      loop->holders.fetch_add(1);
-      // No more than two pointers: what std::function holds without taking memory.
-      impl_->pool.Schedule([impl = impl_.get(), loop] {
-        loop->Help();
-        impl->Leave(loop);
-      });
-    }
+    for (int i = 0; i < scheduled; ++i) impl_->Schedule(loop);
   } catch (const std::bad_alloc&) {
+    impl_->scheduled.fetch_sub(1);
     impl_->Leave(loop);  // for the helper that will not come; those that do are enough
   }
   loop->Work(0);
-  loop->Close();
+  for (; given != 0; given &= given - 1) impl_->seats[static_cast<size_t>(std::countr_zero(given))].TakeBack(loop);
+  if (scheduled > 0) loop->Close();
   std::exception_ptr error = loop->error;
   impl_->Leave(loop);
   if (error) std::rethrow_exception(error);

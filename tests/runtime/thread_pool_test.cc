@@ -1,0 +1,83 @@
+// The engine's threads: loops shared out to helpers that are asleep, awake or busy.
+#include "runtime/session/thread_pool.h"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace weft::test {
+namespace {
+
+const auto kNever = [] { return false; };
+
+/// How often each of so many tasks ran in one loop.
+std::vector<int> Turns(ThreadPool& pool, int64_t count) {
+  std::vector<std::atomic<int>> turns(static_cast<size_t>(count));
+  pool.Run(count, [&](int64_t i) { turns[static_cast<size_t>(i)].fetch_add(1); }, kNever);
+  return {turns.begin(), turns.end()};
+}
+
+TEST_CASE("Every task of a loop runs once, whether helpers are awake or asleep", "[threads]") {
+  for (int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    for (int pause_us : {0, 30, 400}) {  // helpers stay awake for some 100 us
+      for (int64_t count = 0; count < 40; ++count) {
+        INFO(threads << " threads, " << count << " tasks, " << pause_us << " us apart");
+        CHECK(Turns(pool, count) == std::vector<int>(static_cast<size_t>(count), 1));
+        if (pause_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+      }
+    }
+  }
+}
+
+TEST_CASE("What tasks have written is there when their loop has ended", "[threads]") {
+  ThreadPool pool(3);
+  std::vector<int64_t> values(64);
+  for (int64_t loop = 1; loop <= 2000; ++loop) {
+    pool.Run(64, [&](int64_t i) { values[static_cast<size_t>(i)] += i; }, kNever);
+  }
+  for (int64_t i = 0; i < 64; ++i) CHECK(values[static_cast<size_t>(i)] == 2000 * i);
+}
+
+TEST_CASE("An exception of a task ends its loop and no other", "[threads]") {
+  ThreadPool pool(2);
+  for (int loop = 0; loop < 200; ++loop) {
+    const auto fail = [&](int64_t i) {
+      if (i == loop % 2) throw std::runtime_error("no");
+    };
+    CHECK_THROWS_AS(pool.Run(2, fail, kNever), std::runtime_error);
+    CHECK(Turns(pool, 3) == std::vector<int>(3, 1));
+  }
+}
+
+TEST_CASE("Several threads run loops at once, and loops within loops", "[threads]") {
+  ThreadPool pool(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      for (int loop = 0; loop < 300; ++loop) {
+        pool.Run(5, [&](int64_t i) { pool.Run(3, [&](int64_t k) { sum.fetch_add(10 * i + k); }, kNever); }, kNever);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(sum.load() == 4 * 300 * (3 * 100 + 5 * 3));
+}
+
+TEST_CASE("A cancelled loop ends, and the next one runs", "[threads]") {
+  ThreadPool pool(2);
+  std::atomic<bool> cancelled{false};
+  std::atomic<int64_t> ran{0};
+  const auto stop = [&](int64_t) {
+    ran.fetch_add(1);
+    cancelled.store(true);
+  };
+  pool.Run(1000000, stop, [&] { return cancelled.load(); });
+  CHECK(ran.load() < 1000000);
+  CHECK(Turns(pool, 4) == std::vector<int>(4, 1));
+}
+
+}  // namespace
+}  // namespace weft::test
