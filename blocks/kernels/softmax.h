@@ -12,6 +12,7 @@
 
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
+#include "blocks/kernels/register_square.h"
 #include "blocks/kernels/vector_math.h"
 
 namespace weft::kernels {
@@ -266,86 +267,110 @@ struct StretchedMatrix {
   RowView<T> Row(int64_t r) const { return {data + r * row_stride, column_stride}; }
 };
 
-/// SoftmaxCrossEntropy of rows [begin, end) of a few classes, in two rounds over some rows that stay in the nearest cache: the logarithms
-/// of their sums are taken together in between. One row after another would wait for each.
+/// SoftmaxCrossEntropy of rows [begin, end) of a few classes: as many rows as a register has lanes are turned, so that registers lie along
+/// the rows. No lane is idle, however few the classes are, and nothing is summed or searched within a register.
 template <class T>
 class ShortCrossEntropies {
  public:
   using A = Accumulator<T>;
-  static constexpr int64_t kMostClasses = 64, kRows = 32;
+
+  /// Whether a matrix is computed so: one with rows for a register.
+  static bool Takes(int64_t rows, int64_t classes) { return rows >= N && classes > 0 && classes <= kMostClasses; }
 
   ShortCrossEntropies(StretchedMatrix<T> features, StretchedMatrix<T> labels, int64_t classes)
       : features_(features), labels_(labels), classes_(classes) {}
 
   void Run(int64_t begin, int64_t end, T* losses, T* backprops) {
-    for (; begin < end; begin += kRows) {
-      const int64_t rows = std::min(kRows, end - begin);
-      for (int64_t r = 0; r < rows; ++r) Exponentials(begin + r, r);
-      TakeLogarithms(rows);
-      for (int64_t r = 0; r < rows; ++r) Finish(begin + r, r, losses + begin + r, backprops + (begin + r) * classes_);
+    for (; begin < end; begin += N) {
+      const int rows = static_cast<int>(std::min<int64_t>(N, end - begin));
+      TurnIn(features_, begin, rows, shifted_);
+      TurnIn(labels_, begin, rows, labels_turned_);
+      Compute(rows, losses + begin);
+      TurnOut(gradients_, rows, backprops + begin * classes_);
     }
   }
 
  private:
   static constexpr int N = kLanes<A>;
+  static constexpr int64_t kMostClasses = 64;
+  using Doubles = decltype(softmax::InDouble(Lanes<A>{}));  // a register's lanes
 
-  /// A register of a row; the lanes without an element hold `filler` or an element that is there.
-  static Lanes<A> Load(RowView<T> row, int64_t i, int count, A filler) {
+  /// The classes [i, i + N) of a row, `count` of them elements.
+  static Lanes<A> Load(RowView<T> row, int64_t i, int count) {
     if (row.stride != 1) return Broadcast(WidenOne<A>(*row.data));
-    return count == N ? LoadLanes(row.data + i) : softmax::LoadSome(row.data + i, count, filler);
+    return count == N ? LoadLanes(row.data + i) : softmax::LoadSome(row.data + i, count, A(0));
   }
   template <class F>
   void ForRegisters(F&& f) const {
     for (int64_t i = 0; i < classes_; i += N) f(i, static_cast<int>(std::min<int64_t>(N, classes_ - i)));
   }
 
-  void Exponentials(int64_t row, int64_t r) {
-    const RowView<T> x = features_.Row(row);
-    constexpr A kLeast = -std::numeric_limits<A>::infinity();
-    Lanes<A> most = Broadcast(kLeast);
-    ForRegisters([&](int64_t i, int count) { most = softmax::Greater(Load(x, i, count, kLeast), most); });
-    const Lanes<A> greatest = Broadcast(softmax::GreatestLane<A>(most));
-    softmax::Sum sum;
+  /// to[c] becomes class c of N rows; those after the last row are copies of it.
+  void TurnIn(const StretchedMatrix<T>& from, int64_t row, int rows, Lanes<A>* to) const {
     ForRegisters([&](int64_t i, int count) {
-      const Lanes<A> shifted = Load(x, i, count, greatest[0]) - greatest, e = KeepLanes<A>(softmax::Exp<A>(shifted), 0, count);
-      StoreLanes(shifted_[r] + i, shifted);
-      StoreLanes(exponentials_[r] + i, e);
-      sum.Add(e);
+      Lanes<A> square[N];
+#pragma GCC unroll 16
+      for (int r = 0; r < N; ++r) square[r] = Load(from.Row(row + std::min(r, rows - 1)), i, count);
+      TransposeSquare<A>(square);
+#pragma GCC unroll 16
+      for (int c = 0; c < N; ++c) to[i + c] = square[c];
     });
-    sums_[r] = sum.Total();
+  }
+  void TurnOut(const Lanes<A>* from, int rows, T* to) const {
+    ForRegisters([&](int64_t i, int count) {
+      Lanes<A> square[N];
+#pragma GCC unroll 16
+      for (int c = 0; c < N; ++c) square[c] = from[i + c];
+      TransposeSquare<A>(square);
+      for (int r = 0; r < rows; ++r) softmax::StoreSome<T, A>(to + r * classes_ + i, square[r], count);
+    });
   }
 
-  void TakeLogarithms(int64_t rows) {
-    if constexpr (std::is_same_v<A, double>) {
-      for (int64_t r = 0; r < rows; ++r) logarithms_[r] = std::log(sums_[r]);  // right to the last place
-    } else {
-      std::fill(sums_ + rows, sums_ + kRows, 1.0);
-      for (int64_t r = 0; r < kRows; r += kLanes<double>) StoreLanes(logarithms_ + r, vectors::Log::Of(LoadLanes(sums_ + r)));
+  void Compute(int rows, T* losses) {
+    Lanes<A> greatest = Broadcast(-std::numeric_limits<A>::infinity());
+    for (int64_t c = 0; c < classes_; ++c) greatest = softmax::Greater(shifted_[c], greatest);
+    Doubles sums{};
+    for (int64_t c = 0; c < classes_; ++c) {
+      shifted_[c] -= greatest;
+      gradients_[c] = softmax::Exp<A>(shifted_[c]);
+      const Doubles e = softmax::InDouble(gradients_[c]);
+      for (size_t h = 0; h < e.size(); ++h) sums[h] += e[h];
     }
+    const Doubles logarithms = Logarithms(sums);
+    const Lanes<A> sum = Joined(sums);
+    Doubles totals{};
+    for (int64_t c = 0; c < classes_; ++c) {
+      gradients_[c] = gradients_[c] / sum - labels_turned_[c];
+      const Doubles label = softmax::InDouble(labels_turned_[c]), shifted = softmax::InDouble(shifted_[c]);
+      for (size_t h = 0; h < label.size(); ++h) totals[h] += label[h] * (logarithms[h] - shifted[h]);
+    }
+    double rounded[N];
+    std::memcpy(rounded, &totals, sizeof rounded);
+    for (int r = 0; r < rows; ++r) losses[r] = SumOf<T>::Round(rounded[r]);
   }
 
-  void Finish(int64_t row, int64_t r, T* loss, T* backprop) {
-    const RowView<T> label_row = labels_.Row(row);
-    const Lanes<A> sum = Broadcast(static_cast<A>(sums_[r]));
-    const Lanes<double> log_sum = Broadcast(logarithms_[r]);
-    Lanes<double> total = {};
-    ForRegisters([&](int64_t i, int count) {
-      const Lanes<A> label = Load(label_row, i, count, A(0));
-      softmax::StoreSome<T, A>(backprop + i, LoadLanes(exponentials_[r] + i) / sum - label, count);
-      const auto labels = softmax::InDouble(label), shifted = softmax::InDouble(LoadLanes(shifted_[r] + i));
-      for (size_t k = 0; k < labels.size(); ++k) {
-        total += KeepLanes<double>(labels[k] * (log_sum - shifted[k]), 0, count - static_cast<int>(k) * kLanes<double>);
+  static Doubles Logarithms(Doubles sums) {
+    for (auto& part : sums) {
+      if constexpr (std::is_same_v<A, double>) {
+        for (int k = 0; k < N; ++k) part[k] = std::log(part[k]);  // right to the last place
+      } else {
+        part = vectors::Log::Of(part);
       }
-    });
-    double sum_of_lanes;
-    FoldLanes<1, double>(total, &sum_of_lanes);
-    *loss = SumOf<T>::Round(sum_of_lanes);
+    }
+    return sums;
+  }
+  static Lanes<double> Joined(const std::array<Lanes<double>, 1>& v) { return v[0]; }
+  static Lanes<float> Joined(const std::array<Lanes<double>, 2>& v) {
+    using Half = typename LanesOf<float, kLaneBytes / 2>::Type;
+    const Half halves[2] = {__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)};
+    Lanes<float> joined;
+    std::memcpy(&joined, halves, sizeof joined);
+    return joined;
   }
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;
-  double sums_[kRows], logarithms_[kRows];
-  alignas(64) A shifted_[kRows][kMostClasses], exponentials_[kRows][kMostClasses];
+  Lanes<A> shifted_[kMostClasses], labels_turned_[kMostClasses], gradients_[kMostClasses];  // by class, a lane each row
 };
 
 }  // namespace weft::kernels

@@ -1,13 +1,31 @@
 // The way back of a reduction: each value is repeated for all elements it was reduced from.
 #pragma once
 
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
 
 namespace weft::kernels {
 
+/// Whole cells that lie one after another, each a run: whole registers reach over the runs that come next.
+template <class T>
+void SpreadShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
+  constexpr int64_t kN = kLanes<T>;
+  const int64_t stored = (run + kN - 1) / kN * kN;
+  int64_t cell = 0;
+  for (; stored <= (cells - cell) * run; ++cell) {
+    for (int64_t i = 0; i < stored; i += kN) StoreLanes(to + cell * run + i, Broadcast(from[cell]));
+  }
+  for (; cell < cells; ++cell) std::fill_n(to + cell * run, run, from[cell]);
+}
+
 /// Elements [begin, end) of the reduced steps of `cells` [first, last), each from[its output]; cells as in ReduceCells.
 template <class T>
 void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end) {
+  constexpr int64_t kShortRun = 64;
+  if constexpr (std::is_arithmetic_v<T>) {
+    const bool together = layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run;
+    if (together && layout.run <= kShortRun) return SpreadShortRuns(from + first, to + first * layout.run, layout.run, last - first);
+  }
   const int64_t chunks = (layout.width + internal::kColumns - 1) / internal::kColumns;
   Walker kept(layout.kept, first / chunks);
   int64_t chunk = first % chunks;

@@ -41,7 +41,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   T *losses = ctx.out<T>(loss).data(), *gradients = ctx.out<T>(backprop).data();
   const kernels::StretchedMatrix<T> feature_rows{x, p.features.row, p.features.column}, label_rows{y, p.labels.row, p.labels.column};
   ctx.workers().For(p.rows, 8192 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
-    if (p.classes > 0 && p.classes <= kernels::ShortCrossEntropies<T>::kMostClasses) {
+    if (kernels::ShortCrossEntropies<T>::Takes(p.rows, p.classes)) {
       return kernels::ShortCrossEntropies<T>(feature_rows, label_rows, p.classes).Run(begin, end, losses, gradients);
     }
     for (int64_t r = begin; r < end; ++r) {
