@@ -13,13 +13,19 @@ inline constexpr int64_t kStepsAhead = 16;
 
 /// `first` is added to where each segment's left operand starts, and the sums go to `out`. kTogether: the rows of the left operand lie side
 /// by side (left_row is 1); else its steps do.
-template <bool kTogether, int kHeight, int kVectors, class A>
+template <bool kTogether, bool kFetches, int kHeight, int kVectors, class A>
 void SumTile(const TileSum<A>& t, int64_t first, A* out) {
   constexpr int kLanes = kLanesOf<A>, kReach = 5, kBases = kTogether ? 1 : (kHeight + kReach - 1) / kReach;
   constexpr int kVectorsALine = kVectorBytes < 64 ? 64 / kVectorBytes : 1;
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
   const int64_t left_row = kTogether ? 1 : t.left_row, left_step = kTogether ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
+  const char *fetch = nullptr, *fetch_next = nullptr;
+  int64_t fetch_step = 0, fetch_next_step = 0;
+  if constexpr (kFetches) {
+    fetch = static_cast<const char*>(t.fetch[0].from), fetch_next = static_cast<const char*>(t.fetch[1].from);
+    fetch_step = t.fetch[0].step, fetch_next_step = t.fetch[1].step;
+  }
   Vector sum[kHeight][kVectors] = {};
   if (t.onto == Onto::kOn) {
 #pragma GCC unroll 28
@@ -51,6 +57,12 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
         __builtin_memcpy(&row[v], right + v * kLanes, sizeof(Vector));
         if (v % kVectorsALine == 0) __builtin_prefetch(right + ahead + v * kLanes);
       }
+      if constexpr (kFetches) {  // the two in turn
+        __builtin_prefetch(fetch, 0, 2);
+        fetch += fetch_step;
+        std::swap(fetch, fetch_next);
+        std::swap(fetch_step, fetch_next_step);
+      }
 #pragma GCC unroll 28
       for (int r = 0; r < kHeight; ++r) {
         const A x = kTogether ? base[0][r] : base[r / kReach % kBases][r % kReach * left_row];
@@ -79,9 +91,9 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
 template <class A>
 using SumTileFunction = void (*)(const TileSum<A>&, int64_t first, A* out);
 
-template <bool kTogether, int kVectors, class A>
+template <bool kTogether, bool kFetches, int kVectors, class A>
 inline constexpr auto kSumTiles = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
-  return std::array<SumTileFunction<A>, sizeof...(kIndex)>{&SumTile<kTogether, static_cast<int>(kIndex) + 1, kVectors, A>...};
+  return std::array<SumTileFunction<A>, sizeof...(kIndex)>{&SumTile<kTogether, kFetches, static_cast<int>(kIndex) + 1, kVectors, A>...};
 }
 (std::make_index_sequence<kMostRows<kVectors>>());
 
@@ -90,7 +102,12 @@ void SumRows(const TileSum<A>& t, int64_t rows) {
   const int64_t pieces = (rows + kMostRows<kVectors> - 1) / kMostRows<kVectors>, left_row = kTogether ? 1 : t.left_row;
   for (int64_t i = 0, begin = 0; i < pieces; ++i) {
     const int64_t end = (i + 1) * rows / pieces;
-    kSumTiles<kTogether, kVectors, A>[static_cast<size_t>(end - begin - 1)](t, begin * left_row, t.out + begin * t.out_row);
+    const auto height = static_cast<size_t>(end - begin - 1);
+    auto sum = kSumTiles<kTogether, false, kVectors, A>[height];
+    if constexpr (kVectors == 2) {
+      if (t.fetch != nullptr) sum = kSumTiles<kTogether, true, kVectors, A>[height];
+    }
+    sum(t, begin * left_row, t.out + begin * t.out_row);
     begin = end;
   }
 }

@@ -54,6 +54,13 @@ struct Segment {
 /// What a sum is added to: nothing, what is there at the end, or what is there from the start, going on with a sum that was cut.
 enum class Onto { kNothing, kThere, kOn };
 
+/// What is wanted soon: `step` bytes for every other step of a sum are fetched into the second-level cache, so that memory is asked
+/// evenly, and no sum waits behind a burst.
+struct Fetch {
+  const void* from = nullptr;
+  int64_t step = 0;
+};
+
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).
 template <class A>
 struct TileSum {
@@ -64,6 +71,7 @@ struct TileSum {
   A* out;
   int64_t out_row;
   Onto onto;
+  const Fetch* fetch = nullptr;  // two, or null; tiles of one register fetch nothing
 };
 
 /// Rows of a tile at most.
