@@ -1,6 +1,7 @@
 // Exp, Expm1, Log1p, Cosh, Sinh: one result for each element.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/exp.h"
 #include "blocks/kernels/vector_math.h"
 
 namespace weft::blocks {
@@ -12,7 +13,7 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kAnalytic = kFloats + kComplexes;
 namespace vectors = kernels::vectors;
 
-using ExpOp = kernels::VectorOp<vectors::Exp>;
+using ExpOp = kernels::VectorOp<kernels::Exp>;
 using CoshOp = kernels::VectorOp<vectors::Cosh>;
 using SinhOp = kernels::VectorOp<vectors::Sinh>;
 

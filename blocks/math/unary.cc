@@ -3,6 +3,8 @@
 
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/exp.h"
+#include "blocks/kernels/tanh.h"
 #include "blocks/kernels/vector_math.h"
 
 namespace weft::blocks {
@@ -14,15 +16,9 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kAnalytic = kFloats + kComplexes;
 constexpr auto kNegatable = kFloats + kSigned + kComplexes;
 
-struct SigmoidFunction {
-  template <class V>
-  static V Of(V a) { return 1 / (1 + kernels::vectors::Exp::Of(-a)); }
-  template <class T>
-  static T One(const T& a) { return T(1) / (T(1) + std::exp(-a)); }
-};
 using LogOp = kernels::VectorOp<kernels::vectors::Log>;
-using TanhOp = kernels::VectorOp<kernels::vectors::Tanh>;
-using SigmoidOp = kernels::VectorOp<SigmoidFunction>;
+using TanhOp = kernels::VectorOp<kernels::Tanh>;
+using SigmoidOp = kernels::VectorOp<kernels::Sigmoid>;
 
 struct NegateOp {
   template <class T>

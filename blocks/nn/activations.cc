@@ -1,5 +1,6 @@
 // Elu, Softplus, Softsign and the blocks of their gradients. The functions are of whole vectors of floats or doubles.
 #include "blocks/gradients.h"
+#include "blocks/kernels/exp.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
@@ -22,7 +23,7 @@ struct EluFunction {
 /// max(a, 0) + log(1 + exp(-|a|)), which neither overflows nor loses digits.
 struct SoftplusFunction {
   template <class V>
-  static V Of(V a) { return (a > 0 ? a : V{}) + vectors::Log1p::Of(vectors::Exp::Of(a < 0 ? a : -a)); }
+  static V Of(V a) { return (a > 0 ? a : V{}) + vectors::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
 };
 struct SoftsignFunction {
   template <class V>
@@ -35,7 +36,7 @@ struct EluGradFunction {
 };
 struct SoftplusGradFunction {
   template <class V>
-  static V Of(V gradient, V feature) { return gradient / (1 + vectors::Exp::Of(-feature)); }
+  static V Of(V gradient, V feature) { return gradient * kernels::Sigmoid::Of(feature); }
 };
 struct SoftsignGradFunction {
   template <class V>
