@@ -123,8 +123,8 @@ inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 
 /// values for even and odd places.
 inline ChannelCut CutChannels(ChannelBox box, int lanes, int64_t task_elements, bool sums = true) {
   if (box.count() == 0) return CutRows({0, box.channels, 1}, lanes, task_elements, sums);
-  // What is written out for each position must be used a few times; planes of whole registers are good as runs.
-  const bool small = box.inner < lanes || (box.inner * 4 <= kTileRegisters * lanes && box.outer >= 4);
+  // What is written out for each position must be used a few times, unless planes are so small that most of a run would be its ends.
+  const bool small = box.inner < 4 * lanes || (box.inner * 4 <= kTileRegisters * lanes && box.outer >= 4);
   return small ? CutRows(box, lanes, task_elements, sums) : CutRuns(box, task_elements);
 }
 

@@ -10,7 +10,8 @@ constexpr In<0> out_backprop{"out_backprop", "T", "[N, ..., C]; for NCHW [N, C, 
 constexpr Out<0> output{"output", "T", "[C]: the gradient of the bias"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is: the last axis for NHWC, axis 1 for NCHW", "NHWC|NCHW"};
 
-constexpr int64_t kTaskElements = 64 * 1024;
+/// Wide rows have many partial sums, which go from core to core: their tasks are longer.
+constexpr int64_t kTaskElements = 64 * 1024, kWideTaskElements = 192 * 1024, kWideRow = 1024;
 
 struct Sums {
   kernels::ChannelCut cut;
@@ -39,7 +40,8 @@ Sums CutSums(kernels::ChannelBox box) {
   using A = kernels::LaneElement<Part>;
   constexpr int kPair = PartOf<T>::kPair;
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
-  const kernels::ChannelCut cut = kernels::CutChannels(box, kernels::kLanes<A>, kTaskElements);
+  const int64_t task_elements = box.inner == 1 && box.channels > kWideRow ? kWideTaskElements : kTaskElements;
+  const kernels::ChannelCut cut = kernels::CutChannels(box, kernels::kLanes<A>, task_elements);
   return {cut, cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
 }
 
