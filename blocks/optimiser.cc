@@ -170,8 +170,9 @@ Status RunOptimiser(const void* parameters, RunContext& ctx) {
     }
   }
   if (plan.form.sparse) return RunRows(plan, ctx, step, values);
-  // As short as is worth a task: what a thread's product has made of a gradient is in that thread's cache.
-  ctx.workers().For(plan.count, 4096, [&](int64_t begin, int64_t end) { plan.kernel(step, begin, begin, end - begin); });
+  // In equal parts, as short as are worth a task: what a thread's product has made of a gradient is in that thread's cache.
+  const int64_t parts = std::max<int64_t>(plan.count / 3072, 1), grain = ((plan.count - 1) / parts / 16 + 1) * 16;
+  ctx.workers().For(plan.count, grain, [&](int64_t begin, int64_t end) { plan.kernel(step, begin, begin, end - begin); });
   return {};
 }
 

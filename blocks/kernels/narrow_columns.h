@@ -31,6 +31,7 @@ class NarrowColumns {
       const int64_t depth = std::min(kDepth, p_.inner - start);
       Few from{p_.few + start * p_.few_depth_stride, p_.few_depth_stride};
       if (p_.few_stride != 1) from = LayOut(from.data, depth, few);
+      else Fetch(from, depth);
       for (int64_t g = 0; g < groups; ++g) {
         const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
         SumSome(count, {from.data + f, from.step}, start, depth, first, end, sums + f * kN);
@@ -61,6 +62,12 @@ class NarrowColumns {
       for (int64_t i = 0; i < depth; ++i) few[i * p_.count + f] = from[f * p_.few_stride + i * p_.few_depth_stride];
     }
     return {few, p_.count};
+  }
+
+  /// Another thread may have written the few: all of their lines are on their way at once.
+  void Fetch(Few from, int64_t depth) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int64_t i = 0; i < depth * from.step && from.step <= kLine; i += kLine) __builtin_prefetch(from.data + i);
   }
 
   /// Where a register begins; the last one ends with the last of the many.

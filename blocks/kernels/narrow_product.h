@@ -36,15 +36,15 @@ class NarrowProduct {
   /// transpose, as that of a gradient. The sums of all pieces then wait in shared memory.
   int64_t pieces() const { return pieces_; }
   bool SharesSums() const { return p_.length <= kSharedRows && pieces_ > 1 && pieces_ <= kMostPieces; }
-  int64_t SumsBytes() const { return pieces_ * p_.length * kNarrowRoom * static_cast<int64_t>(sizeof(T)); }
-  void SumPiece(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * p_.length * kNarrowRoom); }
+  int64_t SumsBytes() const { return pieces_ * PieceSums() * static_cast<int64_t>(sizeof(T)); }
+  void SumPiece(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * PieceSums(), SharedStep()); }
 
   int64_t tiles() const { return shared_ != nullptr ? 1 : Pieces(p_.length, step_); }
   void Compute(int64_t tile) const {
     if (shared_ != nullptr) return JoinPieces();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
     alignas(64) T sums[kMostRows * kNarrowRoom];
-    for (int64_t piece = 0; piece < pieces_; ++piece) AddPiece(piece, first, end, piece > 0, sums);
+    for (int64_t piece = 0; piece < pieces_; ++piece) AddPiece(piece, first, end, piece > 0, sums, kNarrowRoom);
     const NarrowOut<T> out(p_, end);
     for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kNarrowRoom, j);
   }
@@ -64,6 +64,11 @@ class NarrowProduct {
     return few <= 4 ? 6 : few <= 6 ? 4 : few <= 8 ? 3 : 2;
   }
 
+  /// From the shared sums of a row to those of the next. Where a register holds all few, it may reach over the row after, which is stored
+  /// later: so fewer lines go from thread to thread.
+  int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kNarrowRoom; }
+  int64_t PieceSums() const { return (p_.length * SharedStep() + 2 * kNarrowRoom - 1) / kNarrowRoom * kNarrowRoom; }
+
   static int64_t Pieces(int64_t size, int64_t most) { return (size + most - 1) / most; }
 
   void CutForThreads() {
@@ -75,24 +80,25 @@ class NarrowProduct {
   int64_t PieceStart(int64_t piece) const { return std::min(piece * registers_ / pieces_ * kN, p_.inner); }
 
   /// The sums of rows [first, end) over a piece, or what is there and those.
-  void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums) const {
+  void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
     alignas(64) T few[kMost * (kDepth + kN)];
     const int64_t start = PieceStart(piece), depth = PieceStart(piece + 1) - start, groups = Pieces(p_.count, kTogether);
     LayOut(start, depth, few);
     for (int64_t g = 0; g < groups; ++g) {
       const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
-      DotSome(count, few + f * kN, start, depth, first, end, more, sums + f);
+      DotSome(count, few + f * kN, start, depth, first, end, more, sums + f, step);
     }
   }
 
   void JoinPieces() const {
     const NarrowOut<T> out(p_, p_.length);
+    const int64_t step = SharedStep(), piece_sums = PieceSums();
     for (int64_t j = 0; j < p_.length; ++j) {
       alignas(64) T sums[kNarrowRoom];
       for (int64_t f = 0; f < p_.count; f += kN) {
-        const T* const from = shared_ + j * kNarrowRoom + f;
+        const T* const from = shared_ + j * step + f;
         V sum = LoadLanes(from);
-        for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(from + piece * p_.length * kNarrowRoom);
+        for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(from + piece * piece_sums);
         StoreLanes(sums + f, sum);
       }
       out.Put(sums, j);
@@ -160,7 +166,7 @@ class NarrowProduct {
 
   /// sums[r][f] = or += the products of `depth` elements, which are a register or more. `step` leads to the next register of the few.
   template <int kFew, int kMany>
-  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums) {
+  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums, int64_t sums_step) {
     V sum[kMany][kFew] = {};
     int64_t p = 0;
     for (; p + kN <= depth; p += kN, few += step) {
@@ -194,27 +200,28 @@ class NarrowProduct {
       for (int f = 0; f < kFew; ++f) each[f] = sum[r][f];
       V total = SumOfEach<T, kFew>(each);
       if constexpr (kTogether < kMost) total = KeepLanes<T>(total, 0, kFew);  // the lanes after them are others' sums
-      if (more) total += LoadLanes(sums + r * kNarrowRoom);
-      StoreLanes(sums + r * kNarrowRoom, total);
+      if (more) total += LoadLanes(sums + r * sums_step);
+      StoreLanes(sums + r * sums_step, total);
     }
   }
 
   /// Rows [first, end) of the many by kFew of the few.
   template <int kFew>
-  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
+  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
     constexpr int kMany = ManyWith(kFew);
     const T* many = p_.many + start;
     int64_t j = first;
     for (; j + kMany <= end; j += kMany) {
-      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kNarrowRoom);
+      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * step, step);
     }
     for (; j < end; ++j)
-      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kNarrowRoom);
+      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * step, step);
   }
   template <int kFew = kTogether>
-  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
-    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, more, sums);
-    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums);
+  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums,
+               int64_t step) const {
+    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, more, sums, step);
+    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums, step);
   }
 
   const ThinProduct<T> p_;

@@ -4,7 +4,9 @@
 #include <bit>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -52,7 +54,6 @@ constexpr int kMostRanges = 64;
 struct alignas(64) Loop {
   std::optional<FunctionRef<void(int64_t)>> task;
   std::optional<FunctionRef<bool()>> cancelled;
-  std::unique_ptr<Range[]> ranges;
   int range_count = 0;
   alignas(64) std::atomic<int> helpers{0};  // that were awake or have come
   std::atomic<int> inside{0};  // helpers that may be at work
@@ -60,27 +61,40 @@ struct alignas(64) Loop {
   std::mutex mutex;
   std::exception_ptr error;
 
-  explicit Loop(int threads) : ranges(new Range[static_cast<size_t>(std::min(threads, kMostRanges))]) {}
+  /// The ranges lie right after the loop, so that a helper can have its own fetched along with it.
+  struct Delete {
+    void operator()(Loop* loop) const {
+      loop->~Loop();
+      ::operator delete(loop, std::align_val_t{alignof(Loop)});
+    }
+  };
+  using Owned = std::unique_ptr<Loop, Delete>;
+  static Owned Make(int threads) {
+    const size_t count = static_cast<size_t>(std::min(threads, kMostRanges));
+    Owned loop(new (::operator new(sizeof(Loop) + count * sizeof(Range), std::align_val_t{alignof(Loop)})) Loop);
+    std::uninitialized_default_construct_n(loop->range(0), count);
+    return loop;
+  }
+  Range* range(int i) { return reinterpret_cast<Range*>(this + 1) + i; }
 
   /// One range for each of so many threads.
   void Share(int64_t count, int threads) {
     range_count = std::min(threads, kMostRanges);
-    for (int i = 0; i < range_count; ++i) {
-      ranges[i].next.store(count * i / range_count);
-      ranges[i].end = count * (i + 1) / range_count;
+    for (int i = 0; i < range_count; ++i) {  // seen by those that the loop is given to
+      range(i)->next.store(count * i / range_count, std::memory_order_relaxed);
+      range(i)->end = count * (i + 1) / range_count;
     }
   }
   void Stop() {
-    for (int i = 0; i < range_count; ++i) ranges[i].next.store(ranges[i].end);
+    for (int i = 0; i < range_count; ++i) range(i)->next.store(range(i)->end);
   }
 
   /// The tasks of thread `self`'s own range, then what others have left in theirs.
   void WorkThrough(int self) {
     for (int i = 0; i < range_count; ++i) {
-      Range& range = ranges[(self + i) % range_count];
-      while (range.next.load(std::memory_order_relaxed) < range.end) {  // others' lines are left to them once they are through
-        const int64_t at = range.next.fetch_add(1);
-        if (at >= range.end) break;
+      Range& range = *this->range((self + i) % range_count);
+      if (i > 0 && range.next.load(std::memory_order_relaxed) >= range.end) continue;  // its line is left to others
+      for (int64_t at = range.next.fetch_add(1); at < range.end; at = range.next.fetch_add(1)) {
         if ((*cancelled)()) return;
         (*task)(at);
       }
@@ -112,7 +126,7 @@ struct alignas(64) Loop {
   template <class Done>
   static void Until(Done&& done) {
     for (int spins = 0; !done(); ++spins) {
-      if (spins > 2000) std::this_thread::yield();
+      if (spins > 10000) std::this_thread::yield();  // some microseconds
     }
   }
 };
@@ -152,7 +166,7 @@ struct ThreadPool::Impl {
     loops.reserve(kReady);
     free.reserve(kReady);
     for (size_t i = 0; i < kReady; ++i) {
-      loops.push_back(std::make_unique<Loop>(threads));
+      loops.push_back(Loop::Make(threads));
       free.push_back(loops.back().get());
     }
   }
@@ -161,13 +175,13 @@ struct ThreadPool::Impl {
   void Leave(Loop* loop);
   void Schedule(Loop* loop);
   void Serve(Loop* loop);
-  Loop* NextGiven(Seat& seat) const;
+  Loop* NextGiven(Seat& seat, int self) const;
 
   const int threads;
   std::vector<Seat> seats;        // by helper; none where there are more threads than processors
   std::atomic<int> scheduled{0};  // helpers that the pool's queues still hold
   std::mutex mutex;
-  std::vector<std::unique_ptr<Loop>> loops;  // all there are
+  std::vector<Loop::Owned> loops;  // all there are
   std::vector<Loop*> free;
   Eigen::ThreadPool pool;  // last: its threads end before the loops go
 };
@@ -176,7 +190,7 @@ Loop* ThreadPool::Impl::TakeLoop() {
   std::lock_guard lock(mutex);
   if (free.empty()) {
     free.reserve(loops.size() + 1);  // so that Leave cannot fail
-    loops.push_back(std::make_unique<Loop>(threads));
+    loops.push_back(Loop::Make(threads));
     return loops.back().get();
   }
   Loop* loop = free.back();
@@ -207,22 +221,26 @@ void ThreadPool::Impl::Serve(Loop* loop) {
   const size_t helper = static_cast<size_t>(pool.CurrentThreadId());
   if (helper >= seats.size()) return;
   Seat& seat = seats[helper];
+  const int self = static_cast<int>(helper) + 1;
   for (;;) {
     seat.word.store(Seat::kAwake, std::memory_order_release);
-    Loop* next = NextGiven(seat);
+    Loop* next = NextGiven(seat, self);
     if (next == nullptr) return;
-    next->Work(static_cast<int>(helper) + 1);
+    next->Work(self);
   }
 }
 
 // The loop that is given while the helper stays awake; null where it does not any more.
-Loop* ThreadPool::Impl::NextGiven(Seat& seat) const {
+Loop* ThreadPool::Impl::NextGiven(Seat& seat, int self) const {
   const auto end = std::chrono::steady_clock::now() + kStaysAwake;
   for (;;) {
     for (int looks = 0; looks < 256; ++looks) {
       uintptr_t word = seat.word.load(std::memory_order_acquire);
       if (word == Seat::kAwake) continue;
-      if (seat.word.compare_exchange_strong(word, word | Seat::kTaken)) return reinterpret_cast<Loop*>(word);
+      Loop* const loop = reinterpret_cast<Loop*>(word);
+      __builtin_prefetch(loop);
+      __builtin_prefetch(loop->range(self), 1);
+      if (seat.word.compare_exchange_strong(word, word | Seat::kTaken)) return loop;
     }
     uintptr_t word = Seat::kAwake;
     const bool leaves = scheduled.load(std::memory_order_relaxed) > 0 || std::chrono::steady_clock::now() >= end;
@@ -244,7 +262,7 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
   loop->cancelled = cancelled;
   loop->Share(count, helpers + 1);
   loop->error = nullptr;
-  loop->holders.store(1);
+  loop->holders.store(1, std::memory_order_relaxed);
   int awake = 0;
   uint64_t given = 0;  // seats, a bit each
   static_assert(kMostRanges <= 64);
@@ -253,7 +271,7 @@ void ThreadPool::Run(int64_t count, FunctionRef<void(int64_t)> task, FunctionRef
     given |= uint64_t{1} << i;
     ++awake;
   }
-  loop->helpers.store(awake);
+  loop->helpers.store(awake, std::memory_order_relaxed);
   const int scheduled = helpers - awake;
   try {
     for (int i = 0; i < scheduled; ++i) impl_->Schedule(loop);
