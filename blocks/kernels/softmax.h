@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "blocks/kernels/exp.h"
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
 #include "blocks/kernels/register_square.h"
@@ -96,8 +97,12 @@ A Greatest(const T* x, int64_t size) {
   return GreatestLane<A>(most[0]);
 }
 
+/// Of numbers that are not above 0, unless NaN.
 template <class A>
 Lanes<A> Exp(Lanes<A> v) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<A, float>) return kernels::Exp::OfAtMost(v);
+#endif
   Eigen::Array<A, kLanes<A>, 1> array;
   std::memcpy(array.data(), &v, sizeof v);
   array = array.exp().eval();
@@ -204,22 +209,29 @@ class SoftmaxRow {
 };
 
 /// out = exp(x) / sum of exp(x). The exponentials of floats and doubles wait in the output; those of a row of shorter numbers in a buffer,
-/// or they are computed again where it does not fit.
+/// or they are computed again where it does not fit. `stream`: floats and doubles of rows that fit the buffer may wait there instead, and
+/// the results, of whole cache lines, go past the cache; StreamFence must follow.
 template <class T>
-void Softmax(const T* x, int64_t size, T* out) {
+void Softmax(const T* x, int64_t size, T* out, bool stream = false) {
   using A = Accumulator<T>;
   constexpr bool kInPlace = std::is_same_v<T, A>;
-  constexpr int64_t kBuffer = kInPlace ? 1 : 4096;
+  constexpr int64_t kBuffer = 4096;
   alignas(64) A buffer[kBuffer];
   const A greatest = softmax::Greatest(x, size);
+  stream = stream && kInPlace && size <= kBuffer;
   A* kept = buffer;
-  if constexpr (kInPlace) kept = out;
+  if constexpr (kInPlace) {
+    if (!stream) kept = out;
+  }
   const bool fits = kInPlace || size <= kBuffer;
   const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Lanes<A> e, int count) {
     if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
   });
   const Lanes<A> scale = Broadcast(static_cast<A>(1 / sum));
   const auto finish = [=](int64_t i, Lanes<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
+  if constexpr (kInPlace) {
+    if (stream) return softmax::ForLanes(kept, size, A(0), [=](int64_t i, Lanes<A> e, int) { StoreLanes<true>(out + i, e * scale); });
+  }
   if (fits) softmax::ForLanes(kept, size, A(0), finish);
   else softmax::Exponentials(x, size, greatest, finish);
 }

@@ -11,8 +11,8 @@
 namespace weft::kernels {
 
 #if defined(__AVX512F__)
-/// Polynomials of the fourth degree, each for a cell of |x|: where kScale * |x| + kShift lies in one eighth between two powers of 2, so that
-/// cells are narrow near 0, where tanh bends. The rows: a place in the cell whose tanh is all but a float, that tanh, and the factors
+/// Polynomials of the fourth degree, each for a cell of |x|: where kScale * |x| + kShift lies in one eighth between two powers of 2, so
+/// that cells are narrow near 0, where tanh bends. The rows: a place in the cell whose tanh is all but a float, that tanh, and the factors
 /// of the distance from there, its square and so on. The first cell, in column 26, begins with 0 and tanh(x) = x.
 struct TanhCells {
   static constexpr float kScale = 1.9736823f, kShift = 1.25f, kMost = 9.5f;  // tanh(kMost) is nearly 1
@@ -56,7 +56,7 @@ struct Tanh {
     using Cells = TanhCells;
     using Bits = Lanes<int32_t>;
     const Bits bits = std::bit_cast<Bits>(a), sign = bits & INT32_MIN;
-    const Floats x = _mm512_min_ps(_mm512_set1_ps(Cells::kMost), std::bit_cast<__m512>(bits & INT32_MAX));  // NaN stays
+    const Floats x = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(Cells::kMost), std::bit_cast<__m512>(bits & INT32_MAX));  // NaN stays
     const Bits cell = std::bit_cast<Bits>(x * Cells::kScale + Cells::kShift) >> Cells::kFirstBit;
     const Floats r = x - Cells::Row(0, cell);
     Floats y = Cells::Row(5, cell);

@@ -1,6 +1,7 @@
 // Softmax and LogSoftmax along the last axis.
 #include "blocks/gradients.h"
 #include "blocks/kernels/softmax.h"
+#include "blocks/kernels/stream.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -22,13 +23,17 @@ Result<Rows> Plan(PlanContext& ctx) {
   return Rows{shape.count() == 0 ? 0 : shape.count() / size, size};
 }
 
-/// Calls kernel(row, size, out) for each row.
+/// Calls kernel(row, size, out, stream) for each row.
 template <class T, class Kernel>
 void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
   const T* in = ctx.in<T>(logits).data();
   T* out = ctx.out<T>(softmax).data();
+  const int64_t row_bytes = rows.size * static_cast<int64_t>(sizeof(T));
+  const bool lines = row_bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out) % 64 == 0;
+  const bool stream = lines && out != in && kernels::IsStreamed(rows.count * rows.size, sizeof(T));
   ctx.workers().For(rows.count, 8192 / std::max<int64_t>(rows.size, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size);
+    for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size, stream);
+    if (stream) kernels::StreamFence();
   });
 }
 
@@ -68,7 +73,7 @@ BlockDef LogSoftmax() {
       .Types("T", kFloats)
       .Gradient(LogSoftmaxGradient)
       .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
-        ForRows<T>(rows, ctx, kernels::LogSoftmax<T>);
+        ForRows<T>(rows, ctx, [](const T* x, int64_t size, T* out, bool) { kernels::LogSoftmax(x, size, out); });
       });
 }
 
