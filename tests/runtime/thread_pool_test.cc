@@ -1,7 +1,9 @@
 // The engine's threads: loops shared out to helpers that are asleep, awake or busy.
 #include "runtime/session/thread_pool.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -38,6 +40,20 @@ TEST_CASE("What tasks have written is there when their loop has ended", "[thread
     pool.Run(64, [&](int64_t i) { values[static_cast<size_t>(i)] += i; }, kNever);
   }
   for (int64_t i = 0; i < 64; ++i) CHECK(values[static_cast<size_t>(i)] == 2000 * i);
+}
+
+TEST_CASE("A loop ends after the last of its tasks, also where a helper has that", "[threads]") {
+  ThreadPool pool(2);
+  std::atomic<int> ended{0};
+  for (int loop = 1; loop <= 300; ++loop) {
+    const auto take_time = [&](int64_t) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+      while (std::chrono::steady_clock::now() < end) continue;
+      ended.fetch_add(1);
+    };
+    pool.Run(3, take_time, kNever);
+    CHECK(ended.load() == 3 * loop);
+  }
 }
 
 TEST_CASE("An exception of a task ends its loop and no other", "[threads]") {
