@@ -93,11 +93,22 @@ struct TiledProduct {
     return (left_down && p.columns <= kWide / 2 && p.rows >= 2 * kWide) || (right_down && p.rows <= kFewRows && p.columns >= 2 * p.rows);
   }
 
+  static constexpr int64_t kMostRows = (ShortFloat<T> ? 7 : 28) * kRows;
+
   void Cut(int64_t most_columns, int64_t most_wanted) {
+    if (p.rows <= kMostRows && p.columns <= most_columns && p.inner <= kTaskWork) {
+      // Small products are one tile, found without the divisions below, which take longer than a product of 8 by 8.
+      const int64_t padded = TilesOf(p.columns, kWide) * kWide;
+      if (p.rows * padded * p.inner < kTaskWork / (kParts<T> * kParts<T>)) {
+        rows = p.rows, columns = padded;
+        row_tiles = column_tiles = 1;
+        return;
+      }
+    }
     const double padded = static_cast<double>(TilesOf(p.columns, kWide)) * kWide;
     const double work = static_cast<double>(p.rows) * padded * static_cast<double>(p.inner) * kParts<T> * kParts<T>;
     const int64_t wanted = work >= static_cast<double>(most_wanted * kTaskWork) ? most_wanted : static_cast<int64_t>(work / kTaskWork);
-    row_tiles = TilesOf(p.rows, (ShortFloat<T> ? 7 : 28) * kRows);
+    row_tiles = TilesOf(p.rows, kMostRows);
     column_tiles = TilesOf(p.columns, most_columns);
     const auto cut_rows = [&] { row_tiles = std::max(row_tiles, std::min(TilesOf(p.rows, 2 * kRows), TilesOf(wanted, column_tiles))); };
     const auto cut_columns = [&] {

@@ -1,6 +1,16 @@
 // weft: runs, checks, tests and draws block-graph pages. In a package the commands are in a library of which there is a build for each level of
 // processors; this much is the same for all.
 
+#if WEFT_MIMALLOC
+#include <mimalloc.h>
+#endif
+
 extern "C" int weft_command_main(int argc, char** argv);
 
-int main(int argc, char** argv) { return weft_command_main(argc, argv); }
+int main(int argc, char** argv) {
+#if WEFT_MIMALLOC
+  // What lies in small pieces (a page's blocks, variables) takes large pages, too; MIMALLOC_LARGE_OS_PAGES=0 in the environment wins.
+  mi_option_set_enabled_default(mi_option_large_os_pages, true);
+#endif
+  return weft_command_main(argc, argv);
+}
