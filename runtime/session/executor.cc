@@ -287,7 +287,9 @@ Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step
 // Begins to fetch the values of a step to come.
 void Executor::FetchValues(const ResultSet& set, size_t step) const {
   const Record& record = records_[step];
-  for (const uint32_t* slot = record.inputs; slot <= record.outputs(); ++slot) Fetch(set.values[*slot].data, 256);
+  // With the first output; a step that has none may be the table's last.
+  const uint32_t* end = std::min(record.outputs() + 1, plan_.operands.data() + plan_.operands.size());
+  for (const uint32_t* slot = record.inputs; slot < end; ++slot) Fetch(set.values[*slot].data, 256);
 }
 
 Status Executor::RunObserved(ResultSet& set, size_t index, const RunOptions& options) {

@@ -261,7 +261,8 @@ class Executor {
   }
   /// Begins to fetch lines of memory that will be used soon.
   static void Fetch(const void* from, size_t bytes) {
-    for (size_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(static_cast<const std::byte*>(from) + byte);
+    const auto first = reinterpret_cast<uintptr_t>(from);  // of a value that has no memory yet: null
+    for (size_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(reinterpret_cast<const void*>(first + byte));
   }
   /// With the scope's lock of values held.
   const Tensor& VariableNow(size_t variable) const { return edition_->variables[variable]->value(); }

@@ -8,7 +8,8 @@ bool Executor::IsPlainUpdate(const Step& step) const {
   const Node& node = graph_.node(step.node);
   if (step.kind != Step::Kind::kRun || step.updates.size() != 1 || !step.reads.empty() || step.block.bind != nullptr) return false;
   const Step::Update& update = *step.updates.begin();
-  if (update.variable < 0 || update.selector >= 0 || update.may_be_empty || !update.before || !(*update.before == update.shape)) return false;
+  if (update.variable < 0 || update.selector >= 0 || update.may_be_empty) return false;
+  if (!update.before || !(*update.before == update.shape)) return false;
   if (variables_[static_cast<size_t>(variable_index_[update.variable])].updates != 1 || node.output_types.size() > 1) return false;
   return node.output_types.empty() || node.def->outputs[0].reference_of == node.in_first.PortOf(update.input);
 }

@@ -294,7 +294,9 @@ Status ScopeState::FitVariable(const Variable& saved, std::vector<char>& found, 
     if (saved.fits_page && !declared.Accepts(saved.value.shape())) return refuse(Cat("the shape ", declared), Cat("the shape ", saved.value.shape()));
   }
   uint64_t& counter = scope_.value_changes_;
-  changes.push_back([cell = edition_->variables[variable], value = saved.value, &counter]() mutable { cell->Set(std::move(value), counter); });
+  changes.push_back([cell = edition_->variables[variable], value = saved.value, &counter]() mutable {
+    cell->Set(std::move(value), counter);
+  });
   return {};
 }
 

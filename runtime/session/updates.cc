@@ -102,8 +102,11 @@ void Executor::SetReferences(ResultSet& set, const Step& step) {
     const uint32_t input = node.in_first[node.def->outputs[p].reference_of];
     const uint32_t slot = plan_.operands[step.first_output + node.out_first[p]];
     auto update = std::find_if(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == input; });
-    if (update != step.updates.end()) SetOwned(set, slot, InRun(*update).value);
-    else if (int variable = graph_.VariableOf(node.inputs[input]); variable >= 0) SetOwned(set, slot, InRun(graph_.node(variable).variable).value);
+    if (update != step.updates.end()) {
+      SetOwned(set, slot, InRun(*update).value);
+    } else if (int variable = graph_.VariableOf(node.inputs[input]); variable >= 0) {
+      SetOwned(set, slot, InRun(graph_.node(variable).variable).value);
+    }
   }
 }
 
@@ -111,7 +114,8 @@ void Executor::SetReferences(ResultSet& set, const Step& step) {
 void Executor::Commit() {
   if (!plan_.updates_variables) return;
   std::lock_guard lock(scope_.values_mutex_);
-  bool same = scope_.value_changes_ == updating_from_;  // what the run has left is what the scope has, and of the planned shapes
+  // Whether what the run leaves is what the scope will have, all of it of the planned shapes: `as_planned_` speaks of what it read alone.
+  bool same = as_planned_ && scope_.value_changes_ == updating_from_;
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (i + 2 * kFetchAhead < variables_.size()) {
       Fetch(&VariableNow(static_cast<size_t>(variables_[i + 2 * kFetchAhead].variable)), sizeof(Tensor));
@@ -122,8 +126,11 @@ void Executor::Commit() {
     VariableInRun& variable = variables_[i];
     if (!variable.updated) continue;
     const auto v = static_cast<size_t>(variable.variable);
-    same &= variable.lasts && VariableNow(v).defined() && VariableNow(v).shape() == variable.value.shape();
-    if (variable.lasts) SetVariable(v, variable.value);
+    constexpr int kMostInline = 6;  // a shape of more takes memory when it is copied, which may fail
+    const bool keeps = variable.lasts && variable.value.shape().rank() <= kMostInline;
+    same &= keeps && VariableNow(v).defined() && VariableNow(v).shape() == variable.value.shape();
+    if (keeps) SetVariable(v, variable.value);
+    else if (variable.lasts) SetVariable(v, std::move(variable.value));
     variable.updated = false;
   }
   if (same) taken_ = scope_.value_changes_;

@@ -131,6 +131,43 @@ TEST_CASE("A variable without a value is refused until something is assigned to 
   }
 }
 
+/// A host that sets a variable while the first run goes on, before its updates.
+class Setter final : public Observer {
+ public:
+  Setter(Scope& scope, Tensor value) : scope_(scope), value_(std::move(value)) {}
+  void OnRunBegin(uint64_t run, size_t) override {
+    if (run == 1) CHECK(scope_.SetVariable("read", value_).ok());
+  }
+
+ private:
+  Scope& scope_;
+  Tensor value_;
+};
+
+TEST_CASE("A variable that gets another shape while a run updates others is planned for anew", "[session-api]") {
+  TestPage page({Variable("read", Vector({1, 2, 3, 4, 5, 6})), Variable("v", Scalar(1)), Move("m", "v.ref", 1, Scalar(1)), Add("sum", "read.ref", Scalar(0))});
+  auto session = page.Open({"sum.z", "m.out"});
+  Setter setter(*page.scope(), Tensor::Of<float>({7}));
+  RunOk(*session, {.observer = &setter, .deadline = {}});
+  CHECK(Get(*session, "sum.z") == Floats{1, 2, 3, 4, 5, 6});
+  for (float left : {-1.f, -2.f}) {
+    RunOk(*session);
+    CHECK(Get(*session, "sum.z") == Floats{7});
+    CHECK(Get(*session, "m.out") == Floats{left});
+  }
+}
+
+TEST_CASE("Variables of many dimensions keep what a run leaves", "[session-api]") {
+  const std::string ones = Literal("DT_FLOAT", {1, 1, 1, 1, 1, 1, 1, 2}, {1, 2});
+  TestPage page({Variable("v", ones), Move("m", "v.ref", 1, ones)});
+  auto session = page.Open({"v.ref", "m.out"});
+  for (int run = 0; run < 3; ++run) {
+    RunOk(*session);
+    CHECK(Get(*session, "v.ref") == Floats{1.f - run, 2.f - 2 * run});
+    CHECK(Get(*session, "m.out") == Floats{0.f - run, 0.f - 2 * run});
+  }
+}
+
 TEST_CASE("A variable's shape may change between runs and within one", "[session-api]") {
   TestPage page({Variable("v", Vector({1, 2})), Block("p", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Assign("a", "v.ref", "p.output", "validate_shape_ = false;"),
                  Add("read", "v.ref", "v.ref"), Move("m", "a.output_ref", 1, "p.output"), Add("after", "m.out", Scalar(1))});

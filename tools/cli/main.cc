@@ -3,6 +3,18 @@
 
 #if WEFT_MIMALLOC
 #include <mimalloc.h>
+
+#include <new>
+
+// mimalloc's own operators are compiled as C: where there is no memory they cannot throw, and end the process.
+static void* OrThrow(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new(size_t size) { return OrThrow(mi_malloc(size)); }
+void* operator new[](size_t size) { return OrThrow(mi_malloc(size)); }
+void* operator new(size_t size, std::align_val_t align) { return OrThrow(mi_malloc_aligned(size, static_cast<size_t>(align))); }
+void* operator new[](size_t size, std::align_val_t align) { return OrThrow(mi_malloc_aligned(size, static_cast<size_t>(align))); }
 #endif
 
 extern "C" int weft_command_main(int argc, char** argv);

@@ -162,7 +162,7 @@ Result<Tensor> ReadNpy(const std::string& path) {
   for (const NpyType& type : kNpyTypes) {
     if (dtype == DType::kInvalid && descr->substr(1) == type.code) dtype = type.dtype;
   }
-  if (dtype == DType::kInvalid) return fault(Cat("its type ", descr->substr(1), " is none that Weft has"));
+  if (dtype == DType::kInvalid) return fault("its type is none that Weft has");
   WEFT_ASSIGN_OR_RETURN(Shape shape, ParseNpyShape(*shape_text));
   auto size = CheckedMultiply(shape.count(), static_cast<int64_t>(ElementSize(dtype)));
   if (!size || start + length + static_cast<size_t>(*size) > bytes.size()) return fault("its data is cut short");
