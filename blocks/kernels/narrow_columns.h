@@ -73,14 +73,6 @@ class NarrowColumns {
   /// Where a register begins; the last one ends with the last of the many.
   int64_t Begin(int64_t r) const { return std::min(r * kN, p_.length - kN); }
 
-  /// Keeps the compiler from reading memory again for each use.
-  static V InRegister(V v) {
-#if defined(__x86_64__)
-    asm("" : "+v"(v));
-#endif
-    return v;
-  }
-
   /// The sums of kFew by kMany registers of the many, or what is there and those; those of a register lie `step` from those of the next.
   template <int kFew, int kMany>
   static void SumTile(Few few, const T* const (&many)[kMany], int64_t stride, int64_t depth, bool more, T* sums, int64_t step) {

@@ -156,14 +156,6 @@ class NarrowProduct {
     return i;
   }
 
-  /// Keeps the compiler from reading memory again for each use.
-  static V InRegister(V v) {
-#if defined(__x86_64__)
-    asm("" : "+v"(v));
-#endif
-    return v;
-  }
-
   /// sums[r][f] = or += the products of `depth` elements, which are a register or more. `step` leads to the next register of the few.
   template <int kFew, int kMany>
   static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums, int64_t sums_step) {

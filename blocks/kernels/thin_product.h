@@ -10,6 +10,15 @@
 
 namespace weft::kernels {
 
+/// A vector register's value, which the compiler is kept from reading from memory again for each use.
+template <class V>
+inline V InRegister(V v) {
+#if defined(__x86_64__)
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
 template <class T>
 struct ThinProduct {
   int64_t count = 0, length = 0, inner = 0;
