@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "blocks/kernels/reduce.h"
+#include "weft/base/divide.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -19,7 +20,7 @@ Pieces PiecesOfReduction(const kernels::ReduceLayout& layout) {
   static_assert(sizeof(Total) == Pieces::kTotalBytes);
   Pieces pieces;
   pieces.count = layout.pieces;
-  pieces.step = (layout.count + layout.pieces - 1) / layout.pieces;
+  pieces.step = DivideUp(layout.count, layout.pieces);
   pieces.begin = [](void* total) { static_cast<Total*>(total)->value = Op::Identity(); };
   pieces.add = [](const void* parameters, const void* elements, int64_t n, void* total) {
     const Op op = OpFor{}.template operator()<T>(*static_cast<const kernels::ReduceLayout*>(parameters));

@@ -185,7 +185,7 @@ Sums CutSums(PlanContext& ctx, const Levels& levels) {
   Sums sums{levels};
   const int64_t width = levels.tensor.slices;
   sums.rows = std::max<int64_t>(1, kQuantizedGrain / std::max<int64_t>(width, 1));
-  sums.pieces = (RowsOf(levels) + sums.rows - 1) / sums.rows;
+  sums.pieces = DivideUp(RowsOf(levels), sums.rows);
   ctx.set_scratch(2 * sums.pieces * width * static_cast<int64_t>(sizeof(double)) + width * static_cast<int64_t>(sizeof(FakeQuantizer)));
   return sums;
 }

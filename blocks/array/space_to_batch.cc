@@ -24,10 +24,10 @@ struct BlockAxis {
   int64_t block, space, cells, before;
 
   /// The cells [first, last) whose places exist for block offset k.
-  int64_t first(int64_t k) const { return k >= before ? 0 : std::min(cells, (before - k + block - 1) / block); }
+  int64_t first(int64_t k) const { return k >= before ? 0 : std::min(cells, DivideUp(before - k, block)); }
   int64_t last(int64_t k) const {
     const int64_t places = space + before - k;  // from cell 0 to the end of space
-    return places <= 0 ? first(k) : std::clamp((places + block - 1) / block, first(k), cells);
+    return places <= 0 ? first(k) : std::clamp(DivideUp(places, block), first(k), cells);
   }
 };
 

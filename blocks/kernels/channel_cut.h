@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <numeric>
 
+#include "weft/base/divide.h"
+
 namespace weft::kernels {
 
 /// Elements at ((o * channels + c) * inner + i). NHWC has inner 1, NCHW has outer N.
@@ -62,11 +64,11 @@ inline ChannelCut CutMap(ChannelBox box, int64_t task_elements) {
   ChannelCut cut;
   cut.box = box;
   const int64_t line = ChannelsOfWholeLines(box.inner), most = std::max(line, task_elements / box.inner);
-  const int64_t parts = (box.channels + most - 1) / most;
-  cut.tile = std::min(box.channels, ((box.channels + parts - 1) / parts + line - 1) / line * line);
-  cut.tiles = (box.channels + cut.tile - 1) / cut.tile;
+  const int64_t parts = DivideUp(box.channels, most);
+  cut.tile = std::min(box.channels, DivideUp(DivideUp(box.channels, parts), line) * line);
+  cut.tiles = DivideUp(box.channels, cut.tile);
   cut.block_rows = std::clamp<int64_t>(task_elements / (cut.tile * box.inner), 1, cut.tiles > 1 ? 1 : box.outer);
-  cut.blocks = (box.outer + cut.block_rows - 1) / cut.block_rows;
+  cut.blocks = DivideUp(box.outer, cut.block_rows);
   return cut;
 }
 
@@ -87,20 +89,20 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements, bool
     else cut.group = tile_limit / width;
     if (cut.group > box.outer) cut.group = 1;
   } else if (box.inner == 1) {
-    const int64_t tiles = (2 * width + tile_limit - 1) / tile_limit;
-    cut.tile = ((width + tiles - 1) / tiles + line - 1) / line * line;
+    const int64_t tiles = DivideUp(2 * width, tile_limit);
+    cut.tile = DivideUp(DivideUp(width, tiles), line) * line;
   } else if (width > tile_limit) {
     cut.tile = tile_limit / box.inner;
     if (cut.tile >= line) cut.tile = cut.tile / line * line;
   }
-  cut.tiles = (box.channels + cut.tile - 1) / cut.tile;
+  cut.tiles = DivideUp(box.channels, cut.tile);
   // Blocks of one size. A partial sum is written, and read again by another core: that must be little beside the rows it is of.
   constexpr int64_t kLeastRows = 96;
-  const int64_t rows = (box.outer + cut.group - 1) / cut.group;
+  const int64_t rows = DivideUp(box.outer, cut.group);
   const int64_t least = std::max(kLeastRows, task_elements / (cut.tile * box.inner * cut.group));
   const int64_t blocks = std::max<int64_t>(1, rows / least);
-  cut.block_rows = (rows + blocks - 1) / blocks * cut.group;
-  cut.blocks = (box.outer + cut.block_rows - 1) / cut.block_rows;
+  cut.block_rows = DivideUp(rows, blocks) * cut.group;
+  cut.blocks = DivideUp(box.outer, cut.block_rows);
   return cut;
 }
 
@@ -113,9 +115,9 @@ inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 
   cut.pieces = std::max<int64_t>(1, box.inner / longest);
   cut.piece = cut.pieces > 1 ? longest : box.inner;
   cut.tile = std::clamp<int64_t>(tile > 0 ? tile : task_elements / cut.piece, 1, std::max<int64_t>(1, box.channels));
-  cut.tiles = (box.channels + cut.tile - 1) / cut.tile;
+  cut.tiles = DivideUp(box.channels, cut.tile);
   cut.block_rows = cut.pieces > 1 ? 1 : std::clamp<int64_t>(task_elements / (cut.tile * box.inner), 1, box.outer);
-  cut.blocks = (box.outer + cut.block_rows - 1) / cut.block_rows * cut.pieces;
+  cut.blocks = DivideUp(box.outer, cut.block_rows) * cut.pieces;
   return cut;
 }
 

@@ -2,6 +2,7 @@
 
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 namespace {
@@ -29,8 +30,8 @@ void StoreSome(T* p, Lanes<LaneElement<T>> v, int64_t count) {
 /// Positions [first, last) of an axis whose tap `t` is inside.
 std::pair<int64_t, int64_t> PositionsInside(const TapAxis& axis, int64_t t) {
   const int64_t start = axis.offset + t * axis.tap_step;
-  const int64_t first = start >= 0 ? 0 : std::min((-start + axis.step - 1) / axis.step, axis.positions);
-  return {first, start >= axis.source ? first : std::clamp((axis.source - start + axis.step - 1) / axis.step, first, axis.positions)};
+  const int64_t first = start >= 0 ? 0 : std::min(DivideUp(-start, axis.step), axis.positions);
+  return {first, start >= axis.source ? first : std::clamp(DivideUp(axis.source - start, axis.step), first, axis.positions)};
 }
 
 /// The line of positions `index`, and the lines of taps [d_first, d_last) x [h_first, h_last) that are inside.

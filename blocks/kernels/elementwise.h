@@ -77,7 +77,7 @@ void MapElements(const T* from, R* to, int64_t n) {
 
 /// Complex numbers by the formula, as vectorised code computes it: without the repairs for infinities that the language asks for.
 template <class T>
-inline T Product(const T& a, const T& b) {
+inline T Multiplied(const T& a, const T& b) {
   if constexpr (Complex<T>) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   } else {

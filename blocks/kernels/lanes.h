@@ -116,7 +116,7 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
 
 /// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign.
 inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
-#if defined(__AVX512BF16__)
+#if defined(__AVX512BF16__) && defined(__AVX512DQ__)
   // The processor's own instruction is right but for denormals, which it takes for zeros, and NaNs: both are rare. Zeros are not.
   constexpr int kZeroDenormalNan = 0xA7;
   const __mmask16 no_normals = _mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan);

@@ -2,6 +2,7 @@
 
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool_lines.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 namespace {
@@ -150,7 +151,7 @@ void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const 
 template <class T, class P>
 void SpreadAll(const P& p, const T* in, const T* gradient, T* out, Workers& workers) {
   if (p.empty() || p.in_pixels() == 0) return;
-  const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = (p.channels + strip - 1) / strip;
+  const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
   const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
                       static_cast<double>(std::min(strip, p.channels));
   const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));

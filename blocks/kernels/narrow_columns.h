@@ -7,6 +7,7 @@
 
 #include "blocks/kernels/register_square.h"
 #include "blocks/kernels/thin_product.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 
@@ -18,14 +19,14 @@ class NarrowColumns {
     return IsNarrow(p) && p.many_stride == 1 && p.many_depth_stride != 1 && p.out_few_stride == 1 && p.length >= 4 * kN && p.inner >= 4;
   }
 
-  explicit NarrowColumns(const Product<T>& product) : p_(AsThin(product)), registers_(Pieces(p_.length, kN)) {
+  explicit NarrowColumns(const Product<T>& product) : p_(AsThin(product)), registers_(DivideUp(p_.length, kN)) {
     const int64_t worth = std::max<int64_t>(kTileWork / (p_.count * p_.inner * kN), 1);
-    tiles_ = std::max(Pieces(registers_, kMostRegisters), std::min(Pieces(registers_, worth), kWantedTiles));
+    tiles_ = std::max(DivideUp(registers_, kMostRegisters), std::min(DivideUp(registers_, worth), kWantedTiles));
   }
 
   int64_t tiles() const { return tiles_; }
   void Compute(int64_t tile) const {
-    const int64_t first = tile * registers_ / tiles_, end = (tile + 1) * registers_ / tiles_, groups = Pieces(p_.count, kTogether);
+    const int64_t first = tile * registers_ / tiles_, end = (tile + 1) * registers_ / tiles_, groups = DivideUp(p_.count, kTogether);
     alignas(64) T few[kMostNarrow * kDepth], sums[(kMostRegisters * kMostNarrow + kN) * kN];
     for (int64_t start = 0; start < p_.inner; start += kDepth) {
       const int64_t depth = std::min(kDepth, p_.inner - start);
@@ -50,7 +51,6 @@ class NarrowColumns {
   static constexpr int kTogether = kLaneBytes == 64 ? 12 : 6;
   static constexpr int64_t kStepsAhead = 16;
 
-  static int64_t Pieces(int64_t size, int64_t most) { return (size + most - 1) / most; }
 
   /// Some of the few: those of a step lie side by side.
   struct Few {

@@ -7,6 +7,7 @@
 
 #include "blocks/kernels/register_square.h"
 #include "blocks/kernels/thin_product.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 
@@ -22,11 +23,11 @@ class NarrowProduct {
     return IsNarrow(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
   }
 
-  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)), registers_(Pieces(p_.inner, kN)) {
+  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)), registers_(DivideUp(p_.inner, kN)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
-    step_ = Pieces(p_.length, Pieces(p_.length, wanted));
-    pieces_ = Pieces(p_.inner, kDepth);
+    step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
+    pieces_ = DivideUp(p_.inner, kDepth);
     if (p_.length <= kSharedRows) CutForThreads();
     if (SharesSums()) shared_ = static_cast<T*>(product.packed);
   }
@@ -39,7 +40,7 @@ class NarrowProduct {
   int64_t SumsBytes() const { return pieces_ * PieceSums() * static_cast<int64_t>(sizeof(T)); }
   void SumPiece(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * PieceSums(), SharedStep()); }
 
-  int64_t tiles() const { return shared_ != nullptr ? 1 : Pieces(p_.length, step_); }
+  int64_t tiles() const { return shared_ != nullptr ? 1 : DivideUp(p_.length, step_); }
   void Compute(int64_t tile) const {
     if (shared_ != nullptr) return JoinPieces();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
@@ -69,10 +70,9 @@ class NarrowProduct {
   int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kNarrowRoom; }
   int64_t PieceSums() const { return (p_.length * SharedStep() + 2 * kNarrowRoom - 1) / kNarrowRoom * kNarrowRoom; }
 
-  static int64_t Pieces(int64_t size, int64_t most) { return (size + most - 1) / most; }
 
   void CutForThreads() {
-    const int64_t worth = Pieces(p_.inner, kTileWork / (p_.count * p_.length) + 1), most = std::min(registers_ / kLeastDepth, kMostPieces);
+    const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1), most = std::min(registers_ / kLeastDepth, kMostPieces);
     if (worth > 1 && most > 1) pieces_ = std::max(pieces_, std::min((worth + 1) / 2 * 2, most / 2 * 2));  // as many for each of two threads
   }
 
@@ -82,7 +82,7 @@ class NarrowProduct {
   /// The sums of rows [first, end) over a piece, or what is there and those.
   void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
     alignas(64) T few[kMost * (kDepth + kN)];
-    const int64_t start = PieceStart(piece), depth = PieceStart(piece + 1) - start, groups = Pieces(p_.count, kTogether);
+    const int64_t start = PieceStart(piece), depth = PieceStart(piece + 1) - start, groups = DivideUp(p_.count, kTogether);
     LayOut(start, depth, few);
     for (int64_t g = 0; g < groups; ++g) {
       const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
@@ -143,7 +143,7 @@ class NarrowProduct {
     }
     const T* from = p_.few + start * p_.few_depth_stride + f;
     // Steps of which a register reaches no further than the last element of the operand.
-    const int64_t safe = p_.inner - start - Pieces(std::max<int64_t>(f + kN - p_.count, 0), p_.few_depth_stride);
+    const int64_t safe = p_.inner - start - DivideUp(std::max<int64_t>(f + kN - p_.count, 0), p_.few_depth_stride);
     int64_t i = 0;
     for (; i + kN <= std::min(whole, safe); i += kN) {
       V square[kN];

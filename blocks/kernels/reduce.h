@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "blocks/kernels/widen.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 
@@ -427,7 +428,7 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
                 [&](int64_t first, int64_t last) { reduce(first, last, 0, count, nullptr); });
     return;
   }
-  const int64_t step = (count + layout.pieces - 1) / layout.pieces;
+  const int64_t step = DivideUp(count, layout.pieces);
   workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t piece = task / cells, cell = task % cells, from = std::min(count, piece * step);

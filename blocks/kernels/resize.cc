@@ -4,6 +4,8 @@
 #include <cfloat>
 #include <cmath>
 
+#include "weft/base/divide.h"
+
 namespace weft::kernels {
 namespace {
 
@@ -157,7 +159,7 @@ ResizeTaps<4> TapsOf(const ResizeAxis& axis, int64_t i) {
 ResizePieces::ResizePieces(int64_t all, int64_t work) : rows(all) {
   const int64_t least = std::max<int64_t>(1, 32768 / std::max<int64_t>(work, 1));  // rows that are worth a task
   length = std::max(least, (all + 63) / 64);
-  count = (all + length - 1) / length;
+  count = DivideUp(all, length);
 }
 
 template <int K>

@@ -3,6 +3,7 @@
 
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 
@@ -56,7 +57,7 @@ void Spread(const ReduceLayout& layout, const T* from, T* to, Workers& workers) 
                 [&](int64_t first, int64_t last) { SpreadCells(layout, from, to, first, last, 0, layout.count); });
     return;
   }
-  const int64_t step = (layout.count + layout.pieces - 1) / layout.pieces;
+  const int64_t step = DivideUp(layout.count, layout.pieces);
   workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t start = std::min(layout.count, task / cells * step);

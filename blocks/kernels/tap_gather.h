@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "blocks/kernels/widen.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
 
@@ -23,9 +24,9 @@ struct TapAxis {
   bool inside(int64_t at) const { return at >= 0 && at < source; }
   bool copies() const { return taps == 1 && offset == 0 && step == 1 && positions == source; }
   /// Taps [first, last) of a position whose tap 0 reads `start` are those inside the source.
-  int64_t first_tap(int64_t start) const { return start >= 0 ? 0 : std::min((-start + tap_step - 1) / tap_step, taps); }
+  int64_t first_tap(int64_t start) const { return start >= 0 ? 0 : std::min(DivideUp(-start, tap_step), taps); }
   int64_t last_tap(int64_t start, int64_t first) const {
-    return start >= source ? first : std::clamp((source - start + tap_step - 1) / tap_step, first, taps);
+    return start >= source ? first : std::clamp(DivideUp(source - start, tap_step), first, taps);
   }
 };
 
@@ -103,9 +104,9 @@ void GatherRows(const TapGather& g, const T* source, int64_t first, int64_t coun
 /// One line of a tap: positions [begin, end) of the width axis, read by the tap at `offset`.
 template <class A, class T>
 void GatherLine(const TapAxis& width, const T* line, int64_t offset, int64_t begin, int64_t end, A* out) {
-  const int64_t first = offset < 0 ? std::clamp((-offset + width.step - 1) / width.step, begin, end) : begin;
+  const int64_t first = offset < 0 ? std::clamp(DivideUp(-offset, width.step), begin, end) : begin;
   const int64_t room = width.source - offset;  // p * step < room
-  const int64_t last = room <= 0 ? first : std::clamp((room + width.step - 1) / width.step, first, end);
+  const int64_t last = room <= 0 ? first : std::clamp(DivideUp(room, width.step), first, end);
   std::fill(out, out + (first - begin), A(0));
   if (first < last && width.step == 1) {
     CopyShort(line + first + offset, out + (first - begin), last - first);

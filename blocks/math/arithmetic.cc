@@ -27,7 +27,7 @@ struct SubtractOp {
 };
 struct MultiplyOp {
   template <class T>
-  T operator()(T a, T b) const { return kernels::Product(a, b); }
+  T operator()(T a, T b) const { return kernels::Multiplied(a, b); }
   template <class V>
   static V Of(V a, V b) { return a * b; }
 };

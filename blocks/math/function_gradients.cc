@@ -13,13 +13,13 @@ constexpr auto kAnalytic = kFloats + kComplexes;
 
 struct SigmoidGradOp {
   template <class T>
-  T operator()(T y, T dy) const { return kernels::Product(kernels::Product(dy, y), T(1) - y); }
+  T operator()(T y, T dy) const { return kernels::Multiplied(kernels::Multiplied(dy, y), T(1) - y); }
   template <class V>
   static V Of(V y, V dy) { return dy * y * (1 - y); }
 };
 struct TanhGradOp {
   template <class T>
-  T operator()(T y, T dy) const { return kernels::Product(dy, T(1) - kernels::Product(y, y)); }
+  T operator()(T y, T dy) const { return kernels::Multiplied(dy, T(1) - kernels::Multiplied(y, y)); }
   template <class V>
   static V Of(V y, V dy) { return dy * (1 - y * y); }
 };
@@ -28,7 +28,7 @@ struct ReciprocalGradOp {
   template <class T>
   T operator()(T y, T dy) const {
     if constexpr (Complex<T>) y = std::conj(y);
-    const T slope = -kernels::Product(kernels::Product(dy, y), y);
+    const T slope = -kernels::Multiplied(kernels::Multiplied(dy, y), y);
     return dy == T(0) ? T(0) : slope;
   }
   template <class V>

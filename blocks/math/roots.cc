@@ -45,7 +45,7 @@ struct RsqrtGradOp {
   template <class T>
   T operator()(const T& y, const T& dy) const {
     const T c = ConjugateOf(y);
-    const T slope = kernels::Product(T(-0.5) * kernels::Product(dy, c), kernels::Product(c, c));
+    const T slope = kernels::Multiplied(T(-0.5) * kernels::Multiplied(dy, c), kernels::Multiplied(c, c));
     return dy == T(0) ? T(0) : slope;
   }
   template <class V>

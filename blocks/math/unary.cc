@@ -31,7 +31,7 @@ struct NegateOp {
 };
 struct SquareOp {
   template <class T>
-  T operator()(T a) const { return kernels::Product(a, a); }
+  T operator()(T a) const { return kernels::Multiplied(a, a); }
   template <class V>
   static V Of(V a) { return a * a; }
 };

@@ -98,9 +98,9 @@ void InMerges(int64_t first, int64_t end, Body&& body) {
 template <class Body>
 void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body) {
   constexpr int64_t kTask = 4 * 1024, kRoot = 4, kBlock = 2;  // about the cycles of a task, of a channel's roots and quotients, of a block
-  const int64_t merges = (channels + kernels::kMergeChannels - 1) / kernels::kMergeChannels;
+  const int64_t merges = DivideUp(channels, kernels::kMergeChannels);
   const int64_t tasks = std::clamp<int64_t>(channels * (blocks * kBlock + kRoot) / kTask, 1, std::max<int64_t>(1, merges));
-  const int64_t grain = (merges + tasks - 1) / tasks * kernels::kMergeChannels;
+  const int64_t grain = DivideUp(merges, tasks) * kernels::kMergeChannels;
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 

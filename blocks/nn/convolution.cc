@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "blocks/kernels/instantiate.h"
+#include "weft/base/divide.h"
 
 namespace weft::blocks {
 
@@ -130,8 +131,8 @@ std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis
     const int64_t r = ((k * axis.dilation - axis.before) % stride + stride) % stride;
     if (r >= axis.in) continue;
     Phase phase;
-    const int64_t taps = (axis.window - k + apart - 1) / apart, last = k + (taps - 1) * apart;
-    phase.axis = {axis.out, (axis.in - r + stride - 1) / stride, taps, 1, (r + axis.before - last * axis.dilation) / stride,
+    const int64_t taps = DivideUp(axis.window - k, apart), last = k + (taps - 1) * apart;
+    phase.axis = {axis.out, DivideUp(axis.in - r, stride), taps, 1, (r + axis.before - last * axis.dilation) / stride,
                   axis.dilation / common};
     phase.place = {axis.in, r, stride};
     phase.filter_tap = last;

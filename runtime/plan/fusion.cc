@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/plan/chains.h"
+#include "weft/base/divide.h"
 
 namespace weft {
 namespace {
@@ -128,7 +129,7 @@ bool Fusion::Add(int s) {
     tail.pieces = *step.block.pieces;
     tail.parameters = step.block.parameters;
     tail.output = OutputOf(step);
-    if (tail.pieces.count != (reduced + tail.pieces.step - 1) / tail.pieces.step) return false;
+    if (tail.pieces.count != DivideUp(reduced, tail.pieces.step)) return false;
     if (!group_.tails.empty() && tail.pieces.step != group_.part) return false;
     group_.part = tail.pieces.step;
     group_.last = s;

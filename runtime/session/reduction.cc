@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/session/real_values.h"
+#include "weft/base/divide.h"
 
 namespace weft {
 namespace {
@@ -92,12 +93,12 @@ Status MakeHistogram(const Tensor& value, int64_t bins, const std::shared_ptr<Me
 int64_t StrideFor(const Tensor& tensor, int64_t max_bytes) {
   if (max_bytes <= 0 || tensor.bytes() <= max_bytes) return 1;
   const int64_t fits = std::max<int64_t>(max_bytes / static_cast<int64_t>(ElementSize(tensor.dtype())), 1);
-  return (tensor.count() + fits - 1) / fits;
+  return DivideUp(tensor.count(), fits);
 }
 
 Result<Tensor> Thinned(const Tensor& tensor, int64_t stride, const std::shared_ptr<MemoryBudget>& budget) {
   if (stride <= 1) return tensor;
-  const int64_t count = (tensor.count() + stride - 1) / stride;
+  const int64_t count = DivideUp(tensor.count(), stride);
   WEFT_ASSIGN_OR_RETURN(Tensor thin, Tensor::Allocate(tensor.dtype(), Shape{count}, budget));
   const size_t size = ElementSize(tensor.dtype());
   const auto* from = static_cast<const std::byte*>(tensor.data());

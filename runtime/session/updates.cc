@@ -126,8 +126,7 @@ void Executor::Commit() {
     VariableInRun& variable = variables_[i];
     if (!variable.updated) continue;
     const auto v = static_cast<size_t>(variable.variable);
-    constexpr int kMostInline = 6;  // a shape of more takes memory when it is copied, which may fail
-    const bool keeps = variable.lasts && variable.value.shape().rank() <= kMostInline;
+    const bool keeps = variable.lasts && variable.value.shape().rank() <= Shape::kInline;  // else a copy takes memory, and may fail
     same &= keeps && VariableNow(v).defined() && VariableNow(v).shape() == variable.value.shape();
     if (keeps) SetVariable(v, variable.value);
     else if (variable.lasts) SetVariable(v, std::move(variable.value));

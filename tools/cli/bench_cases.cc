@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/cli/bench_cases.h"
+#include "weft/base/divide.h"
 #include "weft/base/text.h"
 
 namespace weft::cli {
@@ -159,7 +160,7 @@ void AddConvolutions(std::vector<KernelCase>& cases) {
   for (const Convolution& conv : kConvolutions) {
     const Pictures& in = conv.input;
     Dims input = in.shape(true), filter = {conv.taps, conv.taps, in.c, conv.channels};
-    Dims output = {in.n, (in.h + conv.stride - 1) / conv.stride, (in.w + conv.stride - 1) / conv.stride, conv.channels};
+    Dims output = {in.n, DivideUp(in.h, conv.stride), DivideUp(in.w, conv.stride), conv.channels};
     std::string tag = Cat(".", in.n, "x", in.h, "x", in.w, "x", in.c, ".", conv.taps, "x", conv.taps, "x", conv.channels);
     if (conv.stride > 1) tag += Cat(".stride", conv.stride);
     Json attrs = {{"strides", {1, conv.stride, conv.stride, 1}}, {"padding", "SAME"}};

@@ -17,9 +17,12 @@ namespace weft {
 inline constexpr int kMaxRank = 254;
 
 /// Row-major sizes, each >= 0, whose product fits an int64_t when made by Make. Rank 0 is a scalar.
-/// Up to six dimensions are stored inline.
+/// Up to kInline dimensions are stored inline.
 class Shape {
  public:
+  /// A shape of more dimensions takes memory when it is copied.
+  static constexpr int kInline = 6;
+
   Shape() = default;
   /// For sizes known to be valid (tests, and sizes derived from valid shapes); input goes through Make.
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
@@ -69,7 +72,6 @@ class Shape {
   }
 
  private:
-  static constexpr int kInline = 6;
   const int64_t* data() const { return rank_ > kInline ? heap_ : inline_; }
   int64_t* data() { return rank_ > kInline ? heap_ : inline_; }
   void Swap(Shape& other) noexcept;

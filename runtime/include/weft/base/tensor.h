@@ -33,7 +33,9 @@ class MemoryBudget {
 /// Memory with a reference count, aligned to 64 bytes; gives itself back when the last reference goes.
 /// Elements of managed types (strings, handles) are constructed empty; all other memory is uninitialised.
 class Buffer {
-  struct Key {};  // only Allocate has one
+  struct Key {  // only Allocate has one
+    explicit Key() = default;
+  };
 
  public:
   explicit Buffer(Key) {}

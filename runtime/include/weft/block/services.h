@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "weft/base/divide.h"
 #include "weft/base/status.h"
 #include "weft/base/tensor.h"
 
@@ -54,7 +55,7 @@ class Workers {
       body(int64_t{0}, size);
       return;
     }
-    Run((size + grain - 1) / grain, [&](int64_t task) { body(task * grain, std::min(size, (task + 1) * grain)); });
+    Run(DivideUp(size, grain), [&](int64_t task) { body(task * grain, std::min(size, (task + 1) * grain)); });
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "weft/base/divide.h"
 #include "weft/block/chain.h"
 #include "weft/block/pieces.h"
 #include "weft/plan/graph.h"
@@ -67,7 +68,7 @@ struct FusedSteps {
   std::vector<Chain> chains;    // in the order of members; members of none run alone
   std::vector<Tail> tails;
 
-  int64_t parts() const { return (count + part - 1) / part; }
+  int64_t parts() const { return DivideUp(count, part); }
 };
 
 }  // namespace weft
