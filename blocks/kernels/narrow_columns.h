@@ -24,6 +24,11 @@ class NarrowColumns {
     tiles_ = std::max(DivideUp(registers_, kMostRegisters), std::min(DivideUp(registers_, worth), kWantedTiles));
   }
 
+  // Tiles share nothing.
+  int64_t SharedBytes() const { return 0; }
+  int64_t SharedParts() const { return 0; }
+  void FillShared(int64_t) const {}
+
   int64_t tiles() const { return tiles_; }
   void Compute(int64_t tile) const {
     const int64_t first = tile * registers_ / tiles_, end = (tile + 1) * registers_ / tiles_, groups = DivideUp(p_.count, kTogether);
@@ -50,7 +55,6 @@ class NarrowColumns {
   /// Few that are multiplied at a time: their sums with two registers of the many fill the registers.
   static constexpr int kTogether = kLaneBytes == 64 ? 12 : 6;
   static constexpr int64_t kStepsAhead = 16;
-
 
   /// Some of the few: those of a step lie side by side.
   struct Few {

@@ -35,10 +35,10 @@ class NarrowProduct {
   /// Pieces of the inner dimension, which set the bits of the result. Where there are several and not many rows, threads take pieces
   /// instead of rows: each lays out its own part of the few only, and reads the part of the many that it also has in a product by the
   /// transpose, as that of a gradient. The sums of all pieces then wait in shared memory.
-  int64_t pieces() const { return pieces_; }
   bool SharesSums() const { return p_.length <= kSharedRows && pieces_ > 1 && pieces_ <= kMostPieces; }
-  int64_t SumsBytes() const { return pieces_ * PieceSums() * static_cast<int64_t>(sizeof(T)); }
-  void SumPiece(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * PieceSums(), SharedStep()); }
+  int64_t SharedBytes() const { return !SharesSums() ? 0 : pieces_ * PieceSums() * static_cast<int64_t>(sizeof(T)); }
+  int64_t SharedParts() const { return pieces_; }
+  void FillShared(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * PieceSums(), SharedStep()); }
 
   int64_t tiles() const { return shared_ != nullptr ? 1 : DivideUp(p_.length, step_); }
   void Compute(int64_t tile) const {

@@ -93,6 +93,14 @@ TEST_CASE("Products with few rows or columns", "[matmul]") {
   }
   CheckProducts<half>({3, 130, 900});
   CheckProducts<bfloat16>({900, 25, 2});
+  for (const Sizes& s : {Sizes{1, 130, 300}, Sizes{2, 200, 131}, Sizes{4, 150, 68}}) {  // sums that small integers may hold or not
+    CheckProducts<int16_t>(s);
+    CheckProducts<int64_t>(s);
+    CheckProducts<half>(s);
+  }
+  CheckProducts<uint8_t>({1, 28, 135});
+  CheckProducts<uint16_t>({3, 140, 99});
+  CheckProducts<int16_t>({2, 900, 1001});
   CheckProducts<complex64>({2, 130, 300});
 }
 
@@ -179,6 +187,66 @@ void CheckNarrow(const Sizes& s, bool turned, bool add, bool shared) {
     const T expected = (inside ? product.values<T>()[r * s.columns + c] : T(0)) + (add || !inside ? T(7) : T(0));
     if (out[static_cast<size_t>(i)] != expected)
       FAIL("at " << r << ", " << c << ": " << out[static_cast<size_t>(i)] << ", not " << expected);
+  }
+}
+
+TEST_CASE("Sums of thin products, in pieces that threads share, are those of whole ones", "[matmul]") {
+  for (const Sizes& s : {Sizes{1, 1024, 1024}, Sizes{3, 700, 555}, Sizes{2, 5000, 67}}) {
+    CheckShared<float>(s, false);
+    CheckShared<double>(s, false);
+  }
+  for (const Sizes& s : {Sizes{1, 200003, 1}, Sizes{4, 70001, 5}, Sizes{5, 70001, 2}}) {
+    CheckShared<float>(s, true);
+    CheckShared<double>(s, true);
+    CheckShared<half>(s, true);
+  }
+  CheckShared<half>({1, 900, 1000}, false);
+  CheckShared<bfloat16>({4, 2000, 333}, false);
+}
+
+TEST_CASE("Thin products leave alone what lies between and after their results", "[matmul]") {
+  for (const Sizes& s : {Sizes{3, 784, 1100}, Sizes{1100, 784, 3}, Sizes{4, 1030, 261}, Sizes{2, 300, 77}, Sizes{70, 200, 1},
+                         Sizes{1, 131, 1}, Sizes{500, 1500, 2}, Sizes{2, 4101, 3}}) {
+    for (int kind = 0; kind < 8; ++kind) {
+      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+    }
+  }
+}
+
+/// A thin product by a matrix whose elements lie apart in both directions.
+template <class T>
+void CheckApart(int64_t few, int64_t inner, int64_t many, bool on_left) {
+  INFO(ToString(kDTypeOf<T>) << " " << few << " by " << inner << " by " << many << ", on the left " << on_left);
+  const Tensor x = Whole<T>(Shape{few, inner}, 5), matrix = Whole<T>(Shape{inner * many * 6}, 6);
+  const int64_t step = 2, stride = 3 * many;
+  const kernels::MatrixView<T> vectors{x.values<T>().data(), inner, 1}, apart{matrix.values<T>().data(), stride, step};
+  std::vector<T> out(static_cast<size_t>(few * many));
+  kernels::Product<T> p{few, many, inner, vectors, apart, out.data(), many};
+  if (on_left) p = {many, few, inner, apart.Transposed(), vectors.Transposed(), out.data(), few};
+  kernels::MatMul(p);
+  for (int64_t f = 0; f < few; ++f) {
+    for (int64_t m = 0; m < many; ++m) {
+      double sum = 0;
+      for (int64_t i = 0; i < inner; ++i) {
+        sum += static_cast<double>(x.values<T>()[f * inner + i]) * static_cast<double>(matrix.values<T>()[i * stride + m * step]);
+      }
+      const T found = out[static_cast<size_t>(on_left ? m * few + f : f * many + m)];
+      if (found != static_cast<T>(static_cast<int64_t>(sum)))
+        FAIL("at " << f << ", " << m << ": " << static_cast<double>(found) << ", expected " << sum);
+    }
+  }
+}
+
+TEST_CASE("Thin products by matrices whose elements lie apart", "[matmul]") {
+  for (bool on_left : {false, true}) {
+    for (int64_t few : {1, 2, 3, 4}) {
+      CheckApart<float>(few, 300, 1, on_left);
+      CheckApart<float>(few, 5000, 7, on_left);
+      CheckApart<double>(few, 140, 90, on_left);
+      CheckApart<half>(few, 150, 9, on_left);
+      CheckApart<uint8_t>(few, 9000 + few, 3, on_left);
+    }
   }
 }
 
