@@ -93,10 +93,6 @@ Result<Parameters> PlanGradient(PlanContext& ctx, const In<1>& grad, bool grad_i
   return p;
 }
 
-const void* IndicesOf(const Parameters& p, const RunContext& ctx) {
-  return p.wide ? static_cast<const void*>(ctx.in<int64_t>(argmax).data()) : ctx.in<int32_t>(argmax).data();
-}
-
 /// Calls prepare(first element, elements) for each picture and then move(element, window) for each of its windows; both count those of
 /// all pictures. Fails where an index is outside its picture.
 template <class Prepare, class Move>

@@ -10,8 +10,6 @@
 namespace weft {
 namespace {
 
-std::string Spelled(const Wire& to) { return to.index < 0 ? to.port : Cat(to.port, "[", to.index, "]"); }
-
 /// Blocks and inputs of one page as edits change them.
 class Editor {
  public:
