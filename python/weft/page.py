@@ -45,7 +45,8 @@ class TestReport:
 class Runtime:
     """The blocks, threads and memory that pages share.
 
-    `threads`: how many work at the same time (0: one a processor). `memory_limit`: bytes of tensors (0: four fifths of the machine's).
+    `threads`: how many work at the same time (0, and most: one a processor).
+    `memory_limit`: bytes of tensors (0: four fifths of the machine's).
     """
 
     def __init__(self, threads: int = 0, memory_limit: int = 0):

@@ -1,16 +1,25 @@
 #include "weft/session/scope.h"
 
-#include <thread>
+#include <algorithm>
 
 #include "runtime/session/host_call.h"
 #include "runtime/session/thread_pool.h"
 
 namespace weft {
 
+namespace {
+
+int ThreadsOf(const RuntimeOptions& options) {
+  const int processors = options.processors > 0 ? options.processors : UsableProcessors();
+  return options.threads > 0 ? std::min(options.threads, processors) : processors;
+}
+
+}  // namespace
+
 Runtime::Runtime(Registry registry, RuntimeOptions options)
     : registry_(std::move(registry)),
       budget_(options.memory_limit > 0 ? std::make_shared<MemoryBudget>(options.memory_limit) : MemoryBudget::ForMachine()),
-      pool_(std::make_unique<ThreadPool>(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency()))) {}
+      pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
 
 Runtime::~Runtime() = default;
 

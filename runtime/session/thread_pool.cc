@@ -13,6 +13,9 @@
 #include <vector>
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #if defined(__SSE2__)
 #include <pmmintrin.h>
 #include <xmmintrin.h>
@@ -160,7 +163,7 @@ struct ThreadPool::Impl {
   explicit Impl(int helpers)
       : threads(helpers + 1),
         // Threads that others wait for to leave a processor must not keep it for nothing.
-        seats(threads <= static_cast<int>(std::thread::hardware_concurrency()) ? static_cast<size_t>(std::min(helpers, kMostRanges)) : 0),
+        seats(threads <= UsableProcessors() ? static_cast<size_t>(std::min(helpers, kMostRanges)) : 0),
         pool(helpers) {
     constexpr size_t kReady = 256;
     loops.reserve(kReady);
@@ -246,6 +249,18 @@ Loop* ThreadPool::Impl::NextGiven(Seat& seat, int self) const {
     const bool leaves = scheduled.load(std::memory_order_relaxed) > 0 || std::chrono::steady_clock::now() >= end;
     if (leaves && seat.word.compare_exchange_strong(word, Seat::kNobody)) return nullptr;
   }
+}
+
+int UsableProcessors() {
+#if defined(__linux__)
+  // The kernel refuses sets of fewer bits than it has processors.
+  for (size_t bits = CPU_SETSIZE; bits <= (size_t{1} << 20); bits *= 2) {
+    std::vector<cpu_set_t> usable(bits / CPU_SETSIZE);
+    const size_t bytes = usable.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, usable.data()) == 0) return std::max(CPU_COUNT_S(bytes, usable.data()), 1);
+  }
+#endif
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
 ThreadPool::ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads) {

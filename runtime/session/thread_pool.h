@@ -22,6 +22,10 @@ class FlushDenormals {
   unsigned saved_;
 };
 
+/// How many processors this thread may run on, at least 1. Threads beyond them would take the processors from one another, so that a loop
+/// waits for those of its threads that have none.
+int UsableProcessors();
+
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);

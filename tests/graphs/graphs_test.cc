@@ -71,7 +71,7 @@ struct OpenPage {
 
 OpenPage Open(const fs::path& path, const fs::path& folder, int threads) {
   OpenPage open;
-  open.runtime = std::make_unique<Runtime>(MakeCatalog(), RuntimeOptions{.threads = threads, .memory_limit = 0});
+  open.runtime = std::make_unique<Runtime>(MakeCatalog(), RuntimeOptions{.threads = threads, .memory_limit = 0, .processors = threads});
   ReadPageResult read = ReadPageFile(path);
   Diagnostics diagnostics = std::move(read.diagnostics);
   ScopeOptions options;

@@ -122,7 +122,7 @@ class RandomChain {
 
 std::vector<Tensor> ResultsOf(const RandomChain& chain, const std::vector<std::string>& fetches, Keep keep, int threads, bool one_by_one,
                               size_t* fused) {
-  TestPage page(chain.blocks, {.threads = threads, .memory_limit = 0});
+  TestPage page(chain.blocks, {.threads = threads, .memory_limit = 0, .processors = threads});
   auto session = page.Open(fetches, {}, keep);
   for (const auto& feed : chain.feeds) {
     if (!page.graph().FindValue(feed.wire).ok()) continue;

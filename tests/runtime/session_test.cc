@@ -311,7 +311,7 @@ TEST_CASE("Whole pages give the same bits on 1, 2 and 5 threads", "[session-api]
       Block("u", "ApplyGradientDescent", {{"var", "w.ref"}, {"alpha", Scalar(0.01)}, {"delta", "g.grad_outputs[0]"}})};
   std::vector<Tensor> losses, weights;
   for (int threads : {1, 2, 5}) {
-    TestPage page(blocks, {.threads = threads, .memory_limit = 0});
+    TestPage page(blocks, {.threads = threads, .memory_limit = 0, .processors = threads});
     auto session = page.Open({"loss.output"}, {"u"}, threads == 2 ? Keep::kAsked : Keep::kAll);
     for (int run = 0; run < 3; ++run) RunOk(*session);
     losses.push_back(session->Get("loss.output")->tensor);

@@ -146,7 +146,7 @@ TEST_CASE("Looping sessions end by Cancel", "[session-api]") {
 
 TEST_CASE("Sessions that compute at the same time share the threads", "[session-api]") {
   TestPage page({Product(256), Block("m", "MatMul", {{"a", "big.output"}, {"b", "big.output"}}), Block("n", "MatMul", {{"a", "m.product"}, {"b", "big.output"}})},
-                {.threads = 3, .memory_limit = 0});
+                {.threads = 3, .memory_limit = 0, .processors = 3});
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 4; ++t) {

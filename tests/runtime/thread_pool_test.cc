@@ -1,12 +1,16 @@
 // The engine's threads: loops shared out to helpers that are asleep, awake or busy.
 #include "runtime/session/thread_pool.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "weft/session/runtime.h"
 
 namespace weft::test {
 namespace {
@@ -93,6 +97,31 @@ TEST_CASE("A cancelled loop ends, and the next one runs", "[threads]") {
   pool.Run(1000000, stop, [&] { return cancelled.load(); });
   CHECK(ran.load() < 1000000);
   CHECK(Turns(pool, 4) == std::vector<int>(4, 1));
+}
+
+/// How many threads a runtime has.
+int ThreadsWith(RuntimeOptions options) { return Runtime(Registry(), options).threads(); }
+
+TEST_CASE("A runtime has no more threads than there are processors for them", "[threads]") {
+  const int processors = UsableProcessors();
+  CHECK(ThreadsWith({}) == processors);
+  CHECK(ThreadsWith({.threads = 1}) == 1);
+  CHECK(ThreadsWith({.threads = processors + 3}) == processors);
+  CHECK(ThreadsWith({.threads = 5, .processors = 3}) == 3);
+  CHECK(ThreadsWith({.threads = 0, .processors = 7}) == 7);
+  std::thread bound([] {
+    cpu_set_t usable, one;
+    REQUIRE(sched_getaffinity(0, sizeof usable, &usable) == 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &usable)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(UsableProcessors() == 1);
+    CHECK(ThreadsWith({}) == 1);
+    CHECK(ThreadsWith({.threads = 5}) == 1);
+  });
+  bound.join();
 }
 
 }  // namespace

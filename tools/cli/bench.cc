@@ -63,7 +63,7 @@ void AddBench(Program& program) {
   command.Add("--case", options->cases, "Only kernels whose names have this in them").Type("TEXT").NotEmpty().Excludes(page);
   command.AddFlag("--list", options->list, "Only name the kernel cases; with --json also what they are made of").Excludes(page);
   command.Add("--seconds", options->seconds, "Time spent on each case").Between(0.01, 3600.0).ShowDefault();
-  command.Add("--threads", options->threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  command.Add("--threads", options->threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   command.AddFlag("--quick", options->quick, "Few cases and little time: a smoke test");
   command.AddFlag("--json", options->json, "One JSON line a case");
 }

@@ -152,7 +152,9 @@ void PageOptions::AddTo(Command& command, bool with_threads) {
   command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
   command.Add("--allow", allow, "Also let blocks use files in this folder").Type("FOLDER").Repeated();
   AddLibraryOption(command, libraries);
-  if (with_threads) command.Add("--threads", threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  if (with_threads) {
+    command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
+  }
   command.AddFlag("--json", json, "Print results and errors as JSON");
   command.AddFlag("--verbose", verbose, "Tell on standard error what is done, with times");
 }

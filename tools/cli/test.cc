@@ -128,7 +128,7 @@ void AddTest(Program& program) {
       .Type("NAME")
       .SplitAt(',');
   AddLibraryOption(command, options->libraries);
-  command.Add("--threads", options->threads, "Threads that work at the same time (default: one a processor)").Between(1, 1024);
+  command.Add("--threads", options->threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   command.AddFlag("--json", options->json, "Print the verdicts as JSON");
 }
 

@@ -16,7 +16,7 @@ typedef struct weft_runtime weft_runtime;
 
 typedef struct weft_runtime_options {
   uint32_t size;
-  int32_t threads;      /* that work at the same time; 0: one a processor */
+  int32_t threads;      /* that work at the same time, at most one a processor that the caller may run on; 0: one a processor */
   int64_t memory_limit; /* bytes of tensors; 0: four fifths of the machine's memory */
 } weft_runtime_options;
 #define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0}
@@ -35,7 +35,7 @@ WEFT_API weft_status weft_runtime_close(weft_runtime* runtime);
 
 typedef struct weft_runtime_info {
   uint32_t size;
-  int32_t threads;
+  int32_t threads;      /* that work at the same time */
   int64_t memory_limit; /* bytes */
   int64_t memory_used;  /* bytes of tensors now */
 } weft_runtime_info;

@@ -10,8 +10,9 @@
 namespace weft {
 
 struct RuntimeOptions {
-  int threads = 0;           // that work at the same time; 0: one a processor
+  int threads = 0;           // that work at the same time, at most one a processor; 0: one a processor
   int64_t memory_limit = 0;  // bytes of tensors; 0: four fifths of the machine's memory
+  int processors = 0;        // how many there are taken to be; 0: those that the thread which makes the runtime may run on
 };
 
 /// Thread-safe once made. Must outlive the scopes opened on it.
@@ -26,7 +27,7 @@ class Runtime {
   /// Adds a block of the host, as Registry::Add. Only before the first scope is opened, and by one thread.
   Status AddBlock(BlockDef def) { return registry_.Add(std::move(def)); }
   const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
-  int threads() const;
+  int threads() const;  // that work at the same time
   class ThreadPool& pool() const { return *pool_; }
 
  private:
