@@ -31,6 +31,9 @@ struct ChannelCut {
   int64_t tile = 1, tiles = 0;  // channels a task takes
 
   int64_t tasks() const { return blocks * tiles; }
+  /// Rows of planes so long that a pass with sums goes through them plane by plane; `lanes` is the number of elements in a register.
+  bool long_planes(int lanes) const { return !runs && group == 1 && box.inner >= kLongPlane * lanes; }
+  static constexpr int kLongPlane = 8;  // registers
   /// Elements of one partial sum for every block and channel.
   int64_t partials() const { return blocks * box.channels; }
 

@@ -37,9 +37,11 @@ int CutSample(const ChannelCut& cut, const ChannelCut::Part& sample, ChannelCut:
 
 float Median(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-/// Finds the pivots of one task's block; `to`'s other figures are used on the way.
+}  // namespace
+
 template <class T>
-void FindPivots(const ChannelCut& cut, const ChannelCut::Part& part, const T* x, const BlockStatistics& to) {
+void FindPivots(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to) {
+  const ChannelCut::Part part = cut.part(task);
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   float* const means[3] = {to.pivot, to.distance, to.square};
   ChannelCut::Part parts[3];
@@ -60,12 +62,10 @@ void FindPivots(const ChannelCut& cut, const ChannelCut::Part& part, const T* x,
   }
 }
 
-}  // namespace
-
 template <class T>
 void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to) {
   const ChannelCut::Part part = cut.part(task);
-  FindPivots(cut, part, x, to);
+  FindPivots(cut, task, x, to);
   const float* const pivot = to.pivot + part.block * cut.box.channels;
   auto spread = [](const auto& v, const auto& p, auto& sum) {
     const auto distance = v[0] - p[0];
@@ -75,6 +75,9 @@ void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockSta
   Sweep<T, float, 1, 1, 2, decltype(spread)>{{x}, {pivot}, {to.distance, to.square}}.Run(cut, part);
 }
 
+template void FindPivots(const ChannelCut&, int64_t, const half*, const BlockStatistics&);
+template void FindPivots(const ChannelCut&, int64_t, const bfloat16*, const BlockStatistics&);
+template void FindPivots(const ChannelCut&, int64_t, const float*, const BlockStatistics&);
 template void MeasureTask(const ChannelCut&, int64_t, const half*, const BlockStatistics&);
 template void MeasureTask(const ChannelCut&, int64_t, const bfloat16*, const BlockStatistics&);
 template void MeasureTask(const ChannelCut&, int64_t, const float*, const BlockStatistics&);

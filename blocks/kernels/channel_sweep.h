@@ -201,31 +201,61 @@ class Sweep {
     }
   }
 
-  /// The same for the planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels
-  /// at most, and parameters need not be written out.
-  template <bool kStream>
-  void MapPlanes(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par) const {
+  /// The planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels at most, and
+  /// parameters need not be written out. Sums go to each channel's near ones.
+  template <bool kStream, class Totals>
+  void PlanesOfRow(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par, Totals* totals) const {
     const Memory memory{in, out, term};
-    Sums<V> no_sums;
     Params<A> one{};
     Params<V> p{}, last{};
     int64_t begin = at;  // of the plane
     for (int64_t c = 0; c < channels; ++c, begin += inner) {
       for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
+      Sums<V> sum[2] = {};
       if (at < begin) {
+        const int split = static_cast<int>(begin - at);
         Params<V> both;
-        for (int i = 0; i < kPar; ++i) both[i] = JoinLanes<A>(last[i], p[i], static_cast<int>(begin - at));
-        memory.template Vector<kStream>(at, both, no_sums);
+        for (int i = 0; i < kPar; ++i) both[i] = JoinLanes<A>(last[i], p[i], split);
+        Sums<V> joined{};
+        memory.template Vector<kStream>(at, both, joined);
+        for (int s = 0; s < kSums; ++s) {
+          totals[c - 1].near[s] += KeepLanes<A>(joined[s], 0, split);
+          sum[1][s] = KeepLanes<A>(joined[s], split, kN);
+        }
         at += kN;
       }
-      for (; at + kN <= begin + inner; at += kN) {
-        memory.template Vector<kStream>(at, p, no_sums);
-        if (ahead != 0) memory.Fetch(at + ahead);
+      const int64_t end = begin + inner;
+      if constexpr (kSums > 0) {
+        for (; at + 2 * kN <= end; at += 2 * kN) {
+          for (int k = 0; k < 2; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+        }
       }
+      for (; at + kN <= end; at += kN) {
+        memory.template Vector<kStream>(at, p, sum[0]);
+        if (kSums == 0 && ahead != 0) memory.Fetch(at + ahead);
+      }
+      for (int s = 0; s < kSums; ++s) totals[c].near[s] += sum[0][s] + sum[1][s];
       last = p;
     }
-    Sums<A> no_sum;
-    for (; at < begin; ++at) memory.Scalar(at, one, no_sum);
+    Sums<A> rest{};
+    for (; at < begin; ++at) memory.Scalar(at, one, rest);
+    for (int s = 0; s < kSums; ++s) totals[channels - 1].near[s][0] += rest[s];
+  }
+
+  /// Rows of planes: memory in its order.
+  template <bool kStream>
+  void Planes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
+    const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
+    RunSums totals[kSums > 0 ? kTileRegisters / ChannelCut::kLongPlane : 1];
+    for (int64_t row = part.first_row; row < part.end_row; ++row, start += stride) {
+      PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
+      if (kSums == 0 || (row - part.first_row) % kChain != kChain - 1) continue;
+      for (int64_t c = 0; c < channels; ++c) totals[c].Add(totals[c].near);
+    }
+    for (int64_t c = 0; kSums > 0 && c < channels; ++c) {
+      totals[c].Add(totals[c].near);
+      for (int s = 0; s < kSums; ++s) totals[c].Fold(s, sums[s] + part.block * cut.box.channels + part.first + c);
+    }
   }
 
   /// `rows` rows, `stride` apart, of `length` elements from `at`.
@@ -252,11 +282,9 @@ class Sweep {
     const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
     for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first * kPair;
-    if constexpr (kSums == 0 && kPair == 1) {
-      if (cut.box.inner >= kN && cut.group == 1) {
-        for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, cut.box.inner, par);
-        return;
-      }
+    if constexpr (kPair == 1) {
+      const bool planes = kSums > 0 ? cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
+      if (planes) return Planes<kStream>(cut, part, start, par);
     }
     SumTile tile;
     Tile<P, kPar> spread;

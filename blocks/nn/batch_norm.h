@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <atomic>
 
 #include "blocks/kernels/channel_statistics.h"
 #include "blocks/limits.h"
@@ -25,29 +26,87 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
   return kernels::ChannelBox{shape.count(0, axis), shape[axis], shape.count(axis + 1, shape.rank())};
 }
 
-/// A group of channels that takes no more than this, all inputs counted, stays in a core's second-level cache from one pass to the next.
-inline constexpr int64_t kNormGroupBytes = 1 << 20, kNormChannelBytes = 7 << 18;
+/// Of a second-level cache: a group of channels, all inputs counted, that is about this large stays there beside the next one.
+inline constexpr int64_t kNormGroupBytes = 1 << 18;
+/// What such a cache keeps from one pass to the next.
+inline constexpr int64_t kNormCacheBytes = 7 << 18;
 
-/// How a normalisation of `bytes` an element, all inputs counted, is cut; `sums`: whether any pass makes sums. In training, channels of
-/// which each has planes of its own are done group by group (`in_groups`) where there are enough of them and each is small enough:
-/// cut.tiles groups, each from the first pass to the last.
+/// How a normalisation is cut. In training, channels of which each has planes of its own are done group by group, each from the first pass
+/// to the last, where there are enough of them and each is small enough: the last pass finds its inputs in the cache.
 struct NormCut {
   kernels::ChannelCut cut;
-  bool in_groups = false;
+  int64_t group = 0;    // tiles of a group; 0: each pass goes over all
+  bool weave = false;   // the last pass of a group is one loop with the first pass of the next
+  bool stream = false;  // the output goes past the cache
 
   NormCut() = default;
-  NormCut(const kernels::ChannelBox& box, int64_t bytes, bool training, bool sums)
-      : cut(kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements, sums)) {
-    const int64_t channel = box.per_channel();
-    if (!training || box.channels < 8 || channel == 0) return;
-    if (!cut.runs) {
-      in_groups = box.inner > 1 && cut.tiles > 1 && cut.tile * channel * bytes <= kNormChannelBytes;
-    } else if (channel * bytes <= kNormChannelBytes) {
-      in_groups = true;
-      const int64_t most = std::max(kNormGroupBytes / bytes, kNormTaskElements);
-      cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / channel + 1);
+  /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
+  NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
+      : cut(kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements, sums)),
+        stream(box.count() * element >= kernels::kStreamBytes) {
+    if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
+  }
+
+  int64_t groups() const { return DivideUp(cut.tiles, group); }
+
+ private:
+  void CutGroups(int64_t element, int64_t inputs) {
+    const kernels::ChannelBox& box = cut.box;
+    const int64_t channel = box.per_channel() * element * inputs;
+    const auto whole_lines = [&](int64_t channels) { return channels * box.inner * element % 64 == 0; };
+    const bool planes = cut.long_planes(kernels::kLanes<float>);
+    if (cut.runs) {
+      if (channel > kNormCacheBytes) return;
+      const int64_t most = std::max(kNormGroupBytes / (element * inputs), kNormTaskElements);
+      cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / box.per_channel() + 1);
+      group = 1;
+    } else {
+      if (box.inner == 1 || cut.tiles == 1) return;
+      const auto halves = [&] { return cut.tile * channel > 2 * kNormGroupBytes && cut.tile % 2 == 0 && whole_lines(cut.tile / 2); };
+      while (planes && halves()) cut.tile /= 2;
+      cut.tiles = DivideUp(box.channels, cut.tile);
+      if (cut.tile * channel > kNormCacheBytes) return;
+      group = 1;
+      if (!planes && box.inner >= kernels::kLanes<float>) {  // a map takes any number of tiles at once
+        group = std::clamp<int64_t>(kNormGroupBytes / (cut.tile * channel), 1, DivideUp(cut.tiles, 16));
+      }
+    }
+    // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
+    if (cut.runs && !whole_lines(1)) stream = false;
+    const bool both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
+    weave = stream && both_fit && (cut.runs || planes) && whole_lines(cut.tile) && whole_lines(box.channels);
+  }
+};
+
+/// Groups that threads take one by one: each begins with a range of neighbouring ones, then takes what the others have left.
+class GroupQueue {
+ public:
+  GroupQueue(int64_t groups, int64_t threads) : ranges_(std::min({groups, threads, kMostRanges})) {
+    for (int64_t i = 0; i < ranges_; ++i) {
+      range_[i].next.store(groups * i / ranges_, std::memory_order_relaxed);
+      range_[i].end = groups * (i + 1) / ranges_;
     }
   }
+  int64_t ranges() const { return ranges_; }
+
+  /// A group for the thread that has begun with range `self`; -1: there is none left.
+  int64_t Take(int64_t self) {
+    for (int64_t i = 0; i < ranges_; ++i) {
+      Range& range = range_[(self + i) % ranges_];
+      if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
+      if (const int64_t group = range.next.fetch_add(1, std::memory_order_relaxed); group < range.end) return group;
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr int64_t kMostRanges = 64;
+  struct alignas(64) Range {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+  int64_t ranges_;
+  Range range_[kMostRanges];
 };
 
 /// That a port has one element for each channel.
@@ -104,34 +163,53 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body)
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 
-/// Two passes over memory with something between them: first(task) and last(task) for all tasks, finish(first, end) for all channels. Where
-/// groups of channels are done one after another, the last pass of each finds its inputs in the cache.
-template <class First, class Finish, class Last>
-void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass) {
+/// What a thread does of a normalisation in groups, see TwoPasses. While the last pass of a group waits for its stores, the first pass of
+/// the next group is what reads.
+template <class First, class Finish, class Last, class Both>
+void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int64_t self, First&& first_pass, Finish&& finish,
+                   Last&& last_pass, Both&& both) {
   const kernels::ChannelCut& cut = norm.cut;
-  if (!norm.in_groups) {
+  const auto first_tile = [&](int64_t group) { return group * norm.group; };
+  const auto end_tile = [&](int64_t group) { return std::min(cut.tiles, (group + 1) * norm.group); };
+  const auto end_channel = [&](int64_t group) { return std::min(cut.box.channels, end_tile(group) * cut.tile); };
+  const auto whole = [&](int64_t group) { return (group + 1) * norm.group * cut.tile <= cut.box.channels; };
+  bool begun = false;  // whether this group has had its first pass
+  for (int64_t group = queue.Take(self), next = -1; group >= 0 && !ctx.cancelled(); group = next) {
+    for (int64_t tile = first_tile(group); !begun && tile < end_tile(group); ++tile) {
+      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + tile);
+    }
+    InMerges(first_tile(group) * cut.tile, end_channel(group), finish);
+    next = queue.Take(self);
+    begun = norm.weave && next >= 0 && whole(group) && whole(next);
+    for (int64_t block = cut.blocks; block-- > 0;) {  // backwards: what was read last is still in the nearest cache
+      const int64_t row = block * cut.tiles;
+      kernels::ChannelCut::Part part = cut.part(row + first_tile(group));
+      part.end = end_channel(group);
+      if (begun) both(part, row + first_tile(next));
+      else last_pass(part);
+    }
+  }
+}
+
+/// Two passes over memory with something between them: first_pass(task) and last_pass(part) for all tasks, finish(first, end) for all
+/// channels. Where groups of channels are done one after another, both(part, task) is the last pass of the one and the first of the other.
+template <class First, class Finish, class Last, class Both>
+void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass, Both&& both) {
+  const kernels::ChannelCut& cut = norm.cut;
+  if (norm.group == 0) {
     ForTasks(ctx, cut, false, first_pass);
     ForChannels(ctx, cut.box.channels, cut.blocks, finish);
-    return ForTasks(ctx, cut, true, last_pass);
+    return ForTasks(ctx, cut, true, [&](int64_t task) { last_pass(cut.part(task)); });
   }
-  ctx.workers().For(cut.tiles, 1, [&](int64_t begin, int64_t end_group) {
-    for (int64_t group = begin; group < end_group; ++group) {
-      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
-      InMerges(group * cut.tile, std::min(cut.box.channels, (group + 1) * cut.tile), finish);
-      for (int64_t block = cut.blocks; block-- > 0;) last_pass(block * cut.tiles + group);
-    }
+  GroupQueue queue(norm.groups(), ctx.workers().threads());
+  ctx.workers().For(queue.ranges(), 1, [&](int64_t self, int64_t end) {
+    for (; self < end; ++self) PassesByGroup(ctx, norm, queue, self, first_pass, finish, last_pass, both);
   });
 }
 
-/// Whether an output goes past the cache: where it is large. Short runs after which the cache is needed again gain nothing by it.
-inline bool StreamsNorm(const NormCut& norm, int64_t element) {
-  const kernels::ChannelBox& box = norm.cut.box;
-  return box.count() * element >= kernels::kStreamBytes && !(norm.in_groups && norm.cut.runs && box.inner * element % 64 != 0);
-}
-
-/// How far the next group's elements are from a group's own: the last pass of one, which waits for its stores, fetches what the first pass
-/// of the next will read. 0 where there are no groups.
-inline int64_t NextGroup(const NormCut& norm) { return norm.in_groups ? norm.cut.tile * norm.cut.box.inner : 0; }
+/// How far the next group's elements are from a group's own: where no last pass is one with a first, it fetches what that will read. 0
+/// where there are no groups.
+inline int64_t NextGroup(const NormCut& norm) { return norm.weave ? 0 : norm.group * norm.cut.tile * norm.cut.box.inner; }
 
 /// to[i] = 1 / sqrt(variance[i] + epsilon), several at a time.
 template <class S>

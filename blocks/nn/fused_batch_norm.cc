@@ -34,7 +34,7 @@ constexpr Attr<bool> is_training{"is_training", "true", "true: normalise by the 
 struct Norm : NormCut {
   NormScratch scratch;  // statistics of blocks; the gain of each channel
   float epsilon, factor;
-  bool training, stream;
+  bool training;
 };
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
@@ -59,8 +59,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
-  Norm norm{NormCut(box, element, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training, false};
-  norm.stream = StreamsNorm(norm, element);
+  Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -122,27 +121,60 @@ void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t e
   }
 }
 
-/// Training reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x;
-/// inference reads x once: 2 times.
+// The difference comes first, for means far greater than the spread.
+constexpr auto kNormalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
+/// The same, and the next group's statistics as kernels::MeasureTask takes them.
+constexpr auto kNormalizeAndMeasure = [](const auto& v, const auto& p, auto& sum) {
+  const auto distance = v[1] - p[3];
+  sum[0] += distance;
+  sum[1] += distance * distance;
+  return (v[0] - p[0]) * p[1] + p[2];
+};
+
+/// Reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x.
+template <class T>
+void Train(const Norm& norm, RunContext& ctx) {
+  const kernels::ChannelCut& cut = norm.cut;
+  const T* const x = ctx.in<T>(P::x).data();
+  T* const y = ctx.out<T>(P::y).data();
+  const float *const mean = ctx.out<float>(P::reserve_space_1).data(), *const gain = norm.scratch.parameter(ctx, 0),
+      *const offset = ctx.in<float>(P::offset).data();
+  const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
+  const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
+  const auto both = [&](const kernels::ChannelCut::Part& part, int64_t task) {
+    kernels::FindPivots(cut, task, x, blocks);
+    const int64_t channels = cut.part(task).first - part.first;
+    const kernels::Sweep<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> sweep{
+        {x, x + channels * cut.box.inner},
+        {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
+        {blocks.distance + channels, blocks.square + channels},
+        y,
+        norm.stream};
+    sweep.Run(cut, part);
+  };
+  TwoPasses(
+      ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },
+      [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); },
+      [&](const kernels::ChannelCut::Part& part) { output.Run(cut, part); }, both);
+}
+
+/// Reads x and writes y once.
+template <class T>
+void Infer(const Norm& norm, RunContext& ctx) {
+  ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
+  const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{
+      {ctx.in<T>(P::x).data()},
+      {ctx.in<float>(P::mean).data(), norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()},
+      {},
+      ctx.out<T>(P::y).data(),
+      norm.stream};
+  ForTasks(ctx, norm.cut, false, [&](int64_t task) { output.Run(norm.cut, task); });
+}
+
 template <class T, int kVersion>
 void Normalize(const Norm& norm, RunContext& ctx) {
-  const T* x = ctx.in<T>(P::x).data();
-  // The difference comes first, for means far greater than the spread.
-  auto normalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
-  const float* const mean = norm.training ? ctx.out<float>(P::reserve_space_1).data() : ctx.in<float>(P::mean).data();
-  const kernels::Sweep<T, float, 1, 3, 0, decltype(normalize)> sweep{
-      {x}, {mean, norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()}, {}, ctx.out<T>(P::y).data(), norm.stream,
-      NextGroup(norm)};
-  const auto output = [&](int64_t task) { sweep.Run(norm.cut, task); };
-  if (norm.training) {
-    const kernels::BlockStatistics blocks(norm.cut, norm.scratch.sum(ctx, 0));
-    TwoPasses(
-        ctx, norm, [&](int64_t task) { kernels::MeasureTask(norm.cut, task, x, blocks); },
-        [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); }, output);
-  } else {
-    ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
-    ForTasks(ctx, norm.cut, false, output);
-  }
+  if (norm.training) Train<T>(norm, ctx);
+  else Infer<T>(norm, ctx);
   if constexpr (kVersion == 3) ctx.out<float>(P::reserve_space_3)[0] = 0;
 }
 

@@ -30,7 +30,7 @@ constexpr Attr<bool> is_training{"is_training", "true",
 struct NormGrad : NormCut {
   NormScratch scratch;  // block sums of g and g (x - mean); of each channel: see Factor
   float epsilon;
-  bool training, stream;
+  bool training;
 };
 
 /// By channel: scale / deviation, the mean of g, and the slope of the part of the output that follows x.
@@ -50,8 +50,7 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
-  NormGrad grad{NormCut(box, 2 * element, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training), false};
-  grad.stream = StreamsNorm(grad, element);
+  NormGrad grad{NormCut(box, element, 2, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training)};
   grad.scratch = NormScratch(grad.cut, 2, kFactors);
   ctx.set_scratch(grad.scratch.bytes());
   ctx.set(P::x_backprop, shape);
@@ -94,32 +93,48 @@ void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_
   }
 }
 
+constexpr auto kAdd = [](const auto& v, const auto& q, auto& sum) {
+  sum[0] += v[0];
+  sum[1] += v[0] * (v[1] - q[0]);
+};
+constexpr auto kMap = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
+/// The same of one group, with the sums of the next.
+constexpr auto kMapAndAdd = [](const auto& v, const auto& q, auto& sum) {
+  sum[0] += v[2];
+  sum[1] += v[2] * (v[3] - q[4]);
+  return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1];
+};
+
 /// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x; 3 times where it is done in groups of
 /// channels, which come from the cache in the second pass.
 template <class T>
 void Train(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
   const float* const mean = ctx.in<float>(P::reserve_space_1).data();
-  const NormScratch& scratch = grad.scratch;
-  auto add = [](const auto& v, const auto& q, auto& sum) {
-    sum[0] += v[0];
-    sum[1] += v[0] * (v[1] - q[0]);
+  const kernels::ChannelCut& cut = grad.cut;
+  float *const sum = grad.scratch.sum(ctx, 0), *const product = grad.scratch.sum(ctx, 1);
+  const float *const gain = grad.scratch.parameter(ctx, kGain), *const mean_g = grad.scratch.parameter(ctx, kMeanG),
+      *const slope = grad.scratch.parameter(ctx, kSlope);
+  T* const x_backprop = ctx.out<T>(P::x_backprop).data();
+  const kernels::Sweep<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
+  const kernels::Sweep<T, float, 2, 4, 0, decltype(kMap)> output{
+      {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
+  const auto both = [&](const kernels::ChannelCut::Part& part, int64_t task) {
+    const int64_t channels = cut.part(task).first - part.first, next = channels * cut.box.inner;
+    const kernels::Sweep<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + next, x + next},
+                                                                        {mean, gain, mean_g, slope, mean + channels},
+                                                                        {sum + channels, product + channels},
+                                                                        x_backprop,
+                                                                        grad.stream};
+    sweep.Run(cut, part);
   };
-  const kernels::Sweep<T, float, 2, 1, 2, decltype(add)> sums{{g, x}, {mean}, {scratch.sum(ctx, 0), scratch.sum(ctx, 1)}};
-  auto map = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
-  const kernels::Sweep<T, float, 2, 4, 0, decltype(map)> output{
-      {g, x},
-      {mean, scratch.parameter(ctx, kGain), scratch.parameter(ctx, kMeanG), scratch.parameter(ctx, kSlope)},
-      {},
-      ctx.out<T>(P::x_backprop).data(),
-      grad.stream,
-      NextGroup(grad)};
   const auto finish = [&](int64_t first, int64_t end) {
     PrepareChannels(grad, ctx, first, end);
     FinishChannels(grad, ctx, first, end);
   };
   TwoPasses(
-      ctx, grad, [&](int64_t task) { sums.Run(grad.cut, task); }, finish, [&](int64_t task) { output.Run(grad.cut, task); });
+      ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
+      [&](const kernels::ChannelCut::Part& part) { output.Run(cut, part); }, both);
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
