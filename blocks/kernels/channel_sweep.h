@@ -47,17 +47,16 @@ class Sweep {
   Term term{};
 
   /// Does one of cut.tasks().
-  void Run(const ChannelCut& cut, int64_t task) const { Run(cut, cut.part(task)); }
+  void Run(const ChannelCut& cut, int64_t task) const {
+    Run(cut, cut.part(task));
+    if (stream) StreamFence();
+  }
+  /// Does a part; StreamFence must follow where `stream`, after the last of several parts: it waits for all stores.
   void Run(const ChannelCut& cut, const ChannelCut::Part& part) const {
     if constexpr (kWrites && kMayStream) {
-      if (stream && Streamable(cut)) {
-        if (cut.runs) Runs<true>(cut, part);
-        else Rows<true>(cut, part);
-        return StreamFence();
-      }
+      if (stream && Streamable(cut)) return cut.runs ? Runs<true>(cut, part) : Rows<true>(cut, part);
     }
-    if (cut.runs) Runs<false>(cut, part);
-    else Rows<false>(cut, part);
+    return cut.runs ? Runs<false>(cut, part) : Rows<false>(cut, part);
   }
 
  private:

@@ -189,6 +189,7 @@ void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int6
       else last_pass(part);
     }
   }
+  if (norm.stream) kernels::StreamFence();
 }
 
 /// Two passes over memory with something between them: first_pass(task) and last_pass(part) for all tasks, finish(first, end) for all
@@ -199,7 +200,10 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&
   if (norm.group == 0) {
     ForTasks(ctx, cut, false, first_pass);
     ForChannels(ctx, cut.box.channels, cut.blocks, finish);
-    return ForTasks(ctx, cut, true, [&](int64_t task) { last_pass(cut.part(task)); });
+    return ForTasks(ctx, cut, true, [&](int64_t task) {
+      last_pass(cut.part(task));
+      if (norm.stream) kernels::StreamFence();
+    });
   }
   GroupQueue queue(norm.groups(), ctx.workers().threads());
   ctx.workers().For(queue.ranges(), 1, [&](int64_t self, int64_t end) {

@@ -161,6 +161,7 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
       const kernels::ChannelCut::Part part = cut.part(task);
       InMerges(part.first, part.end, prepare);
       sweep.Run(cut, part);
+      if (grad.stream) kernels::StreamFence();
       InMerges(part.first, part.end, finish);
     });
   }

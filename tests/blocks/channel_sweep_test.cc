@@ -58,7 +58,7 @@ void CheckBox(const ChannelBox& box, int64_t task_elements, bool stream) {
 TEST_CASE("Sums and maps by channel at every odd size") {
   for (const int64_t outer : {1, 3, 8, 17, 100}) {
     for (const int64_t channels : {1, 15, 17, 31, 33, 49, 64}) {
-      for (const int64_t inner : {1, 15, 16, 17, 33, 49, 100}) {
+      for (const int64_t inner : {1, 15, 16, 17, 33, 49, 100, 131, 196}) {
         CAPTURE(outer, channels, inner);
         CheckBox({outer, channels, inner}, 32 * 1024, true);
         CheckBox({outer, channels, inner}, 400, false);

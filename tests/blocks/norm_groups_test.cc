@@ -1,0 +1,117 @@
+// Training of batch normalisation with channels first, group by group: where the last pass of a group is one loop with the first pass of the
+// next, where groups take turns, and where the last group is smaller. The tester compares 1, 2 and 5 threads, of which each begins elsewhere.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/kit/block_tester.h"
+
+namespace weft::kit {
+namespace {
+
+double Unit(int64_t i, uint64_t seed) {
+  return static_cast<double>((static_cast<uint64_t>(i) * 2654435761u + seed) & 0xFFFFFFu) / 16777216.0;
+}
+
+template <class T>
+Tensor Numbers(const Shape& shape, uint64_t seed) {
+  const int64_t inner = shape.count(2, 4), channels = shape[1];
+  Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const double channel = static_cast<double>(i / inner % channels % 5);
+    tensor.values<T>()[static_cast<size_t>(i)] = static_cast<T>(static_cast<float>(channel + (1 + channel) * (Unit(i, seed) - 0.5)));
+  }
+  return tensor;
+}
+
+Tensor ByChannel(int64_t channels, uint64_t seed) {
+  Tensor tensor = Tensor::Allocate(DType::kFloat, Shape{channels}).value();
+  for (int64_t c = 0; c < channels; ++c) tensor.values<float>()[static_cast<size_t>(c)] = static_cast<float>(0.5 + Unit(c, seed));
+  return tensor;
+}
+
+/// All figures of a batch normalisation and its gradient, channel by channel in double.
+template <class T>
+class Norm {
+ public:
+  explicit Norm(const Shape& shape) : shape_(shape), x_(Numbers<T>(shape, 40503)), g_(Numbers<T>(shape, 977)) {}
+
+  void Check() {
+    const Tensor none = Tensor::Of<float>({});
+    const BlockResult norm = BlockTester(Catalog(), "FusedBatchNormV3").Attrs("data_format_ = NCHW;").Input("x", x_)
+                                 .Input("scale", scale_).Input("offset", offset_).Input("mean", none).Input("variance", none).Run();
+    REQUIRE(norm.status.ok());
+    const Tensor &mean = norm.outputs.at("reserve_space_1"), &variance = norm.outputs.at("reserve_space_2");
+    const BlockResult grad = BlockTester(Catalog(), "FusedBatchNormGradV3").Attrs("data_format_ = NCHW;").Input("y_backprop", g_)
+                                 .Input("x", x_).Input("scale", scale_).Input("reserve_space_1", mean).Input("reserve_space_2", variance)
+                                 .Input("reserve_space_3", Tensor::Scalar(0.0f)).Run();
+    REQUIRE(grad.status.ok());
+    int64_t wrong = 0;
+    for (int64_t c = 0; c < shape_[1]; ++c) wrong += CountWrong(norm, grad, c);
+    CHECK(wrong == 0);
+  }
+
+ private:
+  template <class F>
+  void Each(int64_t c, F&& f) const {
+    const int64_t inner = shape_.count(2, 4);
+    for (int64_t row = 0; row < shape_[0]; ++row) {
+      for (int64_t i = 0; i < inner; ++i) f(static_cast<size_t>((row * shape_[1] + c) * inner + i));
+    }
+  }
+  static double Of(const Tensor& tensor, size_t at) { return static_cast<double>(tensor.values<T>()[at]); }
+
+  int64_t CountWrong(const BlockResult& norm, const BlockResult& grad, int64_t channel) const {
+    const auto c = static_cast<size_t>(channel);
+    const double count = static_cast<double>(shape_.count() / shape_[1]);
+    const auto of = [&](const BlockResult& result, const char* port) { return static_cast<double>(result.outputs.at(port).values<float>()[c]); };
+    double mean = 0, variance = 0, sum = 0, product = 0;
+    Each(channel, [&](size_t i) { mean += Of(x_, i) / count; });
+    Each(channel, [&](size_t i) { variance += (Of(x_, i) - mean) * (Of(x_, i) - mean) / count; });
+    Each(channel, [&](size_t i) { sum += Of(g_, i); });
+    Each(channel, [&](size_t i) { product += Of(g_, i) * (Of(x_, i) - mean); });
+    const double reciprocal = 1 / std::sqrt(variance + 1e-4), gain = scale_.values<float>()[c] * reciprocal;
+    int64_t wrong = std::abs(of(norm, "reserve_space_1") - mean) > 1e-6 * (1 + std::abs(mean));
+    wrong += std::abs(of(norm, "reserve_space_2") - variance) > 1e-5 * variance;
+    wrong += std::abs(of(grad, "offset_backprop") - sum) > 1e-6 * count;
+    wrong += std::abs(of(grad, "scale_backprop") - product * reciprocal) > 1e-5 * count;
+    const double rounding = std::is_same_v<T, float> ? 1e-5 : 1e-2;
+    Each(channel, [&](size_t i) {
+      const double y = (Of(x_, i) - mean) * gain + offset_.values<float>()[c];
+      const double slope = (Of(x_, i) - mean) * product / count * reciprocal * reciprocal;
+      wrong += std::abs(Of(norm.outputs.at("y"), i) - y) > rounding * (1 + std::abs(y));
+      wrong += std::abs(Of(grad.outputs.at("x_backprop"), i) - (Of(g_, i) - sum / count - slope) * gain) > rounding * 4;
+    });
+    return wrong;
+  }
+
+  Shape shape_;
+  Tensor x_, g_, scale_ = ByChannel(shape_[1], 3), offset_ = ByChannel(shape_[1], 5);
+};
+
+}  // namespace
+
+TEST_CASE("channels first are normalised in groups whatever their number and planes") {
+  const std::vector<Shape> shapes = {
+      {64, 64, 14, 14},   // planes that share registers, woven
+      {100, 36, 14, 14},  // several blocks of rows; the last group is smaller
+      {70, 45, 15, 15},   // rows of no whole lines: in turns
+      {4, 41, 60, 60},    // runs, woven
+      {3, 50, 61, 61},    // runs of no whole lines: in turns
+      {2, 9, 180, 200},   // runs of several pieces, woven
+      {8, 1350, 7, 7},    // short planes: groups of several tiles, the last one smaller
+  };
+  for (const Shape& shape : shapes) {
+    INFO("shape " << ToString(shape));
+    Norm<float>(shape).Check();
+  }
+}
+
+TEST_CASE("half and bfloat16 are normalised in groups as float is") {
+  for (const Shape& shape : {Shape{64, 96, 14, 14}, Shape{8, 50, 56, 56}}) {
+    INFO("shape " << ToString(shape));
+    Norm<half>(shape).Check();
+    Norm<bfloat16>(shape).Check();
+  }
+}
+
+}  // namespace weft::kit
