@@ -10,22 +10,11 @@
 #include <type_traits>
 
 #include "blocks/kernels/channel_cut.h"
+#include "blocks/kernels/channel_positions.h"
 #include "blocks/kernels/lanes.h"
-#include "blocks/kernels/register_square.h"
 #include "blocks/kernels/stream.h"
 
 namespace weft::kernels {
-
-/// The lanes of a before `end`, then those of b.
-template <class A>
-inline Lanes<A> JoinLanes(Lanes<A> a, Lanes<A> b, int end) {
-  static constexpr auto kIota = [] {
-    std::array<A, kLanes<A>> iota{};
-    for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
-    return iota;
-  }();
-  return LoadLanes(kIota.data()) < Broadcast<A>(static_cast<A>(end)) ? a : b;
-}
 
 /// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
 /// at odd places have parameters and sums of their own, side by side (complex numbers). kMayStream false: `stream` never is, and needs no
@@ -45,6 +34,7 @@ class Sweep {
   bool stream = false;  // the output is too large for the cache
   int64_t ahead = 0;    // elements from each that is read to one to fetch meanwhile; of planes in rows, without sums
   Term term{};
+  int64_t parameters_from = 0;  // the channel that the first parameters are of
 
   /// Does one of cut.tasks().
   void Run(const ChannelCut& cut, int64_t task) const {
@@ -257,6 +247,26 @@ class Sweep {
     }
   }
 
+  /// The same for few rows of short planes, of which many channels are folded at once: 1.2 times as fast past the cache as several rows
+  /// side by side.
+  static constexpr int kShortPlane = 2;  // registers, at least
+  template <bool kStream>
+  void ShortPlanes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
+    struct Total {
+      Sums<V> near{};
+    };
+    Total totals[kTileRegisters / kShortPlane];
+    const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
+    for (int64_t row = part.first_row; row < part.end_row; ++row, start += stride) {
+      PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
+    }
+    alignas(64) std::array<A, kTile / kShortPlane> of_lanes;
+    for (int s = 0; s < kSums; ++s) {
+      for (int64_t c = 0; c < channels; ++c) StoreLanes(&of_lanes[c * kN], totals[c].near[s]);
+      FoldPositions<kPair>(of_lanes.data(), channels, kN, sums[s] + part.block * cut.box.channels + part.first);
+    }
+  }
+
   /// `rows` rows, `stride` apart, of `length` elements from `at`.
   template <bool kStream>
   void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
@@ -280,16 +290,21 @@ class Sweep {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
-    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first * kPair;
+    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + (part.first - parameters_from) * kPair;
     if constexpr (kPair == 1) {
       const bool planes = kSums > 0 ? cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
+      if constexpr (kWrites && kSums > 0) {
+        // Not by kStream: sums must not depend on addresses.
+        const bool short_planes = stream && cut.group == 1 && cut.box.inner >= kShortPlane * kN && rows <= kChain;
+        if (short_planes) return ShortPlanes<kStream>(cut, part, start, par);
+      }
     }
     SumTile tile;
     Tile<P, kPar> spread;
     if (cut.box.inner > 1 || cut.group > 1) {
       for (int i = 0; i < kPar; ++i) {
-        SpreadParameter(par[i], channels, cut.box.inner, spread.of[i].data());
+        SpreadParameter<kPair>(par[i], channels, cut.box.inner, spread.of[i].data());
         for (int64_t g = 1; g < cut.group; ++g) std::copy_n(spread.of[i].data(), positions, spread.of[i].data() + g * positions);
         par[i] = spread.of[i].data();
       }
@@ -298,20 +313,7 @@ class Sweep {
     TileRows<kStream>(start, whole, stride * cut.group, positions * cut.group, par, tile);
     if (cut.group > 1) FoldGroup(cut, part, positions, rows - whole * cut.group, par, tile);
     for (int s = 0; s < kSums; ++s) {
-      FoldPositions(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
-    }
-  }
-
-  /// A channel's parameter for each of its positions. Planes of a register and more are filled by registers, of which the last overlaps.
-  static void SpreadParameter(const P* from, int64_t channels, int64_t inner, P* to) {
-    for (int64_t c = 0; c < channels; ++c, to += inner) {
-      if (kPair > 1 || inner < kN) {
-        for (int64_t i = 0; i < inner; ++i) to[i] = from[c * kPair + i % kPair];
-        continue;
-      }
-      const V all = Broadcast<A>(ToLaneElement(from[c]));
-      for (int64_t i = 0; i + kN <= inner; i += kN) StoreLanes(to + i, all);
-      StoreLanes(to + inner - kN, all);
+      FoldPositions<kPair>(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
     }
   }
 
@@ -332,38 +334,6 @@ class Sweep {
       Memory{in, out, term}.Scalar(e, p, sum);
       for (int s = 0; s < kSums; ++s) tile.of[s][c] += sum[s];
     }
-  }
-
-  /// to[c]: the sum of a channel's `inner` positions.
-  static void FoldPositions(const A* from, int64_t channels, int64_t inner, A* to) {
-    if (inner == 1) {
-      std::copy_n(from, channels, to);
-      return;
-    }
-    if (inner < kN) {
-      for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
-        std::array<A, kPair> sum{};
-        for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
-        std::copy_n(sum.data(), kPair, to);
-      }
-      return;
-    }
-    // The odd ones at the end of a plane are taken by a register that overlaps the one before.
-    const int odd = static_cast<int>(inner % kN);
-    const V none{}, odd_lanes = JoinLanes<A>(none, Broadcast<A>(1), kN - odd);
-    const auto join = [=](const A* plane) {
-      V sum = odd_lanes != none ? LoadLanes(plane + inner - kN) : none;
-      for (int64_t i = 0; i + kN <= inner; i += kN) sum += LoadLanes(plane + i);
-      return sum;
-    };
-    if constexpr (kPair == 1 && kN <= 16) {
-      for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
-        V joined[kN];
-        for (int c = 0; c < kN; ++c) joined[c] = join(from + c * inner);
-        StoreLanes(to, SumOfEach<A, kN>(joined));
-      }
-    }
-    for (; channels > 0; --channels, from += inner, to += kPair) FoldLanes<kPair, A>(join(from), to);
   }
 
   // ---- runs: one channel in a register ----
@@ -451,7 +421,7 @@ class Sweep {
     for (int64_t c = part.first; c < part.end; ++c) {
       Params<A> one;
       Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(parameters[i][c]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(parameters[i][c - parameters_from]));
       RunSums total;
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
         const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
@@ -464,6 +434,12 @@ class Sweep {
     }
   }
 };
+
+/// Neighbouring tasks that a thread does in one go, so that it seldom waits for what went past the cache.
+inline int64_t TasksInOneGo(const ChannelCut& cut, int threads) {
+  constexpr int64_t kGoes = 4, kMost = 8;
+  return std::clamp<int64_t>(cut.tasks() / (threads * kGoes), 1, kMost);
+}
 
 /// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
 /// A is float.

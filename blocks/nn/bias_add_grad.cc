@@ -1,3 +1,6 @@
+#include <array>
+#include <atomic>
+
 #include "blocks/kernels/channel_sweep.h"
 #include "blocks/kernels/widen.h"
 #include "blocks/nn/bias.h"
@@ -71,6 +74,10 @@ void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, i
   }
 }
 
+/// Of so many tiles of channels at most it is counted how many blocks are done: the thread that does the last one adds them up. Every other
+/// block goes through its tiles backwards, so that two threads do not come to the same one last.
+constexpr int64_t kCounted = 64;
+
 /// One pass: each element is read once.
 template <class T, int kPair>
 void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t channels) {
@@ -80,14 +87,18 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
   const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
+  constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
+  std::array<std::atomic<int64_t>, kCounted> done{};
+  const bool counts = cut.tiles > 1 && cut.tiles <= kCounted && cut.tile * cut.blocks <= kJoined;
   ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      sweep.Run(cut, task);
-      if (cut.blocks == 1) finish(task * cut.tile, std::min(channels, (task + 1) * cut.tile));
+      const int64_t block = task / cut.tiles, place = task % cut.tiles, tile = block % 2 == 0 ? place : cut.tiles - 1 - place;
+      sweep.Run(cut, block * cut.tiles + tile);
+      const bool last = counts ? done[tile].fetch_add(1, std::memory_order_acq_rel) + 1 == cut.blocks : cut.blocks == 1;
+      if (last) finish(tile * cut.tile, std::min(channels, (tile + 1) * cut.tile));
     }
   });
-  if (cut.blocks == 1) return;
-  constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
+  if (counts || cut.blocks == 1) return;
   ctx.workers().For(channels, std::max<int64_t>(64, kJoined / std::max<int64_t>(1, cut.blocks)), finish);
 }
 

@@ -37,6 +37,17 @@ struct Norm : NormCut {
   bool training;
 };
 
+/// Planes in rows: a task has few channels, whose gains it makes itself, and many rows, so that it seldom does.
+kernels::ChannelCut CutPlanes(kernels::ChannelCut cut) {
+  constexpr int64_t kSmall = 128;
+  if (cut.runs || cut.group > 1 || cut.box.inner < kernels::kLanes<float> || cut.box.inner >= kSmall) return cut;
+  cut.tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
+  cut.tiles = DivideUp(cut.box.channels, cut.tile);
+  cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (cut.tile * cut.box.inner), 1, cut.box.outer);
+  cut.blocks = DivideUp(cut.box.outer, cut.block_rows);
+  return cut;
+}
+
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::offset, channels));
@@ -60,6 +71,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
   Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
+  if (!training) norm.cut = CutPlanes(norm.cut);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -100,16 +112,21 @@ void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) 
   }
 }
 
-void FinishInference(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
-  const auto scale = ctx.in<float>(P::scale), mean = ctx.in<float>(P::mean), variance = ctx.in<float>(P::variance);
+/// scale / deviation of channels [first, end), at most kMergeChannels, by the given variances.
+void GainsOf(const Norm& norm, RunContext& ctx, int64_t first, int64_t end, float* gain) {
+  const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::variance);
+  double reciprocal[kernels::kMergeChannels];
+  ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
+#pragma omp simd
+  for (int64_t c = first; c < end; ++c) gain[c - first] = static_cast<float>(scale[c] * reciprocal[c - first]);
+}
+
+/// The statistics that inference gives for channels [first, end).
+void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
+  const auto mean = ctx.in<float>(P::mean), variance = ctx.in<float>(P::variance);
   const auto batch_mean = ctx.out<float>(P::batch_mean), batch_variance = ctx.out<float>(P::batch_variance),
       kept_mean = ctx.out<float>(P::reserve_space_1), kept_variance = ctx.out<float>(P::reserve_space_2);
-  float* const gain = norm.scratch.parameter(ctx, 0);
   const int64_t count = end - first;
-  double reciprocal[kernels::kMergeChannels];
-  ReciprocalDeviations(&variance[first], count, norm.epsilon, reciprocal);
-#pragma omp simd
-  for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
   std::fill_n(&kept_mean[first], count, 0.0f);
   std::fill_n(&kept_variance[first], count, 0.0f);
   if (norm.cut.box.outer == 0) {
@@ -158,17 +175,50 @@ void Train(const Norm& norm, RunContext& ctx) {
       [&](const kernels::ChannelCut::Part& part) { output.Run(cut, part); }, both);
 }
 
+/// Calls body(task) for each task of an inference, a few at a time.
+template <class Body>
+void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
+  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads()), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) body(norm.cut.part(task));
+    if (norm.stream) kernels::StreamFence();
+  });
+}
+
+/// Inference where each channel has planes of a register and more: a task makes the gains of its channels itself. One loop instead of two.
+template <class Sweep>
+void InferPlanes(const Norm& norm, RunContext& ctx, const Sweep& output) {
+  ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) {
+    InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
+      float gain[kernels::kMergeChannels];
+      if (part.block == 0) HandOnStatistics(norm, ctx, first, end);
+      GainsOf(norm, ctx, first, end, gain);
+      Sweep some = output;
+      some.parameters = {output.parameters[0] + first, gain, output.parameters[2] + first};
+      some.parameters_from = first;
+      kernels::ChannelCut::Part of_some = part;
+      of_some.first = first;
+      of_some.end = end;
+      some.Run(norm.cut, of_some);
+    });
+  });
+}
+
 /// Reads x and writes y once.
 template <class T>
 void Infer(const Norm& norm, RunContext& ctx) {
-  ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) { FinishInference(norm, ctx, first, end); });
+  float* const gain = norm.scratch.parameter(ctx, 0);
   const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{
       {ctx.in<T>(P::x).data()},
-      {ctx.in<float>(P::mean).data(), norm.scratch.parameter(ctx, 0), ctx.in<float>(P::offset).data()},
+      {ctx.in<float>(P::mean).data(), gain, ctx.in<float>(P::offset).data()},
       {},
       ctx.out<T>(P::y).data(),
       norm.stream};
-  ForTasks(ctx, norm.cut, false, [&](int64_t task) { output.Run(norm.cut, task); });
+  if (norm.cut.box.inner >= kernels::kLanes<float>) return InferPlanes(norm, ctx, output);
+  ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) {
+    HandOnStatistics(norm, ctx, first, end);
+    GainsOf(norm, ctx, first, end, gain + first);
+  });
+  ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) { output.Run(norm.cut, part); });
 }
 
 template <class T, int kVersion>

@@ -157,12 +157,14 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
   const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); };
   const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); };
   if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
-    return ForTasks(ctx, cut, false, [&](int64_t task) {
-      const kernels::ChannelCut::Part part = cut.part(task);
-      InMerges(part.first, part.end, prepare);
-      sweep.Run(cut, part);
+    return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads()), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const kernels::ChannelCut::Part part = cut.part(task);
+        InMerges(part.first, part.end, prepare);
+        sweep.Run(cut, part);
+        InMerges(part.first, part.end, finish);
+      }
       if (grad.stream) kernels::StreamFence();
-      InMerges(part.first, part.end, finish);
     });
   }
   ForChannels(ctx, cut.box.channels, 0, prepare);
