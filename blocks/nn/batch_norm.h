@@ -30,14 +30,16 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
 inline constexpr int64_t kNormGroupBytes = 1 << 18;
 /// What such a cache keeps from one pass to the next.
 inline constexpr int64_t kNormCacheBytes = 7 << 18;
+/// A group of short planes is about this large: one that the nearest cache keeps.
+inline constexpr int64_t kNormShortBytes = 1 << 15;
 
 /// How a normalisation is cut. In training, channels of which each has planes of its own are done group by group, each from the first pass
 /// to the last, where there are enough of them and each is small enough: the last pass finds its inputs in the cache.
 struct NormCut {
   kernels::ChannelCut cut;
-  int64_t group = 0;    // tiles of a group; 0: each pass goes over all
-  bool weave = false;   // the last pass of a group is one loop with the first pass of the next
-  bool stream = false;  // the output goes past the cache
+  bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
+  bool weave = false;      // the last pass of a group is one loop with the first pass of the next
+  bool stream = false;     // the output goes past the cache
 
   NormCut() = default;
   /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
@@ -46,8 +48,6 @@ struct NormCut {
         stream(box.count() * element >= kernels::kStreamBytes) {
     if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
-
-  int64_t groups() const { return DivideUp(cut.tiles, group); }
 
  private:
   void CutGroups(int64_t element, int64_t inputs) {
@@ -59,18 +59,14 @@ struct NormCut {
       if (channel > kNormCacheBytes) return;
       const int64_t most = std::max(kNormGroupBytes / (element * inputs), kNormTaskElements);
       cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / box.per_channel() + 1);
-      group = 1;
     } else {
       if (box.inner == 1 || cut.tiles == 1) return;
-      const auto halves = [&] { return cut.tile * channel > 2 * kNormGroupBytes && cut.tile % 2 == 0 && whole_lines(cut.tile / 2); };
-      while (planes && halves()) cut.tile /= 2;
+      const int64_t most = planes ? 2 * kNormGroupBytes : kNormShortBytes;
+      while (cut.tile * channel > most && cut.tile % 2 == 0 && whole_lines(cut.tile / 2)) cut.tile /= 2;
       cut.tiles = DivideUp(box.channels, cut.tile);
       if (cut.tile * channel > kNormCacheBytes) return;
-      group = 1;
-      if (!planes && box.inner >= kernels::kLanes<float>) {  // a map takes any number of tiles at once
-        group = std::clamp<int64_t>(kNormGroupBytes / (cut.tile * channel), 1, DivideUp(cut.tiles, 16));
-      }
     }
+    in_groups = true;
     // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
     if (cut.runs && !whole_lines(1)) stream = false;
     const bool both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
@@ -169,43 +165,38 @@ template <class First, class Finish, class Last, class Both>
 void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int64_t self, First&& first_pass, Finish&& finish,
                    Last&& last_pass, Both&& both) {
   const kernels::ChannelCut& cut = norm.cut;
-  const auto first_tile = [&](int64_t group) { return group * norm.group; };
-  const auto end_tile = [&](int64_t group) { return std::min(cut.tiles, (group + 1) * norm.group); };
-  const auto end_channel = [&](int64_t group) { return std::min(cut.box.channels, end_tile(group) * cut.tile); };
-  const auto whole = [&](int64_t group) { return (group + 1) * norm.group * cut.tile <= cut.box.channels; };
+  const auto end_channel = [&](int64_t group) { return (group + 1) * cut.tile; };
   bool begun = false;  // whether this group has had its first pass
   for (int64_t group = queue.Take(self), next = -1; group >= 0 && !ctx.cancelled(); group = next) {
-    for (int64_t tile = first_tile(group); !begun && tile < end_tile(group); ++tile) {
-      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + tile);
-    }
-    InMerges(first_tile(group) * cut.tile, end_channel(group), finish);
+    for (int64_t block = 0; !begun && block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
+    InMerges(group * cut.tile, std::min(cut.box.channels, end_channel(group)), finish);
     next = queue.Take(self);
-    begun = norm.weave && next >= 0 && whole(group) && whole(next);
+    // The last group of all may be smaller.
+    begun = norm.weave && next >= 0 && std::max(end_channel(group), end_channel(next)) <= cut.box.channels;
     for (int64_t block = cut.blocks; block-- > 0;) {  // backwards: what was read last is still in the nearest cache
       const int64_t row = block * cut.tiles;
-      kernels::ChannelCut::Part part = cut.part(row + first_tile(group));
-      part.end = end_channel(group);
-      if (begun) both(part, row + first_tile(next));
-      else last_pass(part);
+      if (begun) both(row + group, row + next);
+      else last_pass(row + group);
     }
   }
   if (norm.stream) kernels::StreamFence();
 }
 
-/// Two passes over memory with something between them: first_pass(task) and last_pass(part) for all tasks, finish(first, end) for all
-/// channels. Where groups of channels are done one after another, both(part, task) is the last pass of the one and the first of the other.
+/// Two passes over memory with something between them: first_pass(task) and last_pass(task) for all tasks, finish(first, end) for all
+/// channels. Where groups of channels are done one after another, both(task, next) is the last pass of the one and the first of the other.
+/// Stores past the cache are waited for here.
 template <class First, class Finish, class Last, class Both>
 void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass, Both&& both) {
   const kernels::ChannelCut& cut = norm.cut;
-  if (norm.group == 0) {
+  if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);
     ForChannels(ctx, cut.box.channels, cut.blocks, finish);
     return ForTasks(ctx, cut, true, [&](int64_t task) {
-      last_pass(cut.part(task));
+      last_pass(task);
       if (norm.stream) kernels::StreamFence();
     });
   }
-  GroupQueue queue(norm.groups(), ctx.workers().threads());
+  GroupQueue queue(cut.tiles, ctx.workers().threads());
   ctx.workers().For(queue.ranges(), 1, [&](int64_t self, int64_t end) {
     for (; self < end; ++self) PassesByGroup(ctx, norm, queue, self, first_pass, finish, last_pass, both);
   });
@@ -213,7 +204,7 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&
 
 /// How far the next group's elements are from a group's own: where no last pass is one with a first, it fetches what that will read. 0
 /// where there are no groups.
-inline int64_t NextGroup(const NormCut& norm) { return norm.weave ? 0 : norm.group * norm.cut.tile * norm.cut.box.inner; }
+inline int64_t NextGroup(const NormCut& norm) { return norm.in_groups && !norm.weave ? norm.cut.tile * norm.cut.box.inner : 0; }
 
 /// to[i] = 1 / sqrt(variance[i] + epsilon), several at a time.
 template <class S>

@@ -158,9 +158,10 @@ void Train(const Norm& norm, RunContext& ctx) {
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
   const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
-  const auto both = [&](const kernels::ChannelCut::Part& part, int64_t task) {
-    kernels::FindPivots(cut, task, x, blocks);
-    const int64_t channels = cut.part(task).first - part.first;
+  const auto both = [&](int64_t task, int64_t next) {
+    kernels::FindPivots(cut, next, x, blocks);
+    const kernels::ChannelCut::Part part = cut.part(task);
+    const int64_t channels = (next - task) * cut.tile;
     const kernels::Sweep<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> sweep{
         {x, x + channels * cut.box.inner},
         {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
@@ -172,7 +173,7 @@ void Train(const Norm& norm, RunContext& ctx) {
   TwoPasses(
       ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },
       [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); },
-      [&](const kernels::ChannelCut::Part& part) { output.Run(cut, part); }, both);
+      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
 }
 
 /// Calls body(task) for each task of an inference, a few at a time.

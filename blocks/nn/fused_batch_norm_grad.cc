@@ -119,14 +119,14 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   const kernels::Sweep<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
   const kernels::Sweep<T, float, 2, 4, 0, decltype(kMap)> output{
       {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
-  const auto both = [&](const kernels::ChannelCut::Part& part, int64_t task) {
-    const int64_t channels = cut.part(task).first - part.first, next = channels * cut.box.inner;
-    const kernels::Sweep<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + next, x + next},
+  const auto both = [&](int64_t task, int64_t next) {
+    const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
+    const kernels::Sweep<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + ahead, x + ahead},
                                                                         {mean, gain, mean_g, slope, mean + channels},
                                                                         {sum + channels, product + channels},
                                                                         x_backprop,
                                                                         grad.stream};
-    sweep.Run(cut, part);
+    sweep.Run(cut, cut.part(task));
   };
   const auto finish = [&](int64_t first, int64_t end) {
     PrepareChannels(grad, ctx, first, end);
@@ -134,7 +134,7 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   };
   TwoPasses(
       ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
-      [&](const kernels::ChannelCut::Part& part) { output.Run(cut, part); }, both);
+      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
