@@ -99,11 +99,13 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements, bool
     if (cut.tile >= line) cut.tile = cut.tile / line * line;
   }
   cut.tiles = DivideUp(box.channels, cut.tile);
-  // Blocks of one size. A partial sum is written, and read again by another core: that must be little beside the rows it is of.
-  constexpr int64_t kLeastRows = 96;
+  // Blocks of one size, and as many for each thread. A partial sum is written, and read again by another core: that must be little beside
+  // the rows it is of.
+  constexpr int64_t kLeastRows = 96, kEven = 16;
   const int64_t rows = DivideUp(box.outer, cut.group);
   const int64_t least = std::max(kLeastRows, task_elements / (cut.tile * box.inner * cut.group));
-  const int64_t blocks = std::max<int64_t>(1, rows / least);
+  int64_t blocks = std::max<int64_t>(1, rows / least);
+  if (blocks > kEven) blocks -= blocks % kEven;
   cut.block_rows = DivideUp(rows, blocks) * cut.group;
   cut.blocks = DivideUp(box.outer, cut.block_rows);
   return cut;

@@ -67,4 +67,21 @@ TEST_CASE("Sums and maps by channel at every odd size") {
   }
 }
 
+TEST_CASE("Blocks of rows cover each row once, and up to sixteen threads have nearly as many each") {
+  for (const int64_t rows : {1, 391, 1700, 12544, 54321, 100352}) {
+    for (const int64_t channels : {64, 200, 256}) {
+      CAPTURE(rows, channels);
+      const ChannelCut cut = CutChannels({rows, channels, 1}, kLanes<float>, 32 * 1024);
+      if (cut.blocks > 16) CHECK(DivideUp(cut.blocks, 16) * 16 - cut.blocks <= cut.blocks / 96);
+      int64_t next = 0;
+      for (int64_t block = 0; block < cut.blocks; ++block) {
+        const ChannelCut::Part part = cut.part(block * cut.tiles);
+        CHECK(part.first_row == next);
+        next = part.end_row;
+      }
+      CHECK(next == rows);
+    }
+  }
+}
+
 }  // namespace
