@@ -44,16 +44,17 @@ struct NormCut {
   NormCut() = default;
   /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
-      : cut(kernels::CutChannels(box, kernels::kLanes<float>, box.inner == 1 && training ? RowTask(box) : kNormTaskElements, sums)),
+      : cut(kernels::CutChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(box.count() * element >= kernels::kStreamBytes) {
     if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
 
  private:
   /// With channels last, a task has partial sums of all channels, which other cores read before the last pass begins. Longer tasks are
-  /// faster where there are enough for all threads.
-  static int64_t RowTask(const kernels::ChannelBox& box) {
-    return std::clamp(box.count() / 48, kNormTaskElements, 2 * kNormTaskElements);
+  /// faster where there are enough for all threads, but not those that read more than 256 KB.
+  static int64_t TaskElements(const kernels::ChannelBox& box, int64_t bytes, bool training) {
+    if (!training || box.inner != 1) return kNormTaskElements;
+    return std::clamp(box.count() / 48, kNormTaskElements, std::clamp((256 << 10) / bytes, kNormTaskElements, 2 * kNormTaskElements));
   }
 
   void CutGroups(int64_t element, int64_t inputs) {
