@@ -190,6 +190,10 @@ class Sweep {
     }
   }
 
+  /// Sums of a plane side by side: an addition waits for the one before it. Not by the number of inputs: a pass that another is one loop
+  /// with has the same bits as alone.
+  static constexpr int kAtOnce = kLaneBytes == 64 ? 4 : 2;
+
   /// The planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels at most, and
   /// parameters need not be written out. Sums go to each channel's near ones.
   template <bool kStream, class Totals>
@@ -200,7 +204,7 @@ class Sweep {
     int64_t begin = at;  // of the plane
     for (int64_t c = 0; c < channels; ++c, begin += inner) {
       for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
-      Sums<V> sum[2] = {};
+      Sums<V> sum[kAtOnce] = {};
       if (at < begin) {
         const int split = static_cast<int>(begin - at);
         Params<V> both;
@@ -215,15 +219,18 @@ class Sweep {
       }
       const int64_t end = begin + inner;
       if constexpr (kSums > 0) {
-        for (; at + 2 * kN <= end; at += 2 * kN) {
-          for (int k = 0; k < 2; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+        for (; at + kAtOnce * kN <= end; at += kAtOnce * kN) {
+          for (int k = 0; k < kAtOnce; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
         }
       }
       for (; at + kN <= end; at += kN) {
         memory.template Vector<kStream>(at, p, sum[0]);
         if (kSums == 0 && ahead != 0) memory.Fetch(at + ahead);
       }
-      for (int s = 0; s < kSums; ++s) totals[c].near[s] += sum[0][s] + sum[1][s];
+      for (int s = 0; s < kSums; ++s) {
+        totals[c].near[s] += sum[0][s] + sum[1][s];
+        if constexpr (kAtOnce == 4) totals[c].near[s] += sum[2][s] + sum[3][s];
+      }
       last = p;
     }
     Sums<A> rest{};
@@ -292,7 +299,9 @@ class Sweep {
     Params<const P*> par;
     for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + (part.first - parameters_from) * kPair;
     if constexpr (kPair == 1) {
-      const bool planes = kSums > 0 ? cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
+      // One sum of one input is computed so quickly that several rows side by side are faster.
+      constexpr bool kMaySumPlanes = kIn > 1 || kSums > 1;
+      const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
       if constexpr (kWrites && kSums > 0) {
         // Not by kStream: sums must not depend on addresses.
@@ -435,9 +444,10 @@ class Sweep {
   }
 };
 
-/// Neighbouring tasks that a thread does in one go, so that it seldom waits for what went past the cache.
-inline int64_t TasksInOneGo(const ChannelCut& cut, int threads) {
+/// Neighbouring tasks that a thread does in one go; several where results go past the cache, so that it seldom waits for them.
+inline int64_t TasksInOneGo(const ChannelCut& cut, int threads, bool stream) {
   constexpr int64_t kGoes = 4, kMost = 8;
+  if (!stream) return 1;
   return std::clamp<int64_t>(cut.tasks() / (threads * kGoes), 1, kMost);
 }
 

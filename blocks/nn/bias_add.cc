@@ -44,7 +44,7 @@ void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, cons
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
   const bool streams = to != x && cut.box.count() * static_cast<int64_t>(sizeof(T)) >= kernels::kStreamBytes;
   const kernels::Sweep<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
-  ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads()), [&](int64_t begin, int64_t end) {
+  ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), streams), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) sweep.Run(cut, cut.part(task));
     if (streams) kernels::StreamFence();
   });

@@ -89,7 +89,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
   constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   std::array<std::atomic<int64_t>, kCounted> done{};
-  const bool counts = cut.tiles > 1 && cut.tiles <= kCounted && cut.tile * cut.blocks <= kJoined;
+  const bool counts = cut.blocks > 1 && cut.tiles > 1 && cut.tiles <= kCounted && cut.tile * cut.blocks <= kJoined;
   ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t block = task / cut.tiles, place = task % cut.tiles, tile = block % 2 == 0 ? place : cut.tiles - 1 - place;

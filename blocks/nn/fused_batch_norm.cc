@@ -35,17 +35,21 @@ struct Norm : NormCut {
   NormScratch scratch;  // statistics of blocks; the gain of each channel
   float epsilon, factor;
   bool training;
+  bool tasks_make_gains = false;  // inference
 };
 
-/// Planes in rows: a task has few channels, whose gains it makes itself, and many rows, so that it seldom does.
-kernels::ChannelCut CutPlanes(kernels::ChannelCut cut) {
-  constexpr int64_t kSmall = 128;
-  if (cut.runs || cut.group > 1 || cut.box.inner < kernels::kLanes<float> || cut.box.inner >= kSmall) return cut;
-  cut.tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
-  cut.tiles = DivideUp(cut.box.channels, cut.tile);
-  cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (cut.tile * cut.box.inner), 1, cut.box.outer);
+/// Inference of short planes in rows: tasks of few channels and many rows, which make the gains of their channels themselves, so that there
+/// is one loop instead of two. Not where the planes of those channels in a row are so little that memory is read in small pieces.
+void CutShortPlanes(Norm& norm, int64_t element) {
+  constexpr int64_t kShort = 128, kLeastBytes = 8 * 1024;
+  kernels::ChannelCut& cut = norm.cut;
+  const int64_t inner = cut.box.inner, tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
+  if (cut.runs || cut.group > 1 || inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastBytes) return;
+  norm.tasks_make_gains = true;
+  cut.tile = tile;
+  cut.tiles = DivideUp(cut.box.channels, tile);
+  cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (tile * inner), 1, cut.box.outer);
   cut.blocks = DivideUp(cut.box.outer, cut.block_rows);
-  return cut;
 }
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
@@ -71,7 +75,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
   Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
-  if (!training) norm.cut = CutPlanes(norm.cut);
+  if (!training) CutShortPlanes(norm, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -179,15 +183,15 @@ void Train(const Norm& norm, RunContext& ctx) {
 /// Calls body(task) for each task of an inference, a few at a time.
 template <class Body>
 void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
-  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads()), [&](int64_t begin, int64_t end) {
+  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads(), norm.stream), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) body(norm.cut.part(task));
     if (norm.stream) kernels::StreamFence();
   });
 }
 
-/// Inference where each channel has planes of a register and more: a task makes the gains of its channels itself. One loop instead of two.
+/// Where tasks make the gains of their channels.
 template <class Sweep>
-void InferPlanes(const Norm& norm, RunContext& ctx, const Sweep& output) {
+void InferShortPlanes(const Norm& norm, RunContext& ctx, const Sweep& output) {
   ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) {
     InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
       float gain[kernels::kMergeChannels];
@@ -214,7 +218,7 @@ void Infer(const Norm& norm, RunContext& ctx) {
       {},
       ctx.out<T>(P::y).data(),
       norm.stream};
-  if (norm.cut.box.inner >= kernels::kLanes<float>) return InferPlanes(norm, ctx, output);
+  if (norm.tasks_make_gains) return InferShortPlanes(norm, ctx, output);
   ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) {
     HandOnStatistics(norm, ctx, first, end);
     GainsOf(norm, ctx, first, end, gain + first);

@@ -157,7 +157,7 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
   const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); };
   const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); };
   if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
-    return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads()), [&](int64_t begin, int64_t end) {
+    return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), grad.stream), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const kernels::ChannelCut::Part part = cut.part(task);
         InMerges(part.first, part.end, prepare);
