@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <atomic>
+#include <utility>
 
 #include "blocks/kernels/channel_statistics.h"
 #include "blocks/limits.h"
@@ -174,7 +175,8 @@ void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int6
   const kernels::ChannelCut& cut = norm.cut;
   const auto end_channel = [&](int64_t group) { return (group + 1) * cut.tile; };
   bool begun = false;  // whether this group has had its first pass
-  for (int64_t group = queue.Take(self), next = -1; group >= 0 && !ctx.cancelled(); group = next) {
+  int64_t group = queue.Take(self), next = -1;
+  const auto do_group = [&](int64_t) {
     for (int64_t block = 0; !begun && block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
     InMerges(group * cut.tile, std::min(cut.box.channels, end_channel(group)), finish);
     next = queue.Take(self);
@@ -185,7 +187,8 @@ void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int6
       if (begun) both(row + group, row + next);
       else last_pass(row + group);
     }
-  }
+  };
+  for (; group >= 0; group = std::exchange(next, -1)) ctx.workers().Run(1, do_group);  // a task each, which a stopped run does not get
   if (norm.stream) kernels::StreamFence();
 }
 
