@@ -5,6 +5,7 @@
 #include "blocks/kernels/matmul_tiles.h"
 #include "blocks/kernels/narrow_columns.h"
 #include "blocks/kernels/narrow_product.h"
+#include "blocks/kernels/product_kind.h"
 #include "blocks/kernels/thin_sums.h"
 
 namespace weft::kernels {
@@ -50,29 +51,29 @@ template <class T>
 int64_t TileCount(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0) return 0;
   if (p.inner == 0) return 1;
-  return WithKind(p, [](const auto& kind) { return kind.tiles(); });
+  return WithKind(p, [](const ProductKind auto& kind) { return kind.tiles(); });
 }
 
 template <class T>
 void ComputeTile(const Product<T>& p, int64_t tile) {
   if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
-  WithKind(p, [tile](const auto& kind) { kind.Compute(tile); });
+  WithKind(p, [tile](const ProductKind auto& kind) { kind.Compute(tile); });
 }
 
 /// Of tiny products and those without elements nothing is shared.
 template <class T>
 int64_t PackedBytes(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
-  return WithKind(p, [](const auto& kind) { return kind.SharedBytes(); });
+  return WithKind(p, [](const ProductKind auto& kind) { return kind.SharedBytes(); });
 }
 template <class T>
 int64_t PackCount(const Product<T>& p) {
   if (PackedBytes(p) == 0) return 0;
-  return WithKind(p, [](const auto& kind) { return kind.SharedParts(); });
+  return WithKind(p, [](const ProductKind auto& kind) { return kind.SharedParts(); });
 }
 template <class T>
 void PackPart(const Product<T>& p, int64_t part) {
-  WithKind(p, [part](const auto& kind) { kind.FillShared(part); });
+  WithKind(p, [part](const ProductKind auto& kind) { kind.FillShared(part); });
 }
 
 #define WEFT_INSTANTIATE_PRODUCTS(T)                     \

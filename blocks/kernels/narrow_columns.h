@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/product_kind.h"
 #include "blocks/kernels/register_square.h"
 #include "blocks/kernels/thin_product.h"
 #include "weft/base/divide.h"
@@ -12,7 +13,7 @@
 namespace weft::kernels {
 
 template <class T>
-class NarrowColumns {
+class NarrowColumns : public SharesNothing {
  public:
   static bool Takes(const Product<T>& product) {
     const ThinProduct<T> p = AsThin(product);
@@ -23,11 +24,6 @@ class NarrowColumns {
     const int64_t worth = std::max<int64_t>(kTileWork / (p_.count * p_.inner * kN), 1);
     tiles_ = std::max(DivideUp(registers_, kMostRegisters), std::min(DivideUp(registers_, worth), kWantedTiles));
   }
-
-  // Tiles share nothing.
-  int64_t SharedBytes() const { return 0; }
-  int64_t SharedParts() const { return 0; }
-  void FillShared(int64_t) const {}
 
   int64_t tiles() const { return tiles_; }
   void Compute(int64_t tile) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/product_kind.h"
 #include "blocks/kernels/register_square.h"
 #include "blocks/kernels/thin_product.h"
 #include "weft/base/divide.h"
@@ -14,8 +15,13 @@ namespace weft::kernels {
 template <class T>
 inline constexpr bool kMayBeNarrow = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
+/// Where there are several pieces of the inner dimension and not many rows, threads take pieces instead of rows: each lays out its own part
+/// of the few only, and reads the part of the many that it also has in a product by the transpose, as that of a gradient.
 template <class T>
-class NarrowProduct {
+class NarrowProduct : public InnerPieces<T> {
+  using Pieces = InnerPieces<T>;
+  using Pieces::Even, Pieces::pieces, Pieces::PieceStart, Pieces::PieceSums, Pieces::Joined, Pieces::joins;
+
  public:
   /// Whether the product is computed so: where the many lie along the inner dimension.
   static bool Takes(const Product<T>& product) {
@@ -23,29 +29,24 @@ class NarrowProduct {
     return IsNarrow(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
   }
 
-  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)), registers_(DivideUp(p_.inner, kN)) {
+  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
-    pieces_ = DivideUp(p_.inner, kDepth);
-    if (p_.length <= kSharedRows) CutForThreads();
-    if (SharesSums()) shared_ = static_cast<T*>(product.packed);
+    const bool may_share = p_.length <= kSharedRows;
+    const int64_t depths = DivideUp(p_.inner, kDepth);
+    Pieces::CutInner(p_.inner, kN, may_share ? std::max(depths, PiecesForThreads()) : depths);
+    if (may_share && pieces() <= kMostPieces) Pieces::SharePieces(PaddedSums(), product.packed);
   }
 
-  /// Pieces of the inner dimension, which set the bits of the result. Where there are several and not many rows, threads take pieces
-  /// instead of rows: each lays out its own part of the few only, and reads the part of the many that it also has in a product by the
-  /// transpose, as that of a gradient. The sums of all pieces then wait in shared memory.
-  bool SharesSums() const { return p_.length <= kSharedRows && pieces_ > 1 && pieces_ <= kMostPieces; }
-  int64_t SharedBytes() const { return !SharesSums() ? 0 : pieces_ * PieceSums() * static_cast<int64_t>(sizeof(T)); }
-  int64_t SharedParts() const { return pieces_; }
-  void FillShared(int64_t piece) const { AddPiece(piece, 0, p_.length, false, shared_ + piece * PieceSums(), SharedStep()); }
+  void FillShared(int64_t piece) const { AddPiece(piece, 0, p_.length, false, PieceSums(piece), SharedStep()); }
 
-  int64_t tiles() const { return shared_ != nullptr ? 1 : DivideUp(p_.length, step_); }
+  int64_t tiles() const { return joins() ? 1 : DivideUp(p_.length, step_); }
   void Compute(int64_t tile) const {
-    if (shared_ != nullptr) return JoinPieces();
+    if (joins()) return JoinPieces();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
     alignas(64) T sums[kMostRows * kNarrowRoom];
-    for (int64_t piece = 0; piece < pieces_; ++piece) AddPiece(piece, first, end, piece > 0, sums, kNarrowRoom);
+    for (int64_t piece = 0; piece < pieces(); ++piece) AddPiece(piece, first, end, piece > 0, sums, kNarrowRoom);
     const NarrowOut<T> out(p_, end);
     for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kNarrowRoom, j);
   }
@@ -68,16 +69,13 @@ class NarrowProduct {
   /// From the shared sums of a row to those of the next. Where a register holds all few, it may reach over the row after, which is stored
   /// later: so fewer lines go from thread to thread.
   int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kNarrowRoom; }
-  int64_t PieceSums() const { return (p_.length * SharedStep() + 2 * kNarrowRoom - 1) / kNarrowRoom * kNarrowRoom; }
+  int64_t PaddedSums() const { return DivideUp(p_.length * SharedStep() + kNarrowRoom, kNarrowRoom) * kNarrowRoom; }
 
-
-  void CutForThreads() {
-    const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1), most = std::min(registers_ / kLeastDepth, kMostPieces);
-    if (worth > 1 && most > 1) pieces_ = std::max(pieces_, std::min((worth + 1) / 2 * 2, most / 2 * 2));  // as many for each of two threads
+  /// 1 where that is not worth it.
+  int64_t PiecesForThreads() const {
+    const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1);
+    return worth == 1 ? 1 : Even(std::min({worth + 1, DivideUp(p_.inner, kN) / kLeastDepth, kMostPieces}));
   }
-
-  /// Pieces begin with whole registers.
-  int64_t PieceStart(int64_t piece) const { return std::min(piece * registers_ / pieces_ * kN, p_.inner); }
 
   /// The sums of rows [first, end) over a piece, or what is there and those.
   void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
@@ -92,15 +90,10 @@ class NarrowProduct {
 
   void JoinPieces() const {
     const NarrowOut<T> out(p_, p_.length);
-    const int64_t step = SharedStep(), piece_sums = PieceSums();
+    const int64_t step = SharedStep();
     for (int64_t j = 0; j < p_.length; ++j) {
       alignas(64) T sums[kNarrowRoom];
-      for (int64_t f = 0; f < p_.count; f += kN) {
-        const T* const from = shared_ + j * step + f;
-        V sum = LoadLanes(from);
-        for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(from + piece * piece_sums);
-        StoreLanes(sums + f, sum);
-      }
+      for (int64_t f = 0; f < p_.count; f += kN) StoreLanes(sums + f, Joined(j * step + f));
       out.Put(sums, j);
     }
   }
@@ -217,9 +210,7 @@ class NarrowProduct {
   }
 
   const ThinProduct<T> p_;
-  const int64_t registers_;
-  T* shared_ = nullptr;
-  int64_t step_, pieces_;
+  int64_t step_;
 };
 
 }  // namespace weft::kernels

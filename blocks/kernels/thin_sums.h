@@ -5,13 +5,19 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/product_kind.h"
 #include "blocks/kernels/thin_product.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
 
+/// Where the inner dimension is in several pieces, threads take those instead of columns if there is memory for the sums of all: parts of
+/// short rows would not lie together.
 template <class T>
-class ThinSums {
+class ThinSums : public InnerPieces<LaneElement<T>> {
+  using Pieces = InnerPieces<LaneElement<T>>;
+  using Pieces::Even, Pieces::PartStart, Pieces::pieces, Pieces::PieceStart, Pieces::PieceSums, Pieces::Joined, Pieces::joins;
+
  public:
   static bool Takes(const Product<T>& product) {
     if (Complex<T> || (product.rows > kMostFew && product.columns > kMostFew)) return false;
@@ -21,33 +27,30 @@ class ThinSums {
 
   explicit ThinSums(const Product<T>& product) : p_(AsThin(product)), along_(LieAlong(p_)), registers_(DivideUp(p_.length, int64_t{kN})) {
     const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
+    int64_t count = 1;  // of pieces
     if (!along_) {
       if (p_.length >= 4 * wanted) tiles_ = wanted;
-      else pieces_ = Even(std::min(wanted, p_.inner / (16 * kN)));
+      else count = Even(std::min(wanted, p_.inner / (16 * kN)));
     } else if (p_.length >= kWideRow) {
       tiles_ = std::min(wanted, p_.length / kLeastOfWide);
     } else {
       tiles_ = std::min(wanted, DivideUp(registers_, int64_t{16}));
-      pieces_ = Even(std::min({elements / kPiece, p_.inner / (kLeastDepth * p_.count), kMostPieces}));
+      count = Even(std::min({elements / kPiece, p_.inner / (kLeastDepth * p_.count), kMostPieces}));
     }
-    if (pieces_ > 1) shared_ = static_cast<A*>(product.packed);
+    Pieces::CutInner(p_.inner, along_ ? 8 : kN, count);
+    Pieces::SharePieces(p_.count * registers_ * kN, product.packed);
   }
 
-  /// Pieces of the inner dimension, which set the bits of the result. Where there are several, threads take pieces instead of columns if
-  /// there is memory for the sums of all: parts of short rows would not lie together.
-  int64_t SharedBytes() const { return pieces_ < 2 ? 0 : pieces_ * PieceSums() * static_cast<int64_t>(sizeof(A)); }
-  int64_t SharedParts() const { return pieces_; }
   void FillShared(int64_t piece) const {
     const int64_t units = Units(), most = MostUnits();
-    A* const sums = shared_ + piece * PieceSums();
     for (int64_t first = 0; first < units; first += most) {
-      Sum(piece, first, std::min(units, first + most), sums + first * UnitLanes(), registers_ * kN);
+      Sum(piece, first, std::min(units, first + most), PieceSums(piece) + first * UnitLanes(), registers_ * kN);
     }
   }
 
-  int64_t tiles() const { return shared_ != nullptr ? 1 : tiles_; }
+  int64_t tiles() const { return joins() ? 1 : tiles_; }
   void Compute(int64_t tile) const {
-    if (shared_ != nullptr) return JoinPieces();
+    if (joins()) return JoinPieces();
     const int64_t last = (tile + 1) * Units() / tiles_, most = MostUnits();
     for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most));
   }
@@ -68,7 +71,6 @@ class ThinSums {
   /// Whether the many lie along the result: rows are added up, each times a factor. Else they lie along the inner dimension, or nowhere,
   /// and dots are summed.
   static bool LieAlong(const ThinProduct<T>& p) { return p.many_stride == 1 && p.length > 1; }
-  static int64_t Even(int64_t count) { return count < 2 ? 1 : count / 2 * 2; }  // as many for each of two threads
 
   /// What ranges count: registers of rows (the last one ends with the last element), or dots.
   int64_t Units() const { return along_ ? registers_ : p_.length; }
@@ -76,17 +78,11 @@ class ThinSums {
   int64_t MostUnits() const { return kSums / kN / p_.count * (along_ ? 1 : kN); }
   int64_t Begin(int64_t r) const { return std::min(r * kN, p_.length - kN); }
 
-  int64_t PieceSums() const { return p_.count * registers_ * kN; }
-  static int64_t PartStart(int64_t part, int64_t parts, int64_t size, int64_t grain) {
-    return std::min(DivideUp(size, grain) * part / parts * grain, size);
-  }
-  int64_t PieceStart(int64_t piece) const { return PartStart(piece, pieces_, p_.inner, along_ ? 8 : kN); }
-
   void ComputeSome(int64_t first, int64_t end) const {
     alignas(64) A total[kSums], part[kSums];
     const int64_t width = DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN;
     Sum(0, first, end, total, width);
-    for (int64_t piece = 1; piece < pieces_; ++piece) {
+    for (int64_t piece = 1; piece < pieces(); ++piece) {
       Sum(piece, first, end, part, width);
       for (int64_t i = 0; i < p_.count * width; i += kN) StoreLanes(total + i, LoadLanes(total + i) + LoadLanes(part + i));
     }
@@ -96,14 +92,9 @@ class ThinSums {
   }
 
   void JoinPieces() const {
-    const int64_t width = registers_ * kN, piece_sums = PieceSums();
+    const int64_t width = registers_ * kN;
     for (int64_t f = 0; f < p_.count; ++f) {
-      for (int64_t i = 0; i < width; i += kN) {
-        const A* const from = shared_ + f * width + i;
-        V sum = LoadLanes(from);
-        for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(from + piece * piece_sums);
-        Put(sum, f, 0, Units(), i / kN);
-      }
+      for (int64_t i = 0; i < width; i += kN) Put(Joined(f * width + i), f, 0, Units(), i / kN);
     }
   }
 
@@ -250,8 +241,7 @@ class ThinSums {
   const ThinProduct<T> p_;
   const bool along_;
   const int64_t registers_;
-  int64_t tiles_ = 1, pieces_ = 1;
-  A* shared_ = nullptr;
+  int64_t tiles_ = 1;
 };
 
 }  // namespace weft::kernels
