@@ -10,8 +10,8 @@
 
 namespace weft::kernels {
 
-/// A way to compute products. One is made of a product for each call of matmul.h: it is sizes and pointers alone. Parts may be filled in any
-/// order and at the same time, and so may tiles be computed; where the product brings the shared memory, all parts come before the tiles.
+/// A way to compute products. One is made of a product for each call of matmul.h: it is sizes and pointers alone. Parts may be filled in
+/// any order and at the same time, and so may tiles be computed; where shared memory is brought, all parts come before the tiles.
 template <class K>
 concept ProductKind = requires(const K& kind, int64_t i) {
   { kind.SharedBytes() } -> std::same_as<int64_t>;  // by sizes and strides alone; 0: tiles share nothing
