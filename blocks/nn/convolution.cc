@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "blocks/kernels/box_tiles.h"
 #include "blocks/kernels/instantiate.h"
 #include "weft/base/divide.h"
 
@@ -14,6 +15,9 @@ using kernels::TapProduct;
 using kernels::WindowAxis;
 
 namespace {
+
+constexpr int64_t kStripChannels = 32;        // of a tap, arranged at a time
+constexpr int64_t kArrangedTogether = 16384;  // weights
 
 /// A filter [taps..., in_channels / groups, out_channels].
 Status SetGroups(Convolution& c, const Shape& picture, const Shape& filter, const char* picture_port, const char* filter_port) {
@@ -106,20 +110,19 @@ InputGradient::InputGradient(const Convolution& convolution, bool widened, bool 
     covers_ = false;
     return;
   }
+  std::array<std::vector<Phase>, 3> phases;
   for (int i = 0; i < 3; ++i) {
-    phases_[i] = PhasesOf(convolution.axes[i]);
+    phases[i] = PhasesOf(convolution.axes[i]);
     const int64_t all = std::min(convolution.axes[i].stride, convolution.axes[i].in);
-    covers_ = covers_ && static_cast<int64_t>(phases_[i].size()) == all;
+    covers_ = covers_ && static_cast<int64_t>(phases[i].size()) == all;
   }
-  for (const Phase& d : phases_[0]) {
-    for (const Phase& h : phases_[1]) {
-      for (const Phase& w : phases_[2]) {
-        const TapProduct product = ProductOf(d, h, w);
-        weights_ = std::max(weights_, (product.gather.taps() * product.inner() * product.columns + 31) / 32 * 32);
-        scratch_ = std::max(scratch_, kernels::TapScratch(product, widened));
-      }
+  for (const Phase& d : phases[0]) {
+    for (const Phase& h : phases[1]) {
+      for (const Phase& w : phases[2]) AddPart(d, h, w);
     }
   }
+  for (const Part& part : parts_) scratch_ = std::max(scratch_, kernels::TapScratch(part.product, widened));
+  weights_ = DivideUp(static_cast<int64_t>(filter_taps_.size()) * tap_size(), 32) * 32;
   scratch_ += weights_;
 }
 
@@ -142,32 +145,43 @@ std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis
   return phases;
 }
 
-TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
+void InputGradient::AddPart(const Phase& d, const Phase& h, const Phase& w) {
   const Convolution& c = convolution_;
-  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, {d.place, h.place, w.place}, c.groups,
-      c.in_channels};
+  const TapProduct product{{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}},
+                           {d.place, h.place, w.place},
+                           c.groups,
+                           c.in_channels};
+  parts_.push_back({product, static_cast<int64_t>(filter_taps_.size())});
+  const auto tap = [](const Phase& phase, int64_t t) { return phase.filter_tap - t * phase.filter_step; };
+  for (int64_t td = 0; td < d.axis.taps; ++td) {
+    for (int64_t th = 0; th < h.axis.taps; ++th) {
+      for (int64_t tw = 0; tw < w.axis.taps; ++tw) {
+        filter_taps_.push_back((tap(d, td) * c.axes[1].window + tap(h, th)) * c.axes[2].window + tap(w, tw));
+      }
+    }
+  }
 }
 
+/// The weights of all parts: from the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
 template <class T>
-void InputGradient::ArrangeWeights(const TapProduct& product, const Phase& d, const Phase& h, const Phase& w, const T* filter, T* weights,
-                                   Workers& workers) const {
-  // From the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
+void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers) const {
+  using Word = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   const Convolution& c = convolution_;
-  const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups, size = in * c.out_channels;
-  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(size, 1));
-  workers.For(product.gather.taps(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t tap = begin; tap < end; ++tap) {
-      const int64_t td = tap / (w.axis.taps * h.axis.taps), th = tap / w.axis.taps % h.axis.taps, tw = tap % w.axis.taps;
-      const int64_t kd = d.filter_tap - td * d.filter_step, kh = h.filter_tap - th * h.filter_step, kw = w.filter_tap - tw * w.filter_step;
-      const T* from = filter + ((kd * c.axes[1].window + kh) * c.axes[2].window + kw) * size;
-      T* to = weights + tap * size;
+  const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups, size = tap_size();
+  const int64_t strips = DivideUp(in, kStripChannels), taps = static_cast<int64_t>(filter_taps_.size());
+  const int64_t grain = std::max<int64_t>(1, kArrangedTogether / (std::min(in, kStripChannels) * c.out_channels));
+  workers.For(taps * strips, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t strip = begin; strip < end; ++strip) {
+      const int64_t tap = strip / strips, first = strip % strips * kStripChannels, last = std::min(in, first + kStripChannels);
+      const T* from = filter + filter_taps_[static_cast<size_t>(tap)] * size + first * c.out_channels;
+      T* to = weights + tap * size + first;
+      if (in == 1 && out == 1) {  // depthwise: as it lies
+        std::copy_n(from, size, to);
+        continue;
+      }
       for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
-        for (int64_t first = 0; first < in; first += 16) {  // strips of 16 keep the written lines in the cache
-          const int64_t last = std::min(in, first + 16);
-          for (int64_t o = 0; o < out; ++o) {
-            for (int64_t i = first; i < last; ++i) to[o * c.in_channels + i] = from[i * c.out_channels + o];
-          }
-        }
+        kernels::internal::TransposeTile(reinterpret_cast<const Word*>(from), c.out_channels, reinterpret_cast<Word*>(to), c.in_channels,
+                                         out, last - first, false);
       }
     }
   });
@@ -180,15 +194,10 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<
     const int64_t count = c.batch * c.in_channels * c.axes[0].in * c.axes[1].in * c.axes[2].in;
     workers.For(count, 65536, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
   }
-  for (const Phase& d : phases_[0]) {
-    for (const Phase& h : phases_[1]) {
-      for (const Phase& w : phases_[2]) {
-        const TapProduct product = ProductOf(d, h, w);
-        T* const weights = reinterpret_cast<T*>(scratch);
-        ArrangeWeights(product, d, h, w, filter, weights, workers);
-        kernels::RunTapProduct(product, gradient, weights, out, scratch + weights_, workers);
-      }
-    }
+  T* const weights = reinterpret_cast<T*>(scratch);
+  ArrangeWeights(filter, weights, workers);
+  for (const Part& part : parts_) {
+    kernels::RunTapProduct(part.product, gradient, weights + part.first_tap * tap_size(), out, scratch + weights_, workers);
   }
 }
 

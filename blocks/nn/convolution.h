@@ -57,15 +57,21 @@ class InputGradient {
     kernels::Place place;
     int64_t filter_tap = 0, filter_step = 0;  // tap t of the phase is the filter's filter_tap - t * filter_step
   };
+  /// Phases of all axes together.
+  struct Part {
+    kernels::TapProduct product;
+    int64_t first_tap = 0;  // of filter_taps_: where its weights start
+  };
   static std::vector<Phase> PhasesOf(const kernels::WindowAxis& axis);
-  kernels::TapProduct ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
+  void AddPart(const Phase& d, const Phase& h, const Phase& w);
+  int64_t tap_size() const { return convolution_.in_channels / convolution_.groups * convolution_.out_channels; }
   template <class T>
-  void ArrangeWeights(const kernels::TapProduct& product, const Phase& d, const Phase& h, const Phase& w, const T* filter, T* weights,
-                      Workers& workers) const;
+  void ArrangeWeights(const T* filter, T* weights, Workers& workers) const;
 
   Convolution convolution_;
-  std::array<std::vector<Phase>, 3> phases_;
-  bool covers_ = true;  // the phases write every input
+  std::vector<Part> parts_;
+  std::vector<int64_t> filter_taps_;  // for the taps of all parts, one part after another, those of the filter
+  bool covers_ = true;                // the phases write every input
   int64_t weights_ = 0, scratch_ = 0;
 };
 
