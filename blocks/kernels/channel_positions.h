@@ -37,39 +37,52 @@ void SpreadParameter(const P* from, int64_t channels, int64_t inner, P* to) {
   }
 }
 
+/// The sum of a plane's registers. The odd ones at its end are taken by a register that overlaps the one before; `odd` is not 0 where they
+/// are. kRegisters: how many are whole, 0 for any number.
+template <int kRegisters, class A>
+inline Lanes<A> SumPlane(const A* plane, int64_t inner, Lanes<A> odd) {
+  constexpr int kN = kLanes<A>;
+  const Lanes<A> none{};
+  Lanes<A> sum = odd != none ? LoadLanes(plane + inner - kN) : none;
+  const int64_t whole = kRegisters > 0 ? kRegisters : inner / kN;
+  for (int64_t i = 0; i < whole; ++i) sum += LoadLanes(plane + i * kN);
+  return sum;
+}
+
+template <int kRegisters, int kPair, class A>
+void FoldPlanes(const A* from, int64_t channels, int64_t inner, A* to) {
+  constexpr int kN = kLanes<A>;
+  const Lanes<A> odd = JoinLanes<A>(Lanes<A>{}, Broadcast<A>(1), kN - static_cast<int>(inner % kN));
+  if constexpr (kPair == 1 && kN <= 16) {
+    for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
+      Lanes<A> sums[kN];
+#pragma GCC unroll 16
+      for (int c = 0; c < kN; ++c) sums[c] = SumPlane<kRegisters>(from + c * inner, inner, odd);
+      StoreLanes(to, SumOfEach<A, kN>(sums));
+    }
+  }
+  for (; channels > 0; --channels, from += inner, to += kPair) FoldLanes<kPair, A>(SumPlane<kRegisters>(from, inner, odd), to);
+}
+
 /// to[c]: the sum of a channel's `inner` positions.
 template <int kPair, class A>
 void FoldPositions(const A* from, int64_t channels, int64_t inner, A* to) {
-  using V = Lanes<A>;
-  constexpr int kN = kLanes<A>;
   if (inner == 1) {
     std::copy_n(from, channels, to);
     return;
   }
-  if (inner < kN) {
-    for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
-      std::array<A, kPair> sum{};
-      for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
-      std::copy_n(sum.data(), kPair, to);
-    }
-    return;
+  switch (inner / kLanes<A>) {
+    case 0: break;
+    case 1: return FoldPlanes<1, kPair>(from, channels, inner, to);
+    case 2: return FoldPlanes<2, kPair>(from, channels, inner, to);
+    case 3: return FoldPlanes<3, kPair>(from, channels, inner, to);
+    default: return FoldPlanes<0, kPair>(from, channels, inner, to);
   }
-  // The odd ones at the end of a plane are taken by a register that overlaps the one before.
-  const int odd = static_cast<int>(inner % kN);
-  const V none{}, odd_lanes = JoinLanes<A>(none, Broadcast<A>(1), kN - odd);
-  const auto join = [=](const A* plane) {
-    V sum = odd_lanes != none ? LoadLanes(plane + inner - kN) : none;
-    for (int64_t i = 0; i + kN <= inner; i += kN) sum += LoadLanes(plane + i);
-    return sum;
-  };
-  if constexpr (kPair == 1 && kN <= 16) {
-    for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
-      V joined[kN];
-      for (int c = 0; c < kN; ++c) joined[c] = join(from + c * inner);
-      StoreLanes(to, SumOfEach<A, kN>(joined));
-    }
+  for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
+    std::array<A, kPair> sum{};
+    for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
+    std::copy_n(sum.data(), kPair, to);
   }
-  for (; channels > 0; --channels, from += inner, to += kPair) FoldLanes<kPair, A>(join(from), to);
 }
 
 }  // namespace weft::kernels

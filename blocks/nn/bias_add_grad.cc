@@ -78,6 +78,13 @@ void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, i
 /// block goes through its tiles backwards, so that two threads do not come to the same one last.
 constexpr int64_t kCounted = 64;
 
+/// Tasks that a thread takes at once: those of short planes are small.
+int64_t Grain(const kernels::ChannelCut& cut) {
+  constexpr int64_t kGoes = 16;
+  const int64_t task = DivideUp(cut.box.count(), std::max<int64_t>(cut.tasks(), 1));
+  return std::clamp<int64_t>(kTaskElements / std::max<int64_t>(task, 1), 1, std::max<int64_t>(cut.tasks() / kGoes, 1));
+}
+
 /// One pass: each element is read once.
 template <class T, int kPair>
 void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t channels) {
@@ -90,7 +97,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   std::array<std::atomic<int64_t>, kCounted> done{};
   const bool counts = cut.blocks > 1 && cut.tiles > 1 && cut.tiles <= kCounted && cut.tile * cut.blocks <= kJoined;
-  ctx.workers().For(cut.tasks(), 1, [&](int64_t begin, int64_t end) {
+  ctx.workers().For(cut.tasks(), Grain(cut), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t block = task / cut.tiles, place = task % cut.tiles, tile = block % 2 == 0 ? place : cut.tiles - 1 - place;
       sweep.Run(cut, block * cut.tiles + tile);
