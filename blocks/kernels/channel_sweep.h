@@ -13,6 +13,7 @@
 #include "blocks/kernels/channel_positions.h"
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/stream.h"
+#include "blocks/kernels/sweep_parts.h"
 
 namespace weft::kernels {
 
@@ -69,38 +70,9 @@ class Sweep {
     return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>((row | tile) * static_cast<int64_t>(sizeof(T)))) % 64 == 0;
   }
 
-  /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
-  struct Memory {
-    Values<const T*> in;
-    T* out;
-    Term term;
-
-    void Load(int64_t at, Values<V>& x) const {
-      for (int i = 0; i < kIn; ++i) x[i] = LoadLanes(in[i] + at);
-    }
-    /// Into the second-level cache, wherever that is: what is not there or nobody's is no error.
-    void Fetch(int64_t at) const {
-      const auto bytes = static_cast<uint64_t>(at) * sizeof(T);
-      for (int i = 0; i < kIn; ++i) __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(in[i]) + bytes), 0, 2);
-    }
-    template <bool kStream>
-    void Store(int64_t at, const Values<V>& x, const Params<V>& p, Sums<V>& sum) const {
-      if constexpr (kWrites) StoreLanes<kStream>(out + at, term(x, p, sum));
-      else term(x, p, sum);
-    }
-    template <bool kStream = false>
-    void Vector(int64_t at, const Params<V>& p, Sums<V>& sum) const {
-      Values<V> x;
-      Load(at, x);
-      Store<kStream>(at, x, p, sum);
-    }
-    void Scalar(int64_t at, const Params<A>& p, Sums<A>& sum) const {
-      Values<A> x;
-      for (int i = 0; i < kIn; ++i) x[i] = ToLaneElement(in[i][at]);
-      if constexpr (kWrites) out[at] = FromLaneElement<T>(term(x, p, sum));
-      else term(x, p, sum);
-    }
-  };
+  using Memory = SweepMemory<T, kIn, Term, kWrites>;
+  using RunSums = ChannelSums<A, kSums>;
+  static constexpr int64_t kChain = RunSums::kChain;
 
   // ---- rows: neighbouring positions in a register ----
 
@@ -228,8 +200,7 @@ class Sweep {
         if (kSums == 0 && ahead != 0) memory.Fetch(at + ahead);
       }
       for (int s = 0; s < kSums; ++s) {
-        totals[c].near[s] += sum[0][s] + sum[1][s];
-        if constexpr (kAtOnce == 4) totals[c].near[s] += sum[2][s] + sum[3][s];
+        for (int k = 0; k < kAtOnce; k += 2) totals[c].near[s] += sum[k][s] + sum[k + 1][s];
       }
       last = p;
     }
@@ -250,7 +221,7 @@ class Sweep {
     }
     for (int64_t c = 0; kSums > 0 && c < channels; ++c) {
       totals[c].Add(totals[c].near);
-      for (int s = 0; s < kSums; ++s) totals[c].Fold(s, sums[s] + part.block * cut.box.channels + part.first + c);
+      for (int s = 0; s < kSums; ++s) totals[c].template Fold<kPair>(s, sums[s] + part.block * cut.box.channels + part.first + c);
     }
   }
 
@@ -347,40 +318,6 @@ class Sweep {
 
   // ---- runs: one channel in a register ----
 
-  /// Additions in a row before a sum goes to a total of its own: the longer a chain, the more digits it loses, and the shorter registers
-  /// are, the longer it would be.
-  static constexpr int64_t kChain = 32;
-
-  /// The sums of a channel: `near` those of the last runs, `far` of what went before; of floats in double.
-  struct RunSums {
-    static constexpr bool kInDouble = std::is_same_v<A, float>;
-    using R = std::conditional_t<kInDouble, double, A>;
-    Sums<V> near{};
-    Sums<Lanes<R>> far{};
-
-    /// Moves the sums of a long run.
-    void AddAll(Sums<V> (&sum)[4]) {
-      for (int k = 0; k < 4; ++k) Add(sum[k]);
-    }
-    void Add(Sums<V>& sum) {
-      for (int s = 0; s < kSums; ++s) {
-        if constexpr (kInDouble) {
-          typename LanesOf<A, kLaneBytes / 2>::Type half[2];
-          std::memcpy(half, &sum[s], sizeof half);
-          far[s] += __builtin_convertvector(half[0], Lanes<R>) + __builtin_convertvector(half[1], Lanes<R>);
-        } else {
-          far[s] += sum[s];
-        }
-        sum[s] = V{};
-      }
-    }
-    void Fold(int s, A* to) const {
-      std::array<R, kPair> total;
-      FoldLanes<kPair, R>(far[s], total.data());
-      for (int i = 0; i < kPair; ++i) to[i] = static_cast<A>(total[i]);
-    }
-  };
-
   /// At least a register of elements from `at`. The odd ones at the end are taken by a register that overlaps the one before; it is
   /// loaded first, since `out` may be the input.
   template <bool kStream>
@@ -439,7 +376,7 @@ class Sweep {
         if ((run - part.first_row) % kChain == kChain - 1) total.Add(total.near);
       }
       total.Add(total.near);
-      for (int s = 0; s < kSums; ++s) total.Fold(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
+      for (int s = 0; s < kSums; ++s) total.template Fold<kPair>(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
     }
   }
 };
