@@ -3,15 +3,22 @@
 // and the last one shorter. The tester compares 1, 2 and 5 threads, of which each begins elsewhere.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <random>
 
 #include "tests/kit/block_tester.h"
 
 namespace weft::kit {
 namespace {
 
-double Unit(int64_t i, uint64_t seed) {
-  return static_cast<double>((static_cast<uint64_t>(i) * 2654435761u + seed) & 0xFFFFFFu) / 16777216.0;
-}
+/// Numbers from 0 to 1. With a pattern along a channel, all roundings of its sums might go one way.
+class Units {
+ public:
+  explicit Units(uint32_t seed) : bits_(seed) {}
+  double operator()() { return static_cast<double>(bits_()) / 4294967296.0; }
+
+ private:
+  std::mt19937 bits_;
+};
 
 /// As elements at ((row * channels + c) * inner + i).
 struct Sizes {
@@ -26,18 +33,20 @@ Sizes SizesOf(const Shape& shape, bool channels_last) {
 }
 
 template <class T>
-Tensor Numbers(const Shape& shape, const Sizes& sizes, uint64_t seed) {
+Tensor Numbers(const Shape& shape, const Sizes& sizes, uint32_t seed) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
+  Units unit(seed);
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double channel = static_cast<double>(i / sizes.inner % sizes.channels % 5);
-    tensor.values<T>()[static_cast<size_t>(i)] = static_cast<T>(static_cast<float>(channel + (1 + channel) * (Unit(i, seed) - 0.5)));
+    tensor.values<T>()[static_cast<size_t>(i)] = static_cast<T>(static_cast<float>(channel + (1 + channel) * (unit() - 0.5)));
   }
   return tensor;
 }
 
-Tensor ByChannel(int64_t channels, uint64_t seed) {
+Tensor ByChannel(int64_t channels, uint32_t seed) {
   Tensor tensor = Tensor::Allocate(DType::kFloat, Shape{channels}).value();
-  for (int64_t c = 0; c < channels; ++c) tensor.values<float>()[static_cast<size_t>(c)] = static_cast<float>(0.5 + Unit(c, seed));
+  Units unit(seed);
+  for (float& value : tensor.values<float>()) value = static_cast<float>(0.5 + unit());
   return tensor;
 }
 
@@ -75,23 +84,27 @@ class Norm {
   int64_t CountWrong(const BlockResult& norm, const BlockResult& grad, int64_t channel) const {
     const auto c = static_cast<size_t>(channel);
     const double count = static_cast<double>(sizes_.rows * sizes_.inner);
-    const auto of = [&](const BlockResult& result, const char* port) { return static_cast<double>(result.outputs.at(port).values<float>()[c]); };
-    double mean = 0, variance = 0, sum = 0, product = 0;
+    const auto of = [&](const BlockResult& result, const char* port) {
+      return static_cast<double>(result.outputs.at(port).values<float>()[c]);
+    };
+    double mean = 0, variance = 0, sum = 0, magnitudes = 0, product = 0;
     Each(channel, [&](size_t i) { mean += Of(x_, i) / count; });
     Each(channel, [&](size_t i) { variance += (Of(x_, i) - mean) * (Of(x_, i) - mean) / count; });
-    Each(channel, [&](size_t i) { sum += Of(g_, i); });
+    Each(channel, [&](size_t i) { sum += Of(g_, i), magnitudes += std::abs(Of(g_, i)); });
     Each(channel, [&](size_t i) { product += Of(g_, i) * (Of(x_, i) - mean); });
     const double reciprocal = 1 / std::sqrt(variance + 1e-4), gain = scale_.values<float>()[c] * reciprocal;
     int64_t wrong = std::abs(of(norm, "reserve_space_1") - mean) > 1e-6 * (1 + std::abs(mean));
     wrong += std::abs(of(norm, "reserve_space_2") - variance) > 1e-5 * variance;
-    wrong += std::abs(of(grad, "offset_backprop") - sum) > 1e-6 * (count + std::abs(sum));
+    // Roundings go either way: a sum of floats in chains of n additions is off by sqrt(n) 2^-24 of the sum of magnitudes. Chains here are
+    // no longer than 300.
+    wrong += std::abs(of(grad, "offset_backprop") - sum) > 1e-6 * magnitudes;
     wrong += std::abs(of(grad, "scale_backprop") - product * reciprocal) > 1e-5 * count;
     const double rounding = std::is_same_v<T, float> ? 1e-5 : 1e-2;
     Each(channel, [&](size_t i) {
       const double y = (Of(x_, i) - mean) * gain + offset_.values<float>()[c];
       const double slope = (Of(x_, i) - mean) * product / count * reciprocal * reciprocal;
       wrong += std::abs(Of(norm.outputs.at("y"), i) - y) > rounding * (1 + std::abs(y));
-      wrong += std::abs(Of(grad.outputs.at("x_backprop"), i) - (Of(g_, i) - sum / count - slope) * gain) > rounding * 4;
+      wrong += std::abs(Of(grad.outputs.at("x_backprop"), i) - (Of(g_, i) - sum / count - slope) * gain) > rounding * (1 + gain);
     });
     return wrong;
   }
