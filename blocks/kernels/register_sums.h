@@ -103,11 +103,16 @@ void SumRows(const TileSum<A>& t, int64_t rows) {
   for (int64_t i = 0, begin = 0; i < pieces; ++i) {
     const int64_t end = (i + 1) * rows / pieces;
     const auto height = static_cast<size_t>(end - begin - 1);
-    auto sum = kSumTiles<kTogether, false, kVectors, A>[height];
-    if constexpr (kVectors == 2) {
-      if (t.fetch != nullptr) sum = kSumTiles<kTogether, true, kVectors, A>[height];
+    A* const out = t.out + begin * t.out_row;
+    if (kVectors == 2 && t.fetch != nullptr) {
+      const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
+      const Fetch rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
+      TileSum<A> tile = t;
+      tile.fetch = rest;
+      kSumTiles<kTogether, kVectors == 2, kVectors, A>[height](tile, begin * left_row, out);
+    } else {
+      kSumTiles<kTogether, false, kVectors, A>[height](t, begin * left_row, out);
     }
-    sum(t, begin * left_row, t.out + begin * t.out_row);
     begin = end;
   }
 }

@@ -59,6 +59,7 @@ enum class Onto { kNothing, kThere, kOn };
 struct Fetch {
   const void* from = nullptr;
   int64_t step = 0;
+  Fetch After(int64_t fetches) const { return {static_cast<const char*>(from) + fetches * step, step}; }
 };
 
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).

@@ -2,6 +2,7 @@
 // of the gradient, summed in registers over a block of positions.
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/lanes.h"
 #include "blocks/kernels/tap_lines.h"
 
 namespace weft::kernels {
@@ -14,6 +15,7 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kPositions = 224;     // of a block: its gradients and the pixels that a tile reads stay in the cache
+constexpr EdgeRule kEdges = {1, 48};    // they are sums of their own
 constexpr int64_t kShares = 8;
 constexpr int64_t kNearSums = 96 * 1024;         // elements of a lane's part
 constexpr int64_t kMostSums = int64_t{1} << 21;  // elements of all shares
@@ -73,18 +75,30 @@ struct SumRunner {
     return gradient + (line * width.positions + block.position) * plan.s.columns;
   }
 
+  /// The gradients of the block after `block`, or near them.
+  Stretch NextGradient(const LineBlock<T>& block) const {
+    const int64_t line = plan.s.gather.axes[2].positions * plan.s.columns, begin = GradientLine(block, block.lines) - gradient;
+    const int64_t end = std::min(begin + plan.cut.lines * line, plan.s.gather.batch * plan.s.gather.positions() * plan.s.columns);
+    return begin < end ? Stretch{gradient + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : Stretch{};
+  }
+
   /// Adds the blocks [first, last) to one part of the columns of `sums`, or makes it of them.
   void Run(int64_t first, int64_t last, int64_t part, LineBlock<T>& block, A* copy, A* sums) const {
     for (int64_t index = first; index < last; ++index) {
       block.Load(index);
-      for (int64_t tile = part * plan.tiles / plan.parts, end = (part + 1) * plan.tiles / plan.parts; tile < end; ++tile) {
+      const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
+      const TapUnits units(plan.s.gather, plan.s.inner(), block.pixel());
+      const bool more = index + 1 < last;
+      Ahead ahead(more ? block.NewLines(index + 1) : Stretch{}, more ? NextGradient(block) : Stretch{},
+                  (last_tile - first_tile) * units.count);
+      for (int64_t tile = first_tile; tile < last_tile; ++tile) {
         const int64_t group = tile / plan.group_tiles, column = tile % plan.group_tiles * kWide;
-        AddBlock(block, group, column, copy, sums + group * plan.padded_columns + column, index > first);
+        AddBlock(block, group, column, copy, sums + group * plan.padded_columns + column, index > first, ahead);
       }
     }
   }
 
-  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add) const {
+  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add, Ahead& ahead) const {
     const TapGather& g = plan.s.gather;
     const int64_t columns = std::min(kWide, plan.group_columns - column), inner = plan.s.inner();
     const int vectors = columns <= kLanesOf<A> ? 1 : 2;
@@ -93,31 +107,47 @@ struct SumRunner {
     const A* lines[kMostSegments];
     for (int64_t r = 0; r < block.lines; ++r) {
       const T* from = GradientLine(block, r) + first;
-      lines[r] = direct ? reinterpret_cast<const A*>(from) : copy + r * block.positions * width;
       A* to = copy + r * block.positions * width;
-      for (int64_t w = 0; w < block.positions && !direct; ++w, from += plan.s.columns, to += width) {
+      lines[r] = direct ? reinterpret_cast<const A*>(from) : to;
+      if (!direct) CopyColumns(from, block.positions, columns, vectors, to);
+    }
+    const int64_t step = g.axes[2].step * block.pixel(), right_step = direct ? plan.s.columns : width;
+    const int64_t line_step = direct ? g.axes[2].positions * plan.s.columns : block.positions * width;
+    const TapUnits units(g, inner, block.pixel());
+    for (int64_t unit = 0; unit < units.count; ++unit) {
+      // The positions of a line are a segment; of the edges, those below one another are.
+      Segment<A> inners[kMostSegments], edges[kMostSegments];
+      int64_t inner_count = 0, edge_count = 0;
+      for (int64_t r = 0; r < block.lines; ++r) {
+        const A* start = units.Start(g, block, r, unit);
+        if (start != nullptr) inners[inner_count++] = {start + group * inner, lines[r] + block.inner_begin * right_step};
+      }
+      for (const Edge& edge : block.edges) {
+        const A* start = edge.count > 0 ? units.EdgeStart(g, block, edge, unit) : nullptr;
+        for (int64_t w = 0; w < edge.count && start != nullptr; ++w) {
+          edges[edge_count++] = {start + group * inner + w * step, lines[0] + (edge.first + w) * right_step};
+        }
+      }
+      A* const out = sums + unit * units.run * plan.row();
+      const Onto onto = add ? Onto::kThere : Onto::kNothing;
+      TileSum<A> tile{inners, inner_count, block.inner_end - block.inner_begin, 1, step, right_step, out, plan.row(), onto};
+      const TileSum<A> edge_tile{edges, edge_count, block.lines, 1, block.edge_step(), line_step, out, plan.row(), Onto::kThere};
+      tile.fetch = ahead.Next(CeilDiv(units.run, vectors == 2 ? kMostRows<2> : kMostRows<1>) * inner_count * tile.depth);
+      vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
+      if (edge_count > 0) vectors == 2 ? SumRows<true, 2>(edge_tile, units.run) : SumRows<true, 1>(edge_tile, units.run);
+    }
+  }
+
+  /// `positions` rows of `columns` elements, side by side with zeros after them that fill `vectors` registers.
+  void CopyColumns(const T* from, int64_t positions, int64_t columns, int vectors, A* to) const {
+    const int64_t width = vectors * kLanesOf<A>;
+    for (int64_t w = 0; w < positions; ++w, from += plan.s.columns, to += width) {
+      if (std::is_same_v<T, A> && columns == width) {
+        for (int v = 0; v < vectors; ++v) StoreLanes(to + v * kLanes<A>, LoadLanes(from + v * kLanes<A>));
+      } else {
         CopyShort(from, to, columns);
         std::fill(to + columns, to + width, A(0));
       }
-    }
-    const TapUnits units(g, inner, block.pixel());
-    for (int64_t unit = 0; unit < units.count; ++unit) {
-      Segment<A> segments[kMostSegments];
-      int64_t count = 0;
-      for (int64_t r = 0; r < block.lines; ++r) {
-        const A* start = units.Start(g, block, r, unit);
-        if (start != nullptr) segments[count++] = {start + group * inner, lines[r]};
-      }
-      const TileSum<A> tile{segments,
-                            count,
-                            block.positions,
-                            1,
-                            g.axes[2].step * block.pixel(),
-                            direct ? plan.s.columns : width,
-                            sums + unit * units.run * plan.row(),
-                            plan.row(),
-                            add ? Onto::kThere : Onto::kNothing};
-      vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
     }
   }
 };
@@ -142,7 +172,7 @@ bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* fil
   auto lane = [&](int64_t i) {
     const int64_t share = i / plan.parts, blocks = plan.cut.blocks;
     A* patch = scratch + i * plan.lane_elements();
-    LineBlock<T> block(plan.s.gather, plan.cut, source, patch);
+    LineBlock<T> block(plan.s.gather, plan.cut, source, patch, kEdges);
     runner.Run(share * blocks / plan.shares, (share + 1) * blocks / plan.shares, i % plan.parts, block, patch + plan.cut.patch,
                sums + share * plan.sums);
   };

@@ -1,5 +1,7 @@
 #include "blocks/kernels/tap_lines.h"
 
+#include <limits>
+
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
@@ -13,19 +15,17 @@ namespace {
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-constexpr int64_t kFewestPositions = 3;   // of a line: shorter ones leave registers idle
-constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
-constexpr int64_t kCopied = 32 * 1024;    // the same, where that is a line of positions at least
-constexpr int64_t kSteps = 1024;          // of one sum in registers: longer ones are added up in parts, as rounding errors grow
-constexpr int64_t kNearColumns = 512;     // rows of weights no longer than this are read where they are
+constexpr int64_t kCopied = 32 * 1024;  // the same, where that is a line of positions at least
+constexpr int64_t kSteps = 1024;        // of one sum in registers: longer ones are added up in parts, as rounding errors grow
+constexpr int64_t kNearColumns = 512;   // rows of weights no longer than this are read where they are
 constexpr int64_t kMostSegments = 64;
+constexpr EdgeRule kEdges = {4, 8};  // fewer lines leave registers idle
+constexpr EdgeRule kNoEdges = {std::numeric_limits<int64_t>::max(), 1};
 constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
 constexpr int64_t kMostLanes = 16, kWantedTasks = 16;
+constexpr double kFetched = 256 * 1024;  // elements of the picture and the result, where they are fetched in advance
 constexpr int64_t kLargeWeights = 256 * 1024;
 constexpr int64_t kFewColumns = 4;  // fewer than these are summed along the taps: as tiles they would leave registers idle
-
-/// Strides that are a multiple of this put few rows of a tile in the cache.
-constexpr int64_t kBadStride = 512;
 
 double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
   return static_cast<double>(g.batch) * static_cast<double>(g.positions()) * static_cast<double>(g.taps()) * static_cast<double>(inner) *
@@ -33,96 +33,6 @@ double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
 }
 
 }  // namespace
-
-void TurnToLines(TapGather& g, std::array<Place, 3>* place) {
-  const auto trivial = [&](int i) {
-    const TapAxis& a = g.axes[i];
-    return a.source == 1 && a.positions == 1 && a.taps == 1 && a.offset == 0 && (place == nullptr || (*place)[i].size == 1);
-  };
-  for (int turn = 0; turn < 2 && trivial(2); ++turn) {
-    std::rotate(g.axes.begin(), g.axes.end() - 1, g.axes.end());
-    if (place != nullptr) std::rotate(place->begin(), place->end() - 1, place->end());
-  }
-}
-
-LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positions, int64_t wanted) {
-  const auto& [depth, height, width] = g.axes;
-  LineCut cut;
-  if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
-  if (width.positions < kFewestPositions) return cut;
-  cut.pixel = g.channels;
-  const double stride = static_cast<double>(g.channels) * static_cast<double>(width.step) * 4;
-  if (stride >= kBadStride && stride < 1e15 && g.channels * width.step * 4 % kBadStride == 0) cut.pixel += 16;
-  const double tap_reach = static_cast<double>(width.taps - 1) * static_cast<double>(width.tap_step) + 1;
-  const double tap_lines = static_cast<double>(height.taps - 1) * static_cast<double>(height.tap_step) + 1;
-  const double bytes = static_cast<double>(cut.pixel) * static_cast<double>(depth.taps);
-  // The strip, then as many lines as there is room for.
-  const double room = static_cast<double>(most_elements) / bytes / tap_lines;
-  const int64_t longest = std::min<int64_t>(most_positions, static_cast<int64_t>((room - tap_reach) / static_cast<double>(width.step)) + 1);
-  cut.strips = CeilDiv(width.positions, std::max<int64_t>(longest, 8 * kRows));
-  cut.strip = CeilDiv(width.positions, cut.strips);
-  cut.strips = CeilDiv(width.positions, cut.strip);
-  const double line = (static_cast<double>(cut.strip - 1) * static_cast<double>(width.step) + tap_reach);
-  if (line * tap_lines * bytes > static_cast<double>(kMostCopied)) return {};
-  cut.copied_line = static_cast<int64_t>(line) * cut.pixel;
-  const int64_t fits = (most_elements / (depth.taps * cut.copied_line) - static_cast<int64_t>(tap_lines)) / height.step + 1;
-  const int64_t shares = CeilDiv(wanted, g.batch * depth.positions * cut.strips);
-  cut.lines = std::clamp<int64_t>(std::min({fits, most_positions / cut.strip, CeilDiv(height.positions, shares)}), 1, height.positions);
-  cut.line_tiles = CeilDiv(height.positions, cut.lines);
-  cut.lines = CeilDiv(height.positions, cut.line_tiles);
-  cut.line_tiles = CeilDiv(height.positions, cut.lines);
-  cut.copied_lines = (cut.lines - 1) * height.step + static_cast<int64_t>(tap_lines);
-  cut.patch = CeilDiv(depth.taps * cut.copied_lines * cut.copied_line, 32) * 32;
-  if (cut.patch > kMostCopied) return {};
-  cut.blocks = g.batch * depth.positions * cut.line_tiles * cut.strips;
-  return cut;
-}
-
-// ---- the lines of a block --------------------------------------------------------------------------------------------------------
-
-template <class T>
-void LineBlock<T>::CopyLine(const T* from, A* to) const {
-  const int64_t first = std::clamp<int64_t>(-left(), 0, span()), last = std::clamp<int64_t>(g_.axes[2].source - left(), first, span());
-  const T* pixels = from + (left() + first) * g_.channels;
-  std::fill(to, to + first * cut_.pixel, A(0));
-  if (cut_.pixel == g_.channels) {
-    CopyShort(pixels, to + first * cut_.pixel, (last - first) * g_.channels);
-  } else {
-    for (int64_t i = first; i < last; ++i, pixels += g_.channels) CopyShort(pixels, to + i * cut_.pixel, g_.channels);
-  }
-  std::fill(to + last * cut_.pixel, to + span() * cut_.pixel, A(0));
-}
-
-template <class T>
-void LineBlock<T>::Load(int64_t index) {
-  const auto& [depth, height, width] = g_.axes;
-  position = index % cut_.strips * cut_.strip;
-  index /= cut_.strips;
-  line = index % cut_.line_tiles * cut_.lines;
-  index /= cut_.line_tiles;
-  d = index % depth.positions;
-  picture = index / depth.positions;
-  positions = std::min(cut_.strip, width.positions - position);
-  lines = std::min(cut_.lines, height.positions - line);
-  copies_now_ = copies_ || left() < 0 || left() + span() > width.source;
-  if (!copies_now_) return;
-  for (int64_t td = 0; td < depth.taps; ++td) {
-    const int64_t at_d = depth.at(d, td);
-    if (!depth.inside(at_d)) continue;
-    const int64_t top = height.at(line, 0), count = (lines - 1) * height.step + (height.taps - 1) * height.tap_step + 1;
-    for (int64_t i = std::max<int64_t>(0, -top), end = std::min(count, height.source - top); i < end; ++i) {
-      // Line i is read by the tap th of the r-th line where i = r * step + th * tap_step.
-      bool read = height.step == 1 && height.tap_step == 1;
-      for (int64_t th = 0; th < height.taps && !read; ++th) {
-        const int64_t rest = i - th * height.tap_step;
-        read = rest >= 0 && rest % height.step == 0 && rest / height.step < lines;
-      }
-      if (!read) continue;
-      const T* from = source_ + (picture * g_.pixels() + (at_d * height.source + top + i) * width.source) * g_.channels;
-      CopyLine(from, patch_ + (td * cut_.copied_lines + i) * cut_.copied_line);
-    }
-  }
-}
 
 // ---- the product -----------------------------------------------------------------------------------------------------------------
 
@@ -137,6 +47,7 @@ struct LinePlan {
   int64_t group_columns = 0, group_tiles = 0, packed_columns = 0;  // of a group
   bool in_place = false;                                           // weights are read as they are, not packed
   bool along = false;                                              // sums run along the taps: weights are packed column by column
+  bool fetches = false;                                            // pictures are more than the cache keeps
   int64_t weights = 0, block = 0;
 
   int64_t inner() const { return p.inner(); }
@@ -163,6 +74,8 @@ struct LinePlan {
     lanes = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostLanes);
     const TapUnits units(p.gather, p.inner(), cut.pixel);
     along = group_columns <= kFewColumns && units.run >= 2 * lanes_of_vector && units.count <= kMostSegments;
+    const double pixels = static_cast<double>(p.gather.batch) * static_cast<double>(p.gather.pixels() * p.gather.channels);
+    fetches = !along && pixels + static_cast<double>(p.gather.batch * p.gather.positions()) * static_cast<double>(p.columns) >= kFetched;
     in_place = !along && !widened && packed_columns == group_columns && p.columns <= kNearColumns;
     block = widened || group_columns % lanes_of_vector != 0 ? CeilDiv(cut.lines * cut.strip * width, 32) * 32 : 0;
   }
@@ -226,12 +139,27 @@ struct LineRunner {
     return out + (line * width.size + width.first + block.position * width.stride) * plan.p.columns;
   }
 
-  void Run(int64_t task, LineBlock<T>& block, A* sums) const {
+  /// The lines of the output from that of `block` on: those that the next block writes, or near them.
+  Stretch NextOut(const LineBlock<T>& block) const {
+    const auto& [depth, height, width] = plan.p.place;
+    const int64_t line = height.stride * width.size * plan.p.columns, begin = OutLine(block, 0) - out + block.lines * line;
+    const int64_t all = plan.p.gather.batch * depth.size * height.size * width.size * plan.p.columns;
+    const int64_t end = std::min(begin + plan.cut.lines * line, all);
+    return begin < end ? Stretch{out + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : Stretch{};
+  }
+
+  /// `more`: the next block follows.
+  void Run(int64_t task, LineBlock<T>& block, A* sums, bool more) const {
     block.Load(task % plan.cut.blocks);
     const int64_t part = task / plan.cut.blocks;
-    for (int64_t tile = part * plan.tiles / plan.parts, end = (part + 1) * plan.tiles / plan.parts; tile < end; ++tile) {
+    const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
+    more = more && plan.fetches;
+    Ahead ahead(more ? block.NewLines(task % plan.cut.blocks + 1) : Stretch{}, more ? NextOut(block) : Stretch{},
+                (last_tile - first_tile) * block.lines * SumsOfLine(block));
+    for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       const Columns columns = ColumnsOf(tile);
       const int64_t width = columns.vectors * kLanesOf<A>, stride = plan.p.place[2].stride * plan.p.columns;
+      const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * plan.p.columns;
       const int64_t first = columns.group * plan.group_columns + columns.first;
       if (plan.along) {
         for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride);
@@ -239,12 +167,10 @@ struct LineRunner {
       }
       const bool direct = sizeof(T) == sizeof(A) && width == columns.width;
       if (direct) {
-        SumUnits(
-            block, columns, [&](int64_t r) { return reinterpret_cast<A*>(OutLine(block, r) + first); }, stride);
+        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, ahead);
         continue;
       }
-      SumUnits(
-          block, columns, [&](int64_t r) { return sums + r * block.positions * width; }, width);
+      SumUnits(block, columns, sums, block.positions * width, width, ahead);
       for (int64_t r = 0; r < block.lines; ++r) {
         T* to = OutLine(block, r) + first;
         for (int64_t w = 0; w < block.positions; ++w, to += stride) {
@@ -280,24 +206,37 @@ struct LineRunner {
     }
   }
 
+  /// How a sum over all taps is cut: units, or pieces of one, to sum together.
+  struct Cut {
+    int64_t pieces, most;
+    explicit Cut(const TapUnits& units) : pieces(CeilDiv(units.run, kSteps)) {
+      most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
+    }
+    int64_t together(int64_t count) const { return CeilDiv(count, CeilDiv(count, most)); }
+  };
+  int64_t SumsOfLine(const LineBlock<T>& block) const {
+    const TapUnits units(plan.p.gather, plan.inner(), block.pixel());
+    const Cut cut(units);
+    return cut.pieces * CeilDiv(units.count, cut.together(units.count));
+  }
+
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
   /// while all positions pass.
-  template <class Line>
-  void SumUnits(const LineBlock<T>& block, const Columns& columns, Line&& line, int64_t stride) const {
+  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Ahead& ahead) const {
     const TapGather& g = plan.p.gather;
-    const int64_t inner = plan.inner(), pixel = block.pixel();
+    const int64_t inner = plan.inner(), pixel = block.pixel(), step = g.axes[2].step * pixel;
     const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanesOf<A>;
     const TapUnits units(g, inner, pixel);
     const int64_t column = columns.group * plan.packed_columns + columns.first;
     const A* panel = weights + (plan.in_place ? column : g.taps() * inner * column);
-    const int64_t pieces = CeilDiv(units.run, kSteps);
+    const Cut cut(units);
+    const int64_t together = cut.together(units.count);
     bool add = false;
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      const int64_t begin = piece * units.run / pieces, end = (piece + 1) * units.run / pieces;
-      const int64_t most = std::clamp<int64_t>(kSteps / (end - begin), 1, kMostSegments);
-      const int64_t together = CeilDiv(units.count, CeilDiv(units.count, most));
+    for (int64_t piece = 0; piece < cut.pieces; ++piece) {
+      const int64_t begin = piece * units.run / cut.pieces, end = (piece + 1) * units.run / cut.pieces;
       for (int64_t unit = 0; unit < units.count; unit += together, add = true) {
         const int64_t last = std::min(units.count, unit + together);
+        const Onto onto = add ? Onto::kThere : Onto::kNothing;
         for (int64_t r = 0; r < block.lines; ++r) {
           Segment<A> segments[kMostSegments];
           int64_t count = 0;
@@ -305,9 +244,23 @@ struct LineRunner {
             const A* start = units.Start(g, block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          const TileSum<A> tile{
-              segments, count, end - begin, g.axes[2].step * pixel, 1, row, line(r), stride, add ? Onto::kThere : Onto::kNothing};
-          columns.vectors == 2 ? SumRows<false, 2>(tile, block.positions) : SumRows<false, 1>(tile, block.positions);
+          TileSum<A> tile{segments, count, end - begin, step, 1, row, out + r * out_line + block.inner_begin * stride, stride, onto};
+          const int64_t rows = block.inner_end - block.inner_begin;
+          tile.fetch = ahead.Next(CeilDiv(rows, columns.vectors == 2 ? kMostRows<2> : kMostRows<1>) * count * (end - begin));
+          columns.vectors == 2 ? SumRows<false, 2>(tile, rows) : SumRows<false, 1>(tile, rows);
+        }
+        for (const Edge& edge : block.edges) {  // a position in all lines at a time
+          Segment<A> segments[kMostSegments];
+          int64_t count = 0;
+          for (int64_t u = unit; u < last && edge.count > 0; ++u) {
+            const A* start = units.EdgeStart(g, block, edge, u);
+            if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
+          }
+          for (int64_t w = 0; w < edge.count; ++w) {
+            const TileSum<A> tile{segments, count, end - begin, block.edge_step(), 1, row, out + (edge.first + w) * stride, out_line, onto};
+            columns.vectors == 2 ? SumRows<false, 2>(tile, block.lines) : SumRows<false, 1>(tile, block.lines);
+            for (int64_t i = 0; i < count; ++i) segments[i].left += step;
+          }
         }
       }
     }
@@ -361,9 +314,9 @@ bool RunLines(const TapProduct& product, const T* source, const T* weights, T* o
   A* const lanes = scratch + plan.packed();
   auto lane = [&](int64_t i) {
     A* patch = lanes + i * plan.lane_elements();
-    LineBlock<T> block(plan.p.gather, plan.cut, source, patch);
+    LineBlock<T> block(plan.p.gather, plan.cut, source, patch, plan.along ? kNoEdges : kEdges);
     for (int64_t task = i * plan.tasks / plan.lanes, end = (i + 1) * plan.tasks / plan.lanes; task < end; ++task) {
-      runner.Run(task, block, patch + plan.cut.patch);
+      runner.Run(task, block, patch + plan.cut.patch, task + 1 < end);
     }
   };
   if (plan.lanes == 1) lane(0);
@@ -371,11 +324,6 @@ bool RunLines(const TapProduct& product, const T* source, const T* weights, T* o
   return true;
 }
 
-template class LineBlock<float>;
-template class LineBlock<double>;
-template class LineBlock<half>;
-template class LineBlock<bfloat16>;
-template class LineBlock<int32_t>;
 #define WEFT_INSTANTIATE(T) template bool RunLines(const TapProduct&, const T*, const T*, T*, Computed<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)

@@ -134,6 +134,23 @@ TEST_CASE("Convolutions cut into lines", "[convolution]") {
   }
 }
 
+TEST_CASE("Convolutions of long lines, which are read in place but for their edges", "[convolution]") {
+  const Geometry geometries[] = {
+      {.picture = {1, 9, 40, 5}, .taps = {3, 3}, .columns = 7},
+      {.picture = {2, 6, 97, 16}, .taps = {3, 3}, .columns = 32},
+      {.picture = {1, 11, 120, 4}, .taps = {5, 4}, .columns = 20, .stride = 2},
+      {.picture = {1, 8, 131, 3}, .taps = {2, 3}, .columns = 34, .stride = 3, .dilation = 2},
+      {.picture = {1, 5, 150, 6}, .taps = {3, 2}, .columns = 8, .groups = 2},
+      {.picture = {1, 7, 110, 8}, .taps = {3, 3}, .columns = 16, .same = false},
+      {.picture = {1, 1, 300, 40}, .taps = {1, 3}, .columns = 1},
+      {.picture = {2, 30, 160, 32}, .taps = {3, 3}, .columns = 16},  // fetched in advance
+  };
+  for (const Geometry& g : geometries) CheckConvolution<float>(g);
+  CheckConvolution<double>(geometries[2]);
+  CheckConvolution<int32_t>(geometries[0]);
+  CheckConvolution<half>(geometries[1]);
+}
+
 TEST_CASE("Convolutions of other types cut into lines", "[convolution]") {
   const Geometry g{.picture = {1, 6, 17, 5}, .taps = {3, 3}, .columns = 35};
   CheckConvolution<half>(g);
