@@ -11,9 +11,6 @@ namespace {
 constexpr int64_t kFewestPositions = 3;   // of a line: shorter ones leave registers idle
 constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
 
-/// Strides that are a multiple of this put few rows of a tile in the cache.
-constexpr int64_t kBadStride = 512;
-
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace
@@ -29,14 +26,14 @@ void TurnToLines(TapGather& g, std::array<Place, 3>* place) {
   }
 }
 
-LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positions, int64_t wanted) {
+LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride) {
   const auto& [depth, height, width] = g.axes;
   LineCut cut;
   if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
   if (width.positions < kFewestPositions) return cut;
   cut.pixel = g.channels;
   const double stride = static_cast<double>(g.channels) * static_cast<double>(width.step) * 4;
-  if (stride >= kBadStride && stride < 1e15 && g.channels * width.step * 4 % kBadStride == 0) cut.pixel += 16;
+  if (stride < 1e15 && g.channels * width.step * 4 % bad_stride == 0) cut.pixel += 16;
   const double tap_reach = static_cast<double>(width.taps - 1) * static_cast<double>(width.tap_step) + 1;
   const double tap_lines = static_cast<double>(height.taps - 1) * static_cast<double>(height.tap_step) + 1;
   const double bytes = static_cast<double>(cut.pixel) * static_cast<double>(depth.taps);

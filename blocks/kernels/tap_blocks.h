@@ -21,8 +21,9 @@ struct LineCut {
 };
 
 /// Up to `most_elements` are copied for a block (one line of positions may need more), of up to `most_positions`; `wanted` blocks or more
-/// where there are lines enough.
-LineCut CutLines(const TapGather& gather, int64_t most_elements, int64_t most_positions, int64_t wanted);
+/// where there are lines enough. Positions that lie a multiple of `bad_stride` bytes apart share the lines of a cache: they are copied with
+/// a gap between them.
+LineCut CutLines(const TapGather& gather, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride);
 
 /// The same convolution with the axis of the longest lines last, where the last has but one position. `place`: null or the axes' places.
 void TurnToLines(TapGather& gather, std::array<Place, 3>* place);

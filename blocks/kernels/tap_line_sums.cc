@@ -16,6 +16,7 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kPositions = 224;     // of a block: its gradients and the pixels that a tile reads stay in the cache
 constexpr EdgeRule kEdges = {1, 48};    // they are sums of their own
+constexpr int64_t kBadStride = 1024;
 constexpr int64_t kShares = 8;
 constexpr int64_t kNearSums = 96 * 1024;         // elements of a lane's part
 constexpr int64_t kMostSums = int64_t{1} << 21;  // elements of all shares
@@ -45,7 +46,7 @@ struct SumPlan {
     TurnToLines(s.gather, nullptr);
     const double work =
         static_cast<double>(s.gather.batch) * static_cast<double>(s.gather.positions()) * static_cast<double>(s.filter_count());
-    cut = CutLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares);
+    cut = CutLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares, kBadStride);
     if (!cut.used()) return;
     const int64_t width = 2 * lanes_of_vector;
     group_columns = s.columns / s.groups;

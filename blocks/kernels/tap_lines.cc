@@ -25,6 +25,7 @@ constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task
 constexpr int64_t kMostLanes = 16, kWantedTasks = 16;
 constexpr double kFetched = 256 * 1024;  // elements of the picture and the result, where they are fetched in advance
 constexpr int64_t kLargeWeights = 256 * 1024;
+constexpr int64_t kFewTaps = 4, kBadStrideFewTaps = 1024, kBadStride = 512;  // a copy that is read a few times alone is no gain
 constexpr int64_t kFewColumns = 4;  // fewer than these are summed along the taps: as tiles they would leave registers idle
 
 double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
@@ -56,7 +57,7 @@ struct LinePlan {
 
   /// `widened`: elements are not computed as they are.
   LinePlan(const TapProduct& product, int64_t lanes_of_vector, bool widened) : p(product) {
-    if (p.gather.channels_first || p.gather.batch == 0 || p.gather.direct() || IsNarrow(p.groups, p.inner(), p.columns)) return;
+    if (p.gather.channels_first || p.gather.batch == 0 || (p.gather.direct() && p.fills()) || IsNarrow(p.groups, p.inner(), p.columns)) return;
     TurnToLines(p.gather, &p.place);
     const double work = WorkOf(p.gather, p.inner(), p.columns);
     const bool small = work <= kSmallWork;
@@ -67,7 +68,8 @@ struct LinePlan {
     tiles = p.groups * group_tiles;
     weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
     const bool large = weights > kLargeWeights;  // many: a part's stay in the cache while all blocks pass
-    cut = CutLines(p.gather, kCopied, int64_t{1} << 20, small ? 1 : large ? CeilDiv(kWantedTasks, tiles) : kWantedTasks);
+    const int64_t wanted = small ? 1 : large ? CeilDiv(kWantedTasks, tiles) : kWantedTasks;
+    cut = CutLines(p.gather, kCopied, int64_t{1} << 20, wanted, p.gather.taps() <= kFewTaps ? kBadStrideFewTaps : kBadStride);
     if (!cut.used()) return;
     parts = small ? 1 : large ? tiles : std::min(tiles, CeilDiv(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;

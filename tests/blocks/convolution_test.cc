@@ -125,6 +125,8 @@ TEST_CASE("Convolutions cut into lines", "[convolution]") {
       {.picture = {1, 9, 9, 6}, .taps = {3, 3}, .columns = 66, .groups = 2},
       {.picture = {1, 6, 6, 128}, .taps = {3, 3}, .columns = 16, .stride = 3},  // pixels that would share the lines of a cache
       {.picture = {1, 5, 7, 64}, .taps = {1, 1}, .columns = 96},
+      {.picture = {1, 10, 24, 40}, .taps = {3, 3}, .columns = 128, .stride = 2},
+      {.picture = {1, 6, 8, 40}, .taps = {1, 1}, .columns = 30, .stride = 2},  // three of four positions get no gradient
       {.picture = {1, 4, 4, 1}, .taps = {7, 7}, .columns = 2},  // more padding than picture
       {.picture = {3, 2, 2, 3}, .taps = {2, 2}, .columns = 4},  // pictures too narrow for lines
   };
