@@ -245,6 +245,47 @@ class Sweep {
     }
   }
 
+  /// One sum of few rows of planes of a register and more: the rows are joined first. What lies on the border of two planes is parted.
+  template <bool kWhole>
+  void FewRows(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start) const {
+    const Memory memory{in, out, term};
+    const int64_t rows = part.end_row - part.first_row, channels = part.end - part.first;
+    const int64_t inner = cut.box.inner, stride = cut.box.channels * inner;
+    const auto join = [&](int64_t at) {
+      Sums<V> sum{};
+      if constexpr (kWhole) {
+        Values<V> x[kRowGroup];
+        for (int row = 0; row < kRowGroup; ++row) memory.Load(at + row * stride, x[row]);
+        for (int row = 0; row < kRowGroup; ++row) term(x[row], Params<V>{}, sum);
+      } else {
+        for (int64_t row = 0; row < rows; ++row) memory.Vector(at + row * stride, Params<V>{}, sum);
+      }
+      return sum[0];
+    };
+    alignas(64) A of_lanes[kN * kN];
+    V parted{};  // of a register, what belongs to the plane after
+    for (int64_t c = 0, at = start, end = start; c < channels; ++c) {
+      end += inner;
+      V sum = parted;
+      for (; at + kN <= end; at += kN) sum += join(at);
+      const int split = static_cast<int>(end - at);
+      parted = V{};
+      if (split > 0 && c + 1 < channels) {
+        const V both = join(at);
+        sum += JoinLanes<A>(both, V{}, split);
+        parted = JoinLanes<A>(V{}, both, split);
+        at += kN;
+      } else if (split > 0) {
+        sum += KeepLanes<A>(join(end - kN), kN - split, kN);
+      }
+      const int64_t place = c % kN;
+      StoreLanes(of_lanes + place * kN, sum);
+      if (place == kN - 1 || c + 1 == channels) {
+        FoldPositions<1>(of_lanes, place + 1, kN, sums[0] + part.block * cut.box.channels + part.first + c - place);
+      }
+    }
+  }
+
   /// `rows` rows, `stride` apart, of `length` elements from `at`.
   template <bool kStream>
   void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
@@ -272,6 +313,11 @@ class Sweep {
     if constexpr (kPair == 1) {
       // One sum of one input is computed so quickly that several rows side by side are faster.
       constexpr bool kMaySumPlanes = kIn > 1 || kSums > 1;
+      if constexpr (!kMaySumPlanes && kSums == 1 && kPar == 0 && !kWrites) {
+        if (cut.group == 1 && cut.box.inner >= kN && rows <= kRowGroup) {
+          return rows == kRowGroup ? FewRows<true>(cut, part, start) : FewRows<false>(cut, part, start);
+        }
+      }
       const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
       if constexpr (kWrites && kSums > 0) {

@@ -37,6 +37,12 @@ struct PartOf<T> {
 template <class A>
 using Total = std::conditional_t<std::is_same_v<A, float>, double, A>;
 
+/// Whether the sums of the only block are the results: nothing is added up, or rounded.
+template <class Part>
+bool SumsAreResults(const kernels::ChannelCut& cut) {
+  return cut.blocks == 1 && sizeof(kernels::LaneElement<Part>) == sizeof(Part);
+}
+
 template <class T>
 Sums CutSums(kernels::ChannelBox box) {
   using Part = typename PartOf<T>::Type;
@@ -45,7 +51,7 @@ Sums CutSums(kernels::ChannelBox box) {
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
   const int64_t task_elements = box.inner == 1 && box.channels > kWideRow ? kWideTaskElements : kTaskElements;
   const kernels::ChannelCut cut = kernels::CutChannels(box, kernels::kLanes<A>, task_elements);
-  return {cut, cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
+  return {cut, SumsAreResults<Part>(cut) ? 0 : cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
 }
 
 Result<Sums> Plan(PlanContext& ctx) {
@@ -90,7 +96,8 @@ template <class T, int kPair>
 void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t channels) {
   using A = kernels::LaneElement<T>;
   const kernels::ChannelCut& cut = sums.cut;
-  A* partial = ctx.scratch<A>().data();
+  const bool results = SumsAreResults<T>(cut);
+  A* const partial = results ? reinterpret_cast<A*>(to) : ctx.scratch<A>().data();
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
   const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
@@ -102,7 +109,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
       const int64_t block = task / cut.tiles, place = task % cut.tiles, tile = block % 2 == 0 ? place : cut.tiles - 1 - place;
       sweep.Run(cut, block * cut.tiles + tile);
       const bool last = counts ? done[tile].fetch_add(1, std::memory_order_acq_rel) + 1 == cut.blocks : cut.blocks == 1;
-      if (last) finish(tile * cut.tile, std::min(channels, (tile + 1) * cut.tile));
+      if (last && !results) finish(tile * cut.tile, std::min(channels, (tile + 1) * cut.tile));
     }
   });
   if (counts || cut.blocks == 1) return;
