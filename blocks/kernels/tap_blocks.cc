@@ -128,8 +128,8 @@ void LineBlock<T>::ForLines(Copy&& copy) const {
         read = rest >= 0 && rest % height.step == 0 && rest / height.step < lines;
       }
       if (!read) continue;
-      const T* from = source_ + (picture * g_.pixels() + (at_d * height.source + top + i) * width.source) * g_.channels;
-      copy(td * cut_.copied_lines + i, height.inside(top + i) ? from : nullptr);
+      const int64_t first = picture * g_.pixels() + (at_d * height.source + top + i) * width.source;
+      copy(td * cut_.copied_lines + i, height.inside(top + i) ? source_ + first * g_.channels : nullptr);
     }
   }
 }

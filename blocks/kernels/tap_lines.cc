@@ -57,7 +57,8 @@ struct LinePlan {
 
   /// `widened`: elements are not computed as they are.
   LinePlan(const TapProduct& product, int64_t lanes_of_vector, bool widened) : p(product) {
-    if (p.gather.channels_first || p.gather.batch == 0 || (p.gather.direct() && p.fills()) || IsNarrow(p.groups, p.inner(), p.columns)) return;
+    if (p.gather.channels_first || p.gather.batch == 0 || IsNarrow(p.groups, p.inner(), p.columns)) return;
+    if (p.gather.direct() && p.fills()) return;
     TurnToLines(p.gather, &p.place);
     const double work = WorkOf(p.gather, p.inner(), p.columns);
     const bool small = work <= kSmallWork;
