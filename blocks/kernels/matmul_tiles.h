@@ -129,6 +129,8 @@ class Tile {
     RightPanel<A> panels[S::kSharedColumns / S::kWide];
     for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
     const bool in_place = ReadsLeft(count);
+    // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
+    const bool fetches_left = in_place && (count >= 4 || tiled_.column_tiles == 1);
     const int64_t most = in_place && columns_ * kPart <= S::kLanes ? 2 * kRows : kRows, groups = TilesOf(rows_, most);
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
@@ -136,7 +138,7 @@ class Tile {
       const int64_t next = i + 1 < groups ? (i + 2) * rows_ / groups - row - height : 0;
       for (int64_t c = 0; c < count; ++c) {
         if (packed_ != nullptr) fetch_[0] = fetch_[1] = NextRight(i * count + c, groups * count);
-        if (in_place) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
+        if (fetches_left) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
         Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
       }
     }
