@@ -1,6 +1,7 @@
 // How tiles held in registers are summed (register_tile.h); for the files of its instances alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace weft::kernels::panels {
 /// Steps of the right operand that are fetched in advance: its rows may lie far apart, where nothing else would.
 inline constexpr int64_t kStepsAhead = 16;
 
+/// Sums that fetch do so before every stretch of so many steps, which have little else to do.
+inline constexpr int64_t kStretch = 8;
+
 /// `first` is added to where each segment's left operand starts, and the sums go to `out`. kTogether: the rows of the left operand lie side
 /// by side (left_row is 1); else its steps do.
 template <bool kTogether, bool kFetches, int kHeight, int kVectors, class A>
@@ -20,12 +24,9 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
   const int64_t left_row = kTogether ? 1 : t.left_row, left_step = kTogether ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
-  const char *fetch = nullptr, *fetch_next = nullptr;
-  int64_t fetch_step = 0, fetch_next_step = 0;
-  if constexpr (kFetches) {
-    fetch = static_cast<const char*>(t.fetch[0].from), fetch_next = static_cast<const char*>(t.fetch[1].from);
-    fetch_step = t.fetch[0].step, fetch_next_step = t.fetch[1].step;
-  }
+  Fetch fetches[2];
+  if constexpr (kFetches) std::copy_n(t.fetch, 2, fetches);
+  int asked = 0;  // rows of the output, one at a time, so that no operand waits behind them all
   Vector sum[kHeight][kVectors] = {};
   if (t.onto == Onto::kOn) {
 #pragma GCC unroll 28
@@ -33,7 +34,8 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], out + r * t.out_row + v * kLanes, sizeof(Vector));
     }
-  } else {  // the lines are there when the sums are
+    asked = kHeight;
+  } else if constexpr (!kFetches) {  // the lines are there when the sums are
 #pragma GCC unroll 1
     for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
@@ -51,17 +53,23 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
       asm("" : "+r"(base[i]));
     }
     for (int64_t p = 0; p < t.depth; ++p, right += right_step) {
+      if (kFetches && p % kStretch == 0) {
+        if (asked < kHeight) {
+#pragma GCC unroll 2
+          for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + asked * t.out_row + v * kLanes, 1);
+          ++asked;
+        }
+#pragma GCC unroll 2
+        for (Fetch& fetch : fetches) {
+#pragma GCC unroll 8
+          for (int i = 0; i < kStretch / 2; ++i, fetch = fetch.After(1)) __builtin_prefetch(fetch.from, 0, 2);
+        }
+      }
       Vector row[kVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         __builtin_memcpy(&row[v], right + v * kLanes, sizeof(Vector));
         if (v % kVectorsALine == 0) __builtin_prefetch(right + ahead + v * kLanes);
-      }
-      if constexpr (kFetches) {  // the two in turn
-        __builtin_prefetch(fetch, 0, 2);
-        fetch += fetch_step;
-        std::swap(fetch, fetch_next);
-        std::swap(fetch_step, fetch_next_step);
       }
 #pragma GCC unroll 28
       for (int r = 0; r < kHeight; ++r) {
@@ -104,7 +112,7 @@ void SumRows(const TileSum<A>& t, int64_t rows) {
     const int64_t end = (i + 1) * rows / pieces;
     const auto height = static_cast<size_t>(end - begin - 1);
     A* const out = t.out + begin * t.out_row;
-    if (kVectors == 2 && t.fetch != nullptr) {
+    if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch) {
       const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
       const Fetch rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
       TileSum<A> tile = t;
