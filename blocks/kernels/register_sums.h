@@ -14,6 +14,8 @@ inline constexpr int64_t kStepsAhead = 16;
 
 /// Sums that fetch do so before every stretch of so many steps, which have little else to do.
 inline constexpr int64_t kStretch = 8;
+/// Rows of tiles that fetch: a step of fewer is no longer than its loads, and fetching them takes a tenth more.
+inline constexpr int64_t kLeastFetching = 8;
 
 /// `first` is added to where each segment's left operand starts, and the sums go to `out`. kTogether: the rows of the left operand lie side
 /// by side (left_row is 1); else its steps do.
@@ -112,7 +114,7 @@ void SumRows(const TileSum<A>& t, int64_t rows) {
     const int64_t end = (i + 1) * rows / pieces;
     const auto height = static_cast<size_t>(end - begin - 1);
     A* const out = t.out + begin * t.out_row;
-    if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch) {
+    if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch && end - begin >= kLeastFetching) {
       const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
       const Fetch rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
       TileSum<A> tile = t;

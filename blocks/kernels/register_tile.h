@@ -72,7 +72,7 @@ struct TileSum {
   A* out;
   int64_t out_row;
   Onto onto;
-  const Fetch* fetch = nullptr;  // two, or null; tiles of one register and sums of few steps fetch nothing
+  const Fetch* fetch = nullptr;  // two, or null; tiles of one register or few rows and sums of few steps fetch nothing
 };
 
 /// Rows of a tile at most.
