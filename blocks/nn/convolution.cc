@@ -110,26 +110,24 @@ InputGradient::InputGradient(const Convolution& convolution, bool widened, bool 
     covers_ = false;
     return;
   }
-  std::array<std::vector<Phase>, 3> phases;
   for (int i = 0; i < 3; ++i) {
-    phases[i] = PhasesOf(convolution.axes[i]);
+    phases_[i] = PhasesOf(convolution.axes[i]);
     const int64_t all = std::min(convolution.axes[i].stride, convolution.axes[i].in);
-    covers_ = covers_ && static_cast<int64_t>(phases[i].size()) == all;
+    covers_ = covers_ && static_cast<int64_t>(phases_[i].all.size()) == all;
   }
-  for (const Phase& d : phases[0]) {
-    for (const Phase& h : phases[1]) {
-      for (const Phase& w : phases[2]) AddPart(d, h, w);
+  for (const Phase& d : phases_[0].all) {
+    for (const Phase& h : phases_[1].all) {
+      for (const Phase& w : phases_[2].all) scratch_ = std::max(scratch_, kernels::TapScratch(ProductOf(d, h, w), widened));
     }
   }
-  for (const Part& part : parts_) scratch_ = std::max(scratch_, kernels::TapScratch(part.product, widened));
-  weights_ = DivideUp(static_cast<int64_t>(filter_taps_.size()) * tap_size(), 32) * 32;
+  weights_ = DivideUp(phases_[0].taps * phases_[1].taps * phases_[2].taps * tap_size(), 32) * 32;
   scratch_ += weights_;
 }
 
-std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis) {
+InputGradient::Phases InputGradient::PhasesOf(const WindowAxis& axis) {
   // Input r + j * stride gets tap k of output j + (r + before - k * dilation) / stride: taps that agree modulo `apart` share r.
   const int64_t stride = axis.stride, common = std::gcd(stride, axis.dilation), apart = stride / common;
-  std::vector<Phase> phases;
+  Phases phases;
   for (int64_t k = 0; k < std::min(apart, axis.window); ++k) {
     const int64_t r = ((k * axis.dilation - axis.before) % stride + stride) % stride;
     if (r >= axis.in) continue;
@@ -140,41 +138,53 @@ std::vector<InputGradient::Phase> InputGradient::PhasesOf(const WindowAxis& axis
     phase.place = {axis.in, r, stride};
     phase.filter_tap = last;
     phase.filter_step = apart;
-    phases.push_back(phase);
+    phase.taps_before = phases.taps;
+    phases.taps += taps;
+    phases.all.push_back(phase);
   }
   return phases;
 }
 
-void InputGradient::AddPart(const Phase& d, const Phase& h, const Phase& w) {
-  const Convolution& c = convolution_;
-  const TapProduct product{{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}},
-                           {d.place, h.place, w.place},
-                           c.groups,
-                           c.in_channels};
-  parts_.push_back({product, static_cast<int64_t>(filter_taps_.size())});
-  const auto tap = [](const Phase& phase, int64_t t) { return phase.filter_tap - t * phase.filter_step; };
-  for (int64_t td = 0; td < d.axis.taps; ++td) {
-    for (int64_t th = 0; th < h.axis.taps; ++th) {
-      for (int64_t tw = 0; tw < w.axis.taps; ++tw) {
-        filter_taps_.push_back((tap(d, td) * c.axes[1].window + tap(h, th)) * c.axes[2].window + tap(w, tw));
-      }
-    }
-  }
+const InputGradient::Phase* InputGradient::Phases::Of(int64_t filter_tap) const {
+  if (all.empty()) return nullptr;
+  const auto first_tap = [apart = all[0].filter_step](const Phase& phase) { return phase.filter_tap % apart; };
+  const int64_t wanted = filter_tap % all[0].filter_step;
+  const auto phase = std::ranges::lower_bound(all, wanted, {}, first_tap);
+  return phase != all.end() && first_tap(*phase) == wanted ? &*phase : nullptr;
 }
 
-/// The weights of all parts: from the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
+TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
+  const Convolution& c = convolution_;
+  const kernels::TapGather gather{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}};
+  return {gather, {d.place, h.place, w.place}, c.groups, c.in_channels};
+}
+
+int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
+  const auto& axes = convolution_.axes;
+  const int64_t line = filter_tap / axes[2].window;
+  const int64_t kd = line / axes[1].window, kh = line % axes[1].window, kw = filter_tap % axes[2].window;
+  const Phase *d = phases_[0].Of(kd), *h = phases_[1].Of(kh), *w = phases_[2].Of(kw);
+  if (d == nullptr || h == nullptr || w == nullptr) return -1;
+  const auto tap = [](const Phase& phase, int64_t k) { return (phase.filter_tap - k) / phase.filter_step; };
+  return FirstTap(*d, *h, *w) + (tap(*d, kd) * h->axis.taps + tap(*h, kh)) * w->axis.taps + tap(*w, kw);
+}
+
+/// The weights of all products: from the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
 template <class T>
 void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers) const {
   using Word = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   const Convolution& c = convolution_;
   const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups, size = tap_size();
-  const int64_t strips = DivideUp(in, kStripChannels), taps = static_cast<int64_t>(filter_taps_.size());
+  if (weights_ == 0) return;
+  const int64_t strips = DivideUp(in, kStripChannels), taps = c.taps();
   const int64_t grain = std::max<int64_t>(1, kArrangedTogether / (std::min(in, kStripChannels) * c.out_channels));
   workers.For(taps * strips, grain, [&](int64_t begin, int64_t end) {
     for (int64_t strip = begin; strip < end; ++strip) {
       const int64_t tap = strip / strips, first = strip % strips * kStripChannels, last = std::min(in, first + kStripChannels);
-      const T* from = filter + filter_taps_[static_cast<size_t>(tap)] * size + first * c.out_channels;
-      T* to = weights + tap * size + first;
+      const int64_t place = PlaceOf(tap);
+      if (place < 0) continue;
+      const T* from = filter + tap * size + first * c.out_channels;
+      T* to = weights + place * size + first;
       if (in == 1 && out == 1) {  // depthwise: as it lies
         std::copy_n(from, size, to);
         continue;
@@ -196,8 +206,12 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<
   }
   T* const weights = reinterpret_cast<T*>(scratch);
   ArrangeWeights(filter, weights, workers);
-  for (const Part& part : parts_) {
-    kernels::RunTapProduct(part.product, gradient, weights + part.first_tap * tap_size(), out, scratch + weights_, workers);
+  for (const Phase& d : phases_[0].all) {
+    for (const Phase& h : phases_[1].all) {
+      for (const Phase& w : phases_[2].all) {
+        kernels::RunTapProduct(ProductOf(d, h, w), gradient, weights + FirstTap(d, h, w) * tap_size(), out, scratch + weights_, workers);
+      }
+    }
   }
 }
 

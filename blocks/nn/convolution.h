@@ -56,22 +56,30 @@ class InputGradient {
     kernels::TapAxis axis;
     kernels::Place place;
     int64_t filter_tap = 0, filter_step = 0;  // tap t of the phase is the filter's filter_tap - t * filter_step
+    int64_t taps_before = 0;                  // of the axis' phases before this one
   };
-  /// Phases of all axes together.
-  struct Part {
-    kernels::TapProduct product;
-    int64_t first_tap = 0;  // of filter_taps_: where its weights start
+  /// The phases of an axis, in the order of the filter's first tap of each.
+  struct Phases {
+    std::vector<Phase> all;
+    int64_t taps = 0;  // of them together
+    /// That of the filter's tap; null where no input is reached.
+    const Phase* Of(int64_t filter_tap) const;
   };
-  static std::vector<Phase> PhasesOf(const kernels::WindowAxis& axis);
-  void AddPart(const Phase& d, const Phase& h, const Phase& w);
+  static Phases PhasesOf(const kernels::WindowAxis& axis);
+  kernels::TapProduct ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
+  /// Where the weights of the phases' product start, counted in taps.
+  int64_t FirstTap(const Phase& d, const Phase& h, const Phase& w) const {
+    return (d.taps_before * phases_[1].taps + d.axis.taps * h.taps_before) * phases_[2].taps + d.axis.taps * h.axis.taps * w.taps_before;
+  }
+  /// Where those of one of the filter's taps are; -1 where no input is reached.
+  int64_t PlaceOf(int64_t filter_tap) const;
   int64_t tap_size() const { return convolution_.in_channels / convolution_.groups * convolution_.out_channels; }
   template <class T>
   void ArrangeWeights(const T* filter, T* weights, Workers& workers) const;
 
   Convolution convolution_;
-  std::vector<Part> parts_;
-  std::vector<int64_t> filter_taps_;  // for the taps of all parts, one part after another, those of the filter
-  bool covers_ = true;                // the phases write every input
+  std::array<Phases, 3> phases_;
+  bool covers_ = true;  // the phases write every input
   int64_t weights_ = 0, scratch_ = 0;
 };
 

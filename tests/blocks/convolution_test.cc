@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "blocks/nn/convolution.h"
 #include "tests/kit/block_tester.h"
 
 namespace weft::kit {
@@ -177,6 +178,14 @@ TEST_CASE("An infinity reaches the positions whose taps read it, and no others",
       CHECK(std::isfinite(found[static_cast<size_t>((h * 20 + w) * 40 + 39)]) != reached);
     }
   }
+}
+
+TEST_CASE("The plan of a gradient by the picture takes no memory for each tap", "[convolution]") {
+  constexpr int64_t kTaps = int64_t{1} << 20;
+  blocks::Convolution c;
+  c.batch = c.in_channels = c.out_channels = 1;
+  c.axes[1] = c.axes[2] = {.in = 1, .window = kTaps, .before = kTaps / 2};
+  CHECK(blocks::InputGradient(c, false, false).scratch() >= kTaps * kTaps);
 }
 
 }  // namespace
