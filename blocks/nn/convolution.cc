@@ -114,6 +114,7 @@ InputGradient::InputGradient(const Convolution& convolution, bool widened, bool 
     phases_[i] = PhasesOf(convolution.axes[i]);
     const int64_t all = std::min(convolution.axes[i].stride, convolution.axes[i].in);
     covers_ = covers_ && static_cast<int64_t>(phases_[i].all.size()) == all;
+    reverses_ = reverses_ && phases_[i].all.size() == 1 && phases_[i].taps == convolution.axes[i].window;
   }
   for (const Phase& d : phases_[0].all) {
     for (const Phase& h : phases_[1].all) {
@@ -161,6 +162,7 @@ TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase&
 
 int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
   const auto& axes = convolution_.axes;
+  if (reverses_) return convolution_.taps() - 1 - filter_tap;
   const int64_t line = filter_tap / axes[2].window;
   const int64_t kd = line / axes[1].window, kh = line % axes[1].window, kw = filter_tap % axes[2].window;
   const Phase *d = phases_[0].Of(kd), *h = phases_[1].Of(kh), *w = phases_[2].Of(kw);

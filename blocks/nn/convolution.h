@@ -79,7 +79,8 @@ class InputGradient {
 
   Convolution convolution_;
   std::array<Phases, 3> phases_;
-  bool covers_ = true;  // the phases write every input
+  bool covers_ = true;    // the phases write every input
+  bool reverses_ = true;  // there is but one product, of all the filter's taps from the last to the first
   int64_t weights_ = 0, scratch_ = 0;
 };
 
