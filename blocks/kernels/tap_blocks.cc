@@ -11,8 +11,6 @@ namespace {
 constexpr int64_t kFewestPositions = 3;   // of a line: shorter ones leave registers idle
 constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
 
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 }  // namespace
 
 void TurnToLines(TapGather& g, std::array<Place, 3>* place) {

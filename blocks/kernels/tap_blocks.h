@@ -7,6 +7,9 @@
 
 namespace weft::kernels {
 
+/// a / b, rounded up, for a >= 0 of any size: the sum in DivideUp could overflow.
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 /// How a convolution is cut into blocks of positions: `lines` of one picture and depth, `strip` positions of each. All 0 where a
 /// convolution is not computed line by line.
 struct LineCut {

@@ -11,8 +11,6 @@ using namespace panels;
 
 namespace {
 
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kPositions = 224;     // of a block: its gradients and the pixels that a tile reads stay in the cache
 constexpr EdgeRule kEdges = {1, 48};    // they are sums of their own

@@ -13,8 +13,6 @@ using namespace panels;
 
 namespace {
 
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kSteps = 1024;        // of one sum in registers: longer ones are added up in parts, as rounding errors grow
 constexpr int64_t kNearColumns = 512;   // rows of weights no longer than this are read where they are

@@ -14,8 +14,6 @@ constexpr int64_t kMinRows = 96, kMaxRows = 768;
 constexpr int64_t kWideColumns = 128;  // columns are cut only above this
 constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
 
-int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 /// Rows of a tile, of `all` in each of `pictures`: many enough to be worth packing the weights for, few enough for the cache, and for a
 /// few tiles.
 int64_t TileRows(int64_t all, int64_t pictures, int64_t inner, int64_t work) {
