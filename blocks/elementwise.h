@@ -57,12 +57,13 @@ struct MapRun {
     R* to = out.data();
     const int64_t count = static_cast<int64_t>(out.size());
     if (count == 1) return kernels::MapElements<Op>(from, to, 1);
-    const bool stream = kernels::IsStreamed(count, sizeof(R)) && static_cast<const void*>(to) != from;
+    constexpr int64_t kSize = sizeof(R), kReadSize = sizeof(T);
+    const bool stream = kernels::IsStreamed(count * kSize, count * kReadSize) && static_cast<const void*>(to) != from;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
       if constexpr (kernels::MapsLanes<Op, T>) {
         if (stream) return kernels::MapLanes<Op, true>(from + begin, to + begin, end - begin);
       }
-      kernels::StreamElements(to + begin, end - begin, sizeof(R), stream, [&](int64_t first, int64_t n, void* piece) {
+      kernels::StreamElements(to + begin, end - begin, kSize, stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
       });
     });
@@ -125,7 +126,8 @@ struct PairsRun : LinkedPairs<Op> {
     const auto out = ctx.out<T>(Out<0>{});
     T* to = out.data();
     const int64_t count = static_cast<int64_t>(out.size());
-    const bool stream = kernels::IsStreamed(count, sizeof(T)) && to != left && to != right;
+    const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+    const bool stream = kernels::IsStreamed(bytes, 2 * bytes) && to != left && to != right;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
       kernels::StreamElements(to + begin, end - begin, sizeof(T), stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::RowElements<Op, T, T, 1, 1>(left + begin + first, right + begin + first, static_cast<T*>(piece), n);

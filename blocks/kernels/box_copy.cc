@@ -71,7 +71,8 @@ BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   int64_t count = box.row.size * box.column.size;
   box.tiles = box.row_tiles() * box.column_tiles();
   for (const Axis& axis : box.outer) box.tiles *= axis.size, count *= axis.size;
-  box.stream = count >= kStreamBytes / static_cast<int64_t>(element);
+  const int64_t bytes = count * static_cast<int64_t>(element);
+  box.stream = IsStreamed(bytes, bytes);
   return box;
 }
 

@@ -267,8 +267,10 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
   if constexpr (kPoolsByLanes<S, T>) {
     constexpr int64_t kRegister = kLanes<Accumulator<S>>;
     if (p.channels >= kRegister && (!Reduction::kSums || WindowCost(p) <= kPoolBlock)) {
-      const auto bytes = static_cast<int64_t>(sizeof(T)) * p.batch * p.out_pixels() * p.channels;
-      const bool stream = bytes >= kStreamBytes && p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
+      const int64_t pictures = p.batch * p.channels;
+      constexpr int64_t kSize = sizeof(T), kReadSize = sizeof(S);
+      const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
+                          p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
       return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
         if (!stream) return PoolLineByLanes<Reduction, false>(p, line, start, in, out + pixel * p.channels);
         PoolLineByLanes<Reduction, true>(p, line, start, in, out + pixel * p.channels);

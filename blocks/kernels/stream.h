@@ -13,12 +13,16 @@
 
 namespace weft::kernels {
 
-/// Outputs of at least so many bytes, which is more than a core's own cache keeps beside the inputs, are better written past it.
+/// Smaller outputs stay in a core's own cache beside the inputs.
 inline constexpr int64_t kStreamBytes = 2 << 20;
 inline constexpr int64_t kStreamPiece = 8192;  // bytes
 
-/// Whether `count` elements of `size` bytes each are such an output. Elements with constructors, which are larger, never are.
-inline bool IsStreamed(int64_t count, int64_t size) { return size <= 8 && count >= kStreamBytes / size; }
+/// Inputs and a result of together so many bytes stay in the last-level cache beside what else a step has there, half of it, and are better
+/// written through it: 2 to 3 times as fast. 0 on processors where that cache gains nothing.
+int64_t ResultCacheBytes();
+
+/// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.
+inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && bytes + read > ResultCacheBytes(); }
 
 /// kStreamPiece bytes, both sides aligned to 64.
 inline void StreamPiece(const std::byte* from, std::byte* to) {
@@ -28,11 +32,12 @@ inline void StreamPiece(const std::byte* from, std::byte* to) {
 }
 
 /// Calls compute(first, n, to) for neighbouring stretches of `count` elements of `size` bytes: all at once, or where `stream`, in pieces
-/// that are computed in a buffer and written past the cache. `to` is no input then.
+/// that are computed in a buffer and written past the cache. `to` is no input then. Elements with constructors, which are larger than any
+/// number but one, never are.
 template <class Compute>
 void StreamElements(void* to, int64_t count, int64_t size, bool stream, Compute&& compute) {
   alignas(64) std::byte buffer[kStreamPiece];
-  stream = stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+  stream = stream && size <= 8 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const int64_t piece = stream ? kStreamPiece / size : count;
   for (int64_t first = 0; first < count; first += piece) {
     const int64_t n = std::min(piece, count - first);

@@ -46,7 +46,7 @@ struct NormCut {
   /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::CutChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
-        stream(box.count() * element >= kernels::kStreamBytes) {
+        stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
     if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
 
@@ -76,9 +76,10 @@ struct NormCut {
     }
     in_groups = true;
     // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
-    if (cut.runs && !whole_lines(1)) stream = false;
-    const bool both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
-    weave = stream && both_fit && (cut.runs || planes) && whole_lines(cut.tile) && whole_lines(box.channels);
+    const bool lines = !cut.runs || whole_lines(1);
+    stream = stream && lines;
+    const bool large = box.count() * element >= kernels::kStreamBytes, both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
+    weave = large && lines && both_fit && (cut.runs || planes) && whole_lines(cut.tile) && whole_lines(box.channels);
   }
 };
 

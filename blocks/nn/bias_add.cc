@@ -42,7 +42,8 @@ Result<Addition> Plan(PlanContext& ctx) {
 template <int kPair, class T>
 void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, const T* b, T* to) {
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
-  const bool streams = to != x && cut.box.count() * static_cast<int64_t>(sizeof(T)) >= kernels::kStreamBytes;
+  const int64_t bytes = cut.box.count() * static_cast<int64_t>(sizeof(T));
+  const bool streams = to != x && kernels::IsStreamed(bytes, bytes);
   const kernels::Sweep<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
   ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), streams), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) sweep.Run(cut, cut.part(task));

@@ -30,7 +30,7 @@ void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
   T* out = ctx.out<T>(softmax).data();
   const int64_t row_bytes = rows.size * static_cast<int64_t>(sizeof(T));
   const bool lines = row_bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out) % 64 == 0;
-  const bool stream = lines && out != in && kernels::IsStreamed(rows.count * rows.size, sizeof(T));
+  const bool stream = lines && out != in && kernels::IsStreamed(rows.count * row_bytes, rows.count * row_bytes);
   ctx.workers().For(rows.count, 8192 / std::max<int64_t>(rows.size, 1), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size, stream);
     if (stream) kernels::StreamFence();
