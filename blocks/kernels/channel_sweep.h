@@ -225,8 +225,8 @@ class Sweep {
     }
   }
 
-  /// The same for few rows of short planes, of which many channels are folded at once: 1.2 times as fast past the cache as several rows
-  /// side by side.
+  /// The same for few rows of short planes, of which many channels are folded at once: 1.1 to 1.2 times as fast as several rows side by
+  /// side, but not for half and bfloat16.
   static constexpr int kShortPlane = 2;  // registers, at least
   template <bool kStream>
   void ShortPlanes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
@@ -291,7 +291,11 @@ class Sweep {
   void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
     if constexpr (kSums == 0) {
       if (length == kNarrow * kN) return MapNarrow<kStream>(at, rows, stride, par);
-      for (int64_t row = 0; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
+      int64_t row = 0;
+      if constexpr (!kStream && kPar > 0) {  // parameters are loaded once for several rows: 1.5 times as fast from the last-level cache
+        for (; row + kRowGroup <= rows; row += kRowGroup) RowGroup<false, true, true>(at + row * stride, kRowGroup, stride, length, par, tile);
+      }
+      for (; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
     } else if (rows < kRowGroup) {
       RowGroup<kStream, true, false>(at, rows, stride, length, par, tile);
     } else {
@@ -320,9 +324,8 @@ class Sweep {
       }
       const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
-      if constexpr (kWrites && kSums > 0) {
-        // Not by kStream: sums must not depend on addresses.
-        const bool short_planes = stream && cut.group == 1 && cut.box.inner >= kShortPlane * kN && rows <= kChain;
+      if constexpr (kWrites && kSums > 0 && std::is_same_v<T, A>) {
+        const bool short_planes = cut.group == 1 && cut.box.inner >= kShortPlane * kN && rows <= kChain;
         if (short_planes) return ShortPlanes<kStream>(cut, part, start, par);
       }
     }

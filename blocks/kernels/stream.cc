@@ -32,7 +32,7 @@ int64_t FastLastLevelBytes() {
 }  // namespace
 
 int64_t ResultCacheBytes() {
-  static const int64_t bytes = FastLastLevelBytes() / 2;
+  static const int64_t bytes = FastLastLevelBytes() / 5 * 4;
   return bytes;
 }
 

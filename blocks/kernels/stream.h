@@ -17,8 +17,8 @@ namespace weft::kernels {
 inline constexpr int64_t kStreamBytes = 2 << 20;
 inline constexpr int64_t kStreamPiece = 8192;  // bytes
 
-/// Inputs and a result of together so many bytes stay in the last-level cache beside what else a step has there, half of it, and are better
-/// written through it: 2 to 3 times as fast. 0 on processors where that cache gains nothing.
+/// Inputs and a result of together so many bytes, four fifths of the last-level cache, stay there from one step to the next, and are written
+/// through it 2 to 3 times as fast. 0 on processors where that cache gains nothing.
 int64_t ResultCacheBytes();
 
 /// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.

@@ -26,7 +26,7 @@ struct KernelCase {
   std::string block;
   nlohmann::ordered_json attrs;
   std::vector<KernelInput> inputs;
-  std::vector<std::string> outputs;  // ports fetched
+  std::vector<std::string> outputs;  // ports computed
   Work work;
   bool quick = false;  // part of the smoke test
 };

@@ -49,12 +49,14 @@ Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, Machine
 
 }  // namespace
 
+// The block is run and nothing is kept, as by the peers: a kept result has two memories in turn, so that it can be read while the next one is
+// computed.
 std::string KernelPage(const KernelCase& kernel) {
-  Json blocks = Json::array(), inputs = Json::object(), fetches = Json::array();
+  Json blocks = Json::array(), inputs = Json::object(), outputs = Json::array();
   for (const KernelInput& input : kernel.inputs) inputs[input.port] = AddInput(input, blocks);
-  for (const std::string& output : kernel.outputs) fetches.push_back("kernel." + output);
+  for (const std::string& output : kernel.outputs) outputs.push_back("kernel." + output);
   blocks.push_back({{"id", "kernel"}, {"block", kernel.block}, {"attrs", kernel.attrs}, {"inputs", inputs}});
-  blocks.push_back({{"id", "run"}, {"block", "ClientSession"}, {"inputs", {{"fetch_outputs", fetches}}}});
+  blocks.push_back({{"id", "run"}, {"block", "ClientSession"}, {"inputs", {{"run_outputs", outputs}}}});
   return Json{{"weft", 1}, {"page", kernel.name}, {"blocks", blocks}}.dump();
 }
 
