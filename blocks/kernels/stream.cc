@@ -29,11 +29,15 @@ int64_t FastLastLevelBytes() {
   return bytes;
 }
 
+int64_t set_bytes = -1;
+
 }  // namespace
 
 int64_t ResultCacheBytes() {
   static const int64_t bytes = FastLastLevelBytes() / 5 * 4;
-  return bytes;
+  return set_bytes < 0 ? bytes : set_bytes;
 }
+
+void SetResultCacheBytes(int64_t bytes) { set_bytes = bytes; }
 
 }  // namespace weft::kernels

@@ -20,6 +20,8 @@ inline constexpr int64_t kStreamPiece = 8192;  // bytes
 /// Inputs and a result of together so many bytes, four fifths of the last-level cache, stay there from one step to the next, and are written
 /// through it 2 to 3 times as fast. 0 on processors where that cache gains nothing.
 int64_t ResultCacheBytes();
+/// Tests take the place of the machine's cache; a negative number gives it back. Not while anything runs.
+void SetResultCacheBytes(int64_t bytes);
 
 /// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.
 inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && bytes + read > ResultCacheBytes(); }
