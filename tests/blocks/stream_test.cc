@@ -36,7 +36,7 @@ void CheckBothWays(const BlockTester& tester) {
 
 template <class T>
 void CheckType() {
-  const Shape pictures{9, 59, 61, 32}, channels{32};
+  const Shape pictures{10, 59, 61, 32}, channels{32};
   CAPTURE(DTypeName(kDTypeOf<T>));
   const Tensor x = Large<T>(pictures, 1), y = Large<T>(pictures, 2), bias = Large<T>(channels, 3), each = Large<float>(channels, 4);
   Tensor positive = Large<float>(channels, 5);
@@ -53,7 +53,7 @@ void CheckType() {
     CAPTURE(layout);
     const std::string format = std::string("data_format_ = ") + layout + ";";
     const bool last = layout[1] == 'H';
-    const Tensor in = last ? x : Large<T>(Shape{9, 32, 59, 61}, 5), g = last ? y : Large<T>(Shape{9, 32, 59, 61}, 6);
+    const Tensor in = last ? x : Large<T>(Shape{10, 32, 59, 61}, 5), g = last ? y : Large<T>(Shape{10, 32, 59, 61}, 6);
     CheckBothWays(BlockTester(Catalog(), "BiasAdd").Attrs(format).Input("value", in).Input("bias", bias));
     const Tensor none = Tensor::Allocate(DType::kFloat, Shape{0}).value();
     for (const char* training : {"is_training_ = true;", "is_training_ = false;"}) {
