@@ -3,17 +3,15 @@
 // A ReduceLayout, made when a block is planned, says where the elements of each output lie. Work is cut by size alone and joined in a
 // fixed order, so that results are the same bits on any number of threads. Floats are summed in double (also half and bfloat16, which
 // loses nothing), doubles in blocks; integers wrap. Nothing is allocated: partial results go to scratch memory that the caller brings.
-//
-// A new reduction is a struct like SumOf below.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "blocks/kernels/reduce_operations.h"
 #include "blocks/kernels/widen.h"
 #include "weft/base/divide.h"
 
@@ -69,180 +67,15 @@ class Walker {
   int64_t offset_ = 0;
 };
 
-// ---- what is computed ------------------------------------------------------------------------------------------------------------
-//
-// T is the element type; In what Add sees (float for half and bfloat16); Acc the running value. kOneIsItself: a reduction of one element is
-// that element. Finish gets the number of elements that were reduced. kPlain: not worth the loops that are made for speed. An operation may
-// have parameters; integers that wrap are reduced as unsigned ones (UnsignedOf), which saves every other instance.
-
-template <class T>
-struct UnsignedOfType {
-  using Type = T;
-};
-template <Integer T>
-struct UnsignedOfType<T> {
-  using Type = std::make_unsigned_t<T>;
-};
-/// The unsigned integer of the same size; other types as they are.
-template <class T>
-using UnsignedOf = typename UnsignedOfType<T>::Type;
-
-template <class Op>
-inline constexpr bool kIsPlain = requires { Op::kPlain; };
-
-template <class T>
-using ReduceIn = Accumulator<T>;
-
-template <class T>
-struct SumAccumulator {
-  using Type = T;
-};
-template <Float T>
-struct SumAccumulator<T> {
-  using Type = double;
-};
-template <Complex T>
-struct SumAccumulator<T> {
-  using Type = complex128;
-};
-
-/// A sum, divided by `divisor`: the mean of floats and complex numbers.
-template <class T>
-struct SumOf {
-  using In = ReduceIn<T>;
-  using Acc = typename SumAccumulator<T>::Type;
-  static constexpr bool kOneIsItself = true;
-  double divisor = 1;  // for integers always 1
-
-  static constexpr Acc Identity() { return Acc(0); }
-  static Acc Add(Acc a, In x) { return WrapAdd(a, static_cast<Acc>(x)); }
-  static Acc Join(Acc a, Acc b) { return WrapAdd(a, b); }
-  T Finish(Acc a, int64_t) const {
-    if constexpr (Integer<T>) return a;
-    else return Round(divisor == 1 ? a : Divide(a, divisor));
-  }
-
-  static Acc Divide(Acc a, double n) {
-    if constexpr (Complex<T>) return Acc(a.real() / n, a.imag() / n);
-    else return a / static_cast<Acc>(n);
-  }
-  /// To T, once.
-  static T Round(Acc a) {
-    if constexpr (ShortFloat<T>) return RoundToShort(a);
-    else return static_cast<T>(a);
-  }
-  /// From double to half or bfloat16 without rounding twice: the float in between is rounded to odd.
-  static T RoundToShort(double a) {
-    float f = static_cast<float>(a);
-    if (f != a && std::isfinite(f)) {
-      uint32_t bits = __builtin_bit_cast(uint32_t, f);
-      // Step back towards zero where rounding went past, then set the lowest bit: what is inexact can no longer be a tie.
-      if (std::fabs(static_cast<double>(f)) > std::fabs(a)) --bits;
-      f = __builtin_bit_cast(float, bits | 1u);
-    }
-    return static_cast<T>(f);
-  }
-};
-
-/// Integers are averaged without wrapping and cut towards zero; the mean of none is 0.
-template <Integer T>
-struct IntegerMeanOf {
-  using In = T;
-  using Acc = std::conditional_t<(sizeof(T) < 8), int64_t, __int128>;
-  static constexpr bool kOneIsItself = true, kPlain = true;
-  static constexpr Acc Identity() { return 0; }
-  static Acc Add(Acc a, In x) { return a + static_cast<Acc>(x); }
-  static Acc Join(Acc a, Acc b) { return a + b; }
-  static T Finish(Acc a, int64_t count) { return count == 0 ? T{0} : static_cast<T>(a / count); }
-};
-
-/// What a mean of `count` elements is divided by: the mean of no floats is NaN, of no complex numbers 0.
-template <class T>
-double MeanDivisor(int64_t count) {
-  return static_cast<double>(Complex<T> ? std::max<int64_t>(count, 1) : count);
-}
-
-/// Half the sum of squares.
-template <Float T>
-struct HalfSquaresOf : SumOf<T> {
-  static constexpr bool kOneIsItself = false;
-  static double Add(double a, ReduceIn<T> x) { return a + static_cast<double>(x) * static_cast<double>(x); }
-  static T Finish(double a, int64_t) { return SumOf<T>::Round(0.5 * a); }
-};
-
-/// Integers wrap; floats multiply in double.
-template <class T>
-struct ProductOf {
-  using In = ReduceIn<T>;
-  using Acc = typename SumAccumulator<T>::Type;
-  static constexpr bool kOneIsItself = true;
-  static constexpr Acc Identity() { return Acc(1); }
-  static Acc Add(Acc a, In x) { return Join(a, static_cast<Acc>(x)); }
-  static Acc Join(Acc a, Acc b) {
-    if constexpr (Complex<T>) return Acc(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else return WrapMultiply(a, b);
-  }
-  static T Finish(Acc a, int64_t) { return SumOf<T>::Round(a); }
-};
-
-/// The greatest or the least element, of floats and unsigned integers: the greatest x * sign, or x ^ flip. NaN goes before all.
-/// Of no elements, the worst value of the type.
-template <class T>
-struct ExtremeOf {
-  using In = ReduceIn<T>;
-  using Acc = In;
-  static constexpr bool kOneIsItself = true;
-  Acc key = 1;  // the sign, or the bits to flip
-
-  static constexpr Acc Identity() {
-    if constexpr (Integer<T>) return 0;
-    else return -std::numeric_limits<Acc>::infinity();
-  }
-  Acc Key(In x) const {
-    if constexpr (Integer<T>) return x ^ key;
-    else return x * key;
-  }
-  Acc Add(Acc a, In x) const { return Join(a, Key(x)); }
-  static Acc Join(Acc a, Acc b) {
-    if constexpr (Integer<T>) return a < b ? b : a;
-    else return a > b || a != a ? a : b;
-  }
-  T Finish(Acc a, int64_t) const { return static_cast<T>(Key(a)); }
-
-  /// For elements of type T, which may be signed.
-  template <class Signed>
-  static ExtremeOf Make(bool greatest) {
-    if constexpr (!Integer<T>) return {greatest ? Acc(1) : Acc(-1)};
-    else {
-      constexpr T kTop = std::is_signed_v<Signed> ? static_cast<T>(std::numeric_limits<Signed>::min()) : T{0};
-      return {greatest ? kTop : static_cast<T>(~kTop)};
-    }
-  }
-};
-
-/// Of bool: whether all are true; with `flip`, whether any is.
-struct AllOf {
-  using In = bool;
-  using Acc = uint8_t;
-  static constexpr bool kOneIsItself = true;
-  uint8_t flip = 0;
-  static constexpr Acc Identity() { return 1; }
-  Acc Add(Acc a, bool x) const { return a & (static_cast<Acc>(x) ^ flip); }
-  static Acc Join(Acc a, Acc b) { return a & b; }
-  bool Finish(Acc a, int64_t) const { return (a ^ flip) != 0; }
-};
-
-// ---- how -------------------------------------------------------------------------------------------------------------------------
-
 namespace internal {
 
 inline constexpr int64_t kTaskElements = 32768;  // elements of a task
-inline constexpr int64_t kColumns = 512;         // columns reduced side by side
+inline constexpr int64_t kColumns = 1024;        // columns reduced side by side
 inline constexpr int64_t kBlock = 128;           // elements added one after another before they are joined with the rest
 
 /// total = total joined with x[0, n).
 template <class Op>
-void ReduceWide(Op op, const typename Op::In* x, int64_t n, typename Op::Acc& total) {
+[[gnu::noinline]] void ReduceWide(Op op, const typename Op::In* x, int64_t n, typename Op::Acc& total) {
   using Acc = typename Op::Acc;
   constexpr int kLanes = sizeof(Acc) <= 2 ? 64 : 32;
   while (n >= kLanes) {
@@ -262,6 +95,30 @@ void ReduceWide(Op op, const typename Op::In* x, int64_t n, typename Op::Acc& to
   for (int64_t i = 0; i < n; ++i) total = op.Add(total, x[i]);
 }
 
+/// The same in registers, two side by side: per element its bytes are read, nothing is written.
+template <class Op, class T>
+void ReduceInRegisters(Op op, const T* x, int64_t n, typename Op::Acc& total) {
+  using Registers = typename Op::Registers;
+  constexpr int64_t kStep = Registers::kStep;
+  while (n >= kStep) {
+    Registers even(op), odd(op);
+    const int64_t steps = std::min(n / (2 * kStep), kBlock);
+    for (int64_t s = 0; s < steps; ++s, x += 2 * kStep) even.Add(x), odd.Add(x + kStep);
+    n -= steps * 2 * kStep;
+    if (steps < kBlock) {
+      if (n >= kStep) {
+        even.Add(x);
+        x += kStep, n -= kStep;
+      }
+      const int64_t taken = odd.AddRest(x, n);
+      x += taken, n -= taken;
+    }
+    even.Join(odd);
+    total = Op::Join(total, even.Total());
+  }
+  for (int64_t i = 0; i < n; ++i) total = op.Add(total, WidenOne<typename Op::In>(x[i]));
+}
+
 /// The results of `count` short runs that follow one another, several side by side so that none waits for another.
 template <class Op, class T, class Store>
 void ReduceShortRuns(Op op, const T* x, int64_t run, int64_t count, Store&& store) {
@@ -279,62 +136,88 @@ void ReduceShortRuns(Op op, const T* x, int64_t run, int64_t count, Store&& stor
         for (int64_t i = 0; i < run; ++i) totals[s] = op.Add(totals[s], WidenOne<In>(x[s * run + i]));
       }
     }
-    for (int64_t s = 0; s < std::min<int64_t>(kSide, count - first); ++s) store(first + s, totals[s]);
+    store(first, totals, std::min<int64_t>(kSide, count - first));
   }
 }
 
 template <class Op, class T>
 void ReduceRun(Op op, const T* x, int64_t n, typename Op::Acc& total) {
-  using In = typename Op::In;
   if constexpr (kIsPlain<Op>) {
-    for (int64_t i = 0; i < n; ++i) total = op.Add(total, x[i]);
-  } else if constexpr (std::is_same_v<In, T>) {
-    ReduceWide(op, x, n, total);
-  } else {
-    In wide[1024];
-    for (int64_t i = 0; i < n; i += 1024) {
-      const int64_t count = std::min<int64_t>(1024, n - i);
-      Widen(x + i, wide, count);
-      ReduceWide(op, wide, count, total);
+    // Words of two registers, which are added in two steps, in two chains.
+    constexpr int64_t kChains = sizeof(total) > 8 ? 2 : 1;
+    typename Op::Acc sum = total, other = Op::Identity();
+    int64_t i = 0;
+    for (; i + kChains <= n; i += kChains) {
+      sum = op.Add(sum, x[i]);
+      if constexpr (kChains == 2) other = op.Add(other, x[i + 1]);
     }
+    if (i < n) sum = op.Add(sum, x[i]);
+    total = Op::Join(sum, other);
+  } else if constexpr (kHasRegisters<Op>) {
+    ReduceInRegisters(op, x, n, total);
+  } else {
+    ReduceWide(op, x, n, total);
   }
+}
+
+/// acc joined with x[0], x[stride], ... A value that changed within a vectorised loop would go through memory.
+template <int kRows, class Op, class T>
+auto AddColumn(Op op, typename Op::Acc acc, const T* x, int64_t stride) {
+  const typename Op::Acc sum = op.Add(acc, WidenOne<typename Op::In>(*x));
+  if constexpr (kRows == 1) return sum;
+  else return AddColumn<kRows - 1>(op, sum, x + stride, stride);
+}
+
+/// sums[j] = sums[j] joined with x[r * stride + j] for r < kRows, j < width: each sum is read and written once for kRows elements.
+template <int kRows, class Op, class T>
+void AddRowsTogether(Op op, const T* x, int64_t stride, int64_t width, typename Op::Acc* sums) {
+#pragma omp simd
+  for (int64_t j = 0; j < width; ++j) sums[j] = AddColumn<kRows>(op, sums[j], x + j, stride);
+}
+
+/// The same in registers. Where one holds a line of the cache, none is fetched twice, though rows of 4 KB share the cache's sets.
+template <int kRows, class Op, class T>
+void AddRowsInRegisters(Op op, const T* x, int64_t stride, int64_t width, typename Op::Acc* sums) {
+  using Registers = typename Op::Registers;
+  int64_t j = 0;
+  for (; j + Registers::kElements <= width; j += Registers::kElements) {
+    Registers some(op, sums + j);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; r += 2) some.Add(x + r * stride + j, x + (r + 1) * stride + j);
+    some.Store(sums + j);
+  }
+  AddRowsTogether<kRows>(op, x + j, stride, width - j, sums + j);
 }
 
 /// sums[j] = sums[j] joined with x[r * stride + j] for r < rows, j < width (at most kColumns).
 template <class Op, class T>
 void AddRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* sums) {
-  using In = typename Op::In;
-  using Acc = typename Op::Acc;
-  [[maybe_unused]] In wide[std::is_same_v<In, T> ? 1 : 2 * kColumns];
-  const auto row = [&](const T* from, [[maybe_unused]] int64_t which) -> const In* {
-    if constexpr (std::is_same_v<In, T>) {
-      return from;
-    } else {
-      Widen(from, wide + which * kColumns, width);
-      return wide + which * kColumns;
-    }
+  constexpr int kTogether = kIsPlain<Op> ? 2 : 8;
+  constexpr bool kInRegisters = [] {
+    if constexpr (kHasRegisters<Op>) return Op::Registers::kForRows;
+    else return false;
+  }();
+  const auto add = [&]<int kRows>(int64_t row) {
+    if constexpr (kInRegisters) AddRowsInRegisters<kRows>(op, x + row * stride, stride, width, sums);
+    else AddRowsTogether<kRows>(op, x + row * stride, stride, width, sums);
   };
   int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    const In* first = row(x + r * stride, 0);
-    const In* second = row(x + (r + 1) * stride, 1);
-#pragma omp simd
-    for (int64_t j = 0; j < width; ++j) {
-      const Acc sum = op.Add(sums[j], first[j]);
-      sums[j] = op.Add(sum, second[j]);
-    }
-  }
-  if (r < rows) {
-    const In* last = row(x + r * stride, 0);
-    for (int64_t j = 0; j < width; ++j) sums[j] = op.Add(sums[j], last[j]);
-  }
+  for (; r + kTogether <= rows; r += kTogether) add.template operator()<kTogether>(r);
+  for (; r + 2 <= rows; r += 2) add.template operator()<2>(r);
+  if (r < rows) AddRowsTogether<1>(op, x + r * stride, stride, width, sums);
 }
 
-/// The same for any number of rows, in blocks. Narrow rows that follow one another are taken several at a time, as one wide row.
+/// The same for any number of rows, in blocks. Narrow rows that follow one another are taken several at a time, as one wide row of whole
+/// registers.
 template <class Op, class T>
 void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, typename Op::Acc* total) {
   using Acc = typename Op::Acc;
-  const int64_t group = stride == width && width <= 32 ? 128 / width : 1;
+  constexpr int64_t kNarrow = 32, kWide = 128, kWhole = 16;
+  int64_t group = 1;
+  if (stride == width && width <= kNarrow) {
+    const int64_t whole = kWhole / std::gcd(width, kWhole);
+    group = whole * std::max<int64_t>(kWide / (whole * width), 1);
+  }
   if (rows < 2 * group || (group == 1 && rows <= kBlock)) return AddRows(op, x, rows, stride, width, total);
   Acc sums[kColumns];
   const int64_t wide = group * width;
@@ -365,16 +248,26 @@ void ForRuns(const ReduceLayout& layout, int64_t begin, int64_t end, F&& f) {
   }
 }
 
-/// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, acc). A cell is one output or, where the
-/// innermost dimension is kept, up to kColumns neighbours.
+/// Reduces the steps [begin, end) of `cells` [first, last) and gives each result to store(output, accs, count). A cell is one output or,
+/// where the innermost dimension is kept, up to kColumns neighbours.
 template <class Op, class T, class Store>
 [[gnu::noinline, gnu::noclone]] void ReduceCells(const Op op, const ReduceLayout& layout, const T* in, int64_t first, int64_t last,
                                                  int64_t begin, int64_t end, Store&& store) {
   using Acc = typename Op::Acc;
   constexpr int64_t kShortRun = kIsPlain<Op> ? 0 : 32;
-  if (layout.width == 1 && layout.run < kShortRun && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
-    const auto store_later = [&](int64_t output, const Acc& acc) { store(first + output, acc); };
-    ReduceShortRuns(op, in + first * layout.run, layout.run, last - first, store_later);
+  if (layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run) {
+    // Runs that follow one another.
+    in += first * layout.run;
+    if (layout.run < kShortRun) {
+      ReduceShortRuns(op, in, layout.run, last - first,
+                      [&](int64_t output, const Acc* accs, int64_t count) { store(first + output, accs, count); });
+      return;
+    }
+    for (int64_t cell = first; cell < last; ++cell, in += layout.run) {
+      Acc total = Op::Identity();
+      ReduceRun(op, in, layout.run, total);
+      store(cell, &total, 1);
+    }
     return;
   }
   const int64_t chunks = (layout.width + kColumns - 1) / kColumns;
@@ -386,13 +279,13 @@ template <class Op, class T, class Store>
     if (layout.width == 1) {
       Acc total = Op::Identity();
       ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRun(op, base + offset, n, total); });
-      store(output, total);
+      store(output, &total, 1);
     } else {
       Acc total[kColumns];
       const int64_t width = std::min(kColumns, layout.width - chunk * kColumns);
       std::fill(total, total + width, Op::Identity());
       ForRuns(layout, begin, end, [&](int64_t offset, int64_t n) { ReduceRows(op, base + offset, n, layout.width, width, total); });
-      for (int64_t j = 0; j < width; ++j) store(output + j, total[j]);
+      store(output, total, width);
     }
     if (++chunk == chunks) chunk = 0, kept.Next();
   }
@@ -417,9 +310,9 @@ void Reduce(const ReduceLayout& layout, const T* in, T* out, std::byte* scratch,
   const int64_t cells = layout.kept_count * ((layout.width + internal::kColumns - 1) / internal::kColumns);
   Acc* const partial = layout.pieces > 1 ? reinterpret_cast<Acc*>(scratch) : nullptr;
   const auto reduce = [&](int64_t first, int64_t last, int64_t from, int64_t to, Acc* results) {
-    internal::ReduceCells(op, layout, in, first, last, from, to, [=](int64_t output, const Acc& acc) {
-      if (results == nullptr) out[output] = op.Finish(acc, count);
-      else results[output] = acc;
+    internal::ReduceCells(op, layout, in, first, last, from, to, [=](int64_t output, const Acc* accs, int64_t n) {
+      if (results != nullptr) std::copy_n(accs, n, results + output);
+      else std::transform(accs, accs + n, out + output, [=](const Acc& acc) { return op.Finish(acc, count); });
     });
   };
   if (partial == nullptr) {
