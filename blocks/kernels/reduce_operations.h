@@ -64,7 +64,7 @@ struct SumOf {
   using Acc = typename SumAccumulator<T>::Type;
   using Registers = FoldRegistersOf<T, Fold::kSum>;
   static constexpr bool kOneIsItself = true;
-  double divisor = 1;  // for integers always 1
+  double divisor = 1;        // for integers always 1
   double one = kUnknownOne;  // see FoldRegisters
 
   static constexpr Acc Identity() { return Acc(0); }
