@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "blocks/kernels/channel_sweep.h"
+#include "blocks/kernels/plain_sums.h"
 #include "blocks/kernels/widen.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
@@ -21,10 +22,16 @@ struct Sums {
   int64_t scratch;  // bytes of partial sums
 };
 
-/// A complex number is two numbers side by side: two channels where the channel is innermost, else two sums a channel.
+/// A complex number is two numbers side by side: two channels where the channel is innermost, else two sums a channel. Integers wrap, with
+/// a sign or without.
 template <class T>
 struct PartOf {
   using Type = T;
+  static constexpr int kPair = 1;
+};
+template <Integer T>
+struct PartOf<T> {
+  using Type = std::make_unsigned_t<T>;
   static constexpr int kPair = 1;
 };
 template <Complex T>
@@ -50,7 +57,7 @@ Sums CutSums(kernels::ChannelBox box) {
   constexpr int kPair = PartOf<T>::kPair;
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
   const int64_t task_elements = box.inner == 1 && box.channels > kWideRow ? kWideTaskElements : kTaskElements;
-  const kernels::ChannelCut cut = kernels::CutChannels(box, kernels::kLanes<A>, task_elements);
+  const kernels::ChannelCut cut = kernels::CutPlainSums<Part>(box, task_elements);
   return {cut, SumsAreResults<Part>(cut) ? 0 : cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
 }
 
@@ -98,8 +105,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   const kernels::ChannelCut& cut = sums.cut;
   const bool results = SumsAreResults<T>(cut);
   A* const partial = results ? reinterpret_cast<A*>(to) : ctx.scratch<A>().data();
-  auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
-  const kernels::Sweep<T, T, 1, 0, 1, decltype(add), kPair> sweep{{x}, {}, {partial}};
+  const kernels::PlainSums<T, kPair> plain{x, partial};
   const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
   constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   std::array<std::atomic<int64_t>, kCounted> done{};
@@ -107,7 +113,7 @@ void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t c
   ctx.workers().For(cut.tasks(), Grain(cut), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t block = task / cut.tiles, place = task % cut.tiles, tile = block % 2 == 0 ? place : cut.tiles - 1 - place;
-      sweep.Run(cut, block * cut.tiles + tile);
+      plain.Run(cut, block * cut.tiles + tile);
       const bool last = counts ? done[tile].fetch_add(1, std::memory_order_acq_rel) + 1 == cut.blocks : cut.blocks == 1;
       if (last && !results) finish(tile * cut.tile, std::min(channels, (tile + 1) * cut.tile));
     }
