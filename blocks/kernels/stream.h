@@ -17,8 +17,8 @@ namespace weft::kernels {
 inline constexpr int64_t kStreamBytes = 2 << 20;
 inline constexpr int64_t kStreamPiece = 8192;  // bytes
 
-/// Inputs and a result of together so many bytes, four fifths of the last-level cache, stay there from one step to the next, and are written
-/// through it 2 to 3 times as fast. 0 on processors where that cache gains nothing.
+/// Inputs and a result of together so many bytes stay in the cache from one step to the next, and are written through it 2 to 3 times as
+/// fast. 0 on processors where the last-level cache gains nothing.
 int64_t ResultCacheBytes();
 /// Tests take the place of the machine's cache; a negative number gives it back. Not while anything runs.
 void SetResultCacheBytes(int64_t bytes);
