@@ -5,6 +5,7 @@
 
 #include "runtime/plan/chains.h"
 #include "weft/base/divide.h"
+#include "weft/base/processor.h"
 
 namespace weft {
 namespace {
@@ -18,7 +19,10 @@ static_assert(kTile % Pieces::kUnit == 0);
 constexpr int64_t kLeast = 8 * kTile;
 
 /// Where a group's results are as much and more, no cache holds those of two runs: they go past it. Below, that costs more than it gains.
-constexpr int64_t kCopiedBytes = int64_t{64} << 20;
+int64_t CopiedBytes() {
+  constexpr int64_t kUnknown = int64_t{64} << 20;
+  return FastCacheBytes() > 0 ? FastCacheBytes() / 2 : kUnknown;
+}
 
 /// The shape in which kernels see a single element: theirs, or that of a scalar where a tile has fewer axes.
 Shape OneShape(const Shape& shape) { return shape.rank() <= 1 ? shape : Shape{}; }
@@ -193,7 +197,7 @@ void Fusion::PlaceOutputs() {
     }
   }
   for (Operand* operand : results) {
-    if (bytes >= kCopiedBytes) operand->kind = Operand::Kind::kCopied;
+    if (bytes >= CopiedBytes()) operand->kind = Operand::Kind::kCopied;
   }
 }
 
