@@ -141,8 +141,8 @@ struct ProductOf {
   static T Finish(Acc a, int64_t) { return SumOf<T>::Round(a); }
 };
 
-/// The greatest or the least element, of floats and unsigned integers: the greatest x * sign, or x ^ flip. NaN goes before all.
-/// Of no elements, the worst value of the type.
+/// The greatest or the least element, of floats and unsigned integers: the greatest x * sign, or x ^ flip. NaN goes before all, and comes
+/// out as the quiet one, whichever was met. Of no elements, the worst value of the type.
 template <class T>
 struct ExtremeOf {
   using In = ReduceIn<T>;
@@ -164,7 +164,11 @@ struct ExtremeOf {
     if constexpr (Integer<T>) return a < b ? b : a;
     else return a > b || a != a ? a : b;
   }
-  T Finish(Acc a, int64_t) const { return static_cast<T>(Key(a)); }
+  /// Registers keep no NaN's own bits (reduce_lanes.h), and which elements go through them depends on where they lie.
+  T Finish(Acc a, int64_t) const {
+    if constexpr (Float<T>) return static_cast<T>(a == a ? Key(a) : std::numeric_limits<Acc>::quiet_NaN());
+    else return static_cast<T>(Key(a));
+  }
 
   /// For elements of type T, which may be signed.
   template <class Signed>

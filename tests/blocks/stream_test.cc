@@ -34,13 +34,30 @@ void CheckBothWays(const BlockTester& tester) {
   }
 }
 
+/// Batch normalisation and its gradient, in training and not.
 template <class T>
-void CheckType() {
-  const Shape pictures{10, 59, 61, 32}, channels{32};
-  CAPTURE(DTypeName(kDTypeOf<T>));
-  const Tensor x = Large<T>(pictures, 1), y = Large<T>(pictures, 2), bias = Large<T>(channels, 3), each = Large<float>(channels, 4);
+void CheckNorm(const Shape& shape, const std::string& layout) {
+  CAPTURE(ToString(shape), layout);
+  const std::string format = "data_format_ = " + layout + ";";
+  const Shape channels{shape[layout == "NHWC" ? 3 : 1]};
+  const Tensor x = Large<T>(shape, 5), g = Large<T>(shape, 6), each = Large<float>(channels, 4), none = Large<float>(Shape{0}, 0);
   Tensor positive = Large<float>(channels, 5);
   for (float& value : positive.values<float>()) value += 1.5f;
+  for (const bool trains : {true, false}) {
+    CAPTURE(trains);
+    const std::string attrs = format + (trains ? "is_training_ = true;" : "is_training_ = false;");
+    CheckBothWays(BlockTester(Catalog(), "FusedBatchNormV2").Attrs(attrs).Input("x", x).Input("scale", each).Input("offset", each)
+                      .Input("mean", trains ? none : each).Input("variance", trains ? none : positive));
+    CheckBothWays(BlockTester(Catalog(), "FusedBatchNormGradV2").Attrs(attrs).Input("y_backprop", g).Input("x", x).Input("scale", each)
+                      .Input("reserve_space_1", each).Input("reserve_space_2", positive));
+  }
+}
+
+template <class T>
+void CheckType() {
+  const Shape pictures{10, 59, 61, 32}, planes{10, 32, 59, 61}, channels{32};
+  CAPTURE(DTypeName(kDTypeOf<T>));
+  const Tensor x = Large<T>(pictures, 1), y = Large<T>(pictures, 2), z = Large<T>(planes, 5), bias = Large<T>(channels, 3);
   CheckBothWays(BlockTester(Catalog(), "Square").Input("x", x));
   CheckBothWays(BlockTester(Catalog(), "ReluGrad").Input("gradients", x).Input("features", y));
   CheckBothWays(BlockTester(Catalog(), "Add").Input("x", x).Input("y", bias));
@@ -49,22 +66,12 @@ void CheckType() {
   const std::string window = "ksize_ = {1,2,2,1}; strides_ = {1,1,1,1}; padding_ = SAME;";
   CheckBothWays(BlockTester(Catalog(), "MaxPool").Attrs(window).Input("input", x));
   CheckBothWays(BlockTester(Catalog(), "AvgPool").Attrs(window).Input("value", x));
-  for (const char* layout : {"NHWC", "NCHW"}) {
-    CAPTURE(layout);
-    const std::string format = std::string("data_format_ = ") + layout + ";";
-    const bool last = layout[1] == 'H';
-    const Tensor in = last ? x : Large<T>(Shape{10, 32, 59, 61}, 5), g = last ? y : Large<T>(Shape{10, 32, 59, 61}, 6);
-    CheckBothWays(BlockTester(Catalog(), "BiasAdd").Attrs(format).Input("value", in).Input("bias", bias));
-    const Tensor none = Tensor::Allocate(DType::kFloat, Shape{0}).value();
-    for (const char* training : {"is_training_ = true;", "is_training_ = false;"}) {
-      CAPTURE(training);
-      const bool trains = training[15] == 't';
-      CheckBothWays(BlockTester(Catalog(), "FusedBatchNormV2").Attrs(format + training).Input("x", in).Input("scale", each).Input("offset", each)
-                        .Input("mean", trains ? none : each).Input("variance", trains ? none : positive));
-      CheckBothWays(BlockTester(Catalog(), "FusedBatchNormGradV2").Attrs(format + training).Input("y_backprop", g).Input("x", in)
-                        .Input("scale", each).Input("reserve_space_1", each).Input("reserve_space_2", positive));
-    }
-  }
+  CheckBothWays(BlockTester(Catalog(), "BiasAdd").Attrs("data_format_ = NHWC;").Input("value", x).Input("bias", bias));
+  CheckBothWays(BlockTester(Catalog(), "BiasAdd").Attrs("data_format_ = NCHW;").Input("value", z).Input("bias", bias));
+  CheckNorm<T>(pictures, "NHWC");
+  CheckNorm<T>(planes, "NCHW");
+  CheckNorm<T>(Shape{6, 48, 64, 64}, "NCHW");   // groups of channels, of which the passes are woven
+  CheckNorm<T>(Shape{17, 1024, 8, 8}, "NCHW");  // short planes, of which many are folded at once
 }
 
 }  // namespace
