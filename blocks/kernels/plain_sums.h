@@ -126,11 +126,12 @@ class PlainSums {
   [[gnu::always_inline]] static void JoinRows(const T* x, int64_t stride, int64_t first, int64_t length, bool put, A* tile) {
     int64_t c = first;
     for (; kWoven<T> && c + kTwo <= length; c += kTwo) {
-      V sum[2] = {put ? V{} : LoadLanes(tile + c), put ? V{} : LoadLanes(tile + c + kN)};
+      V sum[2];
+      LoadTwo(x + c, sum[0], sum[1]);
 #pragma GCC unroll 8
-      for (int row = 0; row < kRows; ++row) AddTwo(x + row * stride + c, sum[0], sum[1]);
-      StoreLanes(tile + c, sum[0]);
-      StoreLanes(tile + c + kN, sum[1]);
+      for (int row = 1; row < kRows; ++row) AddTwo(x + row * stride + c, sum[0], sum[1]);
+      StoreLanes(tile + c, put ? sum[0] : LoadLanes(tile + c) + sum[0]);
+      StoreLanes(tile + c + kN, put ? sum[1] : LoadLanes(tile + c + kN) + sum[1]);
     }
     for (; c + kN <= length; c += kN) {
       V sum = LoadLanes(x + c);
@@ -146,25 +147,31 @@ class PlainSums {
   }
   /// The same for positions that fill no register.
   [[gnu::noinline]] static void AddOdd(const T* x, int64_t rows, int64_t stride, int64_t first, int64_t length, bool put, A* tile) {
-    for (int64_t row = 0; row < rows; ++row, x += stride, put = false) {
-      for (int64_t c = first; c < length; ++c) tile[c] = static_cast<A>((put ? A{} : tile[c]) + ToLaneElement(x[c]));
+    for (int64_t c = first; c < length; ++c) {
+      A sum = ToLaneElement(x[c]);
+      for (int64_t row = 1; row < rows; ++row) sum = static_cast<A>(sum + ToLaneElement(x[row * stride + c]));
+      tile[c] = put ? sum : static_cast<A>(tile[c] + sum);
     }
   }
 
-  /// Rows of kRegisters, and a few positions more, memory in its order: a load and an addition each. Sums go to the tile before their
+  /// Rows of kRegisters, and of less than four more, memory in its order: a load and an addition each. Sums go to the tile before their
   /// chains are long.
   template <int kRegisters>
   static void NarrowRows(const T* x, int64_t rows, int64_t length, A* tile) {
+    constexpr int64_t kInRegisters = kRegisters * kN;
+    alignas(64) A more[4 * kN];
     std::fill_n(tile, length, A{});
     for (int64_t row = 0; row < rows;) {
       V sum[kRegisters] = {};
-      for (const int64_t stop = std::min(rows, row + kChain); row < stop; ++row, x += length) {
+      bool put = true;
+      for (const int64_t stop = std::min(rows, row + kChain); row < stop; ++row, x += length, put = false) {
 #pragma GCC unroll 12
         for (int k = 0; k < kRegisters; k += 2) AddTwo(x + k * kN, sum[k], sum[k + 1]);
-        JoinRows<1>(x, length, kRegisters * kN, length, false, tile);
+        JoinRows<1>(x + kInRegisters, length, 0, length - kInRegisters, put, more);
       }
 #pragma GCC unroll 24
       for (int k = 0; k < kRegisters; ++k) StoreLanes(tile + k * kN, LoadLanes(tile + k * kN) + sum[k]);
+      for (int64_t c = kInRegisters; c < length; ++c) tile[c] = static_cast<A>(tile[c] + more[c - kInRegisters]);
     }
   }
 
@@ -208,7 +215,14 @@ class PlainSums {
       if (fours == 5) return NarrowRows<20>(x, rows, length, tile);
       if (fours == 6) return NarrowRows<24>(x, rows, length, tile);
     }
-    WideRows(x, rows, stride, length, SideBySide(cut, stride), tile);
+    const int64_t side_by_side = SideBySide(cut, stride);
+    if (side_by_side > 1) return WideRows(x, rows, stride, length, side_by_side, tile);
+    A* const near = tile + kPage / kSize;  // sums of kChain rows
+    for (int64_t row = 0; row < rows; row += kChain) {
+      WideRows(x + row * stride, std::min(rows - row, kChain), stride, length, 1, row == 0 ? tile : near);
+#pragma omp simd
+      for (int64_t c = 0; c < (row == 0 ? 0 : length); ++c) tile[c] += near[c];
+    }
   }
 
   /// A load waits for a store on its way whose address is a multiple of 4 KB from it: the tile lies at the same place of a page as what is
@@ -223,17 +237,18 @@ class PlainSums {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, width = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, whole = rows / cut.group, length = positions * cut.group;
     const T* const x = in + part.first_row * width + part.first * cut.box.inner;
-    alignas(64) A room[kTile + kPage / kSize];
+    alignas(64) A room[kTile + 2 * kPage / kSize];
     A* const tile = room + AtSamePlace(room, x);
     if (whole == 0) std::fill_n(tile, length, A{});
     else SumRows(cut, x, whole, width * cut.group, length, tile);
     if constexpr (kWoven<T>) Unweave(tile, length);
-    for (int64_t g = 1; g < cut.group; ++g) {
-#pragma omp simd
-      for (int64_t c = 0; c < positions; ++c) tile[c] += tile[g * positions + c];
-    }
     const int64_t grouped = whole * cut.group;  // of narrow rows, some may be left over
-    if (grouped < rows) AddOdd(x + grouped * width, rows - grouped, width, 0, positions, false, tile);
+    if (grouped < rows) AddOdd(x + grouped * width, 1, 0, 0, (rows - grouped) * width, false, tile);
+    for (int64_t g = cut.group, half = g / 2; g > 1; g -= half, half = g / 2) {
+      const A* const upper = tile + (g - half) * positions;
+#pragma omp simd
+      for (int64_t c = 0; c < half * positions; ++c) tile[c] += upper[c];
+    }
     FoldPositions<kPair>(tile, channels, cut.box.inner, to(cut, part));
   }
 
@@ -253,9 +268,9 @@ class PlainSums {
   template <int kRows>
   static void AddPlanes(const T* x, int64_t stride, int64_t channels, int64_t inner, bool first, A* totals, A* folded) {
     const auto add = [stride](const T* at, V& sum) {
-      V x[kRows];
-      for (int row = 0; row < kRows; ++row) x[row] = LoadLanes(at + row * stride);
-      for (int row = 0; row < kRows; ++row) sum += x[row];
+      V joined = LoadLanes(at);
+      for (int row = 1; row < kRows; ++row) joined += LoadLanes(at + row * stride);
+      sum += joined;
     };
     V parted{};  // of the register before, what belongs to this plane
     const T *at = x, *end = x;

@@ -72,11 +72,18 @@ Result<Sums> Plan(PlanContext& ctx) {
 /// The sums of channels [first, end): those of the blocks, added up and rounded once.
 template <class T, int kPair, class A>
 void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, int64_t end, T* to) {
-  constexpr int64_t kSide = 64 / kPair;
-  Total<A> total[64];
+  // So many blocks are added up by themselves first: of doubles, too, long chains lose digits.
+  constexpr int64_t kSide = 64 / kPair, kChain = 32;
+  Total<A> total[64], some[64];
+  kernels::ChannelCut chain = cut;
   for (; first < end; first += kSide) {
     const int64_t last = std::min(end, first + kSide), count = (last - first) * kPair;
-    kernels::AddBlocks<kPair>(cut, partial, first, last, total);
+    std::fill_n(total, count, Total<A>{});
+    for (int64_t block = 0; block < cut.blocks; block += kChain) {
+      chain.blocks = std::min(cut.blocks - block, kChain);
+      kernels::AddBlocks<kPair>(chain, partial + block * cut.box.channels * kPair, first, last, some);
+      for (int64_t i = 0; i < count; ++i) total[i] = static_cast<Total<A>>(total[i] + some[i]);
+    }
     if constexpr (ShortFloat<T>) {
       float rounded[64];
       std::copy_n(total, count, rounded);
