@@ -324,7 +324,7 @@ class Sweep {
       }
       const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
-      if constexpr (kWrites && kSums > 0 && std::is_same_v<T, A>) {
+      if constexpr (kWrites && kSums > 0 && std::is_same_v<T, float>) {
         const bool short_planes = cut.group == 1 && cut.box.inner >= kShortPlane * kN && rows <= kChain;
         if (short_planes) return ShortPlanes<kStream>(cut, part, start, par);
       }

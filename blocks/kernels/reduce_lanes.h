@@ -16,11 +16,11 @@ namespace weft::kernels {
 
 /// Joins the upper half of the lanes to the lower one until one lane is left.
 template <class A, int kBytes = kLaneBytes, class Join>
-inline A JoinLanes(typename LanesOf<A, kBytes>::Type v, Join&& join) {
+inline A JoinAllLanes(typename LanesOf<A, kBytes>::Type v, Join&& join) {
   if constexpr (kBytes > 16) {
     typename LanesOf<A, kBytes / 2>::Type halves[2];
     std::memcpy(halves, &v, sizeof v);
-    return JoinLanes<A, kBytes / 2>(join(halves[0], halves[1]), join);
+    return JoinAllLanes<A, kBytes / 2>(join(halves[0], halves[1]), join);
   } else {
     constexpr int kCount = 16 / static_cast<int>(sizeof(A));
     std::array<A, kCount> values;
@@ -208,7 +208,7 @@ class ExtremeRegisters {
   }
   A Total() const {
     if (nan_.any()) [[unlikely]] return std::numeric_limits<A>::quiet_NaN();
-    return JoinLanes<A>(best_, [](auto a, auto b) { return a > b ? a : b; });
+    return JoinAllLanes<A>(best_, [](auto a, auto b) { return a > b ? a : b; });
   }
 
  private:
