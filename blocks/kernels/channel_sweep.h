@@ -293,11 +293,13 @@ class Sweep {
       if (length == kNarrow * kN) return MapNarrow<kStream>(at, rows, stride, par);
       int64_t row = 0;
       if constexpr (!kStream && kPar > 0) {
-        // Parameters are loaded once for several rows, up to 1.5 times as fast from the last-level cache. But floats that are read to and fro
-        // between the lines of one page come at half the rate.
+        // Parameters are loaded once for several rows, up to 1.5 times as fast from the last-level cache. But floats that are read to and
+        // fro between the lines of one page come at half the rate.
         constexpr int64_t kPage = 4096, kSize = sizeof(T);
         const int64_t grouped = !std::is_same_v<T, A> || stride * kSize >= kPage ? rows : 0;
-        for (; row + kRowGroup <= grouped; row += kRowGroup) RowGroup<false, true, true>(at + row * stride, kRowGroup, stride, length, par, tile);
+        for (; row + kRowGroup <= grouped; row += kRowGroup) {
+          RowGroup<false, true, true>(at + row * stride, kRowGroup, stride, length, par, tile);
+        }
       }
       for (; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
     } else if (rows < kRowGroup) {

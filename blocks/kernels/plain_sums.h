@@ -25,7 +25,7 @@ inline constexpr int64_t kPlanesAtOnce = 256;
 template <class T>
 inline constexpr bool kByPlanes = !ShortFloat<T>;
 
-/// The tasks of PlainSums. `lanes` is the number of elements in a register.
+/// The tasks of PlainSums.
 template <class T>
 ChannelCut CutPlainSums(ChannelBox box, int64_t task_elements) {
   constexpr int lanes = kLanes<LaneElement<T>>;
@@ -86,9 +86,8 @@ class PlainSums {
   A* sums;
 
   /// Does one of cut.tasks().
-  void Run(const ChannelCut& cut, int64_t task) const { Run(cut, cut.part(task)); }
-  /// Does a part of a cut, which may be one of CutChannels.
-  void Run(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Run(const ChannelCut& cut, int64_t task) const {
+    const ChannelCut::Part part = cut.part(task);
     if (cut.runs) return Runs(cut, part);
     const bool few = part.end_row - part.first_row <= kFewRows && cut.group == 1 && cut.box.inner >= kN;
     few || OverTile(cut) ? Planes(cut, part) : Rows(cut, part);
