@@ -11,6 +11,7 @@
 
 #include "blocks/kernels/channel_cut.h"
 #include "blocks/kernels/channel_positions.h"
+#include "blocks/kernels/channel_rows.h"
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/stream.h"
 #include "blocks/kernels/sweep_parts.h"
@@ -76,91 +77,8 @@ class Sweep {
 
   // ---- rows: neighbouring positions in a register ----
 
-  static constexpr int64_t kTile = int64_t{kTileRegisters} * kN;
-
-  /// A value for each position of a tile, in the first-level cache: 8 KB each.
-  template <class E, int kCount>
-  struct Tile {
-    alignas(64) std::array<E, static_cast<size_t>(kTile)> of[kCount > 0 ? kCount : 1];
-  };
-  using SumTile = Tile<A, kSums>;
-
-  /// Rows side by side whose sums are joined before they go to the tile: more streams than eight, or registers than there are, are slower.
-  static constexpr int kRowGroup = kIn == 1 && !kWrites ? 8 : 4;
-
-  /// kRowGroup rows, or `rows` where that is fewer; the sums are added to `tile`, or put there.
-  template <bool kStream, bool kPut, bool kWhole>
-  void RowGroup(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
-    const Memory memory{in, out, term};
-    int64_t c = 0;
-    for (; c + kN <= length; c += kN) {
-      Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
-      Sums<V> sum{};
-      if constexpr (kWhole) {
-        // All rows are loaded before the first is stored: a load that is a multiple of 4 KB from a store on its way would wait for it.
-        Values<V> x[kRowGroup];
-        for (int row = 0; row < kRowGroup; ++row) memory.Load(at + row * stride + c, x[row]);
-        for (int row = 0; row < kRowGroup; ++row) memory.template Store<kStream>(at + row * stride + c, x[row], p, sum);
-      } else {
-        for (int64_t row = 0; row < rows; ++row) memory.template Vector<kStream>(at + row * stride + c, p, sum);
-      }
-      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], kPut ? sum[s] : LoadLanes(&tile.of[s][c]) + sum[s]);
-    }
-    for (; c < length; ++c) {
-      Params<A> p;
-      for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
-      Sums<A> sum{};
-      for (int64_t row = 0; row < rows; ++row) memory.Scalar(at + row * stride + c, p, sum);
-      for (int s = 0; s < kSums; ++s) tile.of[s][c] = static_cast<A>(kPut ? sum[s] : tile.of[s][c] + sum[s]);
-    }
-  }
-
-  /// A row of a pass without sums: from one end to the other, the order in which stores past the cache are fastest.
-  template <bool kStream>
-  void MapRow(int64_t at, int64_t length, const Params<const P*> par) const {
-    const Memory memory{in, out, term};
-    constexpr int kSide = 4;
-    Sums<V> no_sums;
-    int64_t c = 0;
-    for (; c + kSide * kN <= length; c += kSide * kN) {
-      Values<V> x[kSide];
-      for (int k = 0; k < kSide; ++k) memory.Load(at + c + k * kN, x[k]);
-      for (int k = 0; k < kSide; ++k) {
-        Params<V> p;
-        for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c + k * kN);
-        memory.template Store<kStream>(at + c + k * kN, x[k], p, no_sums);
-      }
-    }
-    for (; c + kN <= length; c += kN) {
-      Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + c);
-      memory.template Vector<kStream>(at + c, p, no_sums);
-    }
-    for (; c < length; ++c) {
-      Params<A> p;
-      for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
-      Sums<A> no_sum;
-      memory.Scalar(at + c, p, no_sum);
-    }
-  }
-
-  /// The same for rows of so few registers that the parameters stay in others: 1.12 times as fast from memory.
-  static constexpr int kNarrow = 4;
-  template <bool kStream>
-  void MapNarrow(int64_t at, int64_t rows, int64_t stride, const Params<const P*>& par) const {
-    const Memory memory{in, out, term};
-    Params<V> p[kNarrow];
-    for (int k = 0; k < kNarrow; ++k) {
-      for (int i = 0; i < kPar; ++i) p[k][i] = LoadLanes(par[i] + k * kN);
-    }
-    Sums<V> no_sums;
-    for (int64_t row = 0; row < rows; ++row, at += stride) {
-      Values<V> x[kNarrow];
-      for (int k = 0; k < kNarrow; ++k) memory.Load(at + k * kN, x[k]);
-      for (int k = 0; k < kNarrow; ++k) memory.template Store<kStream>(at + k * kN, x[k], p[k], no_sums);
-    }
-  }
+  using TileRows = SweepRows<T, P, kIn, kPar, kSums, Term, kWrites>;
+  static constexpr int64_t kTile = TileRows::kTile;
 
   /// Sums of a plane side by side: an addition waits for the one before it. Not by the number of inputs: a pass that another is one loop
   /// with has the same bits as alone.
@@ -246,6 +164,7 @@ class Sweep {
   }
 
   /// One sum of few rows of planes of a register and more: the rows are joined first. What lies on the border of two planes is parted.
+  static constexpr int kFewRows = 8;
   template <bool kWhole>
   void FewRows(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start) const {
     const Memory memory{in, out, term};
@@ -254,9 +173,9 @@ class Sweep {
     const auto join = [&](int64_t at) {
       Sums<V> sum{};
       if constexpr (kWhole) {
-        Values<V> x[kRowGroup];
-        for (int row = 0; row < kRowGroup; ++row) memory.Load(at + row * stride, x[row]);
-        for (int row = 0; row < kRowGroup; ++row) term(x[row], Params<V>{}, sum);
+        Values<V> x[kFewRows];
+        for (int row = 0; row < kFewRows; ++row) memory.Load(at + row * stride, x[row]);
+        for (int row = 0; row < kFewRows; ++row) term(x[row], Params<V>{}, sum);
       } else {
         for (int64_t row = 0; row < rows; ++row) memory.Vector(at + row * stride, Params<V>{}, sum);
       }
@@ -286,34 +205,6 @@ class Sweep {
     }
   }
 
-  /// `rows` rows, `stride` apart, of `length` elements from `at`.
-  template <bool kStream>
-  void TileRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const Params<const P*>& par, SumTile& tile) const {
-    if constexpr (kSums == 0) {
-      if (length == kNarrow * kN) return MapNarrow<kStream>(at, rows, stride, par);
-      int64_t row = 0;
-      if constexpr (!kStream && kPar > 0) {
-        // Parameters are loaded once for several rows, up to 1.5 times as fast from the last-level cache. But floats that are read to and
-        // fro between the lines of one page come at half the rate.
-        constexpr int64_t kPage = 4096, kSize = sizeof(T);
-        const int64_t grouped = !std::is_same_v<T, A> || stride * kSize >= kPage ? rows : 0;
-        for (; row + kRowGroup <= grouped; row += kRowGroup) {
-          RowGroup<false, true, true>(at + row * stride, kRowGroup, stride, length, par, tile);
-        }
-      }
-      for (; row < rows; ++row) MapRow<kStream>(at + row * stride, length, par);
-    } else if (rows < kRowGroup) {
-      RowGroup<kStream, true, false>(at, rows, stride, length, par, tile);
-    } else {
-      RowGroup<kStream, true, true>(at, kRowGroup, stride, length, par, tile);  // begins the sums
-      int64_t row = kRowGroup;
-      for (; row + kRowGroup <= rows; row += kRowGroup) {
-        RowGroup<kStream, false, true>(at + row * stride, kRowGroup, stride, length, par, tile);
-      }
-      if (row < rows) RowGroup<kStream, false, false>(at + row * stride, rows - row, stride, length, par, tile);
-    }
-  }
-
   template <bool kStream>
   void Rows(const ChannelCut& cut, const ChannelCut::Part& part) const {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
@@ -324,8 +215,8 @@ class Sweep {
       // One sum of one input is computed so quickly that several rows side by side are faster.
       constexpr bool kMaySumPlanes = kIn > 1 || kSums > 1;
       if constexpr (!kMaySumPlanes && kSums == 1 && kPar == 0 && !kWrites) {
-        if (cut.group == 1 && cut.box.inner >= kN && rows <= kRowGroup) {
-          return rows == kRowGroup ? FewRows<true>(cut, part, start) : FewRows<false>(cut, part, start);
+        if (cut.group == 1 && cut.box.inner >= kN && rows <= kFewRows) {
+          return rows == kFewRows ? FewRows<true>(cut, part, start) : FewRows<false>(cut, part, start);
         }
       }
       const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
@@ -335,8 +226,8 @@ class Sweep {
         if (short_planes) return ShortPlanes<kStream>(cut, part, start, par);
       }
     }
-    SumTile tile;
-    Tile<P, kPar> spread;
+    typename TileRows::SumTile tile;
+    typename TileRows::template Tile<P, kPar> spread;
     if (cut.box.inner > 1 || cut.group > 1) {
       for (int i = 0; i < kPar; ++i) {
         SpreadParameter<kPair>(par[i], channels, cut.box.inner, spread.of[i].data());
@@ -345,7 +236,8 @@ class Sweep {
       }
     }
     const int64_t whole = rows / cut.group;
-    TileRows<kStream>(start, whole, stride * cut.group, positions * cut.group, par, tile);
+    const TileRows tile_rows({in, out, term}, cut.box.count());
+    tile_rows.template Run<kStream>(start, whole, stride * cut.group, positions * cut.group, par, tile);
     if (cut.group > 1) FoldGroup(cut, part, positions, rows - whole * cut.group, par, tile);
     for (int s = 0; s < kSums; ++s) {
       FoldPositions<kPair>(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
@@ -354,7 +246,7 @@ class Sweep {
 
   /// The sums of narrow rows that were taken as one, and the rows that are left over.
   void FoldGroup(const ChannelCut& cut, const ChannelCut::Part& part, int64_t width, int64_t rest, const Params<const P*>& par,
-                 SumTile& tile) const {
+                 typename TileRows::SumTile& tile) const {
     for (int64_t g = 1; g < cut.group; ++g) {
       for (int s = 0; s < kSums; ++s) {
 #pragma omp simd

@@ -47,7 +47,8 @@ struct NormCut {
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::CutChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
-    if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
+    if (sums && CutColumns(element, inputs)) in_groups = training;
+    else if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
 
  private:
@@ -56,6 +57,22 @@ struct NormCut {
   static int64_t TaskElements(const kernels::ChannelBox& box, int64_t bytes, bool training) {
     if (!training || box.inner != 1) return kNormTaskElements;
     return std::clamp(box.count() / 48, kNormTaskElements, std::clamp((256 << 10) / bytes, kNormTaskElements, 2 * kNormTaskElements));
+  }
+
+  /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no sums are joined. Gives whether
+  /// it is so.
+  bool CutColumns(int64_t element, int64_t inputs) {
+    constexpr int64_t kPiece = 512, kLeastTasks = 8, kBlockRows = 512;  // bytes of a row
+    const kernels::ChannelBox& box = cut.box;
+    const int64_t tile = kPiece / element;
+    if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
+    if (kPiece * inputs * box.outer > 2 * kNormGroupBytes) return false;
+    cut.group = 1;
+    cut.tile = tile;
+    cut.tiles = DivideUp(box.channels, tile);
+    cut.blocks = DivideUp(box.outer, kBlockRows);
+    cut.block_rows = DivideUp(box.outer, cut.blocks);
+    return true;
   }
 
   void CutGroups(int64_t element, int64_t inputs) {

@@ -1,5 +1,5 @@
-// Passes by channel that are one loop over all tasks: inference of batch normalisation, whose tasks make the gains of their channels, and
-// sums of wide rows, whose last task adds up the others'. The tester compares 1, 2 and 5 threads.
+// Passes by channel, however they are cut: batch normalisation and its gradient, and sums of wide rows. The tester compares 1, 2 and 5
+// threads.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -30,25 +30,28 @@ Tensor Positive(int64_t channels, int64_t step) {
   return tensor;
 }
 
-/// Inference with channels first of one shape, forwards and backwards.
+/// One normalisation, forwards and backwards, beside what its formulas give in double.
 template <class T>
-class Inference {
+class Normalisation {
  public:
-  explicit Inference(const Shape& shape) : shape_(shape), x_(Numbers<T>(shape, 7)), g_(Numbers<T>(shape, 5)) {}
+  Normalisation(const Shape& shape, bool channels_first, bool training)
+      : shape_(shape), channels_first_(channels_first), training_(training), x_(Numbers<T>(shape, 7)), g_(Numbers<T>(shape, 5)) {}
 
   void Check() const {
-    constexpr const char* kAttrs = "data_format_ = NCHW;is_training_ = false;";
-    const BlockResult norm = BlockTester(Catalog(), "FusedBatchNormV3").Attrs(kAttrs).Input("x", x_).Input("scale", scale_)
+    CAPTURE(DTypeName(kDTypeOf<T>), ToString(shape_), channels_first_, training_);
+    const std::string attrs = Cat("data_format_ = ", channels_first_ ? "NCHW" : "NHWC", ";is_training_ = ", training_ ? "true" : "false", ";");
+    const BlockResult norm = BlockTester(Catalog(), "FusedBatchNormV3").Attrs(attrs).Input("x", x_).Input("scale", scale_)
                                  .Input("offset", offset_).Input("mean", mean_).Input("variance", variance_).Run();
     INFO(ToString(norm.status));
     REQUIRE(norm.status.ok());
-    const BlockResult grad = BlockTester(Catalog(), "FusedBatchNormGradV3").Attrs(kAttrs).Input("y_backprop", g_).Input("x", x_)
-                                 .Input("scale", scale_).Input("reserve_space_1", mean_).Input("reserve_space_2", variance_)
+    const BlockResult grad = BlockTester(Catalog(), "FusedBatchNormGradV3").Attrs(attrs).Input("y_backprop", g_).Input("x", x_)
+                                 .Input("scale", scale_).Input("reserve_space_1", training_ ? norm.outputs.at("reserve_space_1") : mean_)
+                                 .Input("reserve_space_2", training_ ? norm.outputs.at("reserve_space_2") : variance_)
                                  .Input("reserve_space_3", Tensor::Scalar(0.0f)).Run();
     INFO(ToString(grad.status));
     REQUIRE(grad.status.ok());
     int64_t wrong = 0;
-    for (int64_t c = 0; c < shape_[1]; ++c) wrong += CountWrong(norm, grad, static_cast<size_t>(c));
+    for (int64_t c = 0; c < channels_; ++c) wrong += CountWrong(norm, grad, static_cast<size_t>(c));
     CHECK(wrong == 0);
   }
 
@@ -58,31 +61,56 @@ class Inference {
     return static_cast<double>(result.outputs.at(port).values<float>()[c]);
   }
 
-  int64_t CountWrong(const BlockResult& norm, const BlockResult& grad, size_t c) const {
-    const double mean = mean_.values<float>()[c], variance = variance_.values<float>()[c], offset = offset_.values<float>()[c];
-    const double reciprocal = 1 / std::sqrt(variance + 1e-4), gain = scale_.values<float>()[c] * reciprocal;
-    const double rounding = std::is_same_v<T, float> ? 1e-5 : 2e-2;
-    const auto inner = static_cast<size_t>(shape_.count(2, 4)), channels = static_cast<size_t>(shape_[1]);
-    double sum = 0, product = 0;
-    int64_t wrong = Of(norm, "batch_mean", c) != mean || Of(norm, "batch_variance", c) != variance || Of(norm, "reserve_space_1", c) != 0;
-    for (size_t row = 0; row < static_cast<size_t>(shape_[0]); ++row) {
-      for (size_t i = (row * channels + c) * inner, end = i + inner; i < end; ++i) {
-        const double x = At(x_, i), g = At(g_, i);
-        sum += g;
-        product += g * (x - mean);
-        wrong += std::abs(At(norm.outputs.at("y"), i) - ((x - mean) * gain + offset)) > rounding * 4;
-        wrong += std::abs(At(grad.outputs.at("x_backprop"), i) - g * gain) > rounding * 4;
-      }
+  /// Calls body with the place of each value of a channel.
+  template <class Body>
+  void ForValues(size_t c, Body&& body) const {
+    const auto inner = static_cast<size_t>(channels_first_ ? shape_.count(2, 4) : 1), channels = static_cast<size_t>(channels_);
+    for (size_t row = 0; row < static_cast<size_t>(x_.count()) / (inner * channels); ++row) {
+      for (size_t i = (row * channels + c) * inner, end = i + inner; i < end; ++i) body(i);
     }
-    const double count = static_cast<double>(shape_[0]) * static_cast<double>(inner);
+  }
+
+  int64_t CountWrong(const BlockResult& norm, const BlockResult& grad, size_t c) const {
+    const double count = static_cast<double>(x_.count() / channels_), rounding = std::is_same_v<T, float> ? 4e-5 : 8e-2;
+    double mean = mean_.values<float>()[c], variance = variance_.values<float>()[c];
+    int64_t wrong = 0;
+    if (training_) {
+      double sum = 0, squares = 0;
+      ForValues(c, [&](size_t i) { sum += At(x_, i); });
+      mean = sum / count;
+      ForValues(c, [&](size_t i) { squares += (At(x_, i) - mean) * (At(x_, i) - mean); });
+      variance = squares / count;
+      wrong += std::abs(Of(norm, "reserve_space_1", c) - mean) > 1e-6 || std::abs(Of(norm, "reserve_space_2", c) - variance) > 1e-6;
+      wrong += std::abs(Of(norm, "batch_variance", c) - squares / (count - 1)) > 1e-6;
+    } else {
+      wrong += Of(norm, "batch_variance", c) != variance || Of(norm, "reserve_space_1", c) != 0;
+    }
+    wrong += std::abs(Of(norm, "batch_mean", c) - mean) > 1e-6;
+    const double reciprocal = 1 / std::sqrt(variance + 1e-4), gain = scale_.values<float>()[c] * reciprocal;
+    double sum = 0, product = 0;
+    ForValues(c, [&](size_t i) { sum += At(g_, i); product += At(g_, i) * (At(x_, i) - mean); });
+    const double mean_g = training_ ? sum / count : 0, slope = training_ ? product / count * reciprocal * reciprocal : 0;
+    ForValues(c, [&](size_t i) {
+      const double distance = At(x_, i) - mean, y = distance * gain + offset_.values<float>()[c];
+      wrong += std::abs(At(norm.outputs.at("y"), i) - y) > rounding;
+      wrong += std::abs(At(grad.outputs.at("x_backprop"), i) - (At(g_, i) - mean_g - distance * slope) * gain) > rounding;
+    });
     wrong += std::abs(Of(grad, "offset_backprop", c) - sum) > 1e-6 * count;
     return wrong + (std::abs(Of(grad, "scale_backprop", c) - product * reciprocal) > 1e-5 * count);
   }
 
   Shape shape_;
-  Tensor x_, g_, scale_ = Positive(shape_[1], 3), offset_ = Positive(shape_[1], 5), mean_ = Positive(shape_[1], 7),
-                 variance_ = Positive(shape_[1], 11);
+  bool channels_first_, training_;
+  Tensor x_, g_;
+  int64_t channels_ = shape_[channels_first_ ? 1 : 3];
+  Tensor scale_ = Positive(channels_, 3), offset_ = Positive(channels_, 5), mean_ = Positive(channels_, 7),
+         variance_ = Positive(channels_, 11);
 };
+
+template <class T>
+void CheckNormalisation(const Shape& shape, bool channels_first) {
+  for (const bool training : {false, true}) Normalisation<T>(shape, channels_first, training).Check();
+}
 
 /// Sums by the last axis are the exact ones. Elements are whole numbers from -2 to 2.
 template <class T>
@@ -106,7 +134,7 @@ void CheckWideSums(int64_t rows, int64_t channels) {
 
 }  // namespace
 
-TEST_CASE("inference of batch normalisation with channels first, whatever the planes") {
+TEST_CASE("batch normalisation with channels first, whatever the planes") {
   const std::vector<Shape> shapes = {
       {8, 1350, 7, 7},    // short planes past the cache; the last task has fewer channels
       {40, 300, 7, 7},    // more rows than sums of short planes are made of
@@ -116,12 +144,25 @@ TEST_CASE("inference of batch normalisation with channels first, whatever the pl
       {3, 50, 61, 61},    // runs
       {2, 2, 450, 610},   // runs of several pieces
   };
-  for (const Shape& shape : shapes) {
-    INFO("shape " << ToString(shape));
-    Inference<float>(shape).Check();
-  }
-  Inference<half>(Shape{10, 2200, 7, 7}).Check();
-  Inference<bfloat16>(Shape{10, 2200, 7, 7}).Check();
+  for (const Shape& shape : shapes) CheckNormalisation<float>(shape, true);
+  CheckNormalisation<half>(Shape{10, 2200, 7, 7}, true);
+  CheckNormalisation<bfloat16>(Shape{10, 2200, 7, 7}, true);
+}
+
+TEST_CASE("batch normalisation with channels last, whatever the rows") {
+  const std::vector<Shape> shapes = {
+      {40, 7, 7, 64},     // rows that stay in registers
+      {20, 9, 9, 93},     // registers, and elements that fill none
+      {12, 13, 11, 3},    // narrow rows that are taken together
+      {45, 15, 15, 256},  // large enough for fetching in advance
+      {6, 5, 7, 700},     // several tasks a row
+      {7, 8, 9, 1027},    // tasks of all rows; the last has fewer channels
+      {23, 6, 7, 1030},   // two blocks of rows in such a task
+      {2, 2, 4, 2048},    // few rows
+  };
+  for (const Shape& shape : shapes) CheckNormalisation<float>(shape, false);
+  CheckNormalisation<half>(Shape{10, 6, 7, 2050}, false);
+  CheckNormalisation<bfloat16>(Shape{10, 6, 7, 2050}, false);
 }
 
 TEST_CASE("sums of wide rows, of which several tasks have a part") {
