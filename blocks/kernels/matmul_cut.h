@@ -6,6 +6,7 @@
 
 #include "blocks/kernels/matmul.h"
 #include "blocks/kernels/matmul_panels.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels::panels {
 
@@ -34,8 +35,6 @@ inline constexpr int64_t kTaskWork = 96 * 1024;  // multiplications that are wor
 inline constexpr int64_t kWantedTiles = 16, kWantedSharing = 8;
 inline constexpr int64_t kMostPacked = int64_t{128} << 20;  // bytes of an operand that is packed for all tiles
 
-inline int64_t TilesOf(int64_t size, int64_t most) { return size / most + (size % most != 0); }
-
 template <class T>
 bool ReadsRightInPlace(const Product<T>& p) {
   const MatrixView<T>& b = p.right;
@@ -56,12 +55,12 @@ struct TiledProduct {
 
   /// The right operand packed for all tiles: its columns filled up to whole panels, which lie one after another in each piece of the inner
   /// dimension.
-  int64_t PackedColumns() const { return TilesOf(p.columns, kWide) * kWide; }
+  int64_t PackedColumns() const { return DivideUp(p.columns, kWide) * kWide; }
   bool SharesPacked() const { return shares_; }
   int64_t PackedBytes() const { return p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)); }
 
   /// The inner dimension is summed in pieces, which sets the bits of the result.
-  int64_t pieces() const { return TilesOf(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
+  int64_t pieces() const { return DivideUp(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
   int64_t PieceStart(int64_t piece) const { return piece * p.inner / pieces(); }
 
   explicit TiledProduct(const Product<T>& product) : p(product), turned(Turns(product)) {
@@ -98,28 +97,28 @@ struct TiledProduct {
   void Cut(int64_t most_columns, int64_t most_wanted) {
     if (p.rows <= kMostRows && p.columns <= most_columns && p.inner <= kTaskWork) {
       // Small products are one tile, found without the divisions below, which take longer than a product of 8 by 8.
-      const int64_t padded = TilesOf(p.columns, kWide) * kWide;
+      const int64_t padded = DivideUp(p.columns, kWide) * kWide;
       if (p.rows * padded * p.inner < kTaskWork / (kParts<T> * kParts<T>)) {
         rows = p.rows, columns = padded;
         row_tiles = column_tiles = 1;
         return;
       }
     }
-    const double padded = static_cast<double>(TilesOf(p.columns, kWide)) * kWide;
+    const double padded = static_cast<double>(DivideUp(p.columns, kWide)) * kWide;
     const double work = static_cast<double>(p.rows) * padded * static_cast<double>(p.inner) * kParts<T> * kParts<T>;
     const int64_t wanted = work >= static_cast<double>(most_wanted * kTaskWork) ? most_wanted : static_cast<int64_t>(work / kTaskWork);
-    row_tiles = TilesOf(p.rows, kMostRows);
-    column_tiles = TilesOf(p.columns, most_columns);
-    const auto cut_rows = [&] { row_tiles = std::max(row_tiles, std::min(TilesOf(p.rows, 2 * kRows), TilesOf(wanted, column_tiles))); };
+    row_tiles = DivideUp(p.rows, kMostRows);
+    column_tiles = DivideUp(p.columns, most_columns);
+    const auto cut_rows = [&] { row_tiles = std::max(row_tiles, std::min(DivideUp(p.rows, 2 * kRows), DivideUp(wanted, column_tiles))); };
     const auto cut_columns = [&] {
-      column_tiles = std::max(column_tiles, std::min(TilesOf(p.columns, kWide), TilesOf(wanted, row_tiles)));
+      column_tiles = std::max(column_tiles, std::min(DivideUp(p.columns, kWide), DivideUp(wanted, row_tiles)));
     };
     if (packed || (p.rows > kFewRows && ReadsRightInPlace(p))) cut_rows(), cut_columns();
     else cut_columns(), cut_rows();
-    rows = TilesOf(p.rows, row_tiles);
-    row_tiles = TilesOf(p.rows, rows);
-    columns = TilesOf(TilesOf(p.columns, kWide), column_tiles) * kWide;
-    column_tiles = TilesOf(p.columns, columns);
+    rows = DivideUp(p.rows, row_tiles);
+    row_tiles = DivideUp(p.rows, rows);
+    columns = DivideUp(DivideUp(p.columns, kWide), column_tiles) * kWide;
+    column_tiles = DivideUp(p.columns, columns);
   }
 };
 
@@ -127,7 +126,7 @@ struct TiledProduct {
 template <class T>
 class PackedRight {
  public:
-  explicit PackedRight(const TiledProduct<T>& tiled) : tiled_(tiled), chunks_(TilesOf(tiled.p.columns, kChunk)) {}
+  explicit PackedRight(const TiledProduct<T>& tiled) : tiled_(tiled), chunks_(DivideUp(tiled.p.columns, kChunk)) {}
   int64_t parts() const { return tiled_.pieces() * chunks_; }
 
   void Fill(int64_t part) const {

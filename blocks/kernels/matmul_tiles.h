@@ -79,7 +79,7 @@ class Tile {
     A* const packed = right_ + column * kPart * depth_ * kPart;
     if constexpr (kSame<T>) {
       // Whole registers are read: in the last rows of the operand they would reach over its end.
-      const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? TilesOf(over, b.row_stride) : 0;
+      const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? DivideUp(over, b.row_stride) : 0;
       const int64_t unsafe = std::clamp<int64_t>(start_ + depth_ - (p_.inner - over_rows), 0, depth_);
       if (in_place_ && unsafe <= depth_ / 2) {
         PackRows(data + (depth_ - unsafe) * b.row_stride, unsafe, width, padded, packed);
@@ -125,13 +125,13 @@ class Tile {
 
   /// Adds depth_ steps to the tile.
   void MultiplyPiece() {
-    const int64_t count = TilesOf(columns_, S::kWide / kPart);
+    const int64_t count = DivideUp(columns_, S::kWide / kPart);
     RightPanel<A> panels[S::kSharedColumns / S::kWide];
     for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
     const bool in_place = ReadsLeft(count);
     // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
     const bool fetches_left = in_place && (count >= 4 || tiled_.column_tiles == 1);
-    const int64_t most = in_place && columns_ * kPart <= S::kLanes ? 2 * kRows : kRows, groups = TilesOf(rows_, most);
+    const int64_t most = in_place && columns_ * kPart <= S::kLanes ? 2 * kRows : kRows, groups = DivideUp(rows_, most);
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
       const LeftRows<A> left = Left(in_place, row, height);
@@ -157,7 +157,7 @@ class Tile {
   /// A share of them.
   Fetch NextRight(int64_t share, int64_t shares) const {
     if (next_bytes_ == 0) return {packed_, 0};
-    return {reinterpret_cast<const char*>(next_right_) + next_bytes_ * share / shares, TilesOf(2 * next_bytes_ / shares, depth_)};
+    return {reinterpret_cast<const char*>(next_right_) + next_bytes_ * share / shares, DivideUp(2 * next_bytes_ / shares, depth_)};
   }
 
   /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come. With

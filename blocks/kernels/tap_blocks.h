@@ -4,11 +4,9 @@
 
 #include "blocks/kernels/register_tile.h"
 #include "blocks/kernels/tap_product.h"
+#include "weft/base/divide.h"
 
 namespace weft::kernels {
-
-/// a / b, rounded up, for a >= 0 of any size: the sum in DivideUp could overflow.
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /// How a convolution is cut into blocks of positions: `lines` of one picture and depth, `strip` positions of each. All 0 where a
 /// convolution is not computed line by line.

@@ -48,16 +48,16 @@ struct SumPlan {
     if (!cut.used()) return;
     const int64_t width = 2 * lanes_of_vector;
     group_columns = s.columns / s.groups;
-    group_tiles = CeilDiv(group_columns, width);
-    padded_columns = CeilDiv(group_columns, lanes_of_vector) * lanes_of_vector;
+    group_tiles = DivideUp(group_columns, width);
+    padded_columns = DivideUp(group_columns, lanes_of_vector) * lanes_of_vector;
     tiles = s.groups * group_tiles;
-    sums = CeilDiv(s.gather.taps() * s.inner() * row(), 32) * 32;
+    sums = DivideUp(s.gather.taps() * s.inner() * row(), 32) * 32;
     // Large sums are cut by columns, so that a lane's stay in the cache.
     const bool small = work <= kSmallWork;
-    parts = small ? 1 : CeilDiv(tiles, std::max<int64_t>(1, kNearSums * tiles / sums));
-    shares = std::clamp<int64_t>(kMostSums / sums, 1, small ? 1 : std::min(cut.blocks, CeilDiv(kShares, parts)));
-    if (!small) parts = std::max(parts, std::min(tiles, CeilDiv(kShares, shares)));
-    gradients = CeilDiv(cut.lines * cut.strip * width, 32) * 32;
+    parts = small ? 1 : DivideUp(tiles, std::max<int64_t>(1, kNearSums * tiles / sums));
+    shares = std::clamp<int64_t>(kMostSums / sums, 1, small ? 1 : std::min(cut.blocks, DivideUp(kShares, parts)));
+    if (!small) parts = std::max(parts, std::min(tiles, DivideUp(kShares, shares)));
+    gradients = DivideUp(cut.lines * cut.strip * width, 32) * 32;
   }
 };
 
@@ -131,7 +131,7 @@ struct SumRunner {
       const Onto onto = add ? Onto::kThere : Onto::kNothing;
       TileSum<A> tile{inners, inner_count, block.inner_end - block.inner_begin, 1, step, right_step, out, plan.row(), onto};
       const TileSum<A> edge_tile{edges, edge_count, block.lines, 1, block.edge_step(), line_step, out, plan.row(), Onto::kThere};
-      tile.fetch = ahead.Next(CeilDiv(units.run, vectors == 2 ? kMostRows<2> : kMostRows<1>) * inner_count * tile.depth);
+      tile.fetch = ahead.Next(DivideUp(units.run, vectors == 2 ? kMostRows<2> : kMostRows<1>) * inner_count * tile.depth);
       vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
       if (edge_count > 0) vectors == 2 ? SumRows<true, 2>(edge_tile, units.run) : SumRows<true, 1>(edge_tile, units.run);
     }

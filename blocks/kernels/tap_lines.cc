@@ -51,7 +51,7 @@ struct LinePlan {
 
   int64_t inner() const { return p.inner(); }
   int64_t lane_elements() const { return cut.patch + block; }
-  int64_t packed() const { return in_place ? 0 : CeilDiv(weights, 32) * 32; }
+  int64_t packed() const { return in_place ? 0 : DivideUp(weights, 32) * 32; }
 
   /// `widened`: elements are not computed as they are.
   LinePlan(const TapProduct& product, int64_t lanes_of_vector, bool widened) : p(product) {
@@ -62,15 +62,15 @@ struct LinePlan {
     const bool small = work <= kSmallWork;
     const int64_t width = 2 * lanes_of_vector;
     group_columns = p.columns / p.groups;
-    group_tiles = CeilDiv(group_columns, width);
-    packed_columns = CeilDiv(group_columns, lanes_of_vector) * lanes_of_vector;
+    group_tiles = DivideUp(group_columns, width);
+    packed_columns = DivideUp(group_columns, lanes_of_vector) * lanes_of_vector;
     tiles = p.groups * group_tiles;
     weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
     const bool large = weights > kLargeWeights;  // many: a part's stay in the cache while all blocks pass
-    const int64_t wanted = small ? 1 : large ? CeilDiv(kWantedTasks, tiles) : kWantedTasks;
+    const int64_t wanted = small ? 1 : large ? DivideUp(kWantedTasks, tiles) : kWantedTasks;
     cut = CutLines(p.gather, kCopied, int64_t{1} << 20, wanted, p.gather.taps() <= kFewTaps ? kBadStrideFewTaps : kBadStride);
     if (!cut.used()) return;
-    parts = small ? 1 : large ? tiles : std::min(tiles, CeilDiv(kWantedTasks / 2, cut.blocks));
+    parts = small ? 1 : large ? tiles : std::min(tiles, DivideUp(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;
     lanes = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostLanes);
     const TapUnits units(p.gather, p.inner(), cut.pixel);
@@ -78,7 +78,7 @@ struct LinePlan {
     const double pixels = static_cast<double>(p.gather.batch) * static_cast<double>(p.gather.pixels() * p.gather.channels);
     fetches = !along && pixels + static_cast<double>(p.gather.batch * p.gather.positions()) * static_cast<double>(p.columns) >= kFetched;
     in_place = !along && !widened && packed_columns == group_columns && p.columns <= kNearColumns;
-    block = widened || group_columns % lanes_of_vector != 0 ? CeilDiv(cut.lines * cut.strip * width, 32) * 32 : 0;
+    block = widened || group_columns % lanes_of_vector != 0 ? DivideUp(cut.lines * cut.strip * width, 32) * 32 : 0;
   }
 };
 
@@ -210,15 +210,15 @@ struct LineRunner {
   /// How a sum over all taps is cut: units, or pieces of one, to sum together.
   struct Cut {
     int64_t pieces, most;
-    explicit Cut(const TapUnits& units) : pieces(CeilDiv(units.run, kSteps)) {
+    explicit Cut(const TapUnits& units) : pieces(DivideUp(units.run, kSteps)) {
       most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
     }
-    int64_t together(int64_t count) const { return CeilDiv(count, CeilDiv(count, most)); }
+    int64_t together(int64_t count) const { return DivideUp(count, DivideUp(count, most)); }
   };
   int64_t SumsOfLine(const LineBlock<T>& block) const {
     const TapUnits units(plan.p.gather, plan.inner(), block.pixel());
     const Cut cut(units);
-    return cut.pieces * CeilDiv(units.count, cut.together(units.count));
+    return cut.pieces * DivideUp(units.count, cut.together(units.count));
   }
 
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
@@ -247,7 +247,7 @@ struct LineRunner {
           }
           TileSum<A> tile{segments, count, end - begin, step, 1, row, out + r * out_line + block.inner_begin * stride, stride, onto};
           const int64_t rows = block.inner_end - block.inner_begin;
-          tile.fetch = ahead.Next(CeilDiv(rows, columns.vectors == 2 ? kMostRows<2> : kMostRows<1>) * count * (end - begin));
+          tile.fetch = ahead.Next(DivideUp(rows, columns.vectors == 2 ? kMostRows<2> : kMostRows<1>) * count * (end - begin));
           columns.vectors == 2 ? SumRows<false, 2>(tile, rows) : SumRows<false, 1>(tile, rows);
         }
         for (const Edge& edge : block.edges) {  // a position in all lines at a time

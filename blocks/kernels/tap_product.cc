@@ -19,14 +19,14 @@ constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task
 int64_t TileRows(int64_t all, int64_t pictures, int64_t inner, int64_t work) {
   if (work <= kSmallWork) return all;
   const int64_t cached = std::clamp(kPatchElements / std::max<int64_t>(inner, 1), kMinRows, kMaxRows);
-  return std::min({all, cached, std::max(kMinRows, CeilDiv(all, CeilDiv(8, pictures)))});
+  return std::min({all, cached, std::max(kMinRows, DivideUp(all, DivideUp(8, pictures)))});
 }
 
 /// Cuts the columns of a group where there are too few row tiles to share out. Gives the columns of a tile.
 int64_t TileColumns(int64_t columns, int64_t row_tiles, int64_t work) {
   if (work <= kSmallWork || row_tiles >= 8 || columns < 2 * kWideColumns) return columns;
-  const int64_t tiles = std::min(CeilDiv(8, std::max<int64_t>(row_tiles, 1)), columns / kWideColumns);
-  return CeilDiv(CeilDiv(columns, tiles), 32) * 32;
+  const int64_t tiles = std::min(DivideUp(8, std::max<int64_t>(row_tiles, 1)), columns / kWideColumns);
+  return DivideUp(DivideUp(columns, tiles), 32) * 32;
 }
 
 /// A product of the tile (rows [begin, end) of picture `picture`, or of all where channels are last).
@@ -126,13 +126,13 @@ TapCut CutTapProduct(const TapProduct& p) {
   const double work = static_cast<double>(all) * static_cast<double>(inner) * static_cast<double>(p.columns);
   const int64_t bounded = work > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(work);
   cut.rows = TileRows(all, pictures, inner, bounded);
-  cut.row_tiles = CeilDiv(all, cut.rows);
+  cut.row_tiles = DivideUp(all, cut.rows);
   cut.columns = TileColumns(group_columns, cut.row_tiles * pictures * p.groups, bounded);
-  cut.column_tiles = CeilDiv(group_columns, cut.columns);
+  cut.column_tiles = DivideUp(group_columns, cut.columns);
   cut.tasks = pictures * cut.row_tiles * p.groups * cut.column_tiles;
   cut.lanes = bounded <= kSmallWork / 16 ? 1 : std::min(cut.tasks, kMaxLanes);
-  cut.patch = p.gather.direct() ? 0 : CeilDiv(cut.rows * inner, 32) * 32;
-  cut.block = p.fills() ? 0 : CeilDiv(cut.rows * cut.columns, 32) * 32;
+  cut.patch = p.gather.direct() ? 0 : DivideUp(cut.rows * inner, 32) * 32;
+  cut.block = p.fills() ? 0 : DivideUp(cut.rows * cut.columns, 32) * 32;
   return cut;
 }
 
@@ -250,21 +250,21 @@ FilterCut CutFilterSum(const FilterSum& s) {
     return cut;
   }
   cut.rows = std::min(all, std::clamp(kPatchElements / std::max<int64_t>(inner, 1), kMinRows, kMaxRows));
-  const int64_t picture_tiles = CeilDiv(all, cut.rows);
+  const int64_t picture_tiles = DivideUp(all, cut.rows);
   cut.row_tiles = picture_tiles * pictures;
   const int64_t wanted = bounded <= kSmallWork ? 1 : std::min<int64_t>(cut.row_tiles, 8);
   cut.shares = std::clamp<int64_t>((int64_t{1} << 21) / s.filter_count(), 1, wanted);
   cut.columns = TileColumns(group_columns, bounded <= kSmallWork ? 8 : cut.shares, bounded);
-  cut.column_tiles = CeilDiv(group_columns, cut.columns);
-  cut.patch = CeilDiv(cut.rows * inner, 32) * 32;
-  cut.block = CeilDiv(cut.rows * cut.columns, 32) * 32;
+  cut.column_tiles = DivideUp(group_columns, cut.columns);
+  cut.patch = DivideUp(cut.rows * inner, 32) * 32;
+  cut.block = DivideUp(cut.rows * cut.columns, 32) * 32;
   return cut;
 }
 
 int64_t FilterScratch(const FilterSum& sum) {
   if (const int64_t lines = LineSumScratch(sum)) return lines;
   const FilterCut cut = CutFilterSum(sum);
-  return cut.lanes() * (cut.patch + cut.block) + cut.shares * CeilDiv(sum.filter_count(), 32) * 32;
+  return cut.lanes() * (cut.patch + cut.block) + cut.shares * DivideUp(sum.filter_count(), 32) * 32;
 }
 
 template <class T>
@@ -272,7 +272,7 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
   using A = Accumulator<T>;
   if (RunLineSum(s, source, gradient, filter, scratch, workers)) return;
   const FilterCut cut = CutFilterSum(s);
-  const int64_t count = s.filter_count(), padded = CeilDiv(count, 32) * 32;
+  const int64_t count = s.filter_count(), padded = DivideUp(count, 32) * 32;
   if (cut.shares == 0) {
     std::fill(filter, filter + count, T(0));
     return;

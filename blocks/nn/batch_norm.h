@@ -34,8 +34,8 @@ inline constexpr int64_t kNormCacheBytes = 7 << 18;
 /// A group of short planes is about this large: one that the nearest cache keeps.
 inline constexpr int64_t kNormShortBytes = 1 << 15;
 
-/// How a normalisation is cut. In training, channels of which each has planes of its own are done group by group, each from the first pass
-/// to the last, where there are enough of them and each is small enough: the last pass finds its inputs in the cache.
+/// How a normalisation is cut. In training, channels are done group by group, each from the first pass to the last, where there are enough
+/// of them and each is small enough: the last pass finds its inputs in the cache. With channels last only where each has few values.
 struct NormCut {
   kernels::ChannelCut cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
@@ -59,8 +59,8 @@ struct NormCut {
     return std::clamp(box.count() / 48, kNormTaskElements, std::clamp((256 << 10) / bytes, kNormTaskElements, 2 * kNormTaskElements));
   }
 
-  /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no sums are joined. Gives whether
-  /// it is so.
+  /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
+  /// others. Gives whether it is so.
   bool CutColumns(int64_t element, int64_t inputs) {
     constexpr int64_t kPiece = 512, kLeastTasks = 8, kBlockRows = 512;  // bytes of a row
     const kernels::ChannelBox& box = cut.box;

@@ -41,8 +41,8 @@ struct Norm : NormCut {
 /// The channels of a task that makes their gains itself.
 constexpr int64_t kOwnGains = 256;
 
-/// Inference of few values of many channels: tasks of few channels and many rows, which make the gains of their channels themselves, so that
-/// there is one loop instead of two. Not where what those channels have in a row is so little that memory is read in small pieces.
+/// Inference of few values of many channels: tasks of few channels and many rows, which make the gains of their channels themselves, so
+/// that there is one loop instead of two. Not where what those channels have in a row is so little that memory is read in small pieces.
 void CutSmall(Norm& norm, int64_t element) {
   constexpr int64_t kShort = 128, kLeastPlanes = 8 * 1024, kPiece = 512, kLeastTasks = 8, kMostBytes = 8 << 20;
   kernels::ChannelCut& cut = norm.cut;
