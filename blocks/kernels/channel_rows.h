@@ -41,7 +41,7 @@ class SweepRows {
   template <bool kStream>
   void Run(int64_t at, int64_t rows, int64_t stride, int64_t length, const ParameterRows& par, SumTile& tile) const {
     if constexpr (kSums > 0) {
-      constexpr int64_t kFew = 16;
+      constexpr int64_t kFew = 16;  // side by side, their parameters are loaded once or twice in all
       if (rows > kFew) ManyRows<kStream>(at, rows, stride, length, par, tile);
       else RowGroups<kStream>(at, rows, stride, length, par, tile);
     } else if (length == kNarrow * kN) {
@@ -84,9 +84,18 @@ class SweepRows {
     int64_t length, stride, at, column = 0;
 
     void Fetch(const Memory& memory, int64_t count) {
+      constexpr int64_t kLine = 64 / kSize;
       if (!on) return;
-      for (int64_t i = 0; i < count; i += 64 / kSize) memory.Fetch(at + column + i);
-      if ((column += count) < length) return;
+      if (column + count <= length) {
+        for (int64_t i = 0; i < count; i += kLine) memory.Fetch(at + column + i);
+        column += count;
+      } else {  // to the end of the row, and on with the next
+        const int64_t rest = column + count - length;
+        for (; column < length; column += kLine) memory.Fetch(at + column);
+        at += stride;
+        for (column = 0; column < rest; column += kLine) memory.Fetch(at + column);
+      }
+      if (column < length) return;
       column = 0;
       at += stride;
     }

@@ -34,6 +34,23 @@ inline constexpr int64_t kNormCacheBytes = 7 << 18;
 /// A group of short planes is about this large: one that the nearest cache keeps.
 inline constexpr int64_t kNormShortBytes = 1 << 15;
 
+/// What a task of columns has of a row.
+inline constexpr int64_t kColumnBytes = 512;
+
+/// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
+/// others. Gives whether `cut` is so now.
+inline bool CutColumns(kernels::ChannelCut& cut, int64_t element) {
+  constexpr int64_t kLeastTasks = 8, kBlockRows = 512;
+  const kernels::ChannelBox& box = cut.box;
+  const int64_t tile = kColumnBytes / element;
+  if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
+  cut.tile = tile;
+  cut.tiles = DivideUp(box.channels, tile);
+  cut.blocks = DivideUp(box.outer, kBlockRows);
+  cut.block_rows = DivideUp(box.outer, cut.blocks);
+  return true;
+}
+
 /// How a normalisation is cut. In training, channels are done group by group, each from the first pass to the last, where there are enough
 /// of them and each is small enough: the last pass finds its inputs in the cache. With channels last only where each has few values.
 struct NormCut {
@@ -47,7 +64,8 @@ struct NormCut {
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::CutChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
-    if (sums && CutColumns(element, inputs)) in_groups = training;
+    const bool small = box.outer * inputs * kColumnBytes <= 2 * kNormGroupBytes;
+    if (sums && small && CutColumns(cut, element)) in_groups = training;
     else if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
 
@@ -57,22 +75,6 @@ struct NormCut {
   static int64_t TaskElements(const kernels::ChannelBox& box, int64_t bytes, bool training) {
     if (!training || box.inner != 1) return kNormTaskElements;
     return std::clamp(box.count() / 48, kNormTaskElements, std::clamp((256 << 10) / bytes, kNormTaskElements, 2 * kNormTaskElements));
-  }
-
-  /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
-  /// others. Gives whether it is so.
-  bool CutColumns(int64_t element, int64_t inputs) {
-    constexpr int64_t kPiece = 512, kLeastTasks = 8, kBlockRows = 512;  // bytes of a row
-    const kernels::ChannelBox& box = cut.box;
-    const int64_t tile = kPiece / element;
-    if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
-    if (kPiece * inputs * box.outer > 2 * kNormGroupBytes) return false;
-    cut.group = 1;
-    cut.tile = tile;
-    cut.tiles = DivideUp(box.channels, tile);
-    cut.blocks = DivideUp(box.outer, kBlockRows);
-    cut.block_rows = DivideUp(box.outer, cut.blocks);
-    return true;
   }
 
   void CutGroups(int64_t element, int64_t inputs) {

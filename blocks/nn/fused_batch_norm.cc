@@ -38,27 +38,27 @@ struct Norm : NormCut {
   bool tasks_make_gains = false;  // inference
 };
 
-/// The channels of a task that makes their gains itself.
-constexpr int64_t kOwnGains = 256;
+/// The most channels of a task that makes their gains itself.
+constexpr int64_t kOwnGains = kColumnBytes / 2;
 
-/// Inference of few values of many channels: tasks of few channels and many rows, which make the gains of their channels themselves, so
-/// that there is one loop instead of two. Not where what those channels have in a row is so little that memory is read in small pieces.
-void CutSmall(Norm& norm, int64_t element) {
-  constexpr int64_t kShort = 128, kLeastPlanes = 8 * 1024, kPiece = 512, kLeastTasks = 8, kMostBytes = 8 << 20;
-  kernels::ChannelCut& cut = norm.cut;
-  const int64_t inner = cut.box.inner, channels = cut.box.channels;
-  const int64_t tile = std::min<int64_t>(channels, inner == 1 ? kPiece / element : kernels::kMergeChannels);
-  if (cut.runs || cut.group > 1 || cut.box.outer == 0) return;
-  if (inner == 1) {
-    if (channels < kLeastTasks * tile || cut.box.count() * element > kMostBytes) return;
-  } else if (inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastPlanes) {
-    return;
-  }
-  norm.tasks_make_gains = true;
+/// Short planes in rows: tasks of few channels and many rows. Not where the planes of those channels in a row are so little that memory is
+/// read in small pieces. Gives whether `cut` is so now.
+bool CutShortPlanes(kernels::ChannelCut& cut, int64_t element) {
+  constexpr int64_t kShort = 128, kLeastBytes = 8 * 1024;
+  const int64_t inner = cut.box.inner, tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
+  if (cut.runs || cut.group > 1 || inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastBytes) return false;
   cut.tile = tile;
-  cut.tiles = DivideUp(channels, tile);
+  cut.tiles = DivideUp(cut.box.channels, tile);
   cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (tile * inner), 1, cut.box.outer);
   cut.blocks = DivideUp(cut.box.outer, cut.block_rows);
+  return true;
+}
+
+/// Inference whose tasks have few channels and many rows: they make the gains of their channels themselves, so that there is one loop
+/// instead of two. What is larger than the caches is read faster in its order than by columns.
+bool CutOwnGains(kernels::ChannelCut& cut, int64_t element) {
+  constexpr int64_t kMostBytes = 8 << 20;
+  return CutShortPlanes(cut, element) || (cut.box.count() * element <= kMostBytes && CutColumns(cut, element));
 }
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
@@ -84,7 +84,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
   Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
-  if (!training) CutSmall(norm, element);
+  norm.tasks_make_gains = !training && CutOwnGains(norm.cut, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -200,7 +200,7 @@ void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
 
 /// Where tasks make the gains of their channels.
 template <class Sweep>
-void InferSmall(const Norm& norm, RunContext& ctx, const Sweep& output) {
+void InferByTasks(const Norm& norm, RunContext& ctx, const Sweep& output) {
   ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) {
     alignas(64) float gain[kOwnGains];
     InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
@@ -224,7 +224,7 @@ void Infer(const Norm& norm, RunContext& ctx) {
       {},
       ctx.out<T>(P::y).data(),
       norm.stream};
-  if (norm.tasks_make_gains) return InferSmall(norm, ctx, output);
+  if (norm.tasks_make_gains) return InferByTasks(norm, ctx, output);
   ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) {
     HandOnStatistics(norm, ctx, first, end);
     GainsOf(norm, ctx, first, end, gain + first);
