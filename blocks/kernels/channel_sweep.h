@@ -19,8 +19,8 @@
 namespace weft::kernels {
 
 /// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
-/// at odd places have parameters and sums of their own, side by side (complex numbers). kMayStream false: `stream` never is, and needs no
-/// code. `out` may be in[0] exactly.
+/// at odd places have parameters and sums of their own, side by side (complex numbers); outputs then only of rows, since a run has one
+/// parameter. kMayStream false: `stream` never is, and needs no code. `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1, bool kMayStream = true>
 class Sweep {
  public:

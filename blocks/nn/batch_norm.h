@@ -40,7 +40,7 @@ inline constexpr int64_t kColumnBytes = 512;
 /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
 /// others. Gives whether `cut` is so now.
 inline bool CutColumns(kernels::ChannelCut& cut, int64_t element) {
-  constexpr int64_t kLeastTasks = 8, kBlockRows = 512;
+  constexpr int64_t kLeastTasks = 8, kBlockRows = 512;  // of more rows there are several tasks, or a group has several blocks
   const kernels::ChannelBox& box = cut.box;
   const int64_t tile = kColumnBytes / element;
   if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
