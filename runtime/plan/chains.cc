@@ -11,13 +11,18 @@ using Chain = FusedSteps::Chain;
 using Member = FusedSteps::Member;
 using Use = ChainStep::Use;
 
+/// Inputs of a chain that are fetched in advance; the processor itself follows a few more.
+constexpr size_t kMostFetched = 3;
 /// A member is read for, runs, and is stored in two places at most; the last step ends the chain.
-constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1) / 4;
+constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1 - kMostFetched) / 4;
+/// Inputs of so many bytes are in none of the nearer caches.
+constexpr int64_t kFarBytes = 1 << 20;
 
 class ChainMaker {
  public:
-  explicit ChainMaker(FusedSteps& fused) : fused_(fused), reads_(fused.operands.size(), 0) {
+  explicit ChainMaker(FusedSteps& fused) : fused_(fused), reads_(fused.operands.size(), 0), made_(fused.operands.size(), false) {
     for (size_t m = 0; m < fused.members.size(); ++m) {
+      made_[fused.table[fused.members[m].first_output]] = true;
       const std::span<const uint32_t> inputs = InputsOf(m);
       for (size_t v = 0; v < inputs.size(); ++v) reads_[inputs[v]] += v == 0 || inputs[v] != inputs[0];
     }
@@ -48,6 +53,7 @@ class ChainMaker {
     chain.first = first;
     chain.end = end;
     running_ = kNone;
+    AddFetched(first, end, chain);
     for (size_t m = first; m < end; ++m) {
       AddMember(m, chain);
       running_ = fused_.table[fused_.members[m].first_output];
@@ -59,6 +65,19 @@ class ChainMaker {
     }
     chain.links.push_back({chain.kind->last});
     fused_.chains.push_back(std::move(chain));
+  }
+
+  /// What the chain reads and no member of the group makes is fetched in advance.
+  void AddFetched(size_t first, size_t end, Chain& chain) const {
+    std::vector<uint32_t> fetched;
+    for (uint32_t i = fused_.members[first].first_input; i < fused_.members[end - 1].first_output; ++i) {
+      const uint32_t o = fused_.table[i];
+      const Operand& operand = fused_.operands[o];
+      if (operand.kind != Operand::Kind::kSliced || made_[o] || std::ranges::count(fetched, o) > 0) continue;
+      if (fetched.size() < kMostFetched) fetched.push_back(o);
+    }
+    if (static_cast<int64_t>(fetched.size()) * fused_.count * chain.kind->element_bytes < kFarBytes) return;
+    for (uint32_t o : fetched) chain.links.push_back({chain.kind->fetch, Use::kFetch, o});
   }
 
   void AddMember(size_t m, Chain& chain) {
@@ -85,7 +104,8 @@ class ChainMaker {
 
   static constexpr uint32_t kNone = ~uint32_t{0};
   FusedSteps& fused_;
-  std::vector<int> reads_;  // by operand: members and tails that read it
+  std::vector<int> reads_;   // by operand: members and tails that read it
+  std::vector<bool> made_;  // ... whether a member makes it
   uint32_t running_ = kNone;
 };
 

@@ -12,11 +12,12 @@ namespace {
 
 using Operand = FusedSteps::Operand;
 
-/// Elements of a tile: a float's, two or three at a time, stay in the nearest cache, and the call of a kernel costs little beside its work.
-constexpr int64_t kTile = 4096;
+/// Elements of a tile: a chain's one float tensor stays in the nearest cache and others' two or three in the next, and what a tile costs
+/// beside its work is little.
+constexpr int64_t kTile = 8192;
 static_assert(kTile % Pieces::kUnit == 0);
 /// Below this, whole tensors stay in the cache.
-constexpr int64_t kLeast = 8 * kTile;
+constexpr int64_t kLeast = 4 * kTile;
 
 /// Where a group's results are as much and more, no cache holds those of two runs: they go past it. Below, that costs more than it gains.
 int64_t CopiedBytes() {

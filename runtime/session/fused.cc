@@ -44,6 +44,7 @@ Status FusedRunner::Make(const Plan& plan, const Services& services) {
     Lane& lane = lanes_[l];
     lane.values.resize(operands);
     lane.steps.resize(steps);
+    lane.moving.reserve(steps);
     lane.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
     lane.ctx.values = lane.values.data();
     lane.ctx.services = &services_;
@@ -59,6 +60,24 @@ void FusedRunner::Begin(const FusedSteps& fused, const Value* values, Lane& lane
     if (operand.kind == Operand::Kind::kOne) lane.values[o] = {values[operand.slot].data, 1, &operand.shape, false};
     if (operand.InThread()) lane.values[o] = {lane.memory + operand.offset * fused.tile, fused.tile, &fused.shapes[0], false};
   }
+  BeginChains(fused, values, lane);
+}
+
+void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, Lane& lane) {
+  lane.moving.clear();
+  ChainStep* step = lane.steps.data();
+  for (const FusedSteps::Chain& chain : fused.chains) {
+    for (const FusedSteps::Chain::Link& link : chain.links) {
+      *step = {link.run, nullptr, link.use};
+      if (link.use != ChainStep::Use::kNothing) {
+        const Operand& operand = fused.operands[link.operand];
+        const bool moves = operand.kind == Operand::Kind::kSliced || link.run == chain.kind->stream;
+        if (moves) lane.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
+        else step->memory = lane.values[link.operand].data;
+      }
+      ++step;
+    }
+  }
 }
 
 void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) {
@@ -72,19 +91,6 @@ void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t b
   }
 }
 
-// Has the chains' steps point at the tile's elements.
-void FusedRunner::PointSteps(const FusedSteps& fused, const Value* values, int64_t begin, Lane& lane) {
-  ChainStep* step = lane.steps.data();
-  for (const FusedSteps::Chain& chain : fused.chains) {
-    for (const FusedSteps::Chain::Link& link : chain.links) {
-      *step = {link.run, nullptr, link.use};
-      if (link.run == chain.kind->stream) step->memory = ElementsFrom(fused.operands[link.operand], values, begin);
-      else if (link.use != ChainStep::Use::kNothing) step->memory = lane.values[link.operand].data;
-      ++step;
-    }
-  }
-}
-
 // Copies what a step made to where it outlives the group, while it is in the nearest cache.
 inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, int64_t begin, const Value& tile) {
   if (operand.kind != Operand::Kind::kCopied) return;
@@ -93,7 +99,7 @@ inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, in
 
 // False where a step fails.
 bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
-  PointSteps(fused, values, begin, lane);
+  for (const Lane::Moving& moving : lane.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
   const ChainStep* steps = lane.steps.data();
   auto chain = fused.chains.begin();
   for (size_t m = 0; m < fused.members.size(); ++m) {

@@ -42,6 +42,13 @@ class FusedRunner {
     std::byte* memory = nullptr;
     RunContext ctx;
     std::vector<ChainStep> steps;  // of all chains
+    /// Those of them whose memory is a part of what outlives the group, another for each tile.
+    struct Moving {
+      ChainStep* step;
+      std::byte* elements;  // the first of all
+      int64_t element_bytes;
+    };
+    std::vector<Moving> moving;
     int failed = 0;                // step; of several the first
     int64_t failed_at = 0;         // the first element of its tile
     Status status;
@@ -51,8 +58,8 @@ class FusedRunner {
   };
 
   void Begin(const FusedSteps& fused, const Value* values, Lane& lane) const;
+  static void BeginChains(const FusedSteps& fused, const Value* values, Lane& lane);
   void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane);
-  static void PointSteps(const FusedSteps& fused, const Value* values, int64_t begin, Lane& lane);
   bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const;
   static void CopyOut(const FusedSteps::Operand& operand, const Value* values, int64_t begin, const Value& tile);
   void Finish(const FusedSteps& fused, const Value* values);

@@ -1,4 +1,5 @@
 // Chains of fused steps: the same bits as one by one, for every block that can be a link, wherever its operands are.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -175,6 +176,22 @@ TEST_CASE("Chains hold what several blocks read, and what is reduced", "[fusion]
   for (int64_t count : {int64_t{32768}, int64_t{32769}, kCount, int64_t{500001}}) {
     INFO(count);
     CheckPage(blocks, DType::kFloat, {"sum_a.output", "sum_r.output", "q.activations", "sum_m.output"}, 6, count);
+  }
+}
+
+TEST_CASE("Chains fetch in advance what comes from afar, each input once", "[fusion][chains]") {
+  Blocks blocks = Inputs(DType::kFloat);
+  for (const std::string& block : {Block("a", "Multiply", {{"x", "x.output"}, {"y", "y.output"}}), Block("b", "Add", {{"x", "a.z"}, {"y", "x.output"}}),
+                                   Block("d", "Multiply", {{"x", "b.z"}, {"y", "a.z"}}), Block("e", "Maximum", {{"x", "d.z"}, {"y", "c.output"}})}) {
+    blocks.push_back(block);
+  }
+  const std::vector<std::string> fetches{"a.z", "e.z"};
+  for (const auto& [count, fetched] : {std::pair{kCount, int64_t{0}}, std::pair{int64_t{200003}, int64_t{2}}}) {
+    CheckPage(blocks, DType::kFloat, fetches, 4, count);
+    TestPage page(blocks);
+    auto session = Ran(page, DType::kFloat, fetches, Keep::kAsked, nullptr, count);
+    const auto& chain = session->plan()->fused[0].chains[0];
+    CHECK(std::ranges::count(chain.links, ChainStep::Use::kFetch, &FusedSteps::Chain::Link::use) == fetched);
   }
 }
 

@@ -189,7 +189,7 @@ TEST_CASE("What only fused steps read has no memory of its own; plans say which 
   CHECK(plan.arena_bytes < 4096);  // what Mean needs where it runs alone
   const std::string text = PrintPlan(page.graph(), plan);
   CHECK(text.find("t.y DT_FLOAT[100000] tile)  fused 0..9") != std::string::npos);
-  CHECK(text.find("tiles of 4096 elements: ") != std::string::npos);
+  CHECK(text.find("tiles of 8192 elements: ") != std::string::npos);
   // In between results are asked for: they have.
   auto some = page.Open({"mean.output", "s.z", "t.y"}, {}, Keep::kAsked);
   REQUIRE(page.Feed(*some, "x.output", Numbers(DType::kFloat, Shape{kCount}, 1)).ok());

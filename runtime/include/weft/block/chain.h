@@ -16,6 +16,7 @@ struct ChainStep {
   enum class Use : uint8_t {
     kNothing,
     kOne,    // one element is read
+    kFetch,  // nothing is read, but soon will be
     kRead,   // as many elements as the chain runs over are read
     kWrite,  // ... are written
   };
@@ -33,6 +34,8 @@ struct ChainKind {
   /// ... are written to memory that no step reads, past the cache where its alignment allows: a fence must follow, on the same thread,
   /// before another thread reads them.
   ChainFunction stream = nullptr;
+  /// The caches fetch what later runs read of memory: the elements some way after those at hand, which need not be anybody's.
+  ChainFunction fetch = nullptr;
   ChainFunction last = nullptr;  // ends a chain
   /// Runs steps, the last of which is `last`, over n elements. Memory of two steps is the same or does not overlap.
   void (*run)(const ChainStep* steps, int64_t n) = nullptr;
