@@ -205,7 +205,9 @@ class SweepRows {
     for (; c + kSide * kN <= length; c += kSide * kN) {
       Values<V> x[kSide];
       for (int k = 0; k < kSide; ++k) memory.Load(at + c + k * kN, x[k]);
-      for (int k = 0; k < kSide; ++k) memory.template Store<kStream>(at + c + k * kN, x[k], LoadParams(par, c + k * kN), no_sums);
+      std::array<V, kSide> y;
+      for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], LoadParams(par, c + k * kN), no_sums);
+      StoreSome<kStream>(memory.out + at + c, y);
     }
     for (; c + kN <= length; c += kN) memory.template Vector<kStream>(at + c, LoadParams(par, c), no_sums);
     if (c < length) Odd(memory, at, 1, 0, c, length, par, true, no_tile);
@@ -224,7 +226,9 @@ class SweepRows {
       for (int k = 0; k < kWidth; k += 4) {
         Values<V> x[4];
         for (int i = 0; i < 4; ++i) memory.Load(at + (k + i) * kN, x[i]);
-        for (int i = 0; i < 4; ++i) memory.template Store<kStream>(at + (k + i) * kN, x[i], p[k + i], no_sums);
+        std::array<V, 4> y;
+        for (int i = 0; i < 4; ++i) y[i] = memory.term(x[i], p[k + i], no_sums);
+        StoreSome<kStream>(memory.out + at + k * kN, y);
       }
     }
   }

@@ -108,15 +108,10 @@ class Sweep {
         at += kN;
       }
       const int64_t end = begin + inner;
-      if constexpr (kSums > 0) {
-        for (; at + kAtOnce * kN <= end; at += kAtOnce * kN) {
-          for (int k = 0; k < kAtOnce; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
-        }
+      for (; at + kAtOnce * kN <= end; at += kAtOnce * kN) {
+        for (int k = 0; k < kAtOnce; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
       }
-      for (; at + kN <= end; at += kN) {
-        memory.template Vector<kStream>(at, p, sum[0]);
-        if (kSums == 0 && ahead != 0) memory.Fetch(at + ahead);
-      }
+      for (; at + kN <= end; at += kN) memory.template Vector<kStream>(at, p, sum[0]);
       for (int s = 0; s < kSums; ++s) {
         for (int k = 0; k < kAtOnce; k += 2) totals[c].near[s] += sum[k][s] + sum[k + 1][s];
       }
@@ -127,13 +122,49 @@ class Sweep {
     for (int s = 0; s < kSums; ++s) totals[channels - 1].near[s][0] += rest[s];
   }
 
+  /// The same without sums.
+  template <bool kStream>
+  void MapPlanes(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par) const {
+    constexpr int kSide = 3;  // planes of 7 x 7 seldom have more
+    const Memory memory{in, out, term};
+    Params<A> one{};
+    Params<V> p{};
+    Sums<V> no_sums;
+    int64_t begin = at;  // of the plane
+    for (int64_t c = 0; c < channels; ++c, begin += inner) {
+      Params<V> first = p;
+      for (int i = 0; i < kPar; ++i) {
+        p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
+        first[i] = at < begin ? JoinLanes<A>(first[i], p[i], static_cast<int>(begin - at)) : p[i];
+      }
+      const int64_t end = begin + inner;
+      for (; at + kSide * kN <= end; at += kSide * kN) {
+        Values<V> x[kSide];
+        std::array<V, kSide> y;
+        for (int k = 0; k < kSide; ++k) memory.Load(at + k * kN, x[k]);
+        for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], k == 0 ? first : p, no_sums);
+        StoreSome<kStream>(memory.out + at, y);
+        first = p;
+        for (int k = 0; k < kSide && ahead != 0; ++k) memory.Fetch(at + ahead + k * kN);
+      }
+      for (; at + kN <= end; at += kN) {
+        memory.template Vector<kStream>(at, first, no_sums);
+        first = p;
+        if (ahead != 0) memory.Fetch(at + ahead);
+      }
+    }
+    Sums<A> no_sum;
+    for (; at < begin; ++at) memory.Scalar(at, one, no_sum);
+  }
+
   /// Rows of planes: memory in its order.
   template <bool kStream>
   void Planes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
     const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
     RunSums totals[kSums > 0 ? kTileRegisters / ChannelCut::kLongPlane : 1];
     for (int64_t row = part.first_row; row < part.end_row; ++row, start += stride) {
-      PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
+      if constexpr (kSums == 0) MapPlanes<kStream>(start, channels, cut.box.inner, par);
+      else PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
       if (kSums == 0 || (row - part.first_row) % kChain != kChain - 1) continue;
       for (int64_t c = 0; c < channels; ++c) totals[c].Add(totals[c].near);
     }

@@ -114,15 +114,23 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
   return v;
 }
 
+#if defined(__AVX512BF16__) && defined(__AVX512DQ__)
+inline constexpr bool kRoundsInOne = true;
+/// One instruction rounds to bfloat16, but takes denormals for zeros and does not give the NaN that we do. Both are rare; zeros are not.
+inline __mmask16 NotInOne(Lanes<float> v) {
+  constexpr int kZeroDenormalNan = 0xA7;
+  const __mmask16 no_normals = _mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan);
+  return _mm512_mask_test_epi32_mask(no_normals, std::bit_cast<__m512i>(v), _mm512_set1_epi32(0x007fffff));
+}
+inline HalfLanes RoundInOne(Lanes<float> v) { return std::bit_cast<HalfLanes>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v))); }
+#else
+inline constexpr bool kRoundsInOne = false;
+#endif
+
 /// Rounds to even, denormals too, whatever the processor's mode; a NaN gives the quiet one of its sign.
 inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
 #if defined(__AVX512BF16__) && defined(__AVX512DQ__)
-  // The processor's own instruction is right but for denormals, which it takes for zeros, and NaNs: both are rare. Zeros are not.
-  constexpr int kZeroDenormalNan = 0xA7;
-  const __mmask16 no_normals = _mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan);
-  if (_mm512_mask_test_epi32_mask(no_normals, std::bit_cast<__m512i>(v), _mm512_set1_epi32(0x007fffff)) == 0) [[likely]] {
-    return std::bit_cast<HalfLanes>(_mm512_cvtneps_pbh(std::bit_cast<__m512>(v)));
-  }
+  if (NotInOne(v) == 0) [[likely]] return RoundInOne(v);
 #endif
 #if defined(__AVX512BW__)
   static constexpr std::array<uint16_t, 32> kUpperWords = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
@@ -143,34 +151,52 @@ inline HalfLanes ToBFloat16Bits(Lanes<float> v) {
 #endif
 }
 
+/// kStream: past the cache; `p` is then a multiple of the bits' size.
+template <bool kStream, class Bits>
+inline void StoreBits(void* p, Bits bits) {
+#if defined(__AVX512F__)
+  if constexpr (kStream && sizeof bits == 64) return _mm512_stream_si512(reinterpret_cast<__m512i*>(p), std::bit_cast<__m512i>(bits));
+#endif
+#if defined(__AVX__)
+  if constexpr (kStream && sizeof bits == 32) return _mm256_stream_si256(reinterpret_cast<__m256i*>(p), std::bit_cast<__m256i>(bits));
+#endif
+#if defined(__x86_64__)
+  if constexpr (kStream && sizeof bits == 16) return _mm_stream_si128(reinterpret_cast<__m128i*>(p), std::bit_cast<__m128i>(bits));
+#endif
+  std::memcpy(p, &bits, sizeof bits);
+}
+
 /// kStream: past the cache, for results too large to stay in it; `p` is then a multiple of the stored bytes, and StreamFence must follow.
 template <bool kStream = false, class T>
 inline void StoreLanes(T* p, Lanes<LaneElement<T>> v) {
-  auto store = [p](auto bits) {
-#if defined(__AVX512F__)
-    if constexpr (kStream && sizeof bits == 64) return _mm512_stream_si512(reinterpret_cast<__m512i*>(p), std::bit_cast<__m512i>(bits));
-#endif
-#if defined(__AVX__)
-    if constexpr (kStream && sizeof bits == 32) return _mm256_stream_si256(reinterpret_cast<__m256i*>(p), std::bit_cast<__m256i>(bits));
-#endif
-#if defined(__x86_64__)
-    if constexpr (kStream && sizeof bits == 16) return _mm_stream_si128(reinterpret_cast<__m128i*>(p), std::bit_cast<__m128i>(bits));
-#endif
-    std::memcpy(static_cast<void*>(p), &bits, sizeof bits);
-  };
   if constexpr (std::is_same_v<T, bfloat16>) {
-    store(ToBFloat16Bits(v));
+    StoreBits<kStream>(p, ToBFloat16Bits(v));
   } else if constexpr (std::is_same_v<T, half>) {
 #if defined(__AVX512F__)
-    store(_mm512_cvtps_ph(std::bit_cast<__m512>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    StoreBits<kStream>(p, _mm512_cvtps_ph(std::bit_cast<__m512>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 #elif defined(__F16C__)
-    store(_mm256_cvtps_ph(std::bit_cast<__m256>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    StoreBits<kStream>(p, _mm256_cvtps_ph(std::bit_cast<__m256>(v), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 #else
     for (int i = 0; i < kLanes<float>; ++i) p[i] = static_cast<half>(v[i]);
 #endif
   } else {
-    store(v);
+    StoreBits<kStream>(p, v);
   }
+}
+
+/// Neighbouring registers; of bfloat16, what is rare is looked for in all at once.
+template <bool kStream = false, size_t kCount, class T>
+inline void StoreSome(T* p, const std::array<Lanes<LaneElement<T>>, kCount>& v) {
+  constexpr int kN = kLanes<LaneElement<T>>;
+  if constexpr (kRoundsInOne && std::is_same_v<T, bfloat16>) {
+    auto rare = NotInOne(v[0]);
+    for (size_t k = 1; k < kCount; ++k) rare |= NotInOne(v[k]);
+    if (rare == 0) [[likely]] {
+      for (size_t k = 0; k < kCount; ++k) StoreBits<kStream>(p + k * kN, RoundInOne(v[k]));
+      return;
+    }
+  }
+  for (size_t k = 0; k < kCount; ++k) StoreLanes<kStream>(p + k * kN, v[k]);
 }
 
 /// Makes streamed stores visible to other threads.

@@ -31,8 +31,8 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
 inline constexpr int64_t kNormGroupBytes = 1 << 18;
 /// What such a cache keeps from one pass to the next.
 inline constexpr int64_t kNormCacheBytes = 7 << 18;
-/// A group of short planes is about this large: one that the nearest cache keeps.
-inline constexpr int64_t kNormShortBytes = 1 << 15;
+/// A group of short planes is about this large: a few times the nearest cache, so that it has lines enough to fetch in a row.
+inline constexpr int64_t kNormShortBytes = 1 << 16;
 
 /// What a task of columns has of a row.
 inline constexpr int64_t kColumnBytes = 512;
