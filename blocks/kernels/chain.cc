@@ -19,12 +19,14 @@ struct StoreAct {
     return v;
   }
 };
-/// As far as memory of the last-level cache needs to arrive: 2 to 4 KB are alike, and 1.05 times as fast as none.
 template <class T>
 struct FetchAct {
   static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) {
-    constexpr uintptr_t kAhead = 3 << 10;
-    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(ChainMemory<T>(step, at, i)) + kAhead));
+    // Bytes: as far as memory of the last-level cache takes to arrive. 2 to 4 KB are alike, and 1.05 times as fast as none.
+    constexpr int64_t kAhead = 3 << 10;
+    if (i * kLaneBytes % 64 != 0) return v;  // a line that has been fetched
+    const int64_t from_start = at * static_cast<int64_t>(sizeof(T)) + i * kLaneBytes + kAhead;
+    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(step->memory) + static_cast<uintptr_t>(from_start)));
     return v;
   }
 };

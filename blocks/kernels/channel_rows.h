@@ -207,7 +207,7 @@ class SweepRows {
       for (int k = 0; k < kSide; ++k) memory.Load(at + c + k * kN, x[k]);
       std::array<V, kSide> y;
       for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], LoadParams(par, c + k * kN), no_sums);
-      StoreSome<kStream>(memory.out + at + c, y);
+      StoreRegisters<kStream>(memory.out + at + c, y);
     }
     for (; c + kN <= length; c += kN) memory.template Vector<kStream>(at + c, LoadParams(par, c), no_sums);
     if (c < length) Odd(memory, at, 1, 0, c, length, par, true, no_tile);
@@ -228,7 +228,7 @@ class SweepRows {
         for (int i = 0; i < 4; ++i) memory.Load(at + (k + i) * kN, x[i]);
         std::array<V, 4> y;
         for (int i = 0; i < 4; ++i) y[i] = memory.term(x[i], p[k + i], no_sums);
-        StoreSome<kStream>(memory.out + at + k * kN, y);
+        StoreRegisters<kStream>(memory.out + at + k * kN, y);
       }
     }
   }

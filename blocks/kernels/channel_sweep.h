@@ -125,7 +125,7 @@ class Sweep {
   /// The same without sums.
   template <bool kStream>
   void MapPlanes(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par) const {
-    constexpr int kSide = 3;  // planes of 7 x 7 seldom have more
+    constexpr int kSide = 3;  // planes of 7 x 7 seldom have more in registers of 16
     const Memory memory{in, out, term};
     Params<A> one{};
     Params<V> p{};
@@ -143,7 +143,7 @@ class Sweep {
         std::array<V, kSide> y;
         for (int k = 0; k < kSide; ++k) memory.Load(at + k * kN, x[k]);
         for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], k == 0 ? first : p, no_sums);
-        StoreSome<kStream>(memory.out + at, y);
+        StoreRegisters<kStream>(memory.out + at, y);
         first = p;
         for (int k = 0; k < kSide && ahead != 0; ++k) memory.Fetch(at + ahead + k * kN);
       }

@@ -116,7 +116,8 @@ inline Lanes<LaneElement<T>> LoadLanes(const T* p) {
 
 #if defined(__AVX512BF16__) && defined(__AVX512DQ__)
 inline constexpr bool kRoundsInOne = true;
-/// One instruction rounds to bfloat16, but takes denormals for zeros and does not give the NaN that we do. Both are rare; zeros are not.
+/// One instruction rounds to bfloat16, but takes denormals for zeros and does not give the NaN that we do. Both are rare; zeros are not, and
+/// tell themselves from denormals by their bits, whatever the processor's mode.
 inline __mmask16 NotInOne(Lanes<float> v) {
   constexpr int kZeroDenormalNan = 0xA7;
   const __mmask16 no_normals = _mm512_fpclass_ps_mask(std::bit_cast<__m512>(v), kZeroDenormalNan);
@@ -186,7 +187,7 @@ inline void StoreLanes(T* p, Lanes<LaneElement<T>> v) {
 
 /// Neighbouring registers; of bfloat16, what is rare is looked for in all at once.
 template <bool kStream = false, size_t kCount, class T>
-inline void StoreSome(T* p, const std::array<Lanes<LaneElement<T>>, kCount>& v) {
+inline void StoreRegisters(T* p, const std::array<Lanes<LaneElement<T>>, kCount>& v) {
   constexpr int kN = kLanes<LaneElement<T>>;
   if constexpr (kRoundsInOne && std::is_same_v<T, bfloat16>) {
     auto rare = NotInOne(v[0]);

@@ -31,7 +31,7 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
 inline constexpr int64_t kNormGroupBytes = 1 << 18;
 /// What such a cache keeps from one pass to the next.
 inline constexpr int64_t kNormCacheBytes = 7 << 18;
-/// A group of short planes is about this large: a few times the nearest cache, so that it has lines enough to fetch in a row.
+/// A group of short planes is about this large: more than the nearest cache holds, so that many lines are fetched in a row.
 inline constexpr int64_t kNormShortBytes = 1 << 16;
 
 /// What a task of columns has of a row.

@@ -15,7 +15,7 @@ using Use = ChainStep::Use;
 constexpr size_t kMostFetched = 3;
 /// A member is read for, runs, and is stored in two places at most; the last step ends the chain.
 constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1 - kMostFetched) / 4;
-/// Inputs of so many bytes are in none of the nearer caches.
+/// Inputs that have so many bytes together are in none of the nearer caches.
 constexpr int64_t kFarBytes = 1 << 20;
 
 class ChainMaker {
@@ -104,7 +104,7 @@ class ChainMaker {
 
   static constexpr uint32_t kNone = ~uint32_t{0};
   FusedSteps& fused_;
-  std::vector<int> reads_;   // by operand: members and tails that read it
+  std::vector<int> reads_;  // by operand: members and tails that read it
   std::vector<bool> made_;  // ... whether a member makes it
   uint32_t running_ = kNone;
 };

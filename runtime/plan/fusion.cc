@@ -12,8 +12,8 @@ namespace {
 
 using Operand = FusedSteps::Operand;
 
-/// Elements of a tile: a chain's one float tensor stays in the nearest cache and others' two or three in the next, and what a tile costs
-/// beside its work is little.
+/// Elements of a tile. A chain's one float tensor stays in the nearest cache or almost, the two or three of other groups in the next; the
+/// fixed cost of a tile is small beside its work.
 constexpr int64_t kTile = 8192;
 static_assert(kTile % Pieces::kUnit == 0);
 /// Below this, whole tensors stay in the cache.

@@ -49,8 +49,8 @@ class FusedRunner {
       int64_t element_bytes;
     };
     std::vector<Moving> moving;
-    int failed = 0;                // step; of several the first
-    int64_t failed_at = 0;         // the first element of its tile
+    int failed = 0;         // step; of several the first
+    int64_t failed_at = 0;  // the first element of its tile
     Status status;
   };
   struct Total {

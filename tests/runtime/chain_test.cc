@@ -11,7 +11,7 @@
 namespace weft::test {
 namespace {
 
-constexpr int64_t kCount = 9 * 4096 + 77;  // tiles, and one at the end that fills no registers
+constexpr int64_t kCount = 4 * 8192 + 4096 + 77;  // tiles, and a shorter one whose end fills no registers
 
 /// Numbers of all sizes, with those among them that are special, at ever other places.
 Tensor Specials(DType dtype, int64_t count, uint32_t seed) {
@@ -192,6 +192,34 @@ TEST_CASE("Chains fetch in advance what comes from afar, each input once", "[fus
     auto session = Ran(page, DType::kFloat, fetches, Keep::kAsked, nullptr, count);
     const auto& chain = session->plan()->fused[0].chains[0];
     CHECK(std::ranges::count(chain.links, ChainStep::Use::kFetch, &FusedSteps::Chain::Link::use) == fetched);
+  }
+}
+
+TEST_CASE("A chain of many far inputs, each member's result kept, is as long as it may be", "[fusion][chains]") {
+  constexpr int kMembers = 15;
+  Blocks blocks;
+  std::string last = "x0.output";
+  for (int i = 0; i <= kMembers; ++i) blocks.push_back(Block(Cat("x", i), "Placeholder", {}, "dtype_ = DT_FLOAT;"));
+  for (int i = 1; i <= kMembers; ++i) {
+    blocks.push_back(Block(Cat("b", i), i % 2 == 0 ? "Maximum" : "Subtract", {{"x", last}, {"y", Cat("x", i, ".output")}}));
+    last = Cat("b", i, ".z");
+  }
+  TestPage page(blocks);
+  const auto ran = [&](Observer* observer) {
+    auto session = page.Open({last}, {}, Keep::kAll);
+    for (int i = 0; i <= kMembers; ++i) REQUIRE(page.Feed(*session, Cat("x", i, ".output"), Specials(DType::kFloat, 200003, 7 + i)).ok());
+    RunOk(*session, {.observer = observer, .deadline = {}});
+    return session;
+  };
+  OneByOne observer;
+  const auto single = ran(&observer), fused = ran(nullptr);
+  REQUIRE(fused->plan()->fused[0].chains.size() == 1);
+  CHECK(Linked(*fused->plan()) == kMembers);
+  CHECK(std::ranges::count(fused->plan()->fused[0].chains[0].links, ChainStep::Use::kFetch, &FusedSteps::Chain::Link::use) == 3);
+  for (int i = 1; i <= kMembers; ++i) {
+    const std::string name = Cat("b", i, ".z");
+    INFO(name);
+    CHECK(SameNumbers(fused->Get(name)->tensor, single->Get(name)->tensor));
   }
 }
 

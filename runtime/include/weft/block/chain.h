@@ -34,7 +34,7 @@ struct ChainKind {
   /// ... are written to memory that no step reads, past the cache where its alignment allows: a fence must follow, on the same thread,
   /// before another thread reads them.
   ChainFunction stream = nullptr;
-  /// The caches fetch what later runs read of memory: the elements some way after those at hand, which need not be anybody's.
+  /// Has the caches fetch what is read next: the elements some way after those at hand, which may lie beyond the memory's end.
   ChainFunction fetch = nullptr;
   ChainFunction last = nullptr;  // ends a chain
   /// Runs steps, the last of which is `last`, over n elements. Memory of two steps is the same or does not overlap.
