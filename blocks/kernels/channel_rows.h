@@ -203,11 +203,7 @@ class SweepRows {
     Sums<V> no_sums;
     int64_t c = 0;
     for (; c + kSide * kN <= length; c += kSide * kN) {
-      Values<V> x[kSide];
-      for (int k = 0; k < kSide; ++k) memory.Load(at + c + k * kN, x[k]);
-      std::array<V, kSide> y;
-      for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], LoadParams(par, c + k * kN), no_sums);
-      StoreRegisters<kStream>(memory.out + at + c, y);
+      memory.template Map<kStream, kSide, Sums<V>>(at + c, [&](int k) { return LoadParams(par, c + k * kN); });
     }
     for (; c + kN <= length; c += kN) memory.template Vector<kStream>(at + c, LoadParams(par, c), no_sums);
     if (c < length) Odd(memory, at, 1, 0, c, length, par, true, no_tile);
@@ -221,14 +217,9 @@ class SweepRows {
     const Memory memory = memory_;
     Params<V> p[kWidth];
     for (int k = 0; k < kWidth; ++k) p[k] = LoadParams(par, k * kN);
-    Sums<V> no_sums;
     for (int64_t row = 0; row < rows; ++row, at += stride) {
       for (int k = 0; k < kWidth; k += 4) {
-        Values<V> x[4];
-        for (int i = 0; i < 4; ++i) memory.Load(at + (k + i) * kN, x[i]);
-        std::array<V, 4> y;
-        for (int i = 0; i < 4; ++i) y[i] = memory.term(x[i], p[k + i], no_sums);
-        StoreRegisters<kStream>(memory.out + at + k * kN, y);
+        memory.template Map<kStream, 4, Sums<V>>(at + k * kN, [&](int i) -> const Params<V>& { return p[k + i]; });
       }
     }
   }

@@ -139,11 +139,7 @@ class Sweep {
       }
       const int64_t end = begin + inner;
       for (; at + kSide * kN <= end; at += kSide * kN) {
-        Values<V> x[kSide];
-        std::array<V, kSide> y;
-        for (int k = 0; k < kSide; ++k) memory.Load(at + k * kN, x[k]);
-        for (int k = 0; k < kSide; ++k) y[k] = memory.term(x[k], k == 0 ? first : p, no_sums);
-        StoreRegisters<kStream>(memory.out + at, y);
+        memory.template Map<kStream, kSide, Sums<V>>(at, [&](int k) -> const Params<V>& { return k == 0 ? first : p; });
         first = p;
         for (int k = 0; k < kSide && ahead != 0; ++k) memory.Fetch(at + ahead + k * kN);
       }
@@ -161,16 +157,20 @@ class Sweep {
   template <bool kStream>
   void Planes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
     const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
-    RunSums totals[kSums > 0 ? kTileRegisters / ChannelCut::kLongPlane : 1];
-    for (int64_t row = part.first_row; row < part.end_row; ++row, start += stride) {
-      if constexpr (kSums == 0) MapPlanes<kStream>(start, channels, cut.box.inner, par);
-      else PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
-      if (kSums == 0 || (row - part.first_row) % kChain != kChain - 1) continue;
-      for (int64_t c = 0; c < channels; ++c) totals[c].Add(totals[c].near);
-    }
-    for (int64_t c = 0; kSums > 0 && c < channels; ++c) {
-      totals[c].Add(totals[c].near);
-      for (int s = 0; s < kSums; ++s) totals[c].template Fold<kPair>(s, sums[s] + part.block * cut.box.channels + part.first + c);
+    const int64_t rows = part.end_row - part.first_row, inner = cut.box.inner;
+    if constexpr (kSums == 0) {
+      for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, inner, par);
+    } else {
+      RunSums totals[kTileRegisters / ChannelCut::kLongPlane];
+      for (int64_t row = 0; row < rows; ++row) {
+        PlanesOfRow<kStream>(start + row * stride, channels, inner, par, totals);
+        if (row % kChain != kChain - 1) continue;
+        for (int64_t c = 0; c < channels; ++c) totals[c].Add(totals[c].near);
+      }
+      for (int64_t c = 0; c < channels; ++c) {
+        totals[c].Add(totals[c].near);
+        for (int s = 0; s < kSums; ++s) totals[c].template Fold<kPair>(s, sums[s] + part.block * cut.box.channels + part.first + c);
+      }
     }
   }
 

@@ -38,6 +38,17 @@ struct SweepMemory {
     Load(at, x);
     Store<kStream>(at, x, p, sum);
   }
+  /// kCount neighbouring registers without sums, all loaded before the first is stored; `params_of(k)` are the parameters of register k.
+  template <bool kStream, int kCount, class Sums, class ParamsOf>
+  void Map(int64_t at, const ParamsOf& params_of) const {
+    constexpr int kN = kLanes<A>;
+    std::array<V, kIn> x[kCount];
+    std::array<V, kCount> y;
+    Sums no_sums;
+    for (int k = 0; k < kCount; ++k) Load(at + k * kN, x[k]);
+    for (int k = 0; k < kCount; ++k) y[k] = term(x[k], params_of(k), no_sums);
+    StoreRegisters<kStream>(out + at, y);
+  }
   template <class Params, class Sums>
   void Scalar(int64_t at, const Params& p, Sums& sum) const {
     std::array<A, kIn> x;
