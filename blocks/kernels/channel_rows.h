@@ -41,7 +41,9 @@ class SweepRows {
   template <bool kStream>
   void Run(int64_t at, int64_t rows, int64_t stride, int64_t length, const ParameterRows& par, SumTile& tile) const {
     if constexpr (kSums > 0) {
-      constexpr int64_t kFew = 16;  // side by side, their parameters are loaded once or twice in all
+      // Side by side, the parameters of few rows are loaded once or twice in all. Two inputs would be eight streams and more, which lie at
+      // one place of a page where planes fill whole pages: blocks are 1.06 times as fast where elements need no conversion.
+      constexpr int64_t kFew = kIn > 1 && std::is_same_v<T, A> ? 4 : 16;
       if (rows > kFew) ManyRows<kStream>(at, rows, stride, length, par, tile);
       else RowGroups<kStream>(at, rows, stride, length, par, tile);
     } else if (length == kNarrow * kN) {

@@ -31,7 +31,7 @@ inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, co
 inline constexpr int64_t kNormGroupBytes = 1 << 18;
 /// What such a cache keeps from one pass to the next.
 inline constexpr int64_t kNormCacheBytes = 7 << 18;
-/// A group of short planes is about this large: more than the nearest cache holds, so that many lines are fetched in a row.
+/// A group of short planes has about so much of each input: more than the nearest cache holds, so that many lines are fetched in a row.
 inline constexpr int64_t kNormShortBytes = 1 << 16;
 
 /// What a task of columns has of a row.
@@ -88,7 +88,7 @@ struct NormCut {
       cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / box.per_channel() + 1);
     } else {
       if (box.inner == 1 || cut.tiles == 1) return;
-      const int64_t most = planes ? 2 * kNormGroupBytes : kNormShortBytes;
+      const int64_t most = planes ? 2 * kNormGroupBytes : inputs * kNormShortBytes;
       while (cut.tile * channel > most && cut.tile % 2 == 0 && whole_lines(cut.tile / 2)) cut.tile /= 2;
       cut.tiles = DivideUp(box.channels, cut.tile);
       if (cut.tile * channel > kNormCacheBytes) return;

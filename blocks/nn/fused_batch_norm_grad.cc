@@ -61,31 +61,35 @@ Result<NormGrad> Plan(PlanContext& ctx) {
   return grad;
 }
 
+/// 1 / deviation of channels [first, end), at most kMergeChannels.
+struct Reciprocals {
+  double of[kernels::kMergeChannels];
+  Reciprocals(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
+    ReciprocalDeviations(&ctx.in<float>(P::reserve_space_2)[first], end - first, grad.epsilon, of);
+  }
+};
+
 /// The factor of the output, scale / deviation, of channels [first, end).
-void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
-  const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::reserve_space_2);
+void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end, const Reciprocals& reciprocals) {
+  const auto scale = ctx.in<float>(P::scale);
   float* const gain = grad.scratch.parameter(ctx, kGain);
-  double reciprocal[kernels::kMergeChannels];
-  ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocal);
 #pragma omp simd
-  for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
+  for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocals.of[c - first]);
 }
 
 /// From the sums of the blocks: the gradients of scale and offset, and what the output of training takes.
-void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end) {
+void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end, const Reciprocals& reciprocals) {
   const kernels::ChannelCut& cut = grad.cut;
-  double sum[kernels::kMergeChannels], product[kernels::kMergeChannels], reciprocals[kernels::kMergeChannels];
+  double sum[kernels::kMergeChannels], product[kernels::kMergeChannels];
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 0), first, end, sum);
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 1), first, end, product);
   const bool empty = cut.box.outer == 0;
   const double count = static_cast<double>(cut.box.per_channel());
-  const auto variance = ctx.in<float>(P::reserve_space_2);
   const auto scale_backprop = ctx.out<float>(P::scale_backprop), offset_backprop = ctx.out<float>(P::offset_backprop);
   float *const mean_g = grad.scratch.parameter(ctx, kMeanG), *const slope = grad.scratch.parameter(ctx, kSlope);
-  ReciprocalDeviations(&variance[first], end - first, grad.epsilon, reciprocals);
 #pragma omp simd
   for (int64_t c = first; c < end; ++c) {
-    const double reciprocal = reciprocals[c - first];
+    const double reciprocal = reciprocals.of[c - first];
     offset_backprop[c] = static_cast<float>(sum[c - first]);
     scale_backprop[c] = empty ? 0.0f : static_cast<float>(product[c - first] * reciprocal);
     mean_g[c] = static_cast<float>(sum[c - first] / count);
@@ -129,8 +133,9 @@ void Train(const NormGrad& grad, RunContext& ctx) {
     sweep.Run(cut, cut.part(task));
   };
   const auto finish = [&](int64_t first, int64_t end) {
-    PrepareChannels(grad, ctx, first, end);
-    FinishChannels(grad, ctx, first, end);
+    const Reciprocals reciprocals(grad, ctx, first, end);
+    PrepareChannels(grad, ctx, first, end, reciprocals);
+    FinishChannels(grad, ctx, first, end, reciprocals);
   };
   TwoPasses(
       ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
@@ -154,8 +159,8 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
       ctx.out<T>(P::x_backprop).data(),
       grad.stream};
   const kernels::ChannelCut& cut = grad.cut;
-  const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end); };
-  const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end); };
+  const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
+  const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
   if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
     return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), grad.stream), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
