@@ -135,13 +135,14 @@ TEST_CASE("foreign pointers are refused, and nothing is read through them", "[ca
   char own[256] = "not a handle";
   void* handles[] = {live.runtime, live.page, live.session, live.view};
   const char* kinds[] = {"weft_runtime", "weft_page", "weft_session", "weft_view"};
+  const uintptr_t page = reinterpret_cast<uintptr_t>(handles[1]), last_generation = uintptr_t{0xffffffff} << 24;
   std::vector<void*> strange = {own,
                                 reinterpret_cast<void*>(uintptr_t{1}),
                                 reinterpret_cast<void*>(~uintptr_t{0}),
                                 reinterpret_cast<void*>(uintptr_t{1} << 63),
-                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + 1),          // the next slot
-                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) + (1 << 24)),  // a generation to come
-                                reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(handles[1]) ^ (uintptr_t{1} << 62))};
+                                reinterpret_cast<void*>(page + (1 << 24)),              // a generation to come
+                                reinterpret_cast<void*>((page | last_generation) + 1),  // the same of the next slot, whatever it had
+                                reinterpret_cast<void*>(page ^ (uintptr_t{1} << 62))};
   for (const HandleCall& call : AllCalls(live)) {
     INFO(call.function << " with a " << call.kind);
     for (void* pointer : strange) CHECK(call.call(pointer, nullptr) == WEFT_INVALID_ARGUMENT);
