@@ -127,7 +127,7 @@ struct PairsRun : LinkedPairs<Op> {
     T* to = out.data();
     const int64_t count = static_cast<int64_t>(out.size());
     const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
-    const bool stream = kernels::IsStreamedOfTwo(bytes, bytes, bytes) && to != left && to != right;
+    const bool stream = kernels::IsStreamed(bytes, 2 * bytes) && to != left && to != right;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
       kernels::StreamElements(to + begin, end - begin, sizeof(T), stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::RowElements<Op, T, T, 1, 1>(left + begin + first, right + begin + first, static_cast<T*>(piece), n);

@@ -151,8 +151,8 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
                   int64_t begin, int64_t end) {
   const RowFunction row_function = Choose(rows, loops.kind);
   const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
-  const int64_t of_x = loops.x_whole ? loops.count * sizes.x : 0, of_y = loops.y_whole ? loops.count * sizes.y : 0;
-  const bool stream = IsStreamedOfTwo(loops.count * sizes.z, of_x, of_y) && z != x && z != y;
+  const int64_t read = loops.count * ((loops.x_whole ? sizes.x : 0) + (loops.y_whole ? sizes.y : 0));
+  const bool stream = IsStreamed(loops.count * sizes.z, read) && z != x && z != y;
   // n elements of a row from x_at, y_at and z_at.
   const auto run = [=](int64_t x_at, int64_t y_at, int64_t z_at, int64_t n) {
     StreamElements(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {

@@ -28,10 +28,6 @@ void SetResultCacheBytes(int64_t bytes);
 /// Whether an output of `bytes` is better written past the cache by a kernel whose inputs have `read` bytes.
 inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamBytes && bytes + read > ResultCacheBytes(); }
 
-/// The same for two inputs that are read side by side, once: the larger alone counts. What is written over and over stays in the cache
-/// although one input always comes from memory: 1.1 to 1.3 times as fast for 16 MB each.
-inline bool IsStreamedOfTwo(int64_t bytes, int64_t read, int64_t other) { return IsStreamed(bytes, std::max(read, other)); }
-
 /// kStreamPiece bytes, both sides aligned to 64.
 inline void StreamPiece(const std::byte* from, std::byte* to) {
   for (int64_t i = 0; i < kStreamPiece; i += kLaneBytes) {

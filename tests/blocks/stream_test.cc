@@ -89,8 +89,6 @@ TEST_CASE("results go past the cache where they and their inputs do not stay the
   kernels::SetResultCacheBytes(16 << 20);
   CHECK_FALSE(IsStreamed(8 << 20, 8 << 20));
   CHECK(IsStreamed(8 << 20, (8 << 20) + 1));
-  CHECK_FALSE(kernels::IsStreamedOfTwo(8 << 20, 8 << 20, 8 << 20));
-  CHECK(kernels::IsStreamedOfTwo(8 << 20, 0, (8 << 20) + 1));
   kernels::SetResultCacheBytes(0);
   CHECK(IsStreamed(kernels::kStreamBytes, 0));
   kernels::SetResultCacheBytes(-1);
