@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kLayers = {"base", "block", "page", "plan", "session", "cases", "capi"};
+constexpr std::array<std::string_view, 9> kLayers = {"base", "block", "page", "plan", "state", "exec", "host", "cases", "capi"};
 constexpr int kBlocks = 100, kTools = 101, kTests = 102, kOther = -1;
 
 struct Source {
@@ -102,11 +102,15 @@ TEST_CASE("the layers rule tells right from wrong", "[layers]") {
   CHECK(!may("runtime/base/status.cc", "weft/block/def.h"));
   CHECK(!may("runtime/page/reader.cc", "weft/plan/plan.h"));
   CHECK(!may("runtime/page/reader.cc", "blocks/gradients.h"));
+  CHECK(may("runtime/exec/executor.cc", "weft/state/scope.h"));
+  CHECK(!may("runtime/state/scope.cc", "weft/exec/session.h"));
+  CHECK(may("runtime/cases/case_runner.cc", "weft/host/runner.h"));
+  CHECK(!may("runtime/exec/session.cc", "weft/host/runner.h"));
   CHECK(may("blocks/nn/relu.cc", "blocks/elementwise.h"));
   CHECK(may("blocks/nn/relu.cc", "weft/block/block.h"));
   CHECK(!may("blocks/nn/relu.cc", "weft/page/page.h"));
   CHECK(!may("blocks/nn/relu.cc", "runtime/page/page.cc"));
-  CHECK(may("tools/cli/main.cc", "weft/session/session.h"));
+  CHECK(may("tools/cli/main.cc", "weft/exec/session.h"));
   CHECK(!may("tools/cli/main.cc", "tests/kit/block_tester.h"));
   CHECK(QuotedInclude("#include \"a/b.h\"  // why") == "a/b.h");
   CHECK(QuotedInclude("#include <vector>").empty());

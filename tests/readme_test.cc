@@ -9,8 +9,8 @@
 #include "runtime/cases/case_reader.h"
 #include "runtime/cases/case_runner.h"
 #include "runtime/cases/session_executor.h"
+#include "weft/exec/session.h"
 #include "weft/page/reader.h"
-#include "weft/session/session.h"
 
 namespace {
 

@@ -201,7 +201,7 @@ FAILING = {
     "weft_breakpoint_get_info": (HANDLE, POINTER(BreakpointInfo)),
     "weft_session_lease": (HANDLE, c_int64),
     "weft_session_heartbeat": (HANDLE,),
-    "weft_session_look": (HANDLE, TEXT, OUT),
+    "weft_session_peek": (HANDLE, TEXT, OUT),
     "weft_session_override": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
     "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),

@@ -103,13 +103,13 @@ weft_status weft_session_override(weft_session* session, const char* name, const
   });
 }
 
-weft_status weft_session_look(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
+weft_status weft_session_peek(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(view, "view"));
     *view = nullptr;
     WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, object->runner->Look(name));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, object->runner->Peek(name));
     return GiveView(std::move(tensor), object->runner->session().runs() + 1, false, view);
   });
 }

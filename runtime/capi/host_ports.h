@@ -8,7 +8,7 @@
 
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/host_block.h"
-#include "runtime/session/host_call.h"
+#include "runtime/state/host_call.h"
 
 namespace weft::capi {
 

@@ -35,7 +35,7 @@ Result<Lent> ReadLent(const weft_buffer* given) {
 /// "x.output" as the page calls it.
 Result<std::string> CanonicalName(const SessionObject& session, const char* name) {
   WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
-  std::shared_ptr<const Graph> graph = session.page->scope->edition()->graph;
+  std::shared_ptr<const Graph> graph = session.page->scope->revision()->graph;
   WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(name));
   return graph->ValueName(value);
 }

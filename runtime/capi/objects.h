@@ -5,8 +5,8 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
+#include "weft/host/runner.h"
 #include "weft/page/reader.h"
-#include "weft/session/runner.h"
 
 namespace weft::cases {
 class SessionExecutor;

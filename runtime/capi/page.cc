@@ -1,6 +1,6 @@
 // Loading, checking and writing pages, and their variables.
 #include "runtime/capi/objects.h"
-#include "runtime/session/host_call.h"
+#include "runtime/state/host_call.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
 
@@ -139,7 +139,7 @@ weft_status weft_page_write(weft_page* page, weft_strings** json, weft_diagnosti
     WEFT_RETURN_IF_ERROR(NeedPointer(json, "json"));
     *json = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    return GiveText(WritePage(object->scope->edition()->graph->page()), json);
+    return GiveText(WritePage(object->scope->revision()->graph->page()), json);
   });
 }
 
@@ -148,7 +148,7 @@ weft_status weft_page_blocks(weft_page* page, weft_strings** ids, weft_diagnosti
     WEFT_RETURN_IF_ERROR(NeedPointer(ids, "ids"));
     *ids = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    std::shared_ptr<const Graph> graph = object->scope->edition()->graph;
+    std::shared_ptr<const Graph> graph = object->scope->revision()->graph;
     std::vector<std::string> texts;
     for (const PageBlock& block : graph->page().blocks) texts.push_back(block.id);
     return GiveTexts(std::move(texts), ids);
@@ -160,7 +160,7 @@ weft_status weft_page_sessions(weft_page* page, weft_strings** ids, weft_diagnos
     WEFT_RETURN_IF_ERROR(NeedPointer(ids, "ids"));
     *ids = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    std::shared_ptr<const Graph> graph = object->scope->edition()->graph;
+    std::shared_ptr<const Graph> graph = object->scope->revision()->graph;
     std::vector<std::string> texts;
     for (const SessionSpec& session : graph->sessions()) texts.push_back(session.id);
     return GiveTexts(std::move(texts), ids);

@@ -83,7 +83,7 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
     auto made = std::make_shared<SessionObject>();
     {
       std::lock_guard lock(object->edit_mutex);
-      WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ReadSpec(*object->scope->edition()->graph, known));
+      WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ReadSpec(*object->scope->revision()->graph, known));
       Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
       // The session keeps the page, and that the runtime, also where its thread outlives the handle.
       std::shared_ptr<Session> own(new Session(object->scope, std::move(spec), keep), [object](Session* ended) { delete ended; });

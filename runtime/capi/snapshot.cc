@@ -1,6 +1,6 @@
 // Snapshots of a page's state.
 #include "runtime/capi/objects.h"
-#include "weft/session/snapshot.h"
+#include "weft/state/snapshot.h"
 
 using namespace weft;
 using namespace weft::capi;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "runtime/capi/objects.h"
-#include "weft/session/breakpoints.h"
-#include "weft/session/events.h"
-#include "weft/session/subscriptions.h"
+#include "weft/host/breakpoints.h"
+#include "weft/host/events.h"
+#include "weft/host/subscriptions.h"
 
 namespace weft::capi {
 

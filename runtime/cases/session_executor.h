@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runtime/cases/case_runner.h"
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft::cases {
 

@@ -1,8 +1,8 @@
 // What a graph takes over from that of the page before an edit: blocks that read the same as before, without another look at what they say.
 #include <algorithm>
 
-#include "runtime/plan/counterpart.h"
 #include "runtime/plan/graph_builder.h"
+#include "runtime/plan/id_map.h"
 
 namespace weft {
 namespace {

@@ -75,7 +75,7 @@ class PlanMemoUser {
   PlannedShapes shapes_;
 };
 
-/// Shared by the editions of a page.
+/// Shared by the revisions of a page.
 class GraphMemo {
  public:
   /// Settings as they are written, without a fault in them.
@@ -141,7 +141,7 @@ class GraphMemo {
   }
 
   PlanMemo& plans() { return plans_; }
-  /// The serial numbers of blocks that something was said of, in whichever edition.
+  /// The serial numbers of blocks that something was said of, in whichever revision.
   std::unordered_set<uint64_t>& reported() { return reported_; }
 
  private:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "blocks/kernels/widen.h"
-#include "runtime/session/thread_pool.h"
+#include "runtime/state/thread_pool.h"
 
 using namespace weft;
 

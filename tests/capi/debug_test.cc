@@ -92,12 +92,12 @@ TEST_CASE("C: a value of a paused run is replaced for the steps to come, in this
   OwnedBreakpoint breakpoint = host.Break(Before("half"));
   host.Start(2);
   REQUIRE(host.Wait() == WEFT_PAUSED);
-  CHECK(host.Look("seen.z") == 1);
+  CHECK(host.Peek("seen.z") == 1);
   C_OK(host.problems, Override(host.session, "seen.z", 10, host.problems));
-  CHECK(host.Look("seen.z") == 10);
+  CHECK(host.Peek("seen.z") == 10);
   C_OK(host.problems, weft_session_resume(host.session, WEFT_STEP_BLOCK, host.problems.out()));
   REQUIRE(host.Wait() == WEFT_PAUSED);
-  CHECK(host.Look("half.z") == 5);
+  CHECK(host.Peek("half.z") == 5);
   C_OK(host.problems, weft_session_resume(host.session, WEFT_STEP_RUN, host.problems.out()));
   REQUIRE(host.Wait() == WEFT_PAUSED);
   CHECK(FloatsOf(host.session, "seen.z").at(0) == 10);
@@ -215,7 +215,7 @@ TEST_CASE("C: what is handed on has no value before what it hands on has one", "
   MixedHost host(HandedOn(), "sum");
   host.Pause();
   OwnedView view;
-  CHECK(weft_session_look(host.session, "a.output", view.out(), host.problems.out()) == WEFT_FAILED_PRECONDITION);
+  CHECK(weft_session_peek(host.session, "a.output", view.out(), host.problems.out()) == WEFT_FAILED_PRECONDITION);
   CHECK(host.problems.text().find("no value yet") != std::string::npos);
   host.GoOn();
 }
@@ -273,7 +273,7 @@ TEST_CASE("C: what cannot be replaced is refused, and nothing changes", "[capi][
   CHECK(weft_session_override(host.session, "seen.z", &wrong, host.problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_session_override(host.session, nullptr, &wrong, nullptr) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_session_override(host.session, "seen.z", nullptr, nullptr) == WEFT_INVALID_ARGUMENT);
-  CHECK(host.Look("seen.z") == 1);
+  CHECK(host.Peek("seen.z") == 1);
   C_OK(host.problems, weft_session_cancel(host.session, host.problems.out()));
   MixedHost mixed;
   mixed.Pause();
@@ -297,7 +297,7 @@ TEST_CASE("C: what a state forbids is refused, and leaves the state as it is", "
   // Idle: there is nothing to pause, resume, look at; stop and cancel do nothing.
   refused(weft_session_pause(session, nullptr), WEFT_IDLE);
   for (int32_t how : {WEFT_GO_ON, WEFT_STEP_BLOCK, WEFT_STEP_RUN}) refused(weft_session_resume(session, how, nullptr), WEFT_IDLE);
-  refused(weft_session_look(session, "seen.z", view.out(), nullptr), WEFT_IDLE);
+  refused(weft_session_peek(session, "seen.z", view.out(), nullptr), WEFT_IDLE);
   refused(weft_session_paused_at(session, place.out(), nullptr), WEFT_IDLE);
   refused(weft_session_cancel_start(session, 1, nullptr), WEFT_IDLE);
   CHECK(weft_session_stop(session, nullptr) == WEFT_OK);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/session/thread_pool.h"
+#include "runtime/state/thread_pool.h"
 #include "tests/capi/capi_kit.h"
 
 using namespace weft;

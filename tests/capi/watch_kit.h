@@ -51,9 +51,9 @@ struct WatchingHost {
     C_OK(problems, weft_session_break(session, &options, breakpoint.out(), problems.out()));
     return breakpoint;
   }
-  float Look(const char* name) {
+  float Peek(const char* name) {
     OwnedView view;
-    C_OK(problems, weft_session_look(session, name, view.out(), problems.out()));
+    C_OK(problems, weft_session_peek(session, name, view.out(), problems.out()));
     return FloatsOf(view).at(0);
   }
 

@@ -232,21 +232,21 @@ TEST_CASE("C: a breakpoint pauses, values are looked at, and the run goes on", "
   const char* text = nullptr;
   REQUIRE(weft_strings_get(place, 1, &text, nullptr) == WEFT_OK);
   CHECK(std::string(text) == "breakpoint 1: before half");
-  CHECK(host.Look("seen.z") == 1);
+  CHECK(host.Peek("seen.z") == 1);
   OwnedView none;
-  CHECK(weft_session_look(host.session, "half.z", none.out(), nullptr) == WEFT_FAILED_PRECONDITION);
+  CHECK(weft_session_peek(host.session, "half.z", none.out(), nullptr) == WEFT_FAILED_PRECONDITION);
   weft_breakpoint_info info = WEFT_BREAKPOINT_INFO_INIT;
   C_OK(host.problems, weft_breakpoint_get_info(breakpoint, &info, host.problems.out()));
   CHECK(info.paused != 0);
   CHECK(info.hits == 1);
   C_OK(host.problems, weft_session_resume(host.session, WEFT_STEP_BLOCK, host.problems.out()));
   REQUIRE(host.Wait() == WEFT_PAUSED);
-  CHECK(host.Look("half.z") == 0.5F);
+  CHECK(host.Peek("half.z") == 0.5F);
   C_OK(host.problems, weft_breakpoint_enable(breakpoint, 0, host.problems.out()));
   C_OK(host.problems, weft_session_resume(host.session, WEFT_GO_ON, host.problems.out()));
   CHECK(host.Wait() == WEFT_IDLE);
   CHECK(InfoOf(host.session).runs == 2);
-  CHECK(weft_session_look(host.session, "seen.z", none.out(), nullptr) == WEFT_FAILED_PRECONDITION);
+  CHECK(weft_session_peek(host.session, "seen.z", none.out(), nullptr) == WEFT_FAILED_PRECONDITION);
 }
 
 TEST_CASE("C: breakpoints on conditions, and a debugger that is lost", "[capi][watch]") {

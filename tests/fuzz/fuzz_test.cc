@@ -7,10 +7,10 @@
 #include <map>
 #include <sstream>
 
+#include "runtime/cases/case_reader.h"
 #include "tests/kit/random_page.h"
 #include "tests/runtime/page_test.h"
-#include "runtime/cases/case_reader.h"
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft {
 namespace {

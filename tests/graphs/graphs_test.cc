@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "runtime/cases/compare.h"
+#include "weft/exec/session.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
-#include "weft/session/session.h"
 
 using namespace weft;
 namespace fs = std::filesystem;

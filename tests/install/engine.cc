@@ -1,8 +1,8 @@
 // A program by the C++ interface of an installed Weft: runs a page and prints one result.
 #include <iostream>
 
+#include "weft/exec/session.h"
 #include "weft/page/reader.h"
-#include "weft/session/session.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/session/thread_pool.h"
+#include "runtime/state/thread_pool.h"
 #include "tests/kit/test_services.h"
 
 namespace weft::kit {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "weft/exec/session.h"
 #include "weft/page/page.h"
-#include "weft/session/session.h"
 
 namespace weft::kit {
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/session/thread_pool.h"
+#include "runtime/state/thread_pool.h"
 
 namespace weft::kit {
 namespace {

@@ -99,10 +99,10 @@ std::vector<HandleCall> WatchCalls(LiveHandles& live) {
        }},
       {"weft_session_lease", "weft_session", false, [](void* h, P p) { return weft_session_lease(As<weft_session>(h), 0, p); }},
       {"weft_session_heartbeat", "weft_session", false, [](void* h, P p) { return weft_session_heartbeat(As<weft_session>(h), p); }},
-      {"weft_session_look", "weft_session", false,
+      {"weft_session_peek", "weft_session", false,
        [](void* h, P p) {
          OwnedView view;
-         return weft_session_look(As<weft_session>(h), "n.ref", view.out(), p);
+         return weft_session_peek(As<weft_session>(h), "n.ref", view.out(), p);
        }},
       {"weft_page_save_state", "weft_page", false,
        [](void* h, P p) { return weft_page_save_state(As<weft_page>(h), "/nowhere/at/all", nullptr, nullptr, p); }},

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "tests/runtime/page_test.h"
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft {
 namespace {

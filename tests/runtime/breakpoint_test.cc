@@ -1,6 +1,6 @@
 // Breakpoints: before blocks, on values, on conditions; what can be read and done while a run is paused; leases.
 #include "tests/runtime/host_kit.h"
-#include "weft/session/breakpoints.h"
+#include "weft/host/breakpoints.h"
 
 namespace weft::test {
 namespace {
@@ -38,19 +38,19 @@ TEST_CASE("A breakpoint pauses before its block; what has been computed can be r
   CHECK(state.detail == Cat("breakpoint ", id, ": before half"));
   CHECK(host.points->hit().id == id);
   CHECK(host.points->hit().run == 1);
-  CHECK(host.Look("seen.z") == 1);
-  CHECK(host.Look("v.ref") == 0);
-  CHECK(host.runner->Look("half.z").status().code() == Code::kFailedPrecondition);
-  CHECK(host.runner->Look("half.x").status().code() == Code::kNotFound);
+  CHECK(host.Peek("seen.z") == 1);
+  CHECK(host.Peek("v.ref") == 0);
+  CHECK(host.runner->Peek("half.z").status().code() == Code::kFailedPrecondition);
+  CHECK(host.runner->Peek("half.x").status().code() == Code::kNotFound);
   host.GoOn();
   host.Paused();
   CHECK(host.points->hit().run == 2);
-  CHECK(host.Look("seen.z") == 2);
+  CHECK(host.Peek("seen.z") == 2);
   REQUIRE(host.points->Remove(id).ok());
   CHECK(host.points->Remove(id).code() == Code::kNotFound);
   host.GoOn();
   CHECK(host.Ended().ok());
-  CHECK(host.runner->Look("seen.z").status().code() == Code::kFailedPrecondition);
+  CHECK(host.runner->Peek("seen.z").status().code() == Code::kFailedPrecondition);
   CHECK(page.Var("v") == Floats{2});
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("A paused run goes on by one block, or to the end of its run", "[break
   RunnerState state = host.Paused();
   CHECK(state.reason == PauseReason::kStepped);
   CHECK(state.block != "seen");
-  CHECK(host.Look("seen.z") == 1);
+  CHECK(host.Peek("seen.z") == 1);
   host.GoOn(GoOn::kStepRun);
   state = host.Paused();
   CHECK(state.block.empty());
@@ -108,7 +108,7 @@ TEST_CASE("A NaN or an infinity pauses after the block that made it, and says wh
     std::vector<std::string> seen = {host.Paused().detail};
     if (host.points->hit().block == "root") {
       CHECK(host.points->hit().port == "y");
-      CHECK(host.Look("root.y") == 2);
+      CHECK(host.Peek("root.y") == 2);
     }
     host.GoOn();
     seen.push_back(host.Paused().detail);
@@ -235,7 +235,7 @@ TEST_CASE("Breakpoints see each iteration of a loop, and values that a Switch le
   host.Start(1);
   for (int iteration = 0; iteration < 3; ++iteration) {
     host.Paused();
-    CHECK(host.Look("merge.output") == static_cast<float>(iteration));
+    CHECK(host.Peek("merge.output") == static_cast<float>(iteration));
     host.GoOn();
   }
   // The iteration that ends the loop reaches the block, and leaves it out.

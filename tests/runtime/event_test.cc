@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tests/runtime/host_kit.h"
-#include "weft/session/events.h"
+#include "weft/host/events.h"
 
 namespace weft::test {
 namespace {

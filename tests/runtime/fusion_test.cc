@@ -321,8 +321,8 @@ class Latecomer final : public OneByOne {
   std::atomic<uint32_t> attends{0};
 };
 
-/// Looks at each step's first output when it ends.
-class Looker final : public Observer {
+/// Peeks at each step's first output when it ends.
+class Peeker final : public Observer {
  public:
   Status OnRunStart(uint64_t, RunView& run) override {
     view = &run;
@@ -330,7 +330,7 @@ class Looker final : public Observer {
   }
   void OnStepEnd(size_t, const Node& node, bool) override {
     const int index = static_cast<int>(&node - view->graph()->nodes().data());
-    auto value = view->Look({index, 0});
+    auto value = view->Peek({index, 0});
     if (value.ok() && value->dtype() == DType::kFloat) seen.emplace_back(node.id, value->values<float>()[1]);
   }
   RunView* view = nullptr;
@@ -345,7 +345,7 @@ TEST_CASE("An observer sees fused steps one by one, with their values", "[fusion
     RunOk(*session);
     CHECK(session->plan()->fused.size() == 1);
     const Floats mean = Get(*session, "mean.output");
-    Looker looker;
+    Peeker looker;
     RunOk(*session, {.observer = &looker, .deadline = {}});
     CHECK(looker.seen.size() == 10);
     CHECK(looker.seen[1].first == "x3");

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/runtime/session_kit.h"
-#include "weft/session/runner.h"
+#include "weft/host/runner.h"
 
 namespace weft::test {
 
@@ -52,8 +52,8 @@ struct Driven {
     while (runner->state().state != RunState::kIdle && MillisecondsSince(start) < 20000) std::this_thread::sleep_for(milliseconds(1));
     return Ended();
   }
-  float Look(std::string_view name) {
-    auto value = runner->Look(name);
+  float Peek(std::string_view name) {
+    auto value = runner->Peek(name);
     INFO(name << ": " << ToString(value.status()));
     REQUIRE(value.ok());
     return Values(*value).at(0);

@@ -3,7 +3,7 @@
 #include <ctime>
 
 #include "tests/runtime/page_test.h"
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft {
 namespace {

@@ -188,7 +188,7 @@ TEST_CASE("page edits: results stay readable until the next run, under the names
   CHECK(!session->Get("twice.z").ok());
   RunOk(*session);
   CHECK(Get(*session, "double.z") == Floats{22});
-  CHECK(session->graph() == page.scope()->edition()->graph);
+  CHECK(session->graph() == page.scope()->revision()->graph);
 }
 
 TEST_CASE("page edits: a session whose fetch is gone says so, and goes on when it is back", "[page_edit]") {

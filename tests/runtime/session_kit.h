@@ -10,8 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "weft/exec/session.h"
 #include "weft/page/reader.h"
-#include "weft/session/session.h"
 
 namespace weft::test {
 

@@ -8,8 +8,8 @@
 
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/host_kit.h"
-#include "weft/session/breakpoints.h"
-#include "weft/session/snapshot.h"
+#include "weft/host/breakpoints.h"
+#include "weft/state/snapshot.h"
 
 namespace weft::test {
 namespace {

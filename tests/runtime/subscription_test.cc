@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "tests/runtime/host_kit.h"
-#include "weft/session/subscriptions.h"
+#include "weft/host/subscriptions.h"
 
 namespace weft::test {
 namespace {

@@ -1,5 +1,5 @@
 // The engine's threads: loops shared out to helpers that are asleep, awake or busy.
-#include "runtime/session/thread_pool.h"
+#include "runtime/state/thread_pool.h"
 
 #include <sched.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "weft/session/runtime.h"
+#include "weft/state/runtime.h"
 
 namespace weft::test {
 namespace {

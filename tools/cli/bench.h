@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "weft/base/dtype.h"
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft::cli {
 

@@ -8,8 +8,8 @@
 
 #include "tools/cli/command.h"
 #include "weft/base/diagnostic.h"
+#include "weft/exec/session.h"
 #include "weft/page/page.h"
-#include "weft/session/session.h"
 
 namespace weft::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/cli/command.h"
-#include "weft/session/runtime.h"
+#include "weft/state/runtime.h"
 
 namespace weft::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/session/session.h"
+#include "weft/exec/session.h"
 
 namespace weft::cli {
 

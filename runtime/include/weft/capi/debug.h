@@ -86,7 +86,7 @@ WEFT_API weft_status weft_session_heartbeat(weft_session* session, weft_diagnost
  * Errors: WEFT_FAILED_PRECONDITION where it is not paused there, or the value is not computed yet or not kept; WEFT_NOT_FOUND,
  * WEFT_INVALID_ARGUMENT and WEFT_OUT_OF_RANGE for the name. Owner: the caller, of `view`. Threads: any.
  */
-WEFT_API weft_status weft_session_look(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
+WEFT_API weft_status weft_session_peek(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
 
 /**
  * While the session is paused within a run: replaces a value, by its name (convention 12), by a copy of the buffer. The blocks that come

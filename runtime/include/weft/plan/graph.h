@@ -142,7 +142,7 @@ class Graph {
  public:
   /// Resolves and checks a page. `diagnostics` gets every fault, placed; the graph holds what could be made of the page. The registry
   /// must outlive the graph; `name` is what diagnostics call the page. `former` may be the graph of the page before an edit: it saves
-  /// time, and changes nothing; of its editions one may be built at a time.
+  /// time, and changes nothing; of its revisions one may be built at a time.
   static std::unique_ptr<Graph> Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
                                       Diagnostics& diagnostics, const Graph* former = nullptr);
 

@@ -1,0 +1,217 @@
+#include "runtime/exec/fused.h"
+
+#include <algorithm>
+
+#include "runtime/exec/executor.h"
+#include "runtime/exec/stream_copy.h"
+
+namespace weft {
+
+using Operand = FusedSteps::Operand;
+
+namespace {
+
+std::byte* ElementsFrom(const Operand& operand, const Value* values, int64_t begin) {
+  return static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
+}
+
+}  // namespace
+
+Status FusedRunner::Make(const Plan& plan, const Services& services) {
+  Clear();
+  int64_t bytes = 0, parts = 0;
+  size_t operands = 0, totals = 0, steps = 0;
+  for (const FusedSteps& fused : plan.fused) {
+    bytes = std::max(bytes, fused.tile * fused.element_bytes);
+    parts = std::max(parts, fused.parts());
+    operands = std::max(operands, fused.operands.size());
+    size_t links = 0;
+    for (const FusedSteps::Chain& chain : fused.chains) links += chain.links.size();
+    steps = std::max(steps, links);
+    if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
+  }
+  if (plan.fused.empty()) return {};
+  services_ = services;
+  services_.workers = &serial_;
+  // Lanes begin on pages of their own: threads that write to neighbouring lines slow one another down.
+  constexpr int64_t kPage = 4096;
+  bytes = (std::max<int64_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+  const int64_t count = std::min<int64_t>(services.workers->threads(), parts);
+  WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services.budget));
+  lanes_.resize(static_cast<size_t>(count));
+  totals_.resize(totals);
+  for (size_t l = 0; l < lanes_.size(); ++l) {
+    Lane& lane = lanes_[l];
+    lane.values.resize(operands);
+    lane.steps.resize(steps);
+    lane.moving.reserve(steps);
+    lane.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
+    lane.ctx.values = lane.values.data();
+    lane.ctx.services = &services_;
+  }
+  return {};
+}
+
+// What is the same in every tile.
+void FusedRunner::Begin(const FusedSteps& fused, const Value* values, Lane& lane) const {
+  lane.status = Status();
+  for (size_t o = 0; o < fused.operands.size(); ++o) {
+    const Operand& operand = fused.operands[o];
+    if (operand.kind == Operand::Kind::kOne) lane.values[o] = {values[operand.slot].data, 1, &operand.shape, false};
+    if (operand.InThread()) lane.values[o] = {lane.memory + operand.offset * fused.tile, fused.tile, &fused.shapes[0], false};
+  }
+  BeginChains(fused, values, lane);
+}
+
+void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, Lane& lane) {
+  lane.moving.clear();
+  ChainStep* step = lane.steps.data();
+  for (const FusedSteps::Chain& chain : fused.chains) {
+    for (const FusedSteps::Chain::Link& link : chain.links) {
+      *step = {link.run, nullptr, link.use};
+      if (link.use != ChainStep::Use::kNothing) {
+        const Operand& operand = fused.operands[link.operand];
+        const bool moves = operand.kind == Operand::Kind::kSliced || link.run == chain.kind->stream;
+        if (moves) lane.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
+        else step->memory = lane.values[link.operand].data;
+      }
+      ++step;
+    }
+  }
+}
+
+void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) {
+  for (size_t o = 0; o < fused.operands.size(); ++o) {
+    const Operand& operand = fused.operands[o];
+    if (operand.kind == Operand::Kind::kOne) continue;
+    Value& value = lane.values[o];
+    if (operand.kind == Operand::Kind::kSliced) value.data = ElementsFrom(operand, values, begin);
+    value.count = fused.shapes[shape].count();
+    value.shape = &fused.shapes[shape];
+  }
+}
+
+// Copies what a step made to where it outlives the group, while it is in the nearest cache.
+inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, int64_t begin, const Value& tile) {
+  if (operand.kind != Operand::Kind::kCopied) return;
+  StreamCopy(tile.data, ElementsFrom(operand, values, begin), tile.count * operand.element_bytes);
+}
+
+// False where a step fails.
+bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
+  for (const Lane::Moving& moving : lane.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
+  const ChainStep* steps = lane.steps.data();
+  auto chain = fused.chains.begin();
+  for (size_t m = 0; m < fused.members.size(); ++m) {
+    if (chain != fused.chains.end() && chain->first == m) {
+      chain->kind->run(steps, fused.shapes[shape].count());
+      steps += chain->links.size();
+      m = chain->end - 1;
+      ++chain;
+      continue;
+    }
+    const FusedSteps::Member& member = fused.members[m];
+    const PlannedBlock& block = member.blocks[shape];
+    lane.ctx.inputs = fused.table.data() + member.first_input;
+    lane.ctx.outputs = fused.table.data() + member.first_output;
+    lane.ctx.in_first = member.in_first.table().data();
+    lane.ctx.out_first = member.out_first.table().data();
+    Status status = block.run(block.parameters.get(), lane.ctx);
+    if (status.ok()) {
+      const uint32_t made = fused.table[member.first_output];
+      CopyOut(fused.operands[made], values, begin, lane.values[made]);
+      continue;
+    }
+    // Tiles that come yet may fail at an earlier step: they run, too, so that the failure told does not depend on the threads.
+    if (lane.status.ok() || member.step < lane.failed) {
+      lane.failed = member.step;
+      lane.failed_at = begin;
+      lane.status = std::move(status);
+    }
+    return false;
+  }
+  return true;
+}
+
+// Takes parts while there are some, and each in tiles.
+void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane) {
+  const int64_t parts = fused.parts();
+  Begin(fused, values, lane);
+  for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
+    Total* totals = totals_.data() + part * static_cast<int64_t>(fused.tails.size());
+    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].pieces.begin(&totals[t]);
+    const int64_t end = std::min(fused.count, (part + 1) * fused.part);
+    for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
+      if (workers.Stopped()) return StreamCopiesDone();
+      const int64_t count = std::min(fused.tile, end - begin);
+      size_t shape = 0;
+      while (fused.shapes[shape].count() != count) ++shape;
+      MoveTo(fused, values, begin, shape, lane);
+      if (!RunTile(fused, values, begin, shape, lane)) continue;
+      for (size_t t = 0; t < fused.tails.size(); ++t) {
+        const FusedSteps::Tail& tail = fused.tails[t];
+        tail.pieces.add(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
+      }
+    }
+  }
+  StreamCopiesDone();
+}
+
+Status FusedRunner::Run(const FusedSteps& fused, const Value* values, PoolWorkers& workers, int& failed) {
+  next_.store(0);
+  for (Lane& lane : lanes_) lane.status = Status();
+  const int64_t lanes = std::min(static_cast<int64_t>(lanes_.size()), fused.parts());
+  workers.Run(lanes, [&](int64_t l) { Work(fused, values, workers, lanes_[static_cast<size_t>(l)]); });
+  Lane* first = nullptr;
+  for (Lane& lane : lanes_) {
+    if (lane.status.ok()) continue;
+    if (first == nullptr || std::pair(lane.failed, lane.failed_at) < std::pair(first->failed, first->failed_at)) first = &lane;
+  }
+  if (first != nullptr) {
+    failed = first->failed;
+    return std::move(first->status);
+  }
+  if (!workers.Stopped()) Finish(fused, values);
+  return {};
+}
+
+void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
+  const int64_t parts = fused.parts(), tails = static_cast<int64_t>(fused.tails.size());
+  for (int64_t t = 0; t < tails; ++t) {
+    const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
+    Total* joined = totals_.data() + parts * tails;
+    for (int64_t p = 0; p < parts; ++p) joined[p] = totals_[static_cast<size_t>(p * tails + t)];
+    tail.pieces.finish(tail.parameters.get(), joined, values[tail.output].data);
+  }
+}
+
+// Runs the group that begins with the step, and leaves `step` at its last, or at the one that failed.
+Status Executor::RunFused(const ResultSet& set, size_t& step) {
+  const FusedSteps& fused = plan_.fused[static_cast<size_t>(records_[step].fused)];
+  if (workers_.Stopped()) return Stopped();
+  int failed = fused.last;
+  Status status = fused_.Run(fused, set.values.data(), workers_, failed);
+  step = static_cast<size_t>(failed);
+  return status;
+}
+
+// A step of a group that runs alone, for an observer, reads and writes whole values.
+Status Executor::OwnTiles(ResultSet& set) {
+  if (whole_tiles_ != nullptr) return {};
+  int64_t bytes = 0;
+  for (const FusedSteps& fused : plan_.fused) bytes = std::max(bytes, fused.element_bytes * WholeTileElements(fused.count));
+  WEFT_ASSIGN_OR_RETURN(whole_tiles_, Buffer::Allocate(DType::kUInt8, bytes, services_.budget));
+  // Only what lies in tiles: other values of the run may have been replaced.
+  auto* memory = static_cast<std::byte*>(whole_tiles_->data());
+  for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    const Slot& slot = plan_.slots[s];
+    const int root = slot.storage == Slot::Storage::kShared ? set.root[s] : -1;
+    void*& data = set.values[s].data;
+    if (slot.storage == Slot::Storage::kTile) data = memory + slot.offset * WholeTileElements(slot.shape.count());
+    else if (root >= 0 && plan_.slots[root].storage == Slot::Storage::kTile) data = set.values[root].data;
+  }
+  for (ResultSet& other : sets_) other.moved |= &other != &set;
+  return {};
+}
+
+}  // namespace weft

@@ -1,0 +1,79 @@
+// Runs fused steps: threads take tiles, and each takes its tile through all steps while it is in the cache.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "runtime/state/thread_pool.h"
+#include "weft/plan/plan.h"
+
+namespace weft {
+
+/// Loops of kernels that already run on one thread of many.
+class SerialWorkers final : public Workers {
+ public:
+  int threads() const override { return 1; }
+  void Run(int64_t count, FunctionRef<void(int64_t)> task) override {
+    for (int64_t i = 0; i < count; ++i) task(i);
+  }
+};
+
+/// What the fused steps of one plan need to run; the memory of tiles is shared by all of them, a part for each thread.
+class FusedRunner {
+ public:
+  /// Takes the memory for the plan's fused steps. resource_exhausted where there is too little.
+  Status Make(const Plan& plan, const Services& services);
+  void Clear() {
+    lanes_.clear();
+    memory_.reset();
+  }
+  /// Memory that is never read: kTile slots point at it while no run needs them whole.
+  void* nowhere() const { return memory_ == nullptr ? nullptr : memory_->data(); }
+
+  /// `values` by slot. Where a step fails, `failed` tells which: of several the one that would have run first. Ends early where the
+  /// workers have stopped; outputs do not count then.
+  Status Run(const FusedSteps& fused, const Value* values, PoolWorkers& workers, int& failed);
+
+ private:
+  /// What one thread works with.
+  struct Lane {
+    std::vector<Value> values;  // by operand
+    std::byte* memory = nullptr;
+    RunContext ctx;
+    std::vector<ChainStep> steps;  // of all chains
+    /// Those of them whose memory is a part of what outlives the group, another for each tile.
+    struct Moving {
+      ChainStep* step;
+      std::byte* elements;  // the first of all
+      int64_t element_bytes;
+    };
+    std::vector<Moving> moving;
+    int failed = 0;         // step; of several the first
+    int64_t failed_at = 0;  // the first element of its tile
+    Status status;
+  };
+  struct Total {
+    alignas(Pieces::kTotalBytes) std::byte bytes[Pieces::kTotalBytes];
+  };
+
+  void Begin(const FusedSteps& fused, const Value* values, Lane& lane) const;
+  static void BeginChains(const FusedSteps& fused, const Value* values, Lane& lane);
+  void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane);
+  bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const;
+  static void CopyOut(const FusedSteps::Operand& operand, const Value* values, int64_t begin, const Value& tile);
+  void Finish(const FusedSteps& fused, const Value* values);
+  static void MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane);
+
+  SerialWorkers serial_;
+  Services services_;  // with serial_ for workers
+  std::vector<Lane> lanes_;
+  std::shared_ptr<Buffer> memory_;
+  std::atomic<int64_t> next_{0};  // part
+  std::vector<Total> totals_;     // by tail and part
+};
+
+/// Where kTile slots are whole: `offset` times so many bytes from the start of memory.
+inline int64_t WholeTileElements(int64_t count) { return (count + 63) / 64 * 64; }
+
+}  // namespace weft

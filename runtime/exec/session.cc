@@ -1,0 +1,178 @@
+#include "weft/exec/session.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/exec/executor.h"
+#include "runtime/exec/result_name.h"
+#include "runtime/state/host_call.h"
+
+namespace weft {
+namespace {
+
+/// Whether the page has such a value.
+bool IsValue(const Graph& graph, ValueRef value) {
+  if (value.node < 0 || value.node >= static_cast<int>(graph.nodes().size()) || value.output < 0) return false;
+  return value.output < static_cast<int>(graph.node(value.node).output_types.size());
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std::shared_ptr<Revision> revision)
+    : scope_(std::move(scope)),
+      spec_(std::move(spec)),
+      keep_(keep),
+      executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), spec_, keep_, cancelled_)),
+      names_(std::make_unique<NameCache>()) {}
+
+Session::~Session() = default;
+
+void Session::Prepare(Diagnostics& diagnostics) {
+  if (Status status = Follow(); !status.ok()) return diagnostics.Error(std::move(status));
+  executor_->Prepare(diagnostics);
+}
+
+std::shared_ptr<const Graph> Session::graph() const {
+  std::lock_guard lock(executor_mutex_);
+  return executor_->revision()->graph;
+}
+
+const Plan* Session::plan() const { return executor_->plan(); }
+
+Status Session::Feed(ValueRef value, Tensor tensor) {
+  const Graph& graph = *executor_->revision()->graph;
+  if (!IsValue(graph, value)) return InvalidArgument("a feed needs an output of the page");
+  DType needed = graph.TypeOf(value);
+  if (tensor.dtype() != needed) {
+    return InvalidArgument("the feed of '", graph.ValueName(value), "' needs ", needed, ", found ", tensor.dtype());
+  }
+  for (SessionSpec::Feed& feed : spec_.feeds) {
+    if (feed.value == value) {
+      feed.tensor = std::move(tensor);
+      return {};
+    }
+  }
+  spec_.feeds.push_back({value, std::move(tensor)});
+  return {};
+}
+
+bool Session::Unfeed(ValueRef value) {
+  return std::erase_if(spec_.feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
+}
+
+Status Session::Run(const RunOptions& options) { return RunSteps(1, options); }
+
+Status Session::RunSteps(int64_t steps, const RunOptions& options) {
+  Status status;
+  for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) {
+    uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
+    status = Follow();
+    if (status.ok()) {
+      status = executor_->Run(run, options);
+    } else {
+      status = std::move(status).WithPhase(Phase::kConnect);
+      if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
+    }
+    failed_.store(!status.ok(), std::memory_order_relaxed);
+    if (status.ok()) runs_.store(run, std::memory_order_release);
+  }
+  // A Cancel that came too late for a run that succeeded ends the next one.
+  if (!status.ok()) cancelled_.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+Result<ResultValue> Session::Dated(Result<ResultValue> result) const {
+  if (result.ok()) result->outdated = failed_.load(std::memory_order_relaxed);
+  return result;
+}
+
+Result<ResultValue> Session::Get(ValueRef value) const {
+  std::lock_guard lock(executor_mutex_);
+  if (!IsValue(*executor_->revision()->graph, value)) return InvalidArgument("a result needs an output of the page");
+  return Dated(executor_->Get(value));
+}
+
+Result<ResultValue> Session::Get(std::string_view name) const {
+  std::unique_lock lock(executor_mutex_);
+  WEFT_ASSIGN_OR_RETURN(NamedValue named, FindNamedValue(*executor_->revision()->graph, name));
+  WEFT_ASSIGN_OR_RETURN(ResultValue result, Dated(executor_->Get(named.value)));
+  lock.unlock();
+  WEFT_ASSIGN_OR_RETURN(result.tensor, ElementOf(result.tensor, named.indices));
+  return result;
+}
+
+std::vector<Result<ResultValue>> Session::GetAll(std::span<const std::string_view> names) const {
+  std::vector<Result<ResultValue>> read, results;
+  std::shared_ptr<const NameCache::Values> values;
+  for (bool same = false; !same;) {
+    // Names are looked up without the lock that a run may need; should an edit come in between, once more.
+    std::shared_ptr<const Graph> now = graph();
+    values = names_->Find(now, names);
+    std::lock_guard lock(executor_mutex_);
+    same = executor_->revision()->graph == now;
+    if (same) read = executor_->GetAll(values->found);
+  }
+  if (read.size() < names.size()) results.reserve(names.size());
+  size_t next = 0;
+  for (const Result<NamedValue>& named : values->named) {
+    if (!named.ok()) {
+      results.push_back(named.status());
+      continue;
+    }
+    Result<ResultValue>& result = read[next++];
+    result = Dated(std::move(result));
+    if (result.ok() && !named->indices.empty()) {
+      auto element = ElementOf(result->tensor, named->indices);
+      if (element.ok()) result->tensor = std::move(*element);
+      else result = std::move(element).status();
+    }
+    if (read.size() < names.size()) results.push_back(std::move(result));
+  }
+  return read.size() < names.size() ? results : read;
+}
+
+bool Session::Keeps(ValueRef value) const {
+  std::lock_guard lock(executor_mutex_);
+  bool keeps = false;
+  if (!IsValue(*executor_->revision()->graph, value)) return false;
+  executor_->WithPlan([&](const Plan& plan) {
+    int slot = plan.SlotOf(value);
+    keeps = slot >= 0 && (plan.slots[slot].kept || plan.slots[slot].storage == Slot::Storage::kConstant);
+  });
+  return keeps;
+}
+
+std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
+  std::vector<std::pair<std::string, ValueRef>> names;
+  std::lock_guard lock(executor_mutex_);
+  executor_->WithPlan([&](const Plan& plan) { AddNames(plan, names); });
+  return names;
+}
+
+void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
+  const Graph& graph = *executor_->revision()->graph;
+  std::vector<char> listed(plan.slots.size(), 0);
+  // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
+  for (const auto& fetch : spec_.fetches) {
+    int slot = plan.SlotOf(fetch.value);
+    if (slot < 0 || listed[slot]) continue;
+    listed[slot] = 1;
+    names.emplace_back(fetch.name, fetch.value);
+  }
+  for (size_t b = 0; keep_ == Keep::kAll && b < graph.page().blocks.size(); ++b) {
+    const Node& node = graph.node(static_cast<int>(b));
+    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
+      if (slot < 0 || listed[slot]) continue;
+      listed[slot] = 1;
+      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
+    }
+  }
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
+  }
+}
+
+}  // namespace weft

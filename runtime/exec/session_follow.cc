@@ -1,0 +1,132 @@
+// Sessions of a page that was edited: what they ask for, in terms of the page as it is now.
+#include <algorithm>
+
+#include "runtime/exec/executor.h"
+#include "runtime/plan/id_map.h"
+
+namespace weft {
+namespace {
+
+bool IsDefault(const SessionSpec& spec) { return spec.node < 0 && !spec.by_name && spec.id == "default"; }
+
+/// A session of the page, or the default one, as the edited page describes it; what a host asked for, found again.
+class Follower {
+ public:
+  Follower(const Graph& from, const Graph& to, const SessionSpec& spec) : from_(from), to_(to), spec_(spec), id_map_(from, to) {}
+
+  Result<SessionSpec> Follow() {
+    SessionSpec made;
+    if (spec_.node >= 0) {
+      WEFT_RETURN_IF_ERROR(FromPage(made));
+    } else if (IsDefault(spec_)) {
+      made = to_.DefaultSession();
+    } else {
+      WEFT_RETURN_IF_ERROR(FromHost(made));
+    }
+    WEFT_RETURN_IF_ERROR(AddFeeds(made));
+    return made;
+  }
+
+ private:
+  Status FromPage(SessionSpec& made) const {
+    const int block = id_map_.Block(spec_.node);
+    for (const SessionSpec& session : to_.sessions()) {
+      if (session.node != block) continue;
+      made = session;
+      made.by_name = spec_.by_name;
+      return {};
+    }
+    return NotFound("the session '", spec_.id, "' is not on the page any more").WithPage(to_.name()).WithBlock(spec_.id);
+  }
+
+  Status FromHost(SessionSpec& made) const {
+    made.id = spec_.id;
+    made.loop = spec_.loop;
+    made.by_name = spec_.by_name;
+    for (const SessionSpec::Fetch& fetch : spec_.fetches) {
+      // The name may be one of the host's own, and that of a gradient is not its block's.
+      SessionSpec::Fetch now{fetch.name, id_map_.Value(fetch.value)};
+      if (auto before = from_.FindValue(fetch.name); before.ok() && *before == fetch.value) {
+        now.name = id_map_.Name(fetch.name);
+        WEFT_ASSIGN_OR_RETURN(now.value, Found(now.name));
+      }
+      if (!now.value.valid()) return Gone("fetches", fetch.name);
+      made.fetches.push_back(std::move(now));
+    }
+    for (int node : spec_.run) {
+      const int block = id_map_.Block(node);
+      if (block < 0) return Gone("runs", from_.node(node).id);
+      made.run.push_back(block);
+    }
+    return {};
+  }
+
+  // What a host feeds; what the page itself feeds comes from there.
+  Status AddFeeds(SessionSpec& made) const {
+    for (const SessionSpec::Feed& feed : spec_.feeds) {
+      if (FedByPage(feed)) continue;
+      const ValueRef value = id_map_.Value(feed.value);
+      if (!value.valid()) continue;  // there is nothing to replace any more
+      if (to_.TypeOf(value) != feed.tensor.dtype()) {
+        return InvalidArgument("the feed of '", to_.ValueName(value), "' needs ", to_.TypeOf(value), ", found ", feed.tensor.dtype())
+            .WithPage(to_.name())
+            .WithBlock(to_.node(value.node).id)
+            .WithHint("an edit changed the type: feed another value");
+      }
+      auto same = std::find_if(made.feeds.begin(), made.feeds.end(), [&](const SessionSpec::Feed& f) { return f.value == value; });
+      if (same == made.feeds.end()) made.feeds.push_back({value, feed.tensor});
+      else same->tensor = feed.tensor;
+    }
+    return {};
+  }
+
+  bool FedByPage(const SessionSpec::Feed& feed) const {
+    for (const SessionSpec& session : from_.sessions()) {
+      if (session.node != spec_.node) continue;
+      for (const SessionSpec::Feed& own : session.feeds) {
+        if (own.value == feed.value && own.tensor.data() == feed.tensor.data()) return true;
+      }
+    }
+    return false;
+  }
+
+  Result<ValueRef> Found(const std::string& name) const {
+    auto value = to_.FindValue(name);
+    if (value.ok()) return value;
+    return Status(value.status()).WithPage(to_.name()).WithHint("the session fetches it; an edit changed the page");
+  }
+
+  Status Gone(std::string_view does, std::string_view name) const {
+    return NotFound("the session '", spec_.id, "' ", does, " '", name, "', which is not on the page any more").WithPage(to_.name());
+  }
+
+  const Graph& from_;
+  const Graph& to_;
+  const SessionSpec& spec_;
+  const IdMap id_map_;
+};
+
+}  // namespace
+
+// Takes up the page as it is now. Where it has not what the session asks for, the session stays as it was, and asks again later.
+Status Session::Follow() {
+  if (executor_->revision()->number == scope_->edits()) return {};
+  std::shared_ptr<Revision> revision = scope_->revision();
+  if (revision == executor_->revision()) return {};
+  Result<SessionSpec> followed = Follower(*executor_->revision()->graph, *revision->graph, spec_).Follow();
+  if (!followed.ok()) {
+    const bool faulty = followed.status().code() == Code::kFailedPrecondition;  // what it asks for is there, and has errors
+    return std::move(followed).status().WithCause(faulty ? revision->found.FirstError() : Status());
+  }
+  SessionSpec spec = std::move(*followed);
+  auto next = std::make_unique<Executor>(*scope_, std::move(revision), spec_, keep_, cancelled_);
+  {
+    std::lock_guard lock(executor_mutex_);
+    spec_ = std::move(spec);
+    next->TakeOver(*executor_);
+    executor_.swap(next);
+  }
+  return {};
+}
+
+}  // namespace weft

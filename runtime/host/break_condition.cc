@@ -1,0 +1,104 @@
+#include "runtime/host/break_condition.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "runtime/host/real_values.h"
+
+namespace weft {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Comparison>, 6> kSigns = {{
+    {"<=", Comparison::kLessEqual},  // those of two characters first
+    {">=", Comparison::kGreaterEqual},
+    {"==", Comparison::kEqual},
+    {"!=", Comparison::kNotEqual},
+    {"<", Comparison::kLess},
+    {">", Comparison::kGreater},
+}};
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+constexpr auto kCanFail = kFloats + kComplexes;
+
+template <class T>
+bool IsFinite(T value) {
+  if constexpr (Complex<T>) return std::isfinite(value.real()) && std::isfinite(value.imag());
+  else return std::isfinite(AsDouble(value));
+}
+
+template <class T, class Test>
+std::optional<int64_t> FirstOf(const Tensor& tensor, Test&& test) {
+  const auto values = tensor.values<T>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (test(values[i])) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool BreakCondition::Holds(double value) const {
+  switch (comparison) {
+    case Comparison::kLess: return value < number;
+    case Comparison::kLessEqual: return value <= number;
+    case Comparison::kGreater: return value > number;
+    case Comparison::kGreaterEqual: return value >= number;
+    case Comparison::kEqual: return value == number;
+    case Comparison::kNotEqual: return value != number;
+  }
+  return false;
+}
+
+Result<BreakCondition> ParseCondition(std::string_view text) {
+  const auto fail = [&] { return InvalidArgument("needs a condition such as run >= 100 or ID.port[0] < 0.5, found '", text, "'").WithPort("condition"); };
+  const size_t at = text.find_first_of("<>=!");
+  if (at == std::string_view::npos) return fail();
+  BreakCondition condition;
+  condition.name = Trimmed(text.substr(0, at));
+  if (condition.name.empty()) return fail();
+  std::string_view rest = text.substr(at);
+  for (auto [sign, comparison] : kSigns) {
+    if (!rest.starts_with(sign)) continue;
+    condition.comparison = comparison;
+    rest = Trimmed(rest.substr(sign.size()));
+    if (rest.starts_with('+')) rest.remove_prefix(1);
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), condition.number);
+    if (error != std::errc() || end != rest.data() + rest.size()) return fail();
+    return condition;
+  }
+  return fail();
+}
+
+bool CanCompare(DType dtype) { return IsIn(dtype, kRealTypes); }
+bool CanBeNotFinite(DType dtype) { return IsIn(dtype, kCanFail); }
+
+std::optional<int64_t> FindHolding(const BreakCondition& condition, const Tensor& tensor) {
+  return Dispatch(tensor.dtype(), kRealTypes, [&]<class T>() {
+    return FirstOf<T>(tensor, [&](T value) { return condition.Holds(AsDouble(value)); });
+  });
+}
+
+std::optional<int64_t> FindNotFinite(const Tensor& tensor) {
+  return Dispatch(tensor.dtype(), kCanFail, [&]<class T>() {
+    return FirstOf<T>(tensor, [](T value) { return !IsFinite(value); });
+  });
+}
+
+std::string IndexText(const Shape& shape, int64_t element) {
+  std::string text;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const int64_t inner = shape.count(axis + 1, shape.rank());
+    text += Cat("[", element / inner, "]");
+    element %= inner;
+  }
+  return text;
+}
+
+}  // namespace weft

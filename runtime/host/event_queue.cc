@@ -1,0 +1,281 @@
+// The queue of events, and what wakes those who wait for it.
+#include <poll.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/eventfd.h>
+#else
+#include <fcntl.h>
+#endif
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <list>
+
+#include "weft/host/events.h"
+
+namespace weft {
+namespace {
+
+constexpr size_t kWeights = 3;
+
+/// What gives way first where the queue is full.
+size_t WeightOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kState:
+    case EventKind::kError: return 2;
+    case EventKind::kPrint: return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+size_t Event::bytes() const {
+  size_t sum = page.size() + session.size() + block.size() + port.size() + text.size() + state.block.size() + state.detail.size();
+  for (const Status* told = &status; told != nullptr; told = told->cause()) {
+    const Place& place = told->place();
+    sum += told->message().size() + told->hint().size() + told->needed().size() + told->found().size();
+    sum += place.page.size() + place.pointer.size() + place.block.size() + place.port.size();
+  }
+  return sum;
+}
+
+/// A descriptor that is readable while raised: an eventfd, elsewhere a pipe.
+class EventQueue::Signal {
+ public:
+  Signal() = default;
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+  ~Signal() {
+    if (read_ >= 0) close(read_);
+    if (write_ >= 0 && write_ != read_) close(write_);
+  }
+
+  bool open() const { return read_ >= 0; }
+  int fd() const { return read_; }
+  Status Open() {
+#ifdef __linux__
+    read_ = write_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (read_ < 0) return ResourceExhausted("the process cannot have another file descriptor");
+#else
+    int ends[2];
+    if (pipe(ends) != 0) return ResourceExhausted("the process cannot have another pipe");
+    for (int end : ends) {
+      fcntl(end, F_SETFD, FD_CLOEXEC);
+      fcntl(end, F_SETFL, O_NONBLOCK);
+    }
+    read_ = ends[0];
+    write_ = ends[1];
+#endif
+    return {};
+  }
+  void Raise() {
+    if (!open() || raised_) return;
+    const uint64_t one = 1;
+    while (write(write_, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    raised_ = true;
+  }
+  void Lower() {
+    if (!raised_) return;
+    uint64_t number = 0;
+    while (read(read_, &number, sizeof number) < 0 && errno == EINTR) {
+    }
+    raised_ = false;
+  }
+
+ private:
+  int read_ = -1, write_ = -1;
+  bool raised_ = false;
+};
+
+struct EventQueue::State {
+  explicit State(EventQueueOptions given) : options(given) {}
+
+  bool empty() const { return count == 0 && !woken.load(std::memory_order_relaxed) && !gap_pending; }
+  /// Drops the oldest of the least weighty, and remembers it.
+  void DropOne() {
+    auto line = std::find_if(lines.begin(), lines.end(), [](const std::list<Event>& events) { return !events.empty(); });
+    Event& oldest = line->front();
+    ++gap.dropped[static_cast<size_t>(oldest.kind)];
+    gap.seq = std::max(gap.seq, oldest.seq);
+    gap.t_ns = std::max(gap.t_ns, oldest.t_ns);
+    gap_pending = true;
+    bytes -= oldest.bytes();
+    --count;
+    line->pop_front();
+  }
+  /// The line whose first event is the oldest; null where all are empty.
+  std::list<Event>* Oldest() {
+    std::list<Event>* oldest = nullptr;
+    for (std::list<Event>& line : lines) {
+      if (!line.empty() && (oldest == nullptr || line.front().seq < oldest->front().seq)) oldest = &line;
+    }
+    return oldest;
+  }
+
+  /// What is in the queue, and nobody has seen, comes after so many others.
+  void NumberLater(size_t others) {
+    for (std::list<Event>& line : lines) {
+      for (Event& event : line) event.seq += others;
+    }
+    if (gap_pending) gap.seq += others;
+    last_seq += others;
+  }
+
+  /// Remembers what is handed over, as far as there is room.
+  void Remember(const std::vector<Event>& events) {
+    if (!events.empty()) polled_seq = events.back().seq;
+    for (const Event& event : events) {
+      history.push_back(event);
+      history_bytes += event.bytes();
+      while (history.size() > options.most_history || (history_bytes > options.most_bytes && history.size() > 1)) {
+        history_bytes -= history.front().bytes();
+        history.pop_front();
+      }
+    }
+  }
+
+  const EventQueueOptions options;
+  std::mutex poll_mutex;  // one poll at a time; taken before the next
+  std::mutex mutex;
+  std::condition_variable changed;
+  Signal signal;
+  std::array<std::list<Event>, kWeights> lines;  // by weight
+  size_t count = 0, bytes = 0;
+  std::deque<Event> history;  // that was polled, by growing numbers
+  size_t history_bytes = 0;
+  uint64_t last_seq = 0, polled_seq = 0;
+  Event gap;
+  bool gap_pending = false, interrupted = false;
+  std::vector<std::weak_ptr<EventSource>> sources;
+  std::atomic<bool> woken{false};  // a source has something new
+};
+
+EventQueue::EventQueue(EventQueueOptions options) : state_(std::make_unique<State>(options)) { state_->gap.kind = EventKind::kGap; }
+EventQueue::~EventQueue() = default;
+
+void EventQueue::Push(Event event) {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    event.seq = ++s.last_seq;
+    s.bytes += event.bytes();
+    ++s.count;
+    s.lines[WeightOf(event.kind)].push_back(std::move(event));
+    while (s.count > std::max<size_t>(s.options.most_events, 1) || (s.bytes > s.options.most_bytes && s.count > 1)) s.DropOne();
+    s.signal.Raise();
+  }
+  s.changed.notify_all();
+}
+
+std::vector<Event> EventQueue::Poll(size_t most) {
+  State& s = *state_;
+  std::vector<Event> events;
+  std::vector<std::weak_ptr<EventSource>> sources;
+  std::lock_guard polling(s.poll_mutex);
+  uint64_t last_seq = 0;
+  {
+    std::lock_guard lock(s.mutex);
+    std::list<Event>* next = s.Oldest();
+    while (events.size() < most && (s.gap_pending || next != nullptr)) {
+      // The gap comes where the last of those was that it stands for.
+      if (s.gap_pending && (next == nullptr || s.gap.seq < next->front().seq)) {
+        events.push_back(s.gap);
+        s.gap = Event();
+        s.gap.kind = EventKind::kGap;
+        s.gap_pending = false;
+        continue;
+      }
+      s.bytes -= next->front().bytes();
+      --s.count;
+      events.push_back(std::move(next->front()));
+      next->pop_front();
+      next = s.Oldest();
+    }
+    if (events.size() < most && s.woken.exchange(false)) {
+      std::erase_if(s.sources, [](const auto& source) { return source.expired(); });
+      sources = s.sources;
+    }
+    s.interrupted = false;
+    if (s.empty()) s.signal.Lower();
+    last_seq = s.last_seq;
+  }
+  const size_t own = events.size();
+  bool all = true;
+  for (const auto& weak : sources) {
+    auto source = weak.lock();
+    if (source != nullptr) all = (events.size() < most && source->Collect(most - events.size(), events)) && all;
+  }
+  std::stable_sort(events.begin() + static_cast<std::ptrdiff_t>(own), events.end(), [](const Event& a, const Event& b) { return a.t_ns < b.t_ns; });
+  {
+    std::lock_guard lock(s.mutex);
+    for (size_t i = own; i < events.size(); ++i) events[i].seq = ++last_seq;
+    if (events.size() > own) s.NumberLater(events.size() - own);
+    s.Remember(events);
+  }
+  if (!all) Wake();
+  return events;
+}
+
+std::vector<Event> EventQueue::Replay(uint64_t from, size_t most, uint64_t& missed) {
+  State& s = *state_;
+  std::vector<Event> events;
+  std::lock_guard lock(s.mutex);
+  from = std::max<uint64_t>(from, 1);
+  auto next = std::find_if(s.history.begin(), s.history.end(), [&](const Event& event) { return event.seq >= from; });
+  const uint64_t first = next != s.history.end() ? next->seq : s.polled_seq + 1;
+  missed = first > from ? first - from : 0;
+  for (; next != s.history.end() && events.size() < most; ++next) events.push_back(*next);
+  return events;
+}
+
+bool EventQueue::Wait(std::chrono::nanoseconds timeout) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  auto ready = [&] { return !s.empty() || s.interrupted; };
+  constexpr std::chrono::nanoseconds kLong = std::chrono::hours(24 * 365);
+  if (timeout < std::chrono::nanoseconds(0)) s.changed.wait(lock, ready);
+  else s.changed.wait_for(lock, std::min(timeout, kLong), ready);
+  s.interrupted = false;
+  return !s.empty();
+}
+
+void EventQueue::Interrupt() {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    s.interrupted = true;
+    s.signal.Raise();
+  }
+  s.changed.notify_all();
+}
+
+Result<int> EventQueue::fd() {
+  State& s = *state_;
+  std::lock_guard lock(s.mutex);
+  if (!s.signal.open()) {
+    WEFT_RETURN_IF_ERROR(s.signal.Open());
+    if (!s.empty()) s.signal.Raise();
+  }
+  return s.signal.fd();
+}
+
+void EventQueue::AddSource(std::weak_ptr<EventSource> source) {
+  std::lock_guard lock(state_->mutex);
+  state_->sources.push_back(std::move(source));
+}
+
+void EventQueue::Wake() {
+  State& s = *state_;
+  if (s.woken.load(std::memory_order_relaxed) || s.woken.exchange(true)) return;
+  {
+    std::lock_guard lock(s.mutex);
+    s.signal.Raise();
+  }
+  s.changed.notify_all();
+}
+
+}  // namespace weft

@@ -1,0 +1,123 @@
+// Runner: a session that a host drives: on the calling thread or on one of its own, with pauses, single steps, a rate, and values that
+// change between runs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "weft/exec/session.h"
+
+namespace weft {
+
+enum class RunState : uint8_t { kIdle, kRunning, kPaused };
+enum class PauseReason : uint8_t { kNone, kAsked, kReached, kStepped, kBreak };
+/// How what is paused goes on: as it was started; for one block; to the end of its run.
+enum class GoOn : uint8_t { kRun, kStepBlock, kStepRun };
+
+/// Where a runner is. `block` is the one that runs next while paused within a run; `detail` what a breakpoint says.
+struct RunnerState {
+  RunState state = RunState::kIdle;
+  PauseReason reason = PauseReason::kNone;
+  std::string block, detail;
+  uint64_t start = 0;  // the number of the Run or Start that goes on, or was the last: counted from 1
+};
+
+struct RunRequest {
+  int64_t steps = 1;  // negative: until stopped
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::chrono::nanoseconds interval{0};  // least time from the start of one run to that of the next
+  std::string until;                     // pause before this block
+  bool pause_after_run = false;          // pause before the second run
+};
+
+/// Sees what a runner's runs do, on the thread that runs, with no lock held. Calls of steps are made only to those whose attention() is
+/// null or not 0, and only while Runner::Attend asks for steps; a listener that wants them calls that, too.
+class RunListener : public Observer {
+ public:
+  /// After each change of state; also on the thread that runs.
+  virtual void OnState(const RunnerState& /*state*/) {}
+  /// For one that was added while a run went on: before the first call of a step that it gets. Where the run is paused then, and
+  /// joins_at_once, on the thread that adds it, with the runner's lock held.
+  virtual void OnJoin(RunView& /*view*/) {}
+  virtual bool joins_at_once() const { return false; }
+};
+
+/// Thread-safe. Calls that wait say so.
+class Runner {
+ public:
+  explicit Runner(std::shared_ptr<Session> session);
+  /// As Close.
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  Session& session() const;
+
+  /// Runs on this thread; waits for the end. failed_precondition where it is not idle.
+  Status Run(const RunRequest& request);
+  /// Runs on the runner's thread. failed_precondition where it is not idle; not_found for `until`.
+  Status Start(const RunRequest& request);
+  /// Waits until idle or paused, at most `timeout` (negative: for ever). Where idle then: what ended the last run or start.
+  /// failed_precondition on the thread that runs.
+  Status Wait(std::chrono::nanoseconds timeout, RunState* state = nullptr);
+  /// failed_precondition where nothing runs.
+  Status Pause();
+  /// Pauses before the next run. failed_precondition where it is idle.
+  Status PauseAfterRun();
+  /// failed_precondition where it is not paused.
+  Status Resume(GoOn how);
+  /// Ends after the run that goes on.
+  void Stop();
+  /// Ends the run that goes on. Nothing where idle.
+  void Cancel();
+  /// The same for one Run or Start alone. failed_precondition where it is over, or has not begun.
+  Status CancelStart(uint64_t start);
+  /// Cancels, waits (not on the thread that runs), and refuses what comes later.
+  void Close();
+
+  RunnerState state() const;
+  /// How the last run or start ended.
+  Status last_status() const;
+  int64_t steps_left() const;
+  /// What the run or start that goes on has taken so far, or the last one took.
+  std::chrono::nanoseconds elapsed() const;
+  bool on_running_thread() const;
+  /// While paused within a run: a copy of a value of that run, by its name as of Session::Get. failed_precondition where it is not paused
+  /// there, or the value is not computed yet or not kept; errors of names as Session::Get.
+  Result<Tensor> Peek(std::string_view name) const;
+
+  /// While paused within a run: replaces what Peek gives, for the steps to come in this run. Errors as of Peek and RunView::Override; of
+  /// elements, unsupported.
+  Status Override(std::string_view name, const Tensor& tensor);
+
+  /// Values from the host, by name ("x.output"), from the next run on. invalid_argument for another type.
+  Status Feed(std::string_view name, Tensor tensor);
+  /// The page's own value again. not_found where none was fed.
+  Status Unfeed(std::string_view name);
+  /// Called at the end of each run that succeeded, before it counts as ended; its failure ends running. Empty: no more.
+  void SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take);
+
+  // ---- listeners -----------------------------------------------------------------------------------------------------------------------
+  /// Does nothing where it is added already.
+  void AddListener(std::shared_ptr<RunListener> listener);
+  void RemoveListener(const RunListener* listener);
+  /// Counts (1) or no longer counts (-1) one who wants the calls of steps.
+  void Attend(int change);
+  /// For listeners, from OnStep, OnStepEnd and OnRunStart: the run is paused here until it is resumed or cancelled. A status that is not
+  /// ok ends the run.
+  Status Hold(PauseReason reason, std::string_view block, std::string_view detail);
+  /// For listeners, in any of their calls but OnState: the run that goes on.
+  RunView& view() const;
+  /// When every pause ends by itself, unless it is set anew before: for hosts that may be lost while a run is paused. Absent: never.
+  void SetLease(std::optional<std::chrono::steady_clock::time_point> until);
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;  // also held by the runner's thread
+};
+
+}  // namespace weft

@@ -1,0 +1,371 @@
+#include "runtime/state/scope_state.h"
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "runtime/state/scope_services.h"
+#include "weft/block/stored_state.h"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view kOwn = "own/";
+
+std::string TextAttr(const Node& node, std::string_view name) {
+  const int attr = node.def->FindAttr(name);
+  const auto* text = attr < 0 ? nullptr : std::get_if<std::string>(&node.attrs[static_cast<size_t>(attr)]);
+  return text == nullptr ? std::string() : *text;
+}
+
+/// Of the key of a block's own state, "own/TYPE/BLOCK": the type and the id of the block. Types have no slash.
+std::pair<std::string_view, std::string_view> PartsOfOwn(std::string_view key) {
+  key.remove_prefix(kOwn.size());
+  const size_t slash = std::min(key.find('/'), key.size());
+  return {key.substr(0, slash), key.substr(std::min(slash + 1, key.size()))};
+}
+
+/// "the queue of 'q'", for messages.
+std::string NameOf(std::string_view key, std::string_view kind) {
+  if (key.starts_with(kOwn)) return Cat("the ", kind, " of '", PartsOfOwn(key).second, "'");
+  return Cat("the ", kind, " '", key.substr(key.rfind('/') + 1), "'");
+}
+
+}  // namespace
+
+/// While it lives no run of the scope begins, and no other state of it is saved or restored.
+class ScopeState::Quiet {
+ public:
+  explicit Quiet(Scope& scope) : scope_(scope) {}
+  ~Quiet() {
+    if (!held_) return;
+    std::lock_guard lock(scope_.stall_mutex_);
+    --scope_.holds_;
+    scope_.runs_changed_.notify_all();
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+  /// Waits for the runs that go on; with `but_waiting`, not for those that are paused or wait for another.
+  Status Begin(std::chrono::nanoseconds patience, bool but_waiting) {
+    constexpr auto kSlice = std::chrono::milliseconds(2);  // nobody tells when a run begins to wait
+    constexpr std::chrono::nanoseconds kLong = std::chrono::hours(24 * 365);
+    const auto last = std::chrono::steady_clock::now() + std::min(patience, kLong);
+    std::unique_lock lock(scope_.stall_mutex_);
+    auto wait = [&](auto ready) {
+      while (!ready() && std::chrono::steady_clock::now() < last) scope_.runs_changed_.wait_for(lock, kSlice);
+      return ready();
+    };
+    if (!wait([&] { return scope_.holds_ == 0; })) return FailedPrecondition("the state is being saved or restored by another call");
+    ++scope_.holds_;
+    held_ = true;
+    if (wait([&] { return scope_.running_ == (but_waiting ? scope_.waiting_ + scope_.paused_ : 0); })) return {};
+    return FailedPrecondition("a run goes on").WithHint(scope_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
+  }
+
+ private:
+  Scope& scope_;
+  bool held_ = false;
+};
+
+// ---- saving ----------------------------------------------------------------------------------------------------------------------------
+
+Status ScopeState::Capture(std::chrono::nanoseconds patience) {
+  Quiet quiet(scope_);
+  WEFT_RETURN_IF_ERROR(quiet.Begin(patience, true));
+  WEFT_RETURN_IF_ERROR(CaptureVariables());
+  return CaptureResources();
+}
+
+Status ScopeState::CaptureVariables() {
+  const Graph& graph = *revision_->graph;
+  page_ = graph.name();
+  std::lock_guard lock(scope_.values_mutex_);
+  started_ = revision_->started;
+  for (size_t v = 0; v < graph.variables().size(); ++v) {
+    const VariableInfo& info = graph.variable_info(static_cast<int>(v));
+    if (!info.temporary.empty()) continue;
+    const Node& node = graph.node(graph.variables()[v]);
+    const Tensor& value = revision_->variables[v]->value();
+    if (value.defined() && value.dtype() == DType::kResource) return Unsupported("the variable holds handles, which cannot be saved").WithBlock(node.id);
+    variables_.push_back({node.id, std::string(node.def->name), !value.defined() || info.declared.Accepts(value.shape()), value});
+  }
+  return {};
+}
+
+Status ScopeState::CaptureResources() {
+  std::lock_guard lock(scope_.resources_mutex_);
+  for (const auto& [key, handle] : scope_.resources_) {
+    const auto* stored = dynamic_cast<const StoredState*>(handle.get());
+    if (stored == nullptr) continue;  // what it holds follows from the page
+    StateWriter out;
+    if (Status status = stored->Save(out); !status.ok()) return Status(status.code(), Cat(NameOf(key, handle->kind()), ": ", status.message()));
+    resources_.push_back({key, MakerOf(key), std::string(handle->kind()), std::move(out).Take()});
+  }
+  for (const auto& [key, saved] : scope_.restored_) resources_.push_back({key, MakerOf(key), saved.kind, saved.state});
+  return {};
+}
+
+std::string ScopeState::MakerOf(std::string_view key) const {
+  const Graph& graph = *revision_->graph;
+  if (key.starts_with(kOwn)) {
+    const auto [type, id] = PartsOfOwn(key);
+    auto node = graph.FindNode(id);
+    const bool made = node.ok() && graph.node(*node).def != nullptr && graph.node(*node).def->name == type;
+    return made ? std::string(type) : std::string();
+  }
+  for (const Node& node : graph.nodes()) {
+    if (node.def == nullptr || node.broken || node.def->FindAttr("shared_name") < 0) continue;
+    const std::string name = TextAttr(node, "shared_name");
+    if (node.variable < 0 && key == ScopeBinder::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name)) return std::string(node.def->name);
+  }
+  return {};
+}
+
+Status ScopeState::Write(SnapshotWriter& file) const {
+  StateWriter head;
+  head.PutText(page_);
+  head.Put(started_);
+  WEFT_RETURN_IF_ERROR(file.Add(SectionTag::kScope, std::move(head).Take()));
+  for (const Variable& variable : variables_) {
+    StateWriter out;
+    out.PutText(variable.id);
+    out.PutText(variable.block);
+    out.Put(variable.fits_page);
+    out.Put(variable.value.defined());
+    if (variable.value.defined()) {
+      out.PutText(DTypeName(variable.value.dtype()));
+      out.Put(static_cast<uint64_t>(variable.value.shape().rank()));
+      for (int64_t dim : variable.value.shape().dims()) out.PutSigned(dim);
+    }
+    WEFT_RETURN_IF_ERROR(file.Add(SectionTag::kVariable, std::move(out).Take()));
+    if (!variable.value.defined()) continue;
+    if (variable.value.dtype() == DType::kString) {
+      std::string elements;
+      AppendElements(variable.value, elements);
+      WEFT_RETURN_IF_ERROR(file.Add(SectionTag::kElements, elements));
+    } else {
+      const auto size = static_cast<size_t>(variable.value.bytes());
+      WEFT_RETURN_IF_ERROR(file.Add(SectionTag::kElements, {static_cast<const char*>(variable.value.data()), size}));
+    }
+  }
+  for (const ResourceState& resource : resources_) {
+    StateWriter out;
+    for (std::string_view text : {resource.key, resource.block, resource.kind, resource.state}) out.PutText(text);
+    WEFT_RETURN_IF_ERROR(file.Add(SectionTag::kResource, std::move(out).Take()));
+  }
+  return {};
+}
+
+// ---- reading ---------------------------------------------------------------------------------------------------------------------------
+
+Status ScopeState::Read(SnapshotReader& file) {
+  const ScopeFiles files(scope_);
+  WEFT_ASSIGN_OR_RETURN(SnapshotReader::Section section, file.Next());
+  if (section.tag != SectionTag::kScope) return DataLoss("needs the scope as the first section of a snapshot, found another");
+  WEFT_ASSIGN_OR_RETURN(const std::string head, file.ReadText("the scope"));
+  StateReader in(head, files, scope_.runtime_.budget());
+  WEFT_ASSIGN_OR_RETURN(page_, in.Text());
+  WEFT_ASSIGN_OR_RETURN(const uint64_t started, in.NumberUpTo(1));
+  WEFT_RETURN_IF_ERROR(in.End());
+  started_ = started != 0;
+  for (;;) {
+    WEFT_ASSIGN_OR_RETURN(section, file.Next());
+    switch (section.tag) {
+      case SectionTag::kVariable: WEFT_RETURN_IF_ERROR(ReadVariable(file)); break;
+      case SectionTag::kResource: WEFT_RETURN_IF_ERROR(ReadResource(file)); break;
+      case SectionTag::kEnd: return {};
+      default: return DataLoss("the snapshot is damaged: a section is out of place");
+    }
+  }
+}
+
+Status ScopeState::ReadVariable(SnapshotReader& file) {
+  const ScopeFiles files(scope_);
+  WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a variable"));
+  StateReader in(text, files, scope_.runtime_.budget());
+  Variable variable;
+  WEFT_ASSIGN_OR_RETURN(variable.id, in.Text());
+  WEFT_ASSIGN_OR_RETURN(variable.block, in.Text());
+  WEFT_ASSIGN_OR_RETURN(const uint64_t fits, in.NumberUpTo(1));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t has_value, in.NumberUpTo(1));
+  variable.fits_page = fits != 0;
+  if (has_value != 0) {
+    const std::string what = Cat("the variable '", variable.id, "'");
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    const auto dtype = DTypeFromName(name);
+    if (!dtype || *dtype == DType::kInvalid || *dtype == DType::kResource) return DataLoss(what, " needs a type, found '", name, "'");
+    WEFT_ASSIGN_OR_RETURN(const uint64_t rank, in.NumberUpTo(kMaxRank));
+    std::vector<int64_t> dims(rank);
+    for (int64_t& dim : dims) {
+      WEFT_ASSIGN_OR_RETURN(dim, in.Signed());
+    }
+    auto shape = Shape::Make(dims);
+    if (!shape.ok()) return DataLoss(what, " needs a shape: ", shape.status().message());
+    WEFT_ASSIGN_OR_RETURN(const SnapshotReader::Section section, file.Next());
+    if (section.tag != SectionTag::kElements) return DataLoss(what, " needs its elements, found another section");
+    const uint64_t least = *dtype == DType::kString ? sizeof(uint64_t) : ElementSize(*dtype);
+    const auto count = static_cast<uint64_t>(shape->count());
+    if (count > section.size / least || (*dtype != DType::kString && count * least != section.size)) {
+      return DataLoss(what, " of ", *dtype, " ", *shape, " needs its elements, found ", section.size, " bytes");
+    }
+    WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.runtime_.budget()));
+    if (*dtype == DType::kString || *dtype == DType::kBool) {
+      WEFT_ASSIGN_OR_RETURN(const std::string elements, file.ReadText(what));
+      WEFT_RETURN_IF_ERROR(ReadElements(elements, variable.value));
+    } else {
+      WEFT_RETURN_IF_ERROR(file.Read(variable.value.data(), what));
+    }
+  }
+  WEFT_RETURN_IF_ERROR(in.End());
+  variables_.push_back(std::move(variable));
+  return {};
+}
+
+Status ScopeState::ReadResource(SnapshotReader& file) {
+  const ScopeFiles files(scope_);
+  WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a queue, reader or random stream"));
+  StateReader in(text, files, scope_.runtime_.budget());
+  ResourceState& resource = resources_.emplace_back();
+  for (std::string* part : {&resource.key, &resource.block, &resource.kind, &resource.state}) {
+    WEFT_ASSIGN_OR_RETURN(*part, in.Text());
+  }
+  return in.End();
+}
+
+// ---- restoring -------------------------------------------------------------------------------------------------------------------------
+
+Result<std::function<void()>> LoadResource(Resource& resource, std::string_view kind, std::string_view state, const Scope& scope) {
+  auto* stored = dynamic_cast<StoredState*>(&resource);
+  if (resource.kind() != kind || stored == nullptr) return InvalidArgument("the page needs a ", resource.kind(), ", found the state of a ", kind);
+  const ScopeFiles files(scope);
+  StateReader in(state, files, scope.runtime().budget());
+  WEFT_ASSIGN_OR_RETURN(auto change, stored->Load(in));
+  WEFT_RETURN_IF_ERROR(in.End());
+  return change;
+}
+
+Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
+  Quiet quiet(scope_);
+  WEFT_RETURN_IF_ERROR(quiet.Begin(options.patience, false));
+  if (scope_.revision() != revision_) return Aborted("the page was edited while the snapshot was read").WithHint("restore it again");
+  Diagnostics found;
+  std::vector<Change> changes;
+  std::scoped_lock lock(scope_.resources_mutex_, scope_.values_mutex_);
+  FitVariables(options.partial, found, changes);
+  FitResources(options.partial, found, changes);
+  const Status first = found.FirstError();
+  problems.Append(std::move(found));
+  WEFT_RETURN_IF_ERROR(first);
+  // From here on nothing fails.
+  for (Change& change : changes) change();
+  revision_->started = started_;
+  return {};
+}
+
+void ScopeState::FitVariables(bool partial, Diagnostics& problems, std::vector<Change>& changes) const {
+  const Graph& graph = *revision_->graph;
+  std::vector<char> found(graph.variables().size(), 0);
+  for (const Variable& saved : variables_) {
+    if (Status status = FitVariable(saved, found, changes); !status.ok() && !partial) problems.Error(std::move(status).WithBlock(saved.id).WithPage(graph.name()));
+  }
+  for (size_t v = 0; v < found.size() && !partial; ++v) {
+    const Node& node = graph.node(graph.variables()[v]);
+    if (found[v] || !graph.variable_info(static_cast<int>(v)).temporary.empty()) continue;
+    problems.Error(PlaceAtNode(graph, graph.variables()[v], NotFound("the snapshot of the page '", page_, "' has no variable '", node.id, "'")));
+  }
+}
+
+Status ScopeState::FitVariable(const Variable& saved, std::vector<char>& found, std::vector<Change>& changes) const {
+  const Graph& graph = *revision_->graph;
+  auto index = graph.FindNode(saved.id);
+  if (!index.ok() || graph.node(*index).variable < 0) {
+    return NotFound("the snapshot of the page '", page_, "' has the ", saved.block, " '", saved.id, "', which this page has not");
+  }
+  const Node& node = graph.node(*index);
+  const auto variable = static_cast<size_t>(node.variable);
+  const auto refuse = [&](auto needed, auto was) { return PlaceAtNode(graph, *index, InvalidArgument("the page needs ", needed, ", found ", was, " in the snapshot")); };
+  if (node.def->name != saved.block) return refuse(Cat("a ", node.def->name), Cat("a ", saved.block));
+  if (std::exchange(found[variable], 1)) return PlaceAtNode(graph, *index, InvalidArgument("the snapshot has the variable twice"));
+  if (saved.value.defined()) {
+    const DType needed = node.output_types[0] == DType::kResource ? saved.value.dtype() : node.output_types[0];
+    if (saved.value.dtype() != needed) return refuse(needed, saved.value.dtype());
+    const PartialShape& declared = graph.variable_info(node.variable).declared;
+    if (saved.fits_page && !declared.Accepts(saved.value.shape())) return refuse(Cat("the shape ", declared), Cat("the shape ", saved.value.shape()));
+  }
+  uint64_t& counter = scope_.value_changes_;
+  changes.push_back([cell = revision_->variables[variable], value = saved.value, &counter]() mutable {
+    cell->Set(std::move(value), counter);
+  });
+  return {};
+}
+
+void ScopeState::FitResources(bool partial, Diagnostics& problems, std::vector<Change>& changes) const {
+  std::set<std::string_view> saved_keys;
+  auto restored = std::make_shared<Restored>();
+  for (const ResourceState& saved : resources_) {
+    Status status = FitResource(saved, *restored, changes);
+    if (status.ok()) saved_keys.insert(saved.key);
+    else if (!partial) problems.Error(Status(status.code(), Cat(NameOf(saved.key, saved.kind), ": ", status.message())).WithPage(revision_->graph->name()).WithHint(status.hint()));
+  }
+  changes.push_back([this, restored] { scope_.restored_.swap(*restored); });
+  // What the snapshot has not was new when it was taken.
+  for (const auto& [key, handle] : scope_.resources_) {
+    auto* stored = dynamic_cast<StoredState*>(handle.get());
+    if (stored != nullptr && saved_keys.count(key) == 0 && !partial) changes.push_back([handle = handle, stored] { stored->Reset(); });
+  }
+}
+
+Status ScopeState::FitResource(const ResourceState& saved, Restored& restored, std::vector<Change>& changes) const {
+  const std::string maker = MakerOf(saved.key);
+  if (maker.empty()) return NotFound("the snapshot of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
+  if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot a ", saved.block, " did");
+  auto made = scope_.resources_.find(saved.key);
+  if (made == scope_.resources_.end()) {
+    // The block that makes it takes the state over in its first run.
+    restored.insert_or_assign(saved.key, Scope::RestoredState{saved.kind, saved.state});
+    return {};
+  }
+  WEFT_ASSIGN_OR_RETURN(auto change, LoadResource(*made->second, saved.kind, saved.state, scope_));
+  changes.push_back(std::move(change));
+  return {};
+}
+
+// ---- the calls -------------------------------------------------------------------------------------------------------------------------
+
+Result<SnapshotSummary> SaveSnapshot(Scope& scope, const std::filesystem::path& path, const SnapshotOptions& options) {
+  try {
+    ScopeState state(scope);
+    WEFT_RETURN_IF_ERROR(state.Capture(options.patience));
+    SnapshotWriter file;
+    WEFT_RETURN_IF_ERROR(file.Open(path));
+    WEFT_RETURN_IF_ERROR(state.Write(file));
+    WEFT_RETURN_IF_ERROR(file.Finish());
+    SnapshotSummary summary = state.summary();
+    summary.bytes = file.bytes();
+    return summary;
+  } catch (const std::bad_alloc&) {
+    return ResourceExhausted("the machine has no memory left for the snapshot");
+  }
+}
+
+Result<SnapshotSummary> RestoreSnapshot(Scope& scope, const std::filesystem::path& path, const RestoreOptions& options, Diagnostics& problems) {
+  const auto fail = [&](Status status) {
+    if (!problems.has_errors()) problems.Error(status);
+    return status;
+  };
+  try {
+    ScopeState state(scope);
+    SnapshotReader file;
+    if (Status status = file.Open(path); !status.ok()) return fail(std::move(status));
+    if (Status status = state.Read(file); !status.ok()) return fail(std::move(status));
+    if (Status status = state.Apply(options, problems); !status.ok()) return fail(std::move(status));
+    SnapshotSummary summary = state.summary();
+    summary.bytes = file.bytes();
+    return summary;
+  } catch (const std::bad_alloc&) {
+    return fail(ResourceExhausted("the machine has no memory left for the snapshot"));
+  }
+}
+
+}  // namespace weft

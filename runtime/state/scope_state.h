@@ -1,0 +1,64 @@
+// All state of a scope at one moment, and its way to and from a snapshot.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtime/state/snapshot_file.h"
+#include "weft/state/snapshot.h"
+
+namespace weft {
+
+/// The one that may look into a scope for its state.
+class ScopeState {
+ public:
+  explicit ScopeState(Scope& scope) : scope_(scope), revision_(scope.revision()) {}
+
+  /// Takes what the scope has now. Waits for the moment.
+  Status Capture(std::chrono::nanoseconds patience);
+  Status Write(SnapshotWriter& file) const;
+
+  Status Read(SnapshotReader& file);
+  /// Puts what was read into the scope, or says all that does not fit.
+  Status Apply(const RestoreOptions& options, Diagnostics& problems);
+
+  SnapshotSummary summary() const { return {variables_.size(), resources_.size(), 0}; }
+
+ private:
+  struct Variable {
+    std::string id, block;
+    bool fits_page = true;  // its shape was one that the page declares
+    Tensor value;           // undefined: none
+  };
+  struct ResourceState {
+    std::string key;    // as in Scope::resources_
+    std::string block;  // the type of the block that makes it
+    std::string kind, state;
+  };
+  class Quiet;
+  using Change = std::function<void()>;
+  using Restored = decltype(Scope::restored_);
+
+  Status CaptureVariables();
+  Status CaptureResources();
+  Status ReadVariable(SnapshotReader& file);
+  Status ReadResource(SnapshotReader& file);
+  void FitVariables(bool partial, Diagnostics& problems, std::vector<Change>& changes) const;
+  void FitResources(bool partial, Diagnostics& problems, std::vector<Change>& changes) const;
+  Status FitVariable(const Variable& saved, std::vector<char>& found, std::vector<Change>& changes) const;
+  Status FitResource(const ResourceState& saved, Restored& restored, std::vector<Change>& changes) const;
+  /// The type of the block on this page that makes a resource; empty where none does.
+  std::string MakerOf(std::string_view key) const;
+
+  Scope& scope_;
+  const std::shared_ptr<Revision> revision_;
+  std::string page_;
+  bool started_ = false;
+  std::vector<Variable> variables_;
+  std::vector<ResourceState> resources_;
+};
+
+/// Loads into a resource what was saved of one. Called with the scope's lock of resources held.
+Result<std::function<void()>> LoadResource(Resource& resource, std::string_view kind, std::string_view state, const Scope& scope);
+
+}  // namespace weft
