@@ -11,7 +11,7 @@ set(command_dir ${CMAKE_INSTALL_LIBDIR}/weft)
 # weft_command_library(LEVEL OBJECTS FOLDER): the commands for a level; only their main is exported.
 function(weft_command_library level objects folder)
   set(target weft_command_${level})
-  add_library(${target} SHARED $<TARGET_OBJECTS:${objects}>)
+  add_library(${target} SHARED $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:${objects}_runtime>)
   weft_commands(${target} -march=${level})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME weft-command CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                                              LIBRARY_OUTPUT_DIRECTORY ${folder} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libweft-command.map)
