@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/exec/executor.h"
 #include "runtime/exec/stream_copy.h"
 
 namespace weft {
@@ -15,13 +14,15 @@ std::byte* ElementsFrom(const Operand& operand, const Value* values, int64_t beg
   return static_cast<std::byte*>(values[operand.slot].data) + begin * operand.element_bytes;
 }
 
+/// Elements from one whole value to the next, of those whose tiles begin at one offset.
+int64_t WholeTileElements(int64_t count) { return (count + 63) / 64 * 64; }
+
 }  // namespace
 
-Status FusedRunner::Make(const Plan& plan, const Services& services) {
-  Clear();
+Status FusedRunner::Make(int threads) {
   int64_t bytes = 0, parts = 0;
   size_t operands = 0, totals = 0, steps = 0;
-  for (const FusedSteps& fused : plan.fused) {
+  for (const FusedSteps& fused : plan_.fused) {
     bytes = std::max(bytes, fused.tile * fused.element_bytes);
     parts = std::max(parts, fused.parts());
     operands = std::max(operands, fused.operands.size());
@@ -30,14 +31,12 @@ Status FusedRunner::Make(const Plan& plan, const Services& services) {
     steps = std::max(steps, links);
     if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
   }
-  if (plan.fused.empty()) return {};
-  services_ = services;
-  services_.workers = &serial_;
+  if (plan_.fused.empty()) return {};
   // Lanes begin on pages of their own: threads that write to neighbouring lines slow one another down.
   constexpr int64_t kPage = 4096;
   bytes = (std::max<int64_t>(bytes, 1) + kPage - 1) / kPage * kPage;
-  const int64_t count = std::min<int64_t>(services.workers->threads(), parts);
-  WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services.budget));
+  const int64_t count = std::min<int64_t>(threads, parts);
+  WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services_.budget));
   lanes_.resize(static_cast<size_t>(count));
   totals_.resize(totals);
   for (size_t l = 0; l < lanes_.size(); ++l) {
@@ -157,7 +156,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   StreamCopiesDone();
 }
 
-Status FusedRunner::Run(const FusedSteps& fused, const Value* values, PoolWorkers& workers, int& failed) {
+Status FusedRunner::RunGroup(const FusedSteps& fused, const Value* values, PoolWorkers& workers, size_t& failed) {
   next_.store(0);
   for (Lane& lane : lanes_) lane.status = Status();
   const int64_t lanes = std::min(static_cast<int64_t>(lanes_.size()), fused.parts());
@@ -168,7 +167,7 @@ Status FusedRunner::Run(const FusedSteps& fused, const Value* values, PoolWorker
     if (first == nullptr || std::pair(lane.failed, lane.failed_at) < std::pair(first->failed, first->failed_at)) first = &lane;
   }
   if (first != nullptr) {
-    failed = first->failed;
+    failed = static_cast<size_t>(first->failed);
     return std::move(first->status);
   }
   if (!workers.Stopped()) Finish(fused, values);
@@ -185,32 +184,25 @@ void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
   }
 }
 
-// Runs the group that begins with the step, and leaves `step` at its last, or at the one that failed.
-Status Executor::RunFused(const ResultSet& set, size_t& step) {
-  const FusedSteps& fused = plan_.fused[static_cast<size_t>(records_[step].fused)];
-  if (workers_.Stopped()) return Stopped();
-  int failed = fused.last;
-  Status status = fused_.Run(fused, set.values.data(), workers_, failed);
-  step = static_cast<size_t>(failed);
-  return status;
+void* FusedRunner::TileMemory(const Slot& slot) const {
+  if (!whole()) return memory_ == nullptr ? nullptr : memory_->data();
+  return static_cast<std::byte*>(whole_tiles_->data()) + slot.offset * WholeTileElements(slot.shape.count());
 }
 
-// A step of a group that runs alone, for an observer, reads and writes whole values.
-Status Executor::OwnTiles(ResultSet& set) {
-  if (whole_tiles_ != nullptr) return {};
+Status FusedRunner::MakeWhole(ResultSet& set) {
+  if (whole()) return {};
   int64_t bytes = 0;
   for (const FusedSteps& fused : plan_.fused) bytes = std::max(bytes, fused.element_bytes * WholeTileElements(fused.count));
   WEFT_ASSIGN_OR_RETURN(whole_tiles_, Buffer::Allocate(DType::kUInt8, bytes, services_.budget));
   // Only what lies in tiles: other values of the run may have been replaced.
-  auto* memory = static_cast<std::byte*>(whole_tiles_->data());
   for (size_t s = 0; s < plan_.slots.size(); ++s) {
     const Slot& slot = plan_.slots[s];
     const int root = slot.storage == Slot::Storage::kShared ? set.root[s] : -1;
     void*& data = set.values[s].data;
-    if (slot.storage == Slot::Storage::kTile) data = memory + slot.offset * WholeTileElements(slot.shape.count());
+    if (slot.storage == Slot::Storage::kTile) data = TileMemory(slot);
     else if (root >= 0 && plan_.slots[root].storage == Slot::Storage::kTile) data = set.values[root].data;
   }
-  for (ResultSet& other : sets_) other.moved |= &other != &set;
+  set.tiles_whole = true;
   return {};
 }
 

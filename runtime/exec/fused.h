@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/exec/result_set.h"
 #include "runtime/state/thread_pool.h"
 #include "weft/plan/plan.h"
 
@@ -19,21 +20,24 @@ class SerialWorkers final : public Workers {
   }
 };
 
-/// What the fused steps of one plan need to run; the memory of tiles is shared by all of them, a part for each thread.
+/// Owns the memory of the tiles of a plan's fused steps: all groups share it, a part for each thread. For the thread that runs.
 class FusedRunner {
  public:
-  /// Takes the memory for the plan's fused steps. resource_exhausted where there is too little.
-  Status Make(const Plan& plan, const Services& services);
-  void Clear() {
-    lanes_.clear();
-    memory_.reset();
-  }
-  /// Memory that is never read: kTile slots point at it while no run needs them whole.
-  void* nowhere() const { return memory_ == nullptr ? nullptr : memory_->data(); }
+  FusedRunner(const Plan& plan, const Services& services) : plan_(plan), services_(services) { services_.workers = &serial_; }
 
-  /// `values` by slot. Where a step fails, `failed` tells which: of several the one that would have run first. Ends early where the
-  /// workers have stopped; outputs do not count then.
-  Status Run(const FusedSteps& fused, const Value* values, PoolWorkers& workers, int& failed);
+  /// Takes the memory. resource_exhausted where there is too little.
+  Status Make(int threads);
+
+  /// Runs the group. `values` by slot. Where a step fails, `failed` tells which: of several the one that would have run first. Ends early
+  /// where the workers have stopped; outputs do not count then.
+  Status RunGroup(const FusedSteps& fused, const Value* values, PoolWorkers& workers, size_t& failed);
+
+  /// Whether values of kTile slots have whole memory: only then may the steps of a group run one by one, as they do for an observer.
+  bool whole() const { return whole_tiles_ != nullptr; }
+  /// Takes that memory, where there is none, and points the values of the set at it.
+  Status MakeWhole(ResultSet& set);
+  /// Where the value of a kTile slot is; while it is not whole, memory that nobody reads.
+  void* TileMemory(const Slot& slot) const;
 
  private:
   /// What one thread works with.
@@ -65,15 +69,14 @@ class FusedRunner {
   void Finish(const FusedSteps& fused, const Value* values);
   static void MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane);
 
+  const Plan& plan_;
   SerialWorkers serial_;
   Services services_;  // with serial_ for workers
   std::vector<Lane> lanes_;
   std::shared_ptr<Buffer> memory_;
   std::atomic<int64_t> next_{0};  // part
   std::vector<Total> totals_;     // by tail and part
+  std::shared_ptr<Buffer> whole_tiles_;
 };
-
-/// Where kTile slots are whole: `offset` times so many bytes from the start of memory.
-inline int64_t WholeTileElements(int64_t count) { return (count + 63) / 64 * 64; }
 
 }  // namespace weft

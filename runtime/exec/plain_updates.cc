@@ -1,79 +1,86 @@
-// Plain updates: those of one variable that nothing else in the plan updates, by a kernel whose shapes the plan knows. Training pages have
-// many, so they run from a table of their own, without a look at the plan and the graph.
-#include "runtime/exec/executor.h"
+#include "runtime/exec/plain_updates.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace weft {
 
-bool Executor::IsPlainUpdate(const Step& step) const {
-  const Node& node = graph_.node(step.node);
+PlainUpdates::PlainUpdates(const SessionPlan& planned, VariableTransaction& variables, std::shared_ptr<MemoryBudget> budget)
+    : variables_(variables), budget_(std::move(budget)) {
+  const Plan& plan = planned.plan;
+  size_t inputs = 0;
+  auto fused = plan.fused.begin();
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    while (fused != plan.fused.end() && fused->last < static_cast<int>(s)) ++fused;
+    if (fused != plan.fused.end() && fused->first <= static_cast<int>(s)) continue;
+    if (!IsPlain(planned, step)) continue;
+    const Step::Update& made = *step.updates.begin();
+    const Node& node = planned.graph.node(step.node);
+    Update& update = updates_.emplace_back();
+    update.run = step.block.run;
+    update.variable = static_cast<uint32_t>(variables.IndexOf(made.variable));
+    update.input = made.input;
+    update.slot = plan.operands[step.first_input + made.input];
+    if (!node.output_types.empty()) update.output = static_cast<int>(plan.operands[step.first_output]);
+    update.step = s;
+    inputs = std::max(inputs, node.inputs.size());
+  }
+  new_.assign(inputs, {});
+}
+
+bool PlainUpdates::IsPlain(const SessionPlan& planned, const Step& step) const {
+  const Node& node = planned.graph.node(step.node);
   if (step.kind != Step::Kind::kRun || step.updates.size() != 1 || !step.reads.empty() || step.block.bind != nullptr) return false;
   const Step::Update& update = *step.updates.begin();
   if (update.variable < 0 || update.selector >= 0 || update.may_be_empty) return false;
   if (!update.before || !(*update.before == update.shape)) return false;
-  if (variables_[static_cast<size_t>(variable_index_[update.variable])].updates != 1 || node.output_types.size() > 1) return false;
+  if (variables_.variables()[variables_.IndexOf(update.variable)].updates != 1 || node.output_types.size() > 1) return false;
   return node.output_types.empty() || node.def->outputs[0].reference_of == node.in_first.PortOf(update.input);
 }
 
-void Executor::MakePlainUpdates() {
-  plain_updates_.clear();
-  size_t inputs = 0;
-  for (size_t s = 0; s < plan_.steps.size(); ++s) {
-    const Step& step = plan_.steps[s];
-    if (records_[s].fused >= 0 || !IsPlainUpdate(step)) continue;
-    const Step::Update& update = *step.updates.begin();
-    const Node& node = graph_.node(step.node);
-    records_[s].fused = kFirstPlainUpdate - static_cast<int>(plain_updates_.size());
-    PlainUpdate& plain = plain_updates_.emplace_back();
-    plain.run = step.block.run;
-    plain.variable = static_cast<uint32_t>(variable_index_[update.variable]);
-    plain.input = update.input;
-    if (!node.output_types.empty()) plain.output = static_cast<int>(plan_.operands[step.first_output]);
-    inputs = std::max(inputs, node.inputs.size());
+// An update waits for memory more than it computes: what the next ones use is loaded meanwhile, each part when the one that says where it
+// is has come.
+void PlainUpdates::PrefetchAfter(size_t number, const ResultSet& set) const {
+  const std::vector<RunVariable>& variables = variables_.variables();
+  const auto at = [&](size_t ahead) { return number + ahead < updates_.size() ? &updates_[number + ahead] : nullptr; };
+  if (const Update* update = at(3)) Prefetch(&variables[update->variable], sizeof(RunVariable));
+  if (const Update* update = at(2)) {
+    if (const Tensor* next = variables[update->variable].Next()) Prefetch(next, sizeof(Tensor));
+    if (update->output >= 0) Prefetch(&set.owned[static_cast<size_t>(update->output)], sizeof(Tensor));
   }
-  updates_.assign(inputs, {});
-}
-
-// In pages of many variables an update waits for memory more than it computes: what the next ones use is sent for meanwhile, each part when
-// the one that says where it is has come.
-void Executor::FetchUpdates(const ResultSet& set, size_t after) const {
-  const auto at = [&](size_t ahead) { return after + ahead < plain_updates_.size() ? &plain_updates_[after + ahead] : nullptr; };
-  if (const PlainUpdate* update = at(3)) Fetch(&variables_[update->variable], sizeof(VariableInRun));
-  if (const PlainUpdate* update = at(2)) {
-    if (const Tensor* next = variables_[update->variable].next()) Fetch(next, sizeof(Tensor));
-    if (update->output >= 0) Fetch(&set.owned[static_cast<size_t>(update->output)], sizeof(Tensor));
-  }
-  if (const PlainUpdate* update = at(1)) {
-    const VariableInRun& variable = variables_[update->variable];
+  if (const Update* update = at(1)) {
+    const RunVariable& variable = variables[update->variable];
     variable.value.PrefetchOwner();
     if (update->output >= 0) set.owned[static_cast<size_t>(update->output)].PrefetchOwner();
-    if (const Tensor* next = variable.next()) {
+    if (const Tensor* next = variable.Next()) {
       next->PrefetchOwner();
-      Fetch(next->data(), 256);
+      Prefetch(next->data(), 256);
     }
   }
 }
 
-Status Executor::RunPlainUpdate(ResultSet& set, size_t index) {
-  const Record& record = records_[index];
-  const auto number = static_cast<size_t>(kFirstPlainUpdate - record.fused);
-  const PlainUpdate& update = plain_updates_[number];
-  WEFT_RETURN_IF_ERROR(LockUpdates());
-  VariableInRun& variable = variables_[update.variable];
-  if (!as_planned_ || !variable.value.defined()) return RunStep(set, index);
-  if (records_.size() >= kManySteps) FetchUpdates(set, number);
+Result<RunFunction> PlainUpdates::Begin(size_t number, ResultSet& set, RunContext& ctx, bool many) {
+  const Update& update = updates_[number];
+  WEFT_RETURN_IF_ERROR(variables_.BeginUpdates());
+  RunVariable& variable = variables_.variables()[update.variable];
+  if (!variables_.as_planned() || !variable.value.defined()) return RunFunction(nullptr);
+  if (many) PrefetchAfter(number, set);
   const Tensor& before = variable.value;
-  set.values[record.inputs[update.input]] = {const_cast<void*>(before.data()), before.count(), &before.shape(), false};
-  WEFT_ASSIGN_OR_RETURN(Tensor fresh, NewValue(variable, before.dtype(), before.shape()));
-  updates_[update.input] = {fresh.data(), fresh.count(), &fresh.shape(), false};
-  ctx_.updates = updates_.data();
-  PointAt(record);
-  Status status = update.run(record.parameters, ctx_);
-  updates_[update.input] = {};
-  WEFT_RETURN_IF_ERROR(std::move(status));
-  variable.value = std::move(fresh);
+  set.values[update.slot] = {const_cast<void*>(before.data()), before.count(), &before.shape(), false};
+  new_value_ = Tensor();  // of a step that failed
+  WEFT_ASSIGN_OR_RETURN(new_value_, variable.NewValue(before.dtype(), before.shape(), budget_));
+  new_[update.input] = {new_value_.data(), new_value_.count(), &new_value_.shape(), false};
+  ctx.updates = new_.data();
+  return update.run;
+}
+
+void PlainUpdates::End(size_t number, ResultSet& set) {
+  const Update& update = updates_[number];
+  RunVariable& variable = variables_.variables()[update.variable];
+  variable.value = std::move(new_value_);
   variable.updated = true;
-  if (update.output >= 0) SetOwned(set, static_cast<uint32_t>(update.output), variable.value);
-  return {};
+  if (update.output >= 0) set.Own(static_cast<uint32_t>(update.output), variable.value);
 }
 
 }  // namespace weft

@@ -1,141 +1,239 @@
-// Results: what readers see of the last run, and what a dead value had before.
-#include "runtime/exec/executor.h"
+#include "runtime/exec/results.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "runtime/plan/id_map.h"
 
 namespace weft {
 namespace {
 
+// Of each memory of results, how many left to readers are remembered, and for how many runs after the last that found one leased.
+constexpr size_t kMostRetired = 2;
+constexpr int kRunsRetired = 100;
+
 /// Keeps memory from being written while a tensor over it lives.
 struct Lease {
-  explicit Lease(std::shared_ptr<KeptMemory> kept) : memory(std::move(kept)) { memory->leases.fetch_add(1, std::memory_order_relaxed); }
+  explicit Lease(std::shared_ptr<ResultMemory> of) : memory(std::move(of)) { memory->leases.fetch_add(1, std::memory_order_relaxed); }
   ~Lease() { memory->leases.fetch_sub(1, std::memory_order_release); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  std::shared_ptr<KeptMemory> memory;
+  std::shared_ptr<ResultMemory> memory;
 };
 
 }  // namespace
 
-Executor::Shown Executor::ShownResults() const {
-  if (front_ >= 0) return {&plan_, &sets_[front_], &kept_memory_, revision_.get()};
-  if (former_ != nullptr) return {&former_->plan, &former_->set, &former_->kept_memory, former_->revision.get()};
+// ---- memories left to readers ----------------------------------------------------------------------------------------------------------
+
+void RetiredMemories::Reset(size_t memories) {
+  retired_.assign(memories, {});
+  for (auto& retired : retired_) retired.reserve(kMostRetired);
+}
+
+void RetiredMemories::Clear() {
+  for (auto& retired : retired_) retired.clear();
+}
+
+Result<std::shared_ptr<ResultMemory>> RetiredMemories::Exchange(size_t memory, std::shared_ptr<ResultMemory> leased, const RunMemory& from,
+                                                                bool keep) {
+  auto& retired = retired_[memory];
+  auto idle = std::find_if(retired.begin(), retired.end(), [](const auto& other) { return !other->leased(); });
+  if (idle != retired.end()) {
+    std::swap(*idle, leased);
+    return leased;
+  }
+  auto fresh = from.NewResultMemory(memory);
+  if (!fresh.ok()) {
+    Clear();  // makes room
+    fresh = from.NewResultMemory(memory);
+  }
+  if (!fresh.ok() || !keep) return fresh;
+  if (retired.size() == kMostRetired) retired.erase(retired.begin());  // its readers' alone from now on
+  retired.push_back(std::move(leased));
+  return fresh;
+}
+
+void RetiredMemories::CountRun(bool leased) {
+  if (leased) {
+    runs_unread_ = 0;
+  } else if (runs_unread_ < kRunsRetired && ++runs_unread_ == kRunsRetired) {
+    Clear();
+  }
+}
+
+// ---- for the thread that runs ----------------------------------------------------------------------------------------------------------
+
+void Results::SetPlan(std::shared_ptr<const SessionPlan> plan) {
+  std::lock_guard lock(mutex_);
+  if (front_ >= 0) {
+    before_ = std::make_unique<Before>();
+    before_->planned = std::move(planned_);
+    before_->set = std::move(sets_[front_]);
+  }
+  // What readers do not see makes room for the new plan's memory.
+  sets_[0] = sets_[1] = ResultSet();
+  retired_.Reset(plan == nullptr ? 0 : plan->layout.bytes.size());
+  planned_ = std::move(plan);
+  front_ = -1;
+}
+
+void Results::TakeOver(Results& before) {
+  std::scoped_lock lock(mutex_, before.mutex_);
+  last_run_ = before.last_run_;
+  if (before.front_ < 0) {
+    before_ = std::move(before.before_);
+    return;
+  }
+  before_ = std::make_unique<Before>();
+  before_->planned = before.planned_;
+  before_->set = std::move(before.sets_[before.front_]);
+  before.front_ = -1;
+}
+
+Status Results::Renew(const RunMemory& memory, const MemoryBudget* budget) {
+  ResultSet& set = back();
+  bool leased = false;
+  for (Tensor& tensor : set.stale) tensor = Tensor();  // these have leases, too
+  for (size_t m = 0; m < set.memories.size(); ++m) {
+    if (!set.memories[m]->leased()) continue;
+    leased = true;
+    if (TakeFromFront(set, m)) continue;
+    // Where memory is short, others will want what this would keep for later.
+    const bool keep = budget == nullptr || budget->used() <= budget->limit() / 2;
+    auto other = retired_.Exchange(m, set.memories[m], memory, keep);
+    if (!other.ok()) {
+      set.repoint = true;
+      return std::move(other).status();
+    }
+    set.memories[m] = std::move(*other);
+  }
+  retired_.CountRun(leased || set.repoint);
+  if (leased || set.repoint || set.tiles_whole != memory.tiles_whole()) memory.Point(set);
   return {};
 }
 
-// The slot that a value of this revision has in what is shown, or -1.
-int Executor::SlotIn(const Shown& shown, ValueRef value) const {
-  if (shown.plan == nullptr) return -1;
-  if (shown.revision == revision_.get()) return shown.plan->SlotOf(value);
-  const ValueRef before = IdMap(graph_, *shown.revision->graph).Value(value);
-  return before.valid() ? shown.plan->SlotOf(before) : -1;
+// A dead value's own memory is nobody's: what the value had before lies elsewhere, in what `stale` has.
+bool Results::TakeFromFront(ResultSet& set, size_t memory) {
+  if (front_ < 0 || !planned_->plan.has_dead_values) return false;
+  ResultSet& front = sets_[front_];
+  if (!front.values[planned_->layout.slot[memory]].dead || front.memories[memory]->leased()) return false;
+  std::lock_guard lock(mutex_);
+  std::swap(set.memories[memory], front.memories[memory]);
+  front.repoint = true;
+  return true;
 }
 
-void Executor::TakeOver(Executor& former) {
-  last_run_ = former.last_run_;
-  if (former.front_ < 0) {
-    former_ = std::move(former.former_);
-    return;
-  }
-  former_ = std::make_unique<Former>();
-  former_->plan = std::move(former.plan_);
-  former_->set = std::move(former.sets_[former.front_]);
-  former_->kept_memory = std::move(former.kept_memory_);
-  former_->revision = former.revision_;
-}
-
-// The value of a kept slot, undefined where it has none. Its memory stays as it is while the tensor lives.
-Tensor Executor::TensorOf(const Shown& shown, int index, Leases& leases) const {
-  const Slot& slot = shown.plan->slots[index];
-  const ResultSet& set = *shown.set;
-  const Graph& graph = *shown.revision->graph;
-  if (slot.storage == Slot::Storage::kConstant) return graph.node(slot.value.node).constant;
-  const Value& at = set.values[index];
-  if (at.dead) return set.stale[index];
-  if (!HasValue(at)) return {};
-  int root = slot.storage == Slot::Storage::kShared ? set.root[index] : index;
-  if (root >= 0 && (*shown.kept_memory)[root] >= 0) {
-    const size_t memory = static_cast<size_t>((*shown.kept_memory)[root]);
-    if (leases.size() <= memory) leases.resize(set.memories.size());
-    if (leases[memory] == nullptr) leases[memory] = std::make_shared<Lease>(set.memories[memory]);
-    return Tensor::View(slot.dtype, *at.shape, at.data, leases[memory]);
-  }
-  if (root >= 0 && shown.plan->slots[root].storage == Slot::Storage::kConstant) {
-    return Tensor::View(slot.dtype, *at.shape, at.data, graph.node(shown.plan->slots[root].value.node).constant.owner());
-  }
-  return set.owned[index];
-}
-
-uint64_t Executor::RunOf(const Shown& shown, int slot) const {
-  bool always = !shown.plan->has_dead_values || shown.plan->slots[slot].storage == Slot::Storage::kConstant;
-  return always ? shown.set->run : shown.set->computed[slot];
-}
-
-// What this run left out keeps the value it had. Only writes to the set that readers do not see.
-void Executor::KeepStale(ResultSet& set, uint64_t run) {
-  if (!plan_.has_dead_values) return;
-  Shown before = ShownResults();
+void Results::KeepStale(uint64_t run) {
+  const Plan& plan = planned_->plan;
+  if (!plan.has_dead_values) return;
+  ResultSet& set = back();
+  const Shown shown = ShownNow();
   Leases leases;
-  for (size_t s = 0; s < plan_.slots.size(); ++s) {
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
     set.stale[s] = Tensor();
     if (!set.values[s].dead) {
       set.computed[s] = run;
       continue;
     }
     set.computed[s] = 0;
-    if (!plan_.slots[s].result || before.plan == nullptr) continue;
-    int old = before.plan == &plan_ ? static_cast<int>(s) : SlotIn(before, plan_.slots[s].value);
-    if (old < 0 || !before.plan->slots[old].result) continue;
-    set.stale[s] = TensorOf(before, old, leases);
-    if (set.stale[s].defined()) set.computed[s] = RunOf(before, old);
+    if (!plan.slots[s].result || shown.planned == nullptr) continue;
+    const int old = shown.planned == planned_.get() ? static_cast<int>(s) : SlotIn(shown, planned_->graph, plan.slots[s].value);
+    if (old < 0 || !shown.planned->plan.slots[old].result) continue;
+    set.stale[s] = TensorOf(shown, old, leases);
+    if (set.stale[s].defined()) set.computed[s] = RunOf(shown, old);
   }
 }
 
-void Executor::Publish(ResultSet& set, uint64_t run) {
-  std::unique_ptr<Former> former;  // freed when readers are let in again
-  std::lock_guard lock(results_mutex_);
-  set.run = run;
-  front_ = &set == &sets_[0] ? 0 : 1;
+void Results::Publish(uint64_t run) {
+  std::unique_ptr<Before> before;  // freed when readers are let in again
+  std::lock_guard lock(mutex_);
+  back().run = run;
+  front_ = front_ == 0 ? 1 : 0;
   last_run_ = run;
-  former = std::move(former_);
+  before = std::move(before_);
 }
 
-void Executor::WithPlan(FunctionRef<void(const Plan&)> read) const {
-  std::lock_guard lock(results_mutex_);
-  if (planned_) read(plan_);
+// ---- for readers -----------------------------------------------------------------------------------------------------------------------
+
+Results::Shown Results::ShownNow() const {
+  if (front_ >= 0) return {planned_.get(), &sets_[front_]};
+  if (before_ != nullptr) return {before_->planned.get(), &before_->set};
+  return {};
 }
 
-Result<ResultValue> Executor::Get(ValueRef value) const {
-  Leases leases;
-  std::lock_guard lock(results_mutex_);
-  return GetShown(ShownResults(), value, leases);
+// The slot of a value in what is shown, or -1.
+int Results::SlotIn(const Shown& shown, const Graph& graph, ValueRef value) {
+  if (shown.planned == nullptr) return -1;
+  if (&shown.planned->graph == &graph) return shown.planned->plan.SlotOf(value);
+  const ValueRef there = IdMap(graph, shown.planned->graph).Value(value);
+  return there.valid() ? shown.planned->plan.SlotOf(there) : -1;
 }
 
-std::vector<Result<ResultValue>> Executor::GetAll(std::span<const ValueRef> values) const {
-  std::vector<Result<ResultValue>> results;
-  results.reserve(values.size());
-  Leases leases;
-  std::lock_guard lock(results_mutex_);
-  Shown shown = ShownResults();
-  for (ValueRef value : values) results.push_back(GetShown(shown, value, leases));
-  return results;
+uint64_t Results::RunOf(const Shown& shown, int slot) {
+  const Plan& plan = shown.planned->plan;
+  const bool always = !plan.has_dead_values || plan.slots[slot].storage == Slot::Storage::kConstant;
+  return always ? shown.set->run : shown.set->computed[slot];
 }
 
-Result<ResultValue> Executor::GetShown(const Shown& shown, ValueRef value, Leases& leases) const {
-  int slot = SlotIn(shown, value);
-  if (slot < 0) return FailedPrecondition("'", graph_.ValueName(value), "' has no value: no run has computed it");
-  const Slot& planned = shown.plan->slots[slot];
+// The value of a result's slot, undefined where it has none. Its memory stays as it is while the tensor lives.
+Tensor Results::TensorOf(const Shown& shown, int index, Leases& leases) {
+  const Plan& plan = shown.planned->plan;
+  const Graph& graph = shown.planned->graph;
+  const Slot& slot = plan.slots[index];
+  const ResultSet& set = *shown.set;
+  if (slot.storage == Slot::Storage::kConstant) return graph.node(slot.value.node).constant;
+  const Value& at = set.values[index];
+  if (at.dead) return set.stale[index];
+  if (!HasValue(at)) return {};
+  const int root = slot.storage == Slot::Storage::kShared ? set.root[index] : index;
+  if (root >= 0 && shown.planned->layout.memory[root] >= 0) {
+    const auto memory = static_cast<size_t>(shown.planned->layout.memory[root]);
+    if (leases.size() <= memory) leases.resize(set.memories.size());
+    if (leases[memory] == nullptr) leases[memory] = std::make_shared<Lease>(set.memories[memory]);
+    return Tensor::View(slot.dtype, *at.shape, at.data, leases[memory]);
+  }
+  if (root >= 0 && plan.slots[root].storage == Slot::Storage::kConstant) {
+    return Tensor::View(slot.dtype, *at.shape, at.data, graph.node(plan.slots[root].value.node).constant.owner());
+  }
+  return set.owned[index];
+}
+
+Result<ResultValue> Results::Read(const Shown& shown, const Graph& graph, ValueRef value, Leases& leases) const {
+  const auto none = [&](std::string_view why) { return FailedPrecondition("'", graph.ValueName(value), "' ", why); };
+  const int slot = SlotIn(shown, graph, value);
+  if (slot < 0) return none("has no value: no run has computed it");
+  const Slot& planned = shown.planned->plan.slots[slot];
   if (!planned.kept && planned.storage != Slot::Storage::kConstant) {
-    return FailedPrecondition("'", graph_.ValueName(value), "' is not kept by this session").WithHint("fetch it, or keep all results");
+    return none("is not kept by this session").WithHint("fetch it, or keep all results");
   }
   ResultValue result;
   result.run = RunOf(shown, slot);
   result.stale = result.run != last_run_;
-  if (result.run == 0) {
-    return FailedPrecondition("'", graph_.ValueName(value), "' has no value yet: a Switch left it out of every run so far");
-  }
+  if (result.run == 0) return none("has no value yet: a Switch left it out of every run so far");
   result.tensor = TensorOf(shown, slot, leases);
-  if (!result.tensor.defined()) return FailedPrecondition("'", graph_.ValueName(value), "' had no value when the run began");
+  if (!result.tensor.defined()) return none("had no value when the run began");
   return result;
+}
+
+void Results::WithPlan(FunctionRef<void(const Plan&)> read) const {
+  std::lock_guard lock(mutex_);
+  if (planned_ != nullptr) read(planned_->plan);
+}
+
+Result<ResultValue> Results::Get(const Graph& graph, ValueRef value) const {
+  Leases leases;
+  std::lock_guard lock(mutex_);
+  return Read(ShownNow(), graph, value, leases);
+}
+
+std::vector<Result<ResultValue>> Results::GetAll(const Graph& graph, std::span<const ValueRef> values) const {
+  std::vector<Result<ResultValue>> results;
+  results.reserve(values.size());
+  Leases leases;
+  std::lock_guard lock(mutex_);
+  const Shown shown = ShownNow();
+  for (ValueRef value : values) results.push_back(Read(shown, graph, value, leases));
+  return results;
 }
 
 }  // namespace weft

@@ -60,24 +60,25 @@ bool Session::Unfeed(ValueRef value) {
   return std::erase_if(spec_.feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
 }
 
-Status Session::Run(const RunOptions& options) { return RunSteps(1, options); }
+Status Session::Run(const RunOptions& options) {
+  const uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
+  Status status = Follow();
+  if (status.ok()) {
+    status = executor_->Execute(run, options);
+  } else {
+    status = std::move(status).WithPhase(Phase::kConnect);
+    if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
+  }
+  failed_.store(!status.ok(), std::memory_order_relaxed);
+  if (status.ok()) runs_.store(run, std::memory_order_release);
+  // A Cancel that came too late for a run that succeeded ends the next one.
+  else cancelled_.store(false, std::memory_order_relaxed);
+  return status;
+}
 
 Status Session::RunSteps(int64_t steps, const RunOptions& options) {
   Status status;
-  for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) {
-    uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
-    status = Follow();
-    if (status.ok()) {
-      status = executor_->Run(run, options);
-    } else {
-      status = std::move(status).WithPhase(Phase::kConnect);
-      if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
-    }
-    failed_.store(!status.ok(), std::memory_order_relaxed);
-    if (status.ok()) runs_.store(run, std::memory_order_release);
-  }
-  // A Cancel that came too late for a run that succeeded ends the next one.
-  if (!status.ok()) cancelled_.store(false, std::memory_order_relaxed);
+  for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) status = Run(options);
   return status;
 }
 
@@ -89,13 +90,13 @@ Result<ResultValue> Session::Dated(Result<ResultValue> result) const {
 Result<ResultValue> Session::Get(ValueRef value) const {
   std::lock_guard lock(executor_mutex_);
   if (!IsValue(*executor_->revision()->graph, value)) return InvalidArgument("a result needs an output of the page");
-  return Dated(executor_->Get(value));
+  return Dated(executor_->results().Get(*executor_->revision()->graph, value));
 }
 
 Result<ResultValue> Session::Get(std::string_view name) const {
   std::unique_lock lock(executor_mutex_);
   WEFT_ASSIGN_OR_RETURN(NamedValue named, FindNamedValue(*executor_->revision()->graph, name));
-  WEFT_ASSIGN_OR_RETURN(ResultValue result, Dated(executor_->Get(named.value)));
+  WEFT_ASSIGN_OR_RETURN(ResultValue result, Dated(executor_->results().Get(*executor_->revision()->graph, named.value)));
   lock.unlock();
   WEFT_ASSIGN_OR_RETURN(result.tensor, ElementOf(result.tensor, named.indices));
   return result;
@@ -110,7 +111,7 @@ std::vector<Result<ResultValue>> Session::GetAll(std::span<const std::string_vie
     values = names_->Find(now, names);
     std::lock_guard lock(executor_mutex_);
     same = executor_->revision()->graph == now;
-    if (same) read = executor_->GetAll(values->found);
+    if (same) read = executor_->results().GetAll(*now, values->found);
   }
   if (read.size() < names.size()) results.reserve(names.size());
   size_t next = 0;
@@ -135,7 +136,7 @@ bool Session::Keeps(ValueRef value) const {
   std::lock_guard lock(executor_mutex_);
   bool keeps = false;
   if (!IsValue(*executor_->revision()->graph, value)) return false;
-  executor_->WithPlan([&](const Plan& plan) {
+  executor_->results().WithPlan([&](const Plan& plan) {
     int slot = plan.SlotOf(value);
     keeps = slot >= 0 && (plan.slots[slot].kept || plan.slots[slot].storage == Slot::Storage::kConstant);
   });
@@ -145,7 +146,7 @@ bool Session::Keeps(ValueRef value) const {
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   std::vector<std::pair<std::string, ValueRef>> names;
   std::lock_guard lock(executor_mutex_);
-  executor_->WithPlan([&](const Plan& plan) { AddNames(plan, names); });
+  executor_->results().WithPlan([&](const Plan& plan) { AddNames(plan, names); });
   return names;
 }
 

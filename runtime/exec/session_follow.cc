@@ -123,7 +123,7 @@ Status Session::Follow() {
   {
     std::lock_guard lock(executor_mutex_);
     spec_ = std::move(spec);
-    next->TakeOver(*executor_);
+    next->results().TakeOver(executor_->results());
     executor_.swap(next);
   }
   return {};

@@ -1,29 +1,35 @@
 #include "weft/state/scope.h"
 
-#include <algorithm>
-
 #include "runtime/state/host_call.h"
-#include "runtime/state/thread_pool.h"
+#include "runtime/state/page_edit.h"
+#include "runtime/state/resource_store.h"
+#include "runtime/state/revision_history.h"
+#include "runtime/state/run_gate.h"
+#include "runtime/state/turn_line.h"
+#include "runtime/state/variable_store.h"
 
 namespace weft {
-
 namespace {
 
-int ThreadsOf(const RuntimeOptions& options) {
-  const int processors = options.processors > 0 ? options.processors : UsableProcessors();
-  return options.threads > 0 ? std::min(options.threads, processors) : processors;
+Result<int> FindVariable(const Graph& graph, std::string_view id) {
+  WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
+  int variable = graph.node(node).variable;
+  if (variable < 0 || !graph.variable_info(variable).temporary.empty()) return NotFound("the block '", id, "' is no variable");
+  return variable;
 }
 
 }  // namespace
 
-Runtime::Runtime(Registry registry, RuntimeOptions options)
-    : registry_(std::move(registry)),
-      budget_(options.memory_limit > 0 ? std::make_shared<MemoryBudget>(options.memory_limit) : MemoryBudget::ForMachine()),
-      pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
+struct Scope::Parts {
+  RevisionHistory history;
+  VariableStore variables;
+  ResourceStore resources;
+  RunGate runs;
+  TurnLine updating, starting;
+};
 
-Runtime::~Runtime() = default;
-
-int Runtime::threads() const { return pool_->threads(); }
+Scope::Scope(Runtime& runtime, ScopeOptions options) : runtime_(runtime), options_(std::move(options)), parts_(std::make_unique<Parts>()) {}
+Scope::~Scope() = default;
 
 std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page> page, std::string_view name, ScopeOptions options,
                                    Diagnostics& diagnostics) {
@@ -34,27 +40,55 @@ std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page>
   diagnostics.Append(revision->found);
   revision->variables.resize(revision->graph->variables().size());
   for (auto& cell : revision->variables) cell = std::make_shared<VariableCell>();
-  scope->revision_ = std::move(revision);
+  scope->parts_->history.Begin(std::move(revision));
   return scope;
 }
 
-std::shared_ptr<Revision> Scope::revision() const {
-  std::lock_guard lock(revision_mutex_);
-  return revision_;
+VariableStore& Scope::variables() const { return parts_->variables; }
+ResourceStore& Scope::resources() const { return parts_->resources; }
+RunGate& Scope::runs() const { return parts_->runs; }
+TurnLine& Scope::updating() const { return parts_->updating; }
+TurnLine& Scope::starting() const { return parts_->starting; }
+std::shared_ptr<Revision> Scope::revision() const { return parts_->history.present(); }
+uint64_t Scope::edits() const { return parts_->history.edits(); }
+
+uint64_t Scope::NumberPlan(Keep keep) {
+  last_keep_.store(keep, std::memory_order_relaxed);
+  return ++plans_;
 }
 
-Result<int> Scope::FindVariable(const Graph& graph, std::string_view id) {
-  WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
-  int variable = graph.node(node).variable;
-  if (variable < 0 || !graph.variable_info(variable).temporary.empty()) return NotFound("the block '", id, "' is no variable");
-  return variable;
+Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode) {
+  RevisionHistory::Editing editing(parts_->history);
+  const Planning planning(*this);
+  const std::shared_ptr<Revision> old = revision();
+  std::shared_ptr<Page> page = editing.TakePage();
+  std::vector<Edit> made(edits.begin(), edits.end());
+  auto undo = ApplyToPage(*page, runtime_.registry(), made);
+  if (!undo.ok()) return std::move(undo).status().WithPage(old->graph->name());
+  Diagnostics found;
+  std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
+  std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());
+  fresh->found = found;
+  CheckRevision(*this, *fresh, found, mode != EditMode::kTry);
+  Status fault;
+  if (mode != EditMode::kApply) {
+    Diagnostics before = old->found;
+    CheckRevision(*this, *old, before, false);
+    fault = FirstNewError(before, found);
+  }
+  diagnostics.Append(std::move(found));
+  if (!fault.ok()) return fault;
+  if (mode == EditMode::kTry) return undo;
+  MoveResources(*old->graph, *fresh->graph, resources());
+  editing.Commit(std::move(fresh), std::move(page), std::move(made));
+  return undo;
 }
 
 Result<Tensor> Scope::GetVariable(std::string_view id) const {
   const std::shared_ptr<Revision> revision = this->revision();
   WEFT_ASSIGN_OR_RETURN(int variable, FindVariable(*revision->graph, id));
-  std::lock_guard lock(values_mutex_);
-  const Tensor& value = revision->variables[variable]->value();
+  const VariableAccess access(variables());
+  const Tensor& value = revision->variables[variable]->value(access);
   if (!value.defined()) return FailedPrecondition("the variable has no value yet").WithBlock(id);
   return value;
 }
@@ -65,8 +99,8 @@ Status Scope::SetVariable(std::string_view id, Tensor value) {
   if (!variable.ok()) return std::move(variable).status();
   DType needed = revision->graph->node(revision->graph->variables()[*variable]).output_types[0];
   if (value.dtype() != needed) return InvalidArgument("the variable needs ", needed, ", found ", value.dtype()).WithBlock(id);
-  std::lock_guard lock(values_mutex_);
-  revision->variables[*variable]->Set(std::move(value), value_changes_);
+  VariableAccess access(variables());
+  revision->variables[*variable]->Set(std::move(value), access);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/state/run_gate.h"
 #include "runtime/state/scope_services.h"
 #include "weft/block/stored_state.h"
 
@@ -33,46 +34,11 @@ std::string NameOf(std::string_view key, std::string_view kind) {
 
 }  // namespace
 
-/// While it lives no run of the scope begins, and no other state of it is saved or restored.
-class ScopeState::Quiet {
- public:
-  explicit Quiet(Scope& scope) : scope_(scope) {}
-  ~Quiet() {
-    if (!held_) return;
-    std::lock_guard lock(scope_.stall_mutex_);
-    --scope_.holds_;
-    scope_.runs_changed_.notify_all();
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-
-  /// Waits for the runs that go on; with `but_waiting`, not for those that are paused or wait for another.
-  Status Begin(std::chrono::nanoseconds patience, bool but_waiting) {
-    constexpr auto kSlice = std::chrono::milliseconds(2);  // nobody tells when a run begins to wait
-    constexpr std::chrono::nanoseconds kLong = std::chrono::hours(24 * 365);
-    const auto last = std::chrono::steady_clock::now() + std::min(patience, kLong);
-    std::unique_lock lock(scope_.stall_mutex_);
-    auto wait = [&](auto ready) {
-      while (!ready() && std::chrono::steady_clock::now() < last) scope_.runs_changed_.wait_for(lock, kSlice);
-      return ready();
-    };
-    if (!wait([&] { return scope_.holds_ == 0; })) return FailedPrecondition("the state is being saved or restored by another call");
-    ++scope_.holds_;
-    held_ = true;
-    if (wait([&] { return scope_.running_ == (but_waiting ? scope_.waiting_ + scope_.paused_ : 0); })) return {};
-    return FailedPrecondition("a run goes on").WithHint(scope_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
-  }
-
- private:
-  Scope& scope_;
-  bool held_ = false;
-};
-
 // ---- saving ----------------------------------------------------------------------------------------------------------------------------
 
 Status ScopeState::Capture(std::chrono::nanoseconds patience) {
-  Quiet quiet(scope_);
-  WEFT_RETURN_IF_ERROR(quiet.Begin(patience, true));
+  RunGate::Closing gate(scope_.runs());
+  WEFT_RETURN_IF_ERROR(gate.Close(patience, true));
   WEFT_RETURN_IF_ERROR(CaptureVariables());
   return CaptureResources();
 }
@@ -80,13 +46,13 @@ Status ScopeState::Capture(std::chrono::nanoseconds patience) {
 Status ScopeState::CaptureVariables() {
   const Graph& graph = *revision_->graph;
   page_ = graph.name();
-  std::lock_guard lock(scope_.values_mutex_);
+  const VariableAccess access(scope_.variables());
   started_ = revision_->started;
   for (size_t v = 0; v < graph.variables().size(); ++v) {
     const VariableInfo& info = graph.variable_info(static_cast<int>(v));
     if (!info.temporary.empty()) continue;
     const Node& node = graph.node(graph.variables()[v]);
-    const Tensor& value = revision_->variables[v]->value();
+    const Tensor& value = revision_->variables[v]->value(access);
     if (value.defined() && value.dtype() == DType::kResource) return Unsupported("the variable holds handles, which cannot be saved").WithBlock(node.id);
     variables_.push_back({node.id, std::string(node.def->name), !value.defined() || info.declared.Accepts(value.shape()), value});
   }
@@ -94,15 +60,15 @@ Status ScopeState::CaptureVariables() {
 }
 
 Status ScopeState::CaptureResources() {
-  std::lock_guard lock(scope_.resources_mutex_);
-  for (const auto& [key, handle] : scope_.resources_) {
+  const ResourceStore::Access access(scope_.resources());
+  for (const auto& [key, handle] : access.resources()) {
     const auto* stored = dynamic_cast<const StoredState*>(handle.get());
     if (stored == nullptr) continue;  // what it holds follows from the page
     StateWriter out;
     if (Status status = stored->Save(out); !status.ok()) return Status(status.code(), Cat(NameOf(key, handle->kind()), ": ", status.message()));
     resources_.push_back({key, MakerOf(key), std::string(handle->kind()), std::move(out).Take()});
   }
-  for (const auto& [key, saved] : scope_.restored_) resources_.push_back({key, MakerOf(key), saved.kind, saved.state});
+  for (const auto& [key, saved] : access.saved()) resources_.push_back({key, MakerOf(key), saved.kind, saved.state});
   return {};
 }
 
@@ -117,7 +83,7 @@ std::string ScopeState::MakerOf(std::string_view key) const {
   for (const Node& node : graph.nodes()) {
     if (node.def == nullptr || node.broken || node.def->FindAttr("shared_name") < 0) continue;
     const std::string name = TextAttr(node, "shared_name");
-    if (node.variable < 0 && key == ScopeBinder::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name)) return std::string(node.def->name);
+    if (node.variable < 0 && key == ResourceStore::SharedKey(TextAttr(node, "container"), name.empty() ? node.id : name)) return std::string(node.def->name);
   }
   return {};
 }
@@ -164,7 +130,7 @@ Status ScopeState::Read(SnapshotReader& file) {
   WEFT_ASSIGN_OR_RETURN(SnapshotReader::Section section, file.Next());
   if (section.tag != SectionTag::kScope) return DataLoss("needs the scope as the first section of a snapshot, found another");
   WEFT_ASSIGN_OR_RETURN(const std::string head, file.ReadText("the scope"));
-  StateReader in(head, files, scope_.runtime_.budget());
+  StateReader in(head, files, scope_.runtime().budget());
   WEFT_ASSIGN_OR_RETURN(page_, in.Text());
   WEFT_ASSIGN_OR_RETURN(const uint64_t started, in.NumberUpTo(1));
   WEFT_RETURN_IF_ERROR(in.End());
@@ -183,7 +149,7 @@ Status ScopeState::Read(SnapshotReader& file) {
 Status ScopeState::ReadVariable(SnapshotReader& file) {
   const ScopeFiles files(scope_);
   WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a variable"));
-  StateReader in(text, files, scope_.runtime_.budget());
+  StateReader in(text, files, scope_.runtime().budget());
   Variable variable;
   WEFT_ASSIGN_OR_RETURN(variable.id, in.Text());
   WEFT_ASSIGN_OR_RETURN(variable.block, in.Text());
@@ -209,7 +175,7 @@ Status ScopeState::ReadVariable(SnapshotReader& file) {
     if (count > section.size / least || (*dtype != DType::kString && count * least != section.size)) {
       return DataLoss(what, " of ", *dtype, " ", *shape, " needs its elements, found ", section.size, " bytes");
     }
-    WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.runtime_.budget()));
+    WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.runtime().budget()));
     if (*dtype == DType::kString || *dtype == DType::kBool) {
       WEFT_ASSIGN_OR_RETURN(const std::string elements, file.ReadText(what));
       WEFT_RETURN_IF_ERROR(ReadElements(elements, variable.value));
@@ -225,7 +191,7 @@ Status ScopeState::ReadVariable(SnapshotReader& file) {
 Status ScopeState::ReadResource(SnapshotReader& file) {
   const ScopeFiles files(scope_);
   WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a queue, reader or random stream"));
-  StateReader in(text, files, scope_.runtime_.budget());
+  StateReader in(text, files, scope_.runtime().budget());
   ResourceState& resource = resources_.emplace_back();
   for (std::string* part : {&resource.key, &resource.block, &resource.kind, &resource.state}) {
     WEFT_ASSIGN_OR_RETURN(*part, in.Text());
@@ -246,14 +212,15 @@ Result<std::function<void()>> LoadResource(Resource& resource, std::string_view 
 }
 
 Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
-  Quiet quiet(scope_);
-  WEFT_RETURN_IF_ERROR(quiet.Begin(options.patience, false));
+  RunGate::Closing gate(scope_.runs());
+  WEFT_RETURN_IF_ERROR(gate.Close(options.patience, false));
   if (scope_.revision() != revision_) return Aborted("the page was edited while the snapshot was read").WithHint("restore it again");
   Diagnostics found;
   std::vector<Change> changes;
-  std::scoped_lock lock(scope_.resources_mutex_, scope_.values_mutex_);
-  FitVariables(options.partial, found, changes);
-  FitResources(options.partial, found, changes);
+  ResourceStore::Access resources(scope_.resources());
+  VariableAccess variables(scope_.variables());
+  FitVariables(options.partial, variables, found, changes);
+  FitResources(options.partial, resources, found, changes);
   const Status first = found.FirstError();
   problems.Append(std::move(found));
   WEFT_RETURN_IF_ERROR(first);
@@ -263,11 +230,11 @@ Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
   return {};
 }
 
-void ScopeState::FitVariables(bool partial, Diagnostics& problems, std::vector<Change>& changes) const {
+void ScopeState::FitVariables(bool partial, VariableAccess& access, Diagnostics& problems, std::vector<Change>& changes) const {
   const Graph& graph = *revision_->graph;
   std::vector<char> found(graph.variables().size(), 0);
   for (const Variable& saved : variables_) {
-    if (Status status = FitVariable(saved, found, changes); !status.ok() && !partial) problems.Error(std::move(status).WithBlock(saved.id).WithPage(graph.name()));
+    if (Status status = FitVariable(saved, access, found, changes); !status.ok() && !partial) problems.Error(std::move(status).WithBlock(saved.id).WithPage(graph.name()));
   }
   for (size_t v = 0; v < found.size() && !partial; ++v) {
     const Node& node = graph.node(graph.variables()[v]);
@@ -276,7 +243,7 @@ void ScopeState::FitVariables(bool partial, Diagnostics& problems, std::vector<C
   }
 }
 
-Status ScopeState::FitVariable(const Variable& saved, std::vector<char>& found, std::vector<Change>& changes) const {
+Status ScopeState::FitVariable(const Variable& saved, VariableAccess& access, std::vector<char>& found, std::vector<Change>& changes) const {
   const Graph& graph = *revision_->graph;
   auto index = graph.FindNode(saved.id);
   if (!index.ok() || graph.node(*index).variable < 0) {
@@ -293,37 +260,35 @@ Status ScopeState::FitVariable(const Variable& saved, std::vector<char>& found, 
     const PartialShape& declared = graph.variable_info(node.variable).declared;
     if (saved.fits_page && !declared.Accepts(saved.value.shape())) return refuse(Cat("the shape ", declared), Cat("the shape ", saved.value.shape()));
   }
-  uint64_t& counter = scope_.value_changes_;
-  changes.push_back([cell = revision_->variables[variable], value = saved.value, &counter]() mutable {
-    cell->Set(std::move(value), counter);
-  });
+  changes.push_back([cell = revision_->variables[variable], value = saved.value, &access]() mutable { cell->Set(std::move(value), access); });
   return {};
 }
 
-void ScopeState::FitResources(bool partial, Diagnostics& problems, std::vector<Change>& changes) const {
+void ScopeState::FitResources(bool partial, ResourceStore::Access& access, Diagnostics& problems, std::vector<Change>& changes) const {
   std::set<std::string_view> saved_keys;
-  auto restored = std::make_shared<Restored>();
+  auto restored = std::make_shared<ResourceStore::SavedStates>();
   for (const ResourceState& saved : resources_) {
-    Status status = FitResource(saved, *restored, changes);
+    Status status = FitResource(saved, access, *restored, changes);
     if (status.ok()) saved_keys.insert(saved.key);
     else if (!partial) problems.Error(Status(status.code(), Cat(NameOf(saved.key, saved.kind), ": ", status.message())).WithPage(revision_->graph->name()).WithHint(status.hint()));
   }
-  changes.push_back([this, restored] { scope_.restored_.swap(*restored); });
+  changes.push_back([&access, restored] { access.SwapSaved(*restored); });
   // What the snapshot has not was new when it was taken.
-  for (const auto& [key, handle] : scope_.resources_) {
+  for (const auto& [key, handle] : access.resources()) {
     auto* stored = dynamic_cast<StoredState*>(handle.get());
     if (stored != nullptr && saved_keys.count(key) == 0 && !partial) changes.push_back([handle = handle, stored] { stored->Reset(); });
   }
 }
 
-Status ScopeState::FitResource(const ResourceState& saved, Restored& restored, std::vector<Change>& changes) const {
+Status ScopeState::FitResource(const ResourceState& saved, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
+                               std::vector<Change>& changes) const {
   const std::string maker = MakerOf(saved.key);
   if (maker.empty()) return NotFound("the snapshot of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
   if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot a ", saved.block, " did");
-  auto made = scope_.resources_.find(saved.key);
-  if (made == scope_.resources_.end()) {
+  auto made = access.resources().find(saved.key);
+  if (made == access.resources().end()) {
     // The block that makes it takes the state over in its first run.
-    restored.insert_or_assign(saved.key, Scope::RestoredState{saved.kind, saved.state});
+    restored.insert_or_assign(saved.key, ResourceStore::Saved{saved.kind, saved.state});
     return {};
   }
   WEFT_ASSIGN_OR_RETURN(auto change, LoadResource(*made->second, saved.kind, saved.state, scope_));

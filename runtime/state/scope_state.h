@@ -4,12 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/state/resource_store.h"
 #include "runtime/state/snapshot_file.h"
+#include "runtime/state/variable_store.h"
 #include "weft/state/snapshot.h"
 
 namespace weft {
 
-/// The one that may look into a scope for its state.
+/// Variables and resources of a scope, taken between two runs or read from a file. For one thread.
 class ScopeState {
  public:
   explicit ScopeState(Scope& scope) : scope_(scope), revision_(scope.revision()) {}
@@ -31,22 +33,21 @@ class ScopeState {
     Tensor value;           // undefined: none
   };
   struct ResourceState {
-    std::string key;    // as in Scope::resources_
+    std::string key;    // in the ResourceStore
     std::string block;  // the type of the block that makes it
     std::string kind, state;
   };
-  class Quiet;
   using Change = std::function<void()>;
-  using Restored = decltype(Scope::restored_);
 
   Status CaptureVariables();
   Status CaptureResources();
   Status ReadVariable(SnapshotReader& file);
   Status ReadResource(SnapshotReader& file);
-  void FitVariables(bool partial, Diagnostics& problems, std::vector<Change>& changes) const;
-  void FitResources(bool partial, Diagnostics& problems, std::vector<Change>& changes) const;
-  Status FitVariable(const Variable& saved, std::vector<char>& found, std::vector<Change>& changes) const;
-  Status FitResource(const ResourceState& saved, Restored& restored, std::vector<Change>& changes) const;
+  void FitVariables(bool partial, VariableAccess& access, Diagnostics& problems, std::vector<Change>& changes) const;
+  void FitResources(bool partial, ResourceStore::Access& access, Diagnostics& problems, std::vector<Change>& changes) const;
+  Status FitVariable(const Variable& saved, VariableAccess& access, std::vector<char>& found, std::vector<Change>& changes) const;
+  Status FitResource(const ResourceState& saved, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
+                     std::vector<Change>& changes) const;
   /// The type of the block on this page that makes a resource; empty where none does.
   std::string MakerOf(std::string_view key) const;
 

@@ -1,0 +1,48 @@
+// RunServices: what the blocks of a session's runs may ask of the engine.
+#pragma once
+
+#include "runtime/exec/run_log.h"
+#include "runtime/state/scope_services.h"
+
+namespace weft {
+
+class RunServices {
+ public:
+  RunServices(Scope& scope, std::atomic<bool>& cancelled)
+      : cancelled_(cancelled), workers_(scope.runtime().pool(), cancelled), files_(scope), waiter_(scope, workers_), log_(scope.options().print) {
+    services_.workers = &workers_;
+    services_.files = &files_;
+    services_.waiter = &waiter_;
+    services_.log = &log_;
+    services_.cancelled = &cancelled_;
+    services_.budget = scope.runtime().budget();
+  }
+  RunServices(const RunServices&) = delete;
+  RunServices& operator=(const RunServices&) = delete;
+
+  /// For the run that begins.
+  void Begin(const RunOptions& options) {
+    workers_.set_deadline(options.deadline);
+    log_.set_observer(options.observer);
+  }
+  const Services& services() const { return services_; }
+  const std::shared_ptr<MemoryBudget>& budget() const { return services_.budget; }
+  PoolWorkers& workers() { return workers_; }
+  Waiter& waiter() { return waiter_; }
+
+  /// Only the flag: a step costs no look at the clock.
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  /// Cancelled, or past its deadline.
+  bool stopped() const { return workers_.Stopped(); }
+  Status Stopped() const { return Cancelled(workers_.Reason()); }
+
+ private:
+  std::atomic<bool>& cancelled_;
+  PoolWorkers workers_;
+  ScopeFiles files_;
+  ScopeWaiter waiter_;
+  RunLog log_;
+  Services services_;
+};
+
+}  // namespace weft

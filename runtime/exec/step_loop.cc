@@ -1,0 +1,268 @@
+#include "runtime/exec/step_loop.h"
+
+#include <algorithm>
+
+#include "runtime/exec/control.h"
+#include "runtime/plan/port_facts.h"
+
+namespace weft {
+namespace {
+
+/// Whether the observer wants to be told of steps now.
+bool Attends(const Observer* observer) {
+  if (observer == nullptr) return false;
+  const std::atomic<uint32_t>* attention = observer->attention();
+  return attention == nullptr || attention->load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace
+
+// ---- records ---------------------------------------------------------------------------------------------------------------------------
+
+StepLoop::StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& parts, RunServices& services, ExecutorView& view)
+    : scope_(scope), planned_(planned), plan_(planned.plan), parts_(parts), services_(services), view_(view), resources_(plan_.steps.size()) {
+  records_.reserve(plan_.steps.size());
+  for (const Step& step : plan_.steps) records_.push_back(RecordOf(step));
+  for (size_t g = 0; g < plan_.fused.size(); ++g) {
+    for (int s = plan_.fused[g].first; s <= plan_.fused[g].last; ++s) {
+      records_[static_cast<size_t>(s)].special = static_cast<int>(g);
+      records_[static_cast<size_t>(s)].run = nullptr;
+    }
+  }
+  for (size_t u = 0; u < parts_.plain_updates.size(); ++u) {
+    records_[parts_.plain_updates.step(u)].special = kFirstPlainUpdate - static_cast<int>(u);
+  }
+  ctx_.services = &services_.services();
+}
+
+StepLoop::Record StepLoop::RecordOf(const Step& step) const {
+  const Node& node = planned_.graph.node(step.node);
+  Record record;
+  record.parameters = step.block.parameters.get();
+  record.inputs = plan_.operands.data() + step.first_input;
+  record.first_output = step.first_output - step.first_input;
+  record.in_first = node.in_first.table().data();
+  record.out_first = node.out_first.table().data();
+  record.scratch = parts_.memory.arena() + step.scratch_offset;
+  record.scratch_bytes = step.scratch_bytes;
+  bool managed = false;
+  for (size_t v = 0; v < node.output_types.size(); ++v) {
+    const Slot::Storage storage = plan_.slots[record.outputs()[v]].storage;
+    managed |= storage == Slot::Storage::kOwned || storage == Slot::Storage::kVariable;
+  }
+  if (step.kind == Step::Kind::kRun && step.updates.empty() && step.block.bind == nullptr && !managed) record.run = step.block.run;
+  return record;
+}
+
+// ---- the loop --------------------------------------------------------------------------------------------------------------------------
+
+Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
+  ctx_.values = set.values.data();
+  if (plan_.has_dead_values) {
+    for (Value& value : set.values) value.dead = false;
+  }
+  step_ = 0;
+  view_.SetCurrent(&step_);
+  if (parts_.frames != nullptr) parts_.frames->Begin(set);
+  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
+  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
+  const bool many = records_.size() >= kManySteps;
+  while (step_ < records_.size()) {
+    const Record& record = records_[step_];
+    if (services_.cancelled()) return services_.Stopped();
+    if (many && step_ + kPrefetchDistance < records_.size()) PrefetchValues(set, step_ + kPrefetchDistance);
+    const bool plain = !observed && (attention == nullptr || attention->load(std::memory_order_relaxed) == 0);
+    if (plain && record.run != nullptr) {
+      PointAt(record);
+      WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
+      ++step_;
+      continue;
+    }
+    if (BeginsFused(step_, options)) {
+      WEFT_RETURN_IF_ERROR(RunFused(set));
+      ++step_;
+      continue;
+    }
+    if (plain && record.special <= kFirstPlainUpdate) {
+      const auto number = static_cast<size_t>(kFirstPlainUpdate - record.special);
+      WEFT_ASSIGN_OR_RETURN(const RunFunction run, parts_.plain_updates.Begin(number, set, ctx_, many));
+      if (run != nullptr) {
+        PointAt(record);
+        WEFT_RETURN_IF_ERROR(run(record.parameters, ctx_));
+        parts_.plain_updates.End(number, set);
+        ++step_;
+        continue;
+      }
+    }
+    bool dead = false;
+    if (!plain) {
+      WEFT_ASSIGN_OR_RETURN(dead, BeginObserved(set, options));
+    }
+    const PlannedBlock* block = nullptr;
+    if (!dead) {
+      WEFT_ASSIGN_OR_RETURN(block, Begin(set, step_));
+    }
+    if (block != nullptr) {
+      if (block->produce != nullptr) {
+        ProduceContext produce(ctx_, emitted_);
+        WEFT_RETURN_IF_ERROR(block->produce(block->parameters.get(), produce));
+      } else {
+        WEFT_RETURN_IF_ERROR(block->run(block->parameters.get(), ctx_));
+      }
+      WEFT_RETURN_IF_ERROR(End(set, step_, *block));
+    }
+    if (!plain) EndObserved(dead, options);
+    step_ = parts_.frames != nullptr ? parts_.frames->Next(set, step_) : step_ + 1;
+  }
+  return {};
+}
+
+// Loads the values of a step to come.
+void StepLoop::PrefetchValues(const ResultSet& set, size_t step) const {
+  const Record& record = records_[step];
+  // With the first output; a step that has none may be the table's last.
+  const uint32_t* end = std::min(record.outputs() + 1, plan_.operands.data() + plan_.operands.size());
+  for (const uint32_t* slot = record.inputs; slot < end; ++slot) Prefetch(set.values[*slot].data, 256);
+}
+
+Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) {
+  if (services_.stopped()) return services_.Stopped();
+  const Step& step = plan_.steps[step_];
+  if (Attends(options.observer)) {
+    view_.BeginStep(step_);
+    WEFT_RETURN_IF_ERROR(options.observer->OnStep(step_, planned_.graph.node(step.node)));
+  }
+  return plan_.has_dead_values && SkipDead(planned_, step, set);
+}
+
+void StepLoop::EndObserved(bool dead, const RunOptions& options) {
+  if (!Attends(options.observer)) return;
+  view_.EndStep(step_, dead);
+  options.observer->OnStepEnd(step_, planned_.graph.node(plan_.steps[step_].node), dead);
+}
+
+// ---- steps that need more than a call --------------------------------------------------------------------------------------------------
+
+Result<const PlannedBlock*> StepLoop::Begin(ResultSet& set, size_t index) {
+  constexpr const PlannedBlock* kDone = nullptr;
+  const Step& step = plan_.steps[index];
+  if (!step.reads.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReads(set, step));
+  // A step of a group that runs alone, for an observer, reads and writes whole values.
+  if (records_[index].special >= 0) WEFT_RETURN_IF_ERROR(parts_.fused.MakeWhole(set));
+  switch (step.kind) {
+    case Step::Kind::kForward: {
+      const uint32_t to = plan_.operands[step.first_output];
+      Forward(plan_, set, plan_.operands[step.first_input], to, plan_.slots[to].shape);
+      return kDone;
+    }
+    case Step::Kind::kSwitch: WEFT_RETURN_IF_ERROR(RunSwitch(plan_, step, set)); return kDone;
+    case Step::Kind::kMerge: WEFT_RETURN_IF_ERROR(RunMerge(planned_, step, parts_.memory, set)); return kDone;
+    case Step::Kind::kSelect: WEFT_RETURN_IF_ERROR(RunSelect(planned_, step, parts_.variables, set)); return kDone;
+    case Step::Kind::kDynamic: return BeginDynamic(set, index);
+    default: break;
+  }
+  if (step.block.bind != nullptr && resources_[index] == nullptr) {
+    WEFT_ASSIGN_OR_RETURN(resources_[index], BindResource(scope_, planned_.graph.node(step.node), step.block));
+  }
+  if (step.kind == Step::Kind::kRun) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, nullptr));
+  if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReferences(set, step));
+  PointAt(records_[index]);
+  ctx_.resource = &resources_[index];
+  if (step.block.produce != nullptr) emitted_.assign(planned_.graph.node(step.node).output_types.size(), {});
+  else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, nullptr, ctx_));
+  return &step.block;
+}
+
+Result<const PlannedBlock*> StepLoop::BeginDynamic(ResultSet& set, size_t index) {
+  const Step& step = plan_.steps[index];
+  const Node& node = planned_.graph.node(step.node);
+  if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReferences(set, step));
+  WEFT_ASSIGN_OR_RETURN(const DynamicSteps::Entry* entry, parts_.dynamic.Prepare(set, index));
+  if (IsForward(node.def->flow)) {
+    Forward(plan_, set, plan_.operands[step.first_input], plan_.operands[step.first_output], entry->planned.outputs[0]);
+    return static_cast<const PlannedBlock*>(nullptr);
+  }
+  if (entry->block.produce == nullptr) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, entry));
+  PointAt(records_[index]);
+  ctx_.scratch_data = entry->scratch().data();
+  ctx_.scratch_bytes = entry->planned.scratch_bytes;
+  ctx_.resource = &entry->resource;
+  if (entry->block.produce != nullptr) emitted_.assign(node.output_types.size(), {});
+  else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, &entry->planned, ctx_));
+  return &entry->block;
+}
+
+// Memory for the outputs that have none in the plan.
+Status StepLoop::TakeOutputs(ResultSet& set, const Step& step, const DynamicSteps::Entry* dynamic) {
+  const size_t outputs = planned_.graph.node(step.node).output_types.size();
+  for (size_t v = 0; v < outputs; ++v) {
+    const uint32_t slot = plan_.operands[step.first_output + v];
+    const Slot& planned = plan_.slots[slot];
+    if (planned.storage != Slot::Storage::kOwned) continue;
+    WEFT_RETURN_IF_ERROR(parts_.memory.Allocate(set, slot, dynamic == nullptr ? planned.shape : dynamic->planned.outputs[v]));
+  }
+  return {};
+}
+
+Status StepLoop::End(ResultSet& set, size_t index, const PlannedBlock& block) {
+  const Step& step = plan_.steps[index];
+  if (block.produce != nullptr) return Emit(set, step);
+  parts_.variables.EndUpdates(set, step);
+  return {};
+}
+
+// What a producer gave becomes the values of its outputs.
+Status StepLoop::Emit(ResultSet& set, const Step& step) {
+  for (size_t v = 0; v < emitted_.size(); ++v) {
+    const uint32_t slot = plan_.operands[step.first_output + v];
+    const Slot& planned = plan_.slots[slot];
+    Tensor& emitted = emitted_[v];
+    if (!emitted.defined() || emitted.dtype() != planned.dtype || (planned.shape_known && !(emitted.shape() == planned.shape))) {
+      return Internal("the block gave ", emitted.defined() ? Cat(emitted.dtype(), " ", emitted.shape()) : "nothing", " for the output '",
+                      planned_.graph.ValueName(planned.value), "'");
+    }
+    set.Own(slot, std::move(emitted));
+  }
+  return {};
+}
+
+// Whether the step is the first of fused ones, and nobody wants to see them one by one.
+bool StepLoop::BeginsFused(size_t step, const RunOptions& options) const {
+  const int group = records_[step].special;
+  if (group < 0 || plan_.fused[static_cast<size_t>(group)].first != static_cast<int>(step)) return false;
+  return !Attends(options.observer) && !view_.replaced();  // they read what is forwarded at its source
+}
+
+// Leaves step_ at the last of the group, or at the one that failed.
+Status StepLoop::RunFused(const ResultSet& set) {
+  const FusedSteps& group = plan_.fused[static_cast<size_t>(records_[step_].special)];
+  if (services_.stopped()) return services_.Stopped();
+  size_t at = static_cast<size_t>(group.last);
+  Status status = parts_.fused.RunGroup(group, set.values.data(), services_.workers(), at);
+  step_ = at;
+  return status;
+}
+
+// ---- failures --------------------------------------------------------------------------------------------------------------------------
+
+Status StepLoop::Explain(const ResultSet& set, Status status) const {
+  if (status.ok()) return services_.stopped() ? services_.Stopped() : Status();
+  if (step_ >= records_.size()) return status;
+  if (status.code() == Code::kCancelled && status.place().port.empty() && services_.cancelled()) return status;
+  const Step& step = plan_.steps[step_];
+  const Node& node = planned_.graph.node(step.node);
+  std::string inputs;
+  for (size_t v = 0; v < node.inputs.size() && inputs.size() <= 400; ++v) {
+    const uint32_t slot = plan_.operands[step.first_input + v];
+    const int port = node.in_first.PortOf(static_cast<uint32_t>(v));
+    if (!HasValue(set.values[slot])) continue;
+    inputs += Cat(inputs.empty() ? "; inputs: " : ", ", node.def->inputs[port].name, " ", plan_.slots[slot].dtype, " ", *set.values[slot].shape);
+  }
+  status = WithPortFacts(planned_.graph, node, std::move(status).Append(inputs), [&](uint32_t v) {
+    const Value& value = set.values[plan_.operands[step.first_input + v]];
+    return HasValue(value) ? value.shape : nullptr;
+  });
+  return PlaceAtNode(planned_.graph, step.node, std::move(status));
+}
+
+}  // namespace weft

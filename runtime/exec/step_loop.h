@@ -1,0 +1,91 @@
+// StepLoop: the loop over the steps of a plan. All kernels are called from it.
+#pragma once
+
+#include <vector>
+
+#include "runtime/exec/dynamic_steps.h"
+#include "runtime/exec/fused.h"
+#include "runtime/exec/loop_frames.h"
+#include "runtime/exec/plain_updates.h"
+#include "runtime/exec/run_memory.h"
+#include "runtime/exec/run_services.h"
+#include "runtime/exec/run_view.h"
+
+namespace weft {
+
+/// The parts that steps of some kinds need. What a plan has none of costs its steps nothing.
+struct StepParts {
+  const RunMemory& memory;
+  FusedRunner& fused;
+  VariableTransaction& variables;
+  PlainUpdates& plain_updates;
+  DynamicSteps& dynamic;
+  LoopFrames* frames;  // null: no loops
+};
+
+/// Owns a record for each step, and the state that its block has bound. Steps allocate nothing and take no lock. For the thread that runs.
+class StepLoop {
+ public:
+  /// The memory has its arena.
+  StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& parts, RunServices& services, ExecutorView& view);
+
+  /// Runs all steps: over the values of the set, in which those of feeds and variables are in place. Ends early where the run is
+  /// cancelled, an observer says so, or a kernel fails or throws.
+  Status Dispatch(ResultSet& set, const RunOptions& options);
+  /// What the run says where Dispatch ended so: a failure with the block, and the types and shapes of its inputs; cancelled, where the
+  /// last kernel may have left its output half done.
+  Status Explain(const ResultSet& set, Status status) const;
+
+ private:
+  /// What the loop needs of a step, without a detour over the graph.
+  struct Record {
+    RunFunction run = nullptr;  // null: the step needs more than a call
+    const void* parameters = nullptr;
+    const uint32_t *inputs = nullptr, *in_first = nullptr, *out_first = nullptr;
+    std::byte* scratch = nullptr;
+    int64_t scratch_bytes = 0;
+    uint32_t first_output = 0;  // after `inputs`
+    int special = kNothing;     // from 0 up: index into Plan::fused; from kFirstPlainUpdate down: which plain update
+
+    const uint32_t* outputs() const { return inputs + first_output; }
+  };
+  static_assert(sizeof(Record) <= 64, "the loop over many steps is bound by what it reads");
+  static constexpr int kNothing = -1, kFirstPlainUpdate = -2;
+
+  Record RecordOf(const Step& step) const;
+  /// Makes the context ready for the step's kernel, and gives the block that has it; null where the step is done without one.
+  Result<const PlannedBlock*> Begin(ResultSet& set, size_t step);
+  /// The kernel has succeeded.
+  Status End(ResultSet& set, size_t step, const PlannedBlock& block);
+  Result<const PlannedBlock*> BeginDynamic(ResultSet& set, size_t step);
+  Status TakeOutputs(ResultSet& set, const Step& step, const DynamicSteps::Entry* dynamic);
+  Status Emit(ResultSet& set, const Step& step);
+  bool BeginsFused(size_t step, const RunOptions& options) const;
+  Status RunFused(const ResultSet& set);
+  /// Tells the observer where it attends; gives whether a dead value leaves the step out.
+  Result<bool> BeginObserved(ResultSet& set, const RunOptions& options);
+  void EndObserved(bool dead, const RunOptions& options);
+  void PrefetchValues(const ResultSet& set, size_t step) const;
+  void PointAt(const Record& record) {
+    ctx_.inputs = record.inputs;
+    ctx_.outputs = record.outputs();
+    ctx_.in_first = record.in_first;
+    ctx_.out_first = record.out_first;
+    ctx_.scratch_data = record.scratch;
+    ctx_.scratch_bytes = record.scratch_bytes;
+  }
+
+  Scope& scope_;
+  const SessionPlan& planned_;
+  const Plan& plan_;
+  const StepParts parts_;
+  RunServices& services_;
+  ExecutorView& view_;
+  std::vector<Record> records_;            // by step
+  std::vector<ResourceHandle> resources_;  // by step: what its block has bound, or null
+  std::vector<Tensor> emitted_;            // by output value of the step that runs
+  size_t step_ = 0;                        // the one that runs
+  RunContext ctx_;
+};
+
+}  // namespace weft

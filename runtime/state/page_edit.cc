@@ -1,0 +1,164 @@
+#include "runtime/state/page_edit.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runtime/plan/id_map.h"
+#include "runtime/state/host_call.h"
+
+namespace weft {
+namespace {
+
+/// What a block's wires go by on the page: ports have aliases, and a list that is there under one is not begun under another.
+void UseSpellingOfPage(const Page& page, const Registry& registry, Wire& to) {
+  const int index = page.Find(to.block);
+  if (index < 0) return;
+  const PageBlock& block = page.blocks[static_cast<size_t>(index)];
+  const BlockDef* def = registry.Find(block.type);
+  const int port = def == nullptr ? -1 : def->FindInput(to.port);
+  if (port < 0) return;
+  const PageInput* other = nullptr;
+  for (const PageInput& input : block.inputs) {
+    if (input.port == to.port) return;
+    if (def->FindInput(input.port) == port) other = &input;
+  }
+  if (other != nullptr) to.port = other->port;
+}
+
+/// Errors of a page by what they say; where blocks lie in it does not matter.
+std::set<std::string> ErrorsOf(const Diagnostics& diagnostics) {
+  std::set<std::string> errors;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    const Place& place = diagnostic.status.place();
+    if (diagnostic.severity == Severity::kError) errors.insert(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()));
+  }
+  return errors;
+}
+
+/// Whether a variable starts with the same value in both.
+bool SameStart(const Graph& old, int before, const Graph& fresh, int after) {
+  const Node& a = old.node(old.variables()[static_cast<size_t>(before)]);
+  const Node& b = fresh.node(fresh.variables()[static_cast<size_t>(after)]);
+  if (a.output_types != b.output_types || a.constant.defined() != b.constant.defined() || a.initial.valid() != b.initial.valid())
+    return false;
+  if (a.constant.defined()) return a.constant.data() == b.constant.data() || SameBits(a.constant, b.constant);
+  return !a.initial.valid() || IdMap(old, fresh).Value(a.initial) == b.initial;
+}
+
+/// The keys under which a block may have made state.
+std::vector<std::string> StateKeys(const Node& node) {
+  std::vector<std::string> keys = {ResourceStore::OwnKey(node.def->name, node.id)};
+  auto text = [&](std::string_view name) {
+    const int index = node.def->FindAttr(name);
+    const auto* value = index < 0 ? nullptr : std::get_if<std::string>(&node.attrs[static_cast<size_t>(index)]);
+    return value == nullptr ? std::string() : *value;
+  };
+  const std::string name = text("shared_name");
+  keys.push_back(ResourceStore::SharedKey(text("container"), name.empty() ? node.id : name));
+  return keys;
+}
+
+}  // namespace
+
+Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std::vector<Edit>& edits) {
+  std::vector<std::vector<Edit>> undo;
+  for (size_t i = 0; i < edits.size(); ++i) {
+    Edit& edit = edits[i];
+    if (auto* connect = std::get_if<Connect>(&edit)) UseSpellingOfPage(page, registry, connect->to);
+    if (auto* disconnect = std::get_if<Disconnect>(&edit)) UseSpellingOfPage(page, registry, disconnect->to);
+    auto done = ApplyEdits(page, std::span(&edit, 1));
+    if (!done.ok()) {
+      const Status& status = done.status();
+      const Place& place = status.place();
+      return Status(status.code(), status.message())
+          .WithHint(status.hint())
+          .WithBlock(place.block)
+          .WithPort(place.port)
+          .WithPointer(Cat("/", i));
+    }
+    undo.push_back(std::move(*done));
+  }
+  std::vector<Edit> all;
+  for (size_t i = undo.size(); i-- > 0;) std::move(undo[i].begin(), undo[i].end(), std::back_inserter(all));
+  return all;
+}
+
+Status FirstNewError(const Diagnostics& before, const Diagnostics& after) {
+  const std::set<std::string> known = ErrorsOf(before);
+  for (const Diagnostic& diagnostic : after.all()) {
+    const Place& place = diagnostic.status.place();
+    if (diagnostic.severity != Severity::kError) continue;
+    if (!known.contains(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()))) return diagnostic.status;
+  }
+  return {};
+}
+
+std::shared_ptr<Revision> NextRevision(const Revision& old, std::shared_ptr<const Graph> graph, VariableStore& store) {
+  auto fresh = std::make_shared<Revision>();
+  fresh->number = old.number + 1;
+  fresh->variables.resize(graph->variables().size());
+  const IdMap id_map(*graph, *old.graph);
+  const VariableAccess access(store);
+  for (size_t v = 0; v < fresh->variables.size(); ++v) {
+    // Several blocks may be one variable; the one whose initial value counts stands for it.
+    const int block = id_map.Block(graph->variables()[v]);
+    const int before = block < 0 ? -1 : old.graph->node(block).variable;
+    if (before >= 0 && SameStart(*old.graph, before, *graph, static_cast<int>(v))) {
+      const std::shared_ptr<VariableCell>& cell = old.variables[static_cast<size_t>(before)];
+      const Tensor& value = cell->value(access);
+      const bool fits = !value.defined() || graph->variable_info(static_cast<int>(v)).declared.Accepts(value.shape());
+      if (fits) fresh->variables[v] = cell;
+    }
+    if (fresh->variables[v] == nullptr) fresh->variables[v] = std::make_shared<VariableCell>();
+  }
+  fresh->graph = std::move(graph);
+  return fresh;
+}
+
+void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnostics, bool keep_plans) {
+  const Graph& graph = *revision.graph;
+  if (!graph.page().complete) return;
+  const Planning planning(scope);
+  std::vector<SessionSpec> sessions = graph.sessions();
+  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
+  std::set<std::string> seen;  // sessions share blocks, and so their faults
+  for (const SessionSpec& spec : sessions) {
+    PlanRequest request = RequestFor(graph, spec, scope.last_keep());
+    TakeShapes(revision, VariableAccess(scope.variables()), request);
+    Diagnostics found;
+    Plan plan = MakePlan(graph, request, found);
+    found.SetPhase(Phase::kCompile);
+    if (keep_plans && found.all().empty()) revision.OfferPlan(std::move(request), std::move(plan));
+    for (const Diagnostic& diagnostic : found.all()) {
+      if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
+    }
+  }
+}
+
+void CheckSessions(const std::shared_ptr<Scope>& scope, Diagnostics& diagnostics) {
+  CheckRevision(*scope, *scope->revision(), diagnostics, false);
+}
+
+void MoveResources(const Graph& old, const Graph& fresh, ResourceStore& store) {
+  const IdMap id_map(old, fresh);
+  ResourceStore::Access access(store);
+  if (access.empty()) return;
+  std::vector<ResourceStore::Rename> renames;
+  for (size_t i = 0; i < old.page().blocks.size(); ++i) {
+    const Node& before = old.node(static_cast<int>(i));
+    if (before.def == nullptr || before.def->structural != Structural::kNone) continue;
+    const int block = id_map.Block(static_cast<int>(i));
+    const bool same = block >= 0 && SerialOf(fresh.page(), static_cast<size_t>(block)) == SerialOf(old.page(), i) &&
+                      fresh.node(block).def == before.def && fresh.node(block).attrs == before.attrs;
+    if (same && fresh.node(block).id == before.id) continue;
+    const std::vector<std::string> keys = StateKeys(before);
+    const std::vector<std::string> now = same ? StateKeys(fresh.node(block)) : std::vector<std::string>(keys.size());
+    for (size_t k = 0; k < keys.size(); ++k) {
+      if (now[k] != keys[k]) renames.push_back({keys[k], now[k]});
+    }
+  }
+  access.Move(renames);
+}
+
+}  // namespace weft

@@ -1,0 +1,27 @@
+#include "weft/state/runtime.h"
+
+#include <algorithm>
+
+#include "runtime/state/thread_pool.h"
+
+namespace weft {
+
+namespace {
+
+int ThreadsOf(const RuntimeOptions& options) {
+  const int processors = options.processors > 0 ? options.processors : UsableProcessors();
+  return options.threads > 0 ? std::min(options.threads, processors) : processors;
+}
+
+}  // namespace
+
+Runtime::Runtime(Registry registry, RuntimeOptions options)
+    : registry_(std::move(registry)),
+      budget_(options.memory_limit > 0 ? std::make_shared<MemoryBudget>(options.memory_limit) : MemoryBudget::ForMachine()),
+      pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
+
+Runtime::~Runtime() = default;
+
+int Runtime::threads() const { return pool_->threads(); }
+
+}  // namespace weft

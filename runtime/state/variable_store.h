@@ -1,0 +1,43 @@
+// VariableStore: the lock of a scope's variables. Their values lie in the cells of its revisions.
+#pragma once
+
+#include <mutex>
+
+#include "weft/state/revision.h"
+
+namespace weft {
+
+class VariableStore {
+ private:
+  friend class VariableAccess;
+  std::mutex mutex_;
+  uint64_t changes_ = 0;
+};
+
+/// While one lives, its thread alone reads and writes the values of a scope's variables. Held for moments: to look, to start, to commit.
+class VariableAccess {
+ public:
+  explicit VariableAccess(VariableStore& store) : store_(store), lock_(store.mutex_) {}
+
+  /// How often a value was set, in any revision: who remembers it knows whether what was taken is what the cells hold.
+  uint64_t changes() const { return store_.changes_; }
+  void CountChange() { ++store_.changes_; }
+
+ private:
+  VariableStore& store_;
+  std::lock_guard<std::mutex> lock_;
+};
+
+inline void VariableCell::Set(Tensor value, VariableAccess& access) {
+  value_ = std::move(value);
+  access.CountChange();
+}
+
+/// The shapes that variables have now, for a plan.
+inline void TakeShapes(const Revision& revision, const VariableAccess& access, PlanRequest& request) {
+  for (size_t v = 0; v < revision.variables.size(); ++v) {
+    if (const Tensor& value = revision.variables[v]->value(access); value.defined()) request.variable_shapes[v] = value.shape();
+  }
+}
+
+}  // namespace weft
