@@ -47,11 +47,13 @@ inline std::string Block(std::string_view id, std::string_view type, const std::
 }
 inline std::string Variable(std::string_view id, const std::string& initial) { return Block(id, "Variable", {{"initvalues", initial}}); }
 
-/// An open page.
+/// An open page of blocks of the catalog and, where there are some, of a test.
 class TestPage {
  public:
-  explicit TestPage(const std::vector<std::string>& blocks, RuntimeOptions options = {.threads = 2, .memory_limit = 0}, ScopeOptions scope_options = {})
+  explicit TestPage(const std::vector<std::string>& blocks, RuntimeOptions options = {.threads = 2, .memory_limit = 0}, ScopeOptions scope_options = {},
+                    std::vector<BlockDef> toys = {})
       : runtime_(MakeCatalog(), options) {
+    for (BlockDef& toy : toys) REQUIRE(runtime_.AddBlock(std::move(toy)).ok());
     std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
     for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
     ReadPageResult read = ReadPage(text + "]}", {.name = "p", .read_file = {}});
