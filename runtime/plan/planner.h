@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "runtime/plan/graph_memo.h"
+#include "runtime/plan/reuse.h"
 #include "runtime/plan/step_order.h"
 #include "weft/plan/plan.h"
 
@@ -24,7 +24,7 @@ struct LoopTrust {
 class Planner {
  public:
   Planner(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, LoopTrust& trust)
-      : graph_(graph), memo_(graph.memo()), request_(request), diagnostics_(diagnostics), trust_(trust), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
+      : graph_(graph), memo_(graph), request_(request), diagnostics_(diagnostics), trust_(trust), needed_(graph.nodes().size(), 0), is_target_(graph.nodes().size(), 0),
         shape_now_(request.variable_shapes) {
     for (int node : request.run) is_target_[node] = 1;
     started_.resize(request.variable_shapes.size(), 0);
@@ -98,7 +98,7 @@ class Planner {
   }
 
   const Graph& graph_;
-  PlanMemoUser memo_;
+  PlanReuse memo_;
   const PlanRequest& request_;
   Diagnostics& diagnostics_;
   LoopTrust& trust_;
