@@ -1,22 +1,12 @@
-#include "runtime/plan/graph_memo.h"
+// PlanMemo and PlanReuse.
+#include "runtime/plan/plan_memo.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "runtime/plan/graph_memo.h"
+#include "runtime/plan/reuse.h"
 
 namespace weft {
-
-bool SameSetting(const AttrValue& a, const AttrValue& b) {
-  const float *x = std::get_if<float>(&a), *y = std::get_if<float>(&b);
-  return x != nullptr && y != nullptr ? std::bit_cast<uint32_t>(*x) == std::bit_cast<uint32_t>(*y) : a == b;
-}
-
-bool SameSettings(const AttrList& a, const AttrList& b) {
-  const std::span<const AttrValue> x = a, y = b;
-  return a.Shares(b) || std::ranges::equal(x, y, SameSetting);
-}
-
-PlanMemoUser::PlanMemoUser(GraphMemo& memo)
-    : lock_(memo.plans().mutex_, std::try_to_lock), memo_(lock_.owns_lock() ? memo.plans() : own_) {}
 
 bool PlanMemo::Input::Is(const InputInfo& info) const {
   if (dtype != info.dtype || has_shape != (info.shape != nullptr) || is_variable != (info.variable != nullptr)) return false;
@@ -39,7 +29,7 @@ size_t PlanMemo::Planned::bytes() const {
   return sum;
 }
 
-// What a plan makes of values is its own affair.
+// A plan that looks at values depends on more than is compared.
 bool PlanMemo::MayShare(const Node& node, std::span<const InputInfo> inputs) {
   constexpr size_t kMostInputs = 64;
   const BlockDef& def = *node.def;
@@ -57,7 +47,12 @@ size_t PlanMemo::HashOf(const Node& node, std::span<const InputInfo> inputs) {
   return hash;
 }
 
-Result<PlanMemoUser::Made> PlanMemoUser::Plan(const Node& node, std::span<const InputInfo> inputs) {
+PlanReuse::PlanReuse(const Graph& graph)
+    : lock_(graph.memo().plans.mutex_, std::try_to_lock),
+      memo_(lock_.owns_lock() ? graph.memo().plans : *(own_ = std::make_unique<PlanMemo>())) {}
+PlanReuse::~PlanReuse() = default;
+
+Result<PlanReuse::Made> PlanReuse::Plan(const Node& node, std::span<const InputInfo> inputs) {
   bool share = PlanMemo::MayShare(node, inputs);
   const size_t hash = share ? PlanMemo::HashOf(node, inputs) : 0;
   if (share) {

@@ -1,7 +1,9 @@
 // Variables: Variable, VarHandleOp and TemporaryVariable blocks, and which of them are one.
 #include <algorithm>
+#include <optional>
+#include <string>
 
-#include "runtime/plan/graph_builder.h"
+#include "runtime/plan/connecting.h"
 
 namespace weft {
 namespace {
@@ -33,51 +35,26 @@ PartialShape Both(const PartialShape& a, const PartialShape& b) {
 
 bool HasInitialValue(const Node& node) { return node.constant.defined() || node.initial.valid(); }
 
-}  // namespace
+/// What a block says of its variable.
+struct Declared {
+  std::optional<DType> dtype;
+  PartialShape shape;
+  Tensor initial;
+  ValueRef wired;  // an initial value that a run computes
+};
 
-PartialShape GraphBuilder::ShapeAttr(const Node& node) {
+PartialShape ShapeAttr(const Node& node) {
   int index = node.def->FindAttr("shape");
   const auto* shape = index < 0 ? nullptr : std::get_if<PartialShape>(&node.attrs[index]);
   return shape == nullptr ? PartialShape() : *shape;
 }
 
-void GraphBuilder::ConnectVariable(int block) {
-  Declared declared;
-  declared.dtype = GivenType(block);
-  declared.shape = ShapeAttr(graph_.nodes_[block]);
-  if (!ReadInitialValue(block, declared)) return;
-  if (!declared.dtype) {
-    return Error(InvalidArgument("the type of the variable is not known").WithHint("give it a dtype or an initial value"), block, "dtype");
-  }
-  Node& node = graph_.nodes_[block];
-  if (node.def->structural == Structural::kTemporary && !declared.shape.complete()) {
-    return Error(InvalidArgument("needs a shape whose sizes are all known, found ", declared.shape), block, "shape");
-  }
-  node.output_types = {*declared.dtype};
-  node.out_first = PortTable::Single(1);
-  node.constant = std::move(declared.initial);
-  node.initial = declared.wired;
-  DeclareVariable(block, declared.shape);
-}
-
-// A node that is a variable, of a shape that the page says it has.
-void GraphBuilder::DeclareVariable(int block, const PartialShape& shape) {
-  Node& node = graph_.nodes_[block];
-  bool open = !shape.known_rank() && node.constant.defined();
-  if (Status status = JoinVariable(block, open ? PartialShape(node.constant.shape()) : shape); !status.ok()) {
-    node.constant = Tensor();
-    node.initial = {};
-    std::string port = status.place().port;
-    Error(std::move(status), block, port);
-  }
-}
-
 // A literal, or what a wire brings; false where it is in error (reported).
-bool GraphBuilder::ReadInitialValue(int block, Declared& declared) {
-  const PageInput* input = InputOf(block, "initvalues");
+bool ReadInitialValue(Draft& draft, int block, Declared& declared) {
+  const PageInput* input = InputOf(draft, block, "initvalues");
   if (input == nullptr) return true;
   auto fail = [&](Status status) {
-    Error(std::move(status), block, input->port);
+    draft.Error(std::move(status), block, input->port);
     return false;
   };
   if (input->items.size() != 1) return fail(InvalidArgument("the input 'initvalues' takes one value, found ", input->items.size()));
@@ -91,12 +68,12 @@ bool GraphBuilder::ReadInitialValue(int block, Declared& declared) {
     if (reshape) declared.initial = declared.initial.Reshaped(*complete);
   } else {
     std::vector<ValueRef> values;
-    if (!ConnectPort(block, 0, *input, values)) return false;
+    if (!ConnectPort(draft, block, 0, *input, values)) return false;
     declared.wired = values[0];
-    const Tensor& constant = graph_.nodes_[values[0].node].constant;
+    const Tensor& constant = draft.nodes[values[0].node].constant;
     if (constant.defined()) declared.initial = constant, declared.wired = {};
   }
-  DType found = declared.wired.valid() ? graph_.TypeOf(declared.wired) : declared.initial.dtype();
+  DType found = declared.wired.valid() ? draft.graph.TypeOf(declared.wired) : declared.initial.dtype();
   if (declared.dtype && found != *declared.dtype) {
     return fail(InvalidArgument("the initial value needs ", *declared.dtype, ", the block's dtype, found ", found));
   }
@@ -109,23 +86,23 @@ bool GraphBuilder::ReadInitialValue(int block, Declared& declared) {
 
 // Variables of one container and shared name are one; without a shared name the id is the name. The initial value that counts is the first
 // on the page.
-Status GraphBuilder::JoinVariable(int block, const PartialShape& declared) {
-  Node& node = graph_.nodes_[block];
+Status JoinVariable(Draft& draft, int block, const PartialShape& declared) {
+  Node& node = draft.nodes[block];
   bool temporary = node.def->structural == Structural::kTemporary;
   std::string name = TextAttr(node, temporary ? "var_name" : "shared_name");
   if (name.empty()) name = node.id;
-  int fresh = static_cast<int>(graph_.variables_.size());
+  int fresh = static_cast<int>(draft.parts.variables.size());
   int variable = fresh;
-  if (!temporary) variable = shared_.emplace(Cat(TextAttr(node, "container"), std::string_view("\0", 1), name), fresh).first->second;
+  if (!temporary) variable = draft.shared_variables.emplace(Cat(TextAttr(node, "container"), std::string_view("\0", 1), name), fresh).first->second;
   if (variable == fresh) {
-    graph_.variables_.push_back(block);
-    graph_.variable_infos_.push_back({declared, temporary ? name : std::string()});
+    draft.parts.variables.push_back(block);
+    draft.parts.variable_infos.push_back({declared, temporary ? name : std::string()});
     node.variable = fresh;
     return {};
   }
-  int& owner = graph_.variables_[variable];
-  const Node& other = graph_.nodes_[owner];
-  PartialShape& shape = graph_.variable_infos_[variable].declared;
+  int& owner = draft.parts.variables[variable];
+  const Node& other = draft.nodes[owner];
+  PartialShape& shape = draft.parts.variable_infos[variable].declared;
   if (node.output_types[0] != other.output_types[0]) {
     return InvalidArgument("shares the variable of '", other.id, "', which needs ", other.output_types[0], ", found ", node.output_types[0])
         .WithPort("dtype");
@@ -145,6 +122,39 @@ Status GraphBuilder::JoinVariable(int block, const PartialShape& declared) {
   node.variable = variable;
   if (takes_over) owner = block;
   return {};
+}
+
+}  // namespace
+
+void DeclareVariable(Draft& draft, int block) {
+  Node& node = draft.nodes[block];
+  const PartialShape shape = ShapeAttr(node);
+  const bool open = !shape.known_rank() && node.constant.defined();
+  if (Status status = JoinVariable(draft, block, open ? PartialShape(node.constant.shape()) : shape); !status.ok()) {
+    node.constant = Tensor();
+    node.initial = {};
+    std::string port = status.place().port;
+    draft.Error(std::move(status), block, port);
+  }
+}
+
+void ConnectVariable(Draft& draft, int block) {
+  Declared declared;
+  declared.dtype = GivenType(draft, block);
+  declared.shape = ShapeAttr(draft.nodes[block]);
+  if (!ReadInitialValue(draft, block, declared)) return;
+  if (!declared.dtype) {
+    return draft.Error(InvalidArgument("the type of the variable is not known").WithHint("give it a dtype or an initial value"), block, "dtype");
+  }
+  Node& node = draft.nodes[block];
+  if (node.def->structural == Structural::kTemporary && !declared.shape.complete()) {
+    return draft.Error(InvalidArgument("needs a shape whose sizes are all known, found ", declared.shape), block, "shape");
+  }
+  node.output_types = {*declared.dtype};
+  node.out_first = PortTable::Single(1);
+  node.constant = std::move(declared.initial);
+  node.initial = declared.wired;
+  DeclareVariable(draft, block);
 }
 
 }  // namespace weft
