@@ -260,7 +260,7 @@ Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
 // `step` tells which one failed.
 Status Executor::RunEach(ResultSet& set, const RunOptions& options, size_t& step) {
   if (!plan_.loops.empty()) return RunLoops(set, options, step);
-  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
+  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
   const bool many = records_.size() >= kManySteps;
   const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
   for (; step < records_.size(); ++step) {

@@ -161,7 +161,7 @@ class Executor {
   Status RunObserved(ResultSet& set, size_t index, const RunOptions& options);
   static bool Attending(const RunOptions& options) {
     if (options.observer == nullptr) return false;
-    const std::atomic<uint32_t>* attention = options.observer->attention();
+    const std::atomic<uint32_t>* attention = options.observer->wants_steps();
     return attention == nullptr || attention->load(std::memory_order_relaxed) != 0;
   }
   Status CheckFetches(const ResultSet& set) const;

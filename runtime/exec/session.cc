@@ -20,15 +20,18 @@ bool IsValue(const Graph& graph, ValueRef value) {
 
 Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std::shared_ptr<Revision> revision)
     : scope_(std::move(scope)),
-      spec_(std::move(spec)),
+      spec_(std::make_unique<SessionSpec>(std::move(spec))),
       keep_(keep),
-      executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), spec_, keep_, cancelled_)),
-      names_(std::make_unique<NameCache>()) {}
+      executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), *spec_, keep_, cancelled_)),
+      names_(std::make_unique<NameCache>()) {
+  followed_ = executor_->revision()->number;
+}
 
 Session::~Session() = default;
 
 void Session::Prepare(Diagnostics& diagnostics) {
-  if (Status status = Follow(); !status.ok()) return diagnostics.Error(std::move(status));
+  const std::shared_ptr<Revision> before = executor_->revision();
+  if (!FollowTo(diagnostics).ok() || outdated_page() || executor_->revision() != before) return;  // what was taken over is planned
   executor_->Prepare(diagnostics);
 }
 
@@ -46,43 +49,49 @@ Status Session::Feed(ValueRef value, Tensor tensor) {
   if (tensor.dtype() != needed) {
     return InvalidArgument("the feed of '", graph.ValueName(value), "' needs ", needed, ", found ", tensor.dtype());
   }
-  for (SessionSpec::Feed& feed : spec_.feeds) {
+  if (outdated_page()) followed_.reset();  // with other feeds the page may be one to run
+  for (SessionSpec::Feed& feed : spec_->feeds) {
     if (feed.value == value) {
       feed.tensor = std::move(tensor);
       return {};
     }
   }
-  spec_.feeds.push_back({value, std::move(tensor)});
+  spec_->feeds.push_back({value, std::move(tensor)});
   return {};
 }
 
 bool Session::Unfeed(ValueRef value) {
-  return std::erase_if(spec_.feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
+  if (outdated_page()) followed_.reset();
+  return std::erase_if(spec_->feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
 }
 
-Status Session::Run(const RunOptions& options) { return RunSteps(1, options); }
+Status Session::Run(const RunOptions& options) {
+  const uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
+  Status status = Follow();
+  if (status.ok()) {
+    status = executor_->Run(run, options);
+  } else {
+    status = std::move(status).WithPhase(Phase::kConnect);
+    if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
+  }
+  failed_.store(!status.ok(), std::memory_order_relaxed);
+  if (status.ok()) runs_.store(run, std::memory_order_release);
+  // A Cancel that came too late for a run that succeeded ends the next one.
+  else cancelled_.store(false, std::memory_order_relaxed);
+  return status;
+}
 
 Status Session::RunSteps(int64_t steps, const RunOptions& options) {
   Status status;
-  for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) {
-    uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
-    status = Follow();
-    if (status.ok()) {
-      status = executor_->Run(run, options);
-    } else {
-      status = std::move(status).WithPhase(Phase::kConnect);
-      if (options.observer != nullptr) options.observer->OnRunEnd(run, status);
-    }
-    failed_.store(!status.ok(), std::memory_order_relaxed);
-    if (status.ok()) runs_.store(run, std::memory_order_release);
-  }
-  // A Cancel that came too late for a run that succeeded ends the next one.
-  if (!status.ok()) cancelled_.store(false, std::memory_order_relaxed);
+  for (int64_t i = 0; status.ok() && (steps < 0 || i < steps); ++i) status = Run(options);
   return status;
 }
 
 Result<ResultValue> Session::Dated(Result<ResultValue> result) const {
-  if (result.ok()) result->outdated = failed_.load(std::memory_order_relaxed);
+  if (result.ok()) {
+    result->outdated = failed_.load(std::memory_order_relaxed);
+    result->outdated_page = outdated_page();
+  }
   return result;
 }
 
@@ -149,11 +158,18 @@ std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   return names;
 }
 
+bool Session::planned() const {
+  bool planned = false;
+  std::lock_guard lock(executor_mutex_);
+  executor_->WithPlan([&](const Plan&) { planned = true; });
+  return planned;
+}
+
 void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
   const Graph& graph = *executor_->revision()->graph;
   std::vector<char> listed(plan.slots.size(), 0);
   // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
-  for (const auto& fetch : spec_.fetches) {
+  for (const auto& fetch : spec_->fetches) {
     int slot = plan.SlotOf(fetch.value);
     if (slot < 0 || listed[slot]) continue;
     listed[slot] = 1;

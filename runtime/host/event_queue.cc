@@ -24,6 +24,7 @@ constexpr size_t kWeights = 3;
 size_t WeightOf(EventKind kind) {
   switch (kind) {
     case EventKind::kState:
+    case EventKind::kEdited:
     case EventKind::kError: return 2;
     case EventKind::kPrint: return 1;
     default: return 0;

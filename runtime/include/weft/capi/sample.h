@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** A value of a session that the host wants to have as it changes. */
+/** A value of a session that the host wants to have as it changes. It stays the same value when an edit renames its block. */
 typedef struct weft_subscription weft_subscription;
 
 /** What becomes of the values between two deliveries. */
@@ -67,6 +67,12 @@ WEFT_API weft_status weft_session_subscribe(weft_session* session, const char* n
  * Errors: none. Owner: takes the handle. Threads: any.
  */
 WEFT_API weft_status weft_subscription_close(weft_subscription* subscription);
+
+/**
+ * The value's name as the page calls it now; the last one where an edit took it from the page.
+ * Errors: none. Owner: the caller, of `name` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_subscription_name(weft_subscription* subscription, weft_strings** name, weft_diagnostics** problems);
 
 /**
  * Takes the samples of all subscriptions of a session that are ready, at most `capacity`, into an array, and says how many; the oldest
