@@ -16,6 +16,34 @@ bool IsValue(const Graph& graph, ValueRef value) {
   return value.output < static_cast<int>(graph.node(value.node).output_types.size());
 }
 
+/// What the page calls the results of a plan.
+std::vector<std::pair<std::string, ValueRef>> NamesIn(const Plan& plan, const Graph& graph, const SessionSpec& spec, Keep keep) {
+  std::vector<std::pair<std::string, ValueRef>> names;
+  std::vector<char> listed(plan.slots.size(), 0);
+  // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
+  for (const auto& fetch : spec.fetches) {
+    int slot = plan.SlotOf(fetch.value);
+    if (slot < 0 || listed[slot]) continue;
+    listed[slot] = 1;
+    names.emplace_back(fetch.name, fetch.value);
+  }
+  for (size_t b = 0; keep == Keep::kAll && b < graph.page().blocks.size(); ++b) {
+    const Node& node = graph.node(static_cast<int>(b));
+    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
+      if (slot < 0 || listed[slot]) continue;
+      listed[slot] = 1;
+      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
+    }
+  }
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
+  }
+  return names;
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std::shared_ptr<Revision> revision)
@@ -154,7 +182,7 @@ bool Session::Keeps(ValueRef value) const {
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   std::vector<std::pair<std::string, ValueRef>> names;
   std::lock_guard lock(executor_mutex_);
-  executor_->WithPlan([&](const Plan& plan) { AddNames(plan, names); });
+  executor_->WithPlan([&](const Plan& plan) { names = NamesIn(plan, *executor_->revision()->graph, *spec_, keep_); });
   return names;
 }
 
@@ -163,32 +191,6 @@ bool Session::planned() const {
   std::lock_guard lock(executor_mutex_);
   executor_->WithPlan([&](const Plan&) { planned = true; });
   return planned;
-}
-
-void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
-  const Graph& graph = *executor_->revision()->graph;
-  std::vector<char> listed(plan.slots.size(), 0);
-  // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
-  for (const auto& fetch : spec_->fetches) {
-    int slot = plan.SlotOf(fetch.value);
-    if (slot < 0 || listed[slot]) continue;
-    listed[slot] = 1;
-    names.emplace_back(fetch.name, fetch.value);
-  }
-  for (size_t b = 0; keep_ == Keep::kAll && b < graph.page().blocks.size(); ++b) {
-    const Node& node = graph.node(static_cast<int>(b));
-    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
-      if (slot < 0 || listed[slot]) continue;
-      listed[slot] = 1;
-      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
-    }
-  }
-  for (size_t s = 0; s < plan.slots.size(); ++s) {
-    const Slot& slot = plan.slots[s];
-    if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
-  }
 }
 
 }  // namespace weft

@@ -31,7 +31,7 @@ Status RunControl::Begin(const RunRequest& request, bool work) {
   session_.ClearCancel();
   work_.store(work || request.pause_after_run);
   steps_left_.store(request.steps < 0 ? -1 : request.steps);
-  started_ = Clock::now();
+  times_.started = Clock::now();
   changed_.notify_all();
   return {};
 }
@@ -114,7 +114,7 @@ void RunControl::SetLease(std::optional<Clock::time_point> until) {
 RunnerInfo RunControl::info() const {
   std::lock_guard lock(mutex_);
   return {state_, last_status_, steps_left_.load(std::memory_order_relaxed),
-          (state_.state == RunState::kIdle ? ended_ : Clock::now()) - started_};
+          (state_.state == RunState::kIdle ? times_.ended : Clock::now()) - times_.started};
 }
 
 bool RunControl::on_running_thread() const {
@@ -209,7 +209,7 @@ void RunControl::End(Status status, FunctionRef<Status()> last) {
   if (Status failed = last(); !failed.ok() && status.ok()) status = std::move(failed);
   last_status_ = std::move(status);
   SetState(RunState::kIdle);
-  ended_ = Clock::now();
+  times_.ended = Clock::now();
   steps_left_.store(0);
   asked_.cancel = asked_.stop = false;
   pauses_.End();

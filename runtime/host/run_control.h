@@ -62,6 +62,10 @@ class RunControl {
     std::optional<GoOn> go_on;
   };
 
+  struct Times {
+    Clock::time_point started{}, ended{};
+  };
+
   Status CheckIdle() const;
   void CancelRun();
   Status WhyEnds() const;
@@ -78,7 +82,7 @@ class RunControl {
   RunnerState state_;
   Status last_status_;
   RunRequest request_;
-  Clock::time_point started_{}, ended_{};
+  Times times_;
   Asked asked_;
   std::optional<Clock::time_point> lease_;  // when pauses end by themselves
   bool paused_in_run_ = false;

@@ -146,7 +146,6 @@ class Session {
 
  private:
   Result<ResultValue> Dated(Result<ResultValue> result) const;
-  void AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const;
   Status FollowTo(Diagnostics& found);
   Status Take(std::shared_ptr<Revision> revision, Diagnostics& found);
 
