@@ -153,7 +153,7 @@ std::function<void(const Event&)> Calling(weft_event_callback callback, void* us
   };
 }
 
-/// Fills the host's array with events, whose texts `kept` holds; how many there are.
+/// Fills the host's array with events, whose texts stay in `kept`, and returns how many there are.
 size_t Hand(std::vector<Event> events, std::vector<PolledEvent>& kept, weft_event* array, size_t stride) {
   kept.clear();
   kept.reserve(events.size());
@@ -252,7 +252,7 @@ weft_status weft_events_wait(weft_events* events, int64_t timeout_ms, int32_t* r
   return Guard(problems, [&]() -> Status {
     if (ready != nullptr) *ready = 0;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
-    // The queue alone is held: a close of the handle ends the wait.
+    // Waits with a reference to the queue alone, so that a close of the handle ends the wait.
     const std::shared_ptr<EventQueue> queue = object->queue;
     object.reset();
     const bool has = queue->Wait(std::chrono::milliseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestMs)));

@@ -68,6 +68,11 @@ std::shared_ptr<const Graph> Session::graph() const {
   return executor_->revision()->graph;
 }
 
+std::string Session::id() const {
+  std::lock_guard lock(executor_mutex_);
+  return spec_->id;
+}
+
 const Plan* Session::plan() const { return executor_->plan(); }
 
 Status Session::Feed(ValueRef value, Tensor tensor) {

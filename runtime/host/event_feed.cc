@@ -117,7 +117,7 @@ class EventFeed::Table final : public EventSource {
 EventFeed::EventFeed(const Session& session, EventOptions options)
     : options_(std::move(options)),
       session_of_(session),
-      session_(session.spec().id),
+      session_(session.id()),
       page_(session.scope().revision()->graph->name()),
       table_(std::make_shared<Table>(options_)),
       start_(options_.start) {
@@ -246,7 +246,7 @@ void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
   view_ = nullptr;
 }
 
-// What has come before, in the run that goes on: the same as if it had been seen.
+// Tells what the run that goes on has done so far.
 void EventFeed::OnJoin(RunView& view) {
   const bool joined = view_ != nullptr && run_ == view.run();
   if (joined || view.steps() == 0) return;

@@ -1,4 +1,4 @@
-// Values that go into and out of a runner's runs: what a host feeds, and who takes results.
+// Values that go into and out of a runner's runs: what a host feeds, and functions that take results.
 #pragma once
 
 #include <mutex>
@@ -34,7 +34,7 @@ class RunFeeds {
   std::vector<Fed> fed_;  // what is fed, or is to be; without tensors
 };
 
-/// Who takes which result at the end of each run. Thread-safe.
+/// Functions that take results at the end of each run. Thread-safe.
 class RunOutputs {
  public:
   using Take = std::function<Status(const ResultValue&)>;

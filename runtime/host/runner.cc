@@ -104,7 +104,10 @@ std::vector<Result<ResultValue>> Runner::Read(std::span<const std::string_view> 
       ++next;
     }
   });
-  return paused ? std::move(values) : parts_->session->GetAll(names);
+  if (paused) return values;
+  if (names.size() != 1) return parts_->session->GetAll(names);
+  values.push_back(parts_->session->Get(names[0]));
+  return values;
 }
 
 Status Runner::Override(std::string_view name, const Tensor& tensor) {

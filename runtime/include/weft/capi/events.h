@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 /**
- * A queue of events, of any number of sessions and pages. It is bounded: where it is full, the oldest event of the least weighty kind gives
- * way (values and prints first; errors, states and edits last), and a WEFT_EVENT_GAP in its place tells how many of which kinds did.
+ * A queue of events, of any number of sessions and pages. It is bounded: where it is full, the oldest event of the lowest priority is
+ * dropped (values and progress first, then prints; errors, states and edits last), and a WEFT_EVENT_GAP in its place tells how many of
+ * which kinds.
  */
 typedef struct weft_events weft_events;
 
@@ -82,7 +83,7 @@ typedef struct weft_event {
 
 typedef struct weft_events_options {
   uint32_t size;
-  uint32_t most_events; /* that are held; 0: 1024 */
+  uint32_t most_events; /* that wait to be polled; 0: 1024 */
   size_t most_bytes;    /* of their texts; 0: a megabyte. As many again for those that weft_events_replay gives */
   uint64_t most_history; /* events that were polled and are kept for weft_events_replay; 0: 1024 */
 } weft_events_options;
@@ -104,7 +105,7 @@ WEFT_API weft_status weft_events_close(weft_events* events);
  * Has a session's events of some kinds (a set, as above) put into the queue from now on, with `source` in them. First comes its present
  * state, where states are among the kinds; where a run goes on, its progress follows up to now (in loops: from now on), then what changes.
  * Errors: WEFT_INVALID_ARGUMENT for an empty set or unknown kinds; WEFT_ALREADY_EXISTS where the session feeds this queue.
- * Owner: the session holds the queue, until it is removed or the session closed. Threads: any.
+ * Owner: the session keeps the queue alive, until it is removed or the session closed. Threads: any.
  */
 WEFT_API weft_status weft_events_add(weft_events* events, weft_session* session, uint32_t kinds, uint64_t source,
                                      weft_diagnostics** problems);
@@ -117,7 +118,7 @@ WEFT_API weft_status weft_events_remove(weft_events* events, weft_session* sessi
 
 /**
  * Has a WEFT_EVENT_EDITED put into the queue for each edit of a page from now on, with `source` in it.
- * Errors: WEFT_ALREADY_EXISTS where the page feeds this queue. Owner: the page holds the queue, until it is removed or the page is closed
+ * Errors: WEFT_ALREADY_EXISTS where the page feeds this queue. Owner: the page keeps the queue alive, until it is removed or the page is closed
  * with its sessions. Threads: any.
  */
 WEFT_API weft_status weft_events_add_page(weft_events* events, weft_page* page, uint64_t source, weft_diagnostics** problems);

@@ -13,7 +13,7 @@ extern "C" {
 
 /* ---- views ---------------------------------------------------------------------------------------------------------------- */
 /*
- * A view shows a value without a copy, and never changes: runs that come later use other memory as long as the view is held. Reading a
+ * A view shows a value without a copy, and never changes: runs that come later use other memory as long as the view is not released. Reading a
  * view needs no turn and no lock.
  */
 
@@ -76,14 +76,14 @@ WEFT_API weft_status weft_view_string(const weft_view* view, int64_t index, weft
 WEFT_API weft_status weft_view_text(const weft_view* view, int64_t limit, weft_strings** text, weft_diagnostics** problems);
 
 /**
- * Counts one more holder of the view; each calls weft_view_release.
- * Errors: none. Owner: one more. Threads: any.
+ * Adds a reference to the view; each is released once.
+ * Errors: none. Owner: the caller, of one reference more. Threads: any.
  */
 WEFT_API weft_status weft_view_retain(weft_view* view);
 
 /**
- * Counts one holder less; the handle ends with the last.
- * Errors: none. Owner: takes one hold. Threads: any.
+ * Releases a reference; the handle ends with the last.
+ * Errors: none. Owner: takes one reference. Threads: any.
  */
 WEFT_API weft_status weft_view_release(weft_view* view);
 
@@ -118,7 +118,7 @@ typedef struct weft_dl_managed_tensor {
 } weft_dl_managed_tensor;
 
 /**
- * The view as a DLPack tensor, without a copy: what a Python capsule named "dltensor" holds. Its memory must not be written. Quantized
+ * The view as a DLPack tensor, without a copy: what a Python capsule named "dltensor" contains. Its memory must not be written. Quantized
  * types go as plain integers of their width.
  * Errors: WEFT_UNSUPPORTED for strings and resources. Owner: the caller, of `tensor`, until its deleter is called; it holds the value by
  * itself, and may outlive the view. Threads: any; the deleter may be called on any, too.

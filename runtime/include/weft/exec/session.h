@@ -34,7 +34,7 @@ class RunView {
   virtual const std::shared_ptr<const Graph>& graph() const = 0;
   /// Its number, counted from 1.
   virtual uint64_t run() const = 0;
-  /// Another number with every new plan of the scope; indices of steps and nodes hold as long as it is the same.
+  /// Another number with every new plan of the scope; indices of steps and nodes are valid as long as it is the same.
   virtual uint64_t plan_id() const = 0;
   /// The value as this run has it: computed already, and kept by the session (or an output of the step that just ended). The tensor is a
   /// view of memory that the run writes again later: copy it to keep it. failed_precondition for all other values.
@@ -52,7 +52,7 @@ class RunView {
   virtual int current() const = 0;
   /// cancelled where the run has been cancelled or its deadline has passed. An observer that waits asks often.
   virtual Status Stopped() const = 0;
-  /// Around a wait: other sessions of the scope must not take a run that is held up for one that waits for them.
+  /// Around a wait: other sessions of the scope must not take a run that is paused for one that waits for them.
   virtual void SetPaused(bool paused) = 0;
 };
 
@@ -63,7 +63,7 @@ class Observer {
   /// Where not null, OnStep and OnStepEnd are called only while it is not 0, so that an observer that wants no steps costs next to nothing.
   virtual const std::atomic<uint32_t>* wants_steps() const { return nullptr; }
   /// Before a run takes its inputs, with nothing of it begun: the place to wait between runs. A status that is not ok ends the run with it.
-  /// The view holds until OnRunEnd has returned, which follows in every case.
+  /// The view is valid until OnRunEnd has returned, which follows in every case.
   virtual Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) { return {}; }
   virtual void OnRunBegin(uint64_t /*run*/, size_t /*steps*/) {}
   /// Before a step; a status that is not ok ends the run with it (a breakpoint that a host turned into a stop).
@@ -92,6 +92,8 @@ class Session {
 
   /// For the thread that runs: what the last Prepare or Run asked for.
   const SessionSpec& spec() const { return *spec_; }
+  /// What the session is called: its block's id, or a host's name. From any thread.
+  std::string id() const;
   /// The graph that the session's plan and results are of: of the page as it was before an edit, until the session runs or is prepared
   /// again, and while outdated_page(). From any thread.
   std::shared_ptr<const Graph> graph() const;

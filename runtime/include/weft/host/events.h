@@ -51,7 +51,7 @@ struct Event {
   size_t bytes() const;  // of its texts, those of what `status` came from as well
 };
 
-/// Where a queue gets the events from that it does not hold itself, because only the last of each counts.
+/// Where a queue gets events from that it does not keep itself, because only the last of each counts.
 class EventSource {
  public:
   virtual ~EventSource() = default;
@@ -65,8 +65,8 @@ struct EventQueueOptions {
   size_t most_history = 1024;           // events that were polled and are kept for Replay
 };
 
-/// Thread-safe; any number of sessions may share one. Bounded: where it is full, the oldest event of the least weighty kind gives way
-/// (values and prints first; errors, states and edits last), and a kGap event in its place tells how many of which kinds did.
+/// Thread-safe; any number of sessions may share one. Bounded: where it is full, the oldest event of the lowest priority is dropped
+/// (values and progress first, then prints; errors, states and edits last), and a kGap event in its place tells how many of which kinds.
 class EventQueue {
  public:
   explicit EventQueue(EventQueueOptions options = {});
@@ -102,7 +102,7 @@ struct EventOptions {
   EventMask kinds = kAllEvents;
   uint64_t source = 0;
   std::shared_ptr<EventQueue> queue;           // where events go, or
-  std::function<void(const Event&)> callback;  // who is called, on the thread that runs (of prints: any that works for the run), no lock held
+  std::function<void(const Event&)> callback;  // called on the thread that runs (of prints: any that works for the run), without a lock
   /// With a callback: least time from the begin of one run that is told to that of the next; the same for the runs of each block.
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(100);
   uint64_t start = 0;  // RunnerState::start when the feed is made; states tell the next ones

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Who is told of the edits of one page. Thread-safe.
+/// The queues and the callback that are told of the edits of one page. Thread-safe.
 class PageEvents {
  public:
   using Callback = std::function<void(const Event&)>;
@@ -24,7 +24,7 @@ class PageEvents {
   bool any() const;
 
   /// An edit has been made: `revision` counts the page's edits, `changes` says what changed, as JSON. To be called in the order of edits;
-  /// queues get the event before it returns. What it gives is to be called when no lock is held: it calls the callback; may be empty.
+  /// queues get the event before it returns. What it returns calls the callback, and is to be called without a lock; it may be empty.
   std::function<void()> Edited(const std::string& page, uint64_t revision, const std::string& changes);
 
  private:

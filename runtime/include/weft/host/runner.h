@@ -136,7 +136,7 @@ class Runner {
 
  private:
   struct Parts;
-  std::shared_ptr<Parts> parts_;  // also held by the runner's thread
+  std::shared_ptr<Parts> parts_;  // its thread has a reference, too
 };
 
 }  // namespace weft

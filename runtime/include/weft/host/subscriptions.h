@@ -30,7 +30,7 @@ struct SubscriptionSpec {
   int64_t max_bytes = 0;      // longer values are thinned to every n-th element, in row-major order; 0: never
   uint64_t every = 1;         // kDecimate
   int64_t bins = 64;          // kHistogram: 1 to 65536
-  size_t most_pending = 0;    // samples that wait to be taken; then the oldest gives way. 0: 64 for kEach and kDecimate, else 1
+  size_t most_pending = 0;    // samples that wait to be taken; then the oldest is dropped. 0: 64 for kEach and kDecimate, else 1
   uint64_t tag = 0;           // comes back in its samples
 };
 
@@ -39,7 +39,7 @@ struct Sample {
   uint64_t subscription = 0, tag = 0;
   uint64_t first_run = 0, run = 0;  // the first and last run that it speaks of
   uint64_t runs = 0;                // how many that computed the value
-  uint64_t dropped = 0;             // samples of the subscription that gave way so far
+  uint64_t dropped = 0;             // samples of the subscription that were not taken in time, so far
   int64_t t_ns = 0;                 // when, on std::chrono::steady_clock
   Shape shape;                      // of the value
   int64_t stride = 1;               // more than 1: `value` (and `high`) are thinned, of shape [n]
