@@ -19,7 +19,7 @@ SEVERITIES = ("error", "warning", "note")
 PHASES = ("", "load", "connect", "compile", "run")
 STATES = ("idle", "running", "paused")
 PAUSE_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
-EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap")
+EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap", "edited")
 PROGRESS = ("", "began", "ended", "skipped", "failed", "cancelled")
 REDUCTIONS = ("each", "last", "mean", "min_max", "decimate", "histogram")
 
@@ -80,12 +80,13 @@ class RunOptions(Sized):
 
 class SessionInfo(Sized):
     _fields_ = [("size", c_uint32), ("state", c_int32), ("pause_reason", c_int32), ("mode", c_int32), ("last_status", c_int32),
-                ("reserved", c_int32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
+                ("outdated_page", c_uint32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
 
 
 class ViewInfo(Sized):
     _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("stale", c_uint32), ("shape", POINTER(c_int64)),
-                ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64)]
+                ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64),
+                ("in_progress", c_uint32), ("outdated_page", c_uint32)]
 
 
 class Event(Sized):
@@ -94,7 +95,7 @@ class Event(Sized):
                 ("code", c_int32), ("page", c_char_p), ("session", c_char_p), ("block", c_char_p), ("port", c_char_p),
                 ("pointer", c_char_p), ("text", c_char_p), ("hint", c_char_p), ("dropped", c_uint64 * (len(EVENT_KINDS) + 1)),
                 ("start", c_uint64), ("phase", c_int32), ("severity", c_int32), ("needed", c_char_p), ("found", c_char_p),
-                ("causes", c_char_p)]
+                ("causes", c_char_p), ("revision", c_uint64), ("outdated_page", c_uint32), ("reserved", c_uint32)]
 
 
 class EventsOptions(Sized):
@@ -187,6 +188,10 @@ FAILING = {
     "weft_events_open": (POINTER(EventsOptions), OUT),
     "weft_events_add": (HANDLE, HANDLE, c_uint32, c_uint64),
     "weft_events_remove": (HANDLE, HANDLE),
+    "weft_events_add_page": (HANDLE, HANDLE, c_uint64),
+    "weft_events_remove_page": (HANDLE, HANDLE),
+    "weft_page_on_event": (HANDLE, EventFunction, c_void_p),
+    "weft_subscription_name": (HANDLE, OUT),
     "weft_events_poll": (HANDLE, POINTER(Event), c_size_t, POINTER(c_size_t)),
     "weft_events_replay": (HANDLE, c_uint64, POINTER(Event), c_size_t, POINTER(c_size_t), POINTER(c_uint64)),
     "weft_events_wait": (HANDLE, c_int64, POINTER(c_int32)),
@@ -201,7 +206,7 @@ FAILING = {
     "weft_breakpoint_get_info": (HANDLE, POINTER(BreakpointInfo)),
     "weft_session_lease": (HANDLE, c_int64),
     "weft_session_heartbeat": (HANDLE,),
-    "weft_session_peek": (HANDLE, TEXT, OUT),
+    "weft_session_faults": (HANDLE, OUT),
     "weft_session_override": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
     "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),

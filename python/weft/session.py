@@ -33,6 +33,7 @@ class SessionInfo:
     steps_left: int  # of the run that goes on; -1: until stopped
     seconds: float  # since the run or start that goes on began; where idle, what the last one took
     start: int  # the number of the run or start that goes on, or was the last; for `cancel`
+    outdated_page: bool = False  # runs and results are of an earlier page than the one as it is now, which has faults
 
 
 # Arrays that the engine reads or writes, by the number given to it as `user`: kept until it gives them back, on any of its threads.
@@ -184,7 +185,7 @@ class Session(Watching, Debugging):
         info = _native.SessionInfo()
         _native.call("weft_session_get_info", self._handle, byref(info))
         return SessionInfo(_native.name_of(_native.STATES, info.state), _native.name_of(_native.PAUSE_REASONS, info.pause_reason), info.runs,
-                           info.steps_left, info.elapsed_ns / 1e9, info.start)
+                           info.steps_left, info.elapsed_ns / 1e9, info.start, bool(info.outdated_page))
 
     @property
     def paused_at(self) -> tuple[str, str]:

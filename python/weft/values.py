@@ -86,6 +86,16 @@ class View:
         return bool(self._info.stale)
 
     @property
+    def in_progress(self) -> bool:
+        """Whether it is of the run that is paused, as far as that has come; else it is a result."""
+        return bool(self._info.in_progress)
+
+    @property
+    def outdated_page(self) -> bool:
+        """Whether it is of an earlier page than the one as it is now, which has faults."""
+        return bool(self._info.outdated_page)
+
+    @property
     def address(self) -> int:
         """Where the elements are; 0 for strings, resources and no elements."""
         return self._info.data or 0

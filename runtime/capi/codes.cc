@@ -57,7 +57,8 @@ constexpr const char kCodes[] = R"({
   {"number": 3, "name": "error", "means": "a run failed"},
   {"number": 4, "name": "print", "means": "what a block prints or warns of"},
   {"number": 5, "name": "values", "means": "samples of subscriptions are ready"},
-  {"number": 6, "name": "gap", "means": "events were dropped"}
+  {"number": 6, "name": "gap", "means": "events were dropped"},
+  {"number": 7, "name": "edited", "means": "the page was edited"}
  ],
  "progress": [
   {"number": 0, "name": "no_progress", "means": "it is not about that"},

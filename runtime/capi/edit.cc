@@ -12,6 +12,7 @@ static_assert(static_cast<int32_t>(EditMode::kApply) == WEFT_EDIT_APPLY && stati
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
   Diagnostics found;
   Status refused;
+  std::function<void()> tell;  // the callback, which may call the page
   weft_status status = Guard(problems, [&]() -> Status {
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
@@ -27,9 +28,13 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
       refused = undo.status();
       return {};
     }
-    if (mode != WEFT_EDIT_TRY) object->diagnostics = std::move(found);
+    if (mode != WEFT_EDIT_TRY) {
+      object->diagnostics = std::move(found);
+      tell = object->events.Edited(object->scope->revision()->graph->name(), object->scope->edits(), "{}");
+    }
     return inverse != nullptr ? GiveText(WriteEdits(*undo), inverse) : Status();
   });
+  if (tell) tell();
   return refused.ok() ? status : Report(refused, problems, &found);
 }
 

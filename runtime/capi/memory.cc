@@ -169,7 +169,7 @@ weft_status weft_session_unbind(weft_session* session, const char* name, weft_di
     bool output = std::erase(object->bound_outputs, key) > 0;
     lock.unlock();
     if (output) object->runner->SetOutput(key, nullptr);
-    Status input = object->runner->Unfeed(key);
+    Status input = object->runner->Feed(key, std::nullopt);
     return output && input.code() == Code::kNotFound ? Status() : input;
   });
 }

@@ -5,6 +5,8 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
+#include "weft/host/modes.h"
+#include "weft/host/page_events.h"
 #include "weft/host/runner.h"
 #include "weft/page/reader.h"
 
@@ -51,6 +53,7 @@ class PageObject final : public Object {
   /// Held while the page is edited, and while several things are read that an edit must not come between.
   std::mutex edit_mutex;
   Diagnostics diagnostics;  // of the page as it is; with edit_mutex
+  PageEvents events;        // who is told of edits
 };
 
 /// Memory that a host lent; it is given back when nothing uses it any more.
@@ -87,7 +90,7 @@ class SessionObject final : public Object {
   Status MayCall() const override { return page->MayCall(); }
   std::shared_ptr<PageObject> page;
   std::unique_ptr<Runner> runner;
-  std::atomic<int32_t> mode{WEFT_MODE_EDIT};
+  std::unique_ptr<Modes> modes;  // made with the runner
   std::shared_ptr<Watching> watching;  // what the host observes; made with the runner
 
   std::mutex bound_mutex;  // of the two below
@@ -99,10 +102,8 @@ class SessionObject final : public Object {
 
 class ViewObject final : public Object {
  public:
-  ViewObject(Tensor shown, uint64_t run, bool is_stale);
-  const Tensor tensor;
-  const uint64_t generation;
-  const bool stale;
+  explicit ViewObject(ResultValue shown);
+  const ResultValue value;
   std::vector<int64_t> strides;  // in bytes
 };
 
@@ -115,7 +116,8 @@ WEFT_HANDLE(weft_view, weft::capi::ViewObject, kView);
 
 namespace weft::capi {
 
-/// A tensor's value as a new handle.
+/// A value as a new handle.
+Status GiveView(ResultValue value, weft_view** out);
 Status GiveView(Tensor tensor, uint64_t generation, bool stale, weft_view** out);
 
 /// The value of a result as a host may keep it: a copy where it lies in memory that the host bound as an input, and writes again.

@@ -9,10 +9,10 @@ namespace weft {
 namespace {
 
 /// Whether the observer wants to be told of steps now.
-bool Attends(const Observer* observer) {
+bool WantsSteps(const Observer* observer) {
   if (observer == nullptr) return false;
-  const std::atomic<uint32_t>* attention = observer->attention();
-  return attention == nullptr || attention->load(std::memory_order_relaxed) != 0;
+  const std::atomic<uint32_t>* wants = observer->wants_steps();
+  return wants == nullptr || wants->load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace
@@ -64,14 +64,14 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   step_ = 0;
   view_.SetCurrent(&step_);
   if (parts_.frames != nullptr) parts_.frames->Begin(set);
-  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
-  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
+  const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
+  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && wants == nullptr);
   const bool many = records_.size() >= kManySteps;
   while (step_ < records_.size()) {
     const Record& record = records_[step_];
     if (services_.cancelled()) return services_.Stopped();
     if (many && step_ + kPrefetchDistance < records_.size()) PrefetchValues(set, step_ + kPrefetchDistance);
-    const bool plain = !observed && (attention == nullptr || attention->load(std::memory_order_relaxed) == 0);
+    const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
     if (plain && record.run != nullptr) {
       PointAt(record);
       WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
@@ -128,7 +128,7 @@ void StepLoop::PrefetchValues(const ResultSet& set, size_t step) const {
 Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) {
   if (services_.stopped()) return services_.Stopped();
   const Step& step = plan_.steps[step_];
-  if (Attends(options.observer)) {
+  if (WantsSteps(options.observer)) {
     view_.BeginStep(step_);
     WEFT_RETURN_IF_ERROR(options.observer->OnStep(step_, planned_.graph.node(step.node)));
   }
@@ -136,7 +136,7 @@ Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) 
 }
 
 void StepLoop::EndObserved(bool dead, const RunOptions& options) {
-  if (!Attends(options.observer)) return;
+  if (!WantsSteps(options.observer)) return;
   view_.EndStep(step_, dead);
   options.observer->OnStepEnd(step_, planned_.graph.node(plan_.steps[step_].node), dead);
 }
@@ -230,7 +230,7 @@ Status StepLoop::Emit(ResultSet& set, const Step& step) {
 bool StepLoop::BeginsFused(size_t step, const RunOptions& options) const {
   const int group = records_[step].special;
   if (group < 0 || plan_.fused[static_cast<size_t>(group)].first != static_cast<int>(step)) return false;
-  return !Attends(options.observer) && !view_.replaced();  // they read what is forwarded at its source
+  return !WantsSteps(options.observer) && !view_.replaced();  // they read what is forwarded at its source
 }
 
 // Leaves step_ at the last of the group, or at the one that failed.
