@@ -38,9 +38,11 @@ Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
   return request;
 }
 
-/// Opens by open(runtime, options) -> Result<unique_ptr<Document>>; what is wrong with the page goes to `problems` and to the page.
+/// Opens by open(runtime, options) -> unique_ptr<Document> what `source` (the parameter `what`) points to; what is wrong with the page goes
+/// to `problems` and to the page.
 template <class Open>
-weft_status Load(weft_runtime* runtime, const weft_page_options* options, weft_page** page, weft_diagnostics** problems, Open open) {
+weft_status Load(weft_runtime* runtime, const void* source, const char* what, const weft_page_options* options, weft_page** page,
+                 weft_diagnostics** problems, Open open) {
   Diagnostics found;
   weft_status status = Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(page, "page"));
@@ -48,8 +50,9 @@ weft_status Load(weft_runtime* runtime, const weft_page_options* options, weft_p
     auto object = std::make_shared<PageObject>();
     WEFT_ASSIGN_OR_RETURN(object->runtime, Find(runtime));
     WEFT_ASSIGN_OR_RETURN(LoadRequest request, ReadLoadOptions(options));
+    WEFT_RETURN_IF_ERROR(NeedPointer(source, what));
     object->runtime->Seal();
-    WEFT_ASSIGN_OR_RETURN(object->document, open({object->runtime, &object->runtime->runtime}, std::move(request.document)));
+    object->document = open(std::shared_ptr<Runtime>(object->runtime, &object->runtime->runtime), std::move(request.document));
     object->scope = object->document->scope();
     Diagnostics all = object->document->diagnostics();
     if (all.has_errors() && !request.keep_faulty) {
@@ -86,16 +89,15 @@ Result<std::vector<std::string>> ReadTexts(const char* const* texts, size_t coun
 
 weft_status weft_page_load(weft_runtime* runtime, const void* bytes, size_t count, const weft_page_options* options, weft_page** page,
                            weft_diagnostics** problems) {
-  return Load(runtime, options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) -> Result<std::unique_ptr<Document>> {
-    if (count > 0) WEFT_RETURN_IF_ERROR(NeedPointer(bytes, "bytes"));
-    return Document::Open(std::move(own), {count > 0 ? static_cast<const char*>(bytes) : "", count}, std::move(chosen));
+  const void* source = count > 0 ? bytes : "";
+  return Load(runtime, source, "bytes", options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) {
+    return Document::Open(std::move(own), {static_cast<const char*>(source), count}, std::move(chosen));
   });
 }
 
 weft_status weft_page_load_file(weft_runtime* runtime, const char* path, const weft_page_options* options, weft_page** page,
                                 weft_diagnostics** problems) {
-  return Load(runtime, options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) -> Result<std::unique_ptr<Document>> {
-    WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
+  return Load(runtime, path, "path", options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) {
     return Document::OpenFile(std::move(own), path, std::move(chosen));
   });
 }
