@@ -56,7 +56,11 @@ class RuntimeInfo(Sized):
 class PageOptions(Sized):
     _fields_ = [("size", c_uint32), ("keep_faulty", c_uint32), ("name", c_char_p), ("folder", c_char_p),
                 ("allowed_folders", POINTER(c_char_p)), ("allowed_count", c_size_t), ("stall_limit_ms", c_int64), ("print", PrintFunction),
-                ("user", c_void_p)]
+                ("user", c_void_p), ("write_folders", POINTER(c_char_p)), ("write_count", c_size_t)]
+
+
+class PageRunOptions(Sized):
+    _fields_ = [("size", c_uint32), ("keep_asked", c_uint32)]
 
 
 class Bytes(ctypes.Structure):
@@ -165,6 +169,22 @@ FAILING = {
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_edits": (HANDLE, POINTER(c_uint64)),
     "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
+    "weft_page_undo": (HANDLE, OUT),
+    "weft_page_redo": (HANDLE, OUT),
+    "weft_page_history": (HANDLE, POINTER(c_size_t), POINTER(c_size_t)),
+    "weft_page_file_path": (HANDLE, TEXT, c_int32, OUT),
+    "weft_page_read_file": (HANDLE, TEXT, OUT),
+    "weft_page_write_file": (HANDLE, TEXT, c_char_p, c_size_t),
+    "weft_page_run_open": (HANDLE, POINTER(PageRunOptions), OUT),
+    "weft_page_run_sessions": (HANDLE, OUT),
+    "weft_page_run_session": (HANDLE, TEXT, OUT),
+    "weft_page_run_start": (HANDLE, POINTER(RunOptions)),
+    "weft_page_run_all": (HANDLE, POINTER(RunOptions)),
+    "weft_page_run_wait": (HANDLE, c_int64, POINTER(c_int32)),
+    "weft_page_run_stop": (HANDLE,),
+    "weft_page_run_cancel": (HANDLE,),
+    "weft_page_run_view": (HANDLE, TEXT, OUT),
+    "weft_page_run_results": (HANDLE, OUT),
     "weft_session_open": (HANDLE, POINTER(SessionOptions), OUT),
     "weft_session_run": (HANDLE, POINTER(RunOptions)),
     "weft_session_start": (HANDLE, POINTER(RunOptions)),
@@ -224,6 +244,7 @@ PLAIN = {
     "weft_diagnostics_get": (c_int32, HANDLE, c_size_t, POINTER(DiagnosticStruct)),
     "weft_diagnostics_release": (c_int32, HANDLE),
     "weft_runtime_close": (c_int32, HANDLE),
+    "weft_page_run_close": (c_int32, HANDLE),
     "weft_page_close": (c_int32, HANDLE),
     "weft_session_close": (c_int32, HANDLE),
     "weft_view_get_info": (c_int32, HANDLE, POINTER(ViewInfo)),

@@ -38,16 +38,12 @@ Result<Tensor> OwnValue(SessionObject& session, Tensor tensor) {
   return tensor;
 }
 
-}  // namespace weft::capi
-
-namespace {
-
 Status GiveResult(SessionObject& session, ResultValue result, weft_view** view) {
   WEFT_ASSIGN_OR_RETURN(result.tensor, OwnValue(session, std::move(result.tensor)));
   return GiveView(std::move(result), view);
 }
 
-}  // namespace
+}  // namespace weft::capi
 
 weft_status weft_session_view(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {

@@ -3,6 +3,7 @@
 
 #include "runtime/capi/objects.h"
 #include "runtime/capi/watching.h"
+#include "weft/host/session_choice.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -34,34 +35,13 @@ Result<RunRequest> ReadRunOptions(const weft_run_options* options, bool blocks) 
   return request;
 }
 
-/// What the options ask for, in terms of the page. Called while no edit can change it.
-Result<SessionSpec> ReadSpec(const Graph& graph, const weft_session_options& options) {
-  WEFT_ASSIGN_OR_RETURN(auto fetches, ReadTexts(options.fetches, options.fetch_count, "fetches"));
-  WEFT_ASSIGN_OR_RETURN(auto operations, ReadTexts(options.operations, options.operation_count, "operations"));
-  SessionSpec spec;
-  if (options.session != nullptr) {
-    std::string known;
-    const SessionSpec* chosen = nullptr;
-    for (const SessionSpec& own : graph.sessions()) {
-      if (own.id == options.session) chosen = &own;
-      known += Cat(known.empty() ? "there is " : ", ", own.id);
-    }
-    if (chosen == nullptr) return NotFound("there is no session '", options.session, "'").WithHint(known);
-    spec = *chosen;
-  } else if (fetches.empty() && operations.empty()) {
-    spec = graph.sessions().empty() ? graph.DefaultSession() : graph.sessions()[0];
-  } else {
-    spec.id = "host";
-  }
-  for (std::string& name : fetches) {
-    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(name));
-    spec.fetches.push_back({std::move(name), value});
-  }
-  for (const std::string& id : operations) {
-    WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
-    spec.run.push_back(node);
-  }
-  return spec;
+/// What the options ask for.
+Result<SessionRequest> ReadRequest(const weft_session_options& options) {
+  SessionRequest request;
+  if (options.session != nullptr) request.session = options.session;
+  WEFT_ASSIGN_OR_RETURN(request.fetches, ReadTexts(options.fetches, options.fetch_count, "fetches"));
+  WEFT_ASSIGN_OR_RETURN(request.operations, ReadTexts(options.operations, options.operation_count, "operations"));
+  return request;
 }
 
 int32_t ToC(RunState state) { return static_cast<int32_t>(state); }
@@ -83,24 +63,16 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
     weft_session_options known = WEFT_SESSION_OPTIONS_INIT;
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_session_options"));
     auto made = std::make_shared<SessionObject>();
-    {
-      std::lock_guard lock(object->edit_mutex);
-      WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ReadSpec(*object->scope->revision()->graph, known));
-      Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
-      // The session keeps the page, and that the runtime, also where its thread outlives the handle.
-      std::shared_ptr<Session> own(new Session(object->scope, std::move(spec), keep), [object](Session* ended) { delete ended; });
-      if (Status faulty = own->CheckAsked(); !faulty.ok()) {
-        found.Error(std::move(faulty));
-        found.SetPhase(Phase::kConnect);
-        found.Append(object->diagnostics);
-        return {};
-      }
-      own->Prepare(found);
-      found.SetPhase(Phase::kCompile);
-      made->runner = std::make_unique<Runner>(std::move(own));
-      made->modes = std::make_unique<Modes>(*made->runner);
-      made->watching = std::make_shared<Watching>(*made->runner);
-    }
+    WEFT_ASSIGN_OR_RETURN(SessionRequest request, ReadRequest(known));
+    const std::shared_ptr<Revision> revision = object->scope->revision();
+    WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ChooseSession(*revision->graph, request));
+    const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
+    // The session keeps the page, and that the runtime, also where its thread outlives the handle.
+    made->runner = OpenRunners(object->scope, revision, {std::move(spec)}, keep, object, found).front();
+    if (!made->runner->session().CheckAsked().ok()) found.Append(object->document->diagnostics());
+    found.SetPhase(Phase::kCompile);
+    made->modes = std::make_unique<Modes>(*made->runner);
+    made->watching = std::make_shared<Watching>(*made->runner);
     if (found.has_errors()) return {};
     made->page = std::move(object);
     return Give(std::move(made), session);
@@ -113,7 +85,7 @@ weft_status weft_session_close(weft_session* session) {
     if (session == nullptr) return {};
     WEFT_RETURN_IF_ERROR(Find(session).status());  // to close it waits for its run
     WEFT_ASSIGN_OR_RETURN(auto object, Close(session));
-    object->runner->Close();
+    if (!object->of_page_run) object->runner->Close();
     return {};
   });
 }

@@ -1,4 +1,4 @@
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 
 namespace weft::cases {
 namespace {

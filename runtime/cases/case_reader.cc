@@ -1,4 +1,4 @@
-#include "runtime/cases/case_reader.h"
+#include "weft/cases/case_reader.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,8 +1,8 @@
-#include "runtime/cases/case_runner.h"
+#include "weft/cases/case_runner.h"
 
 #include <stdlib.h>
 
-#include "runtime/cases/compare.h"
+#include "weft/cases/compare.h"
 
 namespace weft::cases {
 namespace {

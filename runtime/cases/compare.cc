@@ -1,4 +1,4 @@
-#include "runtime/cases/compare.h"
+#include "weft/cases/compare.h"
 
 #include <cmath>
 

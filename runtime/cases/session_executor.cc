@@ -1,5 +1,6 @@
-#include "runtime/cases/session_executor.h"
+#include "weft/cases/session_executor.h"
 
+#include "weft/host/file_sandbox.h"
 #include "weft/page/reader.h"
 
 namespace weft::cases {
@@ -145,8 +146,7 @@ RunOutcome SessionExecutor::RunOnce(Session& session) {
 
 std::shared_ptr<Scope> SessionExecutor::Open(Page page, const std::filesystem::path& folder, Status& status) {
   ScopeOptions options;
-  options.allow_page_folder = false;
-  if (!folder.empty()) options.allowed_folders.push_back(folder);
+  if (!folder.empty()) options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
   options.stall_limit_ms = 200;
   Diagnostics diagnostics;
   auto scope = Scope::Open(runtime_, std::make_shared<Page>(std::move(page)), "case", std::move(options), diagnostics);

@@ -11,7 +11,8 @@ from weft import _host, _native
 
 INCLUDE = pathlib.Path(os.environ["WEFT_PREFIX"]) / "include"
 STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": _native.RuntimeOptions,
-           "weft_runtime_info": _native.RuntimeInfo, "weft_page_options": _native.PageOptions, "weft_bytes": _native.Bytes,
+           "weft_runtime_info": _native.RuntimeInfo, "weft_page_options": _native.PageOptions,
+           "weft_page_run_options": _native.PageRunOptions, "weft_bytes": _native.Bytes,
            "weft_buffer": _native.Buffer, "weft_session_options": _native.SessionOptions, "weft_run_options": _native.RunOptions,
            "weft_session_info": _native.SessionInfo, "weft_view_info": _native.ViewInfo, "weft_event": _native.Event,
            "weft_events_options": _native.EventsOptions, "weft_subscription_options": _native.SubscriptionOptions,

@@ -44,7 +44,28 @@ enum {
 WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems);
 
 /**
- * Counts the calls of weft_page_edit that changed the page: what was read of it is out of date where the number is another.
+ * Takes back the last call of weft_page_edit that changed the page and is not taken back, as its inverse does; a page keeps the last 1,000.
+ * `edits` (may be NULL) gets the edits that this makes of the page, as weft_page_edit takes them: what they name has changed.
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to take back. Owner: the caller, of `edits` (one text). Threads: any; edits of one
+ * page take turns.
+ */
+WEFT_API weft_status weft_page_undo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
+
+/**
+ * Makes the edits again that were taken back last. weft_page_edit ends what could be made again.
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to make again. Owner: the caller, of `edits` (one text; may be NULL). Threads:
+ * any; edits of one page take turns.
+ */
+WEFT_API weft_status weft_page_redo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
+
+/**
+ * How many calls weft_page_undo and weft_page_redo have left. Either pointer may be NULL.
+ * Errors: none. Owner: nothing. Threads: any; waits for edits.
+ */
+WEFT_API weft_status weft_page_history(weft_page* page, size_t* undo, size_t* redo, weft_diagnostics** problems);
+
+/**
+ * Counts the changes of the page by weft_page_edit, _undo and _redo: what was read of it is out of date where the number is another.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics** problems);

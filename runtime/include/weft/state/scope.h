@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,10 +16,8 @@
 namespace weft {
 
 struct ScopeOptions {
-  std::filesystem::path page_folder;                    // relative file names start here; empty: the working folder
-  std::vector<std::filesystem::path> allowed_folders;   // besides page_folder
-  bool allow_page_folder = true;
-  std::function<void(std::string_view)> print;          // where Print and warnings go; called from any thread; may be empty
+  std::shared_ptr<const Files> files;           // what blocks may read and write; null: no files
+  std::function<void(std::string_view)> print;  // where Print and warnings go; called from any thread; may be empty
   /// How long all running sessions may wait for one another (on a queue, say) before that is an error. Negative: for ever.
   int64_t stall_limit_ms = 5000;
 };

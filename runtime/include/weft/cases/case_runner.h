@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 
 namespace weft::cases {
 

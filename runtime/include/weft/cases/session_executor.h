@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/cases/case_runner.h"
+#include "weft/cases/case_runner.h"
 #include "weft/exec/session.h"
 
 namespace weft::cases {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 
 namespace weft::cases {
 

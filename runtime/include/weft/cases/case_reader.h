@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 #include "weft/base/diagnostic.h"
 
 namespace weft::cases {
