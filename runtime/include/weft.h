@@ -66,6 +66,7 @@
 #include "weft/capi/edit.h"
 #include "weft/capi/session.h"
 #include "weft/capi/result.h"
+#include "weft/capi/inspect.h"
 #include "weft/capi/events.h"
 #include "weft/capi/sample.h"
 #include "weft/capi/debug.h"
