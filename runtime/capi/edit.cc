@@ -12,6 +12,7 @@ static_assert(static_cast<int32_t>(EditMode::kApply) == WEFT_EDIT_APPLY && stati
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
   Diagnostics found;
   Status refused;
+  PageChanges changes;
   weft_status status = Guard(problems, [&]() -> Status {
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
@@ -21,14 +22,14 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     }
     WEFT_ASSIGN_OR_RETURN(std::vector<Edit> list, ReadEdits(edits, object->read));
     std::lock_guard lock(object->edit_mutex);
-    Result<std::vector<Edit>> undo = object->scope->Apply(list, found, static_cast<EditMode>(mode));
+    Result<std::vector<Edit>> undo = object->scope->Apply(list, found, static_cast<EditMode>(mode), inverse != nullptr ? &changes : nullptr);
     found.SetPhase(Phase::kConnect);  // those of compiling say so
     if (!undo.ok()) {
       refused = undo.status();
       return {};
     }
     if (mode != WEFT_EDIT_TRY) object->diagnostics = std::move(found);
-    return inverse != nullptr ? GiveText(WriteEdits(*undo), inverse) : Status();
+    return inverse != nullptr ? GiveTexts({WriteEdits(*undo), WriteChanges(changes, object->scope->edits())}, inverse) : Status();
   });
   return refused.ok() ? status : Report(refused, problems, &found);
 }

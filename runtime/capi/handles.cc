@@ -113,6 +113,7 @@ std::string_view KindName(Kind kind) {
     case Kind::kBreakpoint: return "weft_breakpoint";
     case Kind::kSnapshot: return "weft_snapshot";
     case Kind::kEdit: return "weft_edit";
+    case Kind::kValues: return "weft_results";
   }
   return {};
 }

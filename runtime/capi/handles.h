@@ -23,6 +23,7 @@ enum class Kind : uint8_t {
   kBreakpoint,
   kSnapshot,
   kEdit,
+  kValues,
 };
 /// "weft_page".
 std::string_view KindName(Kind kind);

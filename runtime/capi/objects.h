@@ -5,6 +5,7 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
+#include "weft/host/inspect.h"
 #include "weft/host/runner.h"
 #include "weft/page/reader.h"
 
@@ -51,6 +52,7 @@ class PageObject final : public Object {
   /// Held while the page is edited, and while several things are read that an edit must not come between.
   std::mutex edit_mutex;
   Diagnostics diagnostics;  // of the page as it is; with edit_mutex
+  Inspector inspector;
 };
 
 /// Memory that a host lent; it is given back when nothing uses it any more.
@@ -106,12 +108,29 @@ class ViewObject final : public Object {
   std::vector<int64_t> strides;  // in bytes
 };
 
+/// Values of one run.
+class ValuesObject final : public Object {
+ public:
+  struct Entry {
+    std::string name;
+    Status status;
+    Tensor tensor;
+    uint64_t run = 0;
+    bool stale = false;
+  };
+  explicit ValuesObject(std::vector<Entry> all);
+  const std::vector<Entry> entries;
+  std::vector<int64_t> strides;    // of all, one after another
+  std::vector<weft_result> values;  // point into the entries
+};
+
 }  // namespace weft::capi
 
 WEFT_HANDLE(weft_runtime, weft::capi::RuntimeObject, kRuntime);
 WEFT_HANDLE(weft_page, weft::capi::PageObject, kPage);
 WEFT_HANDLE(weft_session, weft::capi::SessionObject, kSession);
 WEFT_HANDLE(weft_view, weft::capi::ViewObject, kView);
+WEFT_HANDLE(weft_results, weft::capi::ValuesObject, kValues);
 
 namespace weft::capi {
 

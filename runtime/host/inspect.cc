@@ -195,6 +195,26 @@ std::shared_ptr<const Inspection> Inspector::Of(const std::shared_ptr<const Grap
   return inspection_;
 }
 
+void Inspector::WithWires(const std::shared_ptr<const Graph>& graph, FunctionRef<void(WireFit& fit)> use) {
+  std::lock_guard lock(wires_mutex_);
+  if (wires_ == nullptr || wires_graph_.lock() != graph) {
+    wires_ = std::make_unique<WireFit>(*graph);
+    wires_graph_ = graph;
+  }
+  use(*wires_);
+}
+
+Status Inspector::CheckWire(Scope& scope, const Wire& from, const Wire& to) {
+  const std::shared_ptr<const Graph> graph = scope.revision()->graph;
+  WEFT_RETURN_IF_ERROR(graph->FindNode(from.block).status());
+  const Edit edit = Connect{from, to};
+  Diagnostics found;
+  WEFT_RETURN_IF_ERROR(scope.Apply(std::span(&edit, 1), found, EditMode::kTry).status());
+  Status fit;
+  WithWires(graph, [&](WireFit& wires) { fit = wires.Check(from, to); });
+  return fit;
+}
+
 std::string ShortText(const PortType& type) {
   std::string text = type.dtype == DType::kInvalid ? "" : ToString(type.dtype);
   if (text.starts_with("DT_")) text.erase(0, 3);

@@ -96,7 +96,7 @@ std::vector<std::string> StateKeys(const Node& node) {
 
 }  // namespace
 
-Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode) {
+Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode, PageChanges* changes) {
   std::lock_guard editing(editing_mutex_);
   const Planning planning(*this);
   const std::shared_ptr<Revision> old = revision();
@@ -104,6 +104,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   std::vector<Edit> made(edits.begin(), edits.end());
   auto undo = ApplyToPage(*page, runtime_.registry(), made);
   if (!undo.ok()) return std::move(undo).status().WithPage(old->graph->name());
+  if (changes != nullptr) *changes = ChangesBetween(old->graph->page(), *page);
   Diagnostics found;
   std::shared_ptr<Revision> fresh = MakeRevision(*old, Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get()));
   fresh->found = found;

@@ -40,7 +40,7 @@ WEFT_API weft_status weft_page_wires_json(weft_page* page, weft_strings** json, 
 /** Where blocks stand. */
 enum {
   WEFT_LAYOUT_PAGE = 0, /* as the page says: blocks that it does not place are left out */
-  WEFT_LAYOUT_AUTO = 1  /* in layers from left to right, as `weft show --layout auto` draws them: every block; linear in the page's size */
+  WEFT_LAYOUT_AUTO = 1  /* in layers from left to right, as `weft show --layout auto` draws them: every block */
 };
 
 /**
@@ -120,9 +120,9 @@ WEFT_API weft_status weft_page_outputs_for(weft_page* page, const char* to, weft
 /* ---- all results of a run ------------------------------------------------------------------------------------------------- */
 
 /** Values of one run, read in one call. Immutable; a value stays as it is, whatever runs next. */
-typedef struct weft_values weft_values;
+typedef struct weft_results weft_results;
 
-typedef struct weft_value {
+typedef struct weft_result {
   const char* name;
   int32_t code;           /* WEFT_OK, or why it cannot be read: then the rest is 0 */
   int32_t dtype;          /* WEFT_FLOAT ... */
@@ -134,34 +134,34 @@ typedef struct weft_value {
   int64_t bytes;          /* of `data`; 0 for strings and resources */
   const void* data;       /* not to be written; NULL for strings and resources, and where there are no elements */
   uint64_t generation;    /* the run that computed it, counted from 1 */
-} weft_value;
+} weft_result;
 
 /**
  * The values of many names at once, all of the same run, as weft_session_view gives each; `names` NULL: of all that the session keeps, in
  * the order of its plan, but for those that no run has computed.
- * Errors: none for names that cannot be read: `code` says it. Owner: the caller, of `values`. Threads: any.
+ * Errors: none for names that cannot be read: `code` says it. Owner: the caller, of `results`. Threads: any.
  */
-WEFT_API weft_status weft_session_values(weft_session* session, const char* const* names, size_t count, weft_values** values,
-                                         weft_diagnostics** problems);
+WEFT_API weft_status weft_session_read_results(weft_session* session, const char* const* names, size_t count, weft_results** results,
+                                               weft_diagnostics** problems);
 
 /**
  * All values as an array, in the order asked for.
  * Errors: none. Owner: `array` and all that it points to are the handle's. Threads: any.
  */
-WEFT_API weft_status weft_values_all(const weft_values* values, const weft_value** array, size_t* count);
+WEFT_API weft_status weft_results_all(const weft_results* results, const weft_result** array, size_t* count);
 
 /**
  * One of them as a view, which outlives the handle.
  * Errors: WEFT_OUT_OF_RANGE for an index that is not below the count; the value's code where it could not be read. Owner: the caller, of
  * `view`. Threads: any.
  */
-WEFT_API weft_status weft_values_view(const weft_values* values, size_t index, weft_view** view, weft_diagnostics** problems);
+WEFT_API weft_status weft_results_view(const weft_results* results, size_t index, weft_view** view, weft_diagnostics** problems);
 
 /**
  * Ends the handle.
  * Errors: none. Owner: takes the handle. Threads: any.
  */
-WEFT_API weft_status weft_values_release(weft_values* values);
+WEFT_API weft_status weft_results_release(weft_results* results);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@
 #include "weft/base/diagnostic.h"
 #include "weft/block/services.h"
 #include "weft/host/layout.h"
-#include "weft/plan/plan.h"
+#include "weft/plan/wire_fit.h"
+#include "weft/state/scope.h"
 
 namespace weft {
 
@@ -46,15 +47,22 @@ class Inspection {
   Diagnostics found_;  // of planning
 };
 
-/// Keeps the inspection of the page's last revision that was asked for. Thread-safe.
+/// Keeps what was worked out for the page's last revision that was asked for. Thread-safe.
 class Inspector {
  public:
   std::shared_ptr<const Inspection> Of(const std::shared_ptr<const Graph>& graph);
+  /// Calls use(fit), one caller at a time.
+  void WithWires(const std::shared_ptr<const Graph>& graph, FunctionRef<void(WireFit& fit)> use);
+  /// Whether a wire would fit: what EditMode::kTry says of it and, where that waits for other inputs of the block, WireFit.
+  Status CheckWire(Scope& scope, const Wire& from, const Wire& to);
 
  private:
-  std::mutex mutex_;
+  std::mutex mutex_;  // of the first two
   std::weak_ptr<const Graph> graph_;  // does not keep a revision that was edited
   std::shared_ptr<const Inspection> inspection_;
+  std::mutex wires_mutex_;  // of the others
+  std::weak_ptr<const Graph> wires_graph_;
+  std::unique_ptr<WireFit> wires_;
 };
 
 /// "float [4,2]", "int32 [?]"; for drawings.
