@@ -12,7 +12,9 @@ ABI_MAJOR = 1
 UNTIL_STOPPED = -1
 IDLE, RUNNING, PAUSED = range(3)
 GO_ON, STEP_BLOCK, STEP_RUN = range(3)
-EDIT_APPLY, EDIT_STRICT = range(2)
+EDIT_APPLY, EDIT_STRICT, EDIT_TRY = range(3)
+MODES = ("edit", "freeze", "step", "run")
+LAYOUT_PAGE, LAYOUT_AUTO = range(2)
 BREAK_BEFORE, BREAK_NOT_FINITE, BREAK_CONDITION = range(3)
 CANCELLED = 9
 SEVERITIES = ("error", "warning", "note")
@@ -93,6 +95,17 @@ class ViewInfo(Sized):
                 ("in_progress", c_uint32), ("outdated_page", c_uint32)]
 
 
+class PortType(Sized):
+    _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("variable", c_uint32), ("shape", POINTER(c_int64)),
+                ("capacity", c_size_t)]
+
+
+class Result(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("code", c_int32), ("dtype", c_int32), ("rank", c_int32), ("stale", c_uint32),
+                ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p),
+                ("generation", c_uint64)]
+
+
 class Event(Sized):
     _fields_ = [("size", c_uint32), ("kind", c_int32), ("seq", c_uint64), ("source", c_uint64), ("t_ns", c_int64), ("run", c_uint64),
                 ("merged", c_uint64), ("fraction", c_double), ("progress", c_int32), ("state", c_int32), ("pause_reason", c_int32),
@@ -167,6 +180,16 @@ FAILING = {
     "weft_page_sessions": (HANDLE, OUT),
     "weft_page_get_variable": (HANDLE, TEXT, OUT),
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_page_block_json": (HANDLE, TEXT, OUT),
+    "weft_page_wires_json": (HANDLE, OUT),
+    "weft_page_layout_json": (HANDLE, c_int32, OUT),
+    "weft_page_port_type": (HANDLE, TEXT, POINTER(PortType)),
+    "weft_page_types_json": (HANDLE, OUT),
+    "weft_page_why_not": (HANDLE, TEXT, OUT),
+    "weft_page_plan_json": (HANDLE, TEXT, OUT),
+    "weft_page_check_wire": (HANDLE, TEXT, TEXT),
+    "weft_page_inputs_for": (HANDLE, TEXT, OUT),
+    "weft_page_outputs_for": (HANDLE, TEXT, OUT),
     "weft_page_edits": (HANDLE, POINTER(c_uint64)),
     "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
     "weft_page_undo": (HANDLE, OUT),
@@ -199,6 +222,9 @@ FAILING = {
     "weft_session_view": (HANDLE, TEXT, OUT),
     "weft_session_views": (HANDLE, STRING_ARRAY, c_size_t, OUT),
     "weft_session_results": (HANDLE, OUT),
+    "weft_session_read_results": (HANDLE, STRING_ARRAY, c_size_t, OUT),
+    "weft_results_view": (HANDLE, c_size_t, OUT),
+    "weft_session_set_mode": (HANDLE, c_int32, POINTER(RunOptions)),
     "weft_view_text": (HANDLE, c_int64, OUT),
     "weft_view_dlpack": (HANDLE, POINTER(POINTER(DlManagedTensor))),
     "weft_session_feed": (HANDLE, TEXT, POINTER(Buffer)),
@@ -239,7 +265,10 @@ PLAIN = {
     "weft_codes_json": (c_char_p,),
     "weft_strings_count": (c_int32, HANDLE, POINTER(c_size_t)),
     "weft_strings_get": (c_int32, HANDLE, c_size_t, POINTER(c_void_p), POINTER(c_size_t)),
+    "weft_strings_all": (c_int32, HANDLE, POINTER(POINTER(c_char_p)), POINTER(c_size_t)),
     "weft_strings_release": (c_int32, HANDLE),
+    "weft_results_all": (c_int32, HANDLE, POINTER(POINTER(Result)), POINTER(c_size_t)),
+    "weft_results_release": (c_int32, HANDLE),
     "weft_diagnostics_count": (c_int32, HANDLE, POINTER(c_size_t)),
     "weft_diagnostics_get": (c_int32, HANDLE, c_size_t, POINTER(DiagnosticStruct)),
     "weft_diagnostics_release": (c_int32, HANDLE),
@@ -335,11 +364,9 @@ def make(name: str, *arguments) -> c_void_p:
 def strings(name: str, *arguments) -> list[str]:
     """Calls a function of FAILING that gives texts; gives them."""
     handle = make(name, *arguments)
-    count, pointer, size, texts = c_size_t(), c_void_p(), c_size_t(), []
-    lib.weft_strings_count(handle, byref(count))
-    for index in range(count.value):
-        lib.weft_strings_get(handle, index, byref(pointer), byref(size))
-        texts.append(ctypes.string_at(pointer, size.value).decode("utf-8", "replace"))
+    pointers, count = POINTER(c_char_p)(), c_size_t()
+    lib.weft_strings_all(handle, byref(pointers), byref(count))
+    texts = [pointer.decode("utf-8", "replace") for pointer in pointers[: count.value]]
     lib.weft_strings_release(handle)
     return texts
 

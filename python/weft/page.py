@@ -16,6 +16,7 @@ import numpy as np
 from . import _host, _native, blocks as host_blocks
 from .edits import Edits
 from .errors import Diagnostic
+from .inspect import Inspecting
 from .session import Session, nanoseconds
 from .values import Results, View, to_array, to_buffer
 
@@ -215,7 +216,7 @@ class SnapshotInfo:
     bytes: int  # of the file
 
 
-class Page(Edits):
+class Page(Edits, Inspecting):
     """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
 
     def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, write: list, keep_faulty: bool,

@@ -24,6 +24,7 @@ weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(), 
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
   Diagnostics found;
   Status refused;
+  PageChanges changes;
   weft_status status = Guard(problems, [&]() -> Status {
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
@@ -36,7 +37,7 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
       refused = std::move(done).status();
       return {};
     }
-    return inverse != nullptr ? GiveText(WriteEdits(done->inverse), inverse) : Status();
+    return inverse != nullptr ? GiveTexts({WriteEdits(done->inverse), WriteChanges(done->changes, object->scope->edits())}, inverse) : Status();
   });
   return refused.ok() ? status : Report(refused, problems, &found);
 }

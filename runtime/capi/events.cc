@@ -208,7 +208,7 @@ weft_status weft_events_add_page(weft_events* events, weft_page* page, uint64_t 
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
     WEFT_ASSIGN_OR_RETURN(auto fed, Find(page));
-    return fed->events.AddQueue(object->queue, source);
+    return fed->document->events().AddQueue(object->queue, source);
   });
 }
 
@@ -216,7 +216,7 @@ weft_status weft_events_remove_page(weft_events* events, weft_page* page, weft_d
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
     WEFT_ASSIGN_OR_RETURN(auto fed, Find(page));
-    return fed->events.RemoveQueue(object->queue.get());
+    return fed->document->events().RemoveQueue(object->queue.get());
   });
 }
 
@@ -282,7 +282,7 @@ weft_status weft_events_fd(weft_events* events, int32_t* fd, weft_diagnostics** 
 weft_status weft_page_on_event(weft_page* page, weft_event_callback callback, void* user, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    object->events.SetCallback(callback == nullptr ? PageEvents::Callback() : Calling(callback, user));
+    object->document->events().SetCallback(callback == nullptr ? PageEvents::Callback() : Calling(callback, user));
     return {};
   });
 }

@@ -29,8 +29,12 @@ class DiagnosticsObject final : public Object {
 /// One text or a list of them.
 class StringsObject final : public Object {
  public:
-  explicit StringsObject(std::vector<std::string> all) : texts(std::move(all)) {}
+  explicit StringsObject(std::vector<std::string> all) : texts(std::move(all)) {
+    pointers.reserve(texts.size());
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+  }
   const std::vector<std::string> texts;
+  std::vector<const char*> pointers;  // to each
 };
 
 }  // namespace weft::capi

@@ -114,6 +114,7 @@ std::string_view KindName(Kind kind) {
     case Kind::kSnapshot: return "weft_snapshot";
     case Kind::kEdit: return "weft_edit";
     case Kind::kPageRun: return "weft_page_run";
+    case Kind::kValues: return "weft_results";
   }
   return {};
 }

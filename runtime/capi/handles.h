@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   kSnapshot,
   kEdit,
   kPageRun,
+  kValues,
 };
 /// "weft_page".
 std::string_view KindName(Kind kind);

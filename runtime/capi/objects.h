@@ -7,6 +7,7 @@
 #include "runtime/capi/guard.h"
 #include "runtime/host/shared_library.h"
 #include "weft/host/document.h"
+#include "weft/host/inspect.h"
 #include "weft/host/modes.h"
 #include "weft/host/page_run.h"
 #include "weft/page/reader.h"
@@ -42,6 +43,7 @@ class PageObject final : public Object {
   std::shared_ptr<RuntimeObject> runtime;  // outlives the document
   std::unique_ptr<Document> document;
   std::shared_ptr<Scope> scope;  // of the document
+  Inspector inspector;
 };
 
 /// Memory that a host lent; it is given back when nothing uses it any more.
@@ -105,6 +107,22 @@ class ViewObject final : public Object {
   std::vector<int64_t> strides;  // in bytes
 };
 
+/// Values of one run.
+class ValuesObject final : public Object {
+ public:
+  struct Entry {
+    std::string name;
+    Status status;
+    Tensor tensor;
+    uint64_t run = 0;
+    bool stale = false;
+  };
+  explicit ValuesObject(std::vector<Entry> all);
+  const std::vector<Entry> entries;
+  std::vector<int64_t> strides;    // of all, one after another
+  std::vector<weft_result> values;  // point into the entries
+};
+
 }  // namespace weft::capi
 
 WEFT_HANDLE(weft_runtime, weft::capi::RuntimeObject, kRuntime);
@@ -112,6 +130,7 @@ WEFT_HANDLE(weft_page, weft::capi::PageObject, kPage);
 WEFT_HANDLE(weft_session, weft::capi::SessionObject, kSession);
 WEFT_HANDLE(weft_page_run, weft::capi::PageRunObject, kPageRun);
 WEFT_HANDLE(weft_view, weft::capi::ViewObject, kView);
+WEFT_HANDLE(weft_results, weft::capi::ValuesObject, kValues);
 
 namespace weft::capi {
 

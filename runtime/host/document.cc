@@ -107,25 +107,30 @@ Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagn
 }
 
 Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found) {
-  std::lock_guard lock(edit_mutex_);
-  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found));
+  std::function<void()> tell;
+  std::unique_lock lock(edit_mutex_);
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found, tell));
   if (mode == EditMode::kTry) return done;
   undo_.push_back(done.inverse);
   if (undo_.size() > kMostUndo) undo_.pop_front();
   redo_.clear();
+  lock.unlock();
+  if (tell) tell();
   return done;
 }
 
 // Called with the lock held.
-Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found) {
-  DocumentEdit done{std::move(edits), {}};
+// `tell` calls who is told of edits; it is to be called without the lock.
+Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) {
+  DocumentEdit done{std::move(edits), {}, {}};
   Diagnostics now;
-  auto inverse = scope_->Apply(done.made, now, mode);
+  auto inverse = scope_->Apply(done.made, now, mode, &done.changes);
   now.SetPhase(Phase::kConnect);  // those of planning say so
   if (inverse.ok()) done.inverse = std::move(*inverse);
   if (inverse.ok() && mode != EditMode::kTry) {
     found_ = now;
     planned_ = true;
+    if (events_.any()) tell = events_.Edited(scope_->revision()->graph->name(), scope_->edits(), WriteChanges(done.changes, scope_->edits()));
   }
   found.Append(std::move(now));
   if (!inverse.ok()) return std::move(inverse).status();
@@ -133,12 +138,15 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
 }
 
 Result<DocumentEdit> Document::Step(Edits& from, Edits& to) {
-  std::lock_guard lock(edit_mutex_);
+  std::function<void()> tell;
+  std::unique_lock lock(edit_mutex_);
   if (from.empty()) return FailedPrecondition("there is no edit to ", &from == &undo_ ? "take back" : "make again");
   Diagnostics found;
-  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(from.back(), EditMode::kApply, found));
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(from.back(), EditMode::kApply, found, tell));
   from.pop_back();
   to.push_back(done.inverse);
+  lock.unlock();
+  if (tell) tell();
   return done;
 }
 

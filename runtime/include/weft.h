@@ -68,6 +68,7 @@
 #include "weft/capi/session.h"
 #include "weft/capi/page_run.h"
 #include "weft/capi/result.h"
+#include "weft/capi/inspect.h"
 #include "weft/capi/events.h"
 #include "weft/capi/sample.h"
 #include "weft/capi/debug.h"

@@ -159,17 +159,10 @@ void AppendBlock(std::string& out, const PageBlock& block) {
   out += '}';
 }
 
-}  // namespace page
-
-namespace {
-
-void AppendLayout(std::string& out, const Page& page) {
-  out += ",\n  \"layout\": ";
-  if (!page.layout_text.empty()) {
-    out += page.layout_text;
-    return;
-  }
-  out += '{';
+std::string LayoutText(const Page& page) {
+  if (!page.layout_text.empty()) return page.layout_text;
+  if (!page.has_layout && page.layout.empty()) return "";
+  std::string out = "{";
   for (const LayoutEntry& entry : page.layout) {
     AppendMemberStart(out, entry.block);
     out += '[';
@@ -179,9 +172,10 @@ void AppendLayout(std::string& out, const Page& page) {
     out += ']';
   }
   out += '}';
+  return out;
 }
 
-}  // namespace
+}  // namespace page
 
 std::string WritePage(const Page& page) {
   std::string out;
@@ -196,7 +190,10 @@ std::string WritePage(const Page& page) {
     page::AppendBlock(out, page.blocks[i]);
   }
   out += page.blocks.empty() ? "]" : "\n  ]";
-  if (page.has_layout || !page.layout.empty() || !page.layout_text.empty()) AppendLayout(out, page);
+  if (const std::string layout = page::LayoutText(page); !layout.empty()) {
+    out += ",\n  \"layout\": ";
+    out += layout;
+  }
   if (!page.extra.empty()) {
     out += ",\n  ";
     out += page.extra;

@@ -13,4 +13,7 @@ void AppendBlock(std::string& out, const PageBlock& block);
 /// What an input has, without its name: a wire, a literal, or a list of them.
 void AppendInputValue(std::string& out, const PageInput& input);
 
+/// The page's layout as JSON; empty where it has none.
+std::string LayoutText(const Page& page);
+
 }  // namespace weft::page

@@ -18,7 +18,7 @@ STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": 
            "weft_events_options": _native.EventsOptions, "weft_subscription_options": _native.SubscriptionOptions,
            "weft_sample": _native.Sample, "weft_breakpoint_options": _native.BreakpointOptions,
            "weft_breakpoint_info": _native.BreakpointInfo, "weft_snapshot_options": _native.SnapshotOptions,
-           "weft_snapshot_info": _native.SnapshotInfo, **_host.STRUCTS}
+           "weft_snapshot_info": _native.SnapshotInfo, "weft_port_type": _native.PortType, "weft_result": _native.Result, **_host.STRUCTS}
 DLPACK = {"weft_dl_managed_tensor": _native.DlManagedTensor, "weft_dl_tensor": _native.DlTensor}
 
 
@@ -41,11 +41,11 @@ class HeaderTest(unittest.TestCase):
         self.assertEqual(found, expected)
 
     def test_every_function_is_offered(self):
-        """But for those that Python does otherwise: types by numpy, texts and counts of holders by objects, modes by start and pause."""
+        """But for those that Python does otherwise: types by numpy, texts and counts of holders by objects."""
         text = "\n".join(path.read_text() for path in [INCLUDE / "weft.h", *(INCLUDE / "weft/capi").glob("*.h")])
         declared = set(re.findall(r"^WEFT_API [^;(]*?(\w+)\(", text, re.M))
         self.assertEqual(declared - set(_native.FAILING) - set(_native.PLAIN), {
-            "weft_diagnostics_text", "weft_dtype_name", "weft_dtype_size", "weft_session_set_mode", "weft_view_retain"})
+            "weft_diagnostics_text", "weft_dtype_name", "weft_dtype_size", "weft_view_retain"})
 
     def test_functions(self):
         text = "\n".join(path.read_text() for path in [INCLUDE / "weft.h", *(INCLUDE / "weft/capi").glob("*.h")])

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "weft/host/file_sandbox.h"
+#include "weft/host/page_events.h"
 #include "weft/page/reader.h"
 #include "weft/state/scope.h"
 
@@ -32,6 +33,7 @@ struct DocumentOptions {
 struct DocumentEdit {
   std::vector<Edit> made;     // the edits, in order
   std::vector<Edit> inverse;  // what takes them back, in order
+  PageChanges changes;        // what is different, by ids
 };
 
 /// Thread-safe. A page with faults is open as well, to be looked at and edited; what could not be read at all is an empty one.
@@ -68,6 +70,8 @@ class Document {
     size_t undo = 0, redo = 0;
   };
   History history() const;
+  /// Who is told of edits, undone ones included: in their order, before the call that makes them returns.
+  PageEvents& events() { return events_; }
   static constexpr size_t kMostUndo = 1000;
 
  private:
@@ -75,7 +79,7 @@ class Document {
   Document(std::shared_ptr<Runtime> runtime, DocumentOptions options);
   void Connect(ReadPageResult read);
   Result<DocumentEdit> Step(Edits& from, Edits& to);
-  Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found);
+  Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell);
 
   const std::shared_ptr<Runtime> runtime_;
   DocumentOptions options_;
@@ -87,6 +91,7 @@ class Document {
   mutable Diagnostics found_;      // of the page as it is now
   mutable bool planned_ = false;   // also what planning finds
   Edits undo_, redo_;
+  PageEvents events_;
 };
 
 /// Reads a page file, and the values that it names from where the rules allow it. Diagnostics call the page by its path.

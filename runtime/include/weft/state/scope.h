@@ -9,6 +9,7 @@
 
 #include "weft/base/diagnostic.h"
 #include "weft/page/edit.h"
+#include "weft/page/edit_changes.h"
 #include "weft/plan/plan.h"
 #include "weft/state/revision.h"
 #include "weft/state/runtime.h"
@@ -51,7 +52,9 @@ class Scope : public std::enable_shared_from_this<Scope> {
   /// Variables keep their values where their blocks are there before and after, of the same type and with the same initial value, and the
   /// value fits the shape that they declare; others start anew, as does the state of a block (a queue, a random stream, a reader) whose
   /// type or attributes change. Errors are those of ApplyEdits; with kStrict and kTry also the first new error of the page.
-  Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply);
+  /// `changes` (may be null) gets what is different, in kTry: what would be.
+  Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply,
+                                  PageChanges* changes = nullptr);
   /// Counts the edits of the page.
   uint64_t edits() const;
 

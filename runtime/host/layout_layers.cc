@@ -1,10 +1,10 @@
-#include "tools/cli/drawing_layers.h"
+#include "runtime/host/layout_layers.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 /// Wires longer than this many layers, in a drawing with many of them, run behind the boxes instead of round them.
@@ -150,4 +150,4 @@ LayerGraph MakeLayers(Drawing& drawing, const std::vector<int>& boxes, const std
   return graph;
 }
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -1,5 +1,5 @@
-// A page as a drawing: boxes with ports, and wires. Made from the page, placed by a layered layout, written as SVG. Lengths are in
-// pixels, y goes down.
+// A page as a drawing: boxes with ports, and wires. Made from the page, and placed by a layered layout or as the page says. Lengths are
+// in pixels, y goes down.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 #include "weft/page/page.h"
 #include "weft/plan/graph.h"
 
-namespace weft::cli {
+namespace weft {
 
-struct Point {
+struct DrawnPoint {
   double x = 0, y = 0;
 };
 
@@ -39,7 +39,7 @@ struct DrawnWire {
   int to = -1, to_port = -1;
   Kind kind = Kind::kValue;
   bool back = false;        // runs against the order of the layers
-  std::vector<Point> path;  // where it passes; the curve is horizontal at each point
+  std::vector<DrawnPoint> path;  // where it passes; the curve is horizontal at each point
 };
 
 struct Drawing {
@@ -60,10 +60,11 @@ void LayOutInLayers(Drawing& drawing);
 /// Places boxes where the page says; those it does not name go below.
 void LayOutAsPage(Drawing& drawing, const Page& page);
 
+/// Where LayOutInLayers places the page's blocks, in page order. Linear in the page's size but for a few sweeps over its layers.
+std::vector<LayoutEntry> AutomaticLayout(const Page& page, const Registry& registry, const ValueTexts& values);
+
 /// The width of a text, about: fonts differ.
 double TextWidth(std::string_view text, double font_size);
-
-std::string WriteSvg(const Drawing& drawing);
 
 // Sizes that the parts of a drawing agree on.
 inline constexpr double kHeader = 40, kRow = 19, kNoteRow = 15, kFoot = 8, kIdFont = 13, kTypeFont = 11, kPortFont = 11, kSmallFont = 10;
@@ -71,4 +72,4 @@ inline constexpr double kMargin = 28;
 /// Where a wire that stands for a whole block leaves it, below its top.
 inline constexpr double kOperationY = kHeader / 2;
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -1,12 +1,12 @@
 // From a page to boxes and wires.
-#include "tools/cli/drawing.h"
+#include "weft/host/layout.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "weft/base/text.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 constexpr size_t kLongestText = 22, kMostNotes = 4, kMostPorts = 200;
@@ -267,4 +267,4 @@ Drawing MakeDrawing(const Page& page, const Registry& registry, const ValueTexts
   return DrawingMaker(page, registry, values).Make();
 }
 
-}  // namespace weft::cli
+}  // namespace weft

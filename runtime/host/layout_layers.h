@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "tools/cli/drawing.h"
+#include "weft/host/layout.h"
 
-namespace weft::cli {
+namespace weft {
 
 /// Boxes of the part and the places that long wires pass through, by layer.
 struct LayerGraph {
@@ -40,4 +40,4 @@ void OrderLayers(LayerGraph& graph);
 /// Gives every vertex its y: no two of a layer overlap, links are as level as can be.
 void PlaceHeights(LayerGraph& graph);
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/cli/drawing_layers.h"
+#include "runtime/host/layout_layers.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 constexpr int kOrderSweeps = 14, kHeightSweeps = 24, kMoreHeightSweeps = 80;
@@ -205,4 +205,4 @@ void PlaceHeights(LayerGraph& graph) {
   for (auto& vertex : graph.vertices) vertex.y = std::round(vertex.y - top);
 }
 
-}  // namespace weft::cli
+}  // namespace weft

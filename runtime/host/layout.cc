@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "tools/cli/drawing_layers.h"
+#include "runtime/host/layout_layers.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 constexpr double kCurve = 50;     // room between columns, for the bends of the wires
@@ -13,11 +13,11 @@ constexpr double kPartGap = 46;   // between parts that no wire joins
 constexpr double kTitle = 34;
 
 double StartY(const DrawnBox& box, int port) { return box.y + (port < 0 ? kOperationY : box.outputs[port].y); }
-Point StartOf(const Drawing& drawing, const DrawnWire& wire) {
+DrawnPoint StartOf(const Drawing& drawing, const DrawnWire& wire) {
   const DrawnBox& box = drawing.boxes[wire.from];
   return {box.x + box.width, StartY(box, wire.from_port)};
 }
-Point EndOf(const Drawing& drawing, const DrawnWire& wire) {
+DrawnPoint EndOf(const Drawing& drawing, const DrawnWire& wire) {
   const DrawnBox& box = drawing.boxes[wire.to];
   return {box.x, box.y + box.inputs[wire.to_port].y};
 }
@@ -78,7 +78,7 @@ std::vector<Column> Columns(const Drawing& drawing, const LayerGraph& graph) {
 void RouteWires(Drawing& drawing, const Part& part, const LayerGraph& graph, const std::vector<int>& vertex_of, const std::vector<Column>& columns) {
   for (size_t i = 0; i < part.wires.size(); ++i) {
     DrawnWire& wire = drawing.wires[part.wires[i]];
-    Point start = StartOf(drawing, wire), end = EndOf(drawing, wire);
+    DrawnPoint start = StartOf(drawing, wire), end = EndOf(drawing, wire);
     if (!graph.branch[i]) wire.path = {start};
     if (!wire.back) {
       bool passes = !graph.wire_path[i].empty();
@@ -116,7 +116,7 @@ void Move(Drawing& drawing, const Part& part, double x, double y) {
     drawing.boxes[b].y += y;
   }
   for (int w : part.wires) {
-    for (Point& point : drawing.wires[w].path) {
+    for (DrawnPoint& point : drawing.wires[w].path) {
       point.x += x;
       point.y += y;
     }
@@ -170,6 +170,14 @@ void LayOutInLayers(Drawing& drawing) {
   MeasureDrawing(drawing);
 }
 
+std::vector<LayoutEntry> AutomaticLayout(const Page& page, const Registry& registry, const ValueTexts& values) {
+  Drawing drawing = MakeDrawing(page, registry, values);
+  LayOutInLayers(drawing);
+  std::vector<LayoutEntry> layout;
+  for (size_t b = 0; b < page.blocks.size(); ++b) layout.push_back({page.blocks[b].id, drawing.boxes[b].x, drawing.boxes[b].y});
+  return layout;
+}
+
 void LayOutAsPage(Drawing& drawing, const Page& page) {
   constexpr double kFarthest = 1e6;
   std::vector<bool> placed(drawing.boxes.size());
@@ -200,11 +208,11 @@ void LayOutAsPage(Drawing& drawing, const Page& page) {
     x += drawing.boxes[b].width + drawing.boxes[b].value_width + kPartGap;
   }
   for (DrawnWire& wire : drawing.wires) {
-    Point start = StartOf(drawing, wire), end = EndOf(drawing, wire);
+    DrawnPoint start = StartOf(drawing, wire), end = EndOf(drawing, wire);
     wire.path = {start, end};
     wire.back = end.x < start.x;
   }
   MeasureDrawing(drawing);
 }
 
-}  // namespace weft::cli
+}  // namespace weft
