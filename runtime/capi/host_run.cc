@@ -175,16 +175,17 @@ std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunSta
 
 Status RunHost(const void* parameters, RunContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
-  RunState state(plan, ctx.workers(), ctx.services->cancelled);
+  const StepFrame& frame = FrameOf(ctx);
+  RunState state(plan, ctx.workers(), frame.services->cancelled);
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
-    const Value& value = ctx.values[ctx.inputs[v]];
+    const Value& value = frame.values[frame.inputs[v]];
     state.inputs.Set(v, plan.inputs[v], *value.shape, value.data);
   }
   for (size_t v = 0; v < plan.outputs.size(); ++v) {
-    const Value& value = ctx.values[ctx.outputs[v]];
+    const Value& value = frame.values[frame.outputs[v]];
     state.outputs.Set(v, plan.outputs[v], *value.shape, value.data);
   }
-  return Call(state, CallOf(state, ctx.in_first, ctx.out_first, ctx.scratch_data, ctx.scratch_bytes));
+  return Call(state, CallOf(state, frame.in_first, frame.out_first, frame.scratch_data, frame.scratch_bytes));
 }
 
 Status ProduceHost(const void* parameters, ProduceContext& ctx) {

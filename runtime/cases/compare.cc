@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "weft/base/float16.h"
+
 namespace weft::cases {
 namespace {
 

@@ -235,8 +235,8 @@ Status Executor::PlaceVariables(ResultSet& set) {
 }
 
 Status Executor::RunSteps(ResultSet& set, const RunOptions& options) {
-  ctx_.values = set.values.data();
-  ctx_.services = &services_;
+  FrameOf(ctx_).values = set.values.data();
+  FrameOf(ctx_).services = &services_;
   if (plan_.has_dead_values) {
     for (Value& value : set.values) value.dead = false;
   }

@@ -253,12 +253,13 @@ class Executor {
   /// Plans of so many steps do not fit the nearer caches with what they use.
   static constexpr size_t kManySteps = 10'000;
   void PointAt(const Record& record) {
-    ctx_.inputs = record.inputs;
-    ctx_.outputs = record.outputs();
-    ctx_.in_first = record.in_first;
-    ctx_.out_first = record.out_first;
-    ctx_.scratch_data = record.scratch;
-    ctx_.scratch_bytes = record.scratch_bytes;
+    StepFrame& frame = FrameOf(ctx_);
+    frame.inputs = record.inputs;
+    frame.outputs = record.outputs();
+    frame.in_first = record.in_first;
+    frame.out_first = record.out_first;
+    frame.scratch_data = record.scratch;
+    frame.scratch_bytes = record.scratch_bytes;
   }
   /// Begins to fetch lines of memory that will be used soon.
   static void Fetch(const void* from, size_t bytes) {

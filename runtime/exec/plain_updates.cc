@@ -65,7 +65,7 @@ Status Executor::RunPlainUpdate(ResultSet& set, size_t index) {
   set.values[record.inputs[update.input]] = {const_cast<void*>(before.data()), before.count(), &before.shape(), false};
   WEFT_ASSIGN_OR_RETURN(Tensor fresh, NewValue(variable, before.dtype(), before.shape()));
   updates_[update.input] = {fresh.data(), fresh.count(), &fresh.shape(), false};
-  ctx_.updates = updates_.data();
+  FrameOf(ctx_).updates = updates_.data();
   PointAt(record);
   Status status = update.run(record.parameters, ctx_);
   updates_[update.input] = {};

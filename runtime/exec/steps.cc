@@ -51,7 +51,7 @@ Status Executor::BindResource(int node, const PlannedBlock& block, ResourceHandl
 Status Executor::CallKernel(ResultSet& set, const Step& step, const Record& record, const PlannedBlock& block,
                             const ResourceHandle& resource) {
   PointAt(record);
-  ctx_.resource = &resource;
+  FrameOf(ctx_).resource = &resource;
   if (block.produce != nullptr) return Produce(set, step, block);
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(MakeNewValues(step));
   WEFT_RETURN_IF_ERROR(block.run(block.parameters.get(), ctx_));

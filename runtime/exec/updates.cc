@@ -59,7 +59,7 @@ Status Executor::MakeNewValues(const Step& step) {
     Tensor& value = new_values_.emplace_back(std::move(fresh));
     updates_[update.input] = {value.data(), value.count(), &value.shape(), false};
   }
-  ctx_.updates = updates_.data();
+  FrameOf(ctx_).updates = updates_.data();
   return {};
 }
 

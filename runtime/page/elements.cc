@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "weft/base/float16.h"
+
 namespace weft::page {
 namespace {
 

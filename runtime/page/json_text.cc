@@ -5,6 +5,7 @@
 
 #include "runtime/page/elements.h"
 #include "runtime/page/unicode.h"
+#include "weft/base/float16.h"
 
 namespace weft::page {
 namespace {

@@ -5,6 +5,7 @@
 #include "runtime/page/json_text.h"
 #include "runtime/page/unicode.h"
 #include "runtime/page/writer_parts.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 namespace {

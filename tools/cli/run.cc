@@ -13,6 +13,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/trend.h"
+#include "weft/base/float16.h"
 #include "weft/page/literal.h"
 
 namespace weft::cli {
