@@ -41,7 +41,7 @@ std::vector<std::string_view> DTypeNames() {
   return names;
 }
 
-// Passes the recorded array on to a ValuesReader.
+// Reads a recorded array with a ValuesReader.
 class ReplaySink : public JsonSink {
  public:
   explicit ReplaySink(ValuesReader& values) : values_(values) {}
@@ -311,7 +311,6 @@ void LiteralReader::Finish() {
                      .WithHint("a tensor is {\"dtype\": \"DT_FLOAT\", \"shape\": [2], \"values\": [1, 2]}"));
   }
   if (has_text_) return;
-  // A missing dtype is reported even where another member is at fault, but one at fault is not missing.
   if (faulty_) return;
   if (!literal_.dtype) return Error(InvalidArgument("a literal needs a \"dtype\"").WithHint("for example \"dtype\": \"DT_FLOAT\""));
   if (!literal_.shape) return Error(InvalidArgument("a literal needs a \"shape\"").WithHint("a scalar has \"shape\": []"));

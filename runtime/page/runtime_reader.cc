@@ -52,7 +52,7 @@ class RuntimeReader : public JsonSink {
   bool is_input_ = false;
   std::string key_;
   size_t block_ = 0;
-  size_t first_recorded_ = 0;  // of the object at hand
+  size_t first_recorded_ = 0;  // of the current object
   bool has_id_ = false, has_symbol_ = false;
   Pin pin_;
   std::string from_id_, from_pin_, pin_interface_;

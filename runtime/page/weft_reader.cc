@@ -9,7 +9,7 @@
 namespace weft::page {
 namespace {
 
-// How many blocks there may be: a guess that saves moving them. Written pages have a block a line.
+// An estimate of the number of blocks, to reserve memory: canonical pages have one block a line.
 size_t GuessBlocks(std::string_view text) {
   constexpr ptrdiff_t kMost = 1 << 20;
   return static_cast<size_t>(std::min(kMost, std::count(text.begin(), text.end(), '\n')));
@@ -86,11 +86,11 @@ class WeftReader : public JsonSink {
   SettingsReader settings_;
   LayoutReader layout_;
   State state_ = State::kRoot;
-  State after_ = State::kRoot;  // the state that a record, a literal or a skipped value returns to
-  int depth_ = 0;               // open objects and arrays of what is recorded or skipped
+  State after_ = State::kRoot;  // the state after the current record, literal or skipped value
+  int depth_ = 0;               // open objects and arrays of the value that is recorded or skipped
   std::string key_;
-  std::string id_;    // of the block at hand, for diagnostics
-  std::string port_;  // of the input at hand, for diagnostics
+  std::string id_;    // of the current block, for diagnostics
+  std::string port_;  // of the current input, for diagnostics
   UniqueIds ids_;
   bool object_ = false, has_version_ = false, has_name_ = false, has_blocks_ = false, newer_ = false;
   bool has_id_ = false, has_type_ = false;
@@ -254,7 +254,7 @@ void WeftReader::StartBlock(bool object) {
     WrongKind("a block, which is an object", "an array");
     return Skip(State::kBlocks);
   }
-  report_.EndBlock("");  // what was found between blocks
+  report_.EndBlock("");  // diagnostics from between blocks
   state_ = State::kBlock;
   has_id_ = has_type_ = false;
   PageBlock& added = page_.blocks.emplace_back();
@@ -325,7 +325,7 @@ void WeftReader::EndBlock() {
   if (!has_id_) Error(InvalidArgument("a block needs an \"id\""));
   if (!has_type_) Error(InvalidArgument("a block needs the key \"block\" with its type").WithHint("for example \"block\": \"MatMul\""));
   report_.EndBlock(id_);
-  ids_.Take(page_);
+  ids_.Add(page_);
   id_.clear();
   state_ = State::kBlocks;
 }

@@ -46,7 +46,7 @@ void AppendElement(std::string& out, const T& value) {
   }
 }
 
-// All types whose elements can be written down: handles cannot.
+// All types whose elements can be written; handles cannot.
 constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, std::string>{};
 
 void AppendValues(std::string& out, const Tensor& tensor) {
