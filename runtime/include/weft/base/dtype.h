@@ -20,7 +20,7 @@ struct bfloat16;
 
 namespace weft {
 
-/// The type of a tensor's elements. The numbers are not stored anywhere; files and interfaces use the names.
+/// The type of a tensor's elements. The values are internal: files use the names, weft.h TensorFlow's numbers.
 enum class DType : uint8_t {
   kInvalid,
   kFloat,
