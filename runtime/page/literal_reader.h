@@ -50,7 +50,7 @@ class LiteralReader {
   LiteralReader(Report& report, const JsonWalk& walk, const ReadOptions& options) : report_(report), walk_(walk), options_(options) {}
 
   void Begin(std::string_view port);
-  bool active() const { return active_; }
+  bool active() const { return state_ != State::kDone; }
   /// Whether a fault of the literal was reported.
   bool faulty() const { return faulty_; }
   void Scalar(JsonScalar& value);
@@ -61,8 +61,12 @@ class LiteralReader {
   Literal Take() { return std::move(literal_); }
 
  private:
-  enum class State : uint8_t { kMembers, kShape, kValues, kRecord, kSkip };
+  enum class State : uint8_t { kDone, kMembers, kShape, kValues, kRecord, kSkip };
   enum class Member : uint8_t { kDType, kShape, kValues, kText, kFile, kOffset, kOther };
+  /// The forms that the literal has; it needs exactly one.
+  struct Forms {
+    bool values = false, text = false, file = false;
+  };
 
   void Error(Status status) {
     faulty_ = true;
@@ -83,11 +87,10 @@ class LiteralReader {
   const ReadOptions& options_;
   std::string port_;
   Literal literal_;
-  State state_ = State::kMembers;
+  State state_ = State::kDone;
   Member member_ = Member::kOther;
   std::string key_;
-  bool active_ = false;
-  bool has_values_ = false, has_text_ = false, has_file_ = false;
+  Forms forms_;
   bool faulty_ = false;  // a fault was reported; its consequences are not
   int depth_ = 0;        // open objects and arrays inside the literal
   std::vector<int64_t> dims_;
