@@ -1,4 +1,4 @@
-// Views as DLPack tensors.
+// Result views as DLPack tensors.
 #include <vector>
 
 #include "runtime/capi/objects.h"
@@ -21,7 +21,7 @@ Result<weft_dl_data_type> DlType(DType dtype) {
   return weft_dl_data_type{code, static_cast<uint8_t>(8 * ElementSize(dtype)), 1};
 }
 
-/// The tensor, and what keeps its memory alive.
+/// The tensor, with the view that owns its memory.
 struct Managed {
   weft_dl_managed_tensor tensor{};
   std::shared_ptr<ViewObject> view;

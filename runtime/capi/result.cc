@@ -142,7 +142,7 @@ weft_status weft_view_text(const weft_view* view, int64_t limit, weft_strings** 
 }
 
 weft_status weft_view_retain(weft_view* view) {
-  return Guard(nullptr, [&] { return HoldHandle(Kind::kView, view, 1).status(); });
+  return Guard(nullptr, [&] { return CountReference(Kind::kView, view, 1).status(); });
 }
 
 weft_status weft_view_release(weft_view* view) {

@@ -45,8 +45,8 @@ Status FusedRunner::Make(int threads) {
     lane.steps.resize(steps);
     lane.moving.reserve(steps);
     lane.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
-    lane.ctx.values = lane.values.data();
-    lane.ctx.services = &services_;
+    FrameOf(lane.ctx).values = lane.values.data();
+    FrameOf(lane.ctx).services = &services_;
   }
   return {};
 }
@@ -64,11 +64,11 @@ void FusedRunner::Begin(const FusedSteps& fused, const Value* values, Lane& lane
 
 void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, Lane& lane) {
   lane.moving.clear();
-  ChainStep* step = lane.steps.data();
+  ChainOp* step = lane.steps.data();
   for (const FusedSteps::Chain& chain : fused.chains) {
     for (const FusedSteps::Chain::Link& link : chain.links) {
       *step = {link.run, nullptr, link.use};
-      if (link.use != ChainStep::Use::kNothing) {
+      if (link.use != ChainOp::Use::kNothing) {
         const Operand& operand = fused.operands[link.operand];
         const bool moves = operand.kind == Operand::Kind::kSliced || link.run == chain.kind->stream;
         if (moves) lane.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
@@ -99,7 +99,7 @@ inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, in
 // False where a step fails.
 bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
   for (const Lane::Moving& moving : lane.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
-  const ChainStep* steps = lane.steps.data();
+  const ChainOp* steps = lane.steps.data();
   auto chain = fused.chains.begin();
   for (size_t m = 0; m < fused.members.size(); ++m) {
     if (chain != fused.chains.end() && chain->first == m) {
@@ -111,10 +111,10 @@ bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t 
     }
     const FusedSteps::Member& member = fused.members[m];
     const PlannedBlock& block = member.blocks[shape];
-    lane.ctx.inputs = fused.table.data() + member.first_input;
-    lane.ctx.outputs = fused.table.data() + member.first_output;
-    lane.ctx.in_first = member.in_first.table().data();
-    lane.ctx.out_first = member.out_first.table().data();
+    FrameOf(lane.ctx).inputs = fused.table.data() + member.first_input;
+    FrameOf(lane.ctx).outputs = fused.table.data() + member.first_output;
+    FrameOf(lane.ctx).in_first = member.in_first.table().data();
+    FrameOf(lane.ctx).out_first = member.out_first.table().data();
     Status status = block.run(block.parameters.get(), lane.ctx);
     if (status.ok()) {
       const uint32_t made = fused.table[member.first_output];
@@ -138,7 +138,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   Begin(fused, values, lane);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
     Total* totals = totals_.data() + part * static_cast<int64_t>(fused.tails.size());
-    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].pieces.begin(&totals[t]);
+    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&totals[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();
@@ -149,7 +149,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
       if (!RunTile(fused, values, begin, shape, lane)) continue;
       for (size_t t = 0; t < fused.tails.size(); ++t) {
         const FusedSteps::Tail& tail = fused.tails[t];
-        tail.pieces.add(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
+        tail.reduction.accumulate(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
       }
     }
   }
@@ -180,7 +180,7 @@ void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
     const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
     Total* joined = totals_.data() + parts * tails;
     for (int64_t p = 0; p < parts; ++p) joined[p] = totals_[static_cast<size_t>(p * tails + t)];
-    tail.pieces.finish(tail.parameters.get(), joined, values[tail.output].data);
+    tail.reduction.finalize(tail.parameters.get(), joined, values[tail.output].data);
   }
 }
 

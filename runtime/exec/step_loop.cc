@@ -32,7 +32,7 @@ StepLoop::StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& pa
   for (size_t u = 0; u < parts_.plain_updates.size(); ++u) {
     records_[parts_.plain_updates.step(u)].special = kFirstPlainUpdate - static_cast<int>(u);
   }
-  ctx_.services = &services_.services();
+  FrameOf(ctx_).services = &services_.services();
 }
 
 StepLoop::Record StepLoop::RecordOf(const Step& step) const {
@@ -57,7 +57,7 @@ StepLoop::Record StepLoop::RecordOf(const Step& step) const {
 // ---- the loop --------------------------------------------------------------------------------------------------------------------------
 
 Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
-  ctx_.values = set.values.data();
+  FrameOf(ctx_).values = set.values.data();
   if (plan_.has_dead_values) {
     for (Value& value : set.values) value.dead = false;
   }
@@ -167,7 +167,7 @@ Result<const PlannedBlock*> StepLoop::Begin(ResultSet& set, size_t index) {
   if (step.kind == Step::Kind::kRun) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, nullptr));
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReferences(set, step));
   PointAt(records_[index]);
-  ctx_.resource = &resources_[index];
+  FrameOf(ctx_).resource = &resources_[index];
   if (step.block.produce != nullptr) emitted_.assign(planned_.graph.node(step.node).output_types.size(), {});
   else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, nullptr, ctx_));
   return &step.block;
@@ -184,9 +184,9 @@ Result<const PlannedBlock*> StepLoop::BeginDynamic(ResultSet& set, size_t index)
   }
   if (entry->block.produce == nullptr) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, entry));
   PointAt(records_[index]);
-  ctx_.scratch_data = entry->scratch().data();
-  ctx_.scratch_bytes = entry->planned.scratch_bytes;
-  ctx_.resource = &entry->resource;
+  FrameOf(ctx_).scratch_data = entry->scratch().data();
+  FrameOf(ctx_).scratch_bytes = entry->planned.scratch_bytes;
+  FrameOf(ctx_).resource = &entry->resource;
   if (entry->block.produce != nullptr) emitted_.assign(node.output_types.size(), {});
   else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, &entry->planned, ctx_));
   return &entry->block;

@@ -5,6 +5,7 @@
 #include "runtime/page/json_text.h"
 #include "runtime/page/unicode.h"
 #include "runtime/page/writer_parts.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 namespace {
@@ -45,7 +46,7 @@ void AppendElement(std::string& out, const T& value) {
   }
 }
 
-// All types whose elements can be written down: handles cannot.
+// All types whose elements can be written; handles cannot.
 constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, std::string>{};
 
 void AppendValues(std::string& out, const Tensor& tensor) {

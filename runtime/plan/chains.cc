@@ -9,12 +9,12 @@ namespace {
 using Operand = FusedSteps::Operand;
 using Chain = FusedSteps::Chain;
 using Member = FusedSteps::Member;
-using Use = ChainStep::Use;
+using Use = ChainOp::Use;
 
 /// Inputs of a chain that are prefetched; the processor's own prefetchers follow a few more.
 constexpr size_t kMostPrefetched = 3;
 /// A member is read for, runs, and is stored in two places at most; the last step ends the chain.
-constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1 - kMostPrefetched) / 4;
+constexpr size_t kMostMembers = (ChainKind::kMaxOps - 1 - kMostPrefetched) / 4;
 /// Inputs that have so many bytes together are in none of the first two levels of cache.
 constexpr int64_t kFarBytes = 1 << 20;
 
@@ -77,7 +77,7 @@ class ChainMaker {
       if (inputs.size() < kMostPrefetched) inputs.push_back(o);
     }
     if (static_cast<int64_t>(inputs.size()) * fused_.count * chain.kind->element_bytes < kFarBytes) return;
-    for (uint32_t o : inputs) chain.links.push_back({chain.kind->fetch, Use::kFetch, o});
+    for (uint32_t o : inputs) chain.links.push_back({chain.kind->prefetch, Use::kPrefetch, o});
   }
 
   void AddMember(size_t m, Chain& chain) {
@@ -88,16 +88,16 @@ class ChainMaker {
       chain.links.push_back({chain.kind->load, Use::kRead, running_});
     }
     if (inputs.size() == 1) {
-      chain.links.push_back({link.running});
+      chain.links.push_back({link.unary});
     } else if (inputs[0] == inputs[1]) {
-      chain.links.push_back({link.running_running});
+      chain.links.push_back({link.register_register});
     } else {
       const bool runs_first = inputs[0] == running_;
       const uint32_t other = inputs[runs_first ? 1 : 0];
       const bool one = IsOne(other);
       const ChainFunction run =
-          runs_first ? (one ? link.running_one : link.running_memory) : (one ? link.one_running : link.memory_running);
-      chain.links.push_back({run, one ? Use::kOne : Use::kRead, other});
+          runs_first ? (one ? link.register_scalar : link.register_memory) : (one ? link.scalar_register : link.memory_register);
+      chain.links.push_back({run, one ? Use::kScalar : Use::kRead, other});
     }
   }
   bool IsOne(uint32_t operand) const { return fused_.operands[operand].kind == Operand::Kind::kOne; }

@@ -15,7 +15,7 @@ using Operand = FusedSteps::Operand;
 /// Elements of a tile: 32 KB of floats. A chain's one tensor nearly fits the first-level cache, the two or three of other groups the second
 /// level; the fixed cost of a tile is small beside its work.
 constexpr int64_t kTile = 8192;
-static_assert(kTile % Pieces::kUnit == 0);
+static_assert(kTile % PartialReduction::kChunk == 0);
 /// Elements below which whole tensors stay in the cache, so that fusing them gains nothing.
 constexpr int64_t kLeast = 4 * kTile;
 
@@ -90,7 +90,7 @@ int64_t Fusion::ElementsOf(const Step& step) const {
 
 // How many elements the step reduces to one, where it can end a group; else 0.
 int64_t Fusion::ReducedBy(const Step& step) const {
-  if (!IsPlain(step, NodeOf(step)) || step.block.pieces == nullptr) return 0;
+  if (!IsPlain(step, NodeOf(step)) || step.block.partial_reduction == nullptr) return 0;
   if (!In(step, 0).shape_known || !IsPlanned(Out(step)) || Out(step).shape.count() != 1) return 0;
   const int64_t count = In(step, 0).shape.count();
   return count < kLeast ? 0 : count;
@@ -132,12 +132,12 @@ bool Fusion::Add(int s) {
     if (empty) return false;  // alone, it would read its input once, too
     FusedSteps::Tail tail;
     tail.step = s;
-    tail.pieces = *step.block.pieces;
+    tail.reduction = *step.block.partial_reduction;
     tail.parameters = step.block.parameters;
     tail.output = OutputOf(step);
-    if (tail.pieces.count != DivideUp(reduced, tail.pieces.step)) return false;
-    if (!group_.tails.empty() && tail.pieces.step != group_.part) return false;
-    group_.part = tail.pieces.step;
+    if (tail.reduction.parts != DivideUp(reduced, tail.reduction.part_elements)) return false;
+    if (!group_.tails.empty() && tail.reduction.part_elements != group_.part) return false;
+    group_.part = tail.reduction.part_elements;
     group_.last = s;
     group_.tails.push_back(std::move(tail));
     return true;

@@ -1,4 +1,4 @@
-// Cases: tests of blocks and small pages, as data.
+// Cases: tests of blocks and small pages, as plain data.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@ struct Tolerance {
   double relative = 1e-5, absolute = 1e-5;
 };
 
-/// What an output must be. Without values only type and shape count.
+/// The expected value of an output. Without a tensor only type and shape are compared.
 struct ExpectedValue {
   DType dtype = DType::kInvalid;
   Shape shape;
-  Tensor tensor;  // undefined where values do not count
+  Tensor tensor;  // may be undefined
 };
 
 struct ExpectedError {
@@ -27,19 +27,19 @@ struct ExpectedError {
   std::string port;  // empty: any
 };
 
-/// What random values must keep to. Absent limits hold always.
+/// Limits for random values. Absent limits are not checked.
 struct RandomLimits {
   std::optional<double> minimum, maximum;
-  std::optional<double> mean, deviation;  // of the distribution they come from
+  std::optional<double> mean, deviation;  // of the distribution they are drawn from
 };
 
-/// What must come of one run: an error, or these outputs (and perhaps others).
+/// The expected outcome of one run: an error, or values of some outputs.
 struct Expectation {
   std::map<std::string, ExpectedValue> outputs;  // "port", "port[i]"; in page cases "block.port"
   std::optional<ExpectedError> error;
 };
 
-/// One run of a page case.
+/// One run of a page case: an element of "steps" in a case file.
 struct Step {
   std::vector<std::string> fetch;     // "block.port"
   std::vector<std::string> run;       // ids of blocks
@@ -49,24 +49,24 @@ struct Step {
 
 struct CaseInput {
   std::vector<Tensor> values;
-  bool list = false;  // written as a list, also where it holds one value
+  bool list = false;  // written as a list, even with one value
 };
 
 struct TestCase {
-  std::string file, pointer;  // where it stands: "/cases/3"
+  std::string file, pointer;  // its place in a case file: "/cases/3"
   std::string name;
-  std::string fault;  // why it cannot be read; empty where it can
+  std::string fault;  // why it cannot be run; empty for a well-formed case
   std::string source_note;
 
   // A block case.
   std::string block, attrs;
   std::map<std::string, CaseInput> inputs;
   std::map<std::string, ExpectedValue> variables;  // by reference port, after the run
-  // A page case: a page document, and its runs.
+  // A page case: a page document and its runs.
   std::string page;  // JSON text; empty for block cases
   std::vector<Step> steps;
 
-  Expectation expected;  // of the block; of a page case: of loading and planning it
+  Expectation expected;  // of running the block, or of loading and planning the page
   Tolerance tolerance;
   bool shape_only = false;
   RandomLimits limits;
@@ -74,9 +74,9 @@ struct TestCase {
   bool is_page() const { return !page.empty(); }
 };
 
-/// Puts `folder` where strings of the case say $TMP.
+/// Replaces $TMP by `folder` in all strings of the case.
 void SetFolder(TestCase& test, const std::string& folder);
-/// Whether a string of the case says $TMP.
+/// Whether a string of the case contains $TMP.
 bool UsesFolder(const TestCase& test);
 
 }  // namespace weft::cases

@@ -1,4 +1,4 @@
-// Reading case files.
+// Reads case files.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 namespace weft::cases {
 
 struct CaseFile {
-  std::vector<TestCase> cases;  // those with faults have `fault` set and must not be run
-  Diagnostics diagnostics;      // every finding, with file and JSON pointer; warnings for keys that mean nothing
+  std::vector<TestCase> cases;  // faulty ones have `fault` set and must not be run
+  Diagnostics diagnostics;      // with file and JSON pointer; warnings for unknown keys
 };
 
-/// `name` is what diagnostics call the file.
+/// `name` is the name of the file in diagnostics.
 CaseFile ReadCases(std::string_view json, const std::string& name);
 CaseFile ReadCaseFile(const std::filesystem::path& path);
 
-/// The case files (NAME.cases.json) in a folder and below, sorted; the path itself where it is a file. not_found where there is nothing.
+/// The case files (NAME.cases.json) in a folder and its subfolders, sorted; for a file that path itself. not_found where there are none.
 Result<std::vector<std::filesystem::path>> FindCaseFiles(const std::filesystem::path& path);
 
 }  // namespace weft::cases

@@ -1,4 +1,4 @@
-// Running cases and judging what comes of them.
+// Runs cases and compares their outcomes with what is expected.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,20 @@
 
 namespace weft::cases {
 
-/// What came of one run.
+/// The outcome of one run.
 struct RunOutcome {
   Status status;
   std::map<std::string, Tensor> outputs;    // as Expectation::outputs names them
   std::map<std::string, Tensor> variables;  // block cases: by reference port
 };
 
-/// What came of a page: loading and planning it, then its steps up to the end or to a step that no run can follow.
+/// The outcome of a page case: of loading and planning it, then of its runs, up to one after which no other can be made.
 struct PageOutcome {
   Status loaded;
   std::vector<RunOutcome> steps;
 };
 
-/// Runs cases by one way or another. A case of its own folder gets `folder`, which is empty and goes afterwards; else it is empty.
+/// Runs cases in some way. `folder` is a new folder, removed afterwards, for a case that uses $TMP; else an empty path.
 class CaseExecutor {
  public:
   virtual ~CaseExecutor() = default;
@@ -36,7 +36,7 @@ class CaseExecutor {
 struct CaseReport {
   enum class Verdict : uint8_t { kPassed, kFailed, kSkipped };
   Verdict verdict = Verdict::kPassed;
-  std::string message;  // what failed, one finding a line; or why it was skipped
+  std::string message;  // the failures, one a line; or why the case was skipped
 };
 
 CaseReport RunCase(const TestCase& test, CaseExecutor& executor);

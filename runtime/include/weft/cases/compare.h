@@ -1,4 +1,4 @@
-// Comparing what came with what was expected.
+// Compares values with expected ones.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace weft::cases {
 
-/// What differs, for a person to read: type, shape, or the first element that is too far off, and how many are. Empty where nothing does.
+/// A message about what differs: type, shape, or the first element out of tolerance and the number of such elements. Empty where equal.
 std::string Difference(const Tensor& got, const ExpectedValue& expected, const Tolerance& tolerance);
 
-/// Whether random values keep to their limits; what does not, as above.
+/// A message about a random value, or a mean, outside its limits; empty where there is none.
 std::string BeyondLimits(const Tensor& got, const RandomLimits& limits);
 
 }  // namespace weft::cases

@@ -10,7 +10,8 @@
 
 namespace weft::cases {
 
-/// Block cases become pages of one block; reference and resource ports are fed by Variables. A case may use files of its own folder only.
+/// A block case becomes a page of that block, with Variables for its reference and resource ports. A case may access files in its own folder
+/// only. Not thread-safe, except Cancel.
 class SessionExecutor final : public CaseExecutor {
  public:
   /// `runtime` must outlive the executor.
@@ -18,11 +19,11 @@ class SessionExecutor final : public CaseExecutor {
   RunOutcome RunBlock(const TestCase& test, const std::filesystem::path& folder) override;
   PageOutcome RunPage(const TestCase& test, const std::filesystem::path& folder) override;
 
-  /// What still runs then is cancelled. To be set before the first case.
+  /// Runs are cancelled at the deadline. Set before the first case.
   void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) { deadline_ = deadline; }
-  /// Ends the run that goes on, and each that would follow. From any thread.
+  /// Cancels the current run and all later ones. From any thread.
   void Cancel();
-  /// cancelled where runs are cut short: Cancel was called, or the deadline has passed.
+  /// cancelled where Cancel was called or the deadline has passed; else ok.
   Status Over() const;
 
  private:
@@ -33,8 +34,8 @@ class SessionExecutor final : public CaseExecutor {
   Runtime& runtime_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   mutable std::mutex mutex_;
-  bool cancelled_ = false;       // with mutex_
-  Session* running_ = nullptr;   // with mutex_
+  bool cancelled_ = false;      // guarded by mutex_
+  Session* running_ = nullptr;  // guarded by mutex_; the session whose run Cancel cancels
 };
 
 }  // namespace weft::cases
