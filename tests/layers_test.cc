@@ -68,6 +68,12 @@ bool MayInclude(int from, int to) {
   return to <= from;
 }
 
+/// The command line sees of the engine what any program around it sees; what times kernels, the kernels, too.
+bool ToolMayInclude(std::string_view tool, std::string_view include) {
+  if (include.starts_with("runtime/")) return false;
+  return !include.starts_with("blocks/") || tool.substr(tool.rfind('/') + 1).starts_with("bench");
+}
+
 /// The text between quotes of `#include "..."`; else empty.
 std::string_view QuotedInclude(std::string_view line) {
   if (!line.starts_with("#include")) return {};
@@ -90,6 +96,7 @@ TEST_CASE("includes point one way", "[layers]") {
         INFO("line " << i + 1 << ": " << source.lines[i]);
         CHECK(to != kOther);  // includes name the file from the root of the tree, or from runtime/include
         CHECK(MayInclude(from, to));
+        if (from == kTools) CHECK(ToolMayInclude(source.path, include));
       }
     }
   }
@@ -112,6 +119,11 @@ TEST_CASE("the layers rule tells right from wrong", "[layers]") {
   CHECK(!may("blocks/nn/relu.cc", "runtime/page/page.cc"));
   CHECK(may("tools/cli/main.cc", "weft/exec/session.h"));
   CHECK(!may("tools/cli/main.cc", "tests/kit/block_tester.h"));
+  CHECK(ToolMayInclude("tools/cli/run.cc", "weft/host/page_run.h"));
+  CHECK(ToolMayInclude("tools/cli/bench_cases.cc", "blocks/kernels/simd/lanes.h"));
+  CHECK(!ToolMayInclude("tools/cli/run.cc", "blocks/kernels/simd/lanes.h"));
+  CHECK(!ToolMayInclude("tools/cli/test.cc", "runtime/cases/case_reader.h"));
+  CHECK(!ToolMayInclude("tools/cli/bench.cc", "runtime/capi/objects.h"));
   CHECK(QuotedInclude("#include \"a/b.h\"  // why") == "a/b.h");
   CHECK(QuotedInclude("#include <vector>").empty());
 }

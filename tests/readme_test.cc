@@ -6,10 +6,11 @@
 #include <iostream>
 #include <sstream>
 
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/case_runner.h"
-#include "runtime/cases/session_executor.h"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/case_runner.h"
+#include "weft/cases/session_executor.h"
 #include "weft/exec/session.h"
+#include "weft/host/document.h"
 #include "weft/page/reader.h"
 
 namespace {
@@ -42,12 +43,10 @@ double Number(const weft::Session& session, const char* name) {
 // The lines between the marks are those of the README, but for the file's folder.
 weft::Status Embedding() {
   // begin
-  weft::Runtime runtime(weft::MakeCatalog());
-  weft::ReadPageResult read = weft::ReadPageFile(kRoot / "graphs/xor.page.json");
-  auto page = std::make_shared<weft::Page>(std::move(read.page));
-  auto scope = weft::Scope::Open(runtime, page, "xor.page.json", {}, read.diagnostics);
-  WEFT_RETURN_IF_ERROR(read.diagnostics.FirstError());
-  weft::Session session(scope, scope->graph().sessions().at(0));
+  auto runtime = std::make_shared<weft::Runtime>(weft::MakeCatalog());
+  auto document = weft::Document::OpenFile(runtime, kRoot / "graphs/xor.page.json");
+  WEFT_RETURN_IF_ERROR(document->diagnostics().FirstError());
+  weft::Session session(document->scope(), document->scope()->graph().sessions().at(0));
   WEFT_RETURN_IF_ERROR(session.RunSteps(2000));
   WEFT_ASSIGN_OR_RETURN(weft::ResultValue loss, session.Get("loss.output"));
   std::cout << ToString(loss.tensor) << "\n";

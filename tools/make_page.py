@@ -3,7 +3,7 @@
 
 Kinds:
   chain  one Const, then element-wise blocks that each read the one before
-  wide   pairs of a Const and a block that reads it, all of them ends of the page
+  wide   pairs of a Const and a block that reads it; no other block reads their outputs
   grid   rows and columns of blocks that each read the one above and the one to the left
   train  a network of dense layers, its symbolic gradients and a gradient descent step for every variable
 """

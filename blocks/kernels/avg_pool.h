@@ -2,7 +2,7 @@
 #pragma once
 
 #include "blocks/kernels/pooling.h"
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 #include "weft/block/services.h"
 
 namespace weft::kernels {

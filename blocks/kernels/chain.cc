@@ -6,22 +6,22 @@
 namespace weft::kernels {
 namespace {
 
-using Use = ChainStep::Use;
+using Use = ChainOp::Use;
 
 template <class T>
 struct LoadAct {
-  static Lanes<T> Do(Lanes<T>, const ChainStep* step, int64_t at, int i) { return LoadLanes(ChainMemory<T>(step, at, i)); }
+  static Lanes<T> Do(Lanes<T>, const ChainOp* step, int64_t at, int i) { return LoadLanes(ChainMemory<T>(step, at, i)); }
 };
 template <class T, bool kStream>
 struct StoreAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) {
     StoreLanes<kStream>(ChainMemory<T>(step, at, i), v);
     return v;
   }
 };
 template <class T>
-struct FetchAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) {
+struct PrefetchAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) {
     // Bytes: as far as memory of the last-level cache takes to arrive. 2 to 4 KB are alike, and 1.05 times as fast as none.
     constexpr int64_t kAhead = 3 << 10;
     if (i * kLaneBytes % 64 != 0) return v;  // a line that has been fetched
@@ -31,11 +31,11 @@ struct FetchAct {
   }
 };
 template <class T>
-void LastStep(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainStep*, int64_t) {}
+void LastStep(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainOp*, int64_t) {}
 
 /// As many of the elements [first, end) as fill the registers; the first of those left.
 template <class T>
-int64_t RunWhole(const ChainStep* steps, int64_t first, int64_t end) {
+int64_t RunWhole(const ChainOp* steps, int64_t first, int64_t end) {
   const auto code = reinterpret_cast<ChainCode<T>>(steps->run);
   const Lanes<T> none{};
   int64_t at = first;
@@ -45,14 +45,14 @@ int64_t RunWhole(const ChainStep* steps, int64_t first, int64_t end) {
 
 /// Fewer elements than the registers hold, from `first` on: they go through copies of the steps' memory that are long enough.
 template <class T>
-void RunRest(const ChainStep* steps, int64_t first, int64_t n) {
+void RunRest(const ChainOp* steps, int64_t first, int64_t n) {
   const ChainKind& kind = *KindOfChain<T>();
   const size_t bytes = static_cast<size_t>(n) * sizeof(T);
-  alignas(64) T copies[ChainKind::kMostSteps][kChainElements<T>];
-  ChainStep with_copies[ChainKind::kMostSteps];
+  alignas(64) T copies[ChainKind::kMaxOps][kChainElements<T>];
+  ChainOp with_copies[ChainKind::kMaxOps];
   int count = 0;
   for (bool last = false; !last; ++count) {
-    ChainStep& step = with_copies[count] = steps[count];
+    ChainOp& step = with_copies[count] = steps[count];
     last = step.run == kind.last;
     if (step.run == kind.stream) step.run = kind.store;
     if (step.use != Use::kRead && step.use != Use::kWrite) continue;
@@ -72,7 +72,7 @@ void RunRest(const ChainStep* steps, int64_t first, int64_t n) {
 
 /// Elements up to where all steps that stream may; none where there are no such steps; -1 where they never may all at once.
 template <class T>
-int64_t ElementsToLine(const ChainStep* steps) {
+int64_t ElementsToLine(const ChainOp* steps) {
   const ChainKind& kind = *KindOfChain<T>();
   int64_t count = -1;
   for (; steps->run != kind.last; ++steps) {
@@ -85,9 +85,9 @@ int64_t ElementsToLine(const ChainStep* steps) {
 }
 
 template <class T>
-void RunChain(const ChainStep* steps, int64_t n) {
+void RunChain(const ChainOp* steps, int64_t n) {
   const ChainKind& kind = *KindOfChain<T>();
-  ChainStep stored[ChainKind::kMostSteps];
+  ChainOp stored[ChainKind::kMaxOps];
   int64_t first = ElementsToLine<T>(steps);
   if (first < 0) {
     for (int count = 0;; ++count) {
@@ -114,7 +114,7 @@ const ChainKind* KindOfChain() {
     made.load = ChainFunctionOf<T, LoadAct<T>>();
     made.store = ChainFunctionOf<T, StoreAct<T, false>>();
     made.stream = ChainFunctionOf<T, StoreAct<T, true>>();
-    made.fetch = ChainFunctionOf<T, FetchAct<T>>();
+    made.prefetch = ChainFunctionOf<T, PrefetchAct<T>>();
     made.last = reinterpret_cast<ChainFunction>(&LastStep<T>);
     made.run = RunChain<T>;
     return made;

@@ -10,22 +10,22 @@ namespace weft::kernels {
 
 /// `at`: where the registers' elements begin, counted from the start of each step's memory.
 template <class T>
-using ChainCode = void (*)(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainStep*, int64_t at);
+using ChainCode = void (*)(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainOp*, int64_t at);
 template <class T>
 inline constexpr int64_t kChainElements = 8 * kLanes<T>;
 
 template <class T>
-T* ChainMemory(const ChainStep* step, int64_t at, int lane) {
+T* ChainMemory(const ChainOp* step, int64_t at, int lane) {
   return static_cast<T*>(step->memory) + at + lane * kLanes<T>;
 }
 template <class T>
-Lanes<T> ChainOne(const ChainStep* step) {
+Lanes<T> ChainScalar(const ChainOp* step) {
   return Broadcast(*static_cast<const T*>(step->memory));
 }
 
 /// One step: Act::Do(v, step, at, i) for register i, then the step after it.
 template <class T, class Act>
-void RunChainStep(Lanes<T> a, Lanes<T> b, Lanes<T> c, Lanes<T> d, Lanes<T> e, Lanes<T> f, Lanes<T> g, Lanes<T> h, const ChainStep* step,
+void RunChainOp(Lanes<T> a, Lanes<T> b, Lanes<T> c, Lanes<T> d, Lanes<T> e, Lanes<T> f, Lanes<T> g, Lanes<T> h, const ChainOp* step,
                   int64_t at) {
   a = Act::Do(a, step, at, 0);
   b = Act::Do(b, step, at, 1);
@@ -39,32 +39,32 @@ void RunChainStep(Lanes<T> a, Lanes<T> b, Lanes<T> c, Lanes<T> d, Lanes<T> e, La
 }
 template <class T, class Act>
 ChainFunction ChainFunctionOf() {
-  return reinterpret_cast<ChainFunction>(&RunChainStep<T, Act>);
+  return reinterpret_cast<ChainFunction>(&RunChainOp<T, Act>);
 }
 
 template <class T, class Op>
-struct RunningAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep*, int64_t, int) { return Op::Of(v); }
+struct UnaryAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp*, int64_t, int) { return Op::Of(v); }
 };
 template <class T, class Op>
-struct RunningMemoryAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) { return Op::Of(v, LoadLanes(ChainMemory<T>(step, at, i))); }
+struct RegisterMemoryAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(v, LoadLanes(ChainMemory<T>(step, at, i))); }
 };
 template <class T, class Op>
-struct MemoryRunningAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t at, int i) { return Op::Of(LoadLanes(ChainMemory<T>(step, at, i)), v); }
+struct MemoryRegisterAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(LoadLanes(ChainMemory<T>(step, at, i)), v); }
 };
 template <class T, class Op>
-struct RunningOneAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t, int) { return Op::Of(v, ChainOne<T>(step)); }
+struct RegisterScalarAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t, int) { return Op::Of(v, ChainScalar<T>(step)); }
 };
 template <class T, class Op>
-struct OneRunningAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep* step, int64_t, int) { return Op::Of(ChainOne<T>(step), v); }
+struct ScalarRegisterAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t, int) { return Op::Of(ChainScalar<T>(step), v); }
 };
 template <class T, class Op>
-struct RunningRunningAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainStep*, int64_t, int) { return Op::Of(v, v); }
+struct RegisterRegisterAct {
+  static Lanes<T> Do(Lanes<T> v, const ChainOp*, int64_t, int) { return Op::Of(v, v); }
 };
 
 /// For float and double.
@@ -77,7 +77,7 @@ const ChainLink* LinkOfMap() {
   static const ChainLink link = [] {
     ChainLink made;
     made.kind = KindOfChain<T>();
-    made.running = ChainFunctionOf<T, RunningAct<T, Op>>();
+    made.unary = ChainFunctionOf<T, UnaryAct<T, Op>>();
     return made;
   }();
   return &link;
@@ -89,11 +89,11 @@ const ChainLink* LinkOfTwo() {
   static const ChainLink link = [] {
     ChainLink made;
     made.kind = KindOfChain<T>();
-    made.running_memory = ChainFunctionOf<T, RunningMemoryAct<T, Op>>();
-    made.memory_running = ChainFunctionOf<T, MemoryRunningAct<T, Op>>();
-    made.running_one = ChainFunctionOf<T, RunningOneAct<T, Op>>();
-    made.one_running = ChainFunctionOf<T, OneRunningAct<T, Op>>();
-    made.running_running = ChainFunctionOf<T, RunningRunningAct<T, Op>>();
+    made.register_memory = ChainFunctionOf<T, RegisterMemoryAct<T, Op>>();
+    made.memory_register = ChainFunctionOf<T, MemoryRegisterAct<T, Op>>();
+    made.register_scalar = ChainFunctionOf<T, RegisterScalarAct<T, Op>>();
+    made.scalar_register = ChainFunctionOf<T, ScalarRegisterAct<T, Op>>();
+    made.register_register = ChainFunctionOf<T, RegisterRegisterAct<T, Op>>();
     return made;
   }();
   return &link;

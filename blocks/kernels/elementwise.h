@@ -12,7 +12,7 @@
 
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/widen.h"
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

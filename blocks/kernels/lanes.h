@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

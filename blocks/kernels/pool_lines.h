@@ -7,7 +7,7 @@
 #include "blocks/kernels/pooling.h"
 #include "blocks/kernels/stream.h"
 #include "blocks/kernels/widen.h"
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 #include "weft/block/services.h"
 
 namespace weft::kernels {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "blocks/kernels/reduce_lanes.h"
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels::panels {
 

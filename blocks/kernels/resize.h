@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 #include "weft/block/services.h"
 
 namespace weft::kernels {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/widen.h"
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 namespace {

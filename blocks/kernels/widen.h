@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
 

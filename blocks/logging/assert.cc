@@ -91,7 +91,7 @@ constexpr auto Run = [](const Printed& printed, RunContext& ctx) {
   const auto to = ctx.out<std::byte>(output);
   if (to.data() != from) CopyElements(printed.type, from, to.data(), static_cast<int64_t>(to.size()));
   if (!ctx.state<Counter>().Next(printed.first_n)) return;
-  ctx.services->log->Print(Cat(printed.message, TensorTexts(ctx, data, printed.types, printed.limit, "")));
+  ctx.log().Print(Cat(printed.message, TensorTexts(ctx, data, printed.types, printed.limit, "")));
 };
 
 constexpr auto Bind = [](const Printed&, BindContext& ctx) {

@@ -50,10 +50,10 @@ Result<CastPlan> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const CastPlan& plan, RunContext& ctx) {
-  const auto* from = static_cast<const std::byte*>(ctx.values[ctx.inputs[0]].data);
-  const Value& out = ctx.values[ctx.outputs[0]];
-  auto* to = static_cast<std::byte*>(out.data);
-  ctx.workers().For(out.count, 32768, [&](int64_t begin, int64_t end) {
+  const std::byte* from = ctx.in<std::byte>(x).data();
+  const std::span<std::byte> out = ctx.out<std::byte>(y);
+  std::byte* to = out.data();
+  ctx.workers().For(static_cast<int64_t>(out.size()), 32768, [&](int64_t begin, int64_t end) {
     plan.cast(from + begin * static_cast<int64_t>(plan.from_size), to + begin * static_cast<int64_t>(plan.to_size), end - begin);
   });
 };

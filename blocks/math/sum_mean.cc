@@ -3,7 +3,7 @@
 
 #include "blocks/kernels/spread.h"
 #include "blocks/kernels/sum.h"
-#include "blocks/pieces.h"
+#include "blocks/partial_reduction.h"
 #include "blocks/reduction.h"
 
 namespace weft::blocks {
@@ -108,7 +108,7 @@ BlockDef Sum() {
                      .ShapedBy(axis)
                      .Gradient(SpreadGradient<false>)
                      .Kernel(reduction::Plan, RunSum);
-  return InPieces(std::move(def), SumFor);
+  return WithPartialReduction(std::move(def), SumFor);
 }
 
 BlockDef Mean() {
@@ -122,7 +122,7 @@ BlockDef Mean() {
           .ShapedBy(axis)
           .Gradient(SpreadGradient<true>)
           .Kernel(reduction::Plan, RunMean);
-  return InPieces(std::move(def), MeanFor);
+  return WithPartialReduction(std::move(def), MeanFor);
 }
 
 BlockDef SpreadLike() {

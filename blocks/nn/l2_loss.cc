@@ -1,6 +1,6 @@
 #include "blocks/gradients.h"
 #include "blocks/kernels/reduce.h"
-#include "blocks/pieces.h"
+#include "blocks/partial_reduction.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -37,7 +37,7 @@ BlockDef L2Loss() {
                      .Types("T", kFloats)
                      .Gradient(Gradient)
                      .Kernel(Plan, Run);
-  return InPieces(std::move(def), SquaresFor);
+  return WithPartialReduction(std::move(def), SquaresFor);
 }
 
 }  // namespace weft::blocks

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft::blocks::protobuf {
 

@@ -16,15 +16,16 @@ What fails raises weft.Error, which has code, message, hint, block and port.
 from ._native import lib as _lib
 from .blocks import Attr, BlockError, Input, Port
 from .debug import Breakpoint
-from .edits import literal
+from .edits import Changes, literal
 from .errors import CancelledError, Diagnostic, Error
 from .events import Event, Events
+from .inspect import PortType
 from .page import CaseResult, Page, Runtime, SnapshotInfo, TestReport, codes, default_runtime, load
 from .session import UNTIL_STOPPED, Session, SessionInfo
 from .values import Results, View
 from .watching import Sample, Subscription
 
 __version__ = _lib.weft_version().decode()
-__all__ = ["Attr", "BlockError", "Breakpoint", "CancelledError", "CaseResult", "Diagnostic", "Error", "Event", "Events", "Input", "Page",
-           "Port", "Results", "Runtime", "Sample", "Session", "SessionInfo", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
+__all__ = ["Attr", "BlockError", "Breakpoint", "CancelledError", "CaseResult", "Changes", "Diagnostic", "Error", "Event", "Events", "Input", "Page",
+           "Port", "PortType", "Results", "Runtime", "Sample", "Session", "SessionInfo", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
            "View", "codes", "default_runtime", "literal", "load"]

@@ -12,14 +12,16 @@ ABI_MAJOR = 1
 UNTIL_STOPPED = -1
 IDLE, RUNNING, PAUSED = range(3)
 GO_ON, STEP_BLOCK, STEP_RUN = range(3)
-EDIT_APPLY, EDIT_STRICT = range(2)
+EDIT_APPLY, EDIT_STRICT, EDIT_TRY = range(3)
+MODES = ("edit", "freeze", "step", "run")
+LAYOUT_PAGE, LAYOUT_AUTO = range(2)
 BREAK_BEFORE, BREAK_NOT_FINITE, BREAK_CONDITION = range(3)
 CANCELLED = 9
 SEVERITIES = ("error", "warning", "note")
 PHASES = ("", "load", "connect", "compile", "run")
 STATES = ("idle", "running", "paused")
 PAUSE_REASONS = ("", "asked", "reached", "stepped", "breakpoint")
-EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap")
+EVENT_KINDS = ("state", "run", "progress", "error", "print", "values", "gap", "edited")
 PROGRESS = ("", "began", "ended", "skipped", "failed", "cancelled")
 REDUCTIONS = ("each", "last", "mean", "min_max", "decimate", "histogram")
 
@@ -56,7 +58,11 @@ class RuntimeInfo(Sized):
 class PageOptions(Sized):
     _fields_ = [("size", c_uint32), ("keep_faulty", c_uint32), ("name", c_char_p), ("folder", c_char_p),
                 ("allowed_folders", POINTER(c_char_p)), ("allowed_count", c_size_t), ("stall_limit_ms", c_int64), ("print", PrintFunction),
-                ("user", c_void_p)]
+                ("user", c_void_p), ("write_folders", POINTER(c_char_p)), ("write_count", c_size_t)]
+
+
+class PageRunOptions(Sized):
+    _fields_ = [("size", c_uint32), ("keep_asked", c_uint32)]
 
 
 class Bytes(ctypes.Structure):
@@ -80,12 +86,24 @@ class RunOptions(Sized):
 
 class SessionInfo(Sized):
     _fields_ = [("size", c_uint32), ("state", c_int32), ("pause_reason", c_int32), ("mode", c_int32), ("last_status", c_int32),
-                ("reserved", c_int32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
+                ("outdated_page", c_uint32), ("runs", c_uint64), ("steps_left", c_int64), ("elapsed_ns", c_int64), ("start", c_uint64)]
 
 
 class ViewInfo(Sized):
     _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("stale", c_uint32), ("shape", POINTER(c_int64)),
-                ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64)]
+                ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p), ("generation", c_uint64),
+                ("in_progress", c_uint32), ("outdated_page", c_uint32)]
+
+
+class PortType(Sized):
+    _fields_ = [("size", c_uint32), ("dtype", c_int32), ("rank", c_int32), ("variable", c_uint32), ("shape", POINTER(c_int64)),
+                ("capacity", c_size_t)]
+
+
+class Result(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("code", c_int32), ("dtype", c_int32), ("rank", c_int32), ("stale", c_uint32),
+                ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("count", c_int64), ("bytes", c_int64), ("data", c_void_p),
+                ("generation", c_uint64)]
 
 
 class Event(Sized):
@@ -94,7 +112,7 @@ class Event(Sized):
                 ("code", c_int32), ("page", c_char_p), ("session", c_char_p), ("block", c_char_p), ("port", c_char_p),
                 ("pointer", c_char_p), ("text", c_char_p), ("hint", c_char_p), ("dropped", c_uint64 * (len(EVENT_KINDS) + 1)),
                 ("start", c_uint64), ("phase", c_int32), ("severity", c_int32), ("needed", c_char_p), ("found", c_char_p),
-                ("causes", c_char_p)]
+                ("causes", c_char_p), ("revision", c_uint64), ("outdated_page", c_uint32), ("reserved", c_uint32)]
 
 
 class EventsOptions(Sized):
@@ -162,8 +180,34 @@ FAILING = {
     "weft_page_sessions": (HANDLE, OUT),
     "weft_page_get_variable": (HANDLE, TEXT, OUT),
     "weft_page_set_variable": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_page_block_json": (HANDLE, TEXT, OUT),
+    "weft_page_wires_json": (HANDLE, OUT),
+    "weft_page_layout_json": (HANDLE, c_int32, OUT),
+    "weft_page_port_type": (HANDLE, TEXT, POINTER(PortType)),
+    "weft_page_types_json": (HANDLE, OUT),
+    "weft_page_why_not": (HANDLE, TEXT, OUT),
+    "weft_page_plan_json": (HANDLE, TEXT, OUT),
+    "weft_page_check_wire": (HANDLE, TEXT, TEXT),
+    "weft_page_inputs_for": (HANDLE, TEXT, OUT),
+    "weft_page_outputs_for": (HANDLE, TEXT, OUT),
     "weft_page_edits": (HANDLE, POINTER(c_uint64)),
     "weft_page_edit": (HANDLE, TEXT, c_int32, OUT),
+    "weft_page_undo": (HANDLE, OUT),
+    "weft_page_redo": (HANDLE, OUT),
+    "weft_page_history": (HANDLE, POINTER(c_size_t), POINTER(c_size_t)),
+    "weft_page_file_path": (HANDLE, TEXT, c_int32, OUT),
+    "weft_page_read_file": (HANDLE, TEXT, OUT),
+    "weft_page_write_file": (HANDLE, TEXT, c_char_p, c_size_t),
+    "weft_page_run_open": (HANDLE, POINTER(PageRunOptions), OUT),
+    "weft_page_run_sessions": (HANDLE, OUT),
+    "weft_page_run_session": (HANDLE, TEXT, OUT),
+    "weft_page_run_start": (HANDLE, POINTER(RunOptions)),
+    "weft_page_run_all": (HANDLE, POINTER(RunOptions)),
+    "weft_page_run_wait": (HANDLE, c_int64, POINTER(c_int32)),
+    "weft_page_run_stop": (HANDLE,),
+    "weft_page_run_cancel": (HANDLE,),
+    "weft_page_run_view": (HANDLE, TEXT, OUT),
+    "weft_page_run_results": (HANDLE, OUT),
     "weft_session_open": (HANDLE, POINTER(SessionOptions), OUT),
     "weft_session_run": (HANDLE, POINTER(RunOptions)),
     "weft_session_start": (HANDLE, POINTER(RunOptions)),
@@ -178,6 +222,9 @@ FAILING = {
     "weft_session_view": (HANDLE, TEXT, OUT),
     "weft_session_views": (HANDLE, STRING_ARRAY, c_size_t, OUT),
     "weft_session_results": (HANDLE, OUT),
+    "weft_session_read_results": (HANDLE, STRING_ARRAY, c_size_t, OUT),
+    "weft_results_view": (HANDLE, c_size_t, OUT),
+    "weft_session_set_mode": (HANDLE, c_int32, POINTER(RunOptions)),
     "weft_view_text": (HANDLE, c_int64, OUT),
     "weft_view_dlpack": (HANDLE, POINTER(POINTER(DlManagedTensor))),
     "weft_session_feed": (HANDLE, TEXT, POINTER(Buffer)),
@@ -187,6 +234,10 @@ FAILING = {
     "weft_events_open": (POINTER(EventsOptions), OUT),
     "weft_events_add": (HANDLE, HANDLE, c_uint32, c_uint64),
     "weft_events_remove": (HANDLE, HANDLE),
+    "weft_events_add_page": (HANDLE, HANDLE, c_uint64),
+    "weft_events_remove_page": (HANDLE, HANDLE),
+    "weft_page_on_event": (HANDLE, EventFunction, c_void_p),
+    "weft_subscription_name": (HANDLE, OUT),
     "weft_events_poll": (HANDLE, POINTER(Event), c_size_t, POINTER(c_size_t)),
     "weft_events_replay": (HANDLE, c_uint64, POINTER(Event), c_size_t, POINTER(c_size_t), POINTER(c_uint64)),
     "weft_events_wait": (HANDLE, c_int64, POINTER(c_int32)),
@@ -201,7 +252,7 @@ FAILING = {
     "weft_breakpoint_get_info": (HANDLE, POINTER(BreakpointInfo)),
     "weft_session_lease": (HANDLE, c_int64),
     "weft_session_heartbeat": (HANDLE,),
-    "weft_session_peek": (HANDLE, TEXT, OUT),
+    "weft_session_faults": (HANDLE, OUT),
     "weft_session_override": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
     "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
@@ -214,11 +265,15 @@ PLAIN = {
     "weft_codes_json": (c_char_p,),
     "weft_strings_count": (c_int32, HANDLE, POINTER(c_size_t)),
     "weft_strings_get": (c_int32, HANDLE, c_size_t, POINTER(c_void_p), POINTER(c_size_t)),
+    "weft_strings_all": (c_int32, HANDLE, POINTER(POINTER(c_char_p)), POINTER(c_size_t)),
     "weft_strings_release": (c_int32, HANDLE),
+    "weft_results_all": (c_int32, HANDLE, POINTER(POINTER(Result)), POINTER(c_size_t)),
+    "weft_results_release": (c_int32, HANDLE),
     "weft_diagnostics_count": (c_int32, HANDLE, POINTER(c_size_t)),
     "weft_diagnostics_get": (c_int32, HANDLE, c_size_t, POINTER(DiagnosticStruct)),
     "weft_diagnostics_release": (c_int32, HANDLE),
     "weft_runtime_close": (c_int32, HANDLE),
+    "weft_page_run_close": (c_int32, HANDLE),
     "weft_page_close": (c_int32, HANDLE),
     "weft_session_close": (c_int32, HANDLE),
     "weft_view_get_info": (c_int32, HANDLE, POINTER(ViewInfo)),
@@ -309,11 +364,9 @@ def make(name: str, *arguments) -> c_void_p:
 def strings(name: str, *arguments) -> list[str]:
     """Calls a function of FAILING that gives texts; gives them."""
     handle = make(name, *arguments)
-    count, pointer, size, texts = c_size_t(), c_void_p(), c_size_t(), []
-    lib.weft_strings_count(handle, byref(count))
-    for index in range(count.value):
-        lib.weft_strings_get(handle, index, byref(pointer), byref(size))
-        texts.append(ctypes.string_at(pointer, size.value).decode("utf-8", "replace"))
+    pointers, count = POINTER(c_char_p)(), c_size_t()
+    lib.weft_strings_all(handle, byref(pointers), byref(count))
+    texts = [pointer.decode("utf-8", "replace") for pointer in pointers[: count.value]]
     lib.weft_strings_release(handle)
     return texts
 

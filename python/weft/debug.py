@@ -5,10 +5,8 @@ import weakref
 from ctypes import byref
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import _native
-from .values import View, to_array, to_buffer
+from .values import to_array, to_buffer
 
 if TYPE_CHECKING:
     from .session import Session
@@ -75,7 +73,7 @@ class Debugging:
     def break_before(self, block: str, *, from_hit: int = 1, once: bool = False) -> Breakpoint:
         """Pauses before a block runs, from the `from_hit`th time on; `once`: only the first such time.
 
-        `session.wait()` then gives "paused", `session.paused_at` where, `peek` shows values, and `resume` goes on.
+        `session.wait()` then gives "paused", `session.paused_at` where, `session["x.z"]` shows values, and `resume` goes on.
         """
         return self._break(from_hit, once, kind=_native.BREAK_BEFORE, block=block)
 
@@ -94,10 +92,6 @@ class Debugging:
     def heartbeat(self) -> None:
         """The lease begins anew."""
         _native.call("weft_session_heartbeat", self._handle)
-
-    def peek(self, name: str) -> np.ndarray:
-        """While the session is paused within a run: a copy of a value as that run has computed it so far."""
-        return View(_native.make("weft_session_peek", self._handle, _native.encode(name))).numpy()
 
     def override(self, name: str, value: Any, dtype: str | None = None) -> None:
         """While the session is paused within a run: replaces a value that it has computed, for the blocks that come after in this run.

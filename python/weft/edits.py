@@ -1,6 +1,7 @@
 """Edits of a loaded page: small changes, each of which can be taken back."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,19 @@ def _element(element: Any) -> Any:
     return element.decode() if isinstance(element, bytes) else element
 
 
+@dataclasses.dataclass(frozen=True)
+class Changes:
+    """What is different on a page after edits, by ids."""
+
+    edits: int = 0  # of the page so far
+    added: list[str] = dataclasses.field(default_factory=list)
+    removed: list[str] = dataclasses.field(default_factory=list)
+    changed: list[str] = dataclasses.field(default_factory=list)  # wires, values, attributes or other keys
+    renamed: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # from, to; may be changed besides
+    moved: list[str] = dataclasses.field(default_factory=list)  # on the drawing
+    keys: list[str] = dataclasses.field(default_factory=list)  # of the page: "page" is its name
+
+
 class Edits:
     """What edits a page. All edits of a call are made, or none; sessions take them up at their next run, and variables keep their values.
 
@@ -36,16 +50,27 @@ class Edits:
     _handle: Any
     _done: list[str]
     _undone: list[str]
+    _changes: Changes = Changes()
 
     def edit(self, *edits: Mapping[str, Any], strict: bool = False) -> list[dict[str, Any]]:
         """Makes edits as weft/capi/edit.h writes them: {"op": "connect", "from": "a.z", "to": "y.x"}.
 
-        A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused.
+        A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused. What they changed is in
+        `changes`.
         """
         inverse = self._apply(json.dumps(edits), _native.EDIT_STRICT if strict else _native.EDIT_APPLY)
         self._done.append(inverse)
         self._undone.clear()
         return json.loads(inverse)
+
+    def try_edit(self, *edits: Mapping[str, Any]) -> Changes:
+        """Raises what `edit` with `strict` would; makes nothing, and gives what would be different."""
+        return self._told(_native.EDIT_TRY, json.dumps(edits))[1]
+
+    @property
+    def changes(self) -> Changes:
+        """What the last call of `edit`, `undo` or `redo` changed."""
+        return self._changes
 
     @property
     def edits(self) -> int:
@@ -54,8 +79,14 @@ class Edits:
         _native.call("weft_page_edits", self._handle, byref(count))
         return count.value
 
+    def _told(self, mode: int, edits: str) -> tuple[str, Changes]:
+        inverse, changes = _native.strings("weft_page_edit", self._handle, edits.encode(), mode)
+        told = json.loads(changes)
+        return inverse, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
+
     def _apply(self, edits: str, mode: int = _native.EDIT_APPLY) -> str:
-        return _native.strings("weft_page_edit", self._handle, edits.encode(), mode)[0]
+        inverse, self._changes = self._told(mode, edits)
+        return inverse
 
     def undo(self) -> bool:
         """Takes the last edits back that were not; False where there are none."""
@@ -112,6 +143,14 @@ class Edits:
     def move(self, block: str, x: float, y: float) -> list[dict[str, Any]]:
         """Gives a block another place on the drawing."""
         return self.edit({"op": "move", "block": block, "layout": [x, y]})
+
+    def set_key(self, block: str | None, key: str, value: Any) -> list[dict[str, Any]]:
+        """Sets what the engine does not look at: a note or a colour of a block, or, for None, a key of the page. None as the value ends it.
+
+        The page's name is its key "page", and its layout as a whole "layout".
+        """
+        edit = {"op": "set", "key": key, "value": value}
+        return self.edit(edit if block is None else {**edit, "block": block})
 
 
 def _input(value: Any) -> Any:

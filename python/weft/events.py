@@ -76,7 +76,7 @@ def bits_of(kinds: tuple[str, ...]) -> int:
 class Events:
     """A queue of events, of any number of sessions.
 
-    It is bounded: where it is full, the least weighty events give way, and an event "gap" tells how many of which kinds did.
+    It is bounded: where it is full, the events of the lowest priority are dropped, and an event "gap" tells how many of which kinds did.
 
         with session.events("state", "error") as events:
             session.start(1000)

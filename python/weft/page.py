@@ -16,6 +16,7 @@ import numpy as np
 from . import _host, _native, blocks as host_blocks
 from .edits import Edits
 from .errors import Diagnostic
+from .inspect import Inspecting
 from .session import Session, nanoseconds
 from .values import Results, View, to_array, to_buffer
 
@@ -195,15 +196,15 @@ def _print(text: str) -> None:
 
 
 def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runtime | None = None, name: str | None = None,
-         folder: str | os.PathLike | None = None, allow: Iterable[str | os.PathLike] = (), keep_faulty: bool = False,
-         on_print: Callable[[str], None] | None = _print) -> Page:
+         folder: str | os.PathLike | None = None, allow: Iterable[str | os.PathLike] = (), write: Iterable[str | os.PathLike] = (),
+         keep_faulty: bool = False, on_print: Callable[[str], None] | None = _print) -> Page:
     """Loads a page: a path, the bytes of a page, or a page as a dict. Raises Error with all its faults as `diagnostics`.
 
-    Files that the page names are found in `folder` (of a path: its own) and only there and in the folders of `allow`. `keep_faulty` loads
-    a page in spite of its errors, to be looked at and edited. `on_print` gets what Print blocks say, on the threads that run.
+    Names of files on the page start in `folder` (of a path: its own). It reads that and the folders of `allow`, and writes and reads those of
+    `write`: by default it writes nothing. `keep_faulty` loads a page in spite of its errors, to be looked at and edited. `on_print` gets what Print blocks say, on the threads that run.
     """
     runtime = runtime if runtime is not None else default_runtime()
-    return Page(runtime, source, name, folder, list(allow), keep_faulty, on_print)
+    return Page(runtime, source, name, folder, list(allow), list(write), keep_faulty, on_print)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,10 +216,10 @@ class SnapshotInfo:
     bytes: int  # of the file
 
 
-class Page(Edits):
+class Page(Edits, Inspecting):
     """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
 
-    def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, keep_faulty: bool,
+    def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, write: list, keep_faulty: bool,
                  on_print: Callable[[str], None] | None):
         def told(_user: int, text: bytes) -> None:
             on_print(_native.text(text))
@@ -226,6 +227,7 @@ class Page(Edits):
         options = _native.PageOptions(keep_faulty=keep_faulty, name=_native.encode(name) if name is not None else None,
                                       folder=_native.encode(folder) if folder is not None else None)
         options.allowed_folders, options.allowed_count = _native.array(allow), len(allow)
+        options.write_folders, options.write_count = _native.array(write), len(write)
         options.print = _native.PrintFunction(told) if on_print is not None else _native.PrintFunction()
         if isinstance(source, Mapping):
             source = json.dumps(source).encode()

@@ -32,7 +32,10 @@ class SessionInfo:
     runs: int  # that succeeded
     steps_left: int  # of the run that goes on; -1: until stopped
     seconds: float  # since the run or start that goes on began; where idle, what the last one took
+    mode: str  # the last that was set: "edit", "freeze", "step", "run"
+    last_status: str  # how the last run or start ended: "ok", or a code such as "cancelled"
     start: int  # the number of the run or start that goes on, or was the last; for `cancel`
+    outdated_page: bool = False  # runs and results are of an earlier page than the one as it is now, which has faults
 
 
 # Arrays that the engine reads or writes, by the number given to it as `user`: kept until it gives them back, on any of its threads.
@@ -184,7 +187,15 @@ class Session(Watching, Debugging):
         info = _native.SessionInfo()
         _native.call("weft_session_get_info", self._handle, byref(info))
         return SessionInfo(_native.name_of(_native.STATES, info.state), _native.name_of(_native.PAUSE_REASONS, info.pause_reason), info.runs,
-                           info.steps_left, info.elapsed_ns / 1e9, info.start)
+                           info.steps_left, info.elapsed_ns / 1e9, _native.name_of(_native.MODES, info.mode),
+                           _native.text(_native.lib.weft_status_name(info.last_status)), info.start, bool(info.outdated_page))
+
+    def set_mode(self, mode: str, *, interval: float | None = None, deadline: float | None = None, until: str | None = None) -> None:
+        """Sets one of enuSpace's modes: "edit" (nothing runs), "freeze" (paused), "step" (one run, then paused), "run" (until another)."""
+        if mode not in _native.MODES:
+            raise ValueError(f"mode is one of {', '.join(_native.MODES)}, not {mode!r}")
+        options = _run_options(1, deadline, interval, until)
+        _native.call("weft_session_set_mode", self._handle, _native.MODES.index(mode), byref(options))
 
     @property
     def paused_at(self) -> tuple[str, str]:
@@ -250,13 +261,20 @@ class Session(Watching, Debugging):
         return _native.strings("weft_session_results", self._handle)
 
     def results(self, names: Iterable[str] | None = None) -> Results:
-        """The values of these names, or of all, as one run left them. Those that no run has computed are left out."""
-        wanted = list(names) if names is not None else self.names()
+        """The values of these names, or of all, as one run left them, read in one call. Those that no run has computed are left out.
+
+        Raises Error where none of the `names` can be read.
+        """
+        if names is None:
+            return Results(_native.make("weft_session_read_results", self._handle, None, 0))
+        wanted = list(names)
         if not wanted:
-            return Results({})
-        handles = (c_void_p * len(wanted))()
-        _native.call("weft_session_views", self._handle, _native.array(wanted), len(wanted), handles)
-        return Results({name: View(handle) for name, handle in zip(wanted, handles) if handle})
+            return Results()
+        found = Results(_native.make("weft_session_read_results", self._handle, _native.array(wanted), len(wanted)))
+        if not len(found):  # says what is wrong with each
+            handles = (c_void_p * len(wanted))()
+            _native.call("weft_session_views", self._handle, _native.array(wanted), len(wanted), handles)
+        return found
 
 
 def nanoseconds(deadline: float | None) -> int:

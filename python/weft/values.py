@@ -86,6 +86,16 @@ class View:
         return bool(self._info.stale)
 
     @property
+    def in_progress(self) -> bool:
+        """Whether it is of the run that is paused, as far as that has come; else it is a result."""
+        return bool(self._info.in_progress)
+
+    @property
+    def outdated_page(self) -> bool:
+        """Whether it is of an earlier page than the one as it is now, which has faults."""
+        return bool(self._info.outdated_page)
+
+    @property
     def address(self) -> int:
         """Where the elements are; 0 for strings, resources and no elements."""
         return self._info.data or 0
@@ -148,27 +158,74 @@ def _end_capsule(capsule: int) -> None:
         tensor.contents.deleter(tensor)
 
 
-class Results(Mapping):
-    """The values that a run left, by name ("loss.output"), as numpy arrays. They stay as they are, whatever runs next."""
+class _Memory:
+    """The memory of a value, as numpy reads it; it holds what the value belongs to."""
 
-    def __init__(self, views: dict[str, View]):
-        self._views = views
+    def __init__(self, held: Any, address: int, shape: tuple[int, ...], type_text: str):
+        self._held = held
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": type_text, "data": (address, True)}
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._views[name].numpy()
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._views)
+class _Read:
+    """The values of one run, in the engine's memory."""
+
+    def __init__(self, handle: Any):
+        self._handle = handle
+        self.array, self._count = POINTER(_native.Result)(), ctypes.c_size_t()
+        lib.weft_results_all(handle, byref(self.array), byref(self._count))
 
     def __len__(self) -> int:
-        return len(self._views)
+        return self._count.value
+
+    def __del__(self):
+        if lib is not None:
+            lib.weft_results_release(self._handle)
+
+    def view(self, index: int) -> View:
+        return View(_native.make("weft_results_view", self._handle, index))
+
+
+_TYPE_TEXTS = {number: np.dtype(kind).str for number, kind in _TYPES.values() if number not in (_STRING, _RESOURCE, _BFLOAT16)}
+
+
+class Results(Mapping):
+    """The values that a run left, by name ("loss.output"), as numpy arrays. They stay as they are, whatever runs next.
+
+    They are read in one call; an array is made when it is asked for.
+    """
+
+    def __init__(self, handle: Any = None):
+        self._read = _Read(handle) if handle is not None else None
+        count = len(self._read) if self._read is not None else 0
+        self._index = {_native.text(result.name): index for index, result in enumerate(self._read.array[:count] if count else [])
+                       if not result.code}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        index = self._index[name]
+        result = self._read.array[index]
+        type_text = _TYPE_TEXTS.get(result.dtype)
+        if type_text is None or not result.data:  # texts, handles, bfloat16, no elements
+            return self._read.view(index).numpy()
+        return np.asarray(_Memory(self._read, result.data, tuple(result.shape[: result.rank]) if result.rank else (), type_text))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
 
     def view(self, name: str) -> View:
         """The view behind a value: its type in the page, its run, DLPack."""
-        return self._views[name]
+        return self._read.view(self._index[name])
+
+    def types(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """The type and shape of each value, as the run left it."""
+        array = self._read.array if self._read is not None else ()
+        return {name: (_NAMES[array[index].dtype], tuple(array[index].shape[: array[index].rank]) if array[index].rank else ())
+                for name, index in self._index.items()}
 
     def __repr__(self) -> str:
-        return f"<weft.Results {', '.join(self._views)}>"
+        return f"<weft.Results {', '.join(self._index)}>"
 
 
 def to_array(value: Any, dtype: str | None) -> tuple[np.ndarray, int]:

@@ -2,12 +2,14 @@
 
 #include <array>
 
+#include "weft/base/float16.h"
+
 namespace weft {
 namespace {
 
 struct Row {
-  std::string_view name;   // TensorFlow's enumeration
-  std::string_view other;  // its Python name
+  std::string_view name;   // TensorFlow's enumerator
+  std::string_view other;  // TensorFlow's name in Python
   size_t size;
 };
 

@@ -16,7 +16,7 @@ std::string DimsText(std::span<const int64_t> dims) {
   return out + "]";
 }
 
-// Zero sizes count as one, so that [0, huge, huge] is refused as TensorFlow refuses it.
+// A size of 0 counts as 1 in the product, so that [0, huge, huge] is rejected, as in TensorFlow.
 Status CheckDims(std::span<const int64_t> dims, int64_t lowest) {
   if (dims.size() > kMaxRank) return InvalidArgument("needs a rank of at most ", kMaxRank, ", found ", dims.size());
   int64_t count = 1;
@@ -55,10 +55,10 @@ void Shape::CopyHeap(const Shape& other) {
 
 void Shape::Swap(Shape& other) noexcept {
   std::swap(rank_, other.rank_);
-  int64_t held[kInline];
-  std::memcpy(held, inline_, sizeof held);
-  std::memcpy(inline_, other.inline_, sizeof held);
-  std::memcpy(other.inline_, held, sizeof held);
+  int64_t copy[kInline];
+  std::memcpy(copy, inline_, sizeof copy);
+  std::memcpy(inline_, other.inline_, sizeof copy);
+  std::memcpy(other.inline_, copy, sizeof copy);
 }
 
 int64_t Shape::count() const { return count(0, rank_); }

@@ -9,40 +9,41 @@
 #include <cstring>
 #include <new>
 
+#include "weft/base/float16.h"
+
 namespace weft {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-// Memory of this size and more lies on pages of this size where the machine has them: kernels that go through it in long steps are up to
-// twice as fast.
+// Buffers of this size and more use huge pages (2 MB) where the machine has them: kernels with large strides are up to twice as fast.
 constexpr std::align_val_t kHugePage{size_t{2} << 20};
 
 std::align_val_t AlignmentOf(int64_t bytes) { return bytes < static_cast<int64_t>(kHugePage) ? kAlignment : kHugePage; }
 
-// Large buffers begin at different places of a page of 4 KB, by the large page that they are given: elements of one index would else share
-// the few lines of the cache that their address can lie in, and a step over ten tensors would push out its own.
-constexpr size_t kStagger = 256, kStaggers = 16;
+// Large buffers begin at different offsets in a 4 KB page, chosen by their address. If all began at the same offset, elements of equal index
+// would map to the same set of the cache, and a kernel over ten tensors would evict its own lines.
+constexpr size_t kStagger = 256, kStaggers = 16;  // bytes between offsets, and their number
 
-size_t StaggerOf(const void* large_page) {
-  const uint64_t page = reinterpret_cast<uintptr_t>(large_page) / static_cast<size_t>(kHugePage);
-  // Multiples of the golden ratio are spread evenly, whatever their distance.
+size_t StaggerOf(const void* huge_page) {
+  const uint64_t page = reinterpret_cast<uintptr_t>(huge_page) / static_cast<size_t>(kHugePage);
+  // Fibonacci hashing: multiples of the golden ratio are distributed evenly.
   return (page * 0x9E3779B97F4A7C15 >> 60) % kStaggers * kStagger;
 }
 
-/// Whole large pages where that takes no more than a third of `size` in addition: what lies on small ones pushes out its own lines of a
-/// cache, which is filled by physical addresses.
-size_t InLargePages(size_t size) {
+/// Rounds up to whole huge pages where that adds at most a third. On small pages a buffer is not contiguous in physical memory, and its lines
+/// evict one another from caches that are indexed by physical address.
+size_t InHugePages(size_t size) {
   const size_t page = static_cast<size_t>(kHugePage), whole = (size + page - 1) / page * page;
   return whole - size <= size / 3 ? whole : size;
 }
 
 void* AllocateAligned(size_t size, std::align_val_t alignment) {
-  const bool large = alignment == kHugePage;
-  if (large) size = InLargePages(size + (kStaggers - 1) * kStagger);
+  const bool huge = alignment == kHugePage;
+  if (huge) size = InHugePages(size + (kStaggers - 1) * kStagger);
   void* data = ::operator new(size, alignment, std::nothrow);
-  if (data == nullptr || !large) return data;
+  if (data == nullptr || !huge) return data;
 #ifdef MADV_HUGEPAGE
-  madvise(data, size, MADV_HUGEPAGE);  // advice: failing is no fault
+  madvise(data, size, MADV_HUGEPAGE);  // only advice: its failure does not matter
 #endif
   return static_cast<std::byte*>(data) + StaggerOf(data);
 }
@@ -117,11 +118,11 @@ Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, con
     return ResourceExhausted("needs ", *bytes, " bytes of memory; ", budget->used(), " of the limit of ", budget->limit(),
                              " are in use");
   }
-  auto buffer = std::make_shared<Buffer>(Key());  // one piece of memory with its count of references
+  auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;
-  // Never null, so that empty tensors have a valid address; padded so that a kernel may read a whole vector at the end.
+  // Padded so that a kernel may read a whole register at the end; also makes the address of an empty tensor valid.
   size_t padded = (static_cast<size_t>(*bytes) + 127) / 64 * 64;
   buffer->data_ = AllocateAligned(padded, AlignmentOf(*bytes));
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");

@@ -35,7 +35,8 @@ void AppendUnsigned(std::string& out, uint64_t value) { AppendInteger(out, value
 void AppendText(std::string& out, double value) { AppendFloating(out, value); }
 void AppendText(std::string& out, float value) { AppendFloating(out, value); }
 
-// Levenshtein distance by rows; gives `limit` as soon as the answer cannot be below it. Nobody mistypes a name of hundreds of letters.
+// Row by row, with one row in memory; stops as soon as the distance cannot be below `limit`. Longer names are only compared, to bound the
+// time that a document can cost.
 int EditDistance(std::string_view a, std::string_view b, int limit) {
   constexpr size_t kLongest = 200;
   if (a.size() > kLongest || b.size() > kLongest) return a == b ? 0 : limit;

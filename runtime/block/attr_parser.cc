@@ -1,4 +1,4 @@
-// Attribute text as a whole: names, values by their specs, and what is wrong with them.
+// Reads attribute text: matches names to specs, parses and checks values.
 #include <algorithm>
 
 #include "runtime/block/attr_settings.h"
@@ -52,7 +52,7 @@ Status CheckType(const AttrSpec& spec, DType dtype) {
   return InvalidArgument("needs one of ", JoinNames(spec.allowed_types), ", found ", dtype);
 }
 
-/// The number that `minimum` speaks of: the value of an int, the length of a list.
+/// The number that `minimum` limits: the value of an int, the length of a list.
 std::optional<int64_t> Measure(const AttrValue& value) {
   return std::visit(
       []<class V>(const V& v) -> std::optional<int64_t> {
@@ -103,13 +103,13 @@ std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrS
     return values;
   }
   std::vector<bool> named(specs.size()), faulty(specs.size());
-  bool swallowed = false;  // a value without its end may hold the settings behind it
+  bool unterminated = false;  // a value without an end may contain the settings after it, which then are not reported as missing
   Settings settings(text);
   for (Setting setting; settings.Next(setting);) {
     int index = setting.name.empty() ? -1 : FindSpec(specs, setting.name);
     if (index < 0) {
       diagnostics.Error(setting.name.empty() ? std::move(setting.fault) : UnknownName(specs, setting.name));
-      // What is misspelt is not missed as well.
+      // The attribute that was probably meant is not reported as missing in addition.
       int meant = setting.name.empty() ? -1 : FindSpec(specs, ClosestSpec(specs, setting.name));
       if (meant >= 0) faulty[meant] = true;
       continue;
@@ -120,7 +120,7 @@ std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrS
       continue;
     }
     named[index] = true;
-    swallowed |= !setting.fault.ok();
+    unterminated |= !setting.fault.ok();
     if (setting.fault.ok() && setting.value.empty()) continue;
     auto value = setting.fault.ok() ? ReadValue(spec, setting.value) : Result<AttrValue>(std::move(setting.fault));
     if (value.ok()) {
@@ -133,7 +133,7 @@ std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrS
   for (size_t i = 0; i < specs.size(); ++i) {
     if (faulty[i] || !std::holds_alternative<std::monostate>(values[i])) continue;
     if (specs[i].default_value) values[i] = *specs[i].default_value;
-    else if (swallowed) continue;
+    else if (unterminated) continue;
     else if (Status missing = CheckAttr(specs[i], values[i]); !missing.ok()) diagnostics.Error(std::move(missing));
   }
   return values;

@@ -1,4 +1,5 @@
-// Scanning attribute text: where a value ends, what its list elements are, what a quoted string says. Linear, without recursion.
+// Scans attribute text: where a value ends, the elements of a list, the contents of a quoted string. Linear in the text, without recursion.
+// Views refer to the scanned text.
 #pragma once
 
 #include <string>
@@ -14,19 +15,19 @@ std::string_view TrimSpace(std::string_view text);
 inline bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 inline bool IsNameChar(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-/// What was found, for messages: in single quotes, cut where long.
+/// Text for a message: in single quotes, shortened to about 60 bytes.
 std::string FoundText(std::string_view text);
 
-/// Walks over text and knows whether a position lies inside braces, brackets or quotes.
+/// Tracks, character by character, whether a position is inside braces, brackets or quotes.
 class NestingScanner {
  public:
-  /// Takes the next character. False where it closes what was not opened, or nests deeper than any value does.
+  /// Takes the next character. False where it closes what is not open, or nests deeper than kMaxDepth.
   bool Take(char c);
-  /// Whether a separator at this place would separate (nothing is open).
+  /// Whether nothing is open, so that a separator here separates.
   bool top() const { return depth_ == 0 && !quoted_; }
   bool quoted() const { return quoted_; }
   int depth() const { return depth_; }
-  /// What is wrong where Take gave false, or where the text ended with something open; ok where nothing is.
+  /// The fault where Take returned false, or where the text ended with something open; else ok.
   Status Fault() const;
 
  private:

@@ -21,7 +21,7 @@ bool Settings::Next(Setting& setting) {
   return true;
 }
 
-// The name at `at` where a '=' follows it; moves `at` behind the '='. Else empty, with `at` behind what was looked at.
+// The name at `at` if a '=' follows it, with `at` moved past the '='. Else empty, with `at` moved past the characters of a name.
 std::string_view Settings::Name(size_t& at) const {
   size_t start = at;
   while (at < text_.size() && IsNameChar(text_[at])) ++at;
@@ -33,7 +33,7 @@ std::string_view Settings::Name(size_t& at) const {
   return name;
 }
 
-// The value goes up to a ';' that the end of the text or another `name =` follows.
+// The value ends at a ';' that is followed by the end of the text or another `name =`.
 void Settings::Value(Setting& setting) {
   NestingScanner scanner;
   size_t start = at_;
@@ -50,13 +50,13 @@ void Settings::Value(Setting& setting) {
       setting.value = TrimSpace(text_.substr(start, end - start));
       return;
     }
-    at_ = next;  // the value goes on; names hold nothing that nests
+    at_ = next;  // the value continues; the skipped characters of a name cannot nest
   }
   setting.value = TrimSpace(text_.substr(start));
   setting.fault = scanner.Fault();
 }
 
-// What follows is cut at the next ';', so that one slip does not hide the settings behind it.
+// Continues after the next ';', so that one fault does not hide the settings after it.
 void Settings::Unbalanced(Setting& setting, size_t start, const NestingScanner& scanner) {
   at_ = std::min(text_.find(';', at_), text_.size());
   setting.value = TrimSpace(text_.substr(start, at_ - start));

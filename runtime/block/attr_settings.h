@@ -1,4 +1,4 @@
-// Attribute text as a list of settings, before anything is known of what they mean; and changing one of them.
+// Attribute text as a list of settings, independent of specs; and changing one of them in the text.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,19 @@
 
 namespace weft::internal {
 
-/// A name and its value, as they stand in the text.
+/// A name and its value, as written. Views refer to the text.
 struct Setting {
   std::string_view name, value;
-  size_t begin = 0, end = 0;  // of all of it, with what separates it from the next
+  size_t begin = 0, end = 0;  // bytes of the whole setting, with the separator after it
   Status fault;               // of the value
 };
 
-/// Cuts attribute text into settings.
+/// Splits attribute text into settings.
 class Settings {
  public:
   explicit Settings(std::string_view text) : text_(text) {}
 
-  /// False at the end of the text. A fault without a name is one of the text.
+  /// Reads the next setting. False at the end of the text. A fault without a name is a fault of the text between settings.
   bool Next(Setting& setting);
 
  private:
@@ -36,14 +36,14 @@ class Settings {
   size_t at_ = 0;
 };
 
-/// Whether the name, as written, is that of the attribute: a '_' at its end does not count.
+/// Whether the name, as written, is that of the attribute: a trailing '_' is ignored.
 inline bool NamesAttr(std::string_view name, std::string_view attr) {
   if (!name.starts_with(attr)) return false;
   return name.size() == attr.size() || (name.size() == attr.size() + 1 && name.back() == '_');
 }
 
-/// The text with the attribute's first setting changed or taken away (no value), or with a new one at its end. All else stays as it is.
-/// invalid_argument for a name that is none, and a value that would end its setting.
+/// The text with the attribute's first setting changed, removed (no value), or added at the end. All other bytes are kept.
+/// invalid_argument for a malformed name, and for a value that would end its setting; not_found where there is none to remove.
 Result<std::string> WithSetting(std::string_view text, std::string_view attr, std::optional<std::string_view> value);
 
 }  // namespace weft::internal

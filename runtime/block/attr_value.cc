@@ -1,4 +1,4 @@
-// Reading and writing one attribute value.
+// Reads and writes one attribute value.
 #include <charconv>
 
 #include "runtime/block/attr_scan.h"
@@ -28,7 +28,7 @@ Result<int64_t> ParseInt(std::string_view text) {
 
 /// Whether a number that a float cannot hold is too large, rather than too small. `digits` has no sign and is well formed.
 bool IsLarge(std::string_view digits) {
-  int64_t before_point = 0;  // digits of the integer part, or less the zeros after the point
+  int64_t before_point = 0;  // digits of the integer part, or minus the number of zeros after the point
   bool point = false, nonzero = false;
   size_t i = 0;
   for (; i < digits.size() && digits[i] != 'e' && digits[i] != 'E'; ++i) {

@@ -1,5 +1,6 @@
 #include "weft/block/context.h"
 
+#include "weft/base/float16.h"
 #include "weft/block/def.h"
 #include "weft/block/gradient.h"
 

@@ -83,7 +83,7 @@ std::string WriteManifest(const BlockDef& def) {
   if (def.stateful) json["stateful"] = true;
   if (def.internal) json["internal"] = true;
   json["gradient"] = def.gradient != nullptr ? "yes" : def.not_differentiable ? "stops" : "none";
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a host may bring text that is no UTF-8
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a host's text need not be UTF-8
 }
 
 std::string WriteManifest(const Registry& registry) {

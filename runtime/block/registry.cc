@@ -15,7 +15,7 @@ Status CheckPorts(const std::vector<PortSpec>& ports) {
   return {};
 }
 
-// What a declaration must satisfy, so that the layers above need not check it again.
+// Checks a declaration once, so that the layers above can rely on it.
 Status CheckDef(const BlockDef& def) {
   if (def.name.empty()) return InvalidArgument("a block needs a name");
   WEFT_RETURN_IF_ERROR(CheckPorts(def.inputs));
@@ -38,7 +38,7 @@ Registry::Registry(std::span<const CatalogEntry> catalog) {
   for (const CatalogEntry& entry : catalog) {
     BlockDef def = entry.make();
     def.category = entry.category;
-    // A faulty line leaves the block out; the catalog's test reports it.
+    // A block with a faulty declaration is left out; a test of the catalog reports it.
     (void)Add(std::move(def)).ok();
   }
 }

@@ -105,7 +105,7 @@ Result<Tensor> StateReader::ReadTensor() {
   if (!shape.ok()) return DataLoss("needs a tensor's shape: ", shape.status().message());
   WEFT_ASSIGN_OR_RETURN(const uint64_t size, Number());
   if (size > bytes_.size()) return Short("a tensor", size, bytes_.size());
-  // Before memory is taken for what the shape says.
+  // Checked before memory is allocated for the shape.
   const uint64_t least = *dtype == DType::kString ? sizeof(uint64_t) : ElementSize(*dtype);
   if (static_cast<uint64_t>(shape->count()) > size / least) return Short("a tensor's elements", static_cast<uint64_t>(shape->count()), size / least);
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(*dtype, std::move(*shape), budget_));

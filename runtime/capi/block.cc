@@ -70,7 +70,7 @@ Status AddTypes(const weft_type_attr& types, BlockParts& parts) {
   return {};
 }
 
-// Type and length attributes that the ports name and nothing declares follow from the inputs.
+// Adds the type and length attributes that ports name and the host did not declare; they are inferred from the inputs.
 void AddInferred(BlockParts& parts) {
   for (const auto* side : {&parts.def.inputs, &parts.def.outputs}) {
     for (const PortSpec& port : *side) {
@@ -151,7 +151,7 @@ weft_status weft_runtime_add_block(weft_runtime* runtime, const weft_block* bloc
     if (!def.ok()) return std::move(def).status().WithBlock(known.name);
     def->plan = [host](PlanContext& ctx) { return PlanHost(host, ctx); };
     if (known.gradient != nullptr) {
-      def->gradient_varies = true;  // it is promised to be called once for each block
+      def->gradient_varies = true;  // weft.h promises a call for each block
       def->gradient = [host, name = def->name](GradientBuilder& builder) {
         return GradientHost(*host, *host->registry().Find(name), builder);
       };

@@ -102,14 +102,3 @@ weft_status weft_session_override(weft_session* session, const char* name, const
     return object->runner->Override(name, tensor);
   });
 }
-
-weft_status weft_session_peek(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
-  return Guard(problems, [&]() -> Status {
-    WEFT_RETURN_IF_ERROR(NeedPointer(view, "view"));
-    *view = nullptr;
-    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
-    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, object->runner->Peek(name));
-    return GiveView(std::move(tensor), object->runner->session().runs() + 1, false, view);
-  });
-}

@@ -1,4 +1,4 @@
-// Views as DLPack tensors.
+// Result views as DLPack tensors.
 #include <vector>
 
 #include "runtime/capi/objects.h"
@@ -21,7 +21,7 @@ Result<weft_dl_data_type> DlType(DType dtype) {
   return weft_dl_data_type{code, static_cast<uint8_t>(8 * ElementSize(dtype)), 1};
 }
 
-/// The tensor, and what keeps its memory alive.
+/// The tensor, with the view that owns its memory.
 struct Managed {
   weft_dl_managed_tensor tensor{};
   std::shared_ptr<ViewObject> view;
@@ -39,15 +39,15 @@ weft_status weft_view_dlpack(const weft_view* view, weft_dl_managed_tensor** ten
     WEFT_RETURN_IF_ERROR(NeedPointer(tensor, "tensor"));
     *tensor = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(view));
-    WEFT_ASSIGN_OR_RETURN(weft_dl_data_type type, DlType(object->tensor.dtype()));
+    WEFT_ASSIGN_OR_RETURN(weft_dl_data_type type, DlType(object->value.tensor.dtype()));
     auto managed = std::make_unique<Managed>();
-    managed->shape.assign(object->tensor.shape().dims().begin(), object->tensor.shape().dims().end());
+    managed->shape.assign(object->value.tensor.shape().dims().begin(), object->value.tensor.shape().dims().end());
     managed->strides = object->strides;
-    for (int64_t& stride : managed->strides) stride /= static_cast<int64_t>(ElementSize(object->tensor.dtype()));
+    for (int64_t& stride : managed->strides) stride /= static_cast<int64_t>(ElementSize(object->value.tensor.dtype()));
     weft_dl_tensor& dl = managed->tensor.dl_tensor;
-    dl.data = const_cast<void*>(object->tensor.data());
+    dl.data = const_cast<void*>(object->value.tensor.data());
     dl.device = {1, 0};
-    dl.ndim = object->tensor.shape().rank();
+    dl.ndim = object->value.tensor.shape().rank();
     dl.dtype = type;
     dl.shape = managed->shape.data();
     dl.strides = managed->strides.data();

@@ -1,4 +1,4 @@
-// Element types by the numbers of weft.h.
+// Maps element types to the numbers of weft.h and back.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array<std::pair<DType, int32_t>, 22> kDTypes = {{
 }};
 static_assert(kDTypes.size() + 1 == kDTypeCount);
 
-/// kInvalid for a number that is no type.
+/// kInvalid for a number that is not a type.
 constexpr DType FromC(int32_t dtype) {
   for (auto [own, number] : kDTypes) {
     if (number == dtype) return own;

@@ -1,6 +1,4 @@
-// Edits of a loaded page.
-#include "weft/page/edit.h"
-
+// Edits of a loaded page, and their history.
 #include "runtime/capi/objects.h"
 
 using namespace weft;
@@ -9,9 +7,24 @@ using namespace weft::capi;
 static_assert(static_cast<int32_t>(EditMode::kApply) == WEFT_EDIT_APPLY && static_cast<int32_t>(EditMode::kStrict) == WEFT_EDIT_STRICT &&
               static_cast<int32_t>(EditMode::kTry) == WEFT_EDIT_TRY);
 
+namespace {
+
+/// Undo or redo.
+weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(), weft_strings** edits, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    if (edits != nullptr) *edits = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    WEFT_ASSIGN_OR_RETURN(const DocumentEdit done, ((*object->document).*step)());
+    return edits != nullptr ? GiveText(WriteEdits(done.made), edits) : Status();
+  });
+}
+
+}  // namespace
+
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
   Diagnostics found;
   Status refused;
+  PageChanges changes;
   weft_status status = Guard(problems, [&]() -> Status {
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
@@ -19,18 +32,34 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     if (mode < WEFT_EDIT_APPLY || mode > WEFT_EDIT_TRY) {
       return InvalidArgument("needs WEFT_EDIT_APPLY, WEFT_EDIT_STRICT or WEFT_EDIT_TRY, found ", mode).WithPort("mode");
     }
-    WEFT_ASSIGN_OR_RETURN(std::vector<Edit> list, ReadEdits(edits, object->read));
-    std::lock_guard lock(object->edit_mutex);
-    Result<std::vector<Edit>> undo = object->scope->Apply(list, found, static_cast<EditMode>(mode));
-    found.SetPhase(Phase::kConnect);  // those of compiling say so
-    if (!undo.ok()) {
-      refused = undo.status();
+    auto done = object->document->Apply(edits, static_cast<EditMode>(mode), found);
+    if (!done.ok()) {
+      refused = std::move(done).status();
       return {};
     }
-    if (mode != WEFT_EDIT_TRY) object->diagnostics = std::move(found);
-    return inverse != nullptr ? GiveText(WriteEdits(*undo), inverse) : Status();
+    return inverse != nullptr ? GiveTexts({WriteEdits(done->inverse), WriteChanges(done->changes, object->scope->edits())}, inverse) : Status();
   });
   return refused.ok() ? status : Report(refused, problems, &found);
+}
+
+weft_status weft_page_undo(weft_page* page, weft_strings** edits, weft_diagnostics** problems) {
+  return StepBack(page, &Document::Undo, edits, problems);
+}
+
+weft_status weft_page_redo(weft_page* page, weft_strings** edits, weft_diagnostics** problems) {
+  return StepBack(page, &Document::Redo, edits, problems);
+}
+
+weft_status weft_page_history(weft_page* page, size_t* undo, size_t* redo, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    if (undo != nullptr) *undo = 0;
+    if (redo != nullptr) *redo = 0;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    const Document::History history = object->document->history();
+    if (undo != nullptr) *undo = history.undo;
+    if (redo != nullptr) *redo = history.redo;
+    return {};
+  });
 }
 
 weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics** problems) {

@@ -32,18 +32,16 @@ Subscriptions& Watching::SubscriptionsLocked() {
 
 // Called with the lock held.
 void Watching::AddFeed(EventOptions options) {
-  Feed feed{options.queue.get(), nullptr, (options.kinds & MaskOf(EventKind::kProgress)) != 0};
+  Feed feed{options.queue.get(), nullptr};
   options.start = runner_.state().start;
   feed.feed = std::make_shared<EventFeed>(runner_.session(), std::move(options));
   runner_.AddListener(feed.feed);
-  if (feed.steps) runner_.Attend(1);
   feeds_.push_back(std::move(feed));
 }
 
 // Called with the lock held.
 void Watching::DropFeed(std::vector<Feed>::iterator feed) {
   runner_.RemoveListener(feed->feed.get());
-  if (feed->steps) runner_.Attend(-1);
   feeds_.erase(feed);
 }
 
@@ -103,7 +101,7 @@ namespace {
 constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000;
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 static_assert(kAllEvents == WEFT_ALL_EVENTS && kEventKinds == WEFT_EVENT_KINDS);
-static_assert(static_cast<int32_t>(EventKind::kGap) == WEFT_EVENT_GAP && static_cast<int32_t>(EventKind::kPrint) == WEFT_EVENT_PRINT);
+static_assert(static_cast<int32_t>(EventKind::kGap) == WEFT_EVENT_GAP && static_cast<int32_t>(EventKind::kEdited) == WEFT_EVENT_EDITED && static_cast<int32_t>(EventKind::kPrint) == WEFT_EVENT_PRINT);
 static_assert(static_cast<int32_t>(Progress::kCancelled) == WEFT_ENDED_CANCELLED && static_cast<int32_t>(Progress::kBegan) == WEFT_BEGAN);
 
 Status CheckKinds(uint32_t kinds) {
@@ -132,6 +130,8 @@ weft_event ToC(const PolledEvent& polled) {
   filled.state = static_cast<int32_t>(event.state.state);
   filled.pause_reason = static_cast<int32_t>(event.state.reason);
   filled.code = CodeOf(event.status);
+  filled.revision = event.revision;
+  filled.outdated_page = event.outdated_page ? 1 : 0;
   filled.page = event.page.c_str();
   filled.session = event.session.c_str();
   filled.block = event.block.c_str();
@@ -145,7 +145,15 @@ weft_event ToC(const PolledEvent& polled) {
   return filled;
 }
 
-/// Fills the host's array with events, whose texts `kept` holds; how many there are.
+std::function<void(const Event&)> Calling(weft_event_callback callback, void* user) {
+  return [callback, user](const Event& event) {
+    const PolledEvent polled(event);
+    const weft_event filled = ToC(polled);
+    callback(user, &filled);
+  };
+}
+
+/// Fills the host's array with events, whose texts stay in `kept`, and returns how many there are.
 size_t Hand(std::vector<Event> events, std::vector<PolledEvent>& kept, weft_event* array, size_t stride) {
   kept.clear();
   kept.reserve(events.size());
@@ -196,6 +204,22 @@ weft_status weft_events_remove(weft_events* events, weft_session* session, weft_
   });
 }
 
+weft_status weft_events_add_page(weft_events* events, weft_page* page, uint64_t source, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(auto fed, Find(page));
+    return fed->document->events().AddQueue(object->queue, source);
+  });
+}
+
+weft_status weft_events_remove_page(weft_events* events, weft_page* page, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
+    WEFT_ASSIGN_OR_RETURN(auto fed, Find(page));
+    return fed->document->events().RemoveQueue(object->queue.get());
+  });
+}
+
 weft_status weft_events_poll(weft_events* events, weft_event* array, size_t capacity, size_t* count, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(count, "count"));
@@ -228,7 +252,7 @@ weft_status weft_events_wait(weft_events* events, int64_t timeout_ms, int32_t* r
   return Guard(problems, [&]() -> Status {
     if (ready != nullptr) *ready = 0;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(events));
-    // The queue alone is held: a close of the handle ends the wait.
+    // Waits with a reference to the queue alone, so that a close of the handle ends the wait.
     const std::shared_ptr<EventQueue> queue = object->queue;
     object.reset();
     const bool has = queue->Wait(std::chrono::milliseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestMs)));
@@ -255,6 +279,14 @@ weft_status weft_events_fd(weft_events* events, int32_t* fd, weft_diagnostics** 
   });
 }
 
+weft_status weft_page_on_event(weft_page* page, weft_event_callback callback, void* user, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    object->document->events().SetCallback(callback == nullptr ? PageEvents::Callback() : Calling(callback, user));
+    return {};
+  });
+}
+
 weft_status weft_session_on_event(weft_session* session, weft_event_callback callback, void* user, uint32_t kinds, int64_t interval_ns,
                                   weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
@@ -265,12 +297,7 @@ weft_status weft_session_on_event(weft_session* session, weft_event_callback cal
     }
     WEFT_RETURN_IF_ERROR(CheckKinds(kinds));
     const std::chrono::nanoseconds interval = interval_ns == 0 ? kProgressInterval : std::chrono::nanoseconds(std::max<int64_t>(interval_ns, 0));
-    auto call = [callback, user](const Event& event) {
-      const PolledEvent polled(event);
-      const weft_event filled = ToC(polled);
-      callback(user, &filled);
-    };
-    object->watching->SetCallback(std::move(call), kinds, interval);
+    object->watching->SetCallback(Calling(callback, user), kinds, interval);
     return {};
   });
 }

@@ -49,11 +49,19 @@ weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noe
   }
 }
 
-weft_status ReportException(weft_status code, const char* before, const char* what, weft_diagnostics** problems) noexcept {
+weft_status ReportException(weft_diagnostics** problems) noexcept {
+  weft_status code = WEFT_INTERNAL;
   try {
-    return Report(Status(static_cast<Code>(code), Cat(before, what)), problems);
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      code = WEFT_RESOURCE_EXHAUSTED;
+      return Report(ResourceExhausted("the machine has no memory left"), problems);
+    } catch (const std::exception& error) {
+      return Report(Internal("the call ended unexpectedly: ", error.what()), problems);
+    }
   } catch (...) {
-    return code;
+    return code;  // what is no std::exception, or there is no memory to say it
   }
 }
 

@@ -1,4 +1,4 @@
-// The walls of the C interface: no exception crosses, failures become diagnostics, structs are read by their size.
+// What every function of the C interface does: no exception leaves it, failures become diagnostics, structs are read by their size.
 #pragma once
 
 #include <cstring>
@@ -29,8 +29,12 @@ class DiagnosticsObject final : public Object {
 /// One text or a list of them.
 class StringsObject final : public Object {
  public:
-  explicit StringsObject(std::vector<std::string> all) : texts(std::move(all)) {}
+  explicit StringsObject(std::vector<std::string> all) : texts(std::move(all)) {
+    pointers.reserve(texts.size());
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+  }
   const std::vector<std::string> texts;
+  std::vector<const char*> pointers;  // to each
 };
 
 }  // namespace weft::capi
@@ -48,22 +52,19 @@ weft_status Report(const Status& failure, weft_diagnostics** problems, const Dia
 /// The same for findings: the first error leads, the others follow as they were found. There must be one.
 weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noexcept;
 
-/// The same for an exception, where there may be no memory for a status.
-weft_status ReportException(weft_status code, const char* before, const char* what, weft_diagnostics** problems) noexcept;
+/// The same for the exception that is being handled, where there may be no memory for a status.
+weft_status ReportException(weft_diagnostics** problems) noexcept;
 
-/// Calls body() -> Status behind the wall: exceptions become statuses, the status is reported.
+/// Calls body() -> Status: exceptions become statuses, the status is reported. Inlined also in builds for debuggers, so that of each
+/// function of the interface a stack shows itself and its body.
 template <class Body>
-weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {
+[[gnu::always_inline]] inline weft_status Guard(weft_diagnostics** problems, Body&& body) noexcept {
   if (problems != nullptr) *problems = nullptr;
   try {
-    Status status = body();
+    const Status status = body();
     return status.ok() ? WEFT_OK : Report(status, problems);
-  } catch (const std::bad_alloc&) {
-    return ReportException(WEFT_RESOURCE_EXHAUSTED, "the machine has no memory left", "", problems);
-  } catch (const std::exception& error) {
-    return ReportException(WEFT_INTERNAL, "the call ended unexpectedly: ", error.what(), problems);
   } catch (...) {
-    return WEFT_INTERNAL;
+    return ReportException(problems);
   }
 }
 

@@ -8,7 +8,7 @@
 namespace weft::capi {
 namespace {
 
-static_assert(sizeof(void*) == 8, "handles hold slot and generation in 64 bits");
+static_assert(sizeof(void*) == 8, "handles store kind, generation and slot in 64 bits");
 
 constexpr uint64_t kHandleBit = uint64_t{1} << 63;
 constexpr int kKindShift = 56, kGenerationShift = 24;
@@ -17,8 +17,8 @@ constexpr uint32_t kStripes = 64;
 
 struct Slot {
   std::shared_ptr<Object> object;  // null: free
-  uint32_t generation = 0;         // of the present or, where free, of the last object; 0: none yet
-  uint32_t holds = 0;
+  uint32_t generation = 0;         // of the current object or, in a free slot, of the last; 0: never used
+  uint32_t references = 0;
   Kind kind{};
 };
 
@@ -26,8 +26,8 @@ struct Table {
   std::array<std::mutex, kStripes> stripes;  // a slot belongs to the stripe index % kStripes
   std::array<std::atomic<Slot*>, kMostChunks> chunks{};
   std::mutex free_mutex;
-  std::deque<uint32_t> free;  // first in, first out: a slot rests before it is used again
-  uint32_t slots = 0;         // with free_mutex
+  std::deque<uint32_t> free;  // first in, first out, so that a slot is not reused soon
+  uint32_t slots = 0;         // guarded by free_mutex
   std::atomic<size_t> live{0};
 
   std::mutex& StripeOf(uint32_t index) { return stripes[index % kStripes]; }
@@ -36,10 +36,10 @@ struct Table {
     return chunk == nullptr ? nullptr : chunk + index % kChunkSlots;
   }
   Result<uint32_t> TakeIndex();
-  void Leave(uint32_t index);
+  void FreeIndex(uint32_t index);
 };
 
-// Never destroyed: threads may still use handles while the process ends.
+// Never destroyed, since threads may use handles while the process exits.
 Table& TheTable() {
   static Table* table = new Table;
   return *table;
@@ -59,7 +59,7 @@ Result<uint32_t> Table::TakeIndex() {
   return index;
 }
 
-void Table::Leave(uint32_t index) {
+void Table::FreeIndex(uint32_t index) {
   std::lock_guard lock(free_mutex);
   free.push_back(index);
 }
@@ -113,6 +113,8 @@ std::string_view KindName(Kind kind) {
     case Kind::kBreakpoint: return "weft_breakpoint";
     case Kind::kSnapshot: return "weft_snapshot";
     case Kind::kEdit: return "weft_edit";
+    case Kind::kPageRun: return "weft_page_run";
+    case Kind::kValues: return "weft_results";
   }
   return {};
 }
@@ -124,7 +126,7 @@ Result<void*> AddHandle(Kind kind, std::shared_ptr<Object> object) {
   std::lock_guard lock(table.StripeOf(index));
   slot.object = std::move(object);
   slot.kind = kind;
-  slot.holds = 1;
+  slot.references = 1;
   ++slot.generation;
   table.live.fetch_add(1, std::memory_order_relaxed);
   uint64_t bits = kHandleBit | uint64_t{static_cast<uint8_t>(kind)} << kKindShift | uint64_t{slot.generation} << kGenerationShift | index;
@@ -137,20 +139,20 @@ Result<std::shared_ptr<Object>> FindHandle(Kind kind, const void* handle) {
   return object;
 }
 
-Result<std::shared_ptr<Object>> HoldHandle(Kind kind, const void* handle, int change) {
+Result<std::shared_ptr<Object>> CountReference(Kind kind, const void* handle, int change) {
   std::shared_ptr<Object> object;
   bool ended = false, retired = false;
   WEFT_RETURN_IF_ERROR(WithSlot(kind, handle, [&](Slot& slot) {
     object = slot.object;
-    slot.holds += static_cast<uint32_t>(change);
-    ended = slot.holds == 0;
+    slot.references += static_cast<uint32_t>(change);
+    ended = slot.references == 0;
     if (ended) slot.object = nullptr;
-    retired = slot.generation == UINT32_MAX;  // its next handle would look like its first
+    retired = slot.generation == UINT32_MAX;  // not reused: the generation would wrap
   }));
   if (ended) {
     Table& table = TheTable();
     table.live.fetch_sub(1, std::memory_order_relaxed);
-    if (!retired) table.Leave(PartsOf(reinterpret_cast<uintptr_t>(handle)).index);
+    if (!retired) table.FreeIndex(PartsOf(reinterpret_cast<uintptr_t>(handle)).index);
   }
   return object;
 }

@@ -1,7 +1,7 @@
-// The table that tells live handles from others. A handle is a number in the shape of a pointer:
-//   bit 63 set (no address of a program), bits 56..61 kind, bits 24..55 generation of the slot, bits 0..23 slot.
-// A slot's generation grows with each object it holds, so that a handle is never valid again once it was closed. The table is all that
-// the interface shares between runtimes; a look-up locks one of 64 mutexes for a few instructions.
+// The table of live handles. A handle is a number stored in a pointer:
+//   bit 63 set (never an address of a program), bits 56..61 kind, bits 24..55 generation of the slot, bits 0..23 slot.
+// The generation of a slot is incremented for each object stored in it, so that a closed handle never becomes valid again. The table is the
+// only state shared between runtimes. All functions are thread-safe; a look-up locks one of 64 mutexes.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,21 @@ enum class Kind : uint8_t {
   kBreakpoint,
   kSnapshot,
   kEdit,
+  kPageRun,
+  kValues,
 };
 /// "weft_page".
 std::string_view KindName(Kind kind);
 
-/// What a handle names. Destroyed by the last who holds it, with no lock of the table held.
+/// The object behind a handle. Destroyed with the last shared_ptr to it, never while the table is locked.
 class Object {
  public:
   virtual ~Object() = default;
-  /// failed_precondition where a call would wait for the one that this thread is in.
+  /// failed_precondition where a call on this thread would deadlock: it is inside a callback that the object waits for.
   virtual Status MayCall() const { return {}; }
 };
 
-/// Maps a handle's C type to its object: specialised below each object by WEFT_HANDLE.
+/// Maps a handle's C type to the class of its object; specialised by WEFT_HANDLE after each class.
 template <class Handle>
 struct HandleTraits;
 #define WEFT_HANDLE(handle, object, tag)               \
@@ -47,13 +49,13 @@ struct HandleTraits;
 
 // ---- untyped; use the templates below --------------------------------------------------------------------------------------------------
 
-/// Gives an object a handle, with one hold. Throws bad_alloc; resource_exhausted where there are 16 million handles already.
+/// A new handle for the object, with a reference count of 1. Throws bad_alloc; resource_exhausted at 16 million handles.
 Result<void*> AddHandle(Kind kind, std::shared_ptr<Object> object);
-/// The object of a live handle of the kind. invalid_argument for null, foreign and other kinds; failed_precondition for a closed one.
+/// The object of a live handle. invalid_argument for null, foreign pointers and handles of other kinds; failed_precondition for a closed one.
 Result<std::shared_ptr<Object>> FindHandle(Kind kind, const void* handle);
-/// One hold more or, where `change` is -1, one less; the handle is closed with the last hold, and its object handed over.
-Result<std::shared_ptr<Object>> HoldHandle(Kind kind, const void* handle, int change);
-/// How many handles are live, for tests of leaks.
+/// Adds `change` (1 or -1) to the reference count; at 0 the handle is closed. Returns the object. Errors as for FindHandle.
+Result<std::shared_ptr<Object>> CountReference(Kind kind, const void* handle, int change);
+/// The number of live handles, for tests of leaks.
 size_t LiveHandles();
 
 // ---- typed -----------------------------------------------------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ size_t LiveHandles();
 template <class Handle>
 using ObjectOf = typename HandleTraits<std::remove_const_t<Handle>>::Type;
 
-/// The object behind a handle, where this thread may call it; it lives at least as long as the pointer.
+/// The object behind a handle. Errors as for FindHandle and Object::MayCall.
 template <class Handle>
 Result<std::shared_ptr<ObjectOf<Handle>>> Find(Handle* handle) {
   WEFT_ASSIGN_OR_RETURN(auto object, FindHandle(HandleTraits<std::remove_const_t<Handle>>::kKind, handle));
@@ -77,10 +79,10 @@ Status Give(std::shared_ptr<ObjectOf<Handle>> object, Handle** out) {
   return {};
 }
 
-/// Ends one hold (the only one, but of views); gives the object, whose last reference this may be.
+/// Releases one reference to the handle (only views have more than one) and returns the object, of which this may be the last owner.
 template <class Handle>
 Result<std::shared_ptr<ObjectOf<Handle>>> Close(Handle* handle) {
-  WEFT_ASSIGN_OR_RETURN(auto object, HoldHandle(HandleTraits<std::remove_const_t<Handle>>::kKind, handle, -1));
+  WEFT_ASSIGN_OR_RETURN(auto object, CountReference(HandleTraits<std::remove_const_t<Handle>>::kKind, handle, -1));
   return std::static_pointer_cast<ObjectOf<Handle>>(std::move(object));
 }
 

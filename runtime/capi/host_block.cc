@@ -1,4 +1,4 @@
-// Plan of a host's block as a C call.
+// Calls the plan function of a host's block.
 #include "runtime/capi/host_block.h"
 
 #include <algorithm>
@@ -9,17 +9,17 @@
 namespace weft::capi {
 namespace {
 
-/// What a plan said of an output last.
-struct Told {
-  bool said = false, known = false;
-  Shape shape;           // known
-  PartialShape partial;  // not known: as far as it is
+/// The shape that the plan function set for an output, by its last call.
+struct PlannedOutput {
+  bool set = false, known = false;
+  Shape shape;           // if known
+  PartialShape partial;  // else
 };
 
 struct PlanState {
   PlanContext& ctx;
   const std::vector<uint32_t>& out_first;
-  std::vector<Told> outputs;  // by value
+  std::vector<PlannedOutput> outputs;  // by value
   Failure failure;
 };
 
@@ -106,22 +106,22 @@ PortValues<weft_value> ReadValues(const BlockDef& def, const PlanContext& ctx) {
   return values;
 }
 
-/// Hands on what the plan said of each output; whether the run tells the shape of any.
+/// Sets the shapes of all outputs in the context. True where some shape is unknown until the run.
 Result<bool> SetOutputs(PlanState& state) {
   bool unknown = false;
   for (size_t v = 0; v < state.outputs.size(); ++v) {
-    Told& told = state.outputs[v];
-    if (!told.said) {
+    PlannedOutput& output = state.outputs[v];
+    if (!output.set) {
       return Internal("the block's plan set no shape for output value ", v).WithHint("call set_shape or set_unknown for each output");
     }
     const size_t port = PortOf(state.out_first, v);
     const int k = static_cast<int>(v - state.out_first[port]);
     AtOutput<bool>(static_cast<int>(port), [&](auto at) {
-      if (told.known) state.ctx.set(at, told.shape, k);
-      else state.ctx.set_unknown(at, k, told.partial);
+      if (output.known) state.ctx.set(at, output.shape, k);
+      else state.ctx.set_unknown(at, k, output.partial);
       return true;
     });
-    unknown |= !told.known;
+    unknown |= !output.known;
   }
   return unknown;
 }
@@ -134,7 +134,7 @@ Result<PlannedBlock> PlanHost(const std::shared_ptr<HostBlock>& block, PlanConte
   const AttrTable attrs(
       def, [&](const std::string& name) -> const AttrValue& { return ctx.attr_value(name); },
       [&](const std::string& name) { return ctx.type(name); });
-  PlanState state{ctx, values.out_first, std::vector<Told>(values.outputs.size()), {}};
+  PlanState state{ctx, values.out_first, std::vector<PlannedOutput>(values.outputs.size()), {}};
   auto call = CallOf<weft_plan_call>(values, attrs, &state);
   call.set_shape = SetShape;
   call.set_scratch = SetScratch;
@@ -149,9 +149,9 @@ Result<PlannedBlock> PlanHost(const std::shared_ptr<HostBlock>& block, PlanConte
   PlannedBlock planned;
   planned.run = unknown ? nullptr : RunHost;
   if (unknown) {
-    for (Told& told : state.outputs) {
-      plan->shapes.push_back(told.known ? std::optional(told.shape) : std::nullopt);
-      plan->partial.push_back(std::move(told.partial));
+    for (PlannedOutput& output : state.outputs) {
+      plan->shapes.push_back(output.known ? std::optional(output.shape) : std::nullopt);
+      plan->partial.push_back(std::move(output.partial));
     }
     plan->scratch_bytes = ctx.planned().scratch_bytes;
     plan->out_first = values.out_first;

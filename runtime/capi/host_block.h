@@ -1,4 +1,4 @@
-// Blocks of the host: C functions behind the declarations of the block layer.
+// Host blocks: blocks whose plan, run and gradient are C functions of the host.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace weft::capi {
 
-/// What a host brought: its functions, and the `user` that it gets back. Kept by the block's declaration and by plans of it.
+/// The functions of a host's block and their `user` argument. Owned by the block's declaration and by every plan of the block; calls
+/// `release` with the last of them.
 class HostBlock {
  public:
   /// `registry` is the one that the block is added to.
@@ -24,21 +25,21 @@ class HostBlock {
 
   const weft_block& functions() const { return block_; }
   const Registry& registry() const { return registry_; }
-  /// From now on `release` is called at the end.
+  /// The block was added to a runtime: the destructor calls `release`.
   void SetAdded() { added_ = true; }
 
  private:
-  const weft_block block_;  // only its functions and `user`: the texts it points to are the host's
+  const weft_block block_;  // only functions and `user` are used: the texts are the host's and may be gone
   const Registry& registry_;
   bool added_ = false;
 };
 
-/// What PlanHost leaves for RunHost: the host's parameters, and the types of the values.
+/// The parameters that PlanHost makes for RunHost and ProduceHost. Owns the host's parameters.
 struct HostPlan {
   std::shared_ptr<HostBlock> block;
   void* parameters = nullptr;
   std::vector<DType> inputs, outputs;
-  // Where the run tells shapes: those that are known, by output, what is known of the others, and the scratch to bring along.
+  // For ProduceHost only: by output, the shape where it is known, else what is known of it; and the scratch memory to allocate.
   std::vector<std::optional<Shape>> shapes;
   std::vector<PartialShape> partial;
   std::vector<uint32_t> out_first;  // the first output value of each port
@@ -54,7 +55,7 @@ struct HostPlan {
   HostPlan& operator=(const HostPlan&) = delete;
 };
 
-/// The most ports on a side.
+/// The largest number of input ports, and of output ports.
 inline constexpr int kMostHostPorts = 32;
 
 Result<PlannedBlock> PlanHost(const std::shared_ptr<HostBlock>& block, PlanContext& ctx);

@@ -1,19 +1,19 @@
-// The gradient of a host's block as a C call.
+// Calls the gradient function of a host's block.
 #include "runtime/capi/host_ports.h"
 #include "runtime/capi/objects.h"
 
 namespace weft::capi {
 namespace {
 
-/// What the function sees: values are numbers of the table, from 1 on.
+/// State of one call. The host sees values as numbers: index in `values` + 1; 0 is none.
 struct GradientState {
   GradientBuilder& builder;
   const HostBlock& block;
   const BlockDef& def;
   Failure failure;
   std::vector<GradientValue> values;
-  std::vector<std::pair<int, int>> inputs;  // port and place in it, by input value
-  bool not_added = false;                   // the builder could not add a block, and keeps the reason
+  std::vector<std::pair<int, int>> inputs;  // by input value: port, and index in the port
+  bool not_added = false;                   // the builder failed to add a block; it reports why
 
   int64_t Number(GradientValue value) {
     if (!value.valid()) return 0;
@@ -34,7 +34,7 @@ int32_t FailGradient(const weft_gradient_call* call, int32_t code, const char* m
   return StateOf(call).failure.Set(code, nullptr, message, hint);
 }
 
-/// Calls body() -> Result<GradientValue>; a failure is kept, and gives 0.
+/// The number of the value that body() returns; 0 where it fails, with the failure recorded.
 template <class Body>
 int64_t Numbered(const weft_gradient_call* call, Body&& body) noexcept {
   try {
@@ -47,7 +47,7 @@ int64_t Numbered(const weft_gradient_call* call, Body&& body) noexcept {
   return 0;
 }
 
-/// That a port is connected once, and one that is no list to one value. One that there is not the builder finds.
+/// Checks that a port is connected once, and to one value unless it is a list. Unknown ports are reported by the builder.
 Status CheckPort(const BlockDef& def, const weft_gradient_input* inputs, size_t i) {
   const int port = def.FindInput(inputs[i].port);
   if (port < 0) return {};
@@ -126,7 +126,7 @@ int64_t AddScalar(const weft_gradient_call* call, int64_t like, double number) {
   });
 }
 
-/// A gradient has the type of what it is the gradient of.
+/// Checks that the gradient of an input has the type of the input.
 Status CheckGradient(const GradientState& state, int port, int k, GradientValue gradient) {
   const DType needed = state.builder.dtype(AtInput<GradientValue>(port, [&](auto at) { return state.builder.in(at, k); }));
   const DType found = state.builder.dtype(gradient);
@@ -141,7 +141,7 @@ Status CheckGradient(const GradientState& state, int port, int k, GradientValue 
 
 int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradient) {
   GradientState& state = StateOf(call);
-  if (gradient == 0 && (state.not_added || state.failure.code() != WEFT_OK)) return WEFT_INTERNAL;  // the reason is kept
+  if (gradient == 0 && (state.not_added || state.failure.code() != WEFT_OK)) return WEFT_INTERNAL;  // the reason is recorded
   const GradientValue value = state.Find(gradient);
   if (input >= state.inputs.size() || !value.valid()) {
     return FailGradient(call, WEFT_INVALID_ARGUMENT, "set needs the index of an input value, and a value", nullptr);
@@ -156,7 +156,7 @@ int32_t SetGradient(const weft_gradient_call* call, size_t input, int64_t gradie
   }
 }
 
-/// The block's values as numbers, with what else is known of them.
+/// The block's values as numbers, with their types and gradients.
 struct BlockValues : PortValues<int64_t> {
   std::vector<int64_t> gradients;
   std::vector<unsigned char> wanted;
@@ -183,7 +183,7 @@ BlockValues ReadValues(GradientState& state) {
   return values;
 }
 
-/// What a type attribute stands for: the type of the first value that carries it.
+/// The type that a type attribute has: that of the first value with it.
 DType TypeOf(const BlockDef& def, const BlockValues& values, std::string_view attr) {
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     if (def.inputs[p].type_attr == attr && values.in_first[p] < values.in_first[p + 1])
@@ -216,8 +216,8 @@ Status GradientHost(const HostBlock& block, const BlockDef& def, GradientBuilder
   call.set = SetGradient;
   call.fail = FailGradient;
   const int32_t code = CallHost([&] { return block.functions().gradient(block.functions().user, &call); });
-  if (state.not_added && state.failure.code() == WEFT_OK) return {};  // the builder tells
-  // What `add` found counts, whatever the function says of it.
+  if (state.not_added && state.failure.code() == WEFT_OK) return {};  // the builder reports it
+  // A failure in a callback takes precedence over the code that the function returns.
   return state.failure.Take(state.failure.code() != WEFT_OK ? state.failure.code() : code);
 }
 

@@ -1,4 +1,4 @@
-// What plan, run and gradient of a host's block share: ports by index, failures, attributes in the terms of C.
+// Shared by plan, run and gradient calls of host blocks: ports by index, failures, attributes as C structs.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace weft::capi {
 
-// Ports by index: the contexts name them by type.
+// Calls f with a port constant of a run-time index, since contexts take ports as types.
 
 template <class R, template <int> class Port, class F, int... I>
 R AtPort(int port, F&& f, std::integer_sequence<int, I...>) {
@@ -35,7 +35,7 @@ struct PortValues {
   std::vector<Value> inputs, outputs;
   std::vector<uint32_t> in_first{0}, out_first{0};
 
-  /// Those that input(port, k) and output(port, k) give, as many as `context` counts.
+  /// Fills in input(port, k) and output(port, k) for every value that `context` has.
   template <class Context, class Input, class Output>
   void Read(const BlockDef& def, const Context& context, const Input& input, const Output& output) {
     for (int p = 0; p < static_cast<int>(def.inputs.size()); ++p) {
@@ -51,7 +51,7 @@ struct PortValues {
   }
 };
 
-/// What a callback said of its failure. Tasks of one run may fail at the same time: the first is kept.
+/// The failure that a callback reported. Thread-safe: tasks of one run may fail at the same time; the first failure is kept.
 class Failure {
  public:
   int32_t Set(int32_t code, const char* port, const char* message, const char* hint) noexcept {
@@ -69,9 +69,9 @@ class Failure {
     if (status_.ok()) status_ = std::move(status);
     return code;
   }
-  /// What was said first; WEFT_OK where nothing was.
+  /// The code of the failure; WEFT_OK for none. Not while callbacks may run.
   int32_t code() const { return CodeOf(status_); }
-  /// What a callback that returned `code` means.
+  /// The status for a function that returned `code`: the recorded failure, where it has that code.
   Status Take(int32_t code) {
     if (code == WEFT_OK) return {};
     if (CodeOf(status_) == code) return std::move(status_);
@@ -84,58 +84,58 @@ class Failure {
   Status status_;
 };
 
-/// Values of attributes in the terms of C, and what their pointers point to.
+/// Values of attributes as C structs, and the memory they point to.
 class AttrTable {
  public:
-  /// `value(name)` gives an attribute's value, `type(name)` what a type attribute stands for.
+  /// `value(name)` is the value of an attribute, `type(name)` the type of a type attribute.
   template <class Value, class Type>
-  AttrTable(const BlockDef& def, const Value& value, const Type& type) : held_(def.attrs.size()) {
+  AttrTable(const BlockDef& def, const Value& value, const Type& type) : storage_(def.attrs.size()) {
     for (size_t i = 0; i < def.attrs.size(); ++i) {
       const AttrSpec& spec = def.attrs[i];
-      Add(spec, value(spec.name), spec.type == AttrType::kType ? type(spec.name) : DType::kInvalid, held_[i]);
+      Add(spec, value(spec.name), spec.type == AttrType::kType ? type(spec.name) : DType::kInvalid, storage_[i]);
     }
   }
   const std::vector<weft_attr_value>& values() const { return values_; }
 
  private:
-  struct Held {
+  struct Storage {
     std::string text, string;
     std::vector<int64_t> list;
     std::vector<double> reals;
   };
 
-  void Add(const AttrSpec& spec, const AttrValue& value, DType type, Held& held) {
+  void Add(const AttrSpec& spec, const AttrValue& value, DType type, Storage& storage) {
     weft_attr_value out = {spec.name.c_str(), "", 0, 0, nullptr, nullptr, nullptr, 0};
-    held.text = AttrText(value);
+    storage.text = AttrText(value);
     if (auto* number = std::get_if<int64_t>(&value)) out.number = *number;
     if (auto* real = std::get_if<float>(&value)) out.real = static_cast<double>(*real);
     if (auto* flag = std::get_if<bool>(&value)) out.number = *flag ? 1 : 0;
-    if (auto* text = std::get_if<std::string>(&value)) held.string = *text, out.string = held.string.c_str();
-    if (type != DType::kInvalid) out.number = ToC(type), held.text = DTypeName(type);
-    if (auto* shape = std::get_if<PartialShape>(&value)) held.list = shape->dims();
-    if (auto* ints = std::get_if<Ints>(&value)) held.list = *ints;
-    if (auto* floats = std::get_if<FloatList>(&value)) held.reals.assign(floats->begin(), floats->end());
+    if (auto* text = std::get_if<std::string>(&value)) storage.string = *text, out.string = storage.string.c_str();
+    if (type != DType::kInvalid) out.number = ToC(type), storage.text = DTypeName(type);
+    if (auto* shape = std::get_if<PartialShape>(&value)) storage.list = shape->dims();
+    if (auto* ints = std::get_if<Ints>(&value)) storage.list = *ints;
+    if (auto* floats = std::get_if<FloatList>(&value)) storage.reals.assign(floats->begin(), floats->end());
     if (auto* types = std::get_if<DTypes>(&value)) {
-      for (DType one : *types) held.list.push_back(ToC(one));
+      for (DType one : *types) storage.list.push_back(ToC(one));
     }
-    out.text = held.text.c_str();
-    if (!held.list.empty()) out.list = held.list.data(), out.list_count = held.list.size();
-    if (!held.reals.empty()) out.reals = held.reals.data(), out.list_count = held.reals.size();
+    out.text = storage.text.c_str();
+    if (!storage.list.empty()) out.list = storage.list.data(), out.list_count = storage.list.size();
+    if (!storage.reals.empty()) out.reals = storage.reals.data(), out.list_count = storage.reals.size();
     values_.push_back(out);
   }
 
-  std::vector<Held> held_;
+  std::vector<Storage> storage_;
   std::vector<weft_attr_value> values_;
 };
 
-/// Calls a host's plan or gradient: the page that is planned waits for it.
+/// Calls a host's plan or gradient function, and marks this thread as inside it (see Object::MayCall).
 template <class Call>
 int32_t CallHost(const Call& call) {
   const HostCall calling;
   return call();
 }
 
-/// What every call tells of a block: how many values its ports have, and its attributes.
+/// A call struct with the members that plan and gradient calls share: values by port, and attributes.
 template <class Call, class Value>
 Call CallOf(const PortValues<Value>& values, const AttrTable& attrs, void* engine) {
   Call call{};

@@ -1,4 +1,4 @@
-// Runs of a host's block as C calls.
+// Calls the run function of a host's block.
 #include <array>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 namespace weft::capi {
 namespace {
 
-/// The values of a run as C sees them, and where their elements are, those of strings as well. Most blocks have few of them.
+/// The values of a run as C structs, and the addresses of their elements, also of strings. Up to 8 values need no allocation.
 class RunValues {
  public:
   explicit RunValues(size_t count) {
@@ -50,7 +50,7 @@ struct RunState {
   const std::atomic<bool>* cancelled;
   RunValues inputs, outputs;
   Failure failure;
-  // Where the run tells shapes.
+  // For ProduceHost only.
   const ProduceContext* produce = nullptr;
   std::vector<Tensor> made;
 };
@@ -99,7 +99,7 @@ int32_t SetString(const weft_run_call* call, size_t output, int64_t element, con
   return WEFT_OK;
 }
 
-/// Makes an output's tensor, and shows it.
+/// Allocates an output's tensor and makes it visible to the host.
 Status MakeOutput(RunState& state, size_t output, Shape shape) {
   WEFT_ASSIGN_OR_RETURN(state.made[output], state.produce->Allocate(state.plan.outputs[output], std::move(shape)));
   state.outputs.Set(output, state.plan.outputs[output], state.made[output].shape(), state.made[output].data());
@@ -155,7 +155,7 @@ Status Call(RunState& state, const weft_run_call& call) {
   return state.failure.Take(functions.run(functions.user, state.plan.parameters, &call));
 }
 
-/// The inputs, by port: a ProduceContext has no others.
+/// Reads the inputs port by port, the only way a ProduceContext offers; returns the first value of each port.
 std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunState& state) {
   std::vector<uint32_t> first{0};
   size_t v = 0;
@@ -175,16 +175,17 @@ std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunSta
 
 Status RunHost(const void* parameters, RunContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
-  RunState state(plan, ctx.workers(), ctx.services->cancelled);
+  const StepFrame& frame = FrameOf(ctx);
+  RunState state(plan, ctx.workers(), frame.services->cancelled);
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
-    const Value& value = ctx.values[ctx.inputs[v]];
+    const Value& value = frame.values[frame.inputs[v]];
     state.inputs.Set(v, plan.inputs[v], *value.shape, value.data);
   }
   for (size_t v = 0; v < plan.outputs.size(); ++v) {
-    const Value& value = ctx.values[ctx.outputs[v]];
+    const Value& value = frame.values[frame.outputs[v]];
     state.outputs.Set(v, plan.outputs[v], *value.shape, value.data);
   }
-  return Call(state, CallOf(state, ctx.in_first, ctx.out_first, ctx.scratch_data, ctx.scratch_bytes));
+  return Call(state, CallOf(state, frame.in_first, frame.out_first, frame.scratch_data, frame.scratch_bytes));
 }
 
 Status ProduceHost(const void* parameters, ProduceContext& ctx) {

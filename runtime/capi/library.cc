@@ -1,49 +1,56 @@
 // Blocks in shared libraries, and case files.
-#include <dlfcn.h>
-
 #include <algorithm>
+#include <filesystem>
 
 #include "runtime/capi/objects.h"
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/session_executor.h"
+#include "weft/capi/runtime.hpp"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/session_executor.h"
 
 using namespace weft;
 using namespace weft::capi;
-
-namespace weft::capi {
-
-Library::~Library() { dlclose(handle); }
-
-}  // namespace weft::capi
 
 namespace {
 
 constexpr const char* kEntry = "weft_library";
 
-struct Loaded {
-  std::unique_ptr<Library> library;
-  weft_library_function entry = nullptr;
-};
+Result<weft_library_function> EntryOf(const SharedLibrary& library, const char* path) {
+  auto entry = reinterpret_cast<weft_library_function>(library.Find(kEntry));
+  if (entry != nullptr) return entry;
+  return InvalidArgument("the library '", path, "' exports no function ", kEntry).WithHint("see weft/capi/library.h");
+}
 
-Result<Loaded> LoadLibrary(const char* path) {
-  dlerror();
-  void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* why = dlerror();
-    Status status = NotFound("the library '", path, "' cannot be loaded: ", why == nullptr ? "the system does not say why" : why);
-    if (std::string_view(path).find('/') == std::string_view::npos) {
-      return std::move(status).WithHint(Cat("a name without a slash is looked for in the system's folders: write ./", path));
-    }
-    return status;
-  }
-  Loaded loaded{std::make_unique<Library>(handle), reinterpret_cast<weft_library_function>(dlsym(handle, kEntry))};
-  if (loaded.entry == nullptr) {
-    return InvalidArgument("the library '", path, "' exports no function ", kEntry).WithHint("see weft/capi/library.h");
-  }
-  return loaded;
+/// The system looks elsewhere for what has no slash.
+std::string PathOf(const std::string& library) {
+  std::error_code unknown;
+  return library.find('/') == std::string::npos && std::filesystem::exists(library, unknown) ? "./" + library : library;
+}
+
+/// What a call of the C interface said of its failure.
+Status StatusOf(weft_diagnostics* problems, weft_status code) {
+  auto list = Find(problems);
+  Status status = list.ok() ? (*list)->diagnostics.FirstError() : Status(static_cast<Code>(code), weft_status_name(code));
+  (void)weft_diagnostics_release(problems);
+  return status;
 }
 
 }  // namespace
+
+Result<std::shared_ptr<Runtime>> weft::OpenRuntime(const RuntimeOptions& options, const std::vector<std::string>& libraries) {
+  auto object = std::make_shared<RuntimeObject>(options);
+  std::shared_ptr<Runtime> opened(object, &object->runtime);
+  if (libraries.empty()) return opened;
+  weft_runtime* runtime = nullptr;  // what a library's entry takes
+  WEFT_RETURN_IF_ERROR(Give(std::move(object), &runtime));
+  weft_diagnostics* problems = nullptr;
+  weft_status code = WEFT_OK;
+  for (size_t i = 0; i < libraries.size() && code == WEFT_OK; ++i) {
+    code = weft_runtime_add_library(runtime, PathOf(libraries[i]).c_str(), &problems);
+  }
+  (void)weft_runtime_close(runtime);
+  if (code != WEFT_OK) return StatusOf(problems, code);
+  return opened;
+}
 
 weft_status weft_runtime_add_library(weft_runtime* runtime, const char* path, weft_diagnostics** problems) {
   std::shared_ptr<RuntimeObject> object;  // and the library with it, also where the library closes the runtime
@@ -53,9 +60,9 @@ weft_status weft_runtime_add_library(weft_runtime* runtime, const char* path, we
     WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
     std::lock_guard lock(object->blocks_mutex);
     if (object->sealed) return FailedPrecondition("the runtime has loaded a page already").WithHint("add libraries right after weft_runtime_open");
-    WEFT_ASSIGN_OR_RETURN(Loaded loaded, LoadLibrary(path));
-    entry = loaded.entry;
-    object->libraries.push_back(std::move(loaded.library));
+    WEFT_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Load(path));
+    WEFT_ASSIGN_OR_RETURN(entry, EntryOf(library, path));
+    object->libraries.push_back(std::move(library));
     return {};
   });
   if (status != WEFT_OK) return status;

@@ -1,4 +1,4 @@
-// Memory of the host: buffers that are copied, and memory that is bound as input or output.
+// Memory of the host: buffers that are copied, and memory that is bound as input or output without a copy of its own.
 #include <algorithm>
 #include <cstring>
 
@@ -10,29 +10,29 @@ using namespace weft::capi;
 
 namespace {
 
-struct Lent {
+struct BoundMemory {
   BufferContent content;
   std::shared_ptr<HostMemory> memory;
 };
 
-Result<Lent> ReadLent(const weft_buffer* given) {
+Result<BoundMemory> ReadBoundMemory(const weft_buffer* given) {
   WEFT_RETURN_IF_ERROR(NeedPointer(given, "memory"));
   weft_buffer buffer = WEFT_BUFFER_INIT;
   WEFT_RETURN_IF_ERROR(ReadStruct(given, buffer, "weft_buffer"));
-  Lent lent;
-  WEFT_ASSIGN_OR_RETURN(lent.content, CheckBuffer(buffer));
-  if (IsManaged(lent.content.dtype)) {
-    return Unsupported("memory of ", lent.content.dtype, " cannot be bound").WithHint("strings can be fed by weft_session_feed");
+  BoundMemory bound;
+  WEFT_ASSIGN_OR_RETURN(bound.content, CheckBuffer(buffer));
+  if (IsManaged(bound.content.dtype)) {
+    return Unsupported("memory of ", bound.content.dtype, " cannot be bound").WithHint("strings can be fed by weft_session_feed");
   }
-  size_t alignment = std::min<size_t>(ElementSize(lent.content.dtype), 16);
+  size_t alignment = std::min<size_t>(ElementSize(bound.content.dtype), 16);
   if (reinterpret_cast<uintptr_t>(buffer.data) % alignment != 0) {
     return InvalidArgument("needs memory that is aligned to ", alignment, " bytes").WithPort("data");
   }
-  lent.memory = std::make_shared<HostMemory>(buffer, lent.content.bytes);
-  return lent;
+  bound.memory = std::make_shared<HostMemory>(buffer, bound.content.bytes);
+  return bound;
 }
 
-/// "x.output" as the page calls it.
+/// The name of a value as the page spells it ("x.output").
 Result<std::string> CanonicalName(const SessionObject& session, const char* name) {
   WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
   std::shared_ptr<const Graph> graph = session.page->scope->revision()->graph;
@@ -47,24 +47,24 @@ void NoteBoundInput(SessionObject& session, const std::shared_ptr<HostMemory>& m
   session.has_bound_inputs.store(true);
 }
 
-/// Writes results to the host's memory.
+/// Copies a result to the host's memory after each run.
 class OutputWriter {
  public:
-  OutputWriter(std::string name, Lent lent) : name_(std::move(name)), lent_(std::move(lent)) {}
+  OutputWriter(std::string name, BoundMemory bound) : name_(std::move(name)), bound_(std::move(bound)) {}
   Status operator()(const ResultValue& result) const {
     const Tensor& tensor = result.tensor;
-    if (tensor.dtype() != lent_.content.dtype || !(tensor.shape() == lent_.content.shape)) {
-      return FailedPrecondition("the memory bound to '", name_, "' is for ", lent_.content.dtype, " ", lent_.content.shape,
+    if (tensor.dtype() != bound_.content.dtype || !(tensor.shape() == bound_.content.shape)) {
+      return FailedPrecondition("the memory bound to '", name_, "' is for ", bound_.content.dtype, " ", bound_.content.shape,
                                 ", the run gave ", tensor.dtype(), " ", tensor.shape())
           .WithHint("bind memory of this shape");
     }
-    if (tensor.bytes() > 0) std::memcpy(lent_.memory->data(), tensor.data(), static_cast<size_t>(tensor.bytes()));
+    if (tensor.bytes() > 0) std::memcpy(bound_.memory->data(), tensor.data(), static_cast<size_t>(tensor.bytes()));
     return {};
   }
 
  private:
   std::string name_;
-  Lent lent_;
+  BoundMemory bound_;
 };
 
 }  // namespace
@@ -130,11 +130,11 @@ weft_status weft_session_bind_input(weft_session* session, const char* name, con
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
-    WEFT_ASSIGN_OR_RETURN(Lent lent, ReadLent(memory));
-    NoteBoundInput(*object, lent.memory);
-    Tensor tensor = Tensor::View(lent.content.dtype, lent.content.shape, lent.memory->data(), lent.memory);
+    WEFT_ASSIGN_OR_RETURN(BoundMemory bound, ReadBoundMemory(memory));
+    NoteBoundInput(*object, bound.memory);
+    Tensor tensor = Tensor::View(bound.content.dtype, bound.content.shape, bound.memory->data(), bound.memory);
     WEFT_RETURN_IF_ERROR(object->runner->Feed(key, std::move(tensor)));
-    lent.memory->Lend();
+    bound.memory->Lend();
     return {};
   });
 }
@@ -143,18 +143,18 @@ weft_status weft_session_bind_output(weft_session* session, const char* name, co
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
-    WEFT_ASSIGN_OR_RETURN(Lent lent, ReadLent(memory));
-    // The graph of the session's plan; what an edit brought since is kept or not by the next plan.
+    WEFT_ASSIGN_OR_RETURN(BoundMemory bound, ReadBoundMemory(memory));
+    // The graph of the session's current plan; a later edit may change whether the value is kept.
     std::shared_ptr<const Graph> graph = object->runner->session().graph();
     WEFT_ASSIGN_OR_RETURN(ValueRef value, graph->FindValue(key));
     DType needed = graph->TypeOf(value);
-    if (needed != lent.content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", lent.content.dtype);
+    if (needed != bound.content.dtype) return InvalidArgument("the value '", key, "' needs ", needed, ", found ", bound.content.dtype);
     if (!object->runner->session().Keeps(value)) {
       return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
     }
-    lent.memory->Lend();
+    bound.memory->Lend();
     std::lock_guard lock(object->bound_mutex);
-    object->runner->SetOutput(key, OutputWriter(key, std::move(lent)));
+    object->runner->SetOutput(key, OutputWriter(key, std::move(bound)));
     std::erase(object->bound_outputs, key);
     object->bound_outputs.push_back(key);
     return {};
@@ -169,7 +169,7 @@ weft_status weft_session_unbind(weft_session* session, const char* name, weft_di
     bool output = std::erase(object->bound_outputs, key) > 0;
     lock.unlock();
     if (output) object->runner->SetOutput(key, nullptr);
-    Status input = object->runner->Unfeed(key);
+    Status input = object->runner->Feed(key, std::nullopt);
     return output && input.code() == Code::kNotFound ? Status() : input;
   });
 }

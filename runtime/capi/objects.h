@@ -5,7 +5,11 @@
 #include <shared_mutex>
 
 #include "runtime/capi/guard.h"
-#include "weft/host/runner.h"
+#include "runtime/host/shared_library.h"
+#include "weft/host/document.h"
+#include "weft/host/inspect.h"
+#include "weft/host/modes.h"
+#include "weft/host/page_run.h"
 #include "weft/page/reader.h"
 
 namespace weft::cases {
@@ -14,19 +18,10 @@ class SessionExecutor;
 
 namespace weft::capi {
 
-/// A shared library of blocks; unloaded at the end.
-struct Library {
-  explicit Library(void* loaded) : handle(loaded) {}
-  ~Library();
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  void* const handle;
-};
-
 class RuntimeObject final : public Object {
  public:
   explicit RuntimeObject(RuntimeOptions options) : runtime(MakeCatalog(), options) {}
-  std::vector<std::unique_ptr<Library>> libraries;  // outlive the runtime, whose blocks are theirs; with blocks_mutex
+  std::vector<SharedLibrary> libraries;  // outlive the runtime, whose blocks are theirs; with blocks_mutex
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
   bool sealed = false;             // a page was loaded: no more blocks
@@ -45,12 +40,10 @@ class RuntimeObject final : public Object {
 class PageObject final : public Object {
  public:
   Status MayCall() const override;  // not from a plan or gradient that the page waits for
-  std::shared_ptr<RuntimeObject> runtime;  // outlives the scope
-  std::shared_ptr<Scope> scope;
-  ReadOptions read;  // what diagnostics call the page, and where values of edits that lie in files are read
-  /// Held while the page is edited, and while several things are read that an edit must not come between.
-  std::mutex edit_mutex;
-  Diagnostics diagnostics;  // of the page as it is; with edit_mutex
+  std::shared_ptr<RuntimeObject> runtime;  // outlives the document
+  std::unique_ptr<Document> document;
+  std::shared_ptr<Scope> scope;  // of the document
+  Inspector inspector;
 };
 
 /// Memory that a host lent; it is given back when nothing uses it any more.
@@ -82,12 +75,13 @@ class Watching;
 class SessionObject final : public Object {
  public:
   ~SessionObject() override {
-    if (runner != nullptr) runner->Close();  // null where opening failed
+    if (runner != nullptr && !of_page_run) runner->Close();  // null where opening failed
   }
   Status MayCall() const override { return page->MayCall(); }
   std::shared_ptr<PageObject> page;
-  std::unique_ptr<Runner> runner;
-  std::atomic<int32_t> mode{WEFT_MODE_EDIT};
+  std::shared_ptr<Runner> runner;
+  bool of_page_run = false;      // which closes the runner
+  std::unique_ptr<Modes> modes;  // made with the runner
   std::shared_ptr<Watching> watching;  // what the host observes; made with the runner
 
   std::mutex bound_mutex;  // of the two below
@@ -97,13 +91,36 @@ class SessionObject final : public Object {
   std::vector<std::string> bound_outputs;
 };
 
+/// The sessions of a page that run together.
+class PageRunObject final : public Object {
+ public:
+  Status MayCall() const override { return sessions.front()->MayCall(); }
+  std::vector<std::shared_ptr<SessionObject>> sessions;  // never empty; by PageRun::runners()
+  std::vector<std::string> ids;                          // of the sessions when they were opened
+  std::unique_ptr<PageRun> run;                          // ends before its sessions
+};
+
 class ViewObject final : public Object {
  public:
-  ViewObject(Tensor shown, uint64_t run, bool is_stale);
-  const Tensor tensor;
-  const uint64_t generation;
-  const bool stale;
+  explicit ViewObject(ResultValue shown);
+  const ResultValue value;
   std::vector<int64_t> strides;  // in bytes
+};
+
+/// Values of one run.
+class ValuesObject final : public Object {
+ public:
+  struct Entry {
+    std::string name;
+    Status status;
+    Tensor tensor;
+    uint64_t run = 0;
+    bool stale = false;
+  };
+  explicit ValuesObject(std::vector<Entry> all);
+  const std::vector<Entry> entries;
+  std::vector<int64_t> strides;    // of all, one after another
+  std::vector<weft_result> values;  // point into the entries
 };
 
 }  // namespace weft::capi
@@ -111,12 +128,18 @@ class ViewObject final : public Object {
 WEFT_HANDLE(weft_runtime, weft::capi::RuntimeObject, kRuntime);
 WEFT_HANDLE(weft_page, weft::capi::PageObject, kPage);
 WEFT_HANDLE(weft_session, weft::capi::SessionObject, kSession);
+WEFT_HANDLE(weft_page_run, weft::capi::PageRunObject, kPageRun);
 WEFT_HANDLE(weft_view, weft::capi::ViewObject, kView);
+WEFT_HANDLE(weft_results, weft::capi::ValuesObject, kValues);
 
 namespace weft::capi {
 
-/// A tensor's value as a new handle.
+/// A value as a new handle.
+Status GiveView(ResultValue value, weft_view** out);
 Status GiveView(Tensor tensor, uint64_t generation, bool stale, weft_view** out);
+
+/// A result of a session as a new handle.
+Status GiveResult(SessionObject& session, ResultValue result, weft_view** view);
 
 /// The value of a result as a host may keep it: a copy where it lies in memory that the host bound as an input, and writes again.
 Result<Tensor> OwnValue(SessionObject& session, Tensor tensor);

@@ -1,20 +1,21 @@
 // Loading, checking and writing pages, and their variables.
 #include "runtime/capi/objects.h"
 #include "runtime/state/host_call.h"
-#include "weft/page/reader.h"
-#include "weft/page/writer.h"
 
 using namespace weft;
 using namespace weft::capi;
 
 namespace {
 
-/// What the options of a page say, in the terms of the layers below.
 struct LoadRequest {
   bool keep_faulty = false;
-  ReadOptions read;
-  ScopeOptions scope;
+  DocumentOptions document;
 };
+
+Result<std::vector<std::filesystem::path>> ReadFolders(const char* const* folders, size_t count, std::string_view what) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<std::string> texts, ReadTexts(folders, count, what));
+  return std::vector<std::filesystem::path>(texts.begin(), texts.end());
+}
 
 Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
   weft_page_options known = WEFT_PAGE_OPTIONS_INIT;
@@ -25,54 +26,42 @@ Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
   }
   LoadRequest request;
   request.keep_faulty = known.keep_faulty != 0;
-  if (known.name != nullptr) request.read.name = known.name;
-  if (known.folder != nullptr) {
-    request.scope.page_folder = known.folder;
-    request.read.read_file = FilesInFolder(known.folder);
-  }
-  WEFT_ASSIGN_OR_RETURN(auto allowed, ReadTexts(known.allowed_folders, known.allowed_count, "allowed_folders"));
-  for (std::string& folder : allowed) request.scope.allowed_folders.emplace_back(std::move(folder));
-  if (known.stall_limit_ms != 0) request.scope.stall_limit_ms = known.stall_limit_ms;
+  DocumentOptions& document = request.document;
+  if (known.name != nullptr) document.name = known.name;
+  if (known.folder != nullptr) document.folder = *known.folder == '\0' ? "." : known.folder;
+  WEFT_ASSIGN_OR_RETURN(document.read_folders, ReadFolders(known.allowed_folders, known.allowed_count, "allowed_folders"));
+  WEFT_ASSIGN_OR_RETURN(document.write_folders, ReadFolders(known.write_folders, known.write_count, "write_folders"));
+  if (known.stall_limit_ms != 0) document.stall_limit_ms = known.stall_limit_ms;
   if (known.print != nullptr) {
-    request.scope.print = [print = known.print, user = known.user](std::string_view text) { print(user, std::string(text).c_str()); };
+    document.print = [print = known.print, user = known.user](std::string_view text) { print(user, std::string(text).c_str()); };
   }
   return request;
 }
 
-/// Makes a page of what was read; what is wrong with it goes to `problems` and to the page.
-weft_status Load(std::shared_ptr<RuntimeObject> runtime, ReadPageResult read, LoadRequest request, weft_page** page,
-                 weft_diagnostics** problems) {
-  auto object = std::make_shared<PageObject>();
-  object->read = std::move(request.read);
-  Diagnostics found = std::move(read.diagnostics);
-  found.SetPhase(Phase::kLoad);
-  object->scope =
-      Scope::Open(runtime->runtime, std::make_shared<Page>(std::move(read.page)), object->read.name, std::move(request.scope), found);
-  object->runtime = std::move(runtime);
-  found.SetPhase(Phase::kConnect);
-  if (object->scope != nullptr) CheckSessions(object->scope, found);
-  found.SetPhase(Phase::kCompile);
-  if (found.has_errors() && !(request.keep_faulty && object->scope != nullptr)) return ReportAll(found, problems);
-  object->diagnostics = std::move(found);
-  Status given = Give(std::move(object), page);
-  return given.ok() ? WEFT_OK : Report(given, problems);
-}
-
-/// Reads by read(request) and loads.
-template <class Read>
-weft_status LoadBy(weft_runtime* runtime, const weft_page_options* options, weft_page** page, weft_diagnostics** problems, Read read) {
-  weft_status loaded = WEFT_OK;
+/// Opens by open(runtime, options) -> unique_ptr<Document> what `source` (the parameter `what`) points to; what is wrong with the page goes
+/// to `problems` and to the page.
+template <class Open>
+weft_status Load(weft_runtime* runtime, const void* source, const char* what, const weft_page_options* options, weft_page** page,
+                 weft_diagnostics** problems, Open open) {
+  Diagnostics found;
   weft_status status = Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(page, "page"));
     *page = nullptr;
-    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    auto object = std::make_shared<PageObject>();
+    WEFT_ASSIGN_OR_RETURN(object->runtime, Find(runtime));
     WEFT_ASSIGN_OR_RETURN(LoadRequest request, ReadLoadOptions(options));
-    WEFT_ASSIGN_OR_RETURN(ReadPageResult result, read(request));
-    object->Seal();
-    loaded = Load(std::move(object), std::move(result), std::move(request), page, problems);
-    return {};
+    WEFT_RETURN_IF_ERROR(NeedPointer(source, what));
+    object->runtime->Seal();
+    object->document = open(std::shared_ptr<Runtime>(object->runtime, &object->runtime->runtime), std::move(request.document));
+    object->scope = object->document->scope();
+    Diagnostics all = object->document->diagnostics();
+    if (all.has_errors() && !request.keep_faulty) {
+      found = std::move(all);
+      return {};
+    }
+    return Give(std::move(object), page);
   });
-  return status == WEFT_OK ? loaded : status;
+  return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
 }
 
 }  // namespace
@@ -100,23 +89,16 @@ Result<std::vector<std::string>> ReadTexts(const char* const* texts, size_t coun
 
 weft_status weft_page_load(weft_runtime* runtime, const void* bytes, size_t count, const weft_page_options* options, weft_page** page,
                            weft_diagnostics** problems) {
-  return LoadBy(runtime, options, page, problems, [&](LoadRequest& request) -> Result<ReadPageResult> {
-    if (count > 0) WEFT_RETURN_IF_ERROR(NeedPointer(bytes, "bytes"));
-    if (request.read.name.empty()) request.read.name = "page";
-    if (request.scope.page_folder.empty()) request.scope.allow_page_folder = false;
-    return ReadPage({count > 0 ? static_cast<const char*>(bytes) : "", count}, request.read);
+  const void* source = count > 0 ? bytes : "";
+  return Load(runtime, source, "bytes", options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) {
+    return Document::Open(std::move(own), {static_cast<const char*>(source), count}, std::move(chosen));
   });
 }
 
 weft_status weft_page_load_file(weft_runtime* runtime, const char* path, const weft_page_options* options, weft_page** page,
                                 weft_diagnostics** problems) {
-  return LoadBy(runtime, options, page, problems, [&](LoadRequest& request) -> Result<ReadPageResult> {
-    WEFT_RETURN_IF_ERROR(NeedPointer(path, "path"));
-    if (request.read.name.empty()) request.read.name = path;
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (request.scope.page_folder.empty()) request.scope.page_folder = folder;
-    if (!request.read.read_file) request.read.read_file = FilesInFolder(folder);
-    return ReadPageFile(path, request.read);
+  return Load(runtime, path, "path", options, page, problems, [&](std::shared_ptr<Runtime> own, DocumentOptions chosen) {
+    return Document::OpenFile(std::move(own), path, std::move(chosen));
   });
 }
 
@@ -129,8 +111,7 @@ weft_status weft_page_diagnostics(weft_page* page, weft_diagnostics** diagnostic
     WEFT_RETURN_IF_ERROR(NeedPointer(diagnostics, "diagnostics"));
     *diagnostics = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    std::lock_guard lock(object->edit_mutex);
-    return Give(std::make_shared<DiagnosticsObject>(object->diagnostics), diagnostics);
+    return Give(std::make_shared<DiagnosticsObject>(object->document->diagnostics()), diagnostics);
   });
 }
 
@@ -139,7 +120,7 @@ weft_status weft_page_write(weft_page* page, weft_strings** json, weft_diagnosti
     WEFT_RETURN_IF_ERROR(NeedPointer(json, "json"));
     *json = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    return GiveText(WritePage(object->scope->revision()->graph->page()), json);
+    return GiveText(object->document->Write(), json);
   });
 }
 

@@ -9,18 +9,23 @@ using namespace weft::capi;
 
 namespace weft::capi {
 
-ViewObject::ViewObject(Tensor shown, uint64_t run, bool is_stale)
-    : tensor(std::move(shown)), generation(run), stale(is_stale), strides(static_cast<size_t>(tensor.shape().rank())) {
+ViewObject::ViewObject(ResultValue shown) : value(std::move(shown)), strides(static_cast<size_t>(value.tensor.shape().rank())) {
   // Row-major, also where a size is 0: strides of tensors without elements are those of sizes of 1.
-  auto stride = static_cast<int64_t>(ElementSize(tensor.dtype()));
+  auto stride = static_cast<int64_t>(ElementSize(value.tensor.dtype()));
   for (size_t i = strides.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= std::max<int64_t>(tensor.shape()[static_cast<int>(i)], 1);
+    stride *= std::max<int64_t>(value.tensor.shape()[static_cast<int>(i)], 1);
   }
 }
 
+Status GiveView(ResultValue value, weft_view** out) { return Give(std::make_shared<ViewObject>(std::move(value)), out); }
+
 Status GiveView(Tensor tensor, uint64_t generation, bool stale, weft_view** out) {
-  return Give(std::make_shared<ViewObject>(std::move(tensor), generation, stale), out);
+  ResultValue value;
+  value.tensor = std::move(tensor);
+  value.run = generation;
+  value.stale = stale;
+  return GiveView(std::move(value), out);
 }
 
 Result<Tensor> OwnValue(SessionObject& session, Tensor tensor) {
@@ -33,16 +38,12 @@ Result<Tensor> OwnValue(SessionObject& session, Tensor tensor) {
   return tensor;
 }
 
-}  // namespace weft::capi
-
-namespace {
-
 Status GiveResult(SessionObject& session, ResultValue result, weft_view** view) {
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, OwnValue(session, std::move(result.tensor)));
-  return GiveView(std::move(tensor), result.run, result.stale || result.outdated, view);
+  WEFT_ASSIGN_OR_RETURN(result.tensor, OwnValue(session, std::move(result.tensor)));
+  return GiveView(std::move(result), view);
 }
 
-}  // namespace
+}  // namespace weft::capi
 
 weft_status weft_session_view(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
@@ -50,7 +51,8 @@ weft_status weft_session_view(weft_session* session, const char* name, weft_view
     *view = nullptr;
     WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(ResultValue result, object->runner->session().Get(name));
+    const std::string_view wanted = name;
+    WEFT_ASSIGN_OR_RETURN(ResultValue result, std::move(object->runner->Read({&wanted, 1})[0]));
     return GiveResult(*object, std::move(result), view);
   });
 }
@@ -69,7 +71,7 @@ weft_status weft_session_views(weft_session* session, const char* const* names, 
       WEFT_RETURN_IF_ERROR(NeedPointer(names[i], Cat("names[", i, "]")));
       wanted.emplace_back(names[i]);
     }
-    std::vector<Result<ResultValue>> results = object->runner->session().GetAll(wanted);
+    std::vector<Result<ResultValue>> results = object->runner->Read(wanted);
     for (size_t i = 0; i < count; ++i) {
       Status given = results[i].ok() ? GiveResult(*object, std::move(*results[i]), views + i) : results[i].status();
       if (!given.ok()) failures.Error(std::move(given));
@@ -84,8 +86,10 @@ weft_status weft_session_results(weft_session* session, weft_strings** names, we
     WEFT_RETURN_IF_ERROR(NeedPointer(names, "names"));
     *names = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    const Session& own = object->runner->session();
+    if (!own.planned()) return FailedPrecondition("the session could not be planned").WithHint("run it: that says why");
     std::vector<std::string> texts;
-    for (auto& [name, value] : object->runner->session().Results()) texts.push_back(std::move(name));
+    for (auto& [name, value] : own.Results()) texts.push_back(std::move(name));
     return GiveTexts(std::move(texts), names);
   });
 }
@@ -95,17 +99,20 @@ weft_status weft_view_get_info(const weft_view* view, weft_view_info* info) {
     weft_view_info filled = WEFT_VIEW_INFO_INIT;
     WEFT_RETURN_IF_ERROR(FillStruct(filled, info, "weft_view_info"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(view));
-    const Tensor& tensor = object->tensor;
+    const ResultValue& value = object->value;
+    const Tensor& tensor = value.tensor;
     bool plain = !IsManaged(tensor.dtype());
     filled.dtype = ToC(tensor.dtype());
     filled.rank = tensor.shape().rank();
-    filled.stale = object->stale ? 1 : 0;
+    filled.stale = value.stale || value.outdated ? 1 : 0;
+    filled.in_progress = value.in_progress ? 1 : 0;
+    filled.outdated_page = value.outdated_page ? 1 : 0;
     filled.shape = filled.rank > 0 ? tensor.shape().dims().data() : nullptr;
     filled.strides = filled.rank > 0 ? object->strides.data() : nullptr;
     filled.count = tensor.count();
     filled.bytes = plain ? tensor.bytes() : 0;
     filled.data = plain && filled.count > 0 ? tensor.data() : nullptr;
-    filled.generation = object->generation;
+    filled.generation = value.run;
     return FillStruct(filled, info, "weft_view_info");
   });
 }
@@ -115,7 +122,7 @@ weft_status weft_view_string(const weft_view* view, int64_t index, weft_bytes* b
     WEFT_RETURN_IF_ERROR(NeedPointer(bytes, "bytes"));
     *bytes = {nullptr, 0};
     WEFT_ASSIGN_OR_RETURN(auto object, Find(view));
-    const Tensor& tensor = object->tensor;
+    const Tensor& tensor = object->value.tensor;
     if (tensor.dtype() != DType::kString) return InvalidArgument("needs a view of DT_STRING, found ", tensor.dtype());
     if (index < 0 || index >= tensor.count()) return OutOfRange("needs an index of 0 to ", tensor.count() - 1, ", found ", index);
     const std::string& element = tensor.values<std::string>()[static_cast<size_t>(index)];
@@ -130,12 +137,12 @@ weft_status weft_view_text(const weft_view* view, int64_t limit, weft_strings** 
     *text = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(view));
     if (limit < 0) return InvalidArgument("needs a limit of 0 or more, found ", limit);
-    return GiveText(ToString(object->tensor, limit), text);
+    return GiveText(ToString(object->value.tensor, limit), text);
   });
 }
 
 weft_status weft_view_retain(weft_view* view) {
-  return Guard(nullptr, [&] { return HoldHandle(Kind::kView, view, 1).status(); });
+  return Guard(nullptr, [&] { return CountReference(Kind::kView, view, 1).status(); });
 }
 
 weft_status weft_view_release(weft_view* view) {

@@ -107,6 +107,16 @@ weft_status weft_subscription_close(weft_subscription* subscription) {
   return Guard(nullptr, [&]() -> Status { return subscription == nullptr ? Status() : Close(subscription).status(); });
 }
 
+weft_status weft_subscription_name(weft_subscription* subscription, weft_strings** name, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
+    *name = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(subscription));
+    WEFT_ASSIGN_OR_RETURN(std::string text, object->session->watching->subscriptions().NameOf(object->id));
+    return GiveText(std::move(text), name);
+  });
+}
+
 weft_status weft_session_samples(weft_session* session, weft_sample* array, size_t capacity, size_t* count, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(count, "count"));

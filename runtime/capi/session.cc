@@ -3,6 +3,7 @@
 
 #include "runtime/capi/objects.h"
 #include "runtime/capi/watching.h"
+#include "weft/host/session_choice.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -34,40 +35,21 @@ Result<RunRequest> ReadRunOptions(const weft_run_options* options, bool blocks) 
   return request;
 }
 
-/// What the options ask for, in terms of the page. Called while no edit can change it.
-Result<SessionSpec> ReadSpec(const Graph& graph, const weft_session_options& options) {
-  WEFT_ASSIGN_OR_RETURN(auto fetches, ReadTexts(options.fetches, options.fetch_count, "fetches"));
-  WEFT_ASSIGN_OR_RETURN(auto operations, ReadTexts(options.operations, options.operation_count, "operations"));
-  SessionSpec spec;
-  if (options.session != nullptr) {
-    std::string known;
-    const SessionSpec* chosen = nullptr;
-    for (const SessionSpec& own : graph.sessions()) {
-      if (own.id == options.session) chosen = &own;
-      known += Cat(known.empty() ? "there is " : ", ", own.id);
-    }
-    if (chosen == nullptr) return NotFound("there is no session '", options.session, "'").WithHint(known);
-    spec = *chosen;
-  } else if (fetches.empty() && operations.empty()) {
-    spec = graph.sessions().empty() ? graph.DefaultSession() : graph.sessions()[0];
-  } else {
-    spec.id = "host";
-  }
-  for (std::string& name : fetches) {
-    WEFT_ASSIGN_OR_RETURN(ValueRef value, graph.FindValue(name));
-    spec.fetches.push_back({std::move(name), value});
-  }
-  for (const std::string& id : operations) {
-    WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(id));
-    spec.run.push_back(node);
-  }
-  return spec;
+/// What the options ask for.
+Result<SessionRequest> ReadRequest(const weft_session_options& options) {
+  SessionRequest request;
+  if (options.session != nullptr) request.session = options.session;
+  WEFT_ASSIGN_OR_RETURN(request.fetches, ReadTexts(options.fetches, options.fetch_count, "fetches"));
+  WEFT_ASSIGN_OR_RETURN(request.operations, ReadTexts(options.operations, options.operation_count, "operations"));
+  return request;
 }
 
 int32_t ToC(RunState state) { return static_cast<int32_t>(state); }
 static_assert(static_cast<int32_t>(RunState::kPaused) == WEFT_PAUSED && static_cast<int32_t>(RunState::kIdle) == WEFT_IDLE);
 static_assert(static_cast<int32_t>(PauseReason::kBreak) == WEFT_PAUSE_BREAK &&
               static_cast<int32_t>(PauseReason::kAsked) == WEFT_PAUSE_ASKED);
+static_assert(static_cast<int32_t>(Mode::kEdit) == WEFT_MODE_EDIT && static_cast<int32_t>(Mode::kFreeze) == WEFT_MODE_FREEZE &&
+              static_cast<int32_t>(Mode::kStep) == WEFT_MODE_STEP && static_cast<int32_t>(Mode::kRun) == WEFT_MODE_RUN);
 static_assert(static_cast<int32_t>(GoOn::kStepBlock) == WEFT_STEP_BLOCK && static_cast<int32_t>(GoOn::kStepRun) == WEFT_STEP_RUN);
 
 }  // namespace
@@ -81,17 +63,16 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
     weft_session_options known = WEFT_SESSION_OPTIONS_INIT;
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_session_options"));
     auto made = std::make_shared<SessionObject>();
-    {
-      std::lock_guard lock(object->edit_mutex);
-      WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ReadSpec(*object->scope->revision()->graph, known));
-      Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
-      // The session keeps the page, and that the runtime, also where its thread outlives the handle.
-      std::shared_ptr<Session> own(new Session(object->scope, std::move(spec), keep), [object](Session* ended) { delete ended; });
-      own->Prepare(found);
-      found.SetPhase(Phase::kCompile);
-      made->runner = std::make_unique<Runner>(std::move(own));
-      made->watching = std::make_shared<Watching>(*made->runner);
-    }
+    WEFT_ASSIGN_OR_RETURN(SessionRequest request, ReadRequest(known));
+    const std::shared_ptr<Revision> revision = object->scope->revision();
+    WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ChooseSession(*revision->graph, request));
+    const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
+    // The session keeps the page, and that the runtime, also where its thread outlives the handle.
+    made->runner = OpenRunners(object->scope, revision, {std::move(spec)}, keep, object, found).front();
+    if (!made->runner->session().CheckAsked().ok()) found.Append(object->document->diagnostics());
+    found.SetPhase(Phase::kCompile);
+    made->modes = std::make_unique<Modes>(*made->runner);
+    made->watching = std::make_shared<Watching>(*made->runner);
     if (found.has_errors()) return {};
     made->page = std::move(object);
     return Give(std::move(made), session);
@@ -104,7 +85,7 @@ weft_status weft_session_close(weft_session* session) {
     if (session == nullptr) return {};
     WEFT_RETURN_IF_ERROR(Find(session).status());  // to close it waits for its run
     WEFT_ASSIGN_OR_RETURN(auto object, Close(session));
-    object->runner->Close();
+    if (!object->of_page_run) object->runner->Close();
     return {};
   });
 }
@@ -182,16 +163,26 @@ weft_status weft_session_get_info(weft_session* session, weft_session_info* info
     weft_session_info filled = WEFT_SESSION_INFO_INIT;
     WEFT_RETURN_IF_ERROR(FillStruct(filled, info, "weft_session_info"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    RunnerState now = object->runner->state();
-    filled.state = ToC(now.state);
-    filled.pause_reason = static_cast<int32_t>(now.reason);
-    filled.mode = object->mode.load();
-    filled.last_status = CodeOf(object->runner->last_status());
+    const RunnerInfo now = object->runner->info();
+    filled.state = ToC(now.state.state);
+    filled.pause_reason = static_cast<int32_t>(now.state.reason);
+    filled.mode = static_cast<int32_t>(object->modes->mode());
+    filled.last_status = CodeOf(now.last_status);
+    filled.outdated_page = object->runner->session().outdated_page() ? 1 : 0;
     filled.runs = object->runner->session().runs();
-    filled.steps_left = object->runner->steps_left();
-    filled.elapsed_ns = object->runner->elapsed().count();
-    filled.start = now.start;
+    filled.steps_left = now.steps_left;
+    filled.elapsed_ns = now.elapsed.count();
+    filled.start = now.state.start;
     return FillStruct(filled, info, "weft_session_info");
+  });
+}
+
+weft_status weft_session_faults(weft_session* session, weft_diagnostics** faults, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(faults, "faults"));
+    *faults = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
+    return Give(std::make_shared<DiagnosticsObject>(object->runner->session().faults()), faults);
   });
 }
 
@@ -206,47 +197,6 @@ weft_status weft_session_paused_at(weft_session* session, weft_strings** place, 
   });
 }
 
-// ---- modes -----------------------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-Status SetEdit(Runner& runner) {
-  if (runner.state().state != RunState::kIdle && runner.on_running_thread()) {
-    return FailedPrecondition("the thread that runs the session cannot wait for its end");
-  }
-  runner.Cancel();
-  RunState state = RunState::kRunning;
-  // What ended the run is no failure of this call.
-  while (state != RunState::kIdle) {
-    (void)runner.Wait(Nanoseconds(-1), &state).ok();
-    if (state == RunState::kPaused) runner.Cancel();
-  }
-  return {};
-}
-
-Status SetRun(Runner& runner, RunRequest request) {
-  switch (runner.state().state) {
-    case RunState::kPaused: return runner.Resume(GoOn::kRun);
-    case RunState::kRunning: return {};
-    case RunState::kIdle: break;
-  }
-  request.steps = -1;
-  return runner.Start(request);
-}
-
-Status SetStep(Runner& runner, RunRequest request) {
-  switch (runner.state().state) {
-    case RunState::kPaused: return runner.Resume(GoOn::kStepRun);
-    case RunState::kRunning: return runner.PauseAfterRun();
-    case RunState::kIdle: break;
-  }
-  request.steps = -1;
-  request.pause_after_run = true;
-  return runner.Start(request);
-}
-
-}  // namespace
-
 weft_status weft_session_set_mode(weft_session* session, int32_t mode, const weft_run_options* options, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
@@ -254,14 +204,6 @@ weft_status weft_session_set_mode(weft_session* session, int32_t mode, const wef
     if (mode < WEFT_MODE_EDIT || mode > WEFT_MODE_RUN) {
       return InvalidArgument("needs WEFT_MODE_EDIT, _FREEZE, _STEP or _RUN, found ", mode).WithPort("mode");
     }
-    Runner& runner = *object->runner;
-    Status status;
-    if (mode == WEFT_MODE_EDIT) status = SetEdit(runner);
-    if (mode == WEFT_MODE_STEP) status = SetStep(runner, request);
-    if (mode == WEFT_MODE_RUN) status = SetRun(runner, request);
-    // Nothing that runs is frozen, too.
-    if (mode == WEFT_MODE_FREEZE && runner.state().state == RunState::kRunning) (void)runner.Pause().ok();
-    if (status.ok()) object->mode.store(mode);
-    return status;
+    return object->modes->Set(static_cast<Mode>(mode), std::move(request));
   });
 }

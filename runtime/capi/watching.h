@@ -26,7 +26,6 @@ class Watching {
   struct Feed {
     const EventQueue* queue = nullptr;  // null: of the callback
     std::shared_ptr<EventFeed> feed;
-    bool steps = false;
   };
   void AddFeed(EventOptions options);
   void DropFeed(std::vector<Feed>::iterator feed);

@@ -1,4 +1,4 @@
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 
 namespace weft::cases {
 namespace {
@@ -11,7 +11,7 @@ void Replace(std::string& text, const std::string& folder) {
 
 void Replace(Tensor& tensor, const std::string& folder) {
   if (!tensor.defined() || tensor.dtype() != DType::kString) return;
-  auto own = tensor.Clone();  // copies of a case share their tensors' memory
+  auto own = tensor.Clone();  // copies of a case share the memory of their tensors
   if (!own.ok()) return;
   tensor = std::move(*own);
   for (std::string& text : tensor.values<std::string>()) Replace(text, folder);

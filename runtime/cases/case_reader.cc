@@ -1,4 +1,4 @@
-#include "runtime/cases/case_reader.h"
+#include "weft/cases/case_reader.h"
 
 #include <algorithm>
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Takes only what is wrong with the JSON itself: syntax, repeated keys, deep nesting.
+/// Reports the faults of the JSON itself only: syntax, repeated keys, deep nesting.
 class FaultSink : public page::JsonSink {
  public:
   FaultSink(const std::string& name, Diagnostics& diagnostics) : name_(name), diagnostics_(diagnostics) {}
@@ -39,7 +39,7 @@ std::string_view KindOf(const Json& json) {
   }
 }
 
-/// A value and its place. All findings go to one report.
+/// A JSON value with its pointer; adds findings to `report`.
 class Node {
  public:
   Node(const Json& json, std::string pointer, const std::string& file, Diagnostics& report)
@@ -70,7 +70,7 @@ class Node {
     if (!Needs(json_.is_array(), "a list")) return;
     for (size_t i = 0; i < json_.size(); ++i) f(at(i));
   }
-  /// Warns of members that mean nothing.
+  /// Warns of unknown members.
   void CheckKeys(std::initializer_list<std::string_view> known) const {
     if (!json_.is_object()) return;
     for (auto it = json_.begin(); it != json_.end(); ++it) {
@@ -105,7 +105,7 @@ Tensor ReadValue(const Node& node) {
   return {};
 }
 
-/// A tensor that may come without values.
+/// A tensor whose values may be absent.
 ExpectedValue ReadExpected(const Node& node) {
   ExpectedValue expected;
   if (node.has("values") || !node.has("dtype") || !node.has("shape")) {
@@ -239,7 +239,7 @@ CaseFile ReadCases(std::string_view json, const std::string& name) {
   FaultSink sink(name, file.diagnostics);
   bool well_formed = page::JsonWalk(sink).Run(json);
   if (!well_formed || file.diagnostics.has_errors()) return file;
-  // The walk found no fault, so neither will this parser.
+  // Succeeds, since JsonWalk found no fault.
   Json document = Json::parse(json, nullptr, false);
   if (document.is_discarded()) file.diagnostics.Error(InvalidArgument("needs JSON").WithPage(name));
   else ReadDocument(document, name, file);

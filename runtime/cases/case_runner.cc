@@ -1,8 +1,8 @@
-#include "runtime/cases/case_runner.h"
+#include "weft/cases/case_runner.h"
 
 #include <stdlib.h>
 
-#include "runtime/cases/compare.h"
+#include "weft/cases/compare.h"
 
 namespace weft::cases {
 namespace {
@@ -18,7 +18,7 @@ class Judge {
     report_.verdict = CaseReport::Verdict::kFailed;
   }
 
-  /// Whether the status is the expected one; `where` begins the findings.
+  /// Reports a status that is not the expected one. True where the run succeeded as expected. `where` is put before messages.
   bool CheckStatus(const Status& status, const std::optional<ExpectedError>& expected, std::string_view where) {
     if (!expected) {
       if (!status.ok()) Fail(where, "needs success, got ", status);
@@ -63,7 +63,7 @@ class Judge {
   CaseReport report_;
 };
 
-/// A fresh folder, for cases that ask for one.
+/// A new temporary folder, removed at the end of its scope; none where not wanted.
 class Folder {
  public:
   explicit Folder(bool wanted) {
@@ -85,7 +85,7 @@ class Folder {
 };
 
 void JudgePage(const TestCase& test, const PageOutcome& outcome, Judge& judge) {
-  // A page that cannot be planned fails where its first step would.
+  // A fault that is found when the page is planned counts as a failure of its first run.
   const Expectation* loading = &test.expected;
   bool in_first_step = !outcome.loaded.ok() && !loading->error && !test.steps.empty() && test.steps[0].expected.error;
   if (in_first_step) {

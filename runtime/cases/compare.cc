@@ -1,6 +1,8 @@
-#include "runtime/cases/compare.h"
+#include "weft/cases/compare.h"
 
 #include <cmath>
+
+#include "weft/base/float16.h"
 
 namespace weft::cases {
 namespace {
@@ -20,7 +22,7 @@ bool IsNaN(T value) {
   else return std::isnan(static_cast<double>(value));
 }
 
-/// In double: the size of a difference of floats must not be rounded away.
+/// Differences are computed in double, so that they are not rounded to the precision of T.
 template <class T>
 auto Widen(T value) {
   if constexpr (Complex<T>) return complex128(value);
@@ -72,7 +74,7 @@ std::string BeyondLimits(const Tensor& got, const RandomLimits& limits) {
     }
   });
   if (!beyond.empty() || !limits.mean || !limits.deviation || got.count() == 0) return beyond;
-  // Six standard errors: chance alone goes beyond that once in 500 million runs.
+  // Six standard errors: exceeded by chance once in 500 million runs.
   double mean = sum / static_cast<double>(got.count()), allowed = 6 * *limits.deviation / std::sqrt(static_cast<double>(got.count()));
   if (std::abs(mean - *limits.mean) <= allowed) return "";
   return Cat("the mean needs to be ", *limits.mean, " within ", allowed, ", got ", mean);

@@ -1,5 +1,6 @@
-#include "runtime/cases/session_executor.h"
+#include "weft/cases/session_executor.h"
 
+#include "weft/host/file_sandbox.h"
 #include "weft/page/reader.h"
 
 namespace weft::cases {
@@ -21,7 +22,7 @@ PageInput LiteralInput(std::string port, const CaseInput& input) {
   return result;
 }
 
-/// Ports whose values a Variable holds.
+/// Whether the values of a port are given by Variables.
 bool TakesVariable(const PortSpec& port) { return port.kind == PortKind::kReference; }
 
 std::string VariableId(std::string_view port, size_t k) { return Cat("var_", port, k == 0 ? "" : Cat("_", k)); }
@@ -59,7 +60,7 @@ Page BlockPage(const TestCase& test, const BlockDef* def) {
   return page;
 }
 
-/// All outputs of a node but handles; its effect where it has none.
+/// Fetches all outputs of a node except handles, and runs the node for its effect.
 SessionSpec FetchAll(const Graph& graph, int index) {
   SessionSpec spec;
   spec.id = "case";
@@ -76,7 +77,7 @@ Status FillStep(const Graph& graph, const Step& step, SessionSpec& spec) {
   spec.id = "step";
   for (const std::string& fetch : step.fetch) {
     auto value = graph.FindValue(fetch);
-    // A name that stands for nothing is the asker's mistake, whatever kind of nothing it is.
+    // Not found by name: the case is at fault, not the page.
     if (!value.ok()) return InvalidArgument(value.status().message());
     spec.fetches.push_back({fetch, *value});
   }
@@ -116,7 +117,7 @@ Status SessionExecutor::Run(Session& session) {
     running_ = running;
     if (running != nullptr && cancelled_) running->Cancel();
   };
-  // A run that throws for want of memory has ended, too: Cancel must not find it.
+  // Also where the run throws bad_alloc: Cancel must not use a session that has ended.
   struct AtEnd {
     decltype(set_running)& set;
     ~AtEnd() { set(nullptr); }
@@ -145,8 +146,7 @@ RunOutcome SessionExecutor::RunOnce(Session& session) {
 
 std::shared_ptr<Scope> SessionExecutor::Open(Page page, const std::filesystem::path& folder, Status& status) {
   ScopeOptions options;
-  options.allow_page_folder = false;
-  if (!folder.empty()) options.allowed_folders.push_back(folder);
+  if (!folder.empty()) options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
   options.stall_limit_ms = 200;
   Diagnostics diagnostics;
   auto scope = Scope::Open(runtime_, std::make_shared<Page>(std::move(page)), "case", std::move(options), diagnostics);

@@ -45,6 +45,14 @@ struct Executor::Parts {
   std::optional<StepLoop> loop;  // when there is memory
 };
 
+Status CheckSpec(const Revision& revision, const SessionSpec& spec) {
+  const auto broken = [&](int node) { return node >= 0 && revision.graph->node(node).broken; };
+  bool faulty = broken(spec.node) || std::any_of(spec.run.begin(), spec.run.end(), broken);
+  for (const SessionSpec::Fetch& fetch : spec.fetches) faulty |= broken(fetch.value.node);
+  if (!faulty) return {};
+  return FailedPrecondition("the session '", spec.id, "' cannot run: the page has errors at what it asks for").WithCause(revision.found.FirstError());
+}
+
 Executor::Executor(Scope& scope, std::shared_ptr<Revision> revision, const SessionSpec& spec, Keep keep, std::atomic<bool>& cancelled)
     : scope_(scope),
       revision_(std::move(revision)),
@@ -85,14 +93,6 @@ Status Executor::MakePlan() {
   Diagnostics diagnostics;
   Prepare(diagnostics);
   return diagnostics.FirstError();
-}
-
-Status Executor::CheckSpec() const {
-  const auto broken = [&](int node) { return node >= 0 && revision_->graph->node(node).broken; };
-  bool faulty = broken(spec_.node) || std::any_of(spec_.run.begin(), spec_.run.end(), broken);
-  for (const SessionSpec::Fetch& fetch : spec_.fetches) faulty |= broken(fetch.value.node);
-  if (!faulty) return {};
-  return FailedPrecondition("the session '", spec_.id, "' cannot run: the page has errors at what it asks for").WithCause(revision_->found.FirstError());
 }
 
 Status Executor::MakeParts() {
@@ -183,7 +183,7 @@ Result<std::vector<Tensor>> Executor::Evaluate(const RunOptions& options) {
 // A plan that fits, and values of variables and feeds in place. Another session may change a variable's shape at any time.
 Status Executor::TakeInputs() {
   constexpr int kMostPlans = 100;
-  WEFT_RETURN_IF_ERROR(CheckSpec());
+  WEFT_RETURN_IF_ERROR(CheckSpec(*revision_, spec_));
   bool fits = planned_ != nullptr && FeedsFit();
   for (int attempt = 0; attempt <= kMostPlans; ++attempt) {
     if (!fits) WEFT_RETURN_IF_ERROR(MakePlan());

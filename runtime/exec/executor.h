@@ -12,6 +12,9 @@
 
 namespace weft {
 
+/// The error of a session that asks for what has errors on this revision; ok where it may be planned.
+Status CheckSpec(const Revision& revision, const SessionSpec& spec);
+
 /// One thread runs it at a time; results are read from any thread.
 class Executor {
  public:
@@ -39,7 +42,6 @@ class Executor {
   Result<std::vector<Tensor>> Evaluate(const RunOptions& options);
   bool FeedsFit() const;
   Status MakePlan();
-  Status CheckSpec() const;
   Status MakeParts();
   Status TakeInputs();
   Status BindBack();

@@ -45,8 +45,8 @@ Status FusedRunner::Make(int threads) {
     state.steps.resize(steps);
     state.moving.reserve(steps);
     state.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
-    state.ctx.values = state.values.data();
-    state.ctx.services = &services_;
+    FrameOf(state.ctx).values = state.values.data();
+    FrameOf(state.ctx).services = &services_;
   }
   return {};
 }
@@ -64,11 +64,11 @@ void FusedRunner::Begin(const FusedSteps& fused, const Value* values, ThreadStat
 
 void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, ThreadState& state) {
   state.moving.clear();
-  ChainStep* step = state.steps.data();
+  ChainOp* step = state.steps.data();
   for (const FusedSteps::Chain& chain : fused.chains) {
     for (const FusedSteps::Chain::Link& link : chain.links) {
       *step = {link.run, nullptr, link.use};
-      if (link.use != ChainStep::Use::kNothing) {
+      if (link.use != ChainOp::Use::kNothing) {
         const Operand& operand = fused.operands[link.operand];
         const bool moves = operand.kind == Operand::Kind::kSliced || link.run == chain.kind->stream;
         if (moves) state.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
@@ -99,7 +99,7 @@ inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, in
 // False where a step fails.
 bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, ThreadState& state) const {
   for (const ThreadState::Moving& moving : state.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
-  const ChainStep* steps = state.steps.data();
+  const ChainOp* steps = state.steps.data();
   auto chain = fused.chains.begin();
   for (size_t m = 0; m < fused.members.size(); ++m) {
     if (chain != fused.chains.end() && chain->first == m) {
@@ -111,10 +111,10 @@ bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t 
     }
     const FusedSteps::Member& member = fused.members[m];
     const PlannedBlock& block = member.blocks[shape];
-    state.ctx.inputs = fused.table.data() + member.first_input;
-    state.ctx.outputs = fused.table.data() + member.first_output;
-    state.ctx.in_first = member.in_first.table().data();
-    state.ctx.out_first = member.out_first.table().data();
+    FrameOf(state.ctx).inputs = fused.table.data() + member.first_input;
+    FrameOf(state.ctx).outputs = fused.table.data() + member.first_output;
+    FrameOf(state.ctx).in_first = member.in_first.table().data();
+    FrameOf(state.ctx).out_first = member.out_first.table().data();
     Status status = block.run(block.parameters.get(), state.ctx);
     if (status.ok()) {
       const uint32_t made = fused.table[member.first_output];
@@ -138,7 +138,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   Begin(fused, values, state);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
     Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.tails.size());
-    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].pieces.begin(&partials[t]);
+    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&partials[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();
@@ -149,7 +149,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
       if (!RunTile(fused, values, begin, shape, state)) continue;
       for (size_t t = 0; t < fused.tails.size(); ++t) {
         const FusedSteps::Tail& tail = fused.tails[t];
-        tail.pieces.add(tail.parameters.get(), state.values[tail.operand].data, count, &partials[t]);
+        tail.reduction.accumulate(tail.parameters.get(), state.values[tail.operand].data, count, &partials[t]);
       }
     }
   }
@@ -180,7 +180,7 @@ void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
     const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
     Partial* of_group = partials_.data() + parts * tails;
     for (int64_t p = 0; p < parts; ++p) of_group[p] = partials_[static_cast<size_t>(p * tails + t)];
-    tail.pieces.finish(tail.parameters.get(), of_group, values[tail.output].data);
+    tail.reduction.finalize(tail.parameters.get(), of_group, values[tail.output].data);
   }
 }
 

@@ -45,10 +45,10 @@ class FusedRunner {
     std::vector<Value> values;  // by operand
     std::byte* memory = nullptr;
     RunContext ctx;
-    std::vector<ChainStep> steps;  // of all chains
+    std::vector<ChainOp> steps;  // of all chains
     /// Those of them whose memory is a part of what outlives the group: another part for each tile.
     struct Moving {
-      ChainStep* step;
+      ChainOp* step;
       std::byte* elements;  // the first of all
       int64_t element_bytes;
     };
@@ -59,7 +59,7 @@ class FusedRunner {
   };
   /// The partial result of one reduction over one part.
   struct Partial {
-    alignas(Pieces::kTotalBytes) std::byte bytes[Pieces::kTotalBytes];
+    alignas(PartialReduction::kPartialBytes) std::byte bytes[PartialReduction::kPartialBytes];
   };
 
   void Begin(const FusedSteps& fused, const Value* values, ThreadState& state) const;

@@ -71,7 +71,7 @@ Result<RunFunction> PlainUpdates::Begin(size_t number, ResultSet& set, RunContex
   new_value_ = Tensor();  // of a step that failed
   WEFT_ASSIGN_OR_RETURN(new_value_, variable.NewValue(before.dtype(), before.shape(), budget_));
   new_[update.input] = {new_value_.data(), new_value_.count(), &new_value_.shape(), false};
-  ctx.updates = new_.data();
+  FrameOf(ctx).updates = new_.data();
   return update.run;
 }
 

@@ -16,25 +16,61 @@ bool IsValue(const Graph& graph, ValueRef value) {
   return value.output < static_cast<int>(graph.node(value.node).output_types.size());
 }
 
+/// What the page calls the results of a plan.
+std::vector<std::pair<std::string, ValueRef>> NamesIn(const Plan& plan, const Graph& graph, const SessionSpec& spec, Keep keep) {
+  std::vector<std::pair<std::string, ValueRef>> names;
+  std::vector<char> listed(plan.slots.size(), 0);
+  // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
+  for (const auto& fetch : spec.fetches) {
+    int slot = plan.SlotOf(fetch.value);
+    if (slot < 0 || listed[slot]) continue;
+    listed[slot] = 1;
+    names.emplace_back(fetch.name, fetch.value);
+  }
+  for (size_t b = 0; keep == Keep::kAll && b < graph.page().blocks.size(); ++b) {
+    const Node& node = graph.node(static_cast<int>(b));
+    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
+      if (slot < 0 || listed[slot]) continue;
+      listed[slot] = 1;
+      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
+    }
+  }
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
+  }
+  return names;
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std::shared_ptr<Revision> revision)
     : scope_(std::move(scope)),
-      spec_(std::move(spec)),
+      spec_(std::make_unique<SessionSpec>(std::move(spec))),
       keep_(keep),
-      executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), spec_, keep_, cancelled_)),
-      names_(std::make_unique<NameCache>()) {}
+      executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), *spec_, keep_, cancelled_)),
+      names_(std::make_unique<NameCache>()) {
+  followed_ = executor_->revision()->number;
+}
 
 Session::~Session() = default;
 
 void Session::Prepare(Diagnostics& diagnostics) {
-  if (Status status = Follow(); !status.ok()) return diagnostics.Error(std::move(status));
+  const std::shared_ptr<Revision> before = executor_->revision();
+  if (!FollowTo(diagnostics).ok() || outdated_page() || executor_->revision() != before) return;  // what was taken over is planned
   executor_->Prepare(diagnostics);
 }
 
 std::shared_ptr<const Graph> Session::graph() const {
   std::lock_guard lock(executor_mutex_);
   return executor_->revision()->graph;
+}
+
+std::string Session::id() const {
+  std::lock_guard lock(executor_mutex_);
+  return spec_->id;
 }
 
 const Plan* Session::plan() const { return executor_->plan(); }
@@ -46,18 +82,20 @@ Status Session::Feed(ValueRef value, Tensor tensor) {
   if (tensor.dtype() != needed) {
     return InvalidArgument("the feed of '", graph.ValueName(value), "' needs ", needed, ", found ", tensor.dtype());
   }
-  for (SessionSpec::Feed& feed : spec_.feeds) {
+  if (outdated_page()) followed_.reset();  // with other feeds the page may be one to run
+  for (SessionSpec::Feed& feed : spec_->feeds) {
     if (feed.value == value) {
       feed.tensor = std::move(tensor);
       return {};
     }
   }
-  spec_.feeds.push_back({value, std::move(tensor)});
+  spec_->feeds.push_back({value, std::move(tensor)});
   return {};
 }
 
 bool Session::Unfeed(ValueRef value) {
-  return std::erase_if(spec_.feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
+  if (outdated_page()) followed_.reset();
+  return std::erase_if(spec_->feeds, [&](const SessionSpec::Feed& feed) { return feed.value == value; }) > 0;
 }
 
 Status Session::Run(const RunOptions& options) {
@@ -83,7 +121,10 @@ Status Session::RunSteps(int64_t steps, const RunOptions& options) {
 }
 
 Result<ResultValue> Session::Dated(Result<ResultValue> result) const {
-  if (result.ok()) result->outdated = failed_.load(std::memory_order_relaxed);
+  if (result.ok()) {
+    result->outdated = failed_.load(std::memory_order_relaxed);
+    result->outdated_page = outdated_page();
+  }
   return result;
 }
 
@@ -146,34 +187,15 @@ bool Session::Keeps(ValueRef value) const {
 std::vector<std::pair<std::string, ValueRef>> Session::Results() const {
   std::vector<std::pair<std::string, ValueRef>> names;
   std::lock_guard lock(executor_mutex_);
-  executor_->results().WithPlan([&](const Plan& plan) { AddNames(plan, names); });
+  executor_->results().WithPlan([&](const Plan& plan) { names = NamesIn(plan, *executor_->revision()->graph, *spec_, keep_); });
   return names;
 }
 
-void Session::AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const {
-  const Graph& graph = *executor_->revision()->graph;
-  std::vector<char> listed(plan.slots.size(), 0);
-  // A fetch is called what the page calls it: a gradient has the name of the port that offers it, not that of the block that computes it.
-  for (const auto& fetch : spec_.fetches) {
-    int slot = plan.SlotOf(fetch.value);
-    if (slot < 0 || listed[slot]) continue;
-    listed[slot] = 1;
-    names.emplace_back(fetch.name, fetch.value);
-  }
-  for (size_t b = 0; keep_ == Keep::kAll && b < graph.page().blocks.size(); ++b) {
-    const Node& node = graph.node(static_cast<int>(b));
-    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
-      if (slot < 0 || listed[slot]) continue;
-      listed[slot] = 1;
-      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
-    }
-  }
-  for (size_t s = 0; s < plan.slots.size(); ++s) {
-    const Slot& slot = plan.slots[s];
-    if (slot.result && !listed[s]) names.emplace_back(graph.ValueName(slot.value), slot.value);
-  }
+bool Session::planned() const {
+  bool planned = false;
+  std::lock_guard lock(executor_mutex_);
+  executor_->results().WithPlan([&](const Plan&) { planned = true; });
+  return planned;
 }
 
 }  // namespace weft

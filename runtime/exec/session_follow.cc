@@ -108,24 +108,66 @@ class Follower {
 
 }  // namespace
 
-// Takes up the page as it is now. Where it has not what the session asks for, the session stays as it was, and asks again later.
+Status Session::CheckAsked() const { return CheckSpec(*executor_->revision(), *spec_); }
+
+Diagnostics Session::faults() const {
+  std::lock_guard lock(executor_mutex_);
+  return faults_;
+}
+
 Status Session::Follow() {
-  if (executor_->revision()->number == scope_->edits()) return {};
+  if (followed_ == scope_->edits()) return {};
+  Diagnostics ignored;
+  return FollowTo(ignored);
+}
+
+// `found` gets the faults, or what planning warns of.
+Status Session::FollowTo(Diagnostics& found) {
   std::shared_ptr<Revision> revision = scope_->revision();
-  if (revision == executor_->revision()) return {};
-  Result<SessionSpec> followed = Follower(*executor_->revision()->graph, *revision->graph, spec_).Follow();
-  if (!followed.ok()) {
-    const bool faulty = followed.status().code() == Code::kFailedPrecondition;  // what it asks for is there, and has errors
-    return std::move(followed).status().WithCause(faulty ? revision->found.FirstError() : Status());
+  if (revision->number == followed_) {
+    if (outdated_page()) found.Append(faults());
+    return {};
   }
-  SessionSpec spec = std::move(*followed);
-  auto next = std::make_unique<Executor>(*scope_, std::move(revision), spec_, keep_, cancelled_);
+  followed_ = revision->number;
+  if (revision == executor_->revision()) return {};
+  Diagnostics planning;
+  Status fault = Take(std::move(revision), planning);
+  found.Append(planning);
+  if (fault.ok()) return {};
+  const bool goes_on = runs() > 0 && executor_->plan() != nullptr && CheckAsked().ok();
+  if (!goes_on) followed_.reset();
   {
     std::lock_guard lock(executor_mutex_);
-    spec_ = std::move(spec);
-    next->results().TakeOver(executor_->results());
-    executor_.swap(next);
+    faults_ = std::move(planning);
   }
+  outdated_page_.store(goes_on, std::memory_order_release);
+  return goes_on ? Status() : fault;
+}
+
+// Plans what the session asks for in another revision. Where that fails, the first fault, and all of them in `found`.
+Status Session::Take(std::shared_ptr<Revision> revision, Diagnostics& found) {
+  Result<SessionSpec> followed = Follower(*executor_->revision()->graph, *revision->graph, *spec_).Follow();
+  Status fault;
+  if (!followed.ok()) {
+    const bool faulty = followed.status().code() == Code::kFailedPrecondition;  // what it asks for is there, and has errors
+    fault = std::move(followed).status().WithCause(faulty ? revision->found.FirstError() : Status());
+  } else {
+    fault = CheckSpec(*revision, *followed);
+  }
+  if (!fault.ok()) {
+    found.Error(fault);
+    return fault;
+  }
+  auto spec = std::make_unique<SessionSpec>(std::move(*followed));  // outlives the executor that refers to it
+  auto next = std::make_unique<Executor>(*scope_, std::move(revision), *spec, keep_, cancelled_);
+  next->Prepare(found);
+  if (found.has_errors()) return found.FirstError();
+  std::lock_guard lock(executor_mutex_);
+  next->results().TakeOver(executor_->results());
+  executor_.swap(next);
+  spec_.swap(spec);
+  faults_ = Diagnostics();
+  outdated_page_.store(false, std::memory_order_release);
   return {};
 }
 

@@ -9,10 +9,10 @@ namespace weft {
 namespace {
 
 /// Whether the observer wants to be told of steps now.
-bool Attends(const Observer* observer) {
+bool WantsSteps(const Observer* observer) {
   if (observer == nullptr) return false;
-  const std::atomic<uint32_t>* attention = observer->attention();
-  return attention == nullptr || attention->load(std::memory_order_relaxed) != 0;
+  const std::atomic<uint32_t>* wants = observer->wants_steps();
+  return wants == nullptr || wants->load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ StepLoop::StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& pa
   for (size_t u = 0; u < parts_.plain_updates.size(); ++u) {
     records_[parts_.plain_updates.step(u)].special = kFirstPlainUpdate - static_cast<int>(u);
   }
-  ctx_.services = &services_.services();
+  FrameOf(ctx_).services = &services_.services();
 }
 
 StepLoop::Record StepLoop::RecordOf(const Step& step) const {
@@ -57,21 +57,21 @@ StepLoop::Record StepLoop::RecordOf(const Step& step) const {
 // ---- the loop --------------------------------------------------------------------------------------------------------------------------
 
 Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
-  ctx_.values = set.values.data();
+  FrameOf(ctx_).values = set.values.data();
   if (plan_.has_dead_values) {
     for (Value& value : set.values) value.dead = false;
   }
   step_ = 0;
   view_.SetCurrent(&step_);
   if (parts_.frames != nullptr) parts_.frames->Begin(set);
-  const std::atomic<uint32_t>* attention = options.observer != nullptr ? options.observer->attention() : nullptr;
-  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && attention == nullptr);
+  const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
+  const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && wants == nullptr);
   const bool many = records_.size() >= kManySteps;
   while (step_ < records_.size()) {
     const Record& record = records_[step_];
     if (services_.cancelled()) return services_.Stopped();
     if (many && step_ + kPrefetchDistance < records_.size()) PrefetchValues(set, step_ + kPrefetchDistance);
-    const bool plain = !observed && (attention == nullptr || attention->load(std::memory_order_relaxed) == 0);
+    const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
     if (plain && record.run != nullptr) {
       PointAt(record);
       WEFT_RETURN_IF_ERROR(record.run(record.parameters, ctx_));
@@ -128,7 +128,7 @@ void StepLoop::PrefetchValues(const ResultSet& set, size_t step) const {
 Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) {
   if (services_.stopped()) return services_.Stopped();
   const Step& step = plan_.steps[step_];
-  if (Attends(options.observer)) {
+  if (WantsSteps(options.observer)) {
     view_.BeginStep(step_);
     WEFT_RETURN_IF_ERROR(options.observer->OnStep(step_, planned_.graph.node(step.node)));
   }
@@ -136,7 +136,7 @@ Result<bool> StepLoop::BeginObserved(ResultSet& set, const RunOptions& options) 
 }
 
 void StepLoop::EndObserved(bool dead, const RunOptions& options) {
-  if (!Attends(options.observer)) return;
+  if (!WantsSteps(options.observer)) return;
   view_.EndStep(step_, dead);
   options.observer->OnStepEnd(step_, planned_.graph.node(plan_.steps[step_].node), dead);
 }
@@ -167,7 +167,7 @@ Result<const PlannedBlock*> StepLoop::Begin(ResultSet& set, size_t index) {
   if (step.kind == Step::Kind::kRun) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, nullptr));
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReferences(set, step));
   PointAt(records_[index]);
-  ctx_.resource = &resources_[index];
+  FrameOf(ctx_).resource = &resources_[index];
   if (step.block.produce != nullptr) emitted_.assign(planned_.graph.node(step.node).output_types.size(), {});
   else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, nullptr, ctx_));
   return &step.block;
@@ -184,9 +184,9 @@ Result<const PlannedBlock*> StepLoop::BeginDynamic(ResultSet& set, size_t index)
   }
   if (entry->block.produce == nullptr) WEFT_RETURN_IF_ERROR(TakeOutputs(set, step, entry));
   PointAt(records_[index]);
-  ctx_.scratch_data = entry->scratch().data();
-  ctx_.scratch_bytes = entry->planned.scratch_bytes;
-  ctx_.resource = &entry->resource;
+  FrameOf(ctx_).scratch_data = entry->scratch().data();
+  FrameOf(ctx_).scratch_bytes = entry->planned.scratch_bytes;
+  FrameOf(ctx_).resource = &entry->resource;
   if (entry->block.produce != nullptr) emitted_.assign(node.output_types.size(), {});
   else if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.MakeNewValues(step, &entry->planned, ctx_));
   return &entry->block;
@@ -230,7 +230,7 @@ Status StepLoop::Emit(ResultSet& set, const Step& step) {
 bool StepLoop::BeginsFused(size_t step, const RunOptions& options) const {
   const int group = records_[step].special;
   if (group < 0 || plan_.fused[static_cast<size_t>(group)].first != static_cast<int>(step)) return false;
-  return !Attends(options.observer) && !view_.replaced();  // they read what is forwarded at its source
+  return !WantsSteps(options.observer) && !view_.replaced();  // they read what is forwarded at its source
 }
 
 // Leaves step_ at the last of the group, or at the one that failed.

@@ -67,12 +67,12 @@ class StepLoop {
   void EndObserved(bool dead, const RunOptions& options);
   void PrefetchValues(const ResultSet& set, size_t step) const;
   void PointAt(const Record& record) {
-    ctx_.inputs = record.inputs;
-    ctx_.outputs = record.outputs();
-    ctx_.in_first = record.in_first;
-    ctx_.out_first = record.out_first;
-    ctx_.scratch_data = record.scratch;
-    ctx_.scratch_bytes = record.scratch_bytes;
+    FrameOf(ctx_).inputs = record.inputs;
+    FrameOf(ctx_).outputs = record.outputs();
+    FrameOf(ctx_).in_first = record.in_first;
+    FrameOf(ctx_).out_first = record.out_first;
+    FrameOf(ctx_).scratch_data = record.scratch;
+    FrameOf(ctx_).scratch_bytes = record.scratch_bytes;
   }
 
   Scope& scope_;

@@ -161,7 +161,7 @@ Status VariableTransaction::MakeNewValues(const Step& step, const PlannedShapes*
     Tensor& value = new_values_.emplace_back(std::move(fresh));
     updates_[update.input] = {value.data(), value.count(), &value.shape(), false};
   }
-  ctx.updates = updates_.data();
+  FrameOf(ctx).updates = updates_.data();
   return {};
 }
 

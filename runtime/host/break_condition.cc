@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/host/real_values.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 namespace {

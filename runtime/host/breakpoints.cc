@@ -91,10 +91,9 @@ Breakpoints::Breakpoints(Runner& runner) : runner_(runner) {}
 Breakpoints::~Breakpoints() = default;
 
 // Called with the lock held, after each change.
-void Breakpoints::Attend() {
-  const bool any = std::any_of(points_.begin(), points_.end(), [](const auto& point) { return point->info.enabled; });
+void Breakpoints::Changed() {
   version_.fetch_add(1, std::memory_order_release);
-  if (active_.exchange(any ? 1 : 0) != (any ? 1u : 0u)) runner_.Attend(any ? 1 : -1);
+  WantSteps(std::any_of(points_.begin(), points_.end(), [](const auto& point) { return point->info.enabled; }));
 }
 
 Result<uint64_t> Breakpoints::Add(BreakSpec spec) {
@@ -106,14 +105,14 @@ Result<uint64_t> Breakpoints::Add(BreakSpec spec) {
   std::lock_guard lock(mutex_);
   const uint64_t id = point->info.id = ++last_id_;
   points_.push_back(std::move(point));
-  Attend();
+  Changed();
   return id;
 }
 
 Status Breakpoints::Remove(uint64_t id) {
   std::lock_guard lock(mutex_);
   if (std::erase_if(points_, [&](const auto& point) { return point->info.id == id; }) == 0) return NoBreakpoint(id);
-  Attend();
+  Changed();
   return {};
 }
 
@@ -122,7 +121,7 @@ Status Breakpoints::Enable(uint64_t id, bool enabled) {
   auto point = std::find_if(points_.begin(), points_.end(), [&](const auto& one) { return one->info.id == id; });
   if (point == points_.end()) return NoBreakpoint(id);
   (*point)->info.enabled = enabled;
-  Attend();
+  Changed();
   return {};
 }
 
@@ -168,7 +167,7 @@ bool Breakpoints::LeaseOver() {
   if (!leased_ || Clock::now() < lease_end_) return false;
   leased_ = false;
   for (auto& point : points_) point->info.enabled = false;
-  Attend();
+  Changed();
   return true;
 }
 
@@ -280,9 +279,9 @@ Status Breakpoints::Pause(const BreakHit& hit, const std::string& block) {
     std::lock_guard lock(mutex_);
     hit_ = hit;
     const auto once = [&](const auto& point) { return point->info.id == hit.id && point->info.spec.once; };
-    if (std::erase_if(points_, once) > 0) Attend();
+    if (std::erase_if(points_, once) > 0) Changed();
   }
-  Status status = runner_.Hold(PauseReason::kBreak, block, Cat("breakpoint ", hit.id, ": ", hit.text));
+  Status status = runner_.PauseRun(PauseReason::kBreak, block, Cat("breakpoint ", hit.id, ": ", hit.text));
   std::lock_guard lock(mutex_);
   hit_ = {};
   LeaseOver();

@@ -15,9 +15,15 @@ Progress ProgressOf(const Status& status) {
 
 }  // namespace
 
-/// The last progress of each block and of the runs, for whom only the last counts. Entry 0 is the runs, block i of the graph entry i + 1.
+/// The last progress of each block and of the runs; earlier progress does not count. Entry 0 is the runs, block i of the graph entry i + 1.
 class EventFeed::Table final : public EventSource {
  public:
+  struct Noted {
+    uint64_t start = 0, run = 0;
+    Progress progress = Progress::kNone;
+    double fraction = -1;
+    bool outdated_page = false;
+  };
   explicit Table(const EventOptions& options) : queue_(options.queue), source_(options.source), interval_(options.progress_interval.count()) {}
 
   void Begin(const std::shared_ptr<const Graph>& graph, const std::string& session) {
@@ -35,7 +41,7 @@ class EventFeed::Table final : public EventSource {
   }
 
   /// For polling: notes it, and wakes the queue where nothing else was noted.
-  void Note(uint32_t index, uint64_t start, uint64_t run, Progress progress, double fraction, const Status& status) {
+  void Note(uint32_t index, const Noted& noted, const Status& status) {
     bool first;
     {
       std::lock_guard lock(mutex_);
@@ -44,10 +50,7 @@ class EventFeed::Table final : public EventSource {
       if (entry.changed) ++entry.merged;
       else changed_.push_back(index);
       entry.changed = true;
-      entry.start = start;
-      entry.run = run;
-      entry.progress = progress;
-      entry.fraction = fraction;
+      entry.noted = noted;
       entry.t_ns = Now();
       if (!status.ok() || !entry.status.ok()) entry.status = status;
     }
@@ -77,11 +80,12 @@ class EventFeed::Table final : public EventSource {
       event.page = graph_->name();
       event.session = session_;
       if (changed_[taken] > 0) event.block = graph_->node(static_cast<int>(changed_[taken]) - 1).id;
-      event.start = entry.start;
-      event.run = entry.run;
+      event.start = entry.noted.start;
+      event.run = entry.noted.run;
       event.t_ns = entry.t_ns;
-      event.progress = entry.progress;
-      event.fraction = entry.fraction;
+      event.progress = entry.noted.progress;
+      event.fraction = entry.noted.fraction;
+      event.outdated_page = entry.noted.outdated_page;
       event.merged = std::exchange(entry.merged, 0);
       event.status = entry.status;
       entry.changed = false;
@@ -93,10 +97,9 @@ class EventFeed::Table final : public EventSource {
 
  private:
   struct Entry {
-    uint64_t start = 0, run = 0, merged = 0;
+    Noted noted;
+    uint64_t merged = 0;
     int64_t t_ns = 0;
-    double fraction = -1;
-    Progress progress = Progress::kNone;
     bool changed = false;
     Status status;
   };
@@ -113,11 +116,12 @@ class EventFeed::Table final : public EventSource {
 
 EventFeed::EventFeed(const Session& session, EventOptions options)
     : options_(std::move(options)),
-      session_(session.spec().id),
+      session_of_(session),
+      session_(session.id()),
       page_(session.scope().revision()->graph->name()),
       table_(std::make_shared<Table>(options_)),
-      wants_steps_(Wants(EventKind::kProgress) ? 1 : 0),
       start_(options_.start) {
+  WantSteps(Wants(EventKind::kProgress));
   if (options_.queue != nullptr) options_.queue->AddSource(table_);
 }
 
@@ -145,7 +149,8 @@ void EventFeed::Send(Event event) {
 
 void EventFeed::TellRun(Progress progress, const Status& status) {
   if (!Wants(EventKind::kRun)) return;
-  if (options_.queue != nullptr) return table_->Note(0, start_.load(std::memory_order_relaxed), run_, progress, -1, status);
+  const bool outdated = session_of_.outdated_page();
+  if (options_.queue != nullptr) return table_->Note(0, {start_.load(std::memory_order_relaxed), run_, progress, -1, outdated}, status);
   const int64_t now = Now();
   // The interval is that between runs: each one told has both its ends.
   if (progress == Progress::kBegan) tells_run_ = table_->Due(0, now);
@@ -155,6 +160,20 @@ void EventFeed::TellRun(Progress progress, const Status& status) {
   event.run = run_;
   event.progress = progress;
   event.merged = table_->TakeMerged(0);
+  event.outdated_page = outdated;
+  event.status = status;
+  Send(std::move(event));
+}
+
+// A run of a page with faults has no place of its own: what it came from has.
+void EventFeed::TellError(const Status& status) {
+  if (!Wants(EventKind::kError)) return;
+  const Status* placed = &status;
+  while (placed->place().block.empty() && placed->cause() != nullptr) placed = placed->cause();
+  Event event = Make(EventKind::kError);
+  event.run = run_;
+  event.block = placed->place().block;
+  event.port = placed->place().port;
   event.status = status;
   Send(std::move(event));
 }
@@ -163,7 +182,7 @@ void EventFeed::TellBlock(const Node& node, Progress progress, size_t done) {
   if (graph_ == nullptr) return;
   const auto index = static_cast<uint32_t>(&node - graph_->nodes().data()) + 1;
   const double fraction = steps_ == 0 ? -1 : static_cast<double>(done) / static_cast<double>(steps_);
-  if (options_.queue != nullptr) return table_->Note(index, start_.load(std::memory_order_relaxed), run_, progress, fraction, {});
+  if (options_.queue != nullptr) return table_->Note(index, {start_.load(std::memory_order_relaxed), run_, progress, fraction}, {});
   const int64_t now = Now();
   if (progress == Progress::kBegan && !table_->Due(index, now)) {
     untold_ = index;
@@ -222,19 +241,12 @@ void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
     auto node = graph_->FindNode(status.place().block);
     if (node.ok() && !status.place().block.empty()) TellBlock(graph_->node(*node), progress, 0);
   }
-  if (progress == Progress::kFailed && Wants(EventKind::kError)) {
-    Event event = Make(EventKind::kError);
-    event.run = run_;
-    event.block = status.place().block;
-    event.port = status.place().port;
-    event.status = status;
-    Send(std::move(event));
-  }
+  if (progress == Progress::kFailed) TellError(status);
   if (graph_ != nullptr) TellRun(progress, status);
   view_ = nullptr;
 }
 
-// What has come before, in the run that goes on: the same as if it had been seen.
+// Tells what the run that goes on has done so far.
 void EventFeed::OnJoin(RunView& view) {
   const bool joined = view_ != nullptr && run_ == view.run();
   if (joined || view.steps() == 0) return;

@@ -1,4 +1,4 @@
-// The queue of events, and what wakes those who wait for it.
+// The queue of events, and what wakes the threads that wait for it.
 #include <poll.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -18,12 +18,13 @@
 namespace weft {
 namespace {
 
-constexpr size_t kWeights = 3;
+constexpr size_t kPriorities = 3;
 
-/// What gives way first where the queue is full.
-size_t WeightOf(EventKind kind) {
+/// Events of a lower one are dropped first where the queue is full.
+size_t PriorityOf(EventKind kind) {
   switch (kind) {
     case EventKind::kState:
+    case EventKind::kEdited:
     case EventKind::kError: return 2;
     case EventKind::kPrint: return 1;
     default: return 0;
@@ -95,37 +96,37 @@ struct EventQueue::State {
   explicit State(EventQueueOptions given) : options(given) {}
 
   bool empty() const { return count == 0 && !woken.load(std::memory_order_relaxed) && !gap_pending; }
-  /// Drops the oldest of the least weighty, and remembers it.
+  /// Drops the oldest event of the lowest priority, and counts it in the gap.
   void DropOne() {
-    auto line = std::find_if(lines.begin(), lines.end(), [](const std::list<Event>& events) { return !events.empty(); });
-    Event& oldest = line->front();
+    auto list = std::find_if(lists.begin(), lists.end(), [](const std::list<Event>& events) { return !events.empty(); });
+    Event& oldest = list->front();
     ++gap.dropped[static_cast<size_t>(oldest.kind)];
     gap.seq = std::max(gap.seq, oldest.seq);
     gap.t_ns = std::max(gap.t_ns, oldest.t_ns);
     gap_pending = true;
     bytes -= oldest.bytes();
     --count;
-    line->pop_front();
+    list->pop_front();
   }
-  /// The line whose first event is the oldest; null where all are empty.
+  /// The list whose first event is the oldest; null where all are empty.
   std::list<Event>* Oldest() {
     std::list<Event>* oldest = nullptr;
-    for (std::list<Event>& line : lines) {
-      if (!line.empty() && (oldest == nullptr || line.front().seq < oldest->front().seq)) oldest = &line;
+    for (std::list<Event>& list : lists) {
+      if (!list.empty() && (oldest == nullptr || list.front().seq < oldest->front().seq)) oldest = &list;
     }
     return oldest;
   }
 
-  /// What is in the queue, and nobody has seen, comes after so many others.
+  /// Events that were not polled yet come after so many others.
   void NumberLater(size_t others) {
-    for (std::list<Event>& line : lines) {
-      for (Event& event : line) event.seq += others;
+    for (std::list<Event>& list : lists) {
+      for (Event& event : list) event.seq += others;
     }
     if (gap_pending) gap.seq += others;
     last_seq += others;
   }
 
-  /// Remembers what is handed over, as far as there is room.
+  /// Keeps what is polled for Replay, as far as there is room.
   void Remember(const std::vector<Event>& events) {
     if (!events.empty()) polled_seq = events.back().seq;
     for (const Event& event : events) {
@@ -143,7 +144,7 @@ struct EventQueue::State {
   std::mutex mutex;
   std::condition_variable changed;
   Signal signal;
-  std::array<std::list<Event>, kWeights> lines;  // by weight
+  std::array<std::list<Event>, kPriorities> lists;  // by priority
   size_t count = 0, bytes = 0;
   std::deque<Event> history;  // that was polled, by growing numbers
   size_t history_bytes = 0;
@@ -164,7 +165,7 @@ void EventQueue::Push(Event event) {
     event.seq = ++s.last_seq;
     s.bytes += event.bytes();
     ++s.count;
-    s.lines[WeightOf(event.kind)].push_back(std::move(event));
+    s.lists[PriorityOf(event.kind)].push_back(std::move(event));
     while (s.count > std::max<size_t>(s.options.most_events, 1) || (s.bytes > s.options.most_bytes && s.count > 1)) s.DropOne();
     s.signal.Raise();
   }

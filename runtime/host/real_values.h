@@ -1,7 +1,7 @@
 // Values of a host's interest as double, whatever real type they have: for conditions and reductions.
 #pragma once
 
-#include "weft/base/dtype.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/exec/result_name.h"
+#include "runtime/host/followed_name.h"
 #include "runtime/host/reduction.h"
 
 namespace weft {
@@ -47,7 +48,8 @@ struct Subscriptions::Subscription {
 
   uint64_t id = 0;
   SubscriptionSpec spec;
-  std::optional<NamedValue> value;  // in the graph of the last run
+  std::shared_ptr<const Graph> named_in;  // that the value was found in last, by spec.value
+  std::optional<NamedValue> value;        // in Subscriptions::graph_, where that has it
   Window window;
   uint64_t first_run = 0, runs = 0;  // since the last delivery
   uint64_t seen = 0;                 // since it was added
@@ -123,8 +125,10 @@ Result<uint64_t> Subscriptions::Add(SubscriptionSpec spec) {
   // The run that goes on may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
   const Session& session = runner_.session();
   const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
-  if (Status status = CheckIn(*own, spec); !status.ok() && (own == newest || !CheckIn(*newest, spec).ok())) return status;
+  const Status status = CheckIn(*own, spec);
+  if (!status.ok() && (own == newest || !CheckIn(*newest, spec).ok())) return status;
   auto subscription = std::make_unique<Subscription>(std::move(spec));
+  subscription->named_in = status.ok() ? own : newest;
   std::lock_guard lock(mutex_);
   const uint64_t id = subscription->id = ++last_id_;
   all_.push_back(std::move(subscription));
@@ -144,21 +148,45 @@ Status Subscriptions::Remove(uint64_t id) {
   return {};
 }
 
+Result<std::string> Subscriptions::NameOf(uint64_t id) const {
+  const std::shared_ptr<const Graph> now = runner_.session().scope().revision()->graph;
+  std::lock_guard lock(mutex_);
+  auto place = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one->id == id; });
+  if (place == all_.end()) return NotFound("there is no subscription ", id);
+  return FollowedName(*(*place)->named_in, *now, (*place)->spec.value);
+}
+
+// The values of subscriptions as the session's revision calls them.
+std::vector<Result<ResultValue>> Subscriptions::ReadResults(const std::vector<uint64_t>& ids) {
+  const Session& session = runner_.session();
+  for (;;) {
+    const std::shared_ptr<const Graph> graph = session.graph();
+    std::vector<std::string> names;
+    {
+      std::lock_guard lock(mutex_);
+      for (const auto& subscription : all_) {
+        if (std::find(ids.begin(), ids.end(), subscription->id) == ids.end()) continue;
+        names.push_back(FollowedName(*subscription->named_in, *graph, subscription->spec.value));
+      }
+    }
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    std::vector<Result<ResultValue>> results = session.GetAll(views);
+    if (session.graph() == graph) return results;  // else the session followed an edit in between
+  }
+}
+
 // Reads the last values on the thread that takes them: the one that runs has enough to do.
 void Subscriptions::ReadLast(uint64_t id) {
-  std::vector<std::string> names;
   std::vector<uint64_t> ids;
   {
     std::lock_guard lock(mutex_);
     for (auto& subscription : all_) {
-      if (!subscription->ready || (id != 0 && subscription->id != id)) continue;
-      names.push_back(subscription->spec.value);
-      ids.push_back(subscription->id);
+      if (subscription->ready && (id == 0 || subscription->id == id)) ids.push_back(subscription->id);
     }
   }
   if (ids.empty()) return;
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::vector<Result<ResultValue>> results = runner_.session().GetAll(views);
+  const std::vector<Result<ResultValue>> results = ReadResults(ids);
+  if (results.size() != ids.size()) return;  // one was removed meanwhile: the next call reads the others
   std::lock_guard lock(mutex_);
   size_t next = 0;
   for (auto& subscription : all_) {
@@ -189,15 +217,19 @@ std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
   return samples;
 }
 
-// Called with the lock held.
-void Subscriptions::Resolve(const std::shared_ptr<const Graph>& graph) {
+// Finds the values in another revision of the page. Called with the lock held.
+void Subscriptions::Find(const std::shared_ptr<const Graph>& graph) {
   if (!changed_ && graph == graph_) return;
   graph_ = graph;
   changed_ = false;
   for (auto& subscription : all_) {
-    auto named = FindNamedValue(*graph, subscription->spec.value);
+    std::string name = FollowedName(*subscription->named_in, *graph, subscription->spec.value);
+    auto named = FindNamedValue(*graph, name);
     subscription->value.reset();
-    if (named.ok()) subscription->value = std::move(*named);
+    if (!named.ok()) continue;
+    subscription->value = std::move(*named);
+    subscription->spec.value = std::move(name);
+    subscription->named_in = graph;
   }
 }
 
@@ -218,7 +250,7 @@ void Subscriptions::OnRunEnd(uint64_t run, const Status& status) {
   {
     std::lock_guard lock(mutex_);
     const RunView& view = runner_.view();
-    Resolve(view.graph());
+    Find(view.graph());
     std::vector<ValueRef> values;
     std::vector<Subscription*> wanting;
     for (auto& subscription : all_) {

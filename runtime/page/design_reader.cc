@@ -68,7 +68,7 @@ class DesignReader {
   }
 
  private:
-  // What the parser would take for the end of the text, or pass on unchecked.
+  // Faults that the parser does not report: it ends at a NUL and does not check UTF-8.
   static Status CheckDocument(std::string_view text) {
     WEFT_RETURN_IF_ERROR(CheckUtf8(text));
     const size_t zero = text.find('\0');

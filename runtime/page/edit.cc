@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/page/edit_attrs.h"
+#include "runtime/page/edit_keys.h"
 #include "runtime/page/report.h"
 
 namespace weft {
@@ -24,6 +25,7 @@ class Editor {
   Status Apply(const SetAttrs& edit);
   Status Apply(const RenameBlock& edit);
   Status Apply(const MoveBlock& edit);
+  Status Apply(const SetKey& edit);
 
   /// What takes back all that was done, the last first.
   std::vector<Edit> TakeUndo() {
@@ -356,6 +358,20 @@ Status Editor::Apply(const RenameBlock& edit) {
 Status Editor::Apply(const MoveBlock& edit) {
   WEFT_RETURN_IF_ERROR(Find(edit.block).status());
   return PutLayout(edit.block, edit.layout, edit.place);
+}
+
+Status Editor::Apply(const SetKey& edit) {
+  SetKey undo;
+  if (edit.block.empty()) {
+    WEFT_ASSIGN_OR_RETURN(undo, page::SetPageKey(page_, edit));
+    ++page_.edits;
+  } else {
+    WEFT_ASSIGN_OR_RETURN(PageBlock* block, Find(edit.block));
+    WEFT_ASSIGN_OR_RETURN(undo, page::SetBlockKey(*block, edit));
+    Touch(*block);
+  }
+  undo_.push_back(std::move(undo));
+  return {};
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace weft::page {
 namespace {
 
-/// Walks over one JSON value. The first fault counts.
+/// Receives the events of one JSON value and keeps the first fault.
 class ValueSink : public JsonSink {
  public:
   void Fault(Status status) override { Keep(std::move(status)); }
@@ -29,7 +29,7 @@ Status Walk(ValueSink& sink, std::string_view json) {
   return whole ? Status() : InvalidArgument("needs JSON, found ", internal::FoundText(json));
 }
 
-/// The values directly inside an object or array, each as text.
+/// Records the values directly inside an object or array, each as text.
 class PartsSink : public ValueSink {
  public:
   explicit PartsSink(bool object) : object_(object) {}
@@ -103,7 +103,7 @@ class StringSink : public ValueSink {
   std::string text;
 };
 
-/// The object with one member changed, taken away, or added at its end.
+/// The object with one member changed, removed, or added at its end.
 Result<std::string> WithMember(std::string_view object, std::string_view attr, std::string_view value) {
   if (attr.size() > 1 && attr.back() == '_') attr.remove_suffix(1);
   WEFT_ASSIGN_OR_RETURN(std::vector<JsonMember> members, JsonMembers(object));
@@ -164,7 +164,7 @@ Result<SetAttrs> WithAttr(const PageBlock& block, const SetAttr& edit) {
   std::optional<std::string> value;
   if (!edit.text.empty()) value = edit.text;
   if (!edit.json.empty()) {
-    // As an attribute object spells it.
+    // The text of the value: that of an attribute object with this one member.
     std::string member;
     AppendMember(member, "v", edit.json);
     WEFT_ASSIGN_OR_RETURN(const std::string setting, AttrsOfObject(Cat("{", member, "}")));

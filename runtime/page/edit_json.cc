@@ -126,6 +126,15 @@ std::string Write(const MoveBlock& edit) {
   return line.Take();
 }
 
+std::string Write(const SetKey& edit) {
+  Line line("set");
+  if (!edit.block.empty()) line.String("block", edit.block);
+  line.String("key", edit.key);
+  line.Json("value", edit.json.empty() ? "null" : edit.json);
+  line.Place(edit.place);
+  return line.Take();
+}
+
 /// The members of one edit being read.
 class Members {
  public:
@@ -327,6 +336,20 @@ Result<Edit> ReadSetAttrs(const Members& members) {
   return Edit(std::move(edit));
 }
 
+Result<Edit> ReadSetKey(const Members& members) {
+  WEFT_RETURN_IF_ERROR(members.Only({"op", "block", "key", "value", "place"}));
+  SetKey edit;
+  if (members.Has("block")) {
+    WEFT_ASSIGN_OR_RETURN(edit.block, members.String("block"));
+    if (edit.block.empty()) return At(InvalidArgument("needs a block's id, found an empty text").WithHint("leave it out for a key of the page"), "block");
+  }
+  WEFT_ASSIGN_OR_RETURN(edit.key, members.String("key"));
+  WEFT_ASSIGN_OR_RETURN(edit.json, members.Json("value"));
+  if (edit.json == "null") edit.json.clear();
+  WEFT_ASSIGN_OR_RETURN(edit.place, members.Place());
+  return Edit(std::move(edit));
+}
+
 Result<Edit> ReadRename(const Members& members) {
   WEFT_RETURN_IF_ERROR(members.Only({"op", "block", "to"}));
   RenameBlock edit;
@@ -353,7 +376,9 @@ Result<Edit> ReadEdit(std::string_view json, const ReadOptions& options) {
   if (op == "remove") return ReadRemove(members);
   if (op == "connect") return ReadConnect(members);
   if (op == "disconnect") return ReadDisconnect(members);
-  if (op == "set") return members.Has("input") ? ReadSetInput(members) : members.Has("attr") ? ReadSetAttr(members) : ReadSetAttrs(members);
+  if (op == "set" && members.Has("input")) return ReadSetInput(members);
+  if (op == "set" && members.Has("key")) return ReadSetKey(members);
+  if (op == "set") return members.Has("attr") ? ReadSetAttr(members) : ReadSetAttrs(members);
   if (op == "rename") return ReadRename(members);
   if (op == "move") return ReadMove(members);
   const std::vector<std::string_view> ops = {"add", "remove", "connect", "disconnect", "set", "rename", "move"};

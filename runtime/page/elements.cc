@@ -5,10 +5,13 @@
 #include <cstring>
 #include <limits>
 
+#include "weft/base/float16.h"
+
 namespace weft::page {
 namespace {
 
-// The float towards zero from `value`, with its last bit set where that is not exact: rounding it further rounds as `value` itself would.
+// Rounds to odd: towards zero, with the last bit set where the result is inexact. Rounding that to a shorter type gives the correctly
+// rounded `value` (Boldo and Melquiond, 2008).
 float RoundToOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
@@ -77,7 +80,7 @@ Status Convert(const Number& number, DType dtype, T& out) {
     return {};
   }
   if (!std::isfinite(number.real)) return InvalidArgument("needs a whole number (", dtype, "), found ", Written(number));
-  // Both limits are exact as doubles: the upper one is a power of two.
+  // Both limits are exact in double: the upper one is a power of two.
   const double above = std::ldexp(1.0, std::numeric_limits<T>::digits);
   if (number.real >= above || number.real < static_cast<double>(std::numeric_limits<T>::min())) return refuse();
   if (number.real != std::trunc(number.real)) return InvalidArgument("needs a whole number (", dtype, "), found ", Written(number));

@@ -1,4 +1,4 @@
-// Elements of literals: written numbers become values of an element type, exactly or with an error; a store collects them.
+// Elements of literals: converts written numbers to an element type, exactly or with an error, and collects them into a tensor.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace weft::page {
 
-/// A number as a document has it: whole ones exactly, others as the nearest double and the digits that were written.
+/// A number of a document: integers exactly, others as the nearest double together with the digits as written.
 struct Number {
   enum class Kind : uint8_t { kNegative, kUnsigned, kReal };
   Kind kind = Kind::kReal;
   int64_t negative = 0;
   uint64_t natural = 0;
   double real = 0;             // kReal
-  std::string_view text = {};  // kReal: so that a float is rounded once, not by way of a double; may be empty
+  std::string_view text = {};  // kReal: the digits, so that a float is rounded once and not through a double; may be empty
 };
 
 /// The nearest value, ties to even, in one rounding.
 half ToHalf(double value);
 bfloat16 ToBFloat16(double value);
 
-/// Collects the elements of one tensor in memory of its own, so that nothing is allocated for elements that are not there.
+/// Collects the elements of one tensor. Memory grows with the elements added, not with the shape that a document claims.
 class ElementStore {
  public:
   explicit ElementStore(DType dtype = DType::kInvalid) : dtype_(dtype) {}
@@ -32,8 +32,8 @@ class ElementStore {
   DType dtype() const { return dtype_; }
   size_t count() const { return count_; }
 
-  /// out_of_range where the type cannot hold the number, invalid_argument where it is not whole or the type is not numeric. Also for the
-  /// real part.
+  /// out_of_range where the type cannot represent the number, invalid_argument where the type is integer and the number is not, or the
+  /// type is not numeric. Of complex types the imaginary part is 0.
   Status AddNumber(const Number& number);
   /// The same for both parts of a complex number.
   Status AddComplex(const Number& real, const Number& imaginary);
@@ -42,7 +42,7 @@ class ElementStore {
   /// invalid_argument where the type is not DT_STRING.
   Status AddString(std::string value);
 
-  /// invalid_argument where the shape asks for another count than was added. The store is empty afterwards.
+  /// The tensor; the store is empty afterwards. invalid_argument where the shape has another number of elements than were added.
   Result<Tensor> Take(const Shape& shape);
 
  private:

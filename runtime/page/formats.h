@@ -1,4 +1,4 @@
-// The three readers behind ReadPage. Each takes UTF-8 without a byte-order mark.
+// The three readers behind ReadPage, one for each format. They take UTF-8 without a byte-order mark and add to `result`.
 #pragma once
 
 #include <string_view>

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// Eight neighbours share a line of the cache: pages name their blocks by counting, and in that order.
+// The number at the end of an id is kept in the low bits, so that eight consecutive ids share a cache line: most pages number their blocks.
 uint32_t IdIndex::HashOf(std::string_view id) {
   constexpr size_t kMostDigits = 9;
   size_t digits = 0;

@@ -26,7 +26,7 @@ std::optional<DType> TypeOfPin(std::string_view name) {
 
 std::string_view WithoutIndices(std::string_view pin) { return pin.substr(0, pin.find('[')); }
 
-// The palette spells some pins attrs_60 and scope_56.
+// The palette adds a number to some pins: attrs_60, scope_56.
 bool IsNamed(std::string_view pin, std::string_view base) {
   if (!pin.starts_with(base)) return false;
   pin.remove_prefix(base.size());
@@ -81,7 +81,7 @@ size_t Importer::InputOf(size_t block, std::string_view pin) {
   return page_.blocks[block].inputs.size() - 1;
 }
 
-// False where the shape is at fault. The type of a string pin is left to the block and the text.
+// Sets type and shape of a literal. False where the shape is malformed.
 bool Importer::Describe(const Pin& pin, const std::string& pointer, Literal& literal) {
   const std::string name(WithoutIndices(pin.name));
   literal.dtype = TypeOfPin(pin.type);
@@ -125,7 +125,7 @@ void Importer::AddValue(size_t block, const Pin& pin, const std::string& pointer
     return;
   }
   const size_t input = InputOf(block, name);
-  if (!owner.inputs[input].items.empty()) return;  // wired, or a repeat of the value
+  if (!owner.inputs[input].items.empty()) return;  // wired, or a repeated value
   Literal literal;
   owner.inputs[input].faulty = true;
   if (!Describe(pin, pointer, literal)) return;
@@ -156,7 +156,7 @@ void Importer::AddRecorded(size_t block, const Pin& pin, const std::string& poin
   if (pin.binary) {
     Result<Tensor> tensor = Binary(pin, literal);
     if (!tensor.ok()) {
-      // Without the file the page can run; a file that is cut off means that something is wrong with the page.
+      // A page can run without recorded results, so a missing file is a warning; a truncated file is an error.
       const Code code = tensor.status().code();
       const bool absent = code == Code::kNotFound || code == Code::kFailedPrecondition;
       Status status = std::move(tensor).status();
@@ -186,7 +186,7 @@ void Importer::AddWire(size_t block, std::string_view pin, std::string_view from
     input.faulty = true;
     return report_.Error(std::move(wire).status(), pointer, name);
   }
-  if (!input.items.empty() && LiteralOf(input.items[0]) != nullptr) input.items.clear();  // the wire decides
+  if (!input.items.empty() && LiteralOf(input.items[0]) != nullptr) input.items.clear();  // a wire takes precedence over a value
   input.items.push_back(std::move(*wire));
   input.list = input.items.size() > 1;
 }

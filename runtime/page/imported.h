@@ -1,4 +1,4 @@
-// What both of enuSpace's formats share: pins become inputs, attributes and recorded results of blocks.
+// The part that both of enuSpace's formats share: turns pins into inputs, attributes and recorded results of blocks.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace weft::page {
 
-/// A pin as either format writes it.
+/// A pin as written in either format.
 struct Pin {
   std::string name;
   std::string type;     // double, float, int, bool, string
@@ -21,24 +21,24 @@ struct Pin {
   std::string binary_position;
 };
 
-/// Builds the blocks of an imported page.
+/// Builds the blocks of an imported page. Faults go to the report; the page and the report must outlive it.
 class Importer {
  public:
   Importer(const ReadOptions& options, Page& page, Report& report) : options_(options), page_(page), report_(report) {}
 
-  /// Adds a block and gives its index.
+  /// Adds a block and returns its index.
   size_t AddBlock(std::string pointer);
   /// "#MatMul" -> "MatMul".
   void SetType(size_t block, std::string_view symbol);
-  /// Makes the input's place in the order of the block's inputs. `pin` may end in "[N]".
+  /// The index of the pin's input among the block's inputs; added at the end where it is new. `pin` may end in "[N]".
   size_t InputOf(size_t block, std::string_view pin);
   /// A value of an input pin: an attribute string, a literal, or nothing where the pin is empty.
   void AddValue(size_t block, const Pin& pin, const std::string& pointer);
   /// A value of the output pin "result_NAME".
   void AddRecorded(size_t block, const Pin& pin, const std::string& pointer);
-  /// A wire into a pin; further ones into the same pin make a list in their order.
+  /// A wire into a pin; several wires into one pin make a list in their order.
   void AddWire(size_t block, std::string_view pin, std::string_view from_id, std::string_view from_pin, const std::string& pointer);
-  /// Drops inputs to which nothing came, and checks the ids.
+  /// Removes inputs without a wire or value, and reports repeated ids. Call once, at the end.
   void Finish();
 
  private:

@@ -5,11 +5,12 @@
 
 #include "runtime/page/elements.h"
 #include "runtime/page/unicode.h"
+#include "weft/base/float16.h"
 
 namespace weft::page {
 namespace {
 
-// The shortest of the doubles that round to the value, spelled; of equally long ones the closest.
+// The shortest text whose double rounds to the value; of equally short ones the closest.
 template <class T>
 void AppendShortFloat(std::string& out, T value, T (*nearest)(double)) {
   const float exact = static_cast<float>(value);

@@ -1,4 +1,4 @@
-// JSON text in Weft's canonical spelling: one line, a space after ',' and ':', shortest numbers, no needless escapes.
+// Writes JSON text in Weft's canonical spelling: one line, a space after ',' and ':', shortest numbers, only the escapes that JSON needs.
 #pragma once
 
 #include <charconv>
@@ -14,7 +14,7 @@ namespace weft::page {
 /// Appends the text in quotes. Bytes that are not UTF-8 become U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);
 
-/// The shortest text that reads back as the same value in its own type; -0 for a negative zero. Not for values that are not finite.
+/// The shortest text that reads back as the same value in its own type; -0 for a negative zero. The value must be finite.
 template <class T>
 void AppendJsonNumber(std::string& out, T value) {
   char buffer[32];
@@ -23,12 +23,13 @@ void AppendJsonNumber(std::string& out, T value) {
 void AppendJsonNumber(std::string& out, half value);
 void AppendJsonNumber(std::string& out, bfloat16 value);
 
-/// Writes down JSON values as they are met. Integers and strings come out canonical, other numbers as they were written.
+/// Records a JSON value from its events as text. Integers and strings are written canonically, other numbers as in the document.
 class JsonRecorder {
  public:
-  /// One value, however deep, was begun and ended.
+  /// Whether one whole value has been recorded.
   bool complete() const { return depth_ == 0 && !text_.empty(); }
   bool empty() const { return text_.empty(); }
+  /// The text; the recorder is empty afterwards.
   std::string Take();
 
   void Scalar(const JsonScalar& value);
@@ -40,11 +41,11 @@ class JsonRecorder {
   void Separate();
   std::string text_;
   int depth_ = 0;
-  bool first_ = true;  // nothing stands in the innermost object or array yet
+  bool first_ = true;  // the innermost object or array is still empty
   bool after_key_ = false;
 };
 
-/// `"a": 1, "b": 2` grows by a member.
+/// Appends a member to `"a": 1, "b": 2`; `value` is JSON text.
 void AppendMember(std::string& members, std::string_view key, std::string_view value, std::string_view separator = ", ");
 
 std::string EncodeBase64(std::string_view bytes);

@@ -142,7 +142,7 @@ bool JsonWalk::OnSyntaxError(size_t position, int id, std::string_view detail) {
   return false;
 }
 
-// nlohmann's SAX interface; its names are the library's.
+// Implements nlohmann's SAX interface, whose function names these are.
 struct SaxAdapter {
   using Json = nlohmann::json;
   JsonWalk& walk;

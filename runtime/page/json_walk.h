@@ -1,4 +1,4 @@
-// Reads JSON text event by event, with the place of each event, and what JSON itself forbids: bad syntax, repeated keys, deep nesting.
+// Reads JSON text event by event (SAX), with the JSON pointer of each event. Reports bad syntax, repeated keys and deep nesting.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ struct JsonScalar {
 /// "a number", "a string" ... for messages.
 std::string_view KindName(const JsonScalar& value);
 
-/// Names met so far. Few are compared one by one, many are hashed.
+/// A set of names, numbered in the order of insertion. Small sets are searched linearly, larger ones through a hash table.
 class NameSet {
  public:
-  /// The index of the equal name that was inserted before, or -1: then the name is new and gets the next index.
+  /// The number of an equal name in the set; or -1, and the name is added with the next number.
   int64_t Insert(std::string_view name);
   void Clear();
   size_t size() const { return ends_.size(); }
@@ -47,7 +47,7 @@ class NameSet {
 /// Appends "/token", escaped as RFC 6901 says.
 void AppendPointer(std::string& pointer, std::string_view token);
 
-/// What a document's reader does with the events. Faults go to the walk's diagnostics by Fail.
+/// Receives the events. A key and a scalar's text may be moved from.
 class JsonSink {
  public:
   virtual ~JsonSink() = default;
@@ -55,22 +55,23 @@ class JsonSink {
   virtual void Start(bool object) = 0;
   virtual void Key(std::string& key) = 0;
   virtual void End(bool object) = 0;
-  /// A fault that the walk itself found, with its pointer.
+  /// A fault of the JSON itself, with its pointer.
   virtual void Fault(Status status) = 0;
 };
 
-/// The walk over one text. At each event pointer() is the place of the value at hand; at Start and End that of the object or array itself.
+/// Walks over one text and calls the sink, which must outlive it. During an event pointer() is the JSON pointer of the current value; at
+/// Start and End that of the object or array itself.
 class JsonWalk {
  public:
   JsonWalk(JsonSink& sink, std::string base_pointer = "") : sink_(sink), base_(std::move(base_pointer)) {}
 
-  /// False where the text is not JSON, or Stop was called.
+  /// False where the text is not JSON or Stop was called.
   bool Run(std::string_view text);
-  /// No more events.
+  /// Ends the walk after the current event.
   void Stop() { stopped_ = true; }
 
   std::string pointer() const;
-  /// The index of the value at hand in the innermost array.
+  /// The index of the current value in the innermost array.
   size_t index() const { return depth_ > 0 ? frames_[depth_ - 1].index : 0; }
 
  private:
@@ -95,7 +96,7 @@ class JsonWalk {
   std::string_view text_;
   Frame frames_[kMaxDepth];
   int depth_ = 0;
-  int skip_depth_ = -1;  // values below this depth are not passed on: they follow a repeated key
+  int skip_depth_ = -1;  // no events at this depth or deeper: the value of a repeated key is skipped
   bool stopped_ = false;
 };
 

@@ -41,7 +41,7 @@ std::vector<std::string_view> DTypeNames() {
   return names;
 }
 
-// Passes the recorded array on to a ValuesReader.
+// Reads a recorded array with a ValuesReader.
 class ReplaySink : public JsonSink {
  public:
   explicit ReplaySink(ValuesReader& values) : values_(values) {}
@@ -146,8 +146,8 @@ void LiteralReader::Begin(std::string_view port) {
   port_ = port;
   literal_ = {};
   state_ = State::kMembers;
-  active_ = true;
-  has_values_ = has_text_ = has_file_ = faulty_ = false;
+  forms_ = {};
+  faulty_ = false;
   depth_ = 0;
   values_text_.clear();
 }
@@ -201,6 +201,7 @@ void LiteralReader::Scalar(JsonScalar& value) {
     case State::kValues: return values_.Scalar(value);
     case State::kShape: return ShapeDim(value);
     case State::kRecord: return recorder_.Scalar(value);
+    case State::kDone:
     case State::kSkip: return;
     case State::kMembers: break;
   }
@@ -209,14 +210,14 @@ void LiteralReader::Scalar(JsonScalar& value) {
       if (!string) return WrongKind("a string such as \"DT_FLOAT\"", KindName(value));
       return SetDType(*value.text);
     case Member::kShape: return WrongKind("a list of sizes such as [2, 3]", KindName(value));
-    case Member::kValues: has_values_ = true; return WrongKind("a list of values", KindName(value));
+    case Member::kValues: forms_.values = true; return WrongKind("a list of values", KindName(value));
     case Member::kText:
-      has_text_ = true;
+      forms_.text = true;
       if (!string) return WrongKind("a string", KindName(value));
       literal_.text = std::move(*value.text);
       return;
     case Member::kFile:
-      has_file_ = true;
+      forms_.file = true;
       if (!string) return WrongKind("a string", KindName(value));
       literal_.file = std::move(*value.text);
       return;
@@ -249,7 +250,7 @@ void LiteralReader::Start(bool object) {
     state_ = State::kShape;
     dims_.clear();
   } else if (member_ == Member::kValues && !object) {
-    has_values_ = true;
+    forms_.values = true;
     if (literal_.dtype) {
       state_ = State::kValues;
       values_ = ValuesReader(*literal_.dtype, [this](Status status) { Error(std::move(status)); });
@@ -258,9 +259,9 @@ void LiteralReader::Start(bool object) {
       recorder_.Start(object);
     }
   } else {
-    has_values_ |= member_ == Member::kValues;
-    has_text_ |= member_ == Member::kText;
-    has_file_ |= member_ == Member::kFile;
+    forms_.values |= member_ == Member::kValues;
+    forms_.text |= member_ == Member::kText;
+    forms_.file |= member_ == Member::kFile;
     const bool list = member_ == Member::kShape || member_ == Member::kValues;
     WrongKind(list ? "a list" : member_ == Member::kOffset ? "a number" : "a string", object ? "an object" : "an array");
   }
@@ -303,19 +304,18 @@ void LiteralReader::ReplayValues() {
 }
 
 void LiteralReader::Finish() {
-  active_ = false;
-  const int forms = has_values_ + has_text_ + has_file_;
-  literal_.form = has_file_ ? Literal::Form::kFile : has_text_ ? Literal::Form::kText : Literal::Form::kValues;
+  state_ = State::kDone;
+  const int forms = forms_.values + forms_.text + forms_.file;
+  literal_.form = forms_.file ? Literal::Form::kFile : forms_.text ? Literal::Form::kText : Literal::Form::kValues;
   if (forms != 1) {
     return Error(InvalidArgument("a literal needs one of \"values\", \"text\" and \"file\", found ", forms == 0 ? "none" : "several")
                      .WithHint("a tensor is {\"dtype\": \"DT_FLOAT\", \"shape\": [2], \"values\": [1, 2]}"));
   }
-  if (has_text_) return;
-  // A missing dtype is reported even where another member is at fault, but one at fault is not missing.
+  if (forms_.text) return;
   if (faulty_) return;
   if (!literal_.dtype) return Error(InvalidArgument("a literal needs a \"dtype\"").WithHint("for example \"dtype\": \"DT_FLOAT\""));
   if (!literal_.shape) return Error(InvalidArgument("a literal needs a \"shape\"").WithHint("a scalar has \"shape\": []"));
-  has_file_ ? FinishFile() : FinishValues();
+  forms_.file ? FinishFile() : FinishValues();
 }
 
 void LiteralReader::ErrorAt(std::string_view member, Status status) {

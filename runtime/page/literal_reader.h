@@ -12,7 +12,7 @@
 
 namespace weft::page {
 
-/// The events of one "values" array. At most a few faults of one array are reported.
+/// Receives the events of one "values" array. Reports only the first few faults of an array.
 class ValuesReader {
  public:
   using Report = std::function<void(Status)>;
@@ -34,35 +34,39 @@ class ValuesReader {
   ElementStore store_;
   Report report_;
   int depth_ = 0;         // 1 inside [re, im] or {"base64"}
-  bool ignored_ = false;  // what is open was refused
+  bool ignored_ = false;  // a fault of the current element was reported; the rest of it is skipped
   bool object_ = false;
   bool base64_seen_ = false;
   Number parts_[2];
-  std::string part_text_[2];  // what the parts' text points to
+  std::string part_text_[2];  // storage for parts_[i].text
   int part_count_ = 0;
   int faults_ = 0;
 };
 
-/// Takes the events inside the object, from after its Start to its End.
+/// Receives the events inside the object: from after its Start up to and including its End.
 class LiteralReader {
  public:
-  /// All must outlive the reader.
+  /// The arguments must outlive the reader.
   LiteralReader(Report& report, const JsonWalk& walk, const ReadOptions& options) : report_(report), walk_(walk), options_(options) {}
 
   void Begin(std::string_view port);
-  bool active() const { return active_; }
-  /// Something in the literal was reported.
+  bool active() const { return state_ != State::kDone; }
+  /// Whether a fault of the literal was reported.
   bool faulty() const { return faulty_; }
   void Scalar(JsonScalar& value);
   void Start(bool object);
   void Key(std::string& key);
-  /// Ends the literal where it is the object's own end; then active() is false and Take() has it.
+  /// At the end of the literal object itself, the literal is complete: active() is then false, and Take() returns it.
   void End(bool object);
   Literal Take() { return std::move(literal_); }
 
  private:
-  enum class State : uint8_t { kMembers, kShape, kValues, kRecord, kSkip };
+  enum class State : uint8_t { kDone, kMembers, kShape, kValues, kRecord, kSkip };
   enum class Member : uint8_t { kDType, kShape, kValues, kText, kFile, kOffset, kOther };
+  /// The forms that the literal has; it needs exactly one.
+  struct Forms {
+    bool values = false, text = false, file = false;
+  };
 
   void Error(Status status) {
     faulty_ = true;
@@ -83,17 +87,16 @@ class LiteralReader {
   const ReadOptions& options_;
   std::string port_;
   Literal literal_;
-  State state_ = State::kMembers;
+  State state_ = State::kDone;
   Member member_ = Member::kOther;
   std::string key_;
-  bool active_ = false;
-  bool has_values_ = false, has_text_ = false, has_file_ = false;
-  bool faulty_ = false;  // a fault was reported, so that what follows from it is not
+  Forms forms_;
+  bool faulty_ = false;  // a fault was reported; its consequences are not
   int depth_ = 0;        // open objects and arrays inside the literal
   std::vector<int64_t> dims_;
   ValuesReader values_;
   JsonRecorder recorder_;
-  std::string values_text_;  // values that came before their dtype
+  std::string values_text_;  // JSON text of "values" where that comes before "dtype"
 };
 
 }  // namespace weft::page

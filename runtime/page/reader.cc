@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// The end of the string or value that begins at `at`, counting brackets; npos where the text ends before it.
+// The end of the value that begins at `at`, by counting brackets; npos where the text ends before it.
 size_t SkipValue(std::string_view text, size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
@@ -29,7 +29,7 @@ size_t SkipValue(std::string_view text, size_t at) {
   return text.npos;
 }
 
-// enuSpace's runtime pages have the key "object", Weft's have "weft" and "blocks"; the first of them decides.
+// enuSpace's runtime pages have the key "object", Weft's have "weft" and "blocks"; the first of these keys decides.
 bool IsRuntimePage(std::string_view text) {
   size_t at = text.find('{');
   while (at < text.size()) {
@@ -46,7 +46,7 @@ bool IsRuntimePage(std::string_view text) {
   return false;
 }
 
-// The events of one literal that is a whole document.
+// Reads a document that is a single literal.
 class TensorSink : public page::JsonSink {
  public:
   TensorSink() : report_(diagnostics_, ""), walk_(*this), literal_(report_, walk_, options_) {}

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
-
 namespace weft::page {
 
 void Report::Add(Severity severity, Status status, std::string_view pointer, std::string_view port) {
-  if (held_.size() > Diagnostics::kLimit) EndBlock("");
-  held_.push_back({severity, std::move(status).WithPage(page_).WithPointer(pointer).WithPort(port)});
+  if (pending_.size() > Diagnostics::kLimit) EndBlock("");
+  pending_.push_back({severity, std::move(status).WithPage(page_).WithPointer(pointer).WithPort(port)});
 }
 
 void Report::EndBlock(std::string_view id) {
-  for (Diagnostic& diagnostic : held_) out_.Add(diagnostic.severity, std::move(diagnostic.status).WithBlock(id));
-  held_.clear();
+  for (Diagnostic& diagnostic : pending_) out_.Add(diagnostic.severity, std::move(diagnostic.status).WithBlock(id));
+  pending_.clear();
 }
 
 bool IsIdentifier(std::string_view text) {
@@ -46,14 +45,14 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
                pointer);
 }
 
-void UniqueIds::Take(const Page& page) {
-  for (; taken_ < page.blocks.size(); ++taken_) {
-    if (!page.blocks[taken_].id.empty() && !index_.Add(page.blocks, taken_)) repeated_.push_back(taken_);
+void UniqueIds::Add(const Page& page) {
+  for (; added_ < page.blocks.size(); ++added_) {
+    if (!page.blocks[added_].id.empty() && !index_.Add(page.blocks, added_)) repeated_.push_back(added_);
   }
 }
 
 void UniqueIds::ReportRepeated(Report& report, const Page& page) {
-  Take(page);
+  Add(page);
   for (size_t i : repeated_) {
     const std::string& id = page.blocks[i].id;
     const auto earlier = static_cast<size_t>(index_.Find(page.blocks, id));

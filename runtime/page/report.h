@@ -1,4 +1,4 @@
-// What the readers share: diagnostics with their places, names, and values from files beside the page.
+// Shared by the readers: diagnostics with their places, checks of names and ids, values from files beside the page.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace weft::page {
 
-/// Collects the findings of one page. Those of a block are held back until the block ends, as its id may be its last key.
+/// Collects the diagnostics of one page. Those of a block are kept until the block ends, because its id may be its last key.
 class Report {
  public:
   Report(Diagnostics& out, std::string page) : out_(out), page_(std::move(page)) {}
@@ -26,37 +26,38 @@ class Report {
     Add(Severity::kWarning, std::move(status), pointer, port);
   }
   void Note(Status status, std::string_view pointer, std::string_view port = {}) { Add(Severity::kNote, std::move(status), pointer, port); }
+  /// Adds the pending diagnostics to the output, with this block id.
   void EndBlock(std::string_view id);
 
  private:
   void Add(Severity severity, Status status, std::string_view pointer, std::string_view port);
   Diagnostics& out_;
   std::string page_;
-  std::vector<Diagnostic> held_;
+  std::vector<Diagnostic> pending_;
 };
 
 /// [A-Za-z_][A-Za-z0-9_]*
 bool IsIdentifier(std::string_view text);
 
-/// Faults of a block's id. Weft's own pages take identifiers only (an error else); imported ones any name that a wire can spell (a warning
-/// else).
+/// Checks a block's id. In Weft's own pages other ids than identifiers are errors; in imported ones they are warnings where a wire can name
+/// them.
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported);
 
 /// invalid_argument where a type or port name is empty, or holds NUL or another control character. `what`: "a block type".
 Status CheckName(std::string_view what, std::string_view name);
 
-/// Finds every block whose id an earlier block has.
+/// Finds blocks with the id of an earlier block.
 class UniqueIds {
  public:
   void Reserve(size_t blocks) { index_.Reserve(blocks); }
-  /// Takes the ids of the blocks that the page got since; their ids do not change any more.
-  void Take(const Page& page);
-  /// Takes the rest, and reports.
+  /// Adds the blocks appended to the page since the last call. Their ids must not change afterwards.
+  void Add(const Page& page);
+  /// Adds the remaining blocks and reports every repeated id.
   void ReportRepeated(Report& report, const Page& page);
 
  private:
   IdIndex index_;
-  size_t taken_ = 0;
+  size_t added_ = 0;
   std::vector<size_t> repeated_;
 };
 

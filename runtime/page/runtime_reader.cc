@@ -9,6 +9,12 @@
 namespace weft::page {
 namespace {
 
+/// A pin with the wire into it.
+struct WiredPin : Pin {
+  std::string from_id, from_pin;  // empty: no wire
+  std::string interface;          // "Scope": not an input of the block
+};
+
 class RuntimeReader : public JsonSink {
  public:
   RuntimeReader(const ReadOptions& options, ReadPageResult& result)
@@ -52,10 +58,9 @@ class RuntimeReader : public JsonSink {
   bool is_input_ = false;
   std::string key_;
   size_t block_ = 0;
-  size_t first_recorded_ = 0;  // of the object at hand
+  size_t first_recorded_ = 0;  // of the current object
   bool has_id_ = false, has_symbol_ = false;
-  Pin pin_;
-  std::string from_id_, from_pin_, pin_interface_;
+  WiredPin pin_;
 };
 
 std::string_view RuntimeReader::Needed() const {
@@ -83,9 +88,9 @@ void RuntimeReader::PinField(std::string text) {
     }
   }
   if (key_ == "pin-save") pin_.binary = text == "binary";
-  else if (key_ == "pin-interface") pin_interface_ = std::move(text);
-  else if (key_ == "in-symbol-id") from_id_ = std::move(text);
-  else if (key_ == "in-symbol-pin-name") from_pin_ = std::move(text);
+  else if (key_ == "pin-interface") pin_.interface = std::move(text);
+  else if (key_ == "in-symbol-id") pin_.from_id = std::move(text);
+  else if (key_ == "in-symbol-pin-name") pin_.from_pin = std::move(text);
 }
 
 void RuntimeReader::Scalar(JsonScalar& value) {
@@ -145,9 +150,6 @@ void RuntimeReader::Start(bool object) {
       if (!object) break;
       state_ = State::kPin;
       pin_ = {};
-      from_id_.clear();
-      from_pin_.clear();
-      pin_interface_.clear();
       break;
     case State::kPin: break;
     case State::kSkip: ++depth_; return;
@@ -173,10 +175,10 @@ void RuntimeReader::EndPin() {
     report_.Error(InvalidArgument("a pin needs a \"pin-name\""), pointer);
   } else if (!is_input_) {
     importer_.AddRecorded(block_, pin_, pointer);
-  } else if (pin_interface_ != "Scope") {
+  } else if (pin_.interface != "Scope") {
     importer_.InputOf(block_, pin_.name);
-    if (from_id_.empty()) importer_.AddValue(block_, pin_, pointer);
-    else importer_.AddWire(block_, pin_.name, from_id_, from_pin_, pointer);
+    if (pin_.from_id.empty()) importer_.AddValue(block_, pin_, pointer);
+    else importer_.AddWire(block_, pin_.name, pin_.from_id, pin_.from_pin, pointer);
   }
   pin_.name.clear();
   state_ = is_input_ ? State::kInputs : State::kOutputs;

@@ -1,4 +1,4 @@
-// Parts of a Weft page that are kept as JSON text and understood beside it: attribute objects and the layout.
+// Parts of a Weft page that are kept as JSON text and interpreted in addition: attribute objects and the layout.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace weft::page {
 /// unknown `?`.
 class SettingsReader {
  public:
-  /// Each invalid_argument names a setting that cannot be spelled.
+  /// invalid_argument for a value that attribute text cannot express.
   Status Scalar(const JsonScalar& value);
   Status Start(bool object);
   void Key(std::string_view key);
@@ -27,7 +27,7 @@ class SettingsReader {
   bool first_ = true;
 };
 
-/// Understands {"id": [x, y]}. Anything else makes it not regular, and the layout is then kept as text.
+/// Reads {"id": [x, y]}. With any other value regular() is false, and the layout is kept as text only.
 class LayoutReader {
  public:
   void Scalar(const JsonScalar& value);

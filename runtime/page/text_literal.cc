@@ -27,7 +27,7 @@ bool EqualsWord(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) { return Lower(a) == b; });
 }
 
-// What a reader of the message needs of a long token.
+// A token for a message, shortened.
 std::string Shown(std::string_view token) { return token.size() <= 40 ? Cat("'", token, "'") : Cat("'", token.substr(0, 40), "...'"); }
 
 std::optional<bool> BoolWord(std::string_view token) {
@@ -75,7 +75,7 @@ DType TypeOfText(std::string_view text) {
   return boolean ? DType::kBool : complex ? DType::kComplex128 : single ? DType::kFloat : real ? DType::kDouble : DType::kInt32;
 }
 
-// A number beyond double: 0 where it is too small, infinity where it is too large.
+// The value of a number outside the range of double: 0 where it is too small, infinity where it is too large.
 double BeyondDouble(std::string_view digits) {
   const size_t exponent = digits.find_first_of("eE");
   const bool small =
@@ -170,7 +170,7 @@ class TextReader {
                    : At(InvalidArgument("needs ", what, ", found '", text_.substr(at_, 1), "'"), at_);
   }
 
-  // Elements are separated by any of `separators`, which also end a bare token.
+  // Reads one element. A token without quotes ends at any of `separators`.
   Status Element(std::string_view separators) {
     Skip();
     const size_t begin = at_;
@@ -211,7 +211,7 @@ class TextReader {
     return {};
   }
 
-  // Stops at the last character of the escape.
+  // Reads an escape; leaves at_ on its last character.
   Status Escape(std::string& value) {
     static constexpr std::string_view kFrom = "\"\\/bfnrt", kTo = "\"\\/\b\f\n\r\t";
     const size_t begin = at_++;
@@ -233,7 +233,7 @@ class TextReader {
     return {};
   }
 
-  // Four hexadecimal digits after the u at hand.
+  // Four hexadecimal digits after a 'u'.
   bool Hex(uint32_t& c) {
     if (Peek() != 'u' || text_.size() - at_ < 5) return false;
     const char* begin = text_.data() + at_ + 1;
@@ -260,10 +260,10 @@ class TextReader {
     return {};
   }
 
-  // dims[level] is the size that the first closed brace of that level had.
+  // dims[level] is the number of elements in the first closed brace of that level.
   Status Braces(std::vector<int64_t>& dims) {
     std::vector<int64_t> counts;
-    size_t leaf = 0;  // the level that elements stand on, once known
+    size_t leaf = 0;  // the nesting level of elements; 0: not known yet
     do {
       if (Peek() == '{') {
         if (leaf != 0 && counts.size() >= leaf) return Needs("elements that are nested equally deep");

@@ -9,7 +9,7 @@
 namespace weft::page {
 namespace {
 
-// How many blocks there may be: a guess that saves moving them. Written pages have a block a line.
+// An estimate of the number of blocks, to reserve memory: canonical pages have one block a line.
 size_t GuessBlocks(std::string_view text) {
   constexpr ptrdiff_t kMost = 1 << 20;
   return static_cast<size_t>(std::min(kMost, std::count(text.begin(), text.end(), '\n')));
@@ -19,7 +19,6 @@ class WeftReader : public JsonSink {
  public:
   WeftReader(const ReadOptions& options, ReadPageResult& result)
       : options_(options),
-        result_(result),
         page_(result.page),
         report_(result.diagnostics, options.name),
         walk_(*this),
@@ -31,12 +30,12 @@ class WeftReader : public JsonSink {
     ids_.Reserve(blocks);
     const bool complete = page_.complete = walk_.Run(text);
     report_.EndBlock(id_);
-    if (newer_) return;
-    if (complete && object_) {
-      if (!has_version_) Error(InvalidArgument("a page needs the key \"weft\" with the number of its format").WithHint("add \"weft\": 1"));
-      if (!has_blocks_) Error(InvalidArgument("a page needs the key \"blocks\" with a list of blocks"));
+    if (page_has_.newer) return;
+    if (complete && page_has_.object) {
+      if (!page_has_.version) Error(InvalidArgument("a page needs the key \"weft\" with the number of its format").WithHint("add \"weft\": 1"));
+      if (!page_has_.blocks) Error(InvalidArgument("a page needs the key \"blocks\" with a list of blocks"));
     }
-    if (!has_name_) page_.name = PageStem(options_.name);
+    if (!page_has_.name) page_.name = PageStem(options_.name);
     ids_.ReportRepeated(report_, page_);
   }
 
@@ -52,6 +51,23 @@ class WeftReader : public JsonSink {
 
  private:
   enum class State : uint8_t { kRoot, kPage, kBlocks, kBlock, kInputs, kInputList, kLiteral, kRecord, kSettings, kLayout, kSkip };
+
+  /// A value that is kept as text: an unknown member, an attribute object or the layout. The latter two are interpreted as well.
+  struct Record {
+    JsonRecorder text;
+    SettingsReader settings;
+    LayoutReader layout;
+  };
+  /// What has been read of the page.
+  struct PageKeys {
+    bool object = false;  // it is an object
+    bool version = false, name = false, blocks = false;
+    bool newer = false;  // its version is newer than this reader
+  };
+  /// What has been read of the current block.
+  struct BlockKeys {
+    bool id = false, type = false;
+  };
 
   PageBlock& block() { return page_.blocks.back(); }
   void Error(Status status);
@@ -77,23 +93,20 @@ class WeftReader : public JsonSink {
   }
 
   const ReadOptions& options_;
-  ReadPageResult& result_;
   Page& page_;
   Report report_;
   JsonWalk walk_;
   LiteralReader literal_;
-  JsonRecorder recorder_;
-  SettingsReader settings_;
-  LayoutReader layout_;
+  Record record_;
   State state_ = State::kRoot;
-  State after_ = State::kRoot;  // the state that a record, a literal or a skipped value returns to
-  int depth_ = 0;               // open objects and arrays of what is recorded or skipped
+  State after_ = State::kRoot;  // the state after the current record, literal or skipped value
+  int depth_ = 0;               // open objects and arrays of the value that is recorded or skipped
   std::string key_;
-  std::string id_;    // of the block at hand, for diagnostics
-  std::string port_;  // of the input at hand, for diagnostics
+  std::string id_;    // of the current block, for diagnostics
+  std::string port_;  // of the current input, for diagnostics
   UniqueIds ids_;
-  bool object_ = false, has_version_ = false, has_name_ = false, has_blocks_ = false, newer_ = false;
-  bool has_id_ = false, has_type_ = false;
+  PageKeys page_has_;
+  BlockKeys block_has_;
 };
 
 void WeftReader::Error(Status status) {
@@ -103,12 +116,12 @@ void WeftReader::Error(Status status) {
 }
 
 void WeftReader::Version(const JsonScalar& value) {
-  has_version_ = true;
+  page_has_.version = true;
   if (value.kind != JsonScalar::Kind::kUnsigned || value.unsigned_value == 0) {
     return WrongKind("the number of the page format, 1", value.is_number() ? "another number" : KindName(value));
   }
   if (value.unsigned_value <= static_cast<uint64_t>(Page::kVersion)) return;
-  newer_ = true;
+  page_has_.newer = true;
   Error(Unsupported("the page has format ", value.unsigned_value, "; this version of Weft reads formats up to ", Page::kVersion)
             .WithHint("use a newer version of Weft"));
   walk_.Stop();
@@ -117,16 +130,16 @@ void WeftReader::Version(const JsonScalar& value) {
 void WeftReader::PageScalar(JsonScalar& value) {
   if (key_ == "weft") return Version(value);
   if (key_ == "page") {
-    has_name_ = value.kind == JsonScalar::Kind::kString;
-    if (!has_name_) return WrongKind("a string", KindName(value));
+    page_has_.name = value.kind == JsonScalar::Kind::kString;
+    if (!page_has_.name) return WrongKind("a string", KindName(value));
     page_.name = std::move(*value.text);
     if (page_.name.find('\0') != std::string::npos) Error(InvalidArgument("the name of a page needs to be without NUL characters"));
   } else if (key_ == "blocks") {
-    has_blocks_ = true;
+    page_has_.blocks = true;
     WrongKind("a list of blocks", KindName(value));
   } else {
-    recorder_.Scalar(value);
-    if (key_ == "layout") layout_.Scalar(value);
+    record_.text.Scalar(value);
+    if (key_ == "layout") record_.layout.Scalar(value);
     after_ = State::kPage;
     EndRecord();
   }
@@ -135,12 +148,12 @@ void WeftReader::PageScalar(JsonScalar& value) {
 void WeftReader::BlockScalar(JsonScalar& value) {
   if (key_ == "inputs") return WrongKind("an object of ports", KindName(value));
   if (key_ != "id" && key_ != "block" && key_ != "attrs") {
-    recorder_.Scalar(value);
+    record_.text.Scalar(value);
     after_ = State::kBlock;
     return EndRecord();
   }
-  has_id_ |= key_ == "id";
-  has_type_ |= key_ == "block";
+  block_has_.id |= key_ == "id";
+  block_has_.type |= key_ == "block";
   if (value.kind != JsonScalar::Kind::kString) return WrongKind(key_ == "attrs" ? "a string or an object" : "a string", KindName(value));
   if (key_ == "id") {
     block().id = std::move(*value.text);
@@ -173,12 +186,12 @@ void WeftReader::Scalar(JsonScalar& value) {
     case State::kInputs:
     case State::kInputList: return InputScalar(value);
     case State::kLiteral: return literal_.Scalar(value);
-    case State::kRecord: return recorder_.Scalar(value);
+    case State::kRecord: return record_.text.Scalar(value);
     case State::kSettings:
-      recorder_.Scalar(value);
-      if (Status status = settings_.Scalar(value); !status.ok()) Error(std::move(status));
+      record_.text.Scalar(value);
+      if (Status status = record_.settings.Scalar(value); !status.ok()) Error(std::move(status));
       return;
-    case State::kLayout: recorder_.Scalar(value); return layout_.Scalar(value);
+    case State::kLayout: record_.text.Scalar(value); return record_.layout.Scalar(value);
     case State::kSkip: return;
   }
 }
@@ -186,9 +199,9 @@ void WeftReader::Scalar(JsonScalar& value) {
 void WeftReader::Key(std::string& key) {
   switch (state_) {
     case State::kLiteral: return literal_.Key(key);
-    case State::kRecord: return recorder_.Key(key);
-    case State::kSettings: settings_.Key(key); return recorder_.Key(key);
-    case State::kLayout: layout_.Key(key); return recorder_.Key(key);
+    case State::kRecord: return record_.text.Key(key);
+    case State::kSettings: record_.settings.Key(key); return record_.text.Key(key);
+    case State::kLayout: record_.layout.Key(key); return record_.text.Key(key);
     case State::kInputs:
       port_ = key;
       block().inputs.emplace_back();
@@ -203,24 +216,24 @@ void WeftReader::BeginRecord(State state, State after, bool object) {
   state_ = state;
   after_ = after;
   depth_ = 1;
-  recorder_.Start(object);
+  record_.text.Start(object);
 }
 
 void WeftReader::EndRecord() {
-  if (!recorder_.complete()) return;
-  std::string text = recorder_.Take();
+  if (!record_.text.complete()) return;
+  std::string text = record_.text.Take();
   if (after_ == State::kBlock) {
     if (state_ == State::kSettings) {
       block().attrs_object = std::move(text);
-      block().attrs = settings_.Take();
+      block().attrs = record_.settings.Take();
       block().has_attrs = true;
     } else {
       AppendMember(block().extra, key_, text);
     }
   } else if (key_ == "layout") {
     page_.has_layout = true;
-    if (layout_.regular()) {
-      page_.layout = layout_.Take();
+    if (record_.layout.regular()) {
+      page_.layout = record_.layout.Take();
     } else {
       report_.Warning(InvalidArgument("the layout is not {\"ID\": [x, y], ...} throughout; it is kept, but not used"), walk_.pointer());
       page_.layout_text = std::move(text);
@@ -233,18 +246,18 @@ void WeftReader::EndRecord() {
 
 void WeftReader::StartPageMember(bool object) {
   if (key_ == "blocks") {
-    has_blocks_ = true;
+    page_has_.blocks = true;
     if (!object) {
       state_ = State::kBlocks;
       return;
     }
   } else if (key_ == "layout") {
     BeginRecord(State::kLayout, State::kPage, object);
-    return layout_.Start(object);
+    return record_.layout.Start(object);
   } else if (key_ != "weft" && key_ != "page") {
     return BeginRecord(State::kRecord, State::kPage, object);
   }
-  has_version_ |= key_ == "weft";
+  page_has_.version |= key_ == "weft";
   WrongKind(key_ == "blocks" ? "a list of blocks" : key_ == "weft" ? "the number of the page format, 1" : "a string", Name(object));
   Skip(State::kPage);
 }
@@ -254,9 +267,9 @@ void WeftReader::StartBlock(bool object) {
     WrongKind("a block, which is an object", "an array");
     return Skip(State::kBlocks);
   }
-  report_.EndBlock("");  // what was found between blocks
+  report_.EndBlock("");  // diagnostics from between blocks
   state_ = State::kBlock;
-  has_id_ = has_type_ = false;
+  block_has_ = {};
   PageBlock& added = page_.blocks.emplace_back();
   if (page_.blocks.size() - 1 != walk_.index()) added.pointer = walk_.pointer();
 }
@@ -268,10 +281,10 @@ void WeftReader::StartBlockMember(bool object) {
     block().inputs.reserve(2);
   } else if (key_ == "attrs" && object) {
     BeginRecord(State::kSettings, State::kBlock, object);
-    if (Status status = settings_.Start(object); !status.ok()) Error(std::move(status));
+    if (Status status = record_.settings.Start(object); !status.ok()) Error(std::move(status));
   } else if (key_ == "id" || key_ == "block" || key_ == "attrs" || key_ == "inputs") {
-    has_id_ |= key_ == "id";
-    has_type_ |= key_ == "block";
+    block_has_.id |= key_ == "id";
+    block_has_.type |= key_ == "block";
     WrongKind(key_ == "inputs" ? "an object of ports" : key_ == "attrs" ? "a string or an object" : "a string", Name(object));
     Skip(State::kBlock);
   } else {
@@ -297,7 +310,7 @@ void WeftReader::StartInput(bool object) {
 void WeftReader::Start(bool object) {
   switch (state_) {
     case State::kRoot:
-      object_ = object;
+      page_has_.object = object;
       if (object) {
         state_ = State::kPage;
         return;
@@ -312,20 +325,20 @@ void WeftReader::Start(bool object) {
     case State::kLiteral: return literal_.Start(object);
     case State::kSettings:
       ++depth_;
-      recorder_.Start(object);
-      if (Status status = settings_.Start(object); !status.ok()) Error(std::move(status));
+      record_.text.Start(object);
+      if (Status status = record_.settings.Start(object); !status.ok()) Error(std::move(status));
       return;
-    case State::kLayout: layout_.Start(object); [[fallthrough]];
-    case State::kRecord: recorder_.Start(object); [[fallthrough]];
+    case State::kLayout: record_.layout.Start(object); [[fallthrough]];
+    case State::kRecord: record_.text.Start(object); [[fallthrough]];
     case State::kSkip: ++depth_;
   }
 }
 
 void WeftReader::EndBlock() {
-  if (!has_id_) Error(InvalidArgument("a block needs an \"id\""));
-  if (!has_type_) Error(InvalidArgument("a block needs the key \"block\" with its type").WithHint("for example \"block\": \"MatMul\""));
+  if (!block_has_.id) Error(InvalidArgument("a block needs an \"id\""));
+  if (!block_has_.type) Error(InvalidArgument("a block needs the key \"block\" with its type").WithHint("for example \"block\": \"MatMul\""));
   report_.EndBlock(id_);
-  ids_.Take(page_);
+  ids_.Add(page_);
   id_.clear();
   state_ = State::kBlocks;
 }
@@ -348,14 +361,14 @@ void WeftReader::End(bool object) {
       AddItem(literal_.Take());
       state_ = after_;
       return;
-    case State::kSettings: settings_.End(); break;
-    case State::kLayout: layout_.End(); break;
+    case State::kSettings: record_.settings.End(); break;
+    case State::kLayout: record_.layout.End(); break;
     case State::kRecord: break;
     case State::kSkip:
       if (--depth_ == 0) state_ = after_;
       return;
   }
-  recorder_.End(object);
+  record_.text.End(object);
   if (--depth_ == 0) EndRecord();
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/page/json_text.h"
 #include "runtime/page/unicode.h"
 #include "runtime/page/writer_parts.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 namespace {
@@ -45,7 +46,7 @@ void AppendElement(std::string& out, const T& value) {
   }
 }
 
-// All types whose elements can be written down: handles cannot.
+// All types whose elements can be written; handles cannot.
 constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, std::string>{};
 
 void AppendValues(std::string& out, const Tensor& tensor) {
@@ -159,17 +160,10 @@ void AppendBlock(std::string& out, const PageBlock& block) {
   out += '}';
 }
 
-}  // namespace page
-
-namespace {
-
-void AppendLayout(std::string& out, const Page& page) {
-  out += ",\n  \"layout\": ";
-  if (!page.layout_text.empty()) {
-    out += page.layout_text;
-    return;
-  }
-  out += '{';
+std::string LayoutText(const Page& page) {
+  if (!page.layout_text.empty()) return page.layout_text;
+  if (!page.has_layout && page.layout.empty()) return "";
+  std::string out = "{";
   for (const LayoutEntry& entry : page.layout) {
     AppendMemberStart(out, entry.block);
     out += '[';
@@ -179,9 +173,10 @@ void AppendLayout(std::string& out, const Page& page) {
     out += ']';
   }
   out += '}';
+  return out;
 }
 
-}  // namespace
+}  // namespace page
 
 std::string WritePage(const Page& page) {
   std::string out;
@@ -196,7 +191,10 @@ std::string WritePage(const Page& page) {
     page::AppendBlock(out, page.blocks[i]);
   }
   out += page.blocks.empty() ? "]" : "\n  ]";
-  if (page.has_layout || !page.layout.empty() || !page.layout_text.empty()) AppendLayout(out, page);
+  if (const std::string layout = page::LayoutText(page); !layout.empty()) {
+    out += ",\n  \"layout\": ";
+    out += layout;
+  }
   if (!page.extra.empty()) {
     out += ",\n  ";
     out += page.extra;

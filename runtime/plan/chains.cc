@@ -9,13 +9,13 @@ namespace {
 using Operand = FusedSteps::Operand;
 using Chain = FusedSteps::Chain;
 using Member = FusedSteps::Member;
-using Use = ChainStep::Use;
+using Use = ChainOp::Use;
 
-/// Inputs of a chain that are fetched in advance; the processor itself follows a few more.
-constexpr size_t kMostFetched = 3;
+/// Inputs of a chain that are prefetched; the processor's own prefetchers follow a few more.
+constexpr size_t kMostPrefetched = 3;
 /// A member is read for, runs, and is stored in two places at most; the last step ends the chain.
-constexpr size_t kMostMembers = (ChainKind::kMostSteps - 1 - kMostFetched) / 4;
-/// Inputs that have so many bytes together are in none of the nearer caches.
+constexpr size_t kMostMembers = (ChainKind::kMaxOps - 1 - kMostPrefetched) / 4;
+/// Inputs that have so many bytes together are in none of the first two levels of cache.
 constexpr int64_t kFarBytes = 1 << 20;
 
 class ChainMaker {
@@ -53,7 +53,7 @@ class ChainMaker {
     chain.first = first;
     chain.end = end;
     running_ = kNone;
-    AddFetched(first, end, chain);
+    AddPrefetches(first, end, chain);
     for (size_t m = first; m < end; ++m) {
       AddMember(m, chain);
       running_ = fused_.table[fused_.members[m].first_output];
@@ -67,17 +67,17 @@ class ChainMaker {
     fused_.chains.push_back(std::move(chain));
   }
 
-  /// What the chain reads and no member of the group makes is fetched in advance.
-  void AddFetched(size_t first, size_t end, Chain& chain) const {
-    std::vector<uint32_t> fetched;
+  /// What the chain reads and no member of the group makes is prefetched.
+  void AddPrefetches(size_t first, size_t end, Chain& chain) const {
+    std::vector<uint32_t> inputs;
     for (uint32_t i = fused_.members[first].first_input; i < fused_.members[end - 1].first_output; ++i) {
       const uint32_t o = fused_.table[i];
       const Operand& operand = fused_.operands[o];
-      if (operand.kind != Operand::Kind::kSliced || made_[o] || std::ranges::count(fetched, o) > 0) continue;
-      if (fetched.size() < kMostFetched) fetched.push_back(o);
+      if (operand.kind != Operand::Kind::kSliced || made_[o] || std::ranges::count(inputs, o) > 0) continue;
+      if (inputs.size() < kMostPrefetched) inputs.push_back(o);
     }
-    if (static_cast<int64_t>(fetched.size()) * fused_.count * chain.kind->element_bytes < kFarBytes) return;
-    for (uint32_t o : fetched) chain.links.push_back({chain.kind->fetch, Use::kFetch, o});
+    if (static_cast<int64_t>(inputs.size()) * fused_.count * chain.kind->element_bytes < kFarBytes) return;
+    for (uint32_t o : inputs) chain.links.push_back({chain.kind->prefetch, Use::kPrefetch, o});
   }
 
   void AddMember(size_t m, Chain& chain) {
@@ -88,16 +88,16 @@ class ChainMaker {
       chain.links.push_back({chain.kind->load, Use::kRead, running_});
     }
     if (inputs.size() == 1) {
-      chain.links.push_back({link.running});
+      chain.links.push_back({link.unary});
     } else if (inputs[0] == inputs[1]) {
-      chain.links.push_back({link.running_running});
+      chain.links.push_back({link.register_register});
     } else {
       const bool runs_first = inputs[0] == running_;
       const uint32_t other = inputs[runs_first ? 1 : 0];
       const bool one = IsOne(other);
       const ChainFunction run =
-          runs_first ? (one ? link.running_one : link.running_memory) : (one ? link.one_running : link.memory_running);
-      chain.links.push_back({run, one ? Use::kOne : Use::kRead, other});
+          runs_first ? (one ? link.register_scalar : link.register_memory) : (one ? link.scalar_register : link.memory_register);
+      chain.links.push_back({run, one ? Use::kScalar : Use::kRead, other});
     }
   }
   bool IsOne(uint32_t operand) const { return fused_.operands[operand].kind == Operand::Kind::kOne; }
@@ -106,7 +106,7 @@ class ChainMaker {
   FusedSteps& fused_;
   std::vector<int> reads_;  // by operand: members and tails that read it
   std::vector<bool> made_;  // ... whether a member makes it
-  uint32_t running_ = kNone;
+  uint32_t running_ = kNone;  // operand that the registers hold
 };
 
 }  // namespace

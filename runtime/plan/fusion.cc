@@ -12,14 +12,15 @@ namespace {
 
 using Operand = FusedSteps::Operand;
 
-/// Elements of a tile. A chain's one float tensor stays in the nearest cache or almost, the two or three of other groups in the next; the
-/// fixed cost of a tile is small beside its work.
+/// Elements of a tile: 32 KB of floats. A chain's one tensor nearly fits the first-level cache, the two or three of other groups the second
+/// level; the fixed cost of a tile is small beside its work.
 constexpr int64_t kTile = 8192;
-static_assert(kTile % Pieces::kUnit == 0);
-/// Below this, whole tensors stay in the cache.
+static_assert(kTile % PartialReduction::kChunk == 0);
+/// Elements below which whole tensors stay in the cache, so that fusing them gains nothing.
 constexpr int64_t kLeast = 4 * kTile;
 
-/// Where a group's results are as much and more, no cache holds those of two runs: they go past it. Below, that costs more than it gains.
+/// Bytes of a group's results from which on they are written past the cache: it cannot hold those of two runs. Below, that costs more than
+/// it gains.
 int64_t CopiedBytes() {
   constexpr int64_t kUnknown = int64_t{64} << 20;
   return FastCacheBytes() > 0 ? FastCacheBytes() / 2 : kUnknown;
@@ -40,7 +41,7 @@ class Fusion {
   bool PlanFor(const Step& step, const Shape& shape, PlannedBlock& block) const;
   bool Add(int s);
   void Close();
-  bool PlanRests();
+  bool PlanRemainders();
   void MakeOperands();
   uint32_t OperandOf(uint32_t slot, bool one);
   void PlaceOutputs();
@@ -89,7 +90,7 @@ int64_t Fusion::ElementsOf(const Step& step) const {
 
 // How many elements the step reduces to one, where it can end a group; else 0.
 int64_t Fusion::ReducedBy(const Step& step) const {
-  if (!IsPlain(step, NodeOf(step)) || step.block.pieces == nullptr) return 0;
+  if (!IsPlain(step, NodeOf(step)) || step.block.partial_reduction == nullptr) return 0;
   if (!In(step, 0).shape_known || !IsPlanned(Out(step)) || Out(step).shape.count() != 1) return 0;
   const int64_t count = In(step, 0).shape.count();
   return count < kLeast ? 0 : count;
@@ -128,15 +129,15 @@ bool Fusion::Add(int s) {
   const bool empty = group_.members.empty();
   if (made + reduced == 0 || (!empty && made + reduced != group_.count) || ReadsTail(step)) return false;
   if (reduced > 0) {
-    if (empty) return false;  // it would read its input once either way
+    if (empty) return false;  // alone, it would read its input once, too
     FusedSteps::Tail tail;
     tail.step = s;
-    tail.pieces = *step.block.pieces;
+    tail.reduction = *step.block.partial_reduction;
     tail.parameters = step.block.parameters;
     tail.output = OutputOf(step);
-    if (tail.pieces.count != DivideUp(reduced, tail.pieces.step)) return false;
-    if (!group_.tails.empty() && tail.pieces.step != group_.part) return false;
-    group_.part = tail.pieces.step;
+    if (tail.reduction.parts != DivideUp(reduced, tail.reduction.part_elements)) return false;
+    if (!group_.tails.empty() && tail.reduction.part_elements != group_.part) return false;
+    group_.part = tail.reduction.part_elements;
     group_.last = s;
     group_.tails.push_back(std::move(tail));
     return true;
@@ -155,14 +156,14 @@ bool Fusion::Add(int s) {
 }
 
 // Plans the members for the shorter tiles at the ends of parts.
-bool Fusion::PlanRests() {
+bool Fusion::PlanRemainders() {
   group_.shapes = {Shape{group_.tile}};
   for (int64_t part : {group_.part, group_.count % group_.part}) {
-    const Shape rest{part % group_.tile};
-    if (rest.count() == 0 || rest == group_.shapes.back()) continue;
-    group_.shapes.push_back(rest);
+    const Shape remainder{part % group_.tile};
+    if (remainder.count() == 0 || remainder == group_.shapes.back()) continue;
+    group_.shapes.push_back(remainder);
     for (FusedSteps::Member& member : group_.members) {
-      if (!PlanFor(StepAt(member.step), rest, member.blocks.emplace_back())) return false;
+      if (!PlanFor(StepAt(member.step), remainder, member.blocks.emplace_back())) return false;
     }
   }
   return true;
@@ -182,7 +183,7 @@ uint32_t Fusion::OperandOf(uint32_t slot, bool one) {
   return it->second;
 }
 
-// What only the group reads is tiles; results are copied from tiles where they are much.
+// What only the group reads becomes tiles; large results are copied from tiles.
 void Fusion::PlaceOutputs() {
   int64_t bytes = 0;
   std::vector<Operand*> results;
@@ -255,7 +256,7 @@ void Fusion::PlaceTiles() {
 
 void Fusion::Close() {
   if (group_.members.empty()) return;
-  if (group_.members.size() + group_.tails.size() > 1 && PlanRests()) {
+  if (group_.members.size() + group_.tails.size() > 1 && PlanRemainders()) {
     MakeOperands();
     PlaceOutputs();
     PlaceTiles();
@@ -277,7 +278,7 @@ void Fusion::Run() {
 }  // namespace
 
 void FuseSteps(const Graph& graph, Plan& plan) {
-  // Dead values, and steps that run again, are for single steps to look after.
+  // A group has no way to leave out a member whose input is dead, or to run again.
   if (plan.has_dead_values || !plan.loops.empty()) return;
   const bool large = std::ranges::any_of(plan.slots, [](const Slot& slot) { return slot.shape_known && slot.shape.count() >= kLeast; });
   if (!large) return;

@@ -1,37 +1,36 @@
-// Symbolic gradients: reverse-mode differentiation as a rewrite of the graph. Each block on a path from an x to a y is asked, last first,
-// to build the blocks that turn the gradients of its outputs into those of its inputs.
+// Each block on a path from an x to a y is asked, last first, to add the blocks that turn the gradients of its outputs into those of its
+// inputs.
+#include "runtime/plan/gradients.h"
+
 #include <algorithm>
 
-#include "runtime/plan/graph_builder.h"
+#include "runtime/plan/connecting.h"
+#include "runtime/plan/gradient_record.h"
 
 namespace weft {
 namespace {
 
 bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
-using Known = GraphMemo::Gradient;
-
 class Rewrite {
  public:
-  Rewrite(GraphBuilder& builder, const std::string& id, int page_block);
+  explicit Rewrite(NodeAdder& adder);
 
   Result<std::vector<ValueRef>> Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
 
-  const Node& node(int i) const { return builder_.graph().nodes()[i]; }
-  int nodes() const { return static_cast<int>(builder_.graph().nodes().size()); }
+  const Node& node(int i) const { return adder_.graph().nodes()[i]; }
+  int nodes() const { return static_cast<int>(adder_.graph().nodes().size()); }
   /// `inputs` are in port order; `first` has the first one of each port, and their number.
   Result<ValueRef> Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
-                       std::vector<std::pair<std::string_view, AttrValue>> attrs);
+                       Reuse::GivenAttrs attrs);
   /// A block that has one input port.
   Result<ValueRef> Add(std::string_view block, std::span<const ValueRef> inputs);
-  ValueRef AddConstant(Tensor tensor) {
-    return {builder_.AddConstant(Cat(id_, "/constant_", counter_++), page_block_, std::move(tensor)), 0};
-  }
-  bool Wanted(ValueRef value) const { return IsKnown(value) && (on_path_[value.node] || wanted_[PlaceOf(value)]); }
+  ValueRef AddConstant(Tensor tensor) { return {adder_.AddConstant(std::move(tensor)), 0}; }
+  bool Wanted(ValueRef value) const { return IsKnown(value) && (on_path_[value.node] || wanted_[IndexOf(value)]); }
   void Contribute(ValueRef value, ValueRef gradient);
   /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
-  bool Locate(ValueRef value, int base, Known::Value& place) const;
-  const Registry& registry() const { return builder_.graph().registry(); }
+  bool Locate(ValueRef value, int base, GradientRecord::Value& found) const;
+  const Registry& registry() const { return adder_.graph().registry(); }
 
   // Of the block that a builder adds; kept for their memory.
   std::vector<ValueRef> inputs;
@@ -47,18 +46,15 @@ class Rewrite {
 
   /// Whether the node was there before.
   bool IsKnown(ValueRef value) const { return static_cast<size_t>(value.node) < on_path_.size(); }
-  size_t PlaceOf(ValueRef value) const { return first_value_[value.node] + static_cast<size_t>(value.output); }
+  size_t IndexOf(ValueRef value) const { return first_value_[value.node] + static_cast<size_t>(value.output); }
   Result<ValueRef> GradientOf(ValueRef value);
   void FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
   Status Differentiate(int node);
   bool Describe(int node, ShortList<uint16_t, 12>& values);
   Status Ask(int node);
-  Status Add(int node, const Known& known);
+  Status Add(int node, const GradientRecord& known);
 
-  GraphBuilder& builder_;
-  const std::string& id_;
-  int page_block_;
-  int counter_ = 0;
+  NodeAdder& adder_;
   std::vector<int> sorted_;            // nodes, producers first
   std::vector<char> on_path_;          // by node: reads, over some nodes, an x, and leads to a y
   std::vector<uint32_t> first_value_;  // by node
@@ -72,7 +68,7 @@ class Rewrite {
 class Builder final : public GradientBuilder {
  public:
   /// `known`, unless it is null, gets what the gradient adds and sets.
-  Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients, Known* known)
+  Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients, GradientRecord* known)
       : rewrite_(rewrite), index_(node), base_(rewrite.nodes()), gradients_(gradients), known_(known) {}
 
   const Status& status() const { return status_; }
@@ -118,7 +114,7 @@ class Builder final : public GradientBuilder {
     for (const auto& [name, value] : attrs) {
       if (value.index() != 0) given.emplace_back(name, value);
     }
-    auto added = rewrite_.Add(block, *def, rewrite_.inputs, rewrite_.first, std::move(given));
+    auto added = rewrite_.Add(block, *def, rewrite_.inputs, rewrite_.first, given);
     if (!added.ok()) return Fail(std::move(added).status());
     Note(block, added->node, rewrite_.inputs);
     return {added->node, added->output};
@@ -144,7 +140,7 @@ class Builder final : public GradientBuilder {
     if (!rewrite_.Wanted(input)) return;
     rewrite_.Contribute(input, {gradient.node, gradient.output});
     if (known_ == nullptr) return;
-    Known::Value& value = known_->set.emplace_back(static_cast<int>(place), Known::Value()).second;
+    GradientRecord::Value& value = known_->set.emplace_back(static_cast<int>(place), GradientRecord::Value()).second;
     located_ &= rewrite_.Locate({gradient.node, gradient.output}, base_, value);
   }
 
@@ -153,7 +149,7 @@ class Builder final : public GradientBuilder {
   const Node& node() const { return rewrite_.node(index_); }
   void Note(std::string_view block, int added, std::span<const ValueRef> inputs) {
     if (known_ == nullptr) return;
-    Known::Added& noted = known_->added.emplace_back();
+    GradientRecord::Added& noted = known_->added.emplace_back();
     noted.block = block;
     noted.node = rewrite_.node(added);
     noted.node.id.clear();
@@ -169,14 +165,14 @@ class Builder final : public GradientBuilder {
   int index_;
   int base_;  // the first node that it adds
   std::span<const ValueRef> gradients_;
-  Known* known_;
+  GradientRecord* known_;
   bool located_ = true;
   Status status_;
 };
 
-Rewrite::Rewrite(GraphBuilder& builder, const std::string& id, int page_block) : builder_(builder), id_(id), page_block_(page_block) {
-  const std::vector<Node>& nodes = builder.graph().nodes();
-  sorted_.assign(static_cast<size_t>(builder.orders()), -1);
+Rewrite::Rewrite(NodeAdder& adder) : adder_(adder) {
+  const std::vector<Node>& nodes = adder.graph().nodes();
+  sorted_.assign(static_cast<size_t>(adder.orders()), -1);
   first_value_.reserve(nodes.size());
   uint32_t values = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -192,9 +188,8 @@ Rewrite::Rewrite(GraphBuilder& builder, const std::string& id, int page_block) :
 }
 
 Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs,
-                              std::span<const uint32_t> first, std::vector<std::pair<std::string_view, AttrValue>> attrs) {
-  std::string id = Cat(id_, "/", block, "_", counter_++);
-  WEFT_ASSIGN_OR_RETURN(int added, builder_.AddNode(def, std::move(id), page_block_, inputs, first, std::move(attrs)));
+                              std::span<const uint32_t> first, Reuse::GivenAttrs attrs) {
+  WEFT_ASSIGN_OR_RETURN(int added, adder_.Add(block, def, inputs, first, attrs));
   return ValueRef{added, 0};
 }
 
@@ -206,14 +201,14 @@ Result<ValueRef> Rewrite::Add(std::string_view block, std::span<const ValueRef> 
 }
 
 void Rewrite::Contribute(ValueRef value, ValueRef gradient) {
-  int& last = last_term_[PlaceOf(value)];
+  int& last = last_term_[IndexOf(value)];
   terms_.push_back({gradient, last});
   last = static_cast<int>(terms_.size()) - 1;
 }
 
 // The sum of all that was contributed, which becomes the only term; invalid where there is none.
 Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
-  int& last = last_term_[PlaceOf(value)];
+  int& last = last_term_[IndexOf(value)];
   if (last < 0) return ValueRef{};
   if (terms_[last].before < 0) return terms_[last].gradient;
   std::vector<ValueRef> terms;
@@ -225,9 +220,9 @@ Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
 }
 
 void Rewrite::FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
-  const std::vector<Node>& nodes = builder_.graph().nodes();
+  const std::vector<Node>& nodes = adder_.graph().nodes();
   std::vector<char> from_x(nodes.size(), 0), to_y(nodes.size(), 0);
-  for (ValueRef x : xs) from_x[x.node] = 1, wanted_[PlaceOf(x)] = 1;
+  for (ValueRef x : xs) from_x[x.node] = 1, wanted_[IndexOf(x)] = 1;
   auto passes = [&](int i) { return nodes[i].def == nullptr || nodes[i].def->structural == Structural::kNone; };
   for (int i : sorted_) {
     if (!passes(i)) continue;
@@ -255,35 +250,35 @@ bool Rewrite::Describe(int i, ShortList<uint16_t, 12>& values) {
   for (auto own = own_.begin(); own != own_.end(); ++own) {
     if (own->valid() && std::find(own_.begin(), own, *own) != own) return false;
     const bool wanted = values.size() < inputs && Wanted(*own);
-    values.push_back(own->valid() ? static_cast<uint16_t>(builder_.Describe(*own) | (wanted ? kWanted : 0)) : kNone);
+    values.push_back(own->valid() ? static_cast<uint16_t>(TypeKey(adder_.graph(), *own) | (wanted ? kWanted : 0)) : kNone);
   }
   return true;
 }
 
-bool Rewrite::Locate(ValueRef value, int base, Known::Value& place) const {
+bool Rewrite::Locate(ValueRef value, int base, GradientRecord::Value& found) const {
   if (value.node >= base) {
-    place = {value.node - base, value.output};
+    found = {value.node - base, value.output};
     return true;
   }
   const auto own = std::find(own_.begin(), own_.end(), value);
-  place = {-1, static_cast<int>(own - own_.begin())};
+  found = {-1, static_cast<int>(own - own_.begin())};
   return own != own_.end();
 }
 
 // What the gradient of a block like this one added.
-Status Rewrite::Add(int i, const Known& known) {
+Status Rewrite::Add(int i, const GradientRecord& known) {
   const int base = nodes();
-  const auto find = [&](const Known::Value& value) {
-    return value.added < 0 ? own_[static_cast<size_t>(value.place)] : ValueRef{base + value.added, value.place};
+  const auto find = [&](const GradientRecord::Value& value) {
+    return value.added < 0 ? own_[static_cast<size_t>(value.index)] : ValueRef{base + value.added, value.index};
   };
-  for (const Known::Added& added : known.added) {
+  for (const GradientRecord::Added& added : known.added) {
     if (added.block.empty()) {
       AddConstant(added.node.constant);
       continue;
     }
     inputs.clear();
-    for (const Known::Value& value : added.inputs) inputs.push_back(find(value));
-    WEFT_RETURN_IF_ERROR(builder_.AddLike(added.node, Cat(id_, "/", added.block, "_", counter_++), page_block_, inputs).status());
+    for (const GradientRecord::Value& value : added.inputs) inputs.push_back(find(value));
+    WEFT_RETURN_IF_ERROR(adder_.AddLike(added.block, added.node, inputs).status());
   }
   for (const auto& [input, gradient] : known.set) Contribute(node(i).inputs[static_cast<size_t>(input)], find(gradient));
   return {};
@@ -292,24 +287,16 @@ Status Rewrite::Add(int i, const Known& known) {
 // Has the block add its gradient; what one like it added is done again without asking.
 Status Rewrite::Ask(int i) {
   const BlockDef& def = *node(i).def;
-  Known fresh;
+  GradientRecord fresh;
   const bool may_know = !def.gradient_varies && Describe(i, fresh.values);
-  GraphMemo::OfBlock& like = builder_.memo().Of(&def);
-  for (const Known& known : like.gradients) {
-    if (may_know && known.values == fresh.values && SameSettings(known.attrs, node(i).attrs) &&
-        std::ranges::equal(known.in_first.table(), node(i).in_first.table()) &&
-        std::ranges::equal(known.out_first.table(), node(i).out_first.table())) {
-      return Add(i, known);
-    }
+  if (may_know) {
+    const GradientRecord* known = adder_.reuse().FindGradient(node(i), fresh.values);
+    if (known != nullptr) return Add(i, *known);
   }
   Builder builder(*this, i, gradients_, may_know ? &fresh : nullptr);
   WEFT_RETURN_IF_ERROR(def.gradient(builder));
   WEFT_RETURN_IF_ERROR(Status(builder.status()));
-  if (!builder.holds()) return {};
-  fresh.attrs = node(i).attrs;
-  fresh.in_first = node(i).in_first;
-  fresh.out_first = node(i).out_first;
-  GraphMemo::Keep(like.gradients, like.oldest_gradient, std::move(fresh));
+  if (builder.holds()) adder_.reuse().KeepGradient(node(i), std::move(fresh));
   return {};
 }
 
@@ -324,7 +311,7 @@ Status Rewrite::Differentiate(int i) {
   const BlockDef* def = node(i).def;
   if (!any || def == nullptr || def->structural != Structural::kNone || def->not_differentiable) return {};
   bool reads_path = std::any_of(node(i).inputs.begin(), node(i).inputs.end(), [&](ValueRef v) {
-    return Wanted(v) && IsDifferentiable(builder_.graph().TypeOf(v));
+    return Wanted(v) && IsDifferentiable(adder_.graph().TypeOf(v));
   });
   if (!reads_path) return {};
   if (node(i).frame != 0 || def->flow == Flow::kExit) {
@@ -344,7 +331,7 @@ Status Rewrite::Differentiate(int i) {
 
 Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
   for (ValueRef y : ys) {
-    DType type = builder_.graph().TypeOf(y);
+    DType type = adder_.graph().TypeOf(y);
     if (!IsDifferentiable(type)) return InvalidArgument("needs outputs of a floating-point or complex type, found ", type).WithPort("outputs");
     if (node(y.node).frame != 0) {
       return Unsupported("the block '", node(y.node).id, "' belongs to a loop, and loops have no gradient").WithPort("outputs");
@@ -361,7 +348,7 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
   std::vector<ValueRef> gradients;
   for (ValueRef x : xs) {
     gradients.emplace_back();
-    if (!IsDifferentiable(builder_.graph().TypeOf(x))) continue;
+    if (!IsDifferentiable(adder_.graph().TypeOf(x))) continue;
     WEFT_ASSIGN_OR_RETURN(gradients.back(), GradientOf(x));
   }
   return gradients;
@@ -369,9 +356,8 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
 
 }  // namespace
 
-Result<std::vector<ValueRef>> AddGradients(GraphBuilder& builder, const std::string& id, int page_block, const std::vector<ValueRef>& ys,
-                                           const std::vector<ValueRef>& xs) {
-  return Rewrite(builder, id, page_block).Run(ys, xs);
+Result<std::vector<ValueRef>> AddGradients(NodeAdder& adder, const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
+  return Rewrite(adder).Run(ys, xs);
 }
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/plan/graph_builder.h"
+#include "runtime/plan/resolve.h"
 
 namespace weft {
 namespace {
@@ -62,6 +62,14 @@ int PortTable::PortOf(uint32_t value) const {
   return -1;
 }
 
+/// The declaration that the page knows a node by, also where another block does its work (Identity that of a wired Input). Not for nodes
+/// without a def.
+static const BlockDef& DeclaredBy(const Graph& graph, const Node& node) {
+  if (node.added || node.page_block < 0) return *node.def;
+  const BlockDef* declared = graph.registry().Find(graph.page().blocks[node.page_block].type);
+  return declared != nullptr && declared->outputs.size() == node.def->outputs.size() ? *declared : *node.def;
+}
+
 std::string NamesHint(std::string_view name, const std::vector<std::string_view>& known, std::string_view what) {
   std::string hint = DidYouMean(name, known);
   if (!hint.empty()) return hint;
@@ -83,16 +91,15 @@ Result<int> Graph::FindNode(std::string_view id) const {
   return NotFound("there is no block '", id, "'").WithHint(DidYouMean(id, ids));
 }
 
-Status Graph::Resolve(const Wire& wire, int index, size_t most, std::vector<ValueRef>& values) const {
-  values.clear();
-  const Node& node = nodes_[index];
+Status ResolveWire(const Graph& graph, const Wire& wire, int index, size_t most, std::vector<ValueRef>& values) {
+  const Node& node = graph.node(index);
   if (node.def == nullptr) {
-    return NotFound("needs an output of '", wire.block, "', whose block type '", page_->blocks[node.page_block].type, "' is not known");
+    return NotFound("needs an output of '", wire.block, "', whose block type '", graph.page().blocks[node.page_block].type, "' is not known");
   }
   int port = node.def->FindOutput(wire.port);
-  if (port < 0) port = DeclaredBy(node).FindOutput(wire.port);
+  if (port < 0) port = DeclaredBy(graph, node).FindOutput(wire.port);
   if (port < 0) {
-    const BlockDef& declared = DeclaredBy(node);
+    const BlockDef& declared = DeclaredBy(graph, node);
     std::vector<std::string_view> ports;
     for (const PortSpec& spec : declared.outputs) ports.push_back(spec.name);
     Status status = NotFound("the block '", wire.block, "' (", declared.name, ") has no output '", wire.port, "'");
@@ -133,37 +140,32 @@ Result<ValueRef> Graph::FindValue(std::string_view text) const {
   WEFT_ASSIGN_OR_RETURN(Wire wire, ParseWire(text));
   WEFT_ASSIGN_OR_RETURN(int node, FindNode(wire.block));
   std::vector<ValueRef> values;
-  WEFT_RETURN_IF_ERROR(Resolve(wire, node, 1, values));
-  if (nodes_[node].broken) return FailedPrecondition("'", text, "' has no value: the page has errors at the block or before it");
+  WEFT_RETURN_IF_ERROR(ResolveWire(*this, wire, node, 1, values));
+  if (parts_.nodes[node].broken) return FailedPrecondition("'", text, "' has no value: the page has errors at the block or before it");
   if (values.empty()) return NotFound("'", text, "' is an empty list");
   if (!values[0].valid()) return InvalidArgument("'", text, "' has no value: nothing it asks for depends on it");
   return values[0];
 }
 
-const BlockDef& Graph::DeclaredBy(const Node& node) const {
-  if (node.added || node.page_block < 0) return *node.def;
-  const BlockDef* declared = registry_.Find(page_->blocks[node.page_block].type);
-  return declared != nullptr && declared->outputs.size() == node.def->outputs.size() ? *declared : *node.def;
-}
-
 std::string Graph::ValueName(ValueRef value) const {
-  const Node& node = nodes_[value.node];
+  const Node& node = parts_.nodes[value.node];
   if (node.def == nullptr) return node.id;
   int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
   if (port < 0) return node.id;
-  const PortSpec& spec = DeclaredBy(node).outputs[port];
+  const PortSpec& spec = DeclaredBy(*this, node).outputs[port];
   if (spec.list == PortList::kSingle) return Cat(node.id, ".", spec.name);
   return Cat(node.id, ".", spec.name, "[", value.output - static_cast<int>(node.out_first[port]), "]");
 }
 
 int Graph::HomeFrame(int index) const {
-  const Node& node = nodes_[index];
-  if (frames_.size() == 1 || node.def == nullptr || node.def->flow != Flow::kExit || node.inputs.empty()) return node.frame;
-  return nodes_[node.inputs[0].node].frame;
+  const Node& node = parts_.nodes[index];
+  if (parts_.frames.size() == 1 || node.def == nullptr || node.def->flow != Flow::kExit || node.inputs.empty()) return node.frame;
+  return parts_.nodes[node.inputs[0].node].frame;
 }
 
-ValueRef Graph::ReferenceSource(ValueRef value) const {
-  const Node& node = nodes_[value.node];
+// The input of the node whose variable this output is; invalid where it is no reference.
+static ValueRef ReferenceSource(const Graph& graph, ValueRef value) {
+  const Node& node = graph.node(value.node);
   if (node.def == nullptr) return {};
   int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
   if (port < 0) return {};
@@ -174,16 +176,16 @@ ValueRef Graph::ReferenceSource(ValueRef value) const {
 
 ValueRef Graph::ReferenceRoot(ValueRef value) const {
   while (value.valid()) {
-    const Node& node = nodes_[value.node];
+    const Node& node = parts_.nodes[value.node];
     if (node.variable >= 0 || (node.def != nullptr && node.def->flow == Flow::kSelect)) return value;
-    value = ReferenceSource(value);
+    value = ReferenceSource(*this, value);
   }
   return value;
 }
 
 int Graph::VariableOf(ValueRef value) const {
   ValueRef root = ReferenceRoot(value);
-  return root.valid() && nodes_[root.node].variable >= 0 ? root.node : -1;
+  return root.valid() && parts_.nodes[root.node].variable >= 0 ? root.node : -1;
 }
 
 std::vector<int> Graph::VariablesOf(ValueRef value) const {
@@ -195,7 +197,7 @@ std::vector<int> Graph::VariablesOf(ValueRef value) const {
     open.pop_back();
     if (!root.valid() || std::find(seen.begin(), seen.end(), root.node) != seen.end()) continue;
     seen.push_back(root.node);
-    const Node& node = nodes_[root.node];
+    const Node& node = parts_.nodes[root.node];
     if (node.variable >= 0) variables.push_back(root.node);
     else open.insert(open.end(), node.inputs.begin() + node.in_first[1], node.inputs.end());
   }
@@ -207,18 +209,18 @@ const VariableInfo* Graph::InfoOf(const Node& reader, uint32_t input) const {
   int port = reader.in_first.PortOf(input);
   if (port < 0 || reader.def->inputs[port].kind != PortKind::kReference) return nullptr;
   int node = VariableOf(reader.inputs[input]);
-  return node < 0 ? nullptr : &variable_infos_[nodes_[node].variable];
+  return node < 0 ? nullptr : &parts_.variable_infos[parts_.nodes[node].variable];
 }
 
 SessionSpec Graph::DefaultSession() const {
-  std::vector<uint32_t> first(nodes_.size() + 1, 0);
-  for (size_t i = 0; i < nodes_.size(); ++i) first[i + 1] = first[i] + static_cast<uint32_t>(nodes_[i].output_types.size());
+  std::vector<uint32_t> first(parts_.nodes.size() + 1, 0);
+  for (size_t i = 0; i < parts_.nodes.size(); ++i) first[i + 1] = first[i] + static_cast<uint32_t>(parts_.nodes[i].output_types.size());
   std::vector<char> read(first.back(), 0);
   auto mark = [&](ValueRef value) {
     // A broken block's inputs name broken blocks, whose outputs are not known.
     if (value.valid() && first[value.node] + value.output < first[value.node + 1]) read[first[value.node] + value.output] = 1;
   };
-  for (const Node& node : nodes_) {
+  for (const Node& node : parts_.nodes) {
     if (node.added) continue;  // what only gradient blocks read still counts as an end of the page
     for (ValueRef input : node.inputs) mark(input);
     mark(node.initial);
@@ -226,8 +228,8 @@ SessionSpec Graph::DefaultSession() const {
   SessionSpec session;
   session.id = "default";
   session.by_name = false;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
+  for (size_t i = 0; i < parts_.nodes.size(); ++i) {
+    const Node& node = parts_.nodes[i];
     if (node.added) continue;
     if (node.broken) session.run.push_back(static_cast<int>(i));  // cannot run; what it reads is checked all the same
     if (node.broken || node.def == nullptr) continue;

@@ -1,4 +1,4 @@
-// Memory planning: offsets in the arena by best fit, in the order of the steps; of small plans the largest first, where that needs less.
+// PlanMemory: offsets in the arena by best fit, in the order of the steps. Small plans are placed again, largest first, where that needs less.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -78,40 +78,40 @@ int RootOf(const Plan& plan, int slot) {
 }
 
 /// Steps that read and write as one: a step alone, or fused ones.
-struct Turn {
+struct StepGroup {
   int first, last;
 };
 
-std::vector<Turn> TurnsOf(const Plan& plan) {
-  std::vector<Turn> turns;
+std::vector<StepGroup> GroupsOf(const Plan& plan) {
+  std::vector<StepGroup> groups;
   auto fused = plan.fused.begin();
-  for (int s = 0; s < static_cast<int>(plan.steps.size()); s = turns.back().last + 1) {
+  for (int s = 0; s < static_cast<int>(plan.steps.size()); s = groups.back().last + 1) {
     const bool together = fused != plan.fused.end() && fused->first == s;
-    turns.push_back({s, together ? fused->last : s});
+    groups.push_back({s, together ? fused->last : s});
     if (together) ++fused;
   }
-  return turns;
+  return groups;
 }
 
-/// Input memory that element-wise outputs of a turn may take over.
-class Inheritance {
+/// In-place reuse: input memory that element-wise outputs of a group may be written over.
+class InPlaceReuse {
  public:
-  Inheritance(const Graph& graph, const Plan& plan, const Turn& turn) : graph_(graph), plan_(plan), turn_(turn) {}
+  InPlaceReuse(const Graph& graph, const Plan& plan, const StepGroup& group) : graph_(graph), plan_(plan), group_(group) {}
 
   /// A slot that step `s` may write its output 0 over, or -1: one that no step after it reads.
-  int For(int s, const std::vector<char>& taken_over) const {
+  int SlotFor(int s, const std::vector<char>& reused) const {
     const Step& step = plan_.steps[s];
     if (step.kind != Step::Kind::kRun || !graph_.node(step.node).def->elementwise) return -1;
     const Slot& out = plan_.slots[plan_.operands[step.first_output]];
     if (out.storage != Slot::Storage::kArena) return -1;
-    // In a turn of several steps, elements are read by all steps so far before the next ones are touched.
-    for (int reader = s; reader >= turn_.first; --reader) {
+    // In a group of several steps, an element is read by all steps so far before the next element is touched.
+    for (int reader = s; reader >= group_.first; --reader) {
       const Step& reading = plan_.steps[reader];
-      if (!graph_.node(reading.node).def->elementwise) continue;  // a reduction reads when all others have written
+      if (!graph_.node(reading.node).def->elementwise) continue;  // a reduction reads when all elements of a tile are written
       for (size_t v = 0; v < graph_.node(reading.node).inputs.size(); ++v) {
         int root = RootOf(plan_, static_cast<int>(plan_.operands[reading.first_input + v]));
-        if (root < 0 || plan_.slots[root].last_use != reader || taken_over[root]) continue;
-        // The same bytes would not do: eight booleans are not a double.
+        if (root < 0 || plan_.slots[root].last_use != reader || reused[root]) continue;
+        // As many bytes are not enough: eight booleans are not a double.
         const Slot& in = plan_.slots[root];
         if (in.shape.count() == out.shape.count() && ElementSize(in.dtype) == ElementSize(out.dtype)) return root;
       }
@@ -122,17 +122,17 @@ class Inheritance {
  private:
   const Graph& graph_;
   const Plan& plan_;
-  const Turn& turn_;
+  const StepGroup& group_;
 };
 
-/// A piece of the arena for the values that live in it one after another, or for a step's scratch.
+/// A part of the arena: for values that live in it one after another, each written over the one before, or for a step's scratch.
 struct Area {
   int64_t bytes = 0;
-  int first = 0, last = 0;  // turns in which it is in use
+  int first = 0, last = 0;  // groups of steps in which it is in use
   int scratch_of = -1;      // step
 };
 
-/// Puts the largest areas first, each at the lowest place that is free in all its turns; `offsets` are by area. The size of the arena.
+/// Puts the largest areas first, each at the lowest offset that is free while it is in use; `offsets` are by area. The size of the arena.
 int64_t PlaceLargestFirst(const std::vector<Area>& areas, std::vector<int64_t>& offsets) {
   std::vector<int> order(areas.size()), placed;
   std::iota(order.begin(), order.end(), 0);
@@ -156,8 +156,7 @@ int64_t PlaceLargestFirst(const std::vector<Area>& areas, std::vector<int64_t>& 
 
 class MemoryPlanner {
  public:
-  MemoryPlanner(const Graph& graph, Plan& plan)
-      : graph_(graph), plan_(plan) {}
+  MemoryPlanner(const Graph& graph, Plan& plan) : graph_(graph), plan_(plan) {}
 
   void Run() {
     bool any = false;
@@ -169,45 +168,45 @@ class MemoryPlanner {
     dying_.assign(plan_.steps.size(), -1);
     next_dying_.assign(plan_.slots.size(), -1);
     area_of_.assign(plan_.slots.size(), -1);
-    taken_over_.assign(plan_.slots.size(), 0);
+    reused_.assign(plan_.slots.size(), 0);
     for (size_t s = plan_.slots.size(); s-- > 0;) {
       const Slot& slot = plan_.slots[s];
       if (slot.storage == Slot::Storage::kArena && slot.last_use >= 0) next_dying_[s] = std::exchange(dying_[slot.last_use], static_cast<int>(s));
     }
-    for (const Turn& turn : TurnsOf(plan_)) {
-      Place(turn);
-      ++turn_;
+    for (const StepGroup& group : GroupsOf(plan_)) {
+      Place(group);
+      ++now_;
     }
     plan_.arena_bytes = arena_.size();
     if (areas_.size() <= kMostSorted && plan_.arena_bytes > plan_.live_bytes) PlaceAgain();
   }
 
  private:
-  static constexpr size_t kMostSorted = 512;  // areas for which looking at all pairs takes no time to speak of
+  static constexpr size_t kMostSorted = 512;  // areas; looking at all pairs of them takes under a millisecond
 
-  void Place(const Turn& turn) {
-    const Inheritance inheritance(graph_, plan_, turn);
-    for (int s = turn.first; s <= turn.last; ++s) PlaceOutputs(s, inheritance);
-    for (int s = turn.first; s <= turn.last; ++s) PlaceScratch(s);
-    for (int s = turn.first; s <= turn.last; ++s) GiveBack(s);
+  void Place(const StepGroup& group) {
+    const InPlaceReuse in_place(graph_, plan_, group);
+    for (int s = group.first; s <= group.last; ++s) PlaceOutputs(s, in_place);
+    for (int s = group.first; s <= group.last; ++s) PlaceScratch(s);
+    for (int s = group.first; s <= group.last; ++s) GiveBack(s);
   }
 
-  void PlaceOutputs(int s, const Inheritance& inheritance) {
+  void PlaceOutputs(int s, const InPlaceReuse& in_place) {
     const Step& step = plan_.steps[s];
-    int overwritten = inheritance.For(s, taken_over_);
+    int overwritten = in_place.SlotFor(s, reused_);
     for (size_t v = 0; v < graph_.node(step.node).output_types.size(); ++v) {
       int index = static_cast<int>(plan_.operands[step.first_output + v]);
       Slot& slot = plan_.slots[index];
       if (slot.storage != Slot::Storage::kArena) continue;
       if (v == 0 && overwritten >= 0) {
         slot.offset = plan_.slots[overwritten].offset;
-        taken_over_[overwritten] = 1;
+        reused_[overwritten] = 1;
         area_of_[index] = area_of_[overwritten];
       } else {
         slot.offset = arena_.Take(Aligned(BytesOf(slot)));
         live_ += Aligned(BytesOf(slot));
         area_of_[index] = static_cast<int>(areas_.size());
-        areas_.push_back({Aligned(BytesOf(slot)), turn_, turn_, -1});
+        areas_.push_back({Aligned(BytesOf(slot)), now_, now_, -1});
       }
     }
   }
@@ -215,7 +214,7 @@ class MemoryPlanner {
   void PlaceScratch(int s) {
     Step& step = plan_.steps[s];
     const int64_t bytes = Aligned(step.scratch_bytes);
-    if (bytes > 0) areas_.push_back({bytes, turn_, turn_, s});
+    if (bytes > 0) areas_.push_back({bytes, now_, now_, s});
     step.scratch_offset = arena_.Take(bytes);
     plan_.live_bytes = std::max(plan_.live_bytes, live_ + bytes);
     arena_.Give(step.scratch_offset, bytes);
@@ -223,14 +222,14 @@ class MemoryPlanner {
 
   void GiveBack(int s) {
     for (int dead = dying_[s]; dead >= 0; dead = next_dying_[dead]) {
-      if (area_of_[dead] < 0 || taken_over_[dead]) continue;
-      areas_[area_of_[dead]].last = turn_;
+      if (area_of_[dead] < 0 || reused_[dead]) continue;
+      areas_[area_of_[dead]].last = now_;
       arena_.Give(plan_.slots[dead].offset, Aligned(BytesOf(plan_.slots[dead])));
       live_ -= Aligned(BytesOf(plan_.slots[dead]));
     }
   }
 
-  // In the order of the steps, a value may have to go past the end for want of a gap of its size that others left.
+  // In the order of the steps, a value grows the arena where no free gap is as large as it is.
   void PlaceAgain() {
     std::vector<int64_t> offsets;
     const int64_t size = PlaceLargestFirst(areas_, offsets);
@@ -250,10 +249,10 @@ class MemoryPlanner {
   std::vector<Area> areas_;
   std::vector<int> dying_;       // by step: the first slot that no later one reads, or -1
   std::vector<int> next_dying_;  // by slot: the next of its step, or -1
-  std::vector<int> area_of_;             // by slot: index into areas_, or -1
-  std::vector<char> taken_over_;
-  int turn_ = 0;
-  int64_t live_ = 0;
+  std::vector<int> area_of_;     // by slot: index into areas_, or -1
+  std::vector<char> reused_;     // by slot: another slot has its memory
+  int now_ = 0;                  // the group at hand
+  int64_t live_ = 0;             // bytes of the values that live now
 };
 
 }  // namespace

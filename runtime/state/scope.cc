@@ -57,7 +57,7 @@ uint64_t Scope::NumberPlan(Keep keep) {
   return ++plans_;
 }
 
-Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode) {
+Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode, PageChanges* changes) {
   RevisionHistory::Editing editing(parts_->history);
   const Planning planning(*this);
   const std::shared_ptr<Revision> old = revision();
@@ -65,6 +65,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   std::vector<Edit> made(edits.begin(), edits.end());
   auto undo = ApplyToPage(*page, runtime_.registry(), made);
   if (!undo.ok()) return std::move(undo).status().WithPage(old->graph->name());
+  if (changes != nullptr) *changes = ChangesBetween(old->graph->page(), *page);
   Diagnostics found;
   std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
   std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// Allows what lies inside the page's folder and the folders that the host allows, symbolic links followed.
+/// The files that the scope was opened with.
 class ScopeFiles final : public Files {
  public:
   explicit ScopeFiles(const Scope& scope) : options_(scope.options()) {}

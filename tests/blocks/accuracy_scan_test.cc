@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tests/kit/block_tester.h"
+#include "weft/base/float16.h"
 
 namespace weft::kit {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "tests/kit/tester_executor.h"
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/case_runner.h"
-#include "runtime/cases/session_executor.h"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/case_runner.h"
+#include "weft/cases/session_executor.h"
 
 using namespace weft;
 

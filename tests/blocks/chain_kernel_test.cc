@@ -9,7 +9,7 @@
 
 using namespace weft;
 using namespace weft::kernels;
-using Use = ChainStep::Use;
+using Use = ChainOp::Use;
 
 namespace {
 
@@ -46,15 +46,15 @@ TEMPLATE_TEST_CASE("chains compute the elements they are asked for and touch no 
       }
       const std::vector<T> before = x;
       T* const over = x.data() + at;
-      const ChainStep steps[] = {{kind.load, over, Use::kRead},
-                                 {times.running_running},
+      const ChainOp steps[] = {{kind.load, over, Use::kRead},
+                                 {times.register_register},
                                  {kind.store, square.data() + at, Use::kWrite},
-                                 {less.one_running, const_cast<T*>(&one), Use::kOne},
+                                 {less.scalar_register, const_cast<T*>(&one), Use::kScalar},
                                  {kind.stream, rest.data() + at, Use::kWrite},
-                                 {less.running_memory, y.data() + at, Use::kRead},
+                                 {less.register_memory, y.data() + at, Use::kRead},
                                  {kind.store, over, Use::kWrite},
                                  {kind.load, square.data() + at, Use::kRead},
-                                 {less.memory_running, over, Use::kRead},
+                                 {less.memory_register, over, Use::kRead},
                                  {kind.stream, other.data() + other_at, Use::kWrite},
                                  {kind.last}};
       kind.run(steps, n);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/kit/block_tester.h"
+#include "weft/base/float16.h"
 
 namespace weft::kit {
 namespace {

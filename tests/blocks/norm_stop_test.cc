@@ -24,7 +24,7 @@ int64_t GroupsDone(const NormCut& norm, int64_t most_tasks) {
   Services services;
   services.workers = &workers;
   RunContext ctx;
-  ctx.services = &services;
+  FrameOf(ctx).services = &services;
   int64_t finished = 0;
   TwoPasses(
       ctx, norm, [](int64_t) {}, [&](int64_t, int64_t) { ++finished; }, [](int64_t) {}, [](int64_t, int64_t) {});

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/kit/block_tester.h"
+#include "weft/base/float16.h"
 
 namespace weft::kit {
 namespace {

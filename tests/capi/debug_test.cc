@@ -215,7 +215,7 @@ TEST_CASE("C: what is handed on has no value before what it hands on has one", "
   MixedHost host(HandedOn(), "sum");
   host.Pause();
   OwnedView view;
-  CHECK(weft_session_peek(host.session, "a.output", view.out(), host.problems.out()) == WEFT_FAILED_PRECONDITION);
+  CHECK(weft_session_view(host.session, "a.output", view.out(), host.problems.out()) == WEFT_FAILED_PRECONDITION);
   CHECK(host.problems.text().find("no value yet") != std::string::npos);
   host.GoOn();
 }
@@ -294,10 +294,10 @@ TEST_CASE("C: what a state forbids is refused, and leaves the state as it is", "
     CHECK(status == WEFT_FAILED_PRECONDITION);
     CHECK(InfoOf(session).state == state);
   };
-  // Idle: there is nothing to pause, resume, look at; stop and cancel do nothing.
+  // Idle: there is nothing to pause, resume or see; stop and cancel do nothing.
   refused(weft_session_pause(session, nullptr), WEFT_IDLE);
   for (int32_t how : {WEFT_GO_ON, WEFT_STEP_BLOCK, WEFT_STEP_RUN}) refused(weft_session_resume(session, how, nullptr), WEFT_IDLE);
-  refused(weft_session_peek(session, "seen.z", view.out(), nullptr), WEFT_IDLE);
+  refused(weft_session_view(session, "seen.z", view.out(), nullptr), WEFT_IDLE);
   refused(weft_session_paused_at(session, place.out(), nullptr), WEFT_IDLE);
   refused(weft_session_cancel_start(session, 1, nullptr), WEFT_IDLE);
   CHECK(weft_session_stop(session, nullptr) == WEFT_OK);

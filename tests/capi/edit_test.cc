@@ -100,6 +100,34 @@ TEST_CASE("C: a page in the making has faults; strict edits bring none, and a tr
   CHECK(Written(page) == before);
 }
 
+TEST_CASE("C: a page takes edits back and makes them again, and says what that changed", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Chain(runtime);
+  Problems problems;
+  const std::string before = Written(page);
+  size_t undo = 7, redo = 7;
+  CHECK(weft_page_undo(page, nullptr, problems.out()) == WEFT_FAILED_PRECONDITION);
+  C_OK(problems, weft_page_edit(page, R"({"op": "rename", "block": "y", "to": "why"})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  C_OK(problems, weft_page_edit(page, R"({"op": "move", "block": "why", "layout": [1, 2]})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(weft_page_edit(page, R"({"op": "remove", "block": "none"})", WEFT_EDIT_APPLY, nullptr, problems.out()) == WEFT_NOT_FOUND);
+  const std::string after = Written(page);
+  OwnedStrings edits, again;
+  C_OK(problems, weft_page_undo(page, nullptr, problems.out()));
+  C_OK(problems, weft_page_undo(page, edits.out(), problems.out()));
+  CHECK(TextOf(edits).find(R"({"op": "rename", "block": "why", "to": "y"})") != std::string::npos);
+  CHECK(Written(page) == before);
+  C_OK(problems, weft_page_history(page, &undo, &redo, problems.out()));
+  CHECK(undo == 0);
+  CHECK(redo == 2);
+  CHECK(Edits(page) == 4);
+  C_OK(problems, weft_page_redo(page, again.out(), problems.out()));
+  CHECK(TextOf(again).find(R"({"op": "rename", "block": "y", "to": "why"})") != std::string::npos);
+  C_OK(problems, weft_page_redo(page, nullptr, problems.out()));
+  CHECK(Written(page) == after);
+  CHECK(weft_page_redo(page, again.out(), problems.out()) == WEFT_FAILED_PRECONDITION);
+  C_OK(problems, weft_page_history(page, nullptr, nullptr, problems.out()));
+}
+
 TEST_CASE("C: an edit may bring a value that lies in a file beside the page, and none from elsewhere", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   TempFolder folder;

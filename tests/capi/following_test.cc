@@ -86,7 +86,7 @@ TEST_CASE("C: a paused run of the page as it was goes on with its own names", "[
   REQUIRE(host.Wait() == WEFT_PAUSED);
   host.Edit(R"([{"op": "rename", "block": "end", "to": "last"}, {"op": "remove", "block": "old"}])");
   OwnedView view;
-  CHECK(weft_session_peek(host.session, "old.z", view.out(), host.problems.out()) == WEFT_OK);
+  CHECK(weft_session_view(host.session, "old.z", view.out(), host.problems.out()) == WEFT_OK);
   OwnedSubscription subscription;
   C_OK(host.problems, weft_session_subscribe(host.session, "end.y", nullptr, subscription.out(), host.problems.out()));
   C_OK(host.problems, weft_session_resume(host.session, WEFT_GO_ON, host.problems.out()));

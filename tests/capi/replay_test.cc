@@ -169,6 +169,7 @@ TEST_CASE("C: an error event says what its diagnostic says, causes as well", "[c
   REQUIRE(told.size() == 1);
   CHECK(std::string(told[0].causes).find("nonsuch") != std::string::npos);
   CHECK(told[0].phase == WEFT_PHASE_CONNECT);
+  CHECK(std::string(told[0].block) == "pick");
   CHECK(told[0].run == 1);
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("C: a page runs while other threads poll, take samples, set breakpoint
     OwnedBreakpoint breakpoint;
     expect(weft_session_break(host.session, &options, breakpoint.out(), nullptr) == WEFT_OK);
     OwnedView view;
-    (void)weft_session_peek(host.session, "seen.z", view.out(), nullptr);
+    (void)weft_session_view(host.session, "seen.z", view.out(), nullptr);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     (void)weft_session_resume(host.session, WEFT_GO_ON, nullptr);
   });

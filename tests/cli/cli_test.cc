@@ -220,28 +220,55 @@ TEST_CASE("--set overrides literals and attributes for one run", "[cli]") {
   Fails(1, {"run", place.page, "--set", "tow.value=3"}, "did you mean 'two'?");
   Fails(1, {"run", place.page, "--set", "two.valeu=3"}, "did you mean 'value'?");
   Fails(1, {"run", place.page, "--set", "sum.keepdims=3"}, "did you mean 'keep_dims'?");
-  Fails(1, {"run", place.page, "--set", "two.value"}, "--set needs ID.pin=VALUE");
-  Fails(1, {"run", place.page, "--set", "two=3"}, "--set needs ID.pin=VALUE");
+  Fails(1, {"run", place.page, "--set", "two.value"}, "needs the form ID.pin=VALUE");
+  Fails(1, {"run", place.page, "--set", "two=3"}, "needs the form ID.pin=VALUE");
   Fails(1, {"run", place.page, "--set", "two.value=abc"}, "two.value");
   Fails(1, {"run", place.page, "--set", "sum.keep_dims=perhaps"}, "keep_dims");
 }
 
-TEST_CASE("Files outside the page's folder need --allow", "[cli]") {
+TEST_CASE("A page reads its folder; --allow lets it read others, --write lets it write", "[cli]") {
   Place place;
   kit::TemporaryFolder elsewhere;
-  std::string page = place.Write("save.json", R"({"weft": 1, "blocks": [
+  const std::string there = (elsewhere.path() / "there").string(), folder = elsewhere.path().string(), own = place.folder.path().string();
+  const std::string save = place.Write("save.json", R"({"weft": 1, "blocks": [
       {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}},
       {"id": "save", "block": "Save", "inputs": {"filename": {"text": "here"}, "tensor_names": {"text": "x"}, "data": ["x.output"]}},
       {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["save.operation"]}}]})");
-  const std::string there = "save.filename=" + (elsewhere.path() / "there").string();
-  CHECK(RunWeft({"run", page}).status == 0);
-  CHECK(fs::exists(place.folder.path() / "here"));
-  Fails(1, {"run", page, "--set", there}, "outside the folders that the page may use");
-  CHECK_FALSE(fs::exists(elsewhere.path() / "there"));
-  Json report = Parse(RunWeft({"run", page, "--set", there, "--json"}).out);
+  Fails(1, {"run", save}, "--write " + own);
+  Fails(1, {"run", save, "--allow", own}, "outside the folders that the page may write");
+  CHECK_FALSE(fs::exists(place.folder.path() / "here"));
+  Json report = Parse(RunWeft({"run", save, "--json"}).out);
   CHECK(report["diagnostics"][0]["code"] == "permission_denied");
-  CHECK(RunWeft({"run", page, "--set", there, "--allow", elsewhere.path().string()}).status == 0);
-  CHECK(kit::FileBytes(elsewhere.path() / "there") == kit::FileBytes(place.folder.path() / "here"));
+  CHECK(RunWeft({"run", save, "--write", own}).status == 0);
+  CHECK(fs::exists(place.folder.path() / "here"));
+  Fails(1, {"run", save, "--write", own, "--set", "save.filename=" + there}, "--write " + folder);
+  CHECK_FALSE(fs::exists(there));
+  CHECK(RunWeft({"run", save, "--set", "save.filename=" + there, "--write", folder}).status == 0);
+  CHECK(kit::FileBytes(there) == kit::FileBytes(place.folder.path() / "here"));
+
+  const std::string read = place.Write("read.json", R"({"weft": 1, "blocks": [
+      {"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
+  CHECK(RunWeft({"run", read}).status == 0);
+  Fails(1, {"run", read, "--set", "x.filename=" + there}, "--allow " + folder);
+  CHECK(RunWeft({"run", read, "--set", "x.filename=" + there, "--allow", folder}).status == 0);
+  CHECK(RunWeft({"run", read, "--set", "x.filename=" + there, "--write", folder}).status == 0);
+  Fails(1, {"run", read, "--allow", folder + "/none"}, "--allow: there is no folder");
+  Fails(1, {"run", read, "--write", there}, "--write: there is no folder");
+}
+
+TEST_CASE("Values of a page in files are read by the same rules", "[cli]") {
+  Place place;
+  kit::TemporaryFolder elsewhere;
+  kit::WriteBytes(elsewhere.path() / "v.bin", std::string("\0\0\x80\x3f", 4));
+  const std::string folder = elsewhere.path().string();
+  const std::string page = place.Write("file.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "Const",
+      "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [1], "file": ")" + folder + R"(/v.bin"}}}]})");
+  for (const char* command : {"run", "check", "plan"}) {
+    Fails(1, {command, page}, "--allow " + folder);
+    CHECK(RunWeft({command, page, "--allow", folder}).status == 0);
+  }
+  Fails(1, {"convert", page, "-"}, "--allow " + folder);
+  CHECK_THAT(RunWeft({"convert", page, "-", "--allow", folder}).out, Contains("v.bin"));
 }
 
 TEST_CASE("weft check, plan, convert and show", "[cli]") {

@@ -8,8 +8,8 @@
 #include "tests/kit/case_mutation.h"
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/page_test.h"
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/session_executor.h"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/session_executor.h"
 
 namespace weft {
 namespace {

@@ -7,10 +7,11 @@
 #include <map>
 #include <sstream>
 
-#include "runtime/cases/case_reader.h"
+#include "weft/cases/case_reader.h"
 #include "tests/kit/random_page.h"
 #include "tests/runtime/page_test.h"
 #include "weft/exec/session.h"
+#include "weft/host/file_sandbox.h"
 
 namespace weft {
 namespace {
@@ -29,7 +30,7 @@ void NotInternal(const Status& status, const std::string& text) {
 void RunPage(Runtime& runtime, const fs::path& folder, const std::string& text, Counts& counts) {
   ReadPageResult read = ReadText(text);
   ScopeOptions options;
-  options.page_folder = folder;
+  options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
   options.stall_limit_ms = 1;
   auto scope = Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), "fuzz", std::move(options), read.diagnostics);
   CheckSessions(scope, read.diagnostics);

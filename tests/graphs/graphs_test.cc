@@ -10,8 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/cases/compare.h"
+#include "weft/cases/compare.h"
 #include "weft/exec/session.h"
+#include "weft/host/document.h"
 #include "weft/page/reader.h"
 #include "weft/page/writer.h"
 
@@ -75,7 +76,7 @@ OpenPage Open(const fs::path& path, const fs::path& folder, int threads) {
   ReadPageResult read = ReadPageFile(path);
   Diagnostics diagnostics = std::move(read.diagnostics);
   ScopeOptions options;
-  options.page_folder = folder;
+  options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});  // save_restore writes
   open.scope = Scope::Open(*open.runtime, std::make_shared<Page>(std::move(read.page)), path.filename().string(), options, diagnostics);
   REQUIRE(Findings(diagnostics) == "");
   REQUIRE(open.scope != nullptr);

@@ -96,19 +96,19 @@ class Run {
   }
 
   RunContext MakeContext() {
-    RunContext ctx;
-    ctx.values = values_.data();
-    ctx.inputs = slots_.data();
-    ctx.outputs = slots_.data() + input_count();
-    ctx.in_first = planned_.types.in_first.data();
-    ctx.out_first = planned_.types.out_first.data();
-    ctx.updates = updates_.data();
-    ctx.scratch_bytes = planned_.shapes.scratch_bytes;
-    scratch_ = std::make_unique<GuardedBuffer>(DType::kUInt8, Shape{std::max<int64_t>(ctx.scratch_bytes, 0)}, options_.fill);
-    ctx.scratch_data = static_cast<std::byte*>(scratch_->data());
-    ctx.resource = &resource_;
-    ctx.services = &services_;
-    return ctx;
+    StepFrame frame;
+    frame.values = values_.data();
+    frame.inputs = slots_.data();
+    frame.outputs = slots_.data() + input_count();
+    frame.in_first = planned_.types.in_first.data();
+    frame.out_first = planned_.types.out_first.data();
+    frame.updates = updates_.data();
+    frame.scratch_bytes = planned_.shapes.scratch_bytes;
+    scratch_ = std::make_unique<GuardedBuffer>(DType::kUInt8, Shape{std::max<int64_t>(frame.scratch_bytes, 0)}, options_.fill);
+    frame.scratch_data = static_cast<std::byte*>(scratch_->data());
+    frame.resource = &resource_;
+    frame.services = &services_;
+    return RunContext(frame);
   }
 
   Status Compute() {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "weft/base/float16.h"
+
 namespace weft::fuzz {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "runtime/cases/case.h"
+#include "weft/cases/case.h"
 
 namespace weft::fuzz {
 

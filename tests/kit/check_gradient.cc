@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weft/base/float16.h"
+
 namespace weft::kit {
 namespace {
 

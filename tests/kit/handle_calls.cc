@@ -57,7 +57,37 @@ std::vector<HandleCall> PageCalls(LiveHandles& live) {
       TRY(weft_page_set_variable, weft_page, handle, "n", &buffer, problems),
       TRY(weft_page_edit, weft_page, handle, "[]", WEFT_EDIT_APPLY, strings.out(), problems),
       TRY(weft_page_edits, weft_page, handle, &edits, problems),
+      TRY(weft_page_undo, weft_page, handle, strings.out(), problems),
+      TRY(weft_page_redo, weft_page, handle, strings.out(), problems),
+      TRY(weft_page_history, weft_page, handle, &count, nullptr, problems),
+      TRY(weft_page_file_path, weft_page, handle, "x", WEFT_FILE_READ, strings.out(), problems),
+      TRY(weft_page_read_file, weft_page, handle, "x", strings.out(), problems),
+      TRY(weft_page_write_file, weft_page, handle, "x", "", 0, problems),
   };
+}
+
+std::vector<HandleCall> PageRunCalls(LiveHandles& live) {
+  static weft_page_run* run = nullptr;
+  return {
+      TRY(weft_page_run_open, weft_page, handle, nullptr, &run, problems),
+      TRY_CLOSE(weft_page_run_close, weft_page_run),
+      TRY(weft_page_run_sessions, weft_page_run, handle, strings.out(), problems),
+      TRY(weft_page_run_session, weft_page_run, handle, nullptr, session.out(), problems),
+      TRY(weft_page_run_start, weft_page_run, handle, nullptr, problems),
+      TRY(weft_page_run_all, weft_page_run, handle, nullptr, problems),
+      TRY(weft_page_run_wait, weft_page_run, handle, 0, &state, problems),
+      TRY(weft_page_run_stop, weft_page_run, handle, problems),
+      TRY(weft_page_run_cancel, weft_page_run, handle, problems),
+      TRY(weft_page_run_view, weft_page_run, handle, "n.ref", view.out(), problems),
+      TRY(weft_page_run_results, weft_page_run, handle, strings.out(), problems),
+  };
+}
+
+void* ClosedPageRun(LiveHandles& live) {
+  weft_page_run* run = nullptr;
+  REQUIRE(weft_page_run_open(live.page, nullptr, &run, nullptr) == WEFT_OK);
+  REQUIRE(weft_page_run_close(run) == WEFT_OK);
+  return run;
 }
 
 std::vector<HandleCall> SessionCalls(LiveHandles& live) {

@@ -30,11 +30,12 @@ struct LiveHandles {
 using CallTable = std::vector<HandleCall> (*)(LiveHandles& live);
 std::vector<HandleCall> BaseCalls(LiveHandles& live);
 std::vector<HandleCall> PageCalls(LiveHandles& live);
+std::vector<HandleCall> PageRunCalls(LiveHandles& live);
 std::vector<HandleCall> SessionCalls(LiveHandles& live);
 std::vector<HandleCall> ResultCalls(LiveHandles& live);
 std::vector<HandleCall> WatchCalls(LiveHandles& live);
 std::vector<HandleCall> LibraryCalls(LiveHandles& live);
-inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls};
+inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, PageRunCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls};
 
 /// A kind of handle besides those of LiveHandles, and how to get one that was closed.
 struct OtherKind {
@@ -44,8 +45,10 @@ struct OtherKind {
 void* ClosedEvents(LiveHandles& live);
 void* ClosedSubscription(LiveHandles& live);
 void* ClosedBreakpoint(LiveHandles& live);
+void* ClosedPageRun(LiveHandles& live);
 inline std::vector<OtherKind> OtherKinds() {
-  return {{"weft_events", ClosedEvents}, {"weft_subscription", ClosedSubscription}, {"weft_breakpoint", ClosedBreakpoint}};
+  return {{"weft_events", ClosedEvents}, {"weft_subscription", ClosedSubscription}, {"weft_breakpoint", ClosedBreakpoint},
+          {"weft_page_run", ClosedPageRun}};
 }
 
 }  // namespace weft::test

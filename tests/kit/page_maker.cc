@@ -41,7 +41,6 @@ std::string AddVariable(Page& page, const std::string& id, Tensor initial) {
 
 Result<OpenPage> OpenPage::Open(Runtime& runtime, Page page) {
   ScopeOptions options;
-  options.allow_page_folder = false;
   Diagnostics diagnostics;
   OpenPage open;
   open.scope_ = Scope::Open(runtime, std::make_shared<Page>(std::move(page)), "test", std::move(options), diagnostics);

@@ -1,5 +1,7 @@
 #include "tests/kit/random_page.h"
 
+#include "weft/base/float16.h"
+
 namespace weft::fuzz {
 namespace {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/kit/block_tester.h"
-#include "runtime/cases/case_runner.h"
+#include "weft/cases/case_runner.h"
 
 namespace weft::kit {
 

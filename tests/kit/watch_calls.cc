@@ -42,6 +42,7 @@ void Ignore(void*, const weft_event*) {}
 
 std::vector<HandleCall> WatchCalls(LiveHandles& live) {
   weft_session* session = live.session;
+  weft_page* page = live.page;
   auto events = std::make_shared<OwnedEvents>(MakeEvents());
   using P = weft_diagnostics**;
   return {
@@ -99,11 +100,21 @@ std::vector<HandleCall> WatchCalls(LiveHandles& live) {
        }},
       {"weft_session_lease", "weft_session", false, [](void* h, P p) { return weft_session_lease(As<weft_session>(h), 0, p); }},
       {"weft_session_heartbeat", "weft_session", false, [](void* h, P p) { return weft_session_heartbeat(As<weft_session>(h), p); }},
-      {"weft_session_peek", "weft_session", false,
+      {"weft_session_faults", "weft_session", false,
        [](void* h, P p) {
-         OwnedView view;
-         return weft_session_peek(As<weft_session>(h), "n.ref", view.out(), p);
+         OwnedProblems faults;
+         return weft_session_faults(As<weft_session>(h), faults.out(), p);
        }},
+      {"weft_subscription_name", "weft_subscription", false,
+       [](void* h, P p) {
+         OwnedStrings name;
+         return weft_subscription_name(As<weft_subscription>(h), name.out(), p);
+       }},
+      {"weft_events_add_page", "weft_events", false, [=](void* h, P p) { return weft_events_add_page(As<weft_events>(h), page, 1, p); }},
+      {"weft_events_add_page", "weft_page", false, [=](void* h, P p) { return weft_events_add_page(*events, As<weft_page>(h), 1, p); }},
+      {"weft_events_remove_page", "weft_events", false, [=](void* h, P p) { return weft_events_remove_page(As<weft_events>(h), page, p); }},
+      {"weft_events_remove_page", "weft_page", false, [=](void* h, P p) { return weft_events_remove_page(*events, As<weft_page>(h), p); }},
+      {"weft_page_on_event", "weft_page", false, [](void* h, P p) { return weft_page_on_event(As<weft_page>(h), nullptr, nullptr, p); }},
       {"weft_page_save_state", "weft_page", false,
        [](void* h, P p) { return weft_page_save_state(As<weft_page>(h), "/nowhere/at/all", nullptr, nullptr, p); }},
       {"weft_page_restore_state", "weft_page", false,

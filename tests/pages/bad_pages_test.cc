@@ -9,6 +9,7 @@
 
 #include "tests/runtime/page_test.h"
 #include "weft/exec/session.h"
+#include "weft/host/document.h"
 
 namespace weft {
 namespace {
@@ -76,7 +77,7 @@ Diagnostics FindFaults(Runtime& runtime, const fs::path& path) {
   ReadPageResult read = ReadPageFile(path);
   Diagnostics found = std::move(read.diagnostics);
   ScopeOptions options;
-  options.page_folder = path.parent_path();
+  options.files = std::make_shared<FileSandbox>(FolderRules::OfPage(path.parent_path()));
   options.stall_limit_ms = 200;
   std::shared_ptr<Scope> scope =
       Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), path.string(), std::move(options), found);

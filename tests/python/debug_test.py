@@ -17,9 +17,9 @@ class BreakpointsTest(unittest.TestCase):
         self.assertEqual(session.wait(), "paused")
         self.assertEqual((session.paused_at[0], session.info.pause_reason), ("double", "breakpoint"))
         self.assertTrue(stop.pauses)
-        self.assertEqual(session.peek("x.output")[1, 2], 5)
+        self.assertEqual(session["x.output"][1, 2], 5)
         with self.assertRaises(weft.Error) as caught:
-            session.peek("double.z")
+            session["double.z"]
         self.assertEqual(caught.exception.code, "failed_precondition")
         session.resume()
         self.assertEqual(session.wait(), "paused")
@@ -60,7 +60,7 @@ class BreakpointsTest(unittest.TestCase):
         stop = session.break_if("n.ref >= 7", once=True)
         session.start()
         self.assertEqual(session.wait(), "paused")
-        self.assertEqual(session.peek("n.ref"), 7)
+        self.assertEqual(session["n.ref"], 7)
         self.assertFalse(stop.enabled)
         session.cancel()
         with self.assertRaises(weft.CancelledError):
@@ -72,7 +72,7 @@ class BreakpointsTest(unittest.TestCase):
         stop = session.break_not_finite("log")
         session.start(1)
         self.assertEqual(session.wait(), "paused")
-        self.assertEqual(session.peek("log.y")[1], -np.inf)
+        self.assertEqual(session["log.y"][1], -np.inf)
         stop.enabled = False
         session.resume()
         session.wait()
@@ -92,7 +92,7 @@ class BreakpointsTest(unittest.TestCase):
     def test_what_is_no_place(self):
         session = weft.load(doubling()).session()
         for wrong, code in ((lambda: session.break_before("duble"), "not_found"), (lambda: session.break_if("run >"), "invalid_argument"),
-                            (lambda: session.peek("x.output"), "failed_precondition"), (session.heartbeat, "failed_precondition")):
+                            (lambda: session["x.output"], "failed_precondition"), (session.heartbeat, "failed_precondition")):
             with self.assertRaises(weft.Error) as caught:
                 wrong()
             self.assertEqual(caught.exception.code, code)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weft/base/diagnostic.h"
+#include "weft/base/float16.h"
 #include "weft/base/tensor.h"
 
 using namespace weft;

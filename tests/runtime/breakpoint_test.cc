@@ -40,8 +40,8 @@ TEST_CASE("A breakpoint pauses before its block; what has been computed can be r
   CHECK(host.points->hit().run == 1);
   CHECK(host.Peek("seen.z") == 1);
   CHECK(host.Peek("v.ref") == 0);
-  CHECK(host.runner->Peek("half.z").status().code() == Code::kFailedPrecondition);
-  CHECK(host.runner->Peek("half.x").status().code() == Code::kNotFound);
+  CHECK(host.Read("half.z").status().code() == Code::kFailedPrecondition);
+  CHECK(host.Read("half.x").status().code() == Code::kNotFound);
   host.GoOn();
   host.Paused();
   CHECK(host.points->hit().run == 2);
@@ -50,7 +50,7 @@ TEST_CASE("A breakpoint pauses before its block; what has been computed can be r
   CHECK(host.points->Remove(id).code() == Code::kNotFound);
   host.GoOn();
   CHECK(host.Ended().ok());
-  CHECK(host.runner->Peek("seen.z").status().code() == Code::kFailedPrecondition);
+  CHECK_FALSE(host.Read("seen.z").value().in_progress);
   CHECK(page.Var("v") == Floats{2});
 }
 
@@ -251,13 +251,13 @@ TEST_CASE("Breakpoints see each iteration of a loop, and values that a Switch le
 TEST_CASE("Breakpoints that are off cost no calls, and one that is added while a run goes on is met in it", "[breakpoints]") {
   TestPage page(CountingPage());
   Debugged host(page, std::vector<std::string>{"half.z"}, std::vector<std::string>{"count"});
-  CHECK(host.points->attention()->load() == 0);
+  CHECK(host.points->wants_steps()->load() == 0);
   host.Start(-1);
   const uint64_t id = host.Add(Before("seen"));
-  CHECK(host.points->attention()->load() == 1);
+  CHECK(host.points->wants_steps()->load() == 1);
   host.Paused();
   REQUIRE(host.points->Enable(id, false).ok());
-  CHECK(host.points->attention()->load() == 0);
+  CHECK(host.points->wants_steps()->load() == 0);
   host.GoOn();
   host.runner->Stop();
   CHECK(host.Ended().ok());

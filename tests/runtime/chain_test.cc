@@ -191,7 +191,7 @@ TEST_CASE("Chains fetch in advance what comes from afar, each input once", "[fus
     TestPage page(blocks);
     auto session = Ran(page, DType::kFloat, fetches, Keep::kAsked, nullptr, count);
     const auto& chain = session->plan()->fused[0].chains[0];
-    CHECK(std::ranges::count(chain.links, ChainStep::Use::kFetch, &FusedSteps::Chain::Link::use) == fetched);
+    CHECK(std::ranges::count(chain.links, ChainOp::Use::kPrefetch, &FusedSteps::Chain::Link::use) == fetched);
   }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("A chain of many far inputs, each member's result kept, is as long as 
   const auto single = ran(&observer), fused = ran(nullptr);
   REQUIRE(fused->plan()->fused[0].chains.size() == 1);
   CHECK(Linked(*fused->plan()) == kMembers);
-  CHECK(std::ranges::count(fused->plan()->fused[0].chains[0].links, ChainStep::Use::kFetch, &FusedSteps::Chain::Link::use) == 3);
+  CHECK(std::ranges::count(fused->plan()->fused[0].chains[0].links, ChainOp::Use::kPrefetch, &FusedSteps::Chain::Link::use) == 3);
   for (int i = 1; i <= kMembers; ++i) {
     const std::string name = Cat("b", i, ".z");
     INFO(name);

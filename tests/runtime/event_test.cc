@@ -38,9 +38,7 @@ struct Watched : Driven {
   Watched(const TestPage& page, EventOptions options, const std::vector<std::string>& fetches = {"half.z"},
           const std::vector<std::string>& run = {"count"})
       : Driven(page, fetches, run) {
-    const bool steps = (options.kinds & MaskOf(EventKind::kProgress)) != 0;
     runner->AddListener(std::make_shared<EventFeed>(*session, std::move(options)));
-    if (steps) runner->Attend(1);
   }
   ~Watched() { runner->Close(); }
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/runtime/session_kit.h"
+#include "weft/base/float16.h"
 
 namespace weft::test {
 

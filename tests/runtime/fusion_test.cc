@@ -317,7 +317,7 @@ TEST_CASE("A fused step that fails is named, the one that would have failed alon
 /// Attends from one step on.
 class Latecomer final : public OneByOne {
  public:
-  const std::atomic<uint32_t>* attention() const override { return &attends; }
+  const std::atomic<uint32_t>* wants_steps() const override { return &attends; }
   std::atomic<uint32_t> attends{0};
 };
 

@@ -52,11 +52,14 @@ struct Driven {
     while (runner->state().state != RunState::kIdle && MillisecondsSince(start) < 20000) std::this_thread::sleep_for(milliseconds(1));
     return Ended();
   }
-  float Peek(std::string_view name) {
-    auto value = runner->Peek(name);
+  Result<ResultValue> Read(std::string_view name) const { return std::move(runner->Read({&name, 1})[0]); }
+  /// What the paused run has computed.
+  float Peek(std::string_view name) const {
+    auto value = Read(name);
     INFO(name << ": " << ToString(value.status()));
     REQUIRE(value.ok());
-    return Values(*value).at(0);
+    CHECK(value->in_progress);
+    return Values(value->tensor).at(0);
   }
 
   std::shared_ptr<Session> session;

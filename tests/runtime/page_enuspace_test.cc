@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "tests/runtime/page_test.h"
+#include "weft/host/document.h"
 
 namespace weft {
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/runtime/page_test.h"
+#include "weft/base/float16.h"
 
 namespace weft {
 namespace {

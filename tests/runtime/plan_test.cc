@@ -46,7 +46,7 @@ TEST_CASE("What is known of blocks for others that are like them is bounded", "[
   TestPage page(blocks);
   auto session = page.Open(fetches);
   Planned(*session);
-  const size_t bytes = session->graph()->memo().plans().bytes();
+  const size_t bytes = session->graph()->memo().plans.bytes();
   CHECK(bytes > PlanMemo::kMostBytes / 100);
   CHECK(bytes <= PlanMemo::kMostBytes);
 }

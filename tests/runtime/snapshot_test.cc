@@ -9,6 +9,7 @@
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/host_kit.h"
 #include "weft/host/breakpoints.h"
+#include "weft/host/file_sandbox.h"
 #include "weft/state/snapshot.h"
 
 namespace weft::test {
@@ -83,7 +84,7 @@ struct Rich {
   }
   static ScopeOptions Options(const Folder& folder) {
     ScopeOptions options;
-    options.page_folder = folder.path;
+    options.files = std::make_shared<FileSandbox>(FolderRules::OfPage(folder.path));
     options.stall_limit_ms = 300;
     return options;
   }

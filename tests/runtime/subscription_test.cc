@@ -237,5 +237,58 @@ TEST_CASE("Values that are taken from another thread while a page runs are never
   CHECK(taken + host.values->Take().size() > 0);
 }
 
+TEST_CASE("A subscription follows its value through a rename, with its name as the page calls it now", "[subscriptions][page_edit]") {
+  Counting c;
+  const auto edit = [&](const char* json) {
+    Diagnostics found;
+    REQUIRE(c.page.scope()->Apply(ReadEdits(json).value(), found).ok());
+  };
+  const uint64_t last = c.host.Add(Spec("seen.result_z", Reduction::kLast)), mean = c.host.Add(Spec("seen.z", Reduction::kMean));
+  c.host.Run(1);
+  edit(R"({"op": "rename", "block": "seen", "to": "middle"})");
+  CHECK(c.host.values->NameOf(last).value() == "middle.result_z");
+  // Of the run before the edit, taken after it.
+  std::vector<Sample> samples = c.host.values->Take();
+  REQUIRE(samples.size() == 2);
+  for (const Sample& sample : samples) CHECK(sample.status.ok());
+  edit(R"([{"op": "rename", "block": "middle", "to": "end"}, {"op": "add", "block": {"id": "seen", "block": "Add", "inputs": {"x": "v.ref", "y": "v.ref"}}}])");
+  c.host.Run(1);
+  CHECK(c.host.values->NameOf(mean).value() == "end.z");
+  samples = c.host.values->Take();
+  REQUIRE(samples.size() == 2);
+  for (const Sample& sample : samples) {
+    REQUIRE(sample.status.ok());
+    const bool is_mean = sample.subscription == mean;
+    CHECK((is_mean ? sample.value.values<double>()[0] : static_cast<double>(sample.value.values<float>()[0])) == 2);
+  }
+  CHECK(c.host.values->NameOf(99).status().code() == Code::kNotFound);
+}
+
+TEST_CASE("A subscription whose block an edit removes says so once, and goes on when the block is back", "[subscriptions][page_edit]") {
+  std::vector<std::string> blocks = CountingPage();
+  blocks.push_back(Block("n", "Neg", {{"x", "v.ref"}}));
+  TestPage page(blocks);
+  Runner runner(std::make_shared<Session>(page.scope(), page.graph().DefaultSession()));
+  auto values = std::make_shared<Subscriptions>(runner);
+  runner.AddListener(values);
+  const uint64_t id = values->Add(Spec("n.y", Reduction::kMean)).value();
+  const auto sampled = [&](size_t count) {
+    REQUIRE(runner.Run({}).ok());
+    std::vector<Sample> samples = values->Take();
+    REQUIRE(samples.size() == count);
+    return count == 0 ? Status() : samples[0].status;
+  };
+  CHECK(sampled(1).ok());
+  Diagnostics found;
+  auto undo = page.scope()->Apply(ReadEdits(R"({"op": "remove", "block": "n"})").value(), found);
+  REQUIRE(undo.ok());
+  CHECK(sampled(1).code() == Code::kNotFound);
+  CHECK(sampled(0).ok());
+  CHECK(values->NameOf(id).value() == "n.y");
+  REQUIRE(page.scope()->Apply(*undo, found).ok());
+  CHECK(sampled(1).ok());
+  runner.Close();
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <random>
 
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/case_runner.h"
-#include "runtime/cases/compare.h"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/case_runner.h"
+#include "weft/cases/compare.h"
 
 using namespace weft;
 using namespace weft::cases;

@@ -1,4 +1,4 @@
-// What the parts of `weft bench` share: the options, a case's work, the machine's limits, a measured time, the report.
+// Shared by the parts of `weft bench`: options, the work of a case, the machine's limits, measured times, the report.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct BenchOptions {
   bool json = false, quick = false, list = false;
 };
 
-// ---- What a case must do, and what the machine can do ----
+// ---- The work of a case, and the machine's limits ----
 
-/// The least that has to be moved and computed, whatever the program.
+/// The least data that any program must move for a case, and the operations it must compute.
 struct Work {
-  double read_bytes = 0, written_bytes = 0;  // a tensor that has to be read twice counts twice
-  int passes = 1;                            // over memory: 2 where sums over everything come before the first value that is written
-  double read_pass_bytes = 0;                // of read_bytes, those of a pass that writes nothing, before the one that does
-  double working_set = 0;                    // bytes of all tensors, each once: decides which cache they come from
-  double flops = 0;                          // of products and convolutions; 0 where memory is what counts
+  double read_bytes = 0, written_bytes = 0;  // a tensor that must be read twice counts twice
+  int passes = 1;                            // over memory: 2 where sums over all elements are needed before the first output element
+  double read_pass_bytes = 0;                // the part of read_bytes in a first pass that writes nothing
+  double working_set = 0;                    // bytes of all tensors, each once: determines the cache they are read from
+  double flops = 0;                          // of products and convolutions; 0 for cases that memory bounds
 
   double bytes() const { return read_bytes + written_bytes; }
 };
@@ -39,26 +39,26 @@ struct Limit {
   enum class Kind : uint8_t { kRead, kTriad, kProduct };
   Kind kind = Kind::kRead;
   double rate = 0;     // GB/s of all passes together, or GFLOP/s
-  double seconds = 0;  // that the work takes at that rate
-  double read = 0;     // GB/s of plain reading of as many bytes
+  double seconds = 0;  // the time of the work at that rate
+  double read = 0;     // GB/s of reading as many bytes
 };
 
-/// Measures this machine, on the threads that cases run on; each figure when it is first asked for. Every thread works on memory of its own,
-/// in huge pages where the system gives them, so that no engine can do much better.
+/// Measures this machine on as many threads as the cases use, each figure when it is first needed. Every thread has memory of its own, in huge
+/// pages where the system provides them, so that no engine can be much faster. Not thread-safe.
 class MachineLimits {
  public:
   explicit MachineLimits(int threads, double seconds = 0.05) : threads_(threads), seconds_(seconds) {}
 
-  /// GB/s of reading `bytes` again and again.
+  /// GB/s of reading `bytes` repeatedly.
   double Read(double bytes);
-  /// GB/s of a = b + s * c with three arrays of `bytes` together; stores that pass the caches by are used where they are faster.
+  /// GB/s of a = b + s * c with three arrays of `bytes` in total; with non-temporal stores where they are faster.
   double Triad(double bytes);
-  /// GFLOP/s of multiplications and additions of floats in registers, the peak of any product.
+  /// GFLOP/s of multiplications and additions of floats in registers: the peak rate of products.
   double Product();
 
-  /// Reading bounds passes that write next to nothing, triad the others; products where computing takes longer than moving.
+  /// The read rate bounds passes that write little, the triad rate the others; the product rate where computing takes longer than both.
   Limit Of(const Work& work);
-  /// Measures once more what Of(work) goes by, and keeps the better: a case that is faster than its limit shows that something disturbed that.
+  /// Measures the figures of Of(work) again and keeps the better ones. For cases faster than their limit, whose measurement was disturbed.
   void MeasureAgain(const Work& work);
   int threads() const { return threads_; }
 
@@ -78,7 +78,7 @@ struct Timing {
 /// Runs until `seconds` have passed, at least three times; short runs are timed in batches.
 Result<Timing> TimeRuns(Session& session, double seconds);
 
-/// One line a case, on standard output.
+/// Prints one line for each case to standard output.
 class BenchReport {
  public:
   BenchReport(bool json, int threads) : json_(json), threads_(threads) {}
@@ -88,9 +88,9 @@ class BenchReport {
   struct Page {
     std::string name;
     std::string keep;
-    size_t blocks = 0;  // that a run evaluates
+    size_t blocks = 0;  // evaluated in a run
     Work work;
-    double limit_seconds = 0;  // what the machine's limits allow for all blocks, one after another
+    double limit_seconds = 0;  // the sum of the blocks' times at the machine's limits
     int64_t arena_bytes = 0, live_bytes = 0, kept_bytes = 0;
     double load_ms = 0, plan_ms = 0;  // reading and checking the page; planning the session
   };
@@ -104,7 +104,7 @@ class BenchReport {
   std::string heading_;  // the last one printed
 };
 
-/// Each gives the exit status.
+/// Each returns the exit status.
 int BenchKernels(const BenchOptions& options);
 int BenchPages(const BenchOptions& options);
 

@@ -25,7 +25,7 @@ KernelInput Integers(const char* port, std::vector<int64_t> values) {
   return {port, DType::kInt32, {static_cast<int64_t>(values.size())}, false, std::move(values)};
 }
 
-/// Every input read once, and `output_bytes` written. What is read more often is added by the case.
+/// The bytes of every input read once and `output_bytes` written. Cases that must read an input twice add that.
 KernelCase Make(std::string name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs, double output_bytes) {
   Work work;
   for (const KernelInput& input : inputs) work.read_bytes += Bytes(input);
@@ -57,7 +57,7 @@ std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) 
   if (dtype == DType::kBFloat16) tag += ".bfloat16";
   double bytes = Count(shape) * static_cast<double>(ElementSize(dtype));
   double bias_bytes = static_cast<double>(size.c) * static_cast<double>(ElementSize(dtype));
-  constexpr DType kF = DType::kFloat;  // of means and variances, whatever the pictures are
+  constexpr DType kF = DType::kFloat;  // of means and variances, for images of any type
 
   std::vector<KernelCase> cases;
   cases.push_back(Make("BiasAddGrad." + tag, "BiasAddGrad", {{"data_format", layout}}, {Random("out_backprop", dtype, shape)}, {"output"}, bias_bytes));
@@ -65,7 +65,7 @@ std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) 
   for (bool training : {true, false}) {
     std::string mode = training ? "train." : "infer.";
     Json attrs = {{"data_format", layout}, {"is_training", training}};
-    Dims moments = training ? Dims{0} : channels;  // in training they are computed
+    Dims moments = training ? Dims{0} : channels;  // computed in training, inputs else
     KernelCase norm = Make("FusedBatchNorm." + mode + tag, "FusedBatchNormV3", attrs,
                            {Random("x", dtype, shape), Random("scale", kF, channels), Random("offset", kF, channels), Random("mean", kF, moments),
                             Positive("variance", kF, moments)},
@@ -74,7 +74,7 @@ std::vector<KernelCase> NormCases(const Pictures& size, bool last, DType dtype) 
                            {Random("y_backprop", dtype, shape), Random("x", dtype, shape), Random("scale", kF, channels),
                             Random("reserve_space_1", kF, channels), Positive("reserve_space_2", kF, channels), Random("reserve_space_3", kF, channels)},
                            {"x_backprop", "scale_backprop", "offset_backprop"}, bytes);
-    // In training the sums over everything come before the first value that is written: pictures are read twice.
+    // In training the sums over all elements are needed before the first output element: images are read twice.
     if (training) AddReadPass(bytes, norm.work), AddReadPass(2 * bytes, grad.work);
     cases.push_back(std::move(norm));
     cases.push_back(std::move(grad));

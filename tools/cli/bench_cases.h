@@ -11,7 +11,7 @@
 
 namespace weft::cli {
 
-/// An input of a kernel: a tensor that is there before the first run, random or of given integers (axes, sizes).
+/// An input of a kernel, made before the first run: random, or given integers (axes, sizes).
 struct KernelInput {
   std::string port;
   DType dtype = DType::kFloat;
@@ -20,7 +20,7 @@ struct KernelInput {
   std::vector<int64_t> values;
 };
 
-/// One block with its inputs. Everything about it is said here, so that other programs can time the same.
+/// One block with its inputs, described completely, so that other programs can time the same.
 struct KernelCase {
   std::string name;
   std::string block;
@@ -35,7 +35,7 @@ struct KernelCase {
 std::vector<KernelCase> KernelCases();
 /// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform" or integers), outputs, bytes, flops.
 nlohmann::ordered_json Describe(const KernelCase& kernel);
-/// The page that runs the case: the random tensors are Variables, so that nothing is copied in.
+/// The page that runs the case. Random tensors are Variables, so that a run copies no input.
 std::string KernelPage(const KernelCase& kernel);
 
 }  // namespace weft::cli

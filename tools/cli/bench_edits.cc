@@ -1,4 +1,4 @@
-// weft bench --edits: single edits of an open page, each checked and planned for its session, and what takes them back.
+// weft bench --edits: single edits of an open page, each checked and planned for its session, and their inverses.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace weft::cli {
 namespace {
 
-/// Random edits that a page takes: one kind a function, nothing where the page has no block for it.
+/// Random edits of a page, a function for each kind. Where the page has no block for a kind, that is left out.
 class Edits {
  public:
   explicit Edits(const Page& page) {
@@ -120,7 +120,7 @@ class Times {
   std::map<std::string, std::vector<double>> by_kind_;
 };
 
-/// Makes the edits, has the session take them up, and gives what takes them back.
+/// Applies the edits, prepares the session for the new revision, and returns the inverse edits.
 Result<std::vector<Edit>> Time(const std::shared_ptr<Scope>& scope, Session& session, const std::vector<Edit>& edits, const char* kind,
                                Times& times) {
   const auto start = std::chrono::steady_clock::now();
@@ -162,7 +162,7 @@ int BenchEdits(const std::vector<std::string>& pages, const std::vector<std::str
     }
     Times times;
     const std::string name = loaded.page->name;
-    loaded.page.reset();  // one that nobody else has is edited in place
+    loaded.page.reset();  // a page with a single owner is edited in place
     if (Status status = TimeEdits(loaded.scope, count, times); !status.ok()) {
       Report(status, json);
       return kFailed;

@@ -6,7 +6,7 @@
 
 namespace weft::cli {
 
-/// Makes `count` random edits of each kind, one at a time, and takes each back; prints the times by kind. Gives the exit status.
+/// Applies `count` random edits of each kind, one at a time, and the inverse of each; prints the times by kind. Returns the exit status.
 int BenchEdits(const std::vector<std::string>& pages, const std::vector<std::string>& libraries, int count, bool json);
 
 }  // namespace weft::cli

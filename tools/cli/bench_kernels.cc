@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The blocks that make an input, and how the kernel's port names it.
+/// Adds the blocks that make an input; returns the value for the kernel's port.
 Json AddInput(const KernelInput& input, Json& blocks) {
   Json shape = {{"dtype", "DT_INT32"}, {"shape", {input.shape.size()}}, {"values", input.shape}};
   if (!input.values.empty()) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", input.values}};
@@ -49,8 +49,7 @@ Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, Machine
 
 }  // namespace
 
-// The block is run and nothing is kept, as by the peers: a kept result has two memories in turn, so that it can be read while the next one is
-// computed.
+// The block is run and no result is kept, as in the programs it is compared with: a kept result would use two buffers in turn.
 std::string KernelPage(const KernelCase& kernel) {
   Json blocks = Json::array(), inputs = Json::object(), outputs = Json::array();
   for (const KernelInput& input : kernel.inputs) inputs[input.port] = AddInput(input, blocks);

@@ -32,8 +32,8 @@ constexpr int kVectorBytes = 16;
 using Floats __attribute__((vector_size(kVectorBytes))) = float;
 using Words __attribute__((vector_size(kVectorBytes))) = uint64_t;
 
-constexpr int64_t kBlock = 16 * kVectorBytes;       // bytes that an inner loop handles at once
-constexpr int64_t kSmallest = int64_t{32} << 10;    // less is no test of anything but the loop
+constexpr int64_t kBlock = 16 * kVectorBytes;       // bytes of one iteration of an inner loop
+constexpr int64_t kSmallest = int64_t{32} << 10;    // with fewer bytes the cost of the loop itself dominates
 constexpr int64_t kLargest = int64_t{1} << 30;
 constexpr size_t kHugePage = size_t{2} << 20;
 
@@ -42,7 +42,7 @@ struct Free {
 };
 using Memory = std::unique_ptr<char, Free>;
 
-/// Written once, so that its pages are there. Null where the machine has not that much.
+/// Allocates memory and writes it once, so that its pages are mapped. Null where there is not enough.
 Memory Allocate(int64_t bytes) {
   size_t size = (static_cast<size_t>(bytes) + kHugePage - 1) / kHugePage * kHugePage;
   Memory memory(static_cast<char*>(std::aligned_alloc(kHugePage, size)));
@@ -52,7 +52,7 @@ Memory Allocate(int64_t bytes) {
   return memory;
 }
 
-std::atomic<uint64_t> sink;  // results go here, so that no loop is left out
+std::atomic<uint64_t> sink;  // results are stored here, so that the compiler keeps the loops
 
 void ReadPass(const char* memory, int64_t bytes) {
   Words sums[4] = {};
@@ -86,7 +86,7 @@ void TriadPass(char* memory, int64_t bytes, bool stream) {
   asm volatile("" ::: "memory");
 }
 
-// Twice as many as the additions under way at one time, where registers are enough: with fewer, ports wait for one another.
+// Independent accumulators: twice the number of additions in flight, where there are registers for them. Fewer do not fill the ports.
 constexpr int kSums = kVectorBytes == 64 ? 20 : 12;
 constexpr int64_t kProductSteps = 20000;
 
@@ -104,7 +104,7 @@ void ProductPass() {
   sink.fetch_or(static_cast<uint64_t>(std::lround(all[0])), std::memory_order_relaxed);
 }
 
-/// Keeps the calling thread on one of the processors that the program may use: two never share one while another is idle.
+/// Pins the calling thread to one of the processors that the process may use, so that no two threads share one while another is idle.
 void Pin(int thread) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -119,7 +119,7 @@ void Pin(int thread) {
   }
 }
 
-/// Seconds that `passes` of pass(thread) take on all threads, from when all stand ready to the end of the last.
+/// Seconds for `passes` calls of pass(thread) on each of all threads, from a common start to the end of the last thread.
 template <class Pass>
 double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
   Clock::time_point start;
@@ -128,7 +128,7 @@ double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
   for (int thread = 0; thread < threads; ++thread) {
     all.emplace_back([&, thread] {
       Pin(thread);
-      pass(thread);  // brings what fits into the thread's cache
+      pass(thread);  // warms the caches
       ready.arrive_and_wait();
       for (int64_t i = 0; i < passes; ++i) pass(thread);
     });
@@ -137,11 +137,11 @@ double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The best rate of several trials, in units of `amount` a pass of all threads, a second.
+/// The best rate of several trials: `amount` (per pass of all threads) per second.
 template <class Pass>
 double BestRate(int threads, double seconds, double amount, const Pass& pass) {
   double once = std::max(TimeOnThreads(1, 1, pass), 1e-8);
-  auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));  // long enough that the start of the threads does not count
+  auto passes = static_cast<int64_t>(std::clamp(seconds / 8 / once, 1.0, 1e6));  // long enough to hide the start of the threads
   double best = 0;
   auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (int trial = 0; trial < 3 || Clock::now() < end; ++trial) {
@@ -150,7 +150,7 @@ double BestRate(int threads, double seconds, double amount, const Pass& pass) {
   return best;
 }
 
-/// Bytes for each of `parts`, in whole blocks.
+/// Bytes of each of `parts`, rounded to whole blocks.
 int64_t PartOf(int64_t bytes, int parts) { return std::max<int64_t>(bytes / parts / kBlock, 1) * kBlock; }
 
 int64_t Bounded(double bytes) { return static_cast<int64_t>(std::clamp(bytes, double{kSmallest}, double{kLargest})); }

@@ -6,6 +6,7 @@
 
 #include "tools/cli/bench.h"
 #include "tools/cli/common.h"
+#include "weft/host/document.h"
 #include "weft/page/reader.h"
 
 namespace weft::cli {
@@ -93,7 +94,7 @@ double TimeLoading(Runtime& runtime, const std::string& path) {
   return BestMilliseconds([&] {
     ReadPageResult read = ReadPageFile(path);
     ScopeOptions options;
-    options.page_folder = std::filesystem::path(path).parent_path();
+    options.files = std::make_shared<FileSandbox>(FolderRules::OfPage(std::filesystem::path(path).parent_path()));
     return Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), path, std::move(options), read.diagnostics);
   });
 }

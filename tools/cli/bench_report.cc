@@ -1,4 +1,4 @@
-// What `weft bench` prints: a table for people, or one JSON line a case.
+// The output of `weft bench`: a table, or one JSON line for each case.
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ const char* NameOf(Limit::Kind kind) {
   return "";
 }
 
-/// Three figures that count, in a unit that suits.
+/// Three significant digits, with a suitable unit.
 std::string TimeText(double us) {
   char text[32];
   double value = us >= 1000 ? us / 1000 : us >= 1 ? us : us * 1000;

@@ -8,6 +8,7 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
+#include "weft/capi/runtime.hpp"
 #include "tools/cli/reference.h"
 #include "weft/block/manifest.h"
 
@@ -96,7 +97,7 @@ int WriteReference(const Registry& registry, const BlocksOptions& options) {
 }
 
 int RunBlocks(const BlocksOptions& options) {
-  const auto runtime = OpenRuntime(1, options.libraries);
+  const auto runtime = OpenRuntime(RuntimeOptions{.threads = 1, .memory_limit = 0}, options.libraries);
   if (!runtime.ok()) {
     Report(runtime.status(), options.json);
     return kFailed;

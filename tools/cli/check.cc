@@ -4,14 +4,14 @@
 
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
-#include "weft/page/reader.h"
+#include "weft/host/session_choice.h"
 #include "weft/page/writer.h"
 
 namespace weft::cli {
 namespace {
 
 struct CheckOptions {
-  std::vector<std::string> pages, set, libraries;
+  std::vector<std::string> pages, set, allow, write, libraries;
   bool json = false;
 };
 
@@ -22,9 +22,11 @@ int RunCheck(const CheckOptions& options) {
     PageOptions one;
     one.page = page;
     one.set = options.set;
+    one.allow = options.allow;
+    one.write = options.write;
     one.libraries = options.libraries;
     LoadedPage loaded = Load(one);
-    if (loaded.scope != nullptr) CheckSessions(loaded.scope, loaded.diagnostics);
+    if (loaded.document != nullptr) loaded.diagnostics = loaded.document->diagnostics();
     faulty += loaded.diagnostics.has_errors();
     if (!options.json && !loaded.diagnostics.has_errors()) {
       std::cout << page << ": " << loaded.page->blocks.size() << " blocks, no errors";
@@ -50,13 +52,14 @@ int RunPlan(const PlanOptions& options) {
     return kFailed;
   }
   const Graph& graph = loaded.scope->graph();
-  std::vector<SessionSpec> sessions = graph.sessions();
-  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
-  if (Status status = ChooseSession(sessions, options.session); !status.ok()) {
-    Report(std::move(status).WithPage(options.page.page), options.page.json);
+  SessionRequest request;
+  request.session = options.session;
+  auto sessions = ChooseSessions(graph, request);
+  if (!sessions.ok()) {
+    Report(Status(sessions.status()).WithPage(options.page.page), options.page.json);
     return kFailed;
   }
-  for (SessionSpec& spec : sessions) {
+  for (SessionSpec& spec : *sessions) {
     std::string id = spec.id;
     Session session(loaded.scope, std::move(spec), options.keep == "asked" ? Keep::kAsked : Keep::kAll);
     session.Prepare(loaded.diagnostics);
@@ -69,11 +72,14 @@ int RunPlan(const PlanOptions& options) {
 
 struct ConvertOptions {
   std::string in, out;
+  std::vector<std::string> allow;
   bool json = false;
 };
 
 int RunConvert(const ConvertOptions& options) {
-  ReadPageResult read = ReadPageFile(options.in);
+  FolderRules rules = FolderRules::OfPage(std::filesystem::path(options.in).parent_path());
+  rules.read.insert(rules.read.end(), options.allow.begin(), options.allow.end());
+  ReadPageResult read = ReadPageFile(options.in, rules);
   Report(read.diagnostics, options.json);
   if (read.diagnostics.has_errors()) return kFailed;
   std::string text = WritePage(read.page);
@@ -96,6 +102,7 @@ void AddCheck(Program& program) {
                                 "  weft check graphs/xor.page.json\n  weft check --json *.page.json", options, RunCheck);
   command.Add("pages", options->pages, "Pages to check").Required().Type("PAGE").NotEmpty();
   command.Add("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE").Type("ID.pin=VALUE").Repeated();
+  AddFolderOptions(command, options->allow, options->write);
   AddLibraryOption(command, options->libraries);
   command.AddFlag("--json", options->json, "Print the findings as JSON");
 }
@@ -115,6 +122,7 @@ void AddConvert(Program& program) {
                                 "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", options, RunConvert);
   command.Add("in", options->in, "Page to read").Required().Type("IN").NotEmpty();
   command.Add("out", options->out, "File to write, or - for standard output").Required().Type("OUT");
+  command.Add("--allow", options->allow, "Also read values of the page from files in this folder").Type("FOLDER").Repeated();
   command.AddFlag("--json", options->json, "Print findings as JSON");
 }
 

@@ -1,4 +1,4 @@
-// weft codes: the numbers that the C interface gives for a host to put into words.
+// weft codes: the numbers of the C interface, with their names and meanings.
 #include <iostream>
 #include <nlohmann/json.hpp>
 

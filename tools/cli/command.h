@@ -1,5 +1,4 @@
-// Commands and their options. Only command.cc and command_line.cc see the library that reads a command line: its headers alone take
-// seconds to compile.
+// Commands and their options. Only command.cc and command_line.cc include CLI11, whose headers take seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -16,51 +15,51 @@ class Option;
 
 namespace weft::cli {
 
-/// An option of a command, or an argument without a name, while it is declared.
+/// An option of a command, or a positional argument, during its declaration. Functions return *this.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
-  /// What the help says that it takes.
+  /// The name of its value in the help.
   Option& Type(const char* name);
   Option& Required();
-  /// It may be given again; each time more values may follow, unless TakesOne.
+  /// May be given several times, each time with one or more values (with TakesOne: with one).
   Option& Repeated();
-  /// What follows its value is the command's.
+  /// Takes one value; arguments after it belong to the command.
   Option& TakesOne();
-  /// It may stand without a value.
+  /// The value may be absent.
   Option& ValueOptional();
-  /// One value is a list of several.
+  /// A value is a list with this separator.
   Option& SplitAt(char delimiter);
-  /// The help tells the value that it has where it is not given.
+  /// The help shows the default.
   Option& ShowDefault();
 
-  // What is refused.
+  // Checks of the value.
   Option& NotEmpty();
   Option& OneOf(std::initializer_list<const char*> texts);
   Option& Between(int least, int most);
   Option& Between(double least, double most);
-  /// Numbers of runs: 1 or more. (Plain reading would take what is too large as the largest number.)
+  /// A number of runs, 1 or more. Numbers too large for the type are errors; CLI11 alone would clamp them.
   Option& CountOfRuns();
-  /// Files whose ending says what they are.
+  /// A file name with one of these extensions.
   Option& EndsIn(std::vector<std::string> endings);
-  /// Only together with the other, or never together.
+  /// Only together with the other option; never together with it.
   Option& Needs(const Option& other);
   Option& Excludes(const Option& other);
 
-  /// Once the command line is read: whether it was on it.
+  /// Whether it was given. After the command line has been read.
   bool given() const;
 
  private:
   CLI::Option* option_;
 };
 
-/// A command while it is declared. The variables get what the command line says, and keep what they have where it says nothing.
+/// A command during its declaration. Variables get the values of the command line; those not given keep theirs.
 class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
 
-  /// "--name", "-n,--name", or "name" of an argument.
+  /// `name`: "--name", "-n,--name", or "name" for a positional argument. `value` must outlive the reading of the command line.
   Option Add(const char* name, std::string& value, const char* help);
   Option Add(const char* name, std::vector<std::string>& values, const char* help);
   Option Add(const char* name, int& value, const char* help);
@@ -72,13 +71,13 @@ class Command {
   CLI::App* app_;
 };
 
-/// What commands are added to.
+/// The program that commands are added to.
 class Program {
  public:
   /// `status` gets the exit status of the command that runs.
   Program(CLI::App& app, int& status) : app_(app), status_(status) {}
 
-  /// `run` gives the exit status.
+  /// `run` returns the exit status.
   Command Add(const char* name, const char* summary, const char* examples, std::function<int()> run);
   template <class Options>
   Command Add(const char* name, const char* summary, const char* examples, std::shared_ptr<Options> options, int (*run)(const Options&)) {

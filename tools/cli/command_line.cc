@@ -1,4 +1,4 @@
-// What is on the command line: a command with its options, and what is said of wrong ones.
+// Reads the command line, runs the command, and reports wrong options.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// "weft run: error: there is no option '--step' (did you mean '--steps'?)", and where to read more.
+/// Prints "weft run: error: there is no option '--step' (did you mean '--steps'?)", and which help to read.
 std::string UsageError(const CLI::App& app, const CLI::Error& error) {
   std::vector<CLI::App*> commands = app.get_subcommands();
   const CLI::App& command = commands.empty() ? app : *commands[0];
@@ -47,7 +47,7 @@ int UnknownCommand(const std::vector<std::string>& names, const std::string& giv
   return weft::cli::kWrongUse;
 }
 
-/// What was printed may still be on its way, to a disk that is full.
+/// Flushes standard output and reports a failure, such as a full disk.
 bool OutputArrived() {
   std::cout.flush();
   bool arrived = std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

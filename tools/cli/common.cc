@@ -13,8 +13,7 @@
 #include <sstream>
 
 #include "tools/cli/libraries.h"
-#include "weft/page/literal.h"
-#include "weft/page/reader.h"
+#include "weft/capi/runtime.hpp"
 
 namespace weft::cli {
 namespace fs = std::filesystem;
@@ -147,10 +146,15 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write) {
+  command.Add("--allow", allow, "Let the page read files in this folder, besides its own").Type("FOLDER").Repeated();
+  command.Add("--write", write, "Let the page write, and read, files in this folder; without, it writes none").Type("FOLDER").Repeated();
+}
+
 void PageOptions::AddTo(Command& command, bool with_threads) {
   command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG").Required().Type("PAGE").NotEmpty();
   command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
-  command.Add("--allow", allow, "Also let blocks use files in this folder").Type("FOLDER").Repeated();
+  AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
   if (with_threads) {
     command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
@@ -159,133 +163,47 @@ void PageOptions::AddTo(Command& command, bool with_threads) {
   command.AddFlag("--verbose", verbose, "Tell on standard error what is done, with times");
 }
 
-Result<ValueRef> FindOutput(const Graph& graph, const std::string& name) {
-  if (name.find('.') != std::string::npos || name.empty()) return graph.FindValue(name);
-  WEFT_ASSIGN_OR_RETURN(int node, graph.FindNode(name));
-  std::string outputs;
-  if (const BlockDef* def = graph.node(node).def) {
-    for (const PortSpec& port : def->outputs) outputs += Cat(outputs.empty() ? "" : ", ", name, ".", port.name);
-  }
-  Status status = InvalidArgument("'", name, "' is a block, and one of its outputs is needed");
-  return outputs.empty() ? std::move(status).WithHint("it has none") : std::move(status).WithHint(Cat("it has ", outputs));
-}
-
-Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id) {
-  if (id.empty()) return {};
-  std::string known;
-  for (const SessionSpec& spec : sessions) known += Cat(known.empty() ? "" : ", ", spec.id);
-  std::erase_if(sessions, [&](const SessionSpec& spec) { return spec.id != id; });
-  if (!sessions.empty()) return {};
-  return NotFound("there is no session '", id, "'").WithHint(Cat("there is ", known));
-}
-
-LoadedPage Load(const PageOptions& options) {
-  LoadedPage loaded;
-  if (options.verbose) SetVerbose();
-  LogDebug(Cat("reading ", options.page));
-  auto runtime = OpenRuntime(options.threads, options.libraries);
-  if (!runtime.ok()) {
-    loaded.diagnostics.Error(runtime.status());
-    loaded.runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
-    loaded.page = std::make_shared<Page>();
-    return loaded;
-  }
-  loaded.runtime = std::move(*runtime);
-  ReadPageResult read = ReadPageFile(options.page);
-  LogDebug(Cat("read ", read.page.blocks.size(), " blocks; ", loaded.runtime->threads(), " threads, ", loaded.runtime->registry().blocks().size(), " block types"));
-  loaded.diagnostics = std::move(read.diagnostics);
-  for (const std::string& setting : options.set) {
-    if (Status status = ApplySetting(read.page, loaded.runtime->registry(), setting); !status.ok()) {
-      loaded.diagnostics.Error(std::move(status).WithPage(options.page));
-    }
-  }
-  loaded.page = std::make_shared<Page>(std::move(read.page));
-  ScopeOptions scope;
-  scope.page_folder = fs::path(options.page).parent_path();
-  for (const std::string& folder : options.allow) scope.allowed_folders.emplace_back(folder);
-  scope.print = [](std::string_view text) { BlockLog().info("{}", text); };
-  loaded.scope = Scope::Open(*loaded.runtime, loaded.page, options.page, std::move(scope), loaded.diagnostics);
-  LogDebug(Cat("resolved the page: ", loaded.diagnostics.errors(), " errors, ", loaded.diagnostics.warnings(), " warnings"));
-  return loaded;
-}
-
 namespace {
 
-/// The text with every `name_ = value;` of that name taken out.
-std::string WithoutAttr(std::string_view text, std::string_view name) {
-  std::string kept;
-  for (size_t start = 0; start < text.size();) {
-    size_t end = start;
-    int depth = 0;
-    bool quoted = false;
-    for (; end < text.size() && (quoted || depth > 0 || text[end] != ';'); ++end) {
-      if (quoted && text[end] == '\\') ++end;
-      else if (text[end] == '"') quoted = !quoted;
-      else if (!quoted) depth += (text[end] == '{') - (text[end] == '}');
-    }
-    end = std::min(end, text.size());
-    std::string_view pair = text.substr(start, end - start);
-    size_t from = pair.find_first_not_of(" \t\r\n");
-    std::string_view key = from == std::string_view::npos ? "" : pair.substr(from, pair.find_first_of(" \t\r\n=", from) - from);
-    if (!key.empty() && key.back() == '_') key.remove_suffix(1);
-    if (key != name) kept += Cat(pair, ";");
-    start = end + 1;
+/// The folders of an option, which must be there.
+Result<std::vector<fs::path>> Folders(const std::vector<std::string>& given, const char* option) {
+  for (const std::string& folder : given) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) return NotFound(option, ": there is no folder '", folder, "'");
   }
-  return kept;
+  return std::vector<fs::path>(given.begin(), given.end());
 }
 
-/// The text as a literal of the type that the page's literal at this input has; of its shape, too, where the text has as many elements.
-Literal AsBefore(const PageBlock& block, const BlockDef& def, int input, const std::string& text) {
-  Literal literal;
-  literal.form = Literal::Form::kText;
-  literal.text = text;
-  for (const PageInput& before : block.inputs) {
-    const Literal* old = before.items.size() == 1 && def.FindInput(before.port) == input ? LiteralOf(before.items[0]) : nullptr;
-    if (old == nullptr || input < 0) continue;
-    literal.dtype = old->dtype;
-    if (old->shape && ParseTextLiteral(text, old->dtype, old->shape).ok()) literal.shape = old->shape;
-  }
-  return literal;
+Result<std::unique_ptr<Document>> Open(const PageOptions& options, std::shared_ptr<Runtime>& runtime) {
+  WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries));
+  DocumentOptions document;
+  document.settings = options.set;
+  WEFT_ASSIGN_OR_RETURN(document.read_folders, Folders(options.allow, "--allow"));
+  WEFT_ASSIGN_OR_RETURN(document.write_folders, Folders(options.write, "--write"));
+  document.print = [](std::string_view text) { BlockLog().info("{}", text); };
+  return Document::OpenFile(runtime, options.page, std::move(document));
 }
 
 }  // namespace
 
-Status ApplySetting(Page& page, const Registry& registry, std::string_view setting) {
-  size_t equals = setting.find('=');
-  std::string_view name = setting.substr(0, equals);
-  size_t dot = name.rfind('.');
-  if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0) {
-    return InvalidArgument("--set needs ID.pin=VALUE, found '", setting, "'");
+LoadedPage Load(const PageOptions& options) {
+  LoadedPage loaded;
+  if (options.verbose) SetVerbose();
+  LogDebug(Cat("opening ", options.page));
+  auto document = Open(options, loaded.runtime);
+  if (!document.ok()) {
+    loaded.diagnostics.Error(std::move(document).status());
+    loaded.page = std::make_shared<Page>();
+    return loaded;
   }
-  std::string_view id = name.substr(0, dot), pin = name.substr(dot + 1);
-  std::string value(setting.substr(equals + 1));
-  int index = page.Find(id);
-  if (index < 0) {
-    std::vector<std::string_view> ids;
-    for (const PageBlock& block : page.blocks) ids.push_back(block.id);
-    return NotFound("--set: there is no block '", id, "'").WithHint(DidYouMean(id, ids));
-  }
-  PageBlock& block = page.blocks[index];
-  const BlockDef* def = registry.Find(block.type);
-  if (def == nullptr) return NotFound("--set: the block type '", block.type, "' of '", id, "' is not known");
-  int input = def->FindInput(pin), attr = def->FindAttr(pin);
-  if (input < 0 && attr < 0) {
-    std::vector<std::string_view> pins;
-    for (const PortSpec& port : def->inputs) pins.push_back(port.name);
-    for (const AttrSpec& spec : def->attrs) pins.push_back(spec.name);
-    return NotFound("--set: the block '", id, "' (", def->name, ") has no input or attribute '", pin, "'").WithHint(DidYouMean(pin, pins));
-  }
-  Literal literal = AsBefore(block, *def, input, value);
-  std::erase_if(block.inputs, [&](const PageInput& i) { return input >= 0 ? def->FindInput(i.port) == input : def->FindAttr(i.port) == attr; });
-  if (input < 0) {
-    block.attrs = Cat(WithoutAttr(block.attrs, def->attrs[attr].name), def->attrs[attr].name, "_ = ", value, ";");
-    block.attrs_object.clear();
-    block.has_attrs = true;
-    return {};
-  }
-  block.inputs.push_back({def->inputs[input].name, false, {std::move(literal)}});
-  block.has_inputs = true;
-  return {};
+  loaded.document = std::move(*document);
+  loaded.scope = loaded.document->scope();
+  const std::shared_ptr<const Graph> graph = loaded.scope->revision()->graph;
+  loaded.page = std::shared_ptr<const Page>(graph, &graph->page());
+  loaded.diagnostics = loaded.document->faults();
+  LogDebug(Cat("opened ", loaded.page->blocks.size(), " blocks: ", loaded.diagnostics.errors(), " errors, ", loaded.diagnostics.warnings(),
+               " warnings; ", loaded.runtime->threads(), " threads, ", loaded.runtime->registry().blocks().size(), " block types"));
+  return loaded;
 }
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// What the commands of `weft` share: loading pages, reporting, exit statuses.
+// What the commands of `weft` share: opening pages, reporting, files, exit statuses.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include "tools/cli/command.h"
 #include "weft/base/diagnostic.h"
 #include "weft/exec/session.h"
-#include "weft/page/page.h"
+#include "weft/host/document.h"
 
 namespace weft::cli {
 
@@ -37,36 +37,31 @@ Result<std::string> WritableFile(const std::string& path);
 /// Writes beside the file and renames, so that a failure leaves an old file as it is. Devices and pipes are written to.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
-/// Options that every command which loads a page has.
+/// Options that every command which opens a page has.
 struct PageOptions {
   std::string page;
-  std::vector<std::string> set;    // ID.pin=VALUE
-  std::vector<std::string> allow;  // folders
-  std::vector<std::string> libraries;  // of blocks
+  std::vector<std::string> set;           // ID.pin=VALUE
+  std::vector<std::string> allow, write;  // folders
+  std::vector<std::string> libraries;     // of blocks
   int threads = 0;
   bool json = false, verbose = false;
 
   void AddTo(Command& command, bool with_threads);
 };
 
-/// A page made ready to run. The scope keeps pointers into the runtime.
+/// --allow and --write, which may be given again.
+void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write);
+
+/// A page that is open, with its faults. The scope keeps pointers into the runtime.
 struct LoadedPage {
   std::shared_ptr<Runtime> runtime;
-  std::shared_ptr<const Page> page;
-  std::shared_ptr<Scope> scope;  // null where the page could not be read
+  std::unique_ptr<Document> document;  // null where there is no runtime, or a folder is missing
+  std::shared_ptr<const Page> page;    // of the document, or empty
+  std::shared_ptr<Scope> scope;        // of the document, or null
   Diagnostics diagnostics;
 };
 
-/// Reads, applies --set, resolves and checks. Faults are in `diagnostics`; the caller reports them.
+/// Opens the page. Faults, but those of shapes, are in `diagnostics`; the caller reports them.
 LoadedPage Load(const PageOptions& options);
-
-/// An output as a user named it. Where only a block is named, the hint tells its outputs.
-Result<ValueRef> FindOutput(const Graph& graph, const std::string& name);
-
-/// Sets aside all but the named session; all stay where the name is empty. not_found tells which there are.
-Status ChooseSession(std::vector<SessionSpec>& sessions, const std::string& id);
-
-/// Replaces a literal or an attribute of a block: "reader.filename=data.bin". not_found with a suggestion.
-Status ApplySetting(Page& page, const Registry& registry, std::string_view setting);
 
 }  // namespace weft::cli

@@ -1,10 +1,11 @@
 // A placed drawing as SVG: plain shapes and real text.
+#include "tools/cli/drawing_svg.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
-#include "tools/cli/drawing.h"
 #include "weft/base/text.h"
 
 namespace weft::cli {
@@ -103,12 +104,12 @@ void SvgWriter::WirePath(const DrawnWire& wire) {
   std::string d;
   double pen = wire.path[0].x;
   for (size_t i = 0; i < wire.path.size(); ++i) {
-    const Point& p = wire.path[i];
+    const DrawnPoint& p = wire.path[i];
     if (i == 0) {
       d = Cat("M", Num(p.x), " ", Num(p.y));
       continue;
     }
-    const Point& last = wire.path[i - 1];
+    const DrawnPoint& last = wire.path[i - 1];
     if (std::abs(last.y - p.y) < 0.05 && p.x >= last.x) {
       // Runs of level pieces are one line.
       bool goes_on = i + 1 < wire.path.size() && std::abs(wire.path[i + 1].y - p.y) < 0.05 && wire.path[i + 1].x >= p.x;

@@ -1,12 +1,12 @@
-// weft: runs, checks, tests and draws block-graph pages. In a package the commands are in a library of which there is a build for each level of
-// processors; this much is the same for all.
+// weft: runs, checks, tests and draws block-graph pages. In a package the commands are in a shared library, built for each x86-64 level; this
+// program is common to all.
 
 #if WEFT_MIMALLOC
 #include <mimalloc.h>
 
 #include <new>
 
-// mimalloc's own operators are compiled as C: where there is no memory they cannot throw, and end the process.
+// mimalloc's own operators are compiled as C: without memory they end the process instead of throwing bad_alloc.
 static void* OrThrow(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -21,7 +21,7 @@ extern "C" int weft_command_main(int argc, char** argv);
 
 int main(int argc, char** argv) {
 #if WEFT_MIMALLOC
-  // What lies in small pieces (a page's blocks, variables) takes large pages, too; MIMALLOC_LARGE_OS_PAGES=0 in the environment wins.
+  // Huge pages for small allocations, too (blocks of a page, variables). MIMALLOC_LARGE_OS_PAGES=0 in the environment overrides it.
   mi_option_set_enabled_default(mi_option_large_os_pages, true);
 #endif
   return weft_command_main(argc, argv);

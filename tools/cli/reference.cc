@@ -19,7 +19,7 @@ const AttrSpec* AttrOf(const BlockDef& def, const std::string& name) {
   return index < 0 ? nullptr : &def.attrs[static_cast<size_t>(index)];
 }
 
-/// DT_FLOAT where the attribute takes it, or else the first type that it takes.
+/// The default type, else DT_FLOAT where it is allowed, else the first allowed type.
 DType TypeFor(const AttrSpec* attr) {
   if (attr == nullptr || attr->allowed_types.empty()) return DType::kFloat;
   if (attr->default_value && std::holds_alternative<DType>(*attr->default_value)) return std::get<DType>(*attr->default_value);
@@ -32,7 +32,7 @@ DType TypeFor(const BlockDef& def, const PortSpec& port) {
   return port.type_attr.empty() ? DType::kFloat : TypeFor(AttrOf(def, port.type_attr));
 }
 
-/// A value for an attribute that needs one.
+/// A valid value for an attribute.
 std::string ValueFor(const AttrSpec& attr) {
   if (attr.default_value) return AttrText(*attr.default_value);
   const int64_t least = std::max<int64_t>(attr.minimum.value_or(1), 1);
@@ -57,7 +57,7 @@ std::string ValueFor(const AttrSpec& attr) {
   return "";
 }
 
-/// What has no default, as a page writes it.
+/// The attributes without a default, as a page writes them.
 std::string RequiredAttrs(const BlockDef& def) {
   std::string attrs;
   for (const AttrSpec& attr : def.attrs) {
@@ -82,7 +82,7 @@ size_t CommonLength(const std::string& a, const std::string& b) {
   return longest;
 }
 
-/// The block that gives a handle such as the port takes: a queue for queue_handle, a reader for ReaderRead's handle. Names tell.
+/// The block that makes a handle for the port: a queue for queue_handle, a reader for ReaderRead's handle. Found by similar names.
 const BlockDef* MakerOfHandle(const Registry& registry, const BlockDef& def, const PortSpec& port) {
   const std::string word = port.name.substr(0, port.name.find("handle"));
   const std::string wanted = LowerCase(word.size() > 4 ? word.substr(0, word.find('_')) : def.name);
@@ -103,7 +103,7 @@ struct PageLines {
   const Registry& registry;
   std::vector<std::string> lines;
 
-  /// Adds a block that gives a value to a port; gives the wire from it.
+  /// Adds a block whose output fits the port; returns the wire from it.
   std::string AddSource(const BlockDef& def, const PortSpec& port, const std::string& id) {
     const DType type = TypeFor(def, port);
     if (port.kind == PortKind::kReference) {
@@ -127,7 +127,7 @@ struct PageLines {
     return id + ".output";
   }
 
-  /// Adds blocks that feed the inputs; gives the text of the inputs.
+  /// Adds blocks for all inputs; returns the text of the inputs.
   std::string AddSources(const BlockDef& def, const std::string& prefix) {
     std::string inputs;
     for (const PortSpec& port : def.inputs) {

@@ -1,4 +1,4 @@
-// The block reference: what a declaration says of a block, as a page of Markdown, with a page of Weft that uses it.
+// The block reference: a page of Markdown for each block, made from its declaration, with an example page.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace weft::cli {
 
-/// The values that an attribute may have, or the types: "SAME | VALID", "DT_HALF DT_FLOAT"; empty where any will do.
+/// The allowed values or types of an attribute: "SAME | VALID", "DT_HALF DT_FLOAT"; empty where all are allowed.
 std::string ValuesText(const AttrSpec& attr);
 
-/// One line of a page: the block with wires that stand for others.
+/// One line of a page: the block with placeholders for its wires.
 std::string ExampleLine(const BlockDef& def);
-/// A page that uses the block: placeholders for its inputs, variables for what it updates, a queue, a reader or the like for a handle, and
-/// a session that asks for an output.
+/// A page that uses the block: Placeholders for its inputs, Variables for references, a queue, a reader or the like for a handle, and a
+/// session that fetches an output.
 std::string ExamplePage(const Registry& registry, const BlockDef& def);
 
-/// Summary, ports, attributes, gradient and example of one block. Blocks that only others around them give a sense (those of loops, those
-/// that shape the page) have a line as example, the others a page.
+/// Summary, ports, attributes, gradient and example of one block. The example is a page; for blocks that need others around them (loops,
+/// structural blocks) it is a line.
 std::string BlockMarkdown(const Registry& registry, const BlockDef& def);
-/// All blocks that a palette offers, by category, each with a link to NAME.md.
+/// All blocks that are not internal, by category, each with a link to NAME.md.
 std::string IndexMarkdown(const Registry& registry);
 
 }  // namespace weft::cli

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/common.h"
+#include "weft/base/float16.h"
 #include "weft/page/literal.h"
 
 namespace weft::cli {

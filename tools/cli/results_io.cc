@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tools/cli/common.h"
+#include "weft/base/float16.h"
 #include "weft/page/writer.h"
 
 namespace weft::cli {

@@ -8,11 +8,12 @@
 #include <csignal>
 #include <iostream>
 #include <mutex>
-#include <thread>
 
 #include "tools/cli/common.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/trend.h"
+#include "weft/host/page_run.h"
+#include "weft/host/session_choice.h"
 #include "weft/page/literal.h"
 
 namespace weft::cli {
@@ -26,9 +27,8 @@ struct RunCommand {
   bool quiet = false;
 };
 
-// The sessions that run, for the signal handler. Written before the handler is set and cleared after it is taken away.
-constexpr size_t kMostSessions = 256;
-Session* running_sessions[kMostSessions];
+// The page that runs, for the signal handler. Written before the handler is set and cleared after it is taken away.
+PageRun* running_page = nullptr;
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -36,16 +36,14 @@ void OnInterrupt(int) {
   // The second interrupt ends the program at once.
   if (interrupted.exchange(true)) _exit(130);
   const int error = errno;
-  for (Session* session : running_sessions) {
-    if (session != nullptr) session->Cancel();
-  }
+  running_page->Interrupt();
   errno = error;
 }
 
 class InterruptGuard {
  public:
-  explicit InterruptGuard(const std::vector<std::unique_ptr<Session>>& sessions) {
-    for (size_t i = 0; i < sessions.size() && i < kMostSessions; ++i) running_sessions[i] = sessions[i].get();
+  explicit InterruptGuard(PageRun& page) {
+    running_page = &page;
     struct sigaction action = {};
     action.sa_handler = OnInterrupt;
     sigaction(SIGINT, &action, &old_int_);
@@ -54,20 +52,12 @@ class InterruptGuard {
   ~InterruptGuard() {
     sigaction(SIGINT, &old_int_, nullptr);
     sigaction(SIGTERM, &old_term_, nullptr);
-    for (Session*& session : running_sessions) session = nullptr;
+    running_page = nullptr;
   }
 
  private:
   struct sigaction old_int_, old_term_;
 };
-
-Status AddFetches(const Graph& graph, const std::vector<std::string>& fetches, SessionSpec& spec) {
-  for (const std::string& name : fetches) {
-    WEFT_ASSIGN_OR_RETURN(ValueRef value, FindOutput(graph, name));
-    spec.fetches.push_back({name, value});
-  }
-  return {};
-}
 
 /// ID.port=@file.npy, or ID.port=VALUE in the spelling of literals.
 Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
@@ -86,19 +76,12 @@ Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
   return {};
 }
 
-Result<std::vector<SessionSpec>> ChooseSessions(const Graph& graph, const RunCommand& command) {
-  std::vector<SessionSpec> sessions;
-  if (!command.fetch.empty()) {
-    SessionSpec spec;
-    spec.id = "fetch";
-    WEFT_RETURN_IF_ERROR(AddFetches(graph, command.fetch, spec));
-    sessions.push_back(std::move(spec));
-  } else if (graph.sessions().empty()) {
-    sessions.push_back(graph.DefaultSession());
-  } else {
-    sessions = graph.sessions();
-  }
-  WEFT_RETURN_IF_ERROR(ChooseSession(sessions, command.session));
+Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command) {
+  SessionRequest request;
+  request.session = command.session;
+  request.fetches = command.fetch;
+  request.name = "fetch";
+  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
   for (SessionSpec& spec : sessions) {
     for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, spec));
   }
@@ -121,8 +104,8 @@ class Recorder {
     for (const std::string& name : command.plot) trends_.push_back({name, {}});
   }
 
-  Status Check(const std::vector<std::unique_ptr<Session>>& sessions) const;
-  void AfterRun(const Session& session);
+  Status Check(const PageRun& page) const;
+  void AfterRun(const Session& session, uint64_t run);
   void End() const {
     if (progress_) std::cerr << "\r\033[K";
   }
@@ -137,106 +120,59 @@ class Recorder {
   std::chrono::steady_clock::time_point shown_{};
 };
 
-Status Recorder::Check(const std::vector<std::unique_ptr<Session>>& sessions) const {
+// Before the first run there is no value, but the name must stand for something.
+Status Recorder::Check(const PageRun& page) const {
   for (const auto* names : {&command_.watch, &command_.plot}) {
     for (const std::string& name : *names) {
-      Status status = NotFound("no session computes '", name, "'");
-      if (name.find('.') == std::string::npos && !sessions.empty()) WEFT_RETURN_IF_ERROR(FindOutput(sessions[0]->scope().graph(), name).status());
-      for (const auto& session : sessions) {
-        auto result = session->Get(name);
-        // Before the first run there is no value, but the name must stand for something.
-        if (result.ok() || result.status().code() == Code::kFailedPrecondition) status = {};
-        else if (!status.ok()) status = result.status();
-        if (status.ok()) break;
-      }
-      WEFT_RETURN_IF_ERROR(status);
+      if (name.find('.') == std::string::npos) WEFT_RETURN_IF_ERROR(FindOutput(page.runners()[0]->session().scope().graph(), name).status());
+      auto result = page.Get(name);
+      if (!result.ok() && result.status().code() != Code::kFailedPrecondition) return std::move(result).status();
     }
   }
   return {};
 }
 
-void Recorder::AfterRun(const Session& session) {
+void Recorder::AfterRun(const Session& session, uint64_t run) {
   std::lock_guard lock(mutex_);
   for (const std::string& name : command_.watch) {
     auto result = session.Get(name);
-    if (!result.ok() || result->run != session.runs()) continue;
+    if (!result.ok() || result->run != run) continue;
     if (progress_) std::cerr << "\r\033[K";
     std::ostream& out = command_.page.json ? std::cerr : std::cout;  // the JSON document stays one
-    out << session.runs() << "  " << name << "  " << ToString(result->tensor) << "\n";
+    out << run << "  " << name << "  " << ToString(result->tensor) << "\n";
   }
   for (Trend& trend : trends_) {
     auto result = session.Get(trend.name);
-    if (result.ok() && result->run == session.runs()) trend.values.push_back(NumberOf(result->tensor));
+    if (result.ok() && result->run == run) trend.values.push_back(NumberOf(result->tensor));
   }
   if (!progress_) return;
   auto now = std::chrono::steady_clock::now();
   if (now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;
-  std::cerr << "\r\033[K" << session.spec().id << ": run " << session.runs();
+  std::cerr << "\r\033[K" << session.spec().id << ": run " << run;
   if (steps_ > 0) std::cerr << "/" << steps_;
   if (!trends_.empty() && !trends_[0].values.empty()) std::cerr << "  " << trends_[0].name << " " << trends_[0].values.back();
   std::cerr << std::flush;
 }
 
-Status RunOne(Session& session, int64_t steps, Recorder& recorder) {
-  for (int64_t i = 0; (steps < 0 || i < steps) && !interrupted; ++i) {
-    WEFT_RETURN_IF_ERROR(session.Run());
-    recorder.AfterRun(session);
-  }
-  return {};
-}
-
-/// Sessions that loop run beside one another; the others run in page order, step by step.
-Status RunAll(std::vector<std::unique_ptr<Session>>& sessions, const RunCommand& command, Recorder& recorder) {
-  std::mutex mutex;
-  Status first;
-  auto note = [&](Status status) {
-    if (status.ok()) return;
-    std::lock_guard lock(mutex);
-    if (!first.ok()) return;
-    first = std::move(status);
-    for (const auto& session : sessions) session->Cancel();
-  };
-  std::vector<std::thread> loops;
-  for (const auto& session : sessions) {
-    if (!session->spec().loop) continue;
-    loops.emplace_back([&, s = session.get()] { note(RunOne(*s, command.steps, recorder)); });
-  }
-  int64_t steps = command.steps < 0 ? 1 : command.steps;
-  auto failed = [&] {
-    std::lock_guard lock(mutex);
-    return !first.ok();
-  };
-  for (int64_t i = 0; i < steps && !interrupted && !failed(); ++i) {
-    for (const auto& session : sessions) {
-      if (!session->spec().loop && !interrupted && !failed()) note(RunOne(*session, 1, recorder));
-    }
-  }
-  for (std::thread& loop : loops) loop.join();
-  return first;
-}
-
-NamedTensors CollectResults(const std::vector<std::unique_ptr<Session>>& sessions) {
+NamedTensors CollectResults(const PageRun& page) {
   NamedTensors results;
-  for (const auto& session : sessions) {
-    for (const auto& [name, value] : session->Results()) {
-      auto result = session->Get(value);
-      bool known = std::any_of(results.begin(), results.end(), [&](const auto& r) { return r.first == name; });
-      if (result.ok() && !known) results.emplace_back(name, result->tensor);
-    }
+  for (const std::string& name : page.Results()) {
+    if (auto result = page.Get(name); result.ok()) results.emplace_back(name, result->tensor);
   }
   return results;
 }
 
-void PrintFetches(const std::vector<std::unique_ptr<Session>>& sessions) {
-  for (const auto& session : sessions) {
-    for (const auto& fetch : session->spec().fetches) {
-      auto result = session->Get(fetch.value);
+void PrintFetches(const PageRun& page) {
+  for (const auto& runner : page.runners()) {
+    const Session& session = runner->session();
+    for (const auto& fetch : session.spec().fetches) {
+      auto result = session.Get(fetch.value);
       std::cout << Colored(fetch.name, 36, 1) << "  ";
       if (!result.ok()) std::cout << "no value: " << result.status().message() << "\n";
       else std::cout << ToString(result->tensor) << (result->stale ? "  (stale: of an earlier run)" : "") << "\n";
     }
-    if (session->spec().fetches.empty()) std::cout << session->spec().id << ": " << session->runs() << " runs\n";
+    if (session.spec().fetches.empty()) std::cout << session.spec().id << ": " << session.runs() << " runs\n";
   }
 }
 
@@ -245,57 +181,50 @@ int TerminalWidth() {
   return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-int Finish(const RunCommand& command, const std::vector<std::unique_ptr<Session>>& sessions, const Recorder& recorder) {
+int Finish(const RunCommand& command, const PageRun& page, const Recorder& recorder) {
   Status status;
   if (!command.plot_file.empty()) status = SaveTrends(command.plot_file, recorder.trends());
-  if (status.ok() && !command.results.empty()) status = SaveResults(command.results, CollectResults(sessions));
+  if (status.ok() && !command.results.empty()) status = SaveResults(command.results, CollectResults(page));
   if (!command.page.json) {
-    if (!command.quiet) PrintFetches(sessions);
+    if (!command.quiet) PrintFetches(page);
     if (!command.plot.empty()) std::cout << DrawTrends(recorder.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1));
   } else if (status.ok()) {
-    std::cout << ResultsJson(CollectResults(sessions));
+    std::cout << ResultsJson(CollectResults(page));
   }
   if (status.ok()) return kOk;
   Report(status, command.page.json);
   return kFailed;
 }
 
-int RunPage(const RunCommand& command) {
+/// What would fail after a long run is told before it.
+Status CheckFiles(const RunCommand& command) {
   for (const std::string& file : {command.results, command.plot_file}) {
-    if (file.empty()) continue;
-    if (auto target = WritableFile(file); !target.ok()) {
-      Report(target.status(), command.page.json);
-      return kFailed;
-    }
+    if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
   }
-  LoadedPage loaded = Load(command.page);
-  if (loaded.diagnostics.has_errors()) {
-    Report(loaded.diagnostics, command.page.json);
-    return kFailed;
-  }
-  auto specs = ChooseSessions(loaded.scope->graph(), command);
-  if (!specs.ok()) {
-    Report(Status(specs.status()).WithPage(command.page.page), command.page.json);
-    return kFailed;
-  }
-  std::vector<std::unique_ptr<Session>> sessions;
-  for (SessionSpec& spec : *specs) {
-    sessions.push_back(std::make_unique<Session>(loaded.scope, std::move(spec), command.keep == "asked" ? Keep::kAsked : Keep::kAll));
-    sessions.back()->Prepare(loaded.diagnostics);
-    if (const Plan* plan = sessions.back()->plan()) {
-      LogDebug(Cat("session ", sessions.back()->spec().id, ": ", plan->steps.size(), " steps, arena ", plan->arena_bytes, " bytes, results ", plan->kept_bytes, " bytes"));
-    }
-  }
-  if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
-  if (loaded.diagnostics.has_errors()) return kFailed;
+  return {};
+}
+
+/// Runs what is planned, and shows what came of it.
+int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners) {
   Recorder recorder(command, command.steps);
-  Status status = recorder.Check(sessions);
+  PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
+    recorder.AfterRun(session, run);
+    if (interrupted) running_page->Interrupt();  // it came before the page's run began
+  });
+  Status status = recorder.Check(page);
   if (status.ok()) {
-    InterruptGuard guard(sessions);
-    status = RunAll(sessions, command, recorder);
+    InterruptGuard guard(page);
+    PageRunRequest request;
+    if (command.steps > 0) request.steps = command.steps;
+    status = page.Run(request);
   }
   recorder.End();
-  for (const auto& session : sessions) LogDebug(Cat("session ", session->spec().id, ": ", session->runs(), " runs done"));
+  bool endless = false;
+  for (const auto& runner : page.runners()) {
+    const Session& session = runner->session();
+    LogDebug(Cat("session ", session.spec().id, ": ", session.runs(), " runs done"));
+    endless = endless || (command.steps < 0 && session.spec().loop);
+  }
   if (interrupted) {
     std::cerr << "weft: interrupted; results are those of the last whole run\n";
     if (status.code() == Code::kCancelled) status = {};
@@ -304,10 +233,37 @@ int RunPage(const RunCommand& command) {
     Report(status, command.page.json);
     return kFailed;
   }
-  int code = Finish(command, sessions, recorder);
+  const int code = Finish(command, page, recorder);
   // To interrupt a loop is how it ends; to interrupt a count of runs leaves it short.
-  bool endless = command.steps < 0 && std::any_of(sessions.begin(), sessions.end(), [](const auto& s) { return s->spec().loop; });
   return interrupted && !endless ? kFailed : code;
+}
+
+int RunPage(const RunCommand& command) {
+  if (Status status = CheckFiles(command); !status.ok()) {
+    Report(status, command.page.json);
+    return kFailed;
+  }
+  LoadedPage loaded = Load(command.page);
+  if (loaded.diagnostics.has_errors()) {
+    Report(loaded.diagnostics, command.page.json);
+    return kFailed;
+  }
+  const std::shared_ptr<Revision> revision = loaded.scope->revision();
+  auto specs = SessionsFor(*revision->graph, command);
+  if (!specs.ok()) {
+    Report(Status(specs.status()).WithPage(command.page.page), command.page.json);
+    return kFailed;
+  }
+  const Keep keep = command.keep == "asked" ? Keep::kAsked : Keep::kAll;
+  std::vector<std::shared_ptr<Runner>> runners = OpenRunners(loaded.scope, revision, std::move(*specs), keep, nullptr, loaded.diagnostics);
+  for (const auto& runner : runners) {
+    const Plan* plan = runner->session().plan();
+    if (plan == nullptr) continue;
+    LogDebug(Cat("session ", runner->session().spec().id, ": ", plan->steps.size(), " steps, arena ", plan->arena_bytes, " bytes, results ",
+                 plan->kept_bytes, " bytes"));
+  }
+  if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
+  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners));
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cases/case_reader.h"
-#include "runtime/cases/session_executor.h"
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
+#include "weft/capi/runtime.hpp"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/session_executor.h"
 
 namespace weft::cli {
 namespace {
@@ -77,7 +78,7 @@ int RunTest(const TestOptions& given) {
     std::cerr << "weft test: " << Colored("error:", 31) << " a case file, or a folder of them, is needed\nweft test --help tells more\n";
     return kWrongUse;
   }
-  auto runtime = OpenRuntime(options.threads, options.libraries);
+  auto runtime = OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries);
   if (!runtime.ok()) {
     Report(runtime.status(), options.json);
     return kFailed;

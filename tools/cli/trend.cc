@@ -86,7 +86,7 @@ void DrawLine(DotGrid& grid, const std::vector<double>& values, size_t longest, 
       continue;
     }
     int row = static_cast<int>(std::lround((1 - range.Part(values[run])) * (grid.rows() - 1)));
-    // A steep step is drawn as a whole line down or up.
+    // Columns between distant values are joined by a vertical line.
     int from = last_row < 0 ? row : last_row + (row > last_row ? 1 : row < last_row ? -1 : 0);
     for (int r = std::min(from, row); r <= std::max(from, row); ++r) grid.Set(column, r, index);
     last_row = row;

@@ -9,7 +9,7 @@ COLORS = {"tensorflow": "#d9822b", "torch": "#8a5fc7"}
 
 
 def figure(value):
-    """Three figures that count."""
+    """Three significant digits."""
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}" if 0 < value < 1000 else f"{value:.0f}"
 
 

@@ -1,4 +1,4 @@
-// Diagnostics: what a reader or checker has to say about a document, each with its place. A report lists all at once.
+// Diagnostics: the findings of a reader or checker about a document, each with its place. All are collected, not only the first.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct Diagnostic {
 /// "page.json:/blocks/3/inputs/value: error: block.port: message (hint)".
 std::string ToString(const Diagnostic& diagnostic);
 
-/// In the order found. Keeps at most kLimit findings and counts the rest, so that a page of 100,000 faults stays readable.
+/// Findings in the order found. Keeps the first kLimit and only counts the rest, so that a page of 100,000 faults takes little memory.
+/// Not thread-safe.
 class Diagnostics {
  public:
   static constexpr size_t kLimit = 1000;
@@ -29,15 +30,16 @@ class Diagnostics {
   void Add(Severity severity, Status status);
   void Error(Status status) { Add(Severity::kError, std::move(status)); }
   void Warning(Status status) { Add(Severity::kWarning, std::move(status)); }
+  /// Adds the findings of `other`, and its counts of those it did not keep.
   void Append(Diagnostics other);
-  /// Those found so far that have no phase yet were found in this one.
+  /// Sets the phase of all findings that have none yet.
   void SetPhase(Phase phase);
 
   const std::vector<Diagnostic>& all() const { return all_; }
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
   size_t warnings() const { return warnings_; }
-  /// The first error, or ok.
+  /// The first error kept, or ok.
   Status FirstError() const;
 
  private:

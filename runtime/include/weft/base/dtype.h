@@ -1,18 +1,26 @@
 // Element types: the run-time tag DType, the C++ type of each, and lists of types for declarations and dispatch.
 #pragma once
 
-#include <Eigen/Core>
 #include <complex>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
+// Declared only, since most users of this header never touch an element: code that does arithmetic in these types includes
+// weft/base/float16.h.
+namespace Eigen {
+struct half;
+struct bfloat16;
+}  // namespace Eigen
+
 namespace weft {
 
+/// The type of a tensor's elements. The values are internal: files use the names, weft.h TensorFlow's numbers.
 enum class DType : uint8_t {
   kInvalid,
   kFloat,
@@ -45,7 +53,7 @@ using bfloat16 = Eigen::bfloat16;
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
-/// State that blocks share by handle (a queue, a reader, a variable); see block/state.h.
+/// State that blocks share by handle (a queue, a reader, a variable); see weft/block/services.h.
 class Resource;
 /// The element of a DT_RESOURCE tensor. Null until the block that owns the resource has run.
 using ResourceHandle = std::shared_ptr<Resource>;
@@ -57,7 +65,7 @@ struct qint16 {};
 struct quint16 {};
 struct qint32 {};
 
-/// DTypeOf<float>::value and, the other way round, what C++ type holds an element: Storage<qint8> is int8_t.
+/// DTypeTraits<float>::value is the tag, DTypeTraits<qint8>::Storage the C++ type that holds an element (int8_t).
 template <class T>
 struct DTypeTraits;
 #define WEFT_DTYPE(cpp, tag, stored)                \
@@ -95,7 +103,7 @@ inline constexpr DType kDTypeOf = DTypeTraits<T>::value;
 template <class T>
 using Storage = typename DTypeTraits<T>::Storage;
 
-/// Bytes of one element in memory: sizeof of its C++ type (also for strings and handles, which own more elsewhere).
+/// Bytes of one element in memory: sizeof of its C++ type (also for strings and handles, which own more memory). 0 for kInvalid.
 size_t ElementSize(DType dtype);
 /// "DT_FLOAT". "DT_INVALID" for kInvalid.
 std::string_view DTypeName(DType dtype);
@@ -108,7 +116,7 @@ inline bool IsComplex(DType t) { return t == DType::kComplex64 || t == DType::kC
 inline bool IsQuantized(DType t) { return t >= DType::kQInt8 && t <= DType::kQInt32; }
 /// Plain integers, not quantized ones.
 inline bool IsInteger(DType t) { return t >= DType::kInt8 && t <= DType::kUInt64; }
-/// Whether elements have constructors, so that their memory cannot be planned as bytes: strings and handles.
+/// Whether elements have constructors and destructors (strings, handles), so that they need memory of their own type.
 inline bool IsManaged(DType t) { return t == DType::kString || t == DType::kResource; }
 
 /// A list of element types, as a value for declarations and as a pack for dispatch.
@@ -130,13 +138,13 @@ inline constexpr TypeList<qint8, quint8, qint16, quint16, qint32> kQuantized;
 inline constexpr TypeList<int32_t, int64_t> kIndices;
 inline constexpr auto kIntegers = kSigned + kUnsigned;
 inline constexpr auto kReals = kFloats + kIntegers;
-/// All that can be added and multiplied.
+/// Types with addition and multiplication.
 inline constexpr auto kNumbers = kReals + kComplexes;
 /// Every type a tensor can have.
 inline constexpr auto kAllTypes = kNumbers + kQuantized + TypeList<bool, std::string, ResourceHandle>{};
 
 /// Calls f.template operator()<T>() with T the storage type of `dtype`, which must be in the list; returns its result.
-/// A type that is not in the list gives a value-initialised result: callers check types before they dispatch.
+/// A type that is not in the list gives a value-initialised result (nothing is called): callers check types before they dispatch.
 template <class... Ts, class F>
 auto Dispatch(DType dtype, TypeList<Ts...>, F&& f) {
   using R = decltype(f.template operator()<Storage<std::tuple_element_t<0, std::tuple<Ts...>>>>());

@@ -1,4 +1,4 @@
-// A hash of texts that come from outside.
+// A hash of untrusted text, for hash tables.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace weft {
 
-/// With a key that each process draws: whoever writes a document cannot choose names that all fall on one place of a table, where looking
-/// one up would take time in proportion to their number. Not for what is saved, or must be the same in the next run.
+/// SipHash with a random key for each process, so that a document cannot choose names that collide and make a table linear in their number.
+/// Differs between processes: not for anything that is saved or must be reproducible. Thread-safe.
 uint64_t KeyedHash(std::string_view text);
 
 }  // namespace weft

@@ -1,12 +1,13 @@
-// What the processor's caches are worth to results of many megabytes.
+// Properties of the processor that decide how large results are written.
 #pragma once
 
 #include <cstdint>
 
 namespace weft {
 
-/// Bytes that stay in the second and last level of caches and are written through them faster than past them. 0 where there is no such last
-/// level: on Intel's servers a result of 4 MB already is faster past the cache. The same for the whole life of a process.
+/// The size in bytes of the second and third level of cache where results up to that size are written faster through the caches than with
+/// non-temporal stores; 0 where they are not (on Intel's servers non-temporal stores already win at 4 MB). Constant during a process;
+/// thread-safe.
 int64_t FastCacheBytes();
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Shape: the sizes of a tensor's dimensions. PartialShape: the same with parts that are not known yet.
+// Shape: the sizes of a tensor's dimensions. PartialShape: a shape of which rank or sizes may be unknown. Both are values.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,10 @@ namespace weft {
 /// TensorFlow's limit on the rank of a tensor.
 inline constexpr int kMaxRank = 254;
 
-/// Row-major sizes, each >= 0, whose product fits an int64_t when made by Make. Rank 0 is a scalar.
-/// Up to kInline dimensions are stored inline.
+/// Sizes in row-major order, each >= 0; when made by Make, their product fits an int64_t. Rank 0 is a scalar. Up to kInline dimensions are
+/// stored in the object, more in allocated memory.
 class Shape {
  public:
-  /// A shape of more dimensions takes memory when it is copied.
   static constexpr int kInline = 6;
 
   Shape() = default;
@@ -32,7 +31,7 @@ class Shape {
     else CopyInline(other);
   }
   Shape(Shape&& other) noexcept : rank_(other.rank_) {
-    CopyInline(other);  // or the pointer, which lies there
+    CopyInline(other);  // also copies heap_, which shares this memory
     other.rank_ = 0;
   }
   Shape& operator=(const Shape& other) {
@@ -77,9 +76,9 @@ class Shape {
   void Swap(Shape& other) noexcept;
   void CopyHeap(const Shape& other);
   void CopyInline(const Shape& other) {
-    int64_t held[kInline];  // so that `other` may be this one, and all goes through registers
-    std::memcpy(held, other.inline_, sizeof held);
-    std::memcpy(inline_, held, sizeof held);
+    int64_t copy[kInline];  // allows self-assignment, and compiles to loads and stores of whole registers
+    std::memcpy(copy, other.inline_, sizeof copy);
+    std::memcpy(inline_, copy, sizeof copy);
   }
 
   int rank_ = 0;

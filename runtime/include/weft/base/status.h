@@ -1,4 +1,4 @@
-// Status and Result<T>: how everything in Weft reports failure. No exception crosses a public interface.
+// Status and Result<T>: how every function in Weft reports failure. No exception crosses a public interface.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Place {
   std::string port;     // port or attribute name
 };
 
-/// What the engine was at when it found a failure.
+/// In which phase of its work the engine found a failure.
 enum class Phase : uint8_t {
   kNone,     // no work on a page
   kLoad,     // reading the document
@@ -64,19 +64,19 @@ class [[nodiscard]] Status {
 
   bool ok() const { return rep_ == nullptr; }
   Code code() const;
-  /// What was needed and what was found; empty for success.
+  /// What was needed and what was found, as text; empty for success.
   const std::string& message() const;
   /// The likely fix ("did you mean 'x'?"); may be empty.
   const std::string& hint() const;
   const Place& place() const;
   Phase phase() const;
-  /// What the port or attribute takes, and what it was given, as types and shapes ("DT_FLOAT [2,3]"); empty where it is not about that.
+  /// The type and shape that a port or attribute needs, and what it was given ("DT_FLOAT [2,3]"); empty for failures of other kinds.
   const std::string& needed() const;
   const std::string& found() const;
-  /// The failure that this one came from; null where this is the first.
+  /// The failure that caused this one, owned by this Status; null where there is none.
   const Status* cause() const;
 
-  /// These fill in fields that are still empty, so the innermost place wins, and do nothing to a success.
+  /// Each fills its field only if that is empty, so that the innermost caller's place is kept. No effect on a success.
   Status&& WithPage(std::string_view page) &&;
   Status&& WithPointer(std::string_view pointer) &&;
   Status&& WithBlock(std::string_view block) &&;

@@ -1,11 +1,12 @@
-// Errors of the operating system as codes.
+// Errors of the operating system as Weft's codes.
 #pragma once
 
 #include "weft/base/status.h"
 
 namespace weft {
 
-/// The code that says best what an `errno` of a call on files means; internal for those that no input should bring about.
+/// The code for an `errno` of a call on files (ENOENT: not_found, EACCES: permission_denied ...); internal for those not expected of any
+/// input.
 Code CodeOfErrno(int error);
 
 }  // namespace weft

@@ -12,14 +12,14 @@
 
 namespace weft {
 
-/// Counts the bytes of tensors and refuses to go over a limit. Shared by all that allocates for one Runtime; thread-safe.
+/// Counts the bytes of tensors and refuses to exceed a limit. One for each Runtime, shared by all that allocates for it; thread-safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit) : limit_(limit) {}
   /// Four fifths of this machine's memory.
   static std::shared_ptr<MemoryBudget> ForMachine();
 
-  /// False, and nothing reserved, where that would go over the limit.
+  /// Adds `bytes` to used(). False, with nothing added, where that would exceed the limit.
   bool Reserve(int64_t bytes);
   void Release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
@@ -30,16 +30,16 @@ class MemoryBudget {
   std::atomic<int64_t> used_{0};
 };
 
-/// Memory with a reference count, aligned to 64 bytes; gives itself back when the last reference goes.
-/// Elements of managed types (strings, handles) are constructed empty; all other memory is uninitialised.
+/// Memory for elements, aligned to 64 bytes, owned through shared_ptr. Elements of managed types (strings, handles) are constructed empty;
+/// other memory is uninitialised. At least 64 bytes after the last element may be read, not written.
 class Buffer {
-  struct Key {  // only Allocate has one
+  struct Key {  // makes the constructor callable by Allocate alone
     explicit Key() = default;
   };
 
  public:
   explicit Buffer(Key) {}
-  /// resource_exhausted, with the size asked for, where the budget or the machine has not that much. `budget` may be null.
+  /// resource_exhausted, with the size asked for, where the budget or the machine lacks that much memory. `budget` may be null: no limit.
   static Result<std::shared_ptr<Buffer>> Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -56,18 +56,17 @@ class Buffer {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-/// A value type: copies share the memory. By convention memory that more than one Tensor sees is not written any more;
-/// then tensors may be read from any thread.
+/// A value type: copies share the memory. By convention memory that more than one Tensor refers to is no longer written, so that it may be
+/// read from any thread.
 class Tensor {
  public:
   Tensor() = default;
   /// A tensor of uninitialised memory (managed types: empty elements). resource_exhausted as for Buffer::Allocate.
   static Result<Tensor> Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget = nullptr);
-  /// A tensor over memory that `owner` keeps alive; `data` holds shape.count() elements. `owner` may be null for memory
-  /// that outlives the tensor.
+  /// A tensor over shape.count() elements at `data`, which `owner` keeps alive; `owner` may be null for memory that outlives the tensor.
   static Tensor View(DType dtype, Shape shape, void* data, std::shared_ptr<const void> owner);
 
-  /// For values known to be small and valid: of shape [values.size()], or of `shape`.
+  /// For small values known to be valid: of shape [values.size()], or of `shape`.
   template <class T>
   static Tensor Of(std::initializer_list<T> values, std::optional<Shape> shape = std::nullopt);
   template <class T>
@@ -80,7 +79,7 @@ class Tensor {
   int64_t bytes() const { return count() * static_cast<int64_t>(ElementSize(dtype_)); }
   void* data() { return data_; }
   const void* data() const { return data_; }
-  /// Begins to fetch what a copy of this tensor, or its end, changes. For loops over many tensors.
+  /// Prefetches the reference count, which copying or destroying this tensor changes. For loops over many tensors.
   void PrefetchOwner() const { __builtin_prefetch(owner_.get(), 1); }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
@@ -102,15 +101,16 @@ class Tensor {
   std::shared_ptr<const void> owner_;
 };
 
-/// Copies elements, with their constructors where the type has some. Ranges must not overlap.
+/// Copies `count` elements between constructed elements that do not overlap: by assignment for managed types, else as bytes.
 void CopyElements(DType dtype, const void* from, void* to, int64_t count);
 
-/// One element as text, as a person would write it: shortest number that reads back, true/false, "quoted", 1+2j.
+/// One element as text: the shortest number that reads back as the same value, true/false, "quoted", 1+2j.
 std::string ElementText(const Tensor& tensor, int64_t index);
-/// "DT_FLOAT [2,2] {{1,2},{3,4}}", cut after `limit` elements.
+/// "DT_FLOAT [2,2] {{1,2},{3,4}}", with "..." after `limit` elements.
 std::string ToString(const Tensor& tensor, int64_t limit = 16);
 
-/// Whether types, shapes and all bits agree (a NaN equals itself).
+/// Whether types, shapes and the bits of all elements are equal (a NaN equals itself, 0 is not -0). Handles: whether they refer to the same
+/// resource.
 bool SameBits(const Tensor& a, const Tensor& b);
 
 template <class T>

@@ -1,4 +1,4 @@
-// Building messages by concatenation: Cat("needs rank ", 2, ", found ", shape).
+// Text: messages by concatenation, Cat("needs rank ", 2, ", found ", shape); suggestions for misspelt names; UTF-8.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// Compiled once: every message is made of these.
+// Not inline where they have a body of any size, since every message of the engine calls them.
 void AppendText(std::string& out, std::string_view text);
 inline void AppendText(std::string& out, const char* text) { AppendText(out, std::string_view(text)); }
 inline void AppendText(std::string& out, char c) { AppendText(out, std::string_view(&c, 1)); }
@@ -39,10 +39,11 @@ std::string Cat(const Parts&... parts) {
   return out;
 }
 
-/// The candidate closest to `word` by edit distance, or an empty view where none is close enough to be a typing mistake.
-/// `candidates` is any range of string-like values.
+/// Levenshtein distance, or `limit` where it is not below that.
 int EditDistance(std::string_view a, std::string_view b, int limit);
 
+/// The candidate closest to `word` by edit distance, or an empty view where none is close enough to be a typing mistake.
+/// `candidates` is any range of string-like values, which the result refers to.
 template <class Range>
 std::string_view ClosestName(std::string_view word, const Range& candidates) {
   std::string_view best;

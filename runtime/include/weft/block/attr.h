@@ -1,4 +1,5 @@
-// Attributes: settings of a block that are fixed when the page is loaded, written `data_format_ = NHWC;strides_ = {1,2,2,1};`.
+// Attributes: settings of a block that are fixed when the page is loaded, written `data_format_ = NHWC;strides_ = {1,2,2,1};`. All
+// functions are thread-safe.
 #pragma once
 
 #include <optional>
@@ -23,12 +24,12 @@ using Strings = std::vector<std::string>;
 using DTypes = std::vector<DType>;
 using Shapes = std::vector<PartialShape>;
 
-/// In the order of AttrType, after "no value".
+/// One alternative for each AttrType, in that order, after std::monostate (no value).
 using AttrValue = std::variant<std::monostate, int64_t, float, bool, std::string, DType, PartialShape, Ints, FloatList, Strings, DTypes, Shapes>;
 
-/// What a block says of one attribute.
+/// The declaration of one attribute.
 struct AttrSpec {
-  // Compiled once, not wherever a block is declared.
+  // Defined in def.cc, to keep the code of every declaration small.
   AttrSpec();
   AttrSpec(const AttrSpec& other);
   AttrSpec(AttrSpec&& other) noexcept;
@@ -39,14 +40,14 @@ struct AttrSpec {
   std::string name;  // without enuSpace's trailing underscore
   AttrType type = AttrType::kInt;
   std::optional<AttrValue> default_value;  // absent: the attribute must be given
-  bool inferred = false;                   // follows from the inputs; a value that is given must agree with them
+  bool inferred = false;                   // inferred from the inputs; a given value must agree with them
   std::vector<std::string> allowed;        // kString: the values; empty means any
   std::vector<DType> allowed_types;        // kType and kTypes: the types; empty means any
   std::optional<int64_t> minimum;          // kInt: least value; lists: least length
   std::string doc;
 };
 
-/// Reads one value. Spaces and line breaks do not count outside quotes. invalid_argument: what was needed and found.
+/// Reads one value. Spaces and line breaks outside quotes are ignored. invalid_argument: what was needed and found.
 /// Spellings: `true`, `TRUE`, `1`; lists `{1,2}` or a bare element; shapes `{2,2}`, `[2][2]`, `[2,2]`, `[]`, `?`; lists of shapes
 /// `{2,2},{3}`, `[2][2];[3]`, `{[2][2],[3]}`; types `DT_FLOAT`; a float may end in `f`; a value in double quotes is a JSON string.
 Result<AttrValue> ParseAttrValue(AttrType type, std::string_view text);
@@ -54,13 +55,13 @@ Result<AttrValue> ParseAttrValue(AttrType type, std::string_view text);
 /// The value as ParseAttrValue reads it back, for any value but std::monostate (which gives "").
 std::string AttrText(const AttrValue& value);
 
-/// Splits "a_ = 1;b_ = {1,2};" and reads each value by its spec. The result has one value a spec, in their order: the given one, the
-/// default, or std::monostate (absent and inferred, or absent and in error). Diagnostics carry the attribute as port:
+/// Reads "a_ = 1;b_ = {1,2};". The result has one value for each spec, in their order: the given one, the default, or std::monostate
+/// (absent and inferred, or in error). Diagnostics carry the attribute as port:
 /// unknown name (not_found, with a suggestion), wrong type, value not allowed, below the minimum, unbalanced brace or quote, missing
-/// attribute (invalid_argument), repeated name (a warning; the first counts). An empty value means the default.
+/// attribute (invalid_argument), repeated name (a warning; the first value is used). An empty value means the default.
 std::vector<AttrValue> ParseAttrs(std::string_view text, const std::vector<AttrSpec>& specs, Diagnostics& diagnostics);
 
-/// The same check for one value that came from elsewhere (a pin of its own): allowed values, types, minimum.
+/// Checks a value that was not read from attribute text (a pin of its own, for example): type, allowed values, minimum.
 Status CheckAttr(const AttrSpec& spec, const AttrValue& value);
 
 // ---- typed constants for declarations ------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ constexpr AttrType AttrTypeOf() {
   else return AttrType::kShapes;
 }
 
-/// The spec of a typed constant. `allowed_texts` are the texts of its enumeration, or empty.
+/// The spec of a typed constant. `allowed_texts` are the texts of its enumeration, or empty; `allowed`, where not null, replaces them.
 AttrSpec MakeAttrSpec(AttrType type, const char* name, const char* default_text, const char* doc, const char* allowed, int64_t minimum,
                       std::vector<std::string> allowed_texts);
 
@@ -120,7 +121,7 @@ AttrSpec SpecOf(const Attr<V>& attr) {
   return MakeAttrSpec(AttrTypeOf<V>(), attr.name, attr.default_text, attr.doc, attr.allowed, attr.minimum, std::move(texts));
 }
 
-/// The typed value of a checked AttrValue.
+/// The typed value of an AttrValue that CheckAttr accepted.
 template <class V>
 V AttrAs(const AttrValue& value) {
   if constexpr (std::is_enum_v<V> && !std::is_same_v<V, DType>) {

@@ -1,4 +1,4 @@
-// The declaration of a block. One value feeds validation, shape inference, the palette, the help and the tests:
+// Block(): declares a block. The BlockDef it makes is used for validation, shape inference, the palette, the help and the tests:
 //
 //   BlockDef BiasAddGrad() {
 //     return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/base/float16.h"
 #include "weft/block/def.h"
 
 namespace weft {
@@ -46,7 +47,7 @@ Status CallWithStatus(F&& f) {
   }
 }
 
-/// The function pointers of one instance of a kernel. Run is a captureless lambda, so it can be made anew where it is called.
+/// The function pointers of one instance of a kernel. Run is a lambda without captures, so it is default-constructed where it is called.
 template <class P, class Run, class T>
 Status RunTyped(const void* parameters, RunContext& ctx) {
   return CallWithStatus([&] { return Run{}.template operator()<T>(*static_cast<const P*>(parameters), ctx); });
@@ -70,7 +71,7 @@ Result<ResourceHandle> BindParameters(const void* parameters, BindContext& ctx) 
   return Bind{}(*static_cast<const P*>(parameters), ctx);
 }
 
-/// Runs Plan and stores its parameters.
+/// Calls Plan and stores the parameters it returns.
 template <class Plan>
 Status PlanWith(const Plan& plan, PlanContext& ctx, PlannedBlock& planned) {
   if constexpr (std::is_same_v<std::invoke_result_t<Plan, PlanContext&>, Status>) {
@@ -86,7 +87,7 @@ Status PlanWith(const Plan& plan, PlanContext& ctx, PlannedBlock& planned) {
 
 }  // namespace internal
 
-/// Elements as they lie in memory, for blocks that only move them: T is one of these, std::string or ResourceHandle.
+/// The bits of a 16-byte element, for blocks that only move elements.
 struct alignas(16) Bits128 {
   uint64_t low, high;
 };
@@ -107,7 +108,7 @@ auto DispatchSize(DType dtype, F&& f) {
   }
 }
 
-/// What every builder does to its declaration, whatever types it is for: compiled once, and for size.
+/// The part of BlockBuilder that does not depend on types; not a template, and marked cold, to keep the code of the catalog small.
 struct BlockParts {
   BlockDef def;
   [[gnu::cold]] void AddInput(PortSpec port);
@@ -118,7 +119,7 @@ struct BlockParts {
   [[gnu::cold]] void AddAlias(const char* name);
   [[gnu::cold]] void AddPortAlias(const char* spelling, const char* port);
   [[gnu::cold]] void MarkInferred(const char* attr);
-  /// `plan` makes the parameters and chooses what runs on them.
+  /// `plan` makes the parameters and chooses the function that runs on them.
   [[gnu::cold]] void SetPlan(std::function<Status(PlanContext&, PlannedBlock&)> plan);
   /// The block has state.
   [[gnu::cold]] static BlockDef WithBind(BlockDef def, BindFunction bind);
@@ -140,7 +141,7 @@ class BlockBuilder {
     (parts_.AddAttr(SpecOf(attrs)), ...);
     return std::move(*this);
   }
-  /// The types that a type attribute may stand for. An attribute not declared by Attrs follows from the inputs. The first call names the
+  /// The types that a type attribute may have. An attribute not declared by Attrs is inferred from the inputs. The first call names the
   /// types that Run is instantiated for.
   template <class... Ts>
   decltype(auto) Types(const char* type_attr, TypeList<Ts...>) && {
@@ -171,7 +172,7 @@ class BlockBuilder {
     return std::move(*this);
   }
   BlockBuilder&& Stateful() && { return With([](BlockDef& d) { d.stateful = true; }); }
-  /// Takes from a queue: in a run, blocks that do not depend on it go first, so that what it waits for can come.
+  /// May block, on a queue for instance: in a run, blocks that do not depend on it are ordered before it.
   BlockBuilder&& Waits() && {
     return With([](BlockDef& d) { d.stateful = d.waits = true; });
   }
@@ -217,7 +218,7 @@ class BlockBuilder {
     BlockDef def = std::move(*this).Kernel(plan, run);
     return WithBind<Plan, Bind>(std::move(def));
   }
-  /// Run is `[](const P&, ProduceContext&)` and emits the outputs, for those whose shape only a run can tell.
+  /// Run is `[](const P&, ProduceContext&)` and emits the outputs, for those whose shape depends on data.
   template <class Plan, class Run>
   BlockDef Producer(Plan plan, Run) && {
     using P = internal::ParametersOf<Plan>;

@@ -1,8 +1,8 @@
-// Chains: how element-wise blocks run one after another on elements that stay in registers, so that fused steps need not store and load
-// what only the next one reads. The bits are those of their Runs.
+// Chains: element-wise blocks that run one after another on elements in registers, so that fused steps do not store and load what only the
+// next block reads. The bits are those of the blocks' Runs.
 //
-// Some registers of elements, the running values, go through a list of steps: each changes them and calls the one after it. What a step
-// reads or writes besides is in memory. Only kernels know how steps take their registers; all others see functions without a type.
+// A chain is an array of operations. Some registers of elements go from operation to operation: each changes them and calls the next one.
+// Other operands are in memory. Only kernels know how registers are passed; all others see functions without a type (ChainFunction).
 #pragma once
 
 #include <cstdint>
@@ -11,43 +11,44 @@ namespace weft {
 
 using ChainFunction = void (*)();
 
-/// One step at work: a function of ChainLink or ChainKind, and its memory.
-struct ChainStep {
+/// One operation: a function of a ChainLink or ChainKind, and the memory it uses.
+struct ChainOp {
   enum class Use : uint8_t {
-    kNothing,
-    kOne,    // one element is read
-    kFetch,  // nothing is read, but soon will be
-    kRead,   // as many elements as the chain runs over are read
-    kWrite,  // ... are written
+    kNothing,   // no memory
+    kScalar,    // reads one element, the same for all
+    kPrefetch,  // reads nothing, but prefetches what a later operation reads
+    kRead,      // reads as many elements as the chain runs over
+    kWrite,     // writes as many
   };
   ChainFunction run = nullptr;
   void* memory = nullptr;
   Use use = Use::kNothing;
 };
 
-/// What all blocks share whose inputs and output are of one type.
+/// The operations that belong to an element type rather than to a block. Blocks whose inputs and output are of that type can be chained.
 struct ChainKind {
-  static constexpr int kMostSteps = 64;  // of a chain, the last included
+  static constexpr int kMaxOps = 64;  // in one chain, `last` included
   int64_t element_bytes = 0;
-  ChainFunction load = nullptr;   // the running values are read from memory
-  ChainFunction store = nullptr;  // ... are written to memory
-  /// ... are written to memory that no step reads, past the cache where its alignment allows: a fence must follow, on the same thread,
-  /// before another thread reads them.
+  ChainFunction load = nullptr;   // memory to registers
+  ChainFunction store = nullptr;  // registers to memory
+  /// Registers to memory that no operation of the chain reads, with non-temporal stores where its alignment allows. The calling thread
+  /// must execute a store fence before another thread reads that memory.
   ChainFunction stream = nullptr;
-  /// Has the caches fetch what is read next: the elements some way after those at hand, which may lie beyond the memory's end.
-  ChainFunction fetch = nullptr;
-  ChainFunction last = nullptr;  // ends a chain
-  /// Runs steps, the last of which is `last`, over n elements. Memory of two steps is the same or does not overlap.
-  void (*run)(const ChainStep* steps, int64_t n) = nullptr;
+  /// Prefetches elements some kilobytes after those in registers; the address may lie beyond the end of the memory.
+  ChainFunction prefetch = nullptr;
+  ChainFunction last = nullptr;  // ends every chain
+  /// Runs the operations over n elements; the last of `ops` is `last`. Memory of two operations is the same or does not overlap.
+  void (*run)(const ChainOp* ops, int64_t n) = nullptr;
 };
 
-/// A planned block as a step: by where its inputs are. The output becomes the running value.
+/// A planned block as an operation, by where its inputs are. The result is left in the registers. Static data of the kernels.
 struct ChainLink {
   const ChainKind* kind = nullptr;
-  /// Of one input: the running value.
-  ChainFunction running = nullptr;
-  /// Of two, in their order.
-  ChainFunction running_memory = nullptr, memory_running = nullptr, running_one = nullptr, one_running = nullptr, running_running = nullptr;
+  /// Of blocks with one input, which is in registers.
+  ChainFunction unary = nullptr;
+  /// Of blocks with two inputs: where the first and where the second is.
+  ChainFunction register_memory = nullptr, memory_register = nullptr, register_register = nullptr;
+  ChainFunction register_scalar = nullptr, scalar_register = nullptr;
 };
 
 }  // namespace weft

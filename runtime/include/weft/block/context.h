@@ -1,5 +1,6 @@
 // The contexts that a block sees: PlanContext while its plan is made, RunContext (or ProduceContext) while it runs, BindContext when it
-// finds its state. A plan cannot write an output and a run cannot set a shape: these classes make it impossible.
+// finds its state. A plan cannot write an output and a run cannot set a shape: these classes make it impossible. A context is used by one
+// thread at a time and is valid during the call it is passed to; so are the spans and references it gives.
 #pragma once
 
 #include <functional>
@@ -16,18 +17,18 @@ namespace weft {
 
 struct BlockDef;
 
-/// What a page says of a variable, whatever value it has.
+/// What the page declares of a variable, independent of its value.
 struct VariableInfo {
-  PartialShape declared;  // the shapes it may take, unless an update says otherwise
+  PartialShape declared;  // the shapes it may take; an update may change it (validate_shape = false)
   std::string temporary;  // the name of a TemporaryVariable; empty for others
 };
 
-/// What a plan knows of one input value.
+/// What is known of one input value when Plan is called.
 struct InputInfo {
   DType dtype = DType::kInvalid;
   const Shape* shape = nullptr;   // known when Plan is called; null only for a variable without a value (MayBeUninitialized)
   const Tensor* value = nullptr;  // known for ports that the block declares in ShapedBy
-  const VariableInfo* variable = nullptr;  // of references; null where the block runs alone
+  const VariableInfo* variable = nullptr;  // of references; null where there is no page (a block tested alone)
 };
 
 /// The signature of one block: inputs in port order, list ports expanded. `in_first[p]` is the first value of port p, in_first[ports] the
@@ -39,15 +40,16 @@ struct BlockSignature {
   std::span<const uint32_t> out_first;
 };
 
-/// What the Plan of a block filled in.
+/// What the Plan of a block set.
 struct PlannedShapes {
   std::vector<Shape> outputs;           // by output value; unset ones stay scalars
-  std::vector<bool> unknown;            // outputs whose shape only a run can tell (ProduceContext); empty where there are none
-  std::vector<PartialShape> partial;    // what is known of those; empty where nothing was said
+  std::vector<bool> unknown;            // outputs whose shape depends on data (ProduceContext); empty where there are none
+  std::vector<PartialShape> partial;    // what is known of those; empty where there are none
   std::vector<std::pair<uint32_t, Shape>> variables;  // input value -> new shape of its variable, where an update changes it
-  int64_t scratch_bytes = 0;
+  int64_t scratch_bytes = 0;            // 0: no scratch memory
 };
 
+/// What Plan reads (types, shapes, attributes) and sets (output shapes, scratch memory).
 class PlanContext {
  public:
   PlanContext(const BlockDef& def, std::span<const AttrValue> attrs, const BlockSignature& signature);
@@ -100,14 +102,14 @@ class PlanContext {
     set(port, std::move(*shape), k);
     return {};
   }
-  /// For Producer blocks: only the run can tell the shape.
+  /// For Producer blocks: the shape depends on data.
   template <OutputPort P>
   void set_unknown(const P&, int k = 0, PartialShape partial = {}) { SetUnknown(signature_.out_first[P::index] + k, std::move(partial)); }
   /// The shape that an update gives to the variable of a reference input, where it is not the one it has.
   template <int I>
   void set_variable(const RefIn<I>&, Shape shape) { planned_.variables.emplace_back(signature_.in_first[I], std::move(shape)); }
 
-  /// Memory that Run gets as ctx.scratch(), aligned to 64 bytes, uninitialised.
+  /// Requests memory that Run gets as ctx.scratch(): aligned to 64 bytes, uninitialised, shared with other blocks between runs.
   void set_scratch(int64_t bytes) { planned_.scratch_bytes = bytes; }
 
   /// invalid_argument at a port or attribute: Error(value, "needs rank 2 or more, found ", shape).
@@ -132,7 +134,7 @@ class PlanContext {
   PlannedShapes planned_;
 };
 
-/// One value while a run goes on: where its elements are, and how many.
+/// One value during a run. Owns nothing: the executor keeps the memory while a step may read or write it.
 struct Value {
   void* data = nullptr;
   int64_t count = 0;
@@ -140,14 +142,35 @@ struct Value {
   bool dead = false;  // a Switch did not send it
 };
 
-/// What a block sees while it runs. Made by the executor; small enough to be set up again for each step.
-class RunContext {
+/// What the executor sets before each step; blocks read it through RunContext. Tables are indexed by value, list ports expanded; in_first[p]
+/// is the first value of input port p, in_first[ports] the number of input values, and out_first the same for outputs.
+struct StepFrame {
+  Value* values = nullptr;            // by slot
+  const uint32_t* inputs = nullptr;   // slot of each input value
+  const uint32_t* outputs = nullptr;  // slot of each output value
+  const uint32_t* in_first = nullptr;
+  const uint32_t* out_first = nullptr;
+  Value* updates = nullptr;  // by input value: the new elements of its variable
+  std::byte* scratch_data = nullptr;
+  int64_t scratch_bytes = 0;
+  const ResourceHandle* resource = nullptr;  // the block's state
+  const Services* services = nullptr;
+};
+
+/// What a block sees while it runs. Small, so that the executor sets one up again for each step.
+class RunContext : private StepFrame {
  public:
-  /// The elements of an input; T is the storage type of its dtype.
+  RunContext() = default;
+  explicit RunContext(const StepFrame& frame) : StepFrame(frame) {}
+  /// For the engine, not for blocks: what the next step uses.
+  friend StepFrame& FrameOf(RunContext& ctx) { return ctx; }
+  friend const StepFrame& FrameOf(const RunContext& ctx) { return ctx; }
+
+  /// The elements of an input; T is the storage type of its dtype. (std::byte gives the address of the first and the number of elements.)
   template <class T, InputPort P>
   std::span<const T> in(const P&, int k = 0) const { return Span<const T>(in_value(P::index, k)); }
   template <class T, OutputPort P>
-  std::span<T> out(const P&, int k = 0) const { return Span<T>(values[outputs[out_first[P::index] + k]]); }
+  std::span<T> out(const P&, int k = 0) const { return Span<T>(out_value(P::index, k)); }
   template <InputPort P>
   const Shape& shape(const P&, int k = 0) const { return *in_value(P::index, k).shape; }
   template <InputPort P>
@@ -184,6 +207,8 @@ class RunContext {
   }
 
   Workers& workers() const { return *services->workers; }
+  Log& log() const { return *services->log; }
+  /// Long kernels ask from time to time; outputs of a cancelled run are discarded.
   bool cancelled() const { return services->cancelled->load(std::memory_order_relaxed); }
 
   /// A failure that only data can show, at a port: Error(indices, Code::kOutOfRange, ...).
@@ -192,26 +217,15 @@ class RunContext {
   template <class P, class... Parts>
   Status ErrorOf(Code code, const P& port, const Parts&... parts) const { return Status(code, Cat(parts...)).WithPort(port.name); }
 
-  // Set by the executor, step by step; blocks use the functions above.
-  Value* values = nullptr;            // by slot
-  const uint32_t* inputs = nullptr;   // slot of each input value
-  const uint32_t* outputs = nullptr;  // slot of each output value
-  const uint32_t* in_first = nullptr;
-  const uint32_t* out_first = nullptr;
-  Value* updates = nullptr;  // by input value: the new elements of its variable
-  std::byte* scratch_data = nullptr;
-  int64_t scratch_bytes = 0;
-  const ResourceHandle* resource = nullptr;
-  const Services* services = nullptr;
-
  private:
   const Value& in_value(int port, int k) const { return values[inputs[in_first[port] + k]]; }
+  const Value& out_value(int port, int k) const { return values[outputs[out_first[port] + k]]; }
   static bool HasElements(const Value& v) { return v.data != nullptr || (v.shape != nullptr && v.shape->count() == 0); }
   template <class T>
   static std::span<T> Span(const Value& v) { return {static_cast<T*>(v.data), static_cast<size_t>(v.count)}; }
 };
 
-/// For blocks whose output shapes only a run can tell (a queue's element, the records of a file): outputs are handed over whole.
+/// For blocks whose output shapes depend on data (a queue's element, the records of a file): outputs are emitted as tensors.
 class ProduceContext {
  public:
   ProduceContext(const RunContext& run, std::span<Tensor> emitted) : run_(run), emitted_(emitted) {}
@@ -227,23 +241,24 @@ class ProduceContext {
   const ResourceHandle& state_handle() const { return run_.state_handle(); }
   template <class S, InputPort P>
   Result<S*> Find(const P& port) const { return run_.Find<S>(port); }
-  const Services& services() const { return *run_.services; }
-  const Files& files() const { return *run_.services->files; }
+  const Services& services() const { return *FrameOf(run_).services; }
+  const Files& files() const { return *services().files; }
   Workers& workers() const { return run_.workers(); }
   bool cancelled() const { return run_.cancelled(); }
 
   /// A tensor to fill and emit, within the memory limit.
-  Result<Tensor> Allocate(DType dtype, Shape shape) const { return Tensor::Allocate(dtype, std::move(shape), run_.services->budget); }
+  Result<Tensor> Allocate(DType dtype, Shape shape) const { return Tensor::Allocate(dtype, std::move(shape), services().budget); }
   /// The input as a tensor of its own: a copy, since input memory is reused after the step.
   template <InputPort P>
   Result<Tensor> Copy(const P&, DType dtype, int k = 0) const {
-    const Value& value = run_.values[run_.inputs[run_.in_first[P::index] + k]];
-    return Tensor::View(dtype, *value.shape, value.data, nullptr).Clone(run_.services->budget);
+    const StepFrame& frame = FrameOf(run_);
+    const Value& value = frame.values[frame.inputs[frame.in_first[P::index] + k]];
+    return Tensor::View(dtype, *value.shape, value.data, nullptr).Clone(frame.services->budget);
   }
 
   /// The output's value. The tensor's memory must not be written afterwards.
   template <OutputPort P>
-  void Emit(const P&, Tensor tensor, int k = 0) { emitted_[run_.out_first[P::index] + k] = std::move(tensor); }
+  void Emit(const P&, Tensor tensor, int k = 0) { emitted_[FrameOf(run_).out_first[P::index] + k] = std::move(tensor); }
 
   template <class P, class... Parts>
   Status Error(const P& port, const Parts&... parts) const { return run_.Error(port, parts...); }
@@ -255,7 +270,7 @@ class ProduceContext {
   std::span<Tensor> emitted_;
 };
 
-/// Finds or makes a block's state in the page's scope. Called before the block's first run in a scope, not in every run.
+/// Finds or makes a block's state in the page's scope, which owns it. Called before the block's first run in a scope, not in every run.
 class BindContext {
  public:
   using Factory = std::function<Result<ResourceHandle>()>;

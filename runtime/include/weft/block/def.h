@@ -1,4 +1,5 @@
-// BlockDef: everything that Weft knows of a block type, as plain data; made by the fluent Block() in weft/block/block.h.
+// BlockDef: the declaration of a block type as plain data; made by the fluent Block() in weft/block/block.h. Immutable once it is in a
+// Registry, and then safe to read from any thread.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@
 #include "weft/block/chain.h"
 #include "weft/block/context.h"
 #include "weft/block/gradient.h"
-#include "weft/block/pieces.h"
+#include "weft/block/partial_reduction.h"
 #include "weft/block/port.h"
 
 namespace weft {
@@ -20,18 +21,18 @@ using RunFunction = Status (*)(const void* parameters, RunContext& ctx);
 using ProduceFunction = Status (*)(const void* parameters, ProduceContext& ctx);
 using BindFunction = Result<ResourceHandle> (*)(const void* parameters, BindContext& ctx);
 
-/// A block made ready for one signature. Just one of run and produce is set.
+/// A block planned for one signature (types and shapes of its inputs). Exactly one of run and produce is set; both get `parameters`.
 struct PlannedBlock {
   RunFunction run = nullptr;
   ProduceFunction produce = nullptr;
   BindFunction bind = nullptr;  // null: the block has no state
   std::shared_ptr<const void> parameters;
-  std::shared_ptr<const Pieces> pieces;  // null: the input is taken whole
-  const ChainLink* link = nullptr;       // null: does not run on elements in registers; an element-wise block that cannot fail may
+  std::shared_ptr<const PartialReduction> partial_reduction;  // null: the block reduces nothing, or only the whole input at once
+  const ChainLink* link = nullptr;  // null: cannot be part of a chain. Only element-wise blocks that cannot fail may have one
 };
 using PlanFunction = std::function<Result<PlannedBlock>(PlanContext&)>;
 
-/// Blocks that shape the graph rather than compute; the plan layer knows what each means.
+/// Blocks that describe the graph instead of computing; the plan layer implements them.
 enum class Structural : uint8_t {
   kNone,
   kConstant,      // Const, Const_ex, Input, Input_Initializer, Tensor: the value of an input as an output
@@ -47,21 +48,21 @@ enum class Structural : uint8_t {
   kNothing,       // Scope, Status
 };
 
-/// How values flow through a block, for the parts of the engine that schedule it.
+/// How a block passes values on, for the planner and the executor.
 enum class Flow : uint8_t {
   kPlain,
-  kForward,  // output 0 is input 0: no step copies it, the slot shares its memory (Identity)
+  kForward,  // output 0 is input 0: it is not copied, the output shares the memory of the input (Identity)
   kSwitch,   // input 0 goes to output 0 or, where the boolean input 1 is true, to output 1; the other is dead
   kMerge,    // output 0 is the input that is not dead, output 1 its index
   kSelect,   // output 0 is the one of the references after input 0 that the integer input 0 names
-  // Loops: a frame is what lies between Enter and Exit blocks; its turns are iterations.
-  kEnter,          // output 0 is input 0, in the frame's first iteration, or in each where it says is_constant
+  // Loops, as in TensorFlow: a frame is the part of the page between Enter and Exit blocks, evaluated once an iteration.
+  kEnter,          // output 0 is input 0, in the frame's first iteration, or with is_constant in every one
   kExit,           // output 0 is input 0, outside of the frame
   kNextIteration,  // output 0 is input 0, in the frame's next iteration
 };
 
 struct BlockDef {
-  // Compiled once, not wherever a block is declared.
+  // Defined in def.cc, to keep the code of every declaration small.
   BlockDef();
   BlockDef(const BlockDef& other);
   BlockDef(BlockDef&& other) noexcept;
@@ -81,17 +82,17 @@ struct BlockDef {
 
   Structural structural = Structural::kNone;
   Flow flow = Flow::kPlain;
-  bool stateful = false;   // two of them with the same inputs may differ; never merged or left out
-  bool waits = false;      // may wait for what other blocks of the page do to a resource; runs after those that it can wait for
+  bool stateful = false;   // outputs depend on more than the inputs: blocks with the same inputs are never merged or left out
+  bool waits = false;      // may block until another block changes a resource (a queue): ordered after all blocks that do not depend on it
   bool internal = false;   // made by gradients only; not offered in a palette
   bool elementwise = false;  // output 0 may be written over an input of its size: element i needs only elements i
-  std::vector<int> shaped_by;     // inputs whose values shape the outputs (Reshape's shape)
+  std::vector<int> shaped_by;     // inputs whose values determine output shapes (Reshape's shape)
   std::vector<int> uninitialized;  // reference inputs whose variable need not have a value (Assign, IsVariableInitialized)
   std::vector<int> updates;       // reference inputs whose variable the block updates
 
   PlanFunction plan;                     // empty for structural blocks
   GradientFunction gradient = nullptr;   // null: no gradient; see not_differentiable
-  bool gradient_varies = false;          // with more than types, settings, and what is asked for: then each block is asked anew
+  bool gradient_varies = false;          // depends on more than types, attributes and requested inputs: not cached between blocks
   bool not_differentiable = false;       // gradients stop here without an error, as at Equal or ArgMax
 
   /// Index of a port, alias included, or -1.

@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/// An output in the graph under construction; invalid where there is none.
+/// An output of a block in the graph under construction; invalid where there is none.
 struct GradientValue {
   int node = -1;
   int output = 0;  // value index, list ports expanded
@@ -23,8 +23,8 @@ struct GradientValue {
 using GradientInputs = std::vector<std::pair<std::string_view, std::vector<GradientValue>>>;  // port -> values
 using GradientAttrs = std::vector<std::pair<std::string_view, AttrValue>>;
 
-/// Given to a block's gradient function, once for each block on the path. The function calls Set for each input that has a gradient;
-/// inputs it does not set have none.
+/// Passed to a block's gradient function, once for each block between the ys and xs. The function calls Set for each input that has a
+/// gradient; inputs it does not set have none. Valid during that call, on its thread.
 class GradientBuilder {
  public:
   virtual ~GradientBuilder() = default;
@@ -41,17 +41,17 @@ class GradientBuilder {
   /// The gradient of the outputs (ys) with respect to this output; invalid where the ys do not depend on it through this output.
   template <OutputPort P>
   GradientValue grad(const P&, int k = 0) const { return OutputGradient(P::index, k); }
-  /// Whether anybody asks for the gradient of this input: an expensive one need not be built otherwise.
+  /// Whether the gradient of this input is used; one that is not need not be built.
   template <InputPort P>
   bool wanted(const P&, int k = 0) const { return InputWanted(P::index, k); }
   template <class V>
   V attr(const Attr<V>& a) const { return AttrAs<V>(AttrOf(a.name)); }
-  /// For handing an attribute on to a gradient block; std::monostate where it has no value.
+  /// The attribute's value, to pass on to a gradient block; std::monostate where it has none.
   virtual const AttrValue& AttrOf(std::string_view name) const = 0;
   virtual DType dtype(GradientValue value) const = 0;
 
   // Building.
-  /// Adds a block; gives its first output. Attributes that are absent take their defaults.
+  /// Adds a block and returns its first output. Attributes not given have their defaults.
   virtual GradientValue Add(std::string_view block, const GradientInputs& inputs, const GradientAttrs& attrs = {}) = 0;
   /// Another output of a block that Add made: value index `output`.
   static GradientValue Output(GradientValue first, int output) { return {first.node, output}; }
@@ -72,7 +72,7 @@ class GradientBuilder {
   virtual void SetInput(int port, int k, GradientValue gradient) = 0;
 };
 
-/// Fails where this block has no gradient under these attributes or types; the message need not name the block.
+/// Fails where the block has no gradient for these attributes or types; the caller adds the block's name to the message.
 using GradientFunction = std::function<Status(GradientBuilder&)>;
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The manifest: what the declarations say of every block, as JSON, for editors, schemas and other programs.
+// The manifest: the declarations of blocks as JSON, for editors, schemas and other programs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace weft {
 
-/// One object a block, sorted by name, one block a line: block, category, summary, operation, inputs, outputs, attrs, stateful, internal.
+/// An array of one object for each block, sorted by name, one object a line: block, category, summary, inputs, outputs, attrs, gradient,
+/// and where they apply details, aliases, palette_spelling, structural, stateful, internal.
 std::string WriteManifest(const Registry& registry);
 /// The object of one block.
 std::string WriteManifest(const BlockDef& def);

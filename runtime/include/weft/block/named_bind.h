@@ -1,4 +1,4 @@
-// For the few blocks whose result depends on what they are called.
+// For the few blocks whose result depends on their id.
 #pragma once
 
 #include <string_view>

@@ -31,9 +31,9 @@ enum class PortList : uint8_t {
   kTuple,        // list_attr lists the types of the values
 };
 
-/// What a block says of one port.
+/// The declaration of one port.
 struct PortSpec {
-  // Compiled once, not wherever a block is declared.
+  // Defined in def.cc, to keep the code of every declaration small.
   PortSpec();
   PortSpec(const PortSpec& other);
   PortSpec(PortSpec&& other) noexcept;
@@ -44,13 +44,13 @@ struct PortSpec {
   std::string name;
   PortKind kind = PortKind::kTensor;
   PortList list = PortList::kSingle;
-  std::string type_attr;            // the type attribute that says the type; empty where fixed or a tuple
+  std::string type_attr;            // the attribute that holds the type; empty where the type is fixed or the port a tuple
   DType dtype = DType::kInvalid;    // the one type it takes, or kInvalid
   std::string list_attr;            // see PortList
   int reference_of = -1;            // a reference output: the input whose variable it is
   bool resource = false;            // a reference that TensorFlow passes as a handle: listed as DT_RESOURCE
   bool optional = false;            // structural blocks: may stay unconnected
-  std::string doc;                  // its shape, and what it is
+  std::string doc;                  // its shape and meaning
 };
 
 template <int I>
@@ -102,7 +102,7 @@ struct RefOut {
   bool resource = false;
 };
 
-/// The same port as one that TensorFlow passes as a handle; plans and runs cannot tell the difference.
+/// The same port for the resource variant of a block, where TensorFlow passes a handle. Plan and Run are the same for both.
 template <class P>
 constexpr P AsResource(P reference) {
   reference.resource = true;
@@ -129,7 +129,7 @@ struct StructuralOut {
   const char* doc;
 };
 
-/// A type text is a type's name ("DT_INT32"), the name of a type attribute, or "" for any type.
+/// `type` is a type's name ("DT_INT32"), the name of a type attribute, or "" for any type.
 PortSpec MakePortSpec(const char* name, const char* type, const char* doc);
 
 template <int I>

@@ -1,4 +1,4 @@
-// Registry: the block types that a Runtime offers. Built once from a catalog; a host adds its own blocks before it loads pages.
+// Registry: the block types of a Runtime. Built once from a catalog; a host adds its own blocks before it loads pages.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct CatalogEntry {
   BlockDef (*make)();
 };
 
-/// Reading from several threads is safe while nobody adds.
+/// Owns its BlockDefs. Reading from several threads is safe while no thread adds.
 class Registry {
  public:
   Registry() = default;
@@ -25,8 +25,8 @@ class Registry {
   Registry(Registry&&) = default;
   Registry& operator=(Registry&&) = default;
 
-  /// already_exists for a name that is taken; invalid_argument for a declaration that contradicts itself (an empty name, a repeated port,
-  /// a reference output of an input that is no reference).
+  /// already_exists for a name that is taken; invalid_argument for an inconsistent declaration (an empty name, a repeated port, a reference
+  /// output of an input that is no reference).
   Status Add(BlockDef def);
 
   /// The block of that name, or of that alias where no block has the name; null where there is none. Lives as long as the registry.
@@ -42,7 +42,7 @@ class Registry {
   std::unordered_map<std::string_view, const BlockDef*> by_alias_;
 };
 
-/// All blocks that Weft brings (blocks/catalog.cc).
+/// All of Weft's blocks (blocks/catalog.cc).
 Registry MakeCatalog();
 
 }  // namespace weft

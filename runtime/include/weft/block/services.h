@@ -1,4 +1,4 @@
-// What a running block may ask of the engine. These are interfaces: the session layer implements them.
+// What a running block may ask of the engine. These are interfaces: the layers `state` and `exec` implement them.
 #pragma once
 
 #include <algorithm>
@@ -34,19 +34,19 @@ class FunctionRef<R(Args...)> {
   R (*call_)(void*, Args...);
 };
 
-/// Parallel loops. Work is cut into tasks by its size alone, never by the number of threads, so that results are the same bits for any
-/// number of them.
+/// Parallel loops. Work is divided into tasks by its size alone, never by the number of threads, so that results have the same bits on any
+/// number of threads.
 class Workers {
  public:
   virtual ~Workers() = default;
   /// Threads that work at the same time, the calling one included.
   virtual int threads() const = 0;
-  /// Calls task(0) ... task(count - 1), each once, in any order and on any thread, and returns when all have ended. Stops handing
-  /// out tasks when the run is cancelled; the block's outputs do not count then.
+  /// Calls task(0) ... task(count - 1), each once, in any order and on any thread, and returns when all have ended. Starts no further
+  /// tasks when the run is cancelled; the block's outputs are discarded then.
   virtual void Run(int64_t count, FunctionRef<void(int64_t)> task) = 0;
 
-  /// Calls body(begin, end) over [0, size) in pieces of `grain` items (the last may be shorter); on the calling thread where one piece
-  /// holds all.
+  /// Calls body(begin, end) over [0, size) in ranges of `grain` items (the last may be shorter); on the calling thread where one range
+  /// covers all.
   template <class Body>
   void For(int64_t size, int64_t grain, Body&& body) {
     if (size <= 0) return;
@@ -67,7 +67,7 @@ class Resource {
   virtual std::string_view kind() const = 0;
 };
 
-/// Which files a block may touch: those inside the folders that the host allows.
+/// Which files a block may read and write: those inside the folders that the host allows. Thread-safe.
 class Files {
  public:
   enum class Access : uint8_t { kRead, kWrite };
@@ -76,25 +76,25 @@ class Files {
   virtual Result<std::filesystem::path> Resolve(std::string_view name, Access access) const = 0;
 };
 
-/// Waiting for something that another session may bring about, such as an element in a queue.
+/// Waits for a change that another session may make, such as an element added to a queue.
 class Waiter {
  public:
   virtual ~Waiter() = default;
-  /// Waits with `lock` released until ready() holds (called with the lock held). cancelled where the run was cancelled, its deadline
-  /// passed, `timeout_ms` (where >= 0) passed; failed_precondition where all sessions of the scope have waited too long for one
-  /// another. `what` is for the message: "an element of queue q".
+  /// Waits with `lock` released until ready() holds (called with the lock locked). cancelled where the run was cancelled, its deadline
+  /// passed, or `timeout_ms` milliseconds (where >= 0) passed; failed_precondition where all sessions of the scope have waited for one
+  /// another for too long (a deadlock). `what` is for the message: "an element of queue q".
   virtual Status Wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, FunctionRef<bool()> ready, int64_t timeout_ms,
                       std::string_view what) = 0;
 };
 
-/// Where Print and warnings of blocks go.
+/// Receives what Print and warnings of blocks write. Thread-safe.
 class Log {
  public:
   virtual ~Log() = default;
   virtual void Print(std::string_view text) = 0;
 };
 
-/// All of the above, for one run. Pointers are never null while a block runs.
+/// All of the above, for one run, which owns none of it. Pointers are never null while a block runs; the budget may be.
 struct Services {
   Workers* workers = nullptr;
   Files* files = nullptr;

@@ -1,4 +1,4 @@
-// State that a snapshot can hold: what a Resource says to be saved to a file and to be as it was again.
+// StoredState: a Resource whose state can be saved to a snapshot and restored from it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// Collects what a state is made of: numbers, texts and tensors, one after another.
+/// Serialises a state: numbers, texts and tensors, one after another.
 class StateWriter {
  public:
   void Put(uint64_t number);
@@ -24,7 +24,8 @@ class StateWriter {
   std::string bytes_;
 };
 
-/// Gives it back in the same order. data_loss where there is something else or too little; nothing that the bytes say is trusted.
+/// Reads what a StateWriter wrote, in the same order. data_loss where the bytes do not match or end early. The bytes are untrusted: every
+/// size is checked before memory is allocated. They must outlive the reader.
 class StateReader {
  public:
   StateReader(std::string_view bytes, const Files& files, std::shared_ptr<MemoryBudget> budget)
@@ -32,11 +33,11 @@ class StateReader {
 
   Result<uint64_t> Number();
   Result<int64_t> Signed();
-  /// A number of 0 to `most`.
+  /// A number up to and including `most`.
   Result<uint64_t> NumberUpTo(uint64_t most);
   Result<std::string> Text();
   Result<Tensor> ReadTensor();
-  /// data_loss where something is left.
+  /// data_loss where bytes remain.
   Status End() const;
 
   /// Which files a state that is restored may open again.
@@ -48,22 +49,22 @@ class StateReader {
   const std::shared_ptr<MemoryBudget> budget_;
 };
 
-/// What a Resource also is where its state belongs to a snapshot. Thread-safe as the Resource is.
+/// Implemented by a Resource whose state belongs in snapshots. As thread-safe as the Resource.
 class StoredState {
  public:
   virtual ~StoredState() = default;
-  /// failed_precondition where a run has it in use in a way that cannot be written down.
+  /// failed_precondition where a run uses it in a way that cannot be saved.
   virtual Status Save(StateWriter& out) const = 0;
-  /// Reads what Save wrote and checks that it fits this state, which stays as it is. The function that it gives makes the change, and cannot
-  /// fail; it is called while no run goes on. invalid_argument where the state is that of another kind of block.
+  /// Reads what Save wrote and checks that it fits, without changing this state. The function it returns makes the change; it cannot fail
+  /// and is called while no run is in progress. invalid_argument where the state is that of another kind of block.
   virtual Result<std::function<void()>> Load(StateReader& in) = 0;
-  /// As it was when it was made. Called while no run goes on.
+  /// Returns to the state of a new resource. Called while no run is in progress.
   virtual void Reset() = 0;
 };
 
-/// The elements of a tensor as bytes in the order of this machine; strings each with their length before them.
+/// Appends the elements of a tensor as bytes in the byte order of this machine; each string is preceded by its length (8 bytes).
 void AppendElements(const Tensor& tensor, std::string& to);
-/// The inverse, into a tensor of that type and shape. data_loss where `bytes` are not just its elements.
+/// The inverse, into a tensor of that type and shape. data_loss where `bytes` are not exactly its elements.
 Status ReadElements(std::string_view bytes, Tensor& to);
 
 }  // namespace weft

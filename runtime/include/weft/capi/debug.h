@@ -1,6 +1,7 @@
 /**
  * @file debug.h
- * Part of weft.h: breakpoints, and values of a run that is paused.
+ * Part of weft.h: breakpoints, and values that replace those of a run that is paused. What it has computed is read as always
+ * (weft_session_view).
  */
 #ifndef WEFT_CAPI_DEBUG_H_
 #define WEFT_CAPI_DEBUG_H_
@@ -43,7 +44,7 @@ typedef struct weft_breakpoint_info {
 
 /**
  * Adds a breakpoint; the run that goes on meets it, too. While the session is paused by one, weft_session_paused_at says where and why,
- * values of the run can be looked at, and weft_session_resume goes on.
+ * weft_session_view shows values of the run, and weft_session_resume goes on.
  * Errors: WEFT_NOT_FOUND for a block, port or value that the page has not; WEFT_INVALID_ARGUMENT for a condition that is none, or of what
  * has no real numbers. Owner: the caller, of `breakpoint`. Threads: any.
  */
@@ -69,7 +70,7 @@ WEFT_API weft_status weft_breakpoint_enable(weft_breakpoint* breakpoint, int32_t
 WEFT_API weft_status weft_breakpoint_get_info(weft_breakpoint* breakpoint, weft_breakpoint_info* info, weft_diagnostics** problems);
 
 /**
- * For debuggers that may be lost: from now on the session's breakpoints hold, and its runs stay paused for whatever reason, only for
+ * For debuggers that may be lost: from now on the session's breakpoints are on, and its runs stay paused for whatever reason, only for
  * lease_ms from now or from the last weft_session_heartbeat. Then the breakpoints are off and a paused run goes on. 0: for ever.
  * Errors: WEFT_INVALID_ARGUMENT for a negative time. Owner: nothing. Threads: any.
  */
@@ -80,13 +81,6 @@ WEFT_API weft_status weft_session_lease(weft_session* session, int64_t lease_ms,
  * Errors: WEFT_FAILED_PRECONDITION where there is none, or it is over. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_heartbeat(weft_session* session, weft_diagnostics** problems);
-
-/**
- * While the session is paused within a run: a copy of a value as that run has computed it so far, by its name (convention 12).
- * Errors: WEFT_FAILED_PRECONDITION where it is not paused there, or the value is not computed yet or not kept; WEFT_NOT_FOUND,
- * WEFT_INVALID_ARGUMENT and WEFT_OUT_OF_RANGE for the name. Owner: the caller, of `view`. Threads: any.
- */
-WEFT_API weft_status weft_session_peek(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
 
 /**
  * While the session is paused within a run: replaces a value, by its name (convention 12), by a copy of the buffer. The blocks that come

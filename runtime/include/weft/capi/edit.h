@@ -28,23 +28,53 @@ enum {
  *     {"op": "disconnect", "to": "y.x"}
  *     {"op": "set", "input": "c.value", "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}   or a wire, a list, null
  *     {"op": "set", "block": "y", "attr": "data_format", "value": "NHWC"}   or "text": "{1,2}"; "value": null for the default
+ *     {"op": "set", "block": "y", "attrs": "data_format_ = NHWC;"}          all attributes; or an object, or null
+ *     {"op": "set", "block": "y", "key": "note", "value": "slow"}           what the engine does not look at: a note, a colour; or null
+ *     {"op": "set", "key": "page", "value": "xor"}          a key of the page: its name, "layout" as a whole, or an unknown one
  *     {"op": "rename", "block": "y", "to": "z"}             its wires follow
- *     {"op": "move", "block": "y", "layout": [40, 80]}
+ *     {"op": "move", "block": "y", "layout": [40, 80]}      or null: not placed any more
  *
- * `inverse` (may be NULL) gets the edits that take these back: with them the page is written as the same bytes again. A session that runs
+ * Inverse edits use further keys: "place", where something new goes, is an index among blocks ("add"), inputs ("set" of one), entries of
+ * the layout ("move") or unknown keys ("set" of a key), at the end without it; "keep_wires" and "keep_layout" of "remove" are true where the
+ * wires from the block and its layout stay.
+ *
+ * `inverse` (may be NULL) gets two texts: the edits that take these back, with which the page is written as the same bytes again; and what
+ * is different, {"edits": 7, "added": [ids], "removed": [ids], "changed": [ids], "renamed": [[from, to]], "moved": [ids], "keys": [keys of
+ * the page]}: "edits" is weft_page_edits, "changed" are blocks whose wires, values, attributes or keys are others. A session that runs
  * finishes its run of the page as it was; its next one is of the page as it is now. Variables keep their values, and queues and random
  * streams their state, where their blocks stay what they are. What is then wrong with the page is in weft_page_diagnostics.
  * Values in files are read from the folder that the page was loaded with.
  * Errors: WEFT_INVALID_ARGUMENT for text that is no edit, an unknown mode, or what a page cannot hold; WEFT_NOT_FOUND for a block, wire
  * or file that is not there; WEFT_ALREADY_EXISTS for an id that is taken; WEFT_OUT_OF_RANGE for an index or place; WEFT_PERMISSION_DENIED
  * for a file outside the folder; with WEFT_EDIT_STRICT and WEFT_EDIT_TRY the code of the page's first new error, its findings following
- * in `problems`. The JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (one text).
+ * in `problems`. The JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (two texts).
  * Threads: any; edits of one page take turns.
  */
 WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems);
 
 /**
- * Counts the calls of weft_page_edit that changed the page: what was read of it is out of date where the number is another.
+ * Takes back the last call of weft_page_edit that changed the page and is not taken back, as its inverse does; a page keeps the last 1,000.
+ * `edits` (may be NULL) gets the edits that this makes of the page, as weft_page_edit takes them: what they name has changed.
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to take back. Owner: the caller, of `edits` (one text). Threads: any; edits of one
+ * page take turns.
+ */
+WEFT_API weft_status weft_page_undo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
+
+/**
+ * Makes the edits again that were taken back last. weft_page_edit ends what could be made again.
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to make again. Owner: the caller, of `edits` (one text; may be NULL). Threads:
+ * any; edits of one page take turns.
+ */
+WEFT_API weft_status weft_page_redo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
+
+/**
+ * How many calls weft_page_undo and weft_page_redo have left. Either pointer may be NULL.
+ * Errors: none. Owner: nothing. Threads: any; waits for edits.
+ */
+WEFT_API weft_status weft_page_history(weft_page* page, size_t* undo, size_t* redo, weft_diagnostics** problems);
+
+/**
+ * Counts the changes of the page by weft_page_edit, _undo and _redo: what was read of it is out of date where the number is another.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_edits(weft_page* page, uint64_t* edits, weft_diagnostics** problems);

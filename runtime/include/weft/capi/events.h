@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 /**
- * A queue of events, of any number of sessions. It is bounded: where it is full, the oldest event of the least weighty kind gives way
- * (values and prints first, errors and states last), and a WEFT_EVENT_GAP in its place tells how many of which kinds did.
+ * A queue of events, of any number of sessions and pages. It is bounded: where it is full, the oldest event of the lowest priority is
+ * dropped (values and progress first, then prints; errors, states and edits last), and a WEFT_EVENT_GAP in its place tells how many of
+ * which kinds.
  */
 typedef struct weft_events weft_events;
 
@@ -25,14 +26,15 @@ enum {
   WEFT_EVENT_ERROR = 3,    /* a run failed */
   WEFT_EVENT_PRINT = 4,    /* what a Print block or a warning says */
   WEFT_EVENT_VALUES = 5,   /* samples of subscriptions are ready; not again before they are taken */
-  WEFT_EVENT_GAP = 6       /* events were dropped */
+  WEFT_EVENT_GAP = 6,      /* events were dropped */
+  WEFT_EVENT_EDITED = 7    /* the page was edited: of pages (weft_events_add_page, weft_page_on_event), not of sessions */
 };
-#define WEFT_EVENT_KINDS 7
+#define WEFT_EVENT_KINDS 8
 
 /** Sets of kinds: WEFT_EVENT_BIT(WEFT_EVENT_ERROR) | WEFT_EVENT_BIT(WEFT_EVENT_PRINT). Progress of blocks costs each of them some tens of
  *  nanoseconds; the others cost nothing between two runs. */
 #define WEFT_EVENT_BIT(kind) (1u << (kind))
-#define WEFT_ALL_EVENTS 0x7fu
+#define WEFT_ALL_EVENTS 0xffu
 
 /** How far a run or a block is. */
 enum {
@@ -49,7 +51,7 @@ typedef struct weft_event {
   uint32_t size;
   int32_t kind;          /* WEFT_EVENT_STATE ... */
   uint64_t seq;          /* grows with every event of a queue or callback; dropped ones have numbers, too */
-  uint64_t source;       /* what the host calls the session; 0 of a gap */
+  uint64_t source;       /* what the host calls the session or page; 0 of a gap */
   int64_t t_ns;          /* when, on the machine's monotonic clock */
   uint64_t run;          /* counted from 1; 0 where there is none */
   uint64_t merged;       /* runs, progress, values: earlier ones that this one stands for besides itself */
@@ -63,7 +65,7 @@ typedef struct weft_event {
   const char* block;     /* state: the one that runs next; a breakpoint on values: the one that computed them */
   const char* port;      /* errors */
   const char* pointer;   /* errors: JSON pointer into the page */
-  const char* text;      /* errors: the message; prints: the text; state: what a breakpoint says */
+  const char* text;      /* errors: the message; prints: the text; state: what a breakpoint says; edited: what changed, as JSON */
   const char* hint;      /* errors: the likely fix */
   uint64_t dropped[WEFT_EVENT_KINDS + 1]; /* gaps: how many, by kind; the last is 0 */
   uint64_t start;        /* of which run or start: see weft_session_info; 0 of values and gaps */
@@ -72,13 +74,16 @@ typedef struct weft_event {
   const char* needed;    /* errors: as in weft_diagnostic */
   const char* found;     /* errors */
   const char* causes;    /* errors: what it came from, a line each as people read them, the nearest first */
+  uint64_t revision;     /* edited: how many edits the page has had (weft_page_edits) */
+  uint32_t outdated_page; /* runs: not 0: of an earlier page than the one as it is now, which has faults (weft_session_faults) */
+  uint32_t reserved;
 } weft_event;
 #define WEFT_EVENT_INIT \
-  {sizeof(weft_event), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0}, 0, 0, 0, NULL, NULL, NULL}
+  {sizeof(weft_event), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0}, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0}
 
 typedef struct weft_events_options {
   uint32_t size;
-  uint32_t most_events; /* that are held; 0: 1024 */
+  uint32_t most_events; /* that wait to be polled; 0: 1024 */
   size_t most_bytes;    /* of their texts; 0: a megabyte. As many again for those that weft_events_replay gives */
   uint64_t most_history; /* events that were polled and are kept for weft_events_replay; 0: 1024 */
 } weft_events_options;
@@ -100,7 +105,7 @@ WEFT_API weft_status weft_events_close(weft_events* events);
  * Has a session's events of some kinds (a set, as above) put into the queue from now on, with `source` in them. First comes its present
  * state, where states are among the kinds; where a run goes on, its progress follows up to now (in loops: from now on), then what changes.
  * Errors: WEFT_INVALID_ARGUMENT for an empty set or unknown kinds; WEFT_ALREADY_EXISTS where the session feeds this queue.
- * Owner: the session holds the queue, until it is removed or the session closed. Threads: any.
+ * Owner: the session keeps the queue alive, until it is removed or the session closed. Threads: any.
  */
 WEFT_API weft_status weft_events_add(weft_events* events, weft_session* session, uint32_t kinds, uint64_t source,
                                      weft_diagnostics** problems);
@@ -110,6 +115,19 @@ WEFT_API weft_status weft_events_add(weft_events* events, weft_session* session,
  * Errors: WEFT_NOT_FOUND where it does not. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_events_remove(weft_events* events, weft_session* session, weft_diagnostics** problems);
+
+/**
+ * Has a WEFT_EVENT_EDITED put into the queue for each edit of a page from now on, with `source` in it.
+ * Errors: WEFT_ALREADY_EXISTS where the page feeds this queue. Owner: the page keeps the queue alive, until it is removed or the page is closed
+ * with its sessions. Threads: any.
+ */
+WEFT_API weft_status weft_events_add_page(weft_events* events, weft_page* page, uint64_t source, weft_diagnostics** problems);
+
+/**
+ * The page feeds the queue no more; what it has put there stays.
+ * Errors: WEFT_NOT_FOUND where it does not. Owner: nothing. Threads: any.
+ */
+WEFT_API weft_status weft_events_remove_page(weft_events* events, weft_page* page, weft_diagnostics** problems);
 
 /**
  * Takes the next events, at most `capacity`, into an array, and says how many. Each has its size set like the first. Does not wait.
@@ -157,6 +175,14 @@ typedef void (*weft_event_callback)(void* user, const weft_event* event);
  */
 WEFT_API weft_status weft_session_on_event(weft_session* session, weft_event_callback callback, void* user, uint32_t kinds,
                                            int64_t interval_ns, weft_diagnostics** problems);
+
+/**
+ * Has a callback called with a WEFT_EVENT_EDITED for each edit of a page from now on, in place of the one before; NULL for none. Edits that
+ * several threads make at once are told in any order: `revision` says which was first.
+ * Errors: none. Owner: nothing; `user` must live until the callback was replaced and no call of it goes on. Threads: any; called on the
+ * thread that edits, before weft_page_edit returns.
+ */
+WEFT_API weft_status weft_page_on_event(weft_page* page, weft_event_callback callback, void* user, weft_diagnostics** problems);
 
 #ifdef __cplusplus
 }

@@ -18,15 +18,17 @@ typedef struct weft_page_options {
   uint32_t size;
   uint32_t keep_faulty;   /* not 0: a page with errors is loaded, too, to be looked at and edited */
   const char* name;       /* what diagnostics call the page; NULL: the path, or "page" */
-  const char* folder;     /* files that the page names start here; NULL: the file's folder; of bytes: no files */
-  const char* const* allowed_folders; /* besides that; may be NULL */
+  const char* folder;     /* where the files that the page names start, and it may read; NULL: the file's folder; of bytes: no files */
+  const char* const* allowed_folders; /* folders that it may read besides; may be NULL */
   size_t allowed_count;
   int64_t stall_limit_ms; /* how long all running sessions may wait for one another before that is an error; -1: for ever; 0: 5000 */
   /* Where Print blocks and warnings go, a text a call, on the threads that run; may be NULL. Called until the page has ended. */
   void (*print)(void* user, const char* text);
   void* user;
+  const char* const* write_folders; /* folders that the page may read and write; without, it writes nothing; may be NULL */
+  size_t write_count;
 } weft_page_options;
-#define WEFT_PAGE_OPTIONS_INIT {sizeof(weft_page_options), 0, NULL, NULL, NULL, 0, 0, NULL, NULL}
+#define WEFT_PAGE_OPTIONS_INIT {sizeof(weft_page_options), 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0}
 
 /**
  * Loads a page from bytes: Weft's JSON, or enuSpace's runtime JSON or design SVG, told apart by their content. All faults are found,

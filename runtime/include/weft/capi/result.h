@@ -13,7 +13,7 @@ extern "C" {
 
 /* ---- views ---------------------------------------------------------------------------------------------------------------- */
 /*
- * A view shows a value without a copy, and never changes: runs that come later use other memory as long as the view is held. Reading a
+ * A view shows a value without a copy, and never changes: runs that come later use other memory as long as the view is not released. Reading a
  * view needs no turn and no lock.
  */
 
@@ -28,12 +28,14 @@ typedef struct weft_view_info {
   int64_t bytes;          /* of `data`; 0 for strings and resources */
   const void* data;       /* not to be written; NULL for strings and resources, and where there are no elements */
   uint64_t generation;    /* the run that computed it, counted from 1; 0 for variables */
+  uint32_t in_progress;   /* not 0: of the run that is paused, as far as it has come; no result yet */
+  uint32_t outdated_page; /* not 0: of an earlier page than the one as it is now, which has faults (weft_session_faults) */
 } weft_view_info;
-#define WEFT_VIEW_INFO_INIT {sizeof(weft_view_info), 0, 0, 0, NULL, NULL, 0, 0, NULL, 0}
+#define WEFT_VIEW_INFO_INIT {sizeof(weft_view_info), 0, 0, 0, NULL, NULL, 0, 0, NULL, 0, 0, 0}
 
 /**
- * A view of a value by its name (convention 12), as the last run that succeeded left it. One of memory that is bound as an input is a
- * copy, made now.
+ * A view of a value by its name (convention 12): while the session is paused within a run, a copy of what that run has computed so far
+ * (in_progress), where it has; else, as the last run that succeeded left it. One of memory that is bound as an input is a copy, made now.
  * Errors: WEFT_NOT_FOUND, with a suggestion as the hint; WEFT_INVALID_ARGUMENT for a name that cannot be read; WEFT_OUT_OF_RANGE for
  * an element that is not there; WEFT_FAILED_PRECONDITION where no run has computed it, or it is not kept.
  * Owner: the caller, of `view`. Threads: any.
@@ -41,16 +43,17 @@ typedef struct weft_view_info {
 WEFT_API weft_status weft_session_view(weft_session* session, const char* name, weft_view** view, weft_diagnostics** problems);
 
 /**
- * Views of many values at once, all of the same run: views[i] is that of names[i]. A value that cannot be read gives NULL there; the
- * function succeeds where at least one can.
+ * Views of many values at once: views[i] is that of names[i]. All are of the same run, but that while the session is paused within a run
+ * those that it has not computed are of the last one. A value that cannot be read gives NULL there; the function succeeds where at least
+ * one can.
  * Errors: where none can be read, those of weft_session_view, one a name. Owner: the caller, of each view. Threads: any.
  */
 WEFT_API weft_status weft_session_views(weft_session* session, const char* const* names, size_t count, weft_view** views,
                                         weft_diagnostics** problems);
 
 /**
- * The names of all values that the session keeps, in the order of its plan.
- * Errors: WEFT_FAILED_PRECONDITION where the session could not be planned. Owner: the caller, of `names`. Threads: any.
+ * The names of all values that the session keeps, in the order of its plan: of the last one that could be made, where the page has faults.
+ * Errors: WEFT_FAILED_PRECONDITION where there is none. Owner: the caller, of `names`. Threads: any.
  */
 WEFT_API weft_status weft_session_results(weft_session* session, weft_strings** names, weft_diagnostics** problems);
 
@@ -73,14 +76,14 @@ WEFT_API weft_status weft_view_string(const weft_view* view, int64_t index, weft
 WEFT_API weft_status weft_view_text(const weft_view* view, int64_t limit, weft_strings** text, weft_diagnostics** problems);
 
 /**
- * Counts one more holder of the view; each calls weft_view_release.
- * Errors: none. Owner: one more. Threads: any.
+ * Adds a reference to the view; each is released once.
+ * Errors: none. Owner: the caller, of one reference more. Threads: any.
  */
 WEFT_API weft_status weft_view_retain(weft_view* view);
 
 /**
- * Counts one holder less; the handle ends with the last.
- * Errors: none. Owner: takes one hold. Threads: any.
+ * Releases a reference; the handle ends with the last.
+ * Errors: none. Owner: takes one reference. Threads: any.
  */
 WEFT_API weft_status weft_view_release(weft_view* view);
 
@@ -115,7 +118,7 @@ typedef struct weft_dl_managed_tensor {
 } weft_dl_managed_tensor;
 
 /**
- * The view as a DLPack tensor, without a copy: what a Python capsule named "dltensor" holds. Its memory must not be written. Quantized
+ * The view as a DLPack tensor, without a copy: what a Python capsule named "dltensor" contains. Its memory must not be written. Quantized
  * types go as plain integers of their width.
  * Errors: WEFT_UNSUPPORTED for strings and resources. Owner: the caller, of `tensor`, until its deleter is called; it holds the value by
  * itself, and may outlive the view. Threads: any; the deleter may be called on any, too.

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** A value of a session that the host wants to have as it changes. */
+/** A value of a session that the host wants to have as it changes. It stays the same value when an edit renames its block. */
 typedef struct weft_subscription weft_subscription;
 
 /** What becomes of the values between two deliveries. */
@@ -31,7 +31,7 @@ typedef struct weft_subscription_options {
   int64_t max_bytes;     /* longer values are thinned to every n-th element; 0: never */
   uint64_t every;        /* WEFT_DECIMATE; 0 means 1 */
   int64_t bins;          /* WEFT_HISTOGRAM: up to 65536; 0 means 64 */
-  uint64_t most_pending; /* samples that wait to be taken; then the oldest gives way. 0: 64 for EACH and DECIMATE, else 1 */
+  uint64_t most_pending; /* samples that wait to be taken; then the oldest is dropped. 0: 64 for EACH and DECIMATE, else 1 */
   uint64_t tag;          /* comes back in each sample */
 } weft_subscription_options;
 #define WEFT_SUBSCRIPTION_OPTIONS_INIT {sizeof(weft_subscription_options), WEFT_LAST, 0, 0, 0, 0, 0, 0}
@@ -43,7 +43,7 @@ typedef struct weft_sample {
   uint64_t tag;          /* of the subscription */
   uint64_t first_run, run; /* the first and last run that it speaks of */
   uint64_t runs;         /* how many that computed the value */
-  uint64_t dropped;      /* samples of the subscription that gave way so far */
+  uint64_t dropped;      /* samples of the subscription that were not taken in time, so far */
   int64_t t_ns;          /* when, on the machine's monotonic clock */
   int64_t stride;        /* more than 1: only every so many elements, of shape [n] */
   weft_view* value;      /* the caller's; WEFT_HISTOGRAM: how many elements lie in each bin, as WEFT_INT64 */
@@ -67,6 +67,12 @@ WEFT_API weft_status weft_session_subscribe(weft_session* session, const char* n
  * Errors: none. Owner: takes the handle. Threads: any.
  */
 WEFT_API weft_status weft_subscription_close(weft_subscription* subscription);
+
+/**
+ * The value's name as the page calls it now; the last one where an edit took it from the page.
+ * Errors: none. Owner: the caller, of `name` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_subscription_name(weft_subscription* subscription, weft_strings** name, weft_diagnostics** problems);
 
 /**
  * Takes the samples of all subscriptions of a session that are ready, at most `capacity`, into an array, and says how many; the oldest

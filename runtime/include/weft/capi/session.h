@@ -14,7 +14,15 @@
 extern "C" {
 #endif
 
-/** A plan of what to evaluate, run against its page's state, and the results of its last run. A page may have many. */
+/**
+ * A plan of what to evaluate, run against its page's state, and the results of its last run. A page may have many.
+ *
+ * The page may be edited while its sessions run: each run is of the page as it is when the run begins. Where that has faults at what the
+ * session asks for, or has that no more (a fetched block, or the session's own ClientSession, was removed), runs of a session that has had
+ * a run that succeeded go on with the last plan that could be made, and say so: outdated_page in weft_session_info, in weft_view_info and in events of runs; weft_session_faults says
+ * why. Every later edit, and every other value that is fed, is tried, and the first page that can be planned is taken. Results and their
+ * names are meanwhile those of the page that runs.
+ */
 typedef struct weft_session weft_session;
 
 typedef struct weft_session_options {
@@ -30,8 +38,9 @@ typedef struct weft_session_options {
 
 /**
  * Opens a session of a page. `options` may be NULL.
- * Errors: WEFT_NOT_FOUND for a block or value that the page does not have; the fault's code where what is asked for cannot be planned,
- * all such faults in `problems`. Owner: the caller, of `session`. Threads: any.
+ * Errors: WEFT_NOT_FOUND for a block or value that the page does not have; WEFT_FAILED_PRECONDITION where the page has errors at what is
+ * asked for, followed in `problems` by all findings of the page; the fault's code where it cannot be planned for another reason, with all
+ * such faults in `problems`. Owner: the caller, of `session`. Threads: any.
  */
 WEFT_API weft_status weft_session_open(weft_page* page, const weft_session_options* options, weft_session** session,
                                        weft_diagnostics** problems);
@@ -61,8 +70,9 @@ typedef struct weft_run_options {
 /**
  * Runs on the calling thread, and returns when that has ended. NULL options mean one run. While it goes on, other threads may pause,
  * stop and cancel it.
- * Errors: WEFT_FAILED_PRECONDITION where the session is not idle; WEFT_CANCELLED; what the page's blocks report, with block and port. A
- * run that fails or is cancelled leaves variables and results as they were. Owner: nothing. Threads: any; waits.
+ * Errors: WEFT_FAILED_PRECONDITION where the session is not idle, or the page has faults and no run has succeeded before; WEFT_CANCELLED;
+ * what the page's blocks report, with block and port. A run that fails or is cancelled leaves variables and results as they were.
+ * Owner: nothing. Threads: any; waits.
  */
 WEFT_API weft_status weft_session_run(weft_session* session, const weft_run_options* options, weft_diagnostics** problems);
 
@@ -138,7 +148,7 @@ typedef struct weft_session_info {
   int32_t pause_reason;  /* WEFT_NOT_PAUSED ... */
   int32_t mode;          /* WEFT_MODE_EDIT ...: the last that was set */
   int32_t last_status;   /* how the last run or start ended; WEFT_OK before */
-  int32_t reserved;
+  uint32_t outdated_page; /* not 0: runs and results are of an earlier page: weft_session_faults says why. As of the last run or feed */
   uint64_t runs;         /* that succeeded since the session was opened */
   int64_t steps_left;    /* of the run or start that goes on; WEFT_UNTIL_STOPPED; 0 where idle */
   int64_t elapsed_ns;    /* since the run or start that goes on began; where idle, what the last one took */
@@ -151,6 +161,12 @@ typedef struct weft_session_info {
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_get_info(weft_session* session, weft_session_info* info, weft_diagnostics** problems);
+
+/**
+ * Why the session cannot run the page as it is now: what its last run found, or what was fed after it. Empty where it can.
+ * Errors: none. Owner: the caller, of `faults`. Threads: any.
+ */
+WEFT_API weft_status weft_session_faults(weft_session* session, weft_diagnostics** faults, weft_diagnostics** problems);
 
 /**
  * Where a session is paused: the id of the block that runs next, empty between two runs; and what a breakpoint says, or "".

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/base/diagnostic.h"
 #include "weft/plan/plan.h"
 #include "weft/state/scope.h"
 
@@ -22,6 +23,8 @@ struct ResultValue {
   uint64_t run = 0;  // the run that computed it, counted from 1
   bool stale = false;  // older than the session's last run that succeeded: a Switch left it out there
   bool outdated = false;  // a later run failed or was cancelled, and none has succeeded since
+  bool outdated_page = false;  // of the last plan that could be made: the page as it is now has faults (Session::outdated_page)
+  bool in_progress = false;    // a copy of what a run that is paused has computed so far (Runner::Read); not a result yet
 };
 
 /// A run as its observer may look at it, from the calls below. Another thread may use it only while such a call goes on.
@@ -31,7 +34,7 @@ class RunView {
   virtual const std::shared_ptr<const Graph>& graph() const = 0;
   /// Its number, counted from 1.
   virtual uint64_t run() const = 0;
-  /// Another number with every new plan of the scope; indices of steps and nodes hold as long as it is the same.
+  /// Another number with every new plan of the scope; indices of steps and nodes are valid as long as it is the same.
   virtual uint64_t plan_id() const = 0;
   /// The value as this run has it: computed already, and kept by the session (or an output of the step that just ended). The tensor is a
   /// view of memory that the run writes again later: copy it to keep it. failed_precondition for all other values.
@@ -49,7 +52,7 @@ class RunView {
   virtual int current() const = 0;
   /// cancelled where the run has been cancelled or its deadline has passed. An observer that waits asks often.
   virtual Status Stopped() const = 0;
-  /// Around a wait: other sessions of the scope must not take a run that is held up for one that waits for them.
+  /// Around a wait: other sessions of the scope must not take a run that is paused for one that waits for them.
   virtual void SetPaused(bool paused) = 0;
 };
 
@@ -57,10 +60,10 @@ class RunView {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Where not null, the calls of steps are made only while it is not 0: an observer that wants none for now then costs next to nothing.
-  virtual const std::atomic<uint32_t>* attention() const { return nullptr; }
+  /// Where not null, OnStep and OnStepEnd are called only while it is not 0, so that an observer that wants no steps costs next to nothing.
+  virtual const std::atomic<uint32_t>* wants_steps() const { return nullptr; }
   /// Before a run takes its inputs, with nothing of it begun: the place to wait between runs. A status that is not ok ends the run with it.
-  /// The view holds until OnRunEnd has returned, which follows in every case.
+  /// The view is valid until OnRunEnd has returned, which follows in every case.
   virtual Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) { return {}; }
   virtual void OnRunBegin(uint64_t /*run*/, size_t /*steps*/) {}
   /// Before a step; a status that is not ok ends the run with it (a breakpoint that a host turned into a stop).
@@ -88,9 +91,11 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// For the thread that runs: what the last Prepare or Run asked for.
-  const SessionSpec& spec() const { return spec_; }
+  const SessionSpec& spec() const { return *spec_; }
+  /// What the session is called: its block's id, or a host's name. From any thread.
+  std::string id() const;
   /// The graph that the session's plan and results are of: of the page as it was before an edit, until the session runs or is prepared
-  /// again. From any thread.
+  /// again, and while outdated_page(). From any thread.
   std::shared_ptr<const Graph> graph() const;
   Scope& scope() const { return *scope_; }
 
@@ -99,9 +104,18 @@ class Session {
   /// The plan of the last Prepare or Run, until the next of them; null before, and where planning failed. For the thread that runs.
   const Plan* plan() const;
 
-  /// Takes over the edits of the page since the last run, as Run does by itself. For the thread that runs. Fails where the page has no more
-  /// what the session is for.
+  /// Takes over the edits of the page since the last run, as Run does by itself. For the thread that runs. Where the page as it is now
+  /// cannot be planned for what the session asks for, or has that no more (also its ClientSession block), the session stays with the last
+  /// revision that it had a plan for, and is outdated_page(); each later revision, and each other feed, is tried again. Fails only where
+  /// no run has succeeded yet.
   Status Follow();
+  /// Whether runs and results are of an earlier revision than the page's, because of faults(). As of the last Run, Prepare or Follow; from
+  /// any thread.
+  bool outdated_page() const { return outdated_page_.load(std::memory_order_acquire); }
+  /// Why the session cannot run the page as it is now; empty where it can. As of the last Run, Prepare or Follow; from any thread.
+  Diagnostics faults() const;
+  /// failed_precondition, with the first fault as its cause, where the revision that the session is of has errors at what it asks for.
+  Status CheckAsked() const;
 
   /// Replaces an output's value in the runs to come. invalid_argument for a tensor of another type.
   Status Feed(ValueRef value, Tensor tensor);
@@ -127,20 +141,26 @@ class Session {
   std::vector<Result<ResultValue>> GetAll(std::span<const std::string_view> names) const;
   /// Whether the present plan keeps the value, so that it can be read once a run has computed it.
   bool Keeps(ValueRef value) const;
-  /// The names of all results that the session keeps, in the plan's order.
+  /// The names of all results that the session keeps, in the plan's order; none where there is no plan.
   std::vector<std::pair<std::string, ValueRef>> Results() const;
+  /// Whether there is a plan: none is made before Prepare or Run, and none where that fails.
+  bool planned() const;
 
  private:
   Result<ResultValue> Dated(Result<ResultValue> result) const;
-  void AddNames(const Plan& plan, std::vector<std::pair<std::string, ValueRef>>& names) const;
+  Status FollowTo(Diagnostics& found);
+  Status Take(std::shared_ptr<Revision> revision, Diagnostics& found);
 
   std::shared_ptr<Scope> scope_;
-  SessionSpec spec_;
+  std::unique_ptr<SessionSpec> spec_;  // the executor has a reference to it
   Keep keep_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> failed_{false};  // the last run did
+  std::atomic<bool> outdated_page_{false};
   std::atomic<uint64_t> runs_{0};
-  mutable std::mutex executor_mutex_;  // for readers; only the thread that runs changes the executor and the spec
+  std::optional<uint64_t> followed_;   // number of the revision that was tried last; of the thread that runs
+  mutable std::mutex executor_mutex_;  // for readers; only the thread that runs changes the executor, the spec and the faults
+  Diagnostics faults_;
   std::unique_ptr<class Executor> executor_;
   std::unique_ptr<class NameCache> names_;  // of GetAll
 };

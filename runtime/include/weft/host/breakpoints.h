@@ -41,8 +41,8 @@ struct BreakHit {
   std::string text;  // "loss.output is nan", as a person reads it
 };
 
-/// Thread-safe. To be added to the session's runner as a listener, and taken from it before the runner ends. While there are none, runs
-/// cost what they cost without.
+/// Thread-safe. To be added to the session's runner as a listener; the runner must outlive it. While no breakpoint is enabled, runs cost
+/// what they cost without.
 class Breakpoints final : public RunListener {
  public:
   explicit Breakpoints(Runner& runner);
@@ -58,14 +58,13 @@ class Breakpoints final : public RunListener {
   /// By which one the run is paused now.
   BreakHit hit() const;
 
-  /// For debuggers that may be lost: breakpoints hold, and runs stay paused (for whatever reason), only for this time from now or from the
-  /// last Heartbeat. Then the breakpoints are disabled and runs go on. 0: for ever.
+  /// For debuggers that may be lost: breakpoints are enabled, and runs stay paused (for whatever reason), only for this time from now or
+  /// from the last Heartbeat. Then the breakpoints are disabled and runs go on. 0: for ever.
   void SetLease(std::chrono::nanoseconds lease);
   /// failed_precondition where there is no lease, or it is over; SetLease then begins another, and Enable gives breakpoints back.
   Status Heartbeat();
 
-  // Of the session's runs.
-  const std::atomic<uint32_t>* attention() const override { return &active_; }
+  // Of the thread that runs.
   void OnRunBegin(uint64_t run, size_t steps) override;
   Status OnStep(size_t step, const Node& node) override;
   void OnStepEnd(size_t step, const Node& node, bool dead) override;
@@ -74,7 +73,7 @@ class Breakpoints final : public RunListener {
   struct Breakpoint;
   using Clock = std::chrono::steady_clock;
 
-  void Attend();
+  void Changed();
   void Compile(const RunView& view);
   bool LeaseOver();
   bool Counts(Breakpoint& point);
@@ -82,7 +81,6 @@ class Breakpoints final : public RunListener {
   Status Pause(const BreakHit& hit, const std::string& block);
 
   Runner& runner_;
-  std::atomic<uint32_t> active_{0};  // there are enabled ones
   std::atomic<uint64_t> version_{1};
 
   mutable std::mutex mutex_;

@@ -21,8 +21,9 @@ enum class EventKind : uint8_t {
   kPrint,     // what a Print block or a warning says
   kValues,    // values of subscriptions are ready to be taken
   kGap,       // events were dropped: the queue was full
+  kEdited,    // the page was edited; of pages (PageEvents), not of sessions
 };
-inline constexpr size_t kEventKinds = 7;
+inline constexpr size_t kEventKinds = 8;
 using EventMask = uint32_t;
 constexpr EventMask MaskOf(EventKind kind) { return EventMask{1} << static_cast<int>(kind); }
 inline constexpr EventMask kAllEvents = (EventMask{1} << kEventKinds) - 1;
@@ -33,7 +34,7 @@ enum class Progress : uint8_t { kNone, kBegan, kEnded, kSkipped, kFailed, kCance
 struct Event {
   EventKind kind = EventKind::kState;
   uint64_t seq = 0;     // grows with every event of a queue or callback; dropped ones have numbers, too
-  uint64_t source = 0;  // what the host calls the session; 0 for kGap
+  uint64_t source = 0;  // what the host calls the session or page; 0 for kGap
   int64_t t_ns = 0;     // when, on std::chrono::steady_clock
   uint64_t start = 0;   // RunnerState::start
   uint64_t run = 0;     // counted from 1; 0 where there is none
@@ -42,13 +43,15 @@ struct Event {
   Progress progress = Progress::kNone;     // kRun, kProgress
   double fraction = -1;     // kProgress: of the run's steps that are done; in loops it goes back. Negative: unknown
   uint64_t merged = 0;      // kRun, kProgress, kValues: earlier ones that this one stands for besides itself
+  bool outdated_page = false;  // kRun: see Session::outdated_page
   Status status;            // kError, with its place; kRun of a run that failed or was cancelled
-  std::string text;         // kPrint
+  uint64_t revision = 0;    // kEdited: how many edits the page has had
+  std::string text;         // kPrint; kEdited: what changed, as JSON
   std::array<uint64_t, kEventKinds> dropped{};  // kGap, by kind
   size_t bytes() const;  // of its texts, those of what `status` came from as well
 };
 
-/// Where a queue gets the events from that it does not hold itself, because only the last of each counts.
+/// Where a queue gets events from that it does not keep itself, because only the last of each counts.
 class EventSource {
  public:
   virtual ~EventSource() = default;
@@ -62,8 +65,8 @@ struct EventQueueOptions {
   size_t most_history = 1024;           // events that were polled and are kept for Replay
 };
 
-/// Thread-safe; any number of sessions may share one. Bounded: where it is full, the oldest event of the least weighty kind gives way
-/// (values and prints first, errors and states last), and a kGap event in its place tells how many of which kinds did.
+/// Thread-safe; any number of sessions may share one. Bounded: where it is full, the oldest event of the lowest priority is dropped
+/// (values and progress first, then prints; errors, states and edits last), and a kGap event in its place tells how many of which kinds.
 class EventQueue {
  public:
   explicit EventQueue(EventQueueOptions options = {});
@@ -99,20 +102,19 @@ struct EventOptions {
   EventMask kinds = kAllEvents;
   uint64_t source = 0;
   std::shared_ptr<EventQueue> queue;           // where events go, or
-  std::function<void(const Event&)> callback;  // who is called, on the thread that runs (of prints: any that works for the run), no lock held
+  std::function<void(const Event&)> callback;  // called on the thread that runs (of prints: any that works for the run), without a lock
   /// With a callback: least time from the begin of one run that is told to that of the next; the same for the runs of each block.
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(100);
   uint64_t start = 0;  // RunnerState::start when the feed is made; states tell the next ones
 };
 
-/// The events of one session. To be added to its runner as a listener; where kProgress is among the kinds, with Attend(1). One that was
-/// removed is not added again: another is made.
+/// The events of one session. To be added to its runner as a listener; the session must outlive it. One that was removed is not added
+/// again: another is made.
 class EventFeed final : public RunListener {
  public:
   EventFeed(const Session& session, EventOptions options);
   ~EventFeed() override;
 
-  const std::atomic<uint32_t>* attention() const override { return &wants_steps_; }
   Status OnRunStart(uint64_t run, RunView& view) override;
   void OnRunBegin(uint64_t run, size_t steps) override;
   Status OnStep(size_t step, const Node& node) override;
@@ -129,13 +131,14 @@ class EventFeed final : public RunListener {
   Event Make(EventKind kind) const;
   void Send(Event event);
   void TellRun(Progress progress, const Status& status);
+  void TellError(const Status& status);
   void TellBlock(const Node& node, Progress progress, size_t done);
 
   const EventOptions options_;
+  const Session& session_of_;
   const std::string session_;
   const std::string page_;
   const std::shared_ptr<Table> table_;
-  std::atomic<uint32_t> wants_steps_;
   std::atomic<uint64_t> seq_{0};    // with a callback
   std::atomic<uint64_t> start_;     // as the last state said
   // Of the thread that runs.

@@ -5,9 +5,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "weft/exec/session.h"
 
@@ -15,6 +18,8 @@ namespace weft {
 
 enum class RunState : uint8_t { kIdle, kRunning, kPaused };
 enum class PauseReason : uint8_t { kNone, kAsked, kReached, kStepped, kBreak };
+/// Where a pause that is asked for comes: before the next block or run, whichever is first; or before the next run.
+enum class PauseAt : uint8_t { kBlock, kRun };
 /// How what is paused goes on: as it was started; for one block; to the end of its run.
 enum class GoOn : uint8_t { kRun, kStepBlock, kStepRun };
 
@@ -26,6 +31,14 @@ struct RunnerState {
   uint64_t start = 0;  // the number of the Run or Start that goes on, or was the last: counted from 1
 };
 
+/// The state, and how the last run or start ended.
+struct RunnerInfo {
+  RunnerState state;
+  Status last_status;
+  int64_t steps_left = 0;              // negative: until stopped
+  std::chrono::nanoseconds elapsed{};  // of the run or start that goes on so far, or of the last one
+};
+
 struct RunRequest {
   int64_t steps = 1;  // negative: until stopped
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -34,16 +47,31 @@ struct RunRequest {
   bool pause_after_run = false;          // pause before the second run
 };
 
-/// Sees what a runner's runs do, on the thread that runs, with no lock held. Calls of steps are made only to those whose attention() is
-/// null or not 0, and only while Runner::Attend asks for steps; a listener that wants them calls that, too.
+/// Sees what a runner's runs do, on the thread that runs, with no lock held. Added to one runner at a time.
 class RunListener : public Observer {
  public:
   /// After each change of state; also on the thread that runs.
   virtual void OnState(const RunnerState& /*state*/) {}
   /// For one that was added while a run went on: before the first call of a step that it gets. Where the run is paused then, and
-  /// joins_at_once, on the thread that adds it, with the runner's lock held.
+  /// joins_at_once, on the thread that adds it, with the runner's lock held; it is told again before the next step.
   virtual void OnJoin(RunView& /*view*/) {}
   virtual bool joins_at_once() const { return false; }
+
+  const std::atomic<uint32_t>* wants_steps() const final { return &wants_steps_; }
+
+ protected:
+  /// Whether OnStep and OnStepEnd are called; not, to begin with. Thread-safe. While any listener wants steps, each costs some tens of
+  /// nanoseconds more, and fused steps run one by one.
+  void WantSteps(bool wants);
+
+ private:
+  friend class ListenerList;
+  using Total = std::shared_ptr<std::atomic<uint32_t>>;
+  void CountIn(Total total);  // null: in none
+
+  std::atomic<uint32_t> wants_steps_{0};
+  std::mutex total_mutex_;
+  Total total_;  // how many of a runner's listeners want steps
 };
 
 /// Thread-safe. Calls that wait say so.
@@ -64,10 +92,8 @@ class Runner {
   /// Waits until idle or paused, at most `timeout` (negative: for ever). Where idle then: what ended the last run or start.
   /// failed_precondition on the thread that runs.
   Status Wait(std::chrono::nanoseconds timeout, RunState* state = nullptr);
-  /// failed_precondition where nothing runs.
-  Status Pause();
-  /// Pauses before the next run. failed_precondition where it is idle.
-  Status PauseAfterRun();
+  /// failed_precondition where nothing runs; for PauseAt::kRun also where it is paused.
+  Status Pause(PauseAt at = PauseAt::kBlock);
   /// failed_precondition where it is not paused.
   Status Resume(GoOn how);
   /// Ends after the run that goes on.
@@ -80,24 +106,19 @@ class Runner {
   void Close();
 
   RunnerState state() const;
-  /// How the last run or start ended.
-  Status last_status() const;
-  int64_t steps_left() const;
-  /// What the run or start that goes on has taken so far, or the last one took.
-  std::chrono::nanoseconds elapsed() const;
+  RunnerInfo info() const;
   bool on_running_thread() const;
-  /// While paused within a run: a copy of a value of that run, by its name as of Session::Get. failed_precondition where it is not paused
-  /// there, or the value is not computed yet or not kept; errors of names as Session::Get.
-  Result<Tensor> Peek(std::string_view name) const;
 
-  /// While paused within a run: replaces what Peek gives, for the steps to come in this run. Errors as of Peek and RunView::Override; of
-  /// elements, unsupported.
+  /// Values by their names as of Session::Get. While paused within a run: what that run has computed so far (a copy, `in_progress`), and the
+  /// last result of what it has not.
+  std::vector<Result<ResultValue>> Read(std::span<const std::string_view> names) const;
+  /// While paused within a run: replaces a value that it has computed, for the steps to come in this run. failed_precondition where it is
+  /// not paused there; errors of names as Session::Get, others as RunView::Override; of elements, unsupported.
   Status Override(std::string_view name, const Tensor& tensor);
 
-  /// Values from the host, by name ("x.output"), from the next run on. invalid_argument for another type.
-  Status Feed(std::string_view name, Tensor tensor);
-  /// The page's own value again. not_found where none was fed.
-  Status Unfeed(std::string_view name);
+  /// A value from the host, by name ("x.output"), from the next run on; absent: the page's own value again. invalid_argument for another
+  /// type; not_found to take back what was not fed.
+  Status Feed(std::string_view name, std::optional<Tensor> tensor);
   /// Called at the end of each run that succeeded, before it counts as ended; its failure ends running. Empty: no more.
   void SetOutput(std::string_view name, std::function<Status(const ResultValue&)> take);
 
@@ -105,19 +126,17 @@ class Runner {
   /// Does nothing where it is added already.
   void AddListener(std::shared_ptr<RunListener> listener);
   void RemoveListener(const RunListener* listener);
-  /// Counts (1) or no longer counts (-1) one who wants the calls of steps.
-  void Attend(int change);
   /// For listeners, from OnStep, OnStepEnd and OnRunStart: the run is paused here until it is resumed or cancelled. A status that is not
   /// ok ends the run.
-  Status Hold(PauseReason reason, std::string_view block, std::string_view detail);
+  Status PauseRun(PauseReason reason, std::string_view block, std::string_view detail);
   /// For listeners, in any of their calls but OnState: the run that goes on.
   RunView& view() const;
   /// When every pause ends by itself, unless it is set anew before: for hosts that may be lost while a run is paused. Absent: never.
   void SetLease(std::optional<std::chrono::steady_clock::time_point> until);
 
  private:
-  class Core;
-  std::shared_ptr<Core> core_;  // also held by the runner's thread
+  struct Parts;
+  std::shared_ptr<Parts> parts_;  // its thread has a reference, too
 };
 
 }  // namespace weft

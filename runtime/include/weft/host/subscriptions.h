@@ -24,13 +24,13 @@ enum class Reduction : uint8_t {
 };
 
 struct SubscriptionSpec {
-  std::string value;  // a name as of Session::Get, elements too
+  std::string value;  // a name as of Session::Get, elements too; from then on the value counts, whatever its block is called
   Reduction reduction = Reduction::kLast;
   std::chrono::nanoseconds interval{0};  // least time between two deliveries; 0: every run delivers
   int64_t max_bytes = 0;      // longer values are thinned to every n-th element, in row-major order; 0: never
   uint64_t every = 1;         // kDecimate
   int64_t bins = 64;          // kHistogram: 1 to 65536
-  size_t most_pending = 0;    // samples that wait to be taken; then the oldest gives way. 0: 64 for kEach and kDecimate, else 1
+  size_t most_pending = 0;    // samples that wait to be taken; then the oldest is dropped. 0: 64 for kEach and kDecimate, else 1
   uint64_t tag = 0;           // comes back in its samples
 };
 
@@ -39,7 +39,7 @@ struct Sample {
   uint64_t subscription = 0, tag = 0;
   uint64_t first_run = 0, run = 0;  // the first and last run that it speaks of
   uint64_t runs = 0;                // how many that computed the value
-  uint64_t dropped = 0;             // samples of the subscription that gave way so far
+  uint64_t dropped = 0;             // samples of the subscription that were not taken in time, so far
   int64_t t_ns = 0;                 // when, on std::chrono::steady_clock
   Shape shape;                      // of the value
   int64_t stride = 1;               // more than 1: `value` (and `high`) are thinned, of shape [n]
@@ -50,7 +50,8 @@ struct Sample {
   Status status;                    // why there is no value; told once
 };
 
-/// The subscriptions of one session. Thread-safe. To be added to its runner as a listener. Costs nothing while there are none.
+/// The subscriptions of one session. Thread-safe. To be added to its runner as a listener. Costs nothing while there are none. A subscription
+/// is to a value: it follows the value's block when an edit renames it, and has no value while the page has no such block.
 class Subscriptions final : public RunListener {
  public:
   explicit Subscriptions(Runner& runner);
@@ -61,6 +62,8 @@ class Subscriptions final : public RunListener {
   Result<uint64_t> Add(SubscriptionSpec spec);
   /// not_found for a number that is none.
   Status Remove(uint64_t id);
+  /// The value's name as the page calls it now; the last one where an edit took it from the page. not_found for a number that is none.
+  Result<std::string> NameOf(uint64_t id) const;
   /// The samples that are ready, of all subscriptions or of one, the oldest first of each; at most so many.
   std::vector<Sample> Take(uint64_t id = 0, size_t most = SIZE_MAX);
 
@@ -70,7 +73,6 @@ class Subscriptions final : public RunListener {
   /// Called in the same way, on the thread that runs, with the number of the run. Empty: no more.
   void SetReady(std::function<void(uint64_t run)> ready);
 
-  const std::atomic<uint32_t>* attention() const override { return &no_steps_; }
   void OnRunEnd(uint64_t run, const Status& status) override;
 
  private:
@@ -78,16 +80,16 @@ class Subscriptions final : public RunListener {
   class Notice;
 
   void ReadLast(uint64_t id);
-  void Resolve(const std::shared_ptr<const Graph>& graph);
+  void Find(const std::shared_ptr<const Graph>& graph);
+  std::vector<Result<ResultValue>> ReadResults(const std::vector<uint64_t>& ids);
   void Sampled(Subscription& subscription, const Result<ResultValue>& result, uint64_t run, int64_t now);
   static void Keep(Subscription& subscription, Sample sample);
   bool Wants(const Subscription& subscription, int64_t now) const;
 
   Runner& runner_;
-  std::atomic<uint32_t> no_steps_{0};
   std::atomic<bool> any_{false};
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Subscription>> all_;
   std::shared_ptr<const Graph> graph_;  // that the values were found in
   bool changed_ = true;                 // since then

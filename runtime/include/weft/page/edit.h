@@ -76,7 +76,15 @@ struct MoveBlock {
   int64_t place = -1;                 // index among the entries, where the block has none; -1: the last
 };
 
-using Edit = std::variant<AddBlock, RemoveBlock, Connect, Disconnect, SetInput, SetAttr, SetAttrs, RenameBlock, MoveBlock>;
+/// A key of a block that Weft does not know (a note, a colour), or one of the page: "page", its name, "layout", or one that is not known.
+struct SetKey {
+  std::string block;   // empty: the page's
+  std::string key;
+  std::string json;    // its value; empty: takes the key away
+  int64_t place = -1;  // index among such keys, where it is new; -1: the last
+};
+
+using Edit = std::variant<AddBlock, RemoveBlock, Connect, Disconnect, SetInput, SetAttr, SetAttrs, RenameBlock, MoveBlock, SetKey>;
 
 /// Applies edits in order, all of them or none. Gives those that take them back, to be applied in the order given: then WritePage gives the
 /// bytes that it gave before. What the page means is not looked at: types, shapes and ports are checked where its graph is made.
@@ -85,7 +93,7 @@ using Edit = std::variant<AddBlock, RemoveBlock, Connect, Disconnect, SetInput, 
 /// port; its pointer is that of the edit in the list ("/2").
 Result<std::vector<Edit>> ApplyEdits(Page& page, std::span<const Edit> edits);
 
-/// The block that an edit changes: of AddBlock the new one, of RenameBlock its present id.
+/// The block that an edit changes: of AddBlock the new one, of RenameBlock its present id; empty for keys of the page.
 const std::string& BlockOf(const Edit& edit);
 
 /// A list of edits, one a line:
@@ -97,6 +105,7 @@ const std::string& BlockOf(const Edit& edit);
 ///   {"op": "set", "input": "c.value", "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}, "place": 0}   or a wire, a list, null
 ///   {"op": "set", "block": "y", "attr": "data_format", "value": "NHWC"}   or "text": "{1,2}"; "value": null for the default
 ///   {"op": "set", "block": "y", "attrs": "data_format_ = NHWC;"}          or an object; null for none
+///   {"op": "set", "block": "y", "key": "note", "value": "slow", "place": 0}   or null; without "block": a key of the page
 ///   {"op": "rename", "block": "y", "to": "z"}
 ///   {"op": "move", "block": "y", "layout": [40, 80], "place": 2}          or null
 std::string WriteEdits(std::span<const Edit> edits);

@@ -1,4 +1,4 @@
-// The blocks of a page by their ids.
+// IdIndex: finds the blocks of a page by id.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,15 @@
 
 namespace weft {
 
-/// A table of hashes, so that a look-up touches little memory. Ids that end in neighbouring numbers (m1, m2) are neighbours in it.
+/// An open-addressing hash table of block indices. It stores no ids: the caller passes the blocks it was built from. Ids that end in
+/// consecutive numbers (m1, m2) have adjacent entries. Reading from several threads is safe.
 class IdIndex {
  public:
+  /// Makes room for that many blocks.
   void Reserve(size_t blocks);
-  /// False where an earlier block has the id.
+  /// Adds blocks[block]. False, with nothing added, where an added block has the same id.
   bool Add(const std::vector<PageBlock>& blocks, size_t block);
-  /// -1 where there is none.
+  /// The index of the block with that id, or -1.
   int Find(const std::vector<PageBlock>& blocks, std::string_view id) const;
 
  private:
@@ -25,7 +27,7 @@ class IdIndex {
   };
   static uint32_t HashOf(std::string_view id);
   size_t PlaceOf(const std::vector<PageBlock>& blocks, std::string_view id, uint32_t hash) const;
-  std::vector<Entry> table_ = std::vector<Entry>(2);  // its size is a power of two, twice the blocks or more
+  std::vector<Entry> table_ = std::vector<Entry>(2);  // size: a power of two, at least twice the number of blocks
   size_t used_ = 0;
 };
 

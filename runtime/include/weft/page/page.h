@@ -1,4 +1,4 @@
-// Page: a document of blocks and wires as it was written, before anything is known of what the blocks mean.
+// Page: a document of blocks and wires as written. It does not depend on which block types exist.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ std::string ToString(const Wire& wire);
 /// invalid_argument where the text is not ID.port or ID.port[N]. Ids of imported pages may hold any character but '.'.
 Result<Wire> ParseWire(std::string_view text);
 
-/// A value written on the page. What is known of its type depends on the form: `values` are complete; text may need the
-/// port's type, so it is read when the graph is made (ParseTextLiteral in weft/page/literal.h).
+/// A value written on the page. Forms kValues and kFile are read with the page. Text may need the type of the port, so it is read when the
+/// graph is built (ParseTextLiteral in weft/page/literal.h).
 struct Literal {
   enum class Form : uint8_t {
     kValues,  // {"dtype", "shape", "values"}: `tensor` holds it
@@ -44,7 +44,7 @@ struct Literal {
   std::string extra;           // unknown keys: the members as JSON text ("\"a\": 1, \"b\": 2"), or empty
 };
 
-/// A value on the heap that is copied with its owner: a large alternative does not make the small one large.
+/// A value on the heap that is copied with its owner: keeps a variant small although one alternative is large.
 template <class T>
 class Boxed {
  public:
@@ -75,7 +75,7 @@ struct PageInput {
   std::string port;
   bool list = false;             // written as a JSON array, also where it holds one item
   std::vector<InputItem> items;  // one, where not a list
-  bool faulty = false;           // its reader reported a fault, so that what follows from it is not reported again
+  bool faulty = false;           // the reader reported a fault here; consequences of it are not reported again
 };
 
 /// One block. Unknown block types, ports, attributes and keys are kept as they were written.
@@ -84,14 +84,14 @@ struct PageBlock {
   std::string type;
   std::string attrs;         // as enuSpace writes them: "a_ = 1;b_ = {1,2};"; derived from attrs_object where that was written
   std::string attrs_object;  // the JSON text of an attribute object, or empty
-  bool has_attrs = false;    // an empty "attrs" is kept, too
-  bool has_inputs = false;   // so is an empty "inputs"
-  bool faulty = false;       // its reader reported a fault of its type or attributes
+  bool has_attrs = false;    // whether the key "attrs" is written, even if it is empty
+  bool has_inputs = false;   // the same for "inputs"
+  bool faulty = false;       // the reader reported a fault of the type or attributes
   std::vector<PageInput> inputs;
   std::string extra;    // unknown keys: the members as JSON text, or empty
-  std::string pointer;  // where an imported block stood ("/object/3"); empty for Weft's own format: "/blocks/INDEX"
-  uint64_t serial = 0;   // which block it is, whatever its id and place; 0 while nothing was edited. Not saved
-  uint64_t version = 0;  // another one after each edit of the block, its id included. Not saved
+  std::string pointer;  // JSON pointer of an imported block ("/object/3"); empty in Weft's own format, where it is "/blocks/INDEX"
+  uint64_t serial = 0;   // identifies the block through renames and moves; 0 before the first edit of the page. Not saved
+  uint64_t version = 0;  // changes with each edit of the block, renames included. Not saved
 };
 
 /// A value that an imported page recorded for an output in its last run.
@@ -107,7 +107,7 @@ struct LayoutEntry {
   double x = 0, y = 0;
 };
 
-/// A plain value: may be copied, and read from any thread while nobody changes it.
+/// A plain value: copyable, and readable from any thread while no thread changes it.
 struct Page {
   enum class Format : uint8_t { kWeft, kEnuSpaceRuntime, kEnuSpaceDesign };
   static constexpr int kVersion = 1;
@@ -117,17 +117,17 @@ struct Page {
   std::vector<PageBlock> blocks;
   bool has_layout = false;
   std::vector<LayoutEntry> layout;
-  std::string layout_text;  // the JSON text of a layout that is not id -> [x, y] throughout; written back as it was
+  std::string layout_text;  // the JSON text of a layout with entries other than id -> [x, y]; written back unchanged
   std::string extra;        // unknown keys of the page: the members as JSON text, or empty
   std::vector<RecordedResult> recorded;  // imported design pages only
-  uint64_t edits = 0;  // counts them, for serial numbers and versions
-  bool complete = true;  // false where the document broke off: blocks may be missing, so what they would give is not missed
+  uint64_t edits = 0;  // the highest serial number or version assigned; 0 before the first edit
+  bool complete = true;  // false where the document ended early: wires to missing blocks are then not reported
 
-  /// Index into blocks, or -1. Linear; the graph keeps its own index.
+  /// Index into blocks, or -1. Linear in the number of blocks; see IdIndex.
   int Find(std::string_view id) const;
 };
 
-/// "/blocks/3", or the pointer that an imported block brings.
+/// The JSON pointer of a block: "/blocks/3", or PageBlock::pointer of an imported one.
 std::string BlockPointer(const Page& page, size_t block);
 
 }  // namespace weft

@@ -7,7 +7,7 @@
 
 #include "weft/base/divide.h"
 #include "weft/block/chain.h"
-#include "weft/block/pieces.h"
+#include "weft/block/partial_reduction.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
@@ -41,7 +41,7 @@ struct FusedSteps {
   struct Chain {
     struct Link {
       ChainFunction run = nullptr;
-      ChainStep::Use use = ChainStep::Use::kNothing;
+      ChainOp::Use use = ChainOp::Use::kNothing;
       uint32_t operand = 0;  // unless kNothing: whose memory; of what is streamed, where it outlives the group
     };
     const ChainKind* kind = nullptr;
@@ -51,7 +51,7 @@ struct FusedSteps {
   /// A reduction, run after the members. No step of the group reads its result.
   struct Tail {
     int step = 0;
-    Pieces pieces;
+    PartialReduction reduction;
     std::shared_ptr<const void> parameters;
     uint32_t operand = 0;
     uint32_t output = 0;  // a slot

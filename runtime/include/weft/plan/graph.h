@@ -1,5 +1,5 @@
-// Graph: a page with every name resolved and every type known. Nodes and values are integers; what the page said wrong is in the
-// diagnostics. Made once when a page is loaded; sessions plan parts of it.
+// Graph: a page with every name resolved and every type known. Nodes and values are integers; faults of the page are in the diagnostics.
+// Made once for each revision of a page, then never changed: any number of threads may read it. Sessions plan parts of it.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include "weft/page/id_index.h"
 #include "weft/page/page.h"
 #include "weft/plan/short_list.h"
+#include "weft/plan/wires.h"
 
 namespace weft {
 
@@ -141,30 +142,32 @@ class GraphMemo;
 class Graph {
  public:
   /// Resolves and checks a page. `diagnostics` gets every fault, placed; the graph holds what could be made of the page. The registry
-  /// must outlive the graph; `name` is what diagnostics call the page. `former` may be the graph of the page before an edit: it saves
-  /// time, and changes nothing; of its revisions one may be built at a time.
+  /// must outlive the graph; `name` is what diagnostics call the page. `previous` may be the graph of the page before an edit: it saves
+  /// time and changes nothing in the result. It is needed during the call only. Graphs of one page's revisions are built one at a time.
   static std::unique_ptr<Graph> Build(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name,
-                                      Diagnostics& diagnostics, const Graph* former = nullptr);
+                                      Diagnostics& diagnostics, const Graph* previous = nullptr);
 
   const Page& page() const { return *page_; }
   const std::string& name() const { return name_; }
   const Registry& registry() const { return registry_; }
-  const std::vector<Node>& nodes() const { return nodes_; }
-  const Node& node(int i) const { return nodes_[i]; }
-  /// For the plan layer: what is known from other blocks.
+  const std::vector<Node>& nodes() const { return parts_.nodes; }
+  const Node& node(int i) const { return parts_.nodes[i]; }
+  /// The page's wires, by its blocks.
+  const Wires& wires() const { return parts_.wires; }
+  /// For the plan layer: results kept for blocks like those seen before, shared by the revisions of the page.
   GraphMemo& memo() const { return *memo_; }
   /// All nodes by Node::order.
-  const std::vector<int>& in_order() const { return in_order_; }
+  const std::vector<int>& in_order() const { return parts_.in_order; }
   /// By variable: its node; of several that share it the one whose initial value counts.
-  const std::vector<int>& variables() const { return variables_; }
+  const std::vector<int>& variables() const { return parts_.variables; }
   /// What the page declares of each.
-  const VariableInfo& variable_info(int variable) const { return variable_infos_[variable]; }
-  /// The page, and the loops' frames.
-  const std::vector<Frame>& frames() const { return frames_; }
+  const VariableInfo& variable_info(int variable) const { return parts_.variable_infos[variable]; }
+  /// Frame 0 is the page; the others are those of loops.
+  const std::vector<Frame>& frames() const { return parts_.frames; }
   /// The frame whose steps the node runs among: of Enter the one it enters, of Exit the one it leaves.
   int HomeFrame(int node) const;
   /// The page's ClientSession blocks, in page order.
-  const std::vector<SessionSpec>& sessions() const { return sessions_; }
+  const std::vector<SessionSpec>& sessions() const { return parts_.sessions; }
   /// Fetches of every output that nobody reads, for pages without a session. Broken blocks are among those to run, so that a plan finds
   /// the faults of what they read.
   SessionSpec DefaultSession() const;
@@ -174,10 +177,10 @@ class Graph {
   /// The node of a block (`ID`, `ID.operation`, or any of its ports). not_found with a suggestion.
   Result<int> FindNode(std::string_view id) const;
   /// The page's block of this id, or -1.
-  int IndexOf(std::string_view id) const { return by_id_.Find(page_->blocks, id); }
+  int IndexOf(std::string_view id) const { return parts_.by_id.Find(page_->blocks, id); }
   /// "ID.port" or "ID.port[2]" of a value.
   std::string ValueName(ValueRef value) const;
-  DType TypeOf(ValueRef value) const { return nodes_[value.node].output_types[value.output]; }
+  DType TypeOf(ValueRef value) const { return parts_.nodes[value.node].output_types[value.output]; }
   /// The Variable node that a reference value stands for, or -1 where only a run can tell (RefSelect).
   int VariableOf(ValueRef value) const;
   /// All Variable nodes that a reference value may stand for.
@@ -186,41 +189,28 @@ class Graph {
   ValueRef ReferenceRoot(ValueRef value) const;
   /// Of an input value that is a reference; null for others.
   const VariableInfo* InfoOf(const Node& reader, uint32_t input) const;
-  /// Reference values only: the input of the node whose variable this output is.
-  ValueRef ReferenceSource(ValueRef value) const;
 
  private:
-  friend class GraphBuilder;
+  friend struct Draft;  // fills in the parts
   Graph(std::shared_ptr<const Page> page, const Registry& registry, std::string_view name, std::shared_ptr<GraphMemo> memo)
       : page_(std::move(page)), registry_(registry), name_(name), memo_(std::move(memo)) {}
 
-  /// What a named port of a node stands for; a whole list where the port is one and no element is named, up to `most` of it.
-  /// One value of a broken node.
-  Status Resolve(const Wire& wire, int node, size_t most, std::vector<ValueRef>& values) const;
-
-  /// The declaration that the page knows a node by, also where another block does its work (Identity that of a wired Input). Not for nodes
-  /// without a def.
-  const BlockDef& DeclaredBy(const Node& node) const;
-
-  /// By page order: blocks -> their inputs -> the items of those -> the nodes that wires come from; -1 for a literal, or where there is no
-  /// such block.
-  struct Producers {
-    std::vector<uint32_t> first_input, first_item;
-    std::vector<int> nodes;
+  struct Parts {
+    Wires wires;
+    std::vector<Node> nodes;
+    std::vector<int> in_order;
+    IdIndex by_id;
+    std::vector<int> variables;
+    std::vector<VariableInfo> variable_infos;
+    std::vector<Frame> frames = std::vector<Frame>(1);
+    std::vector<SessionSpec> sessions;
   };
 
   std::shared_ptr<const Page> page_;
   const Registry& registry_;
   std::string name_;
   std::shared_ptr<GraphMemo> memo_;
-  Producers producers_;
-  std::vector<Node> nodes_;
-  std::vector<int> in_order_;
-  IdIndex by_id_;
-  std::vector<int> variables_;
-  std::vector<Frame> frames_ = std::vector<Frame>(1);
-  std::vector<VariableInfo> variable_infos_;
-  std::vector<SessionSpec> sessions_;
+  Parts parts_;
 };
 
 }  // namespace weft

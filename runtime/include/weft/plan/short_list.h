@@ -145,7 +145,7 @@ class AttrList {
   size_t size() const { return shared_ == nullptr ? 0 : shared_->values.size(); }
   const AttrValue& operator[](size_t i) const { return shared_->values[i]; }
   operator std::span<const AttrValue>() const { return shared_ == nullptr ? std::span<const AttrValue>() : std::span(shared_->values); }
-  /// Those that share the settings keep the former value.
+  /// Other lists that share the settings keep their value.
   void Set(size_t i, AttrValue value) {
     std::vector<AttrValue> own = shared_->values;
     own[i] = std::move(value);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "weft/base/diagnostic.h"
 #include "weft/page/edit.h"
+#include "weft/page/edit_changes.h"
 #include "weft/plan/plan.h"
 #include "weft/state/revision.h"
 #include "weft/state/runtime.h"
@@ -17,10 +17,8 @@
 namespace weft {
 
 struct ScopeOptions {
-  std::filesystem::path page_folder;                    // relative file names start here; empty: the working folder
-  std::vector<std::filesystem::path> allowed_folders;   // besides page_folder
-  bool allow_page_folder = true;
-  std::function<void(std::string_view)> print;          // where Print and warnings go; called from any thread; may be empty
+  std::shared_ptr<const Files> files;           // what blocks may read and write; null: no files
+  std::function<void(std::string_view)> print;  // where Print and warnings go; called from any thread; may be empty
   /// How long all running sessions may wait for one another (on a queue, say) before that is an error. Negative: for ever.
   int64_t stall_limit_ms = 5000;
 };
@@ -54,7 +52,9 @@ class Scope : public std::enable_shared_from_this<Scope> {
   /// Variables keep their values where their blocks are there before and after, of the same type and with the same initial value, and the
   /// value fits the shape that they declare; others start anew, as does the state of a block (a queue, a random stream, a reader) whose
   /// type or attributes change. Errors are those of ApplyEdits; with kStrict and kTry also the first new error of the page.
-  Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply);
+  /// `changes` (may be null) gets what is different, in kTry: what would be.
+  Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply,
+                                  PageChanges* changes = nullptr);
   /// Counts the edits of the page.
   uint64_t edits() const;
 

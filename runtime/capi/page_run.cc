@@ -1,0 +1,162 @@
+// Whole pages that run.
+#include <algorithm>
+
+#include "runtime/capi/objects.h"
+#include "runtime/capi/watching.h"
+#include "weft/host/session_choice.h"
+
+using namespace weft;
+using namespace weft::capi;
+
+namespace {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+// A year: what is longer could pass the clock's end.
+constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;
+
+Result<PageRunRequest> ReadRunOptions(const weft_run_options* options) {
+  PageRunRequest request;
+  if (options == nullptr) return request;
+  weft_run_options known = WEFT_RUN_OPTIONS_INIT;
+  WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_run_options"));
+  if (known.steps < 1 && known.steps != WEFT_UNTIL_STOPPED) {
+    return InvalidArgument("needs 1 step or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
+  }
+  if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
+  if (known.interval_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.interval_ns).WithPort("interval_ns");
+  if (known.until_block != nullptr) {
+    return InvalidArgument("the run of a page pauses before no block").WithPort("until_block").WithHint("use weft_session_start");
+  }
+  request.steps = known.steps;
+  if (known.deadline_ns > 0) request.deadline = std::chrono::steady_clock::now() + Nanoseconds(std::min(known.deadline_ns, kLongest));
+  request.interval = Nanoseconds(std::min(known.interval_ns, kLongest));
+  return request;
+}
+
+/// Calls use(PageRunObject&) -> Status.
+template <class Use>
+weft_status WithRun(weft_page_run* run, weft_diagnostics** problems, Use use) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(run));
+    return use(*object);
+  });
+}
+
+}  // namespace
+
+weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* options, weft_page_run** run, weft_diagnostics** problems) {
+  Diagnostics found;
+  weft_status status = Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(run, "run"));
+    *run = nullptr;
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
+    weft_page_run_options known = WEFT_PAGE_RUN_OPTIONS_INIT;
+    WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_page_run_options"));
+    const std::shared_ptr<Revision> revision = object->scope->revision();
+    const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
+    std::vector<std::shared_ptr<Runner>> runners = OpenRunners(object->scope, revision, SessionsOf(*revision->graph), keep, object, found);
+    found.SetPhase(Phase::kCompile);
+    if (found.has_errors()) return {};
+    auto made = std::make_shared<PageRunObject>();
+    for (const std::shared_ptr<Runner>& runner : runners) {
+      auto session = std::make_shared<SessionObject>();
+      session->page = object;
+      session->runner = runner;
+      session->of_page_run = true;
+      session->modes = std::make_unique<Modes>(*runner);
+      session->watching = std::make_shared<Watching>(*runner);
+      made->ids.push_back(runner->session().spec().id);
+      made->sessions.push_back(std::move(session));
+    }
+    made->run = std::make_unique<PageRun>(std::move(runners));
+    return Give(std::move(made), run);
+  });
+  return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
+}
+
+weft_status weft_page_run_close(weft_page_run* run) {
+  return Guard(nullptr, [&]() -> Status {
+    if (run == nullptr) return {};
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(run));
+    if (object->run->on_running_thread()) return FailedPrecondition("a thread that runs the page cannot wait for its end");
+    WEFT_RETURN_IF_ERROR(Close(run).status());
+    object->run->Close();
+    return {};
+  });
+}
+
+weft_status weft_page_run_sessions(weft_page_run* run, weft_strings** ids, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(ids, "ids"));
+    *ids = nullptr;
+    return GiveTexts(object.ids, ids);
+  });
+}
+
+weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_session** session, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(session, "session"));
+    *session = nullptr;
+    const auto found = id == nullptr ? object.ids.begin() : std::find(object.ids.begin(), object.ids.end(), id);
+    if (found == object.ids.end()) return NotFound("there is no session '", id, "'");
+    return Give(object.sessions[static_cast<size_t>(found - object.ids.begin())], session);
+  });
+}
+
+weft_status weft_page_run_start(weft_page_run* run, const weft_run_options* options, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRunOptions(options));
+    return object.run->Start(request);
+  });
+}
+
+weft_status weft_page_run_all(weft_page_run* run, const weft_run_options* options, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRunOptions(options));
+    return object.run->Run(request);
+  });
+}
+
+weft_status weft_page_run_wait(weft_page_run* run, int64_t timeout_ms, int32_t* state, weft_diagnostics** problems) {
+  if (state != nullptr) *state = WEFT_IDLE;
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    bool running = false;
+    Status status = object.run->Wait(Nanoseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongest / 1'000'000) * 1'000'000), &running);
+    if (state != nullptr && running) *state = WEFT_RUNNING;
+    return status;
+  });
+}
+
+weft_status weft_page_run_stop(weft_page_run* run, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    object.run->Stop();
+    return {};
+  });
+}
+
+weft_status weft_page_run_cancel(weft_page_run* run, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    object.run->Cancel();
+    return {};
+  });
+}
+
+weft_status weft_page_run_view(weft_page_run* run, const char* name, weft_view** view, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(view, "view"));
+    *view = nullptr;
+    WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
+    size_t session = 0;
+    WEFT_ASSIGN_OR_RETURN(ResultValue result, object.run->Get(name, &session));
+    return GiveResult(*object.sessions[session], std::move(result), view);
+  });
+}
+
+weft_status weft_page_run_results(weft_page_run* run, weft_strings** names, weft_diagnostics** problems) {
+  return WithRun(run, problems, [&](PageRunObject& object) -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(names, "names"));
+    *names = nullptr;
+    return GiveTexts(object.run->Results(), names);
+  });
+}

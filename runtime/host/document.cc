@@ -1,0 +1,158 @@
+#include "weft/host/document.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "runtime/host/open_beneath.h"
+#include "weft/host/settings.h"
+#include "weft/page/writer.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The page's values in files.
+std::function<Result<std::string>(const std::string&, int64_t, int64_t)> ReaderOf(std::shared_ptr<const FileSandbox> files) {
+  return [files = std::move(files)](const std::string& file, int64_t offset, int64_t size) { return files->Read(file, offset, size); };
+}
+
+ReadPageResult Unreadable(Status status, const std::string& name) {
+  ReadPageResult result;
+  result.page.complete = false;
+  result.diagnostics.Error(std::move(status).WithPage(name));
+  return result;
+}
+
+/// Reads the document itself, which the host names: it may be a pipe.
+ReadPageResult ReadDocument(const fs::path& path, const ReadOptions& options) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return Unreadable(OpenError(options.name, errno), options.name);
+  Result<std::string> bytes = ReadBytes(file, options.name, 0, -1, true);
+  return bytes.ok() ? ReadPage(*bytes, options) : Unreadable(std::move(bytes).status(), options.name);
+}
+
+}  // namespace
+
+ReadPageResult ReadPageFile(const fs::path& path, const FolderRules& rules) {
+  ReadOptions options;
+  options.name = path.string();
+  options.read_file = ReaderOf(std::make_shared<FileSandbox>(rules));
+  return ReadDocument(path, options);
+}
+
+ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, FolderRules::OfPage(path.parent_path())); }
+
+Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options) : runtime_(std::move(runtime)), options_(std::move(options)) {
+  FolderRules rules{options_.folder, options_.read_folders, options_.write_folders};
+  if (!options_.folder.empty()) rules.read.push_back(options_.folder);
+  files_ = std::make_shared<FileSandbox>(std::move(rules));
+  read_.name = options_.name;
+  const bool any = !options_.folder.empty() || !options_.read_folders.empty() || !options_.write_folders.empty();
+  if (any) read_.read_file = ReaderOf(files_);
+}
+
+std::unique_ptr<Document> Document::OpenFile(std::shared_ptr<Runtime> runtime, const fs::path& path, DocumentOptions options) {
+  if (options.name.empty()) options.name = path.string();
+  if (options.folder.empty()) options.folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::unique_ptr<Document> document(new Document(std::move(runtime), std::move(options)));
+  document->Connect(ReadDocument(path, document->read_));
+  return document;
+}
+
+std::unique_ptr<Document> Document::Open(std::shared_ptr<Runtime> runtime, std::string_view bytes, DocumentOptions options) {
+  if (options.name.empty()) options.name = "page";
+  std::unique_ptr<Document> document(new Document(std::move(runtime), std::move(options)));
+  document->Connect(ReadPage(bytes, document->read_));
+  return document;
+}
+
+// Makes the scope of what was read.
+void Document::Connect(ReadPageResult read) {
+  found_ = std::move(read.diagnostics);
+  for (const std::string& setting : options_.settings) {
+    if (Status set = ApplySetting(read.page, runtime_->registry(), setting); !set.ok()) found_.Error(std::move(set).WithPage(options_.name));
+  }
+  found_.SetPhase(Phase::kLoad);
+  ScopeOptions scope;
+  scope.files = files_;
+  scope.print = std::move(options_.print);
+  scope.stall_limit_ms = options_.stall_limit_ms;
+  scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
+  found_.SetPhase(Phase::kConnect);
+}
+
+Diagnostics Document::faults() const {
+  std::lock_guard lock(edit_mutex_);
+  return found_;
+}
+
+Diagnostics Document::diagnostics() const {
+  std::lock_guard lock(edit_mutex_);
+  if (!std::exchange(planned_, true)) {
+    CheckSessions(scope_, found_);
+    found_.SetPhase(Phase::kCompile);
+  }
+  return found_;
+}
+
+std::string Document::Write() const { return WritePage(scope_->revision()->graph->page()); }
+
+Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagnostics& found) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<Edit> edits, ReadEdits(json, read_));
+  return Apply(std::move(edits), mode, found);
+}
+
+Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found) {
+  std::function<void()> tell;
+  std::unique_lock lock(edit_mutex_);
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found, tell));
+  if (mode == EditMode::kTry) return done;
+  undo_.push_back(done.inverse);
+  if (undo_.size() > kMostUndo) undo_.pop_front();
+  redo_.clear();
+  lock.unlock();
+  if (tell) tell();
+  return done;
+}
+
+// Called with the lock held.
+// `tell` calls who is told of edits; it is to be called without the lock.
+Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) {
+  DocumentEdit done{std::move(edits), {}, {}};
+  Diagnostics now;
+  auto inverse = scope_->Apply(done.made, now, mode, &done.changes);
+  now.SetPhase(Phase::kConnect);  // those of planning say so
+  if (inverse.ok()) done.inverse = std::move(*inverse);
+  if (inverse.ok() && mode != EditMode::kTry) {
+    found_ = now;
+    planned_ = true;
+    if (events_.any()) tell = events_.Edited(scope_->revision()->graph->name(), scope_->edits(), WriteChanges(done.changes, scope_->edits()));
+  }
+  found.Append(std::move(now));
+  if (!inverse.ok()) return std::move(inverse).status();
+  return done;
+}
+
+Result<DocumentEdit> Document::Step(Edits& from, Edits& to) {
+  std::function<void()> tell;
+  std::unique_lock lock(edit_mutex_);
+  if (from.empty()) return FailedPrecondition("there is no edit to ", &from == &undo_ ? "take back" : "make again");
+  Diagnostics found;
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(from.back(), EditMode::kApply, found, tell));
+  from.pop_back();
+  to.push_back(done.inverse);
+  lock.unlock();
+  if (tell) tell();
+  return done;
+}
+
+Document::History Document::history() const {
+  std::lock_guard lock(edit_mutex_);
+  return {undo_.size(), redo_.size()};
+}
+
+}  // namespace weft

@@ -1,0 +1,248 @@
+#include "weft/host/page_run.h"
+
+#include <algorithm>
+#include <set>
+
+namespace weft {
+
+/// Sees the runs of one session, also those that a host makes of it alone: these are none of the page's.
+class PageRun::Watch final : public RunListener {
+ public:
+  Watch(PageRun& page, Runner& runner, AfterRun after_run) : page_(page), runner_(runner), after_run_(std::move(after_run)) {}
+
+  /// No calls of steps.
+  const std::atomic<uint32_t>* attention() const override { return &none_; }
+  // Stop and Cancel may come just before a runner begins, which forgets what it was asked for until then.
+  Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) override {
+    if (!page_.running()) return {};
+    if (page_.stopped_.load()) runner_.Stop();
+    return page_.cancelled_.load() ? Cancelled("the run of the page was cancelled") : Status();
+  }
+  void OnRunEnd(uint64_t run, const Status& status) override {
+    if (!page_.running()) return;
+    if (!status.ok()) page_.Fail(status);
+    else if (after_run_) after_run_(runner_.session(), run);
+  }
+  void OnState(const RunnerState& /*state*/) override {
+    std::lock_guard lock(page_.mutex_);
+    page_.changed_.notify_all();
+  }
+
+ private:
+  const std::atomic<uint32_t> none_{0};
+  PageRun& page_;
+  Runner& runner_;
+  const AfterRun after_run_;
+};
+
+PageRun::PageRun(std::vector<std::shared_ptr<Runner>> runners, AfterRun after_run) : runners_(std::move(runners)) {
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    watches_.push_back(std::make_shared<Watch>(*this, *runner, after_run));
+    runner->AddListener(watches_.back());
+  }
+}
+
+PageRun::~PageRun() { Close(); }
+
+void PageRun::Close() {
+  std::thread thread;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    thread = std::move(thread_);
+  }
+  Cancel();
+  if (thread.joinable()) thread.join();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !running(); });
+  lock.unlock();
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    runners_[i]->Close();
+    runners_[i]->RemoveListener(watches_[i].get());
+  }
+}
+
+Status PageRun::Begin() {
+  std::lock_guard lock(mutex_);
+  if (closed_) return FailedPrecondition("the run of the page was closed");
+  if (running()) return FailedPrecondition("the page runs").WithHint("wait for its end, or stop or cancel it");
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    if (runner->state().state != RunState::kIdle) return FailedPrecondition("the session '", runner->session().spec().id, "' of the page runs");
+  }
+  first_ = {};
+  stopped_ = cancelled_ = false;
+  running_ = true;
+  return {};
+}
+
+Status PageRun::Run(const PageRunRequest& request) {
+  WEFT_RETURN_IF_ERROR(Begin());
+  return Execute(request);
+}
+
+Status PageRun::Start(const PageRunRequest& request) {
+  WEFT_RETURN_IF_ERROR(Begin());
+  std::lock_guard lock(mutex_);
+  if (thread_.joinable()) thread_.join();  // that of the last start, which ended with it
+  Status status = closed_ ? FailedPrecondition("the run of the page was closed") : Status();
+  try {
+    if (status.ok()) thread_ = std::thread([this, request] { (void)Execute(request).ok(); });
+  } catch (const std::exception& error) {
+    status = ResourceExhausted("no thread can be started: ", error.what());
+  }
+  if (status.ok()) return {};
+  running_ = false;
+  changed_.notify_all();
+  return status;
+}
+
+Status PageRun::Execute(const PageRunRequest& request) {
+  std::vector<Loop> loops;
+  try {
+    loops.reserve(runners_.size());
+    StartLoops(request, loops);
+    if (Status status = TakeTurns(request); !status.ok()) Fail(status);
+  } catch (const std::exception& error) {  // of too little memory
+    Fail(ResourceExhausted("the page cannot run on: ", error.what()));
+  }
+  const auto ended = [](const Loop& loop) {
+    const RunnerState now = loop.runner->state();
+    return now.state == RunState::kIdle || now.start != loop.start;
+  };
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return std::all_of(loops.begin(), loops.end(), ended); });
+  }
+  for (const Loop& loop : loops) {
+    if (Status status = loop.runner->last_status(); !status.ok()) Fail(status);
+  }
+  std::lock_guard lock(mutex_);
+  if (first_.ok() && cancelled_.load()) first_ = Cancelled("the run of the page was cancelled");
+  last_status_ = first_;
+  running_ = false;
+  changed_.notify_all();
+  return last_status_;
+}
+
+void PageRun::StartLoops(const PageRunRequest& request, std::vector<Loop>& loops) {
+  RunRequest run;
+  run.steps = request.steps.value_or(-1);
+  run.deadline = request.deadline;
+  run.interval = request.interval;
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    if (!runner->session().spec().loop || Ends()) continue;
+    if (Status status = runner->Start(run); !status.ok()) Fail(status);
+    else loops.push_back({runner.get(), runner->state().start});
+  }
+}
+
+// One session runs as often as it is to; of several, each once, then each again.
+Status PageRun::TakeTurns(const PageRunRequest& request) {
+  std::vector<Runner*> runners;
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    if (!runner->session().spec().loop) runners.push_back(runner.get());
+  }
+  RunRequest run;
+  run.deadline = request.deadline;
+  run.interval = request.interval;
+  run.steps = request.steps.value_or(1);
+  if (runners.size() == 1 && !Ends()) return runners[0]->Run(run);
+  const int64_t turns = std::exchange(run.steps, 1);
+  for (int64_t turn = 0; (turns < 0 || turn < turns) && !runners.empty(); ++turn) {
+    const auto next = std::chrono::steady_clock::now() + request.interval;
+    for (Runner* runner : runners) {
+      if (Ends()) return {};
+      WEFT_RETURN_IF_ERROR(runner->Run(run));
+    }
+    if (request.interval.count() <= 0) continue;
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, next, [&] { return Ends(); });
+  }
+  return {};
+}
+
+// The first failure counts; the cancelling that it brings about fails the others.
+void PageRun::Fail(const Status& status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!first_.ok()) return;
+    first_ = status;
+  }
+  Cancel();
+}
+
+Status PageRun::Wait(std::chrono::nanoseconds timeout, bool* running) {
+  if (this->running() && on_running_thread()) {
+    if (running != nullptr) *running = true;
+    return FailedPrecondition("a thread that runs the page cannot wait for it");
+  }
+  std::unique_lock lock(mutex_);
+  // A time point beyond the clock's end would wait for nothing.
+  constexpr std::chrono::nanoseconds kLong = std::chrono::hours(24 * 365);
+  const auto ended = [&] { return !this->running(); };
+  if (timeout.count() < 0) changed_.wait(lock, ended);
+  else changed_.wait_until(lock, std::chrono::steady_clock::now() + std::min(timeout, kLong), ended);
+  if (running != nullptr) *running = this->running();
+  return this->running() ? Status() : last_status_;
+}
+
+void PageRun::Stop() {
+  stopped_ = true;
+  for (const std::shared_ptr<Runner>& runner : runners_) runner->Stop();
+  std::lock_guard lock(mutex_);
+  changed_.notify_all();
+}
+
+void PageRun::Cancel() {
+  cancelled_ = true;
+  for (const std::shared_ptr<Runner>& runner : runners_) runner->Cancel();
+  std::lock_guard lock(mutex_);
+  changed_.notify_all();
+}
+
+void PageRun::Interrupt() {
+  cancelled_.store(true);
+  for (const std::shared_ptr<Runner>& runner : runners_) runner->session().Cancel();
+}
+
+bool PageRun::on_running_thread() const {
+  return std::any_of(runners_.begin(), runners_.end(), [](const auto& runner) { return runner->on_running_thread(); });
+}
+
+Result<ResultValue> PageRun::Get(std::string_view name, size_t* session) const {
+  Status best = NotFound("no session of the page computes '", name, "'");
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    Result<ResultValue> result = runners_[i]->session().Get(name);
+    if (result.ok() && session != nullptr) *session = i;
+    if (result.ok()) return result;
+    // Of a value that is known to be none of the page, the first session says as much as any.
+    if (i == 0 || (best.code() == Code::kNotFound && result.status().code() != Code::kNotFound)) best = std::move(result).status();
+  }
+  return best;
+}
+
+std::vector<std::string> PageRun::Results() const {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    for (auto& [name, value] : runner->session().Results()) {
+      if (known.insert(name).second) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::vector<std::shared_ptr<Runner>> OpenRunners(const std::shared_ptr<Scope>& scope, const std::shared_ptr<Revision>& revision,
+                                                 std::vector<SessionSpec> sessions, Keep keep, const std::shared_ptr<const void>& owner,
+                                                 Diagnostics& found) {
+  std::vector<std::shared_ptr<Runner>> runners;
+  for (SessionSpec& spec : sessions) {
+    std::shared_ptr<Session> session(new Session(scope, std::move(spec), keep, revision), [owner](Session* ended) { delete ended; });
+    if (Status faulty = session->CheckAsked(); !faulty.ok()) found.Error(std::move(faulty).WithPhase(Phase::kConnect));
+    else session->Prepare(found);
+    runners.push_back(std::make_shared<Runner>(std::move(session)));
+  }
+  return runners;
+}
+
+}  // namespace weft

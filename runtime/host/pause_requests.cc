@@ -1,0 +1,78 @@
+#include "runtime/host/pause_requests.h"
+
+#include <utility>
+
+namespace weft {
+
+void PauseRequests::Begin(const RunRequest& request) {
+  std::lock_guard lock(mutex_);
+  asked_ = step_block_ = false;
+  after_run_ = request.pause_after_run;
+  until_ = request.until;
+  WantSteps();
+}
+
+void PauseRequests::Ask(PauseAt at) {
+  std::lock_guard lock(mutex_);
+  (at == PauseAt::kRun ? after_run_ : asked_) = true;
+  WantSteps();
+}
+
+void PauseRequests::PauseEnded(GoOn how, bool before_step) {
+  std::lock_guard lock(mutex_);
+  step_block_ = how == GoOn::kStepBlock;
+  skip_ = before_step ? 0 : 1;
+  after_run_ = how == GoOn::kStepRun;
+  WantSteps();
+}
+
+void PauseRequests::Drop() {
+  std::lock_guard lock(mutex_);
+  asked_ = after_run_ = step_block_ = false;
+  WantSteps();
+}
+
+void PauseRequests::End() {
+  std::lock_guard lock(mutex_);
+  asked_ = after_run_ = step_block_ = false;
+  until_.clear();
+  WantSteps();
+}
+
+bool PauseRequests::TakeAsked() {
+  std::lock_guard lock(mutex_);
+  const bool asked = std::exchange(asked_, false);
+  WantSteps();
+  return asked;
+}
+
+bool PauseRequests::any_before_run() const {
+  std::lock_guard lock(mutex_);
+  return asked_ || after_run_;
+}
+
+PauseReason PauseRequests::BeforeRun(bool first) {
+  if (TakeAsked()) return PauseReason::kAsked;
+  std::lock_guard lock(mutex_);
+  return after_run_ && !first ? PauseReason::kStepped : PauseReason::kNone;
+}
+
+PauseReason PauseRequests::Before(const Node& node) {
+  std::lock_guard lock(mutex_);
+  if (step_block_ && skip_-- <= 0) return PauseReason::kStepped;
+  if (asked_) return PauseReason::kAsked;
+  if (until_.empty() || node.id != until_) return PauseReason::kNone;
+  until_.clear();
+  WantSteps();
+  return PauseReason::kReached;
+}
+
+// Called with the lock held, after each change.
+void PauseRequests::WantSteps() {
+  const bool wants = asked_ || step_block_ || !until_.empty();
+  if (std::exchange(wants_steps_, wants) == wants) return;
+  if (wants) steps_wanted_.fetch_add(1, std::memory_order_relaxed);
+  else steps_wanted_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace weft

@@ -1,0 +1,49 @@
+#include "runtime/host/run_worker.h"
+
+#include <utility>
+
+namespace weft {
+
+Status RunWorker::Make(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  if (thread_.joinable() || closed_) return {};
+  try {
+    thread_ = std::thread([this, work = std::move(work)] { Loop(work); });
+  } catch (const std::exception& error) {
+    return ResourceExhausted("no thread can be started: ", error.what());
+  }
+  id_.store(thread_.get_id());
+  return {};
+}
+
+void RunWorker::Loop(const std::function<void()>& work) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return posted_ || closed_; });
+    if (!std::exchange(posted_, false)) return;
+    lock.unlock();
+    work();
+    lock.lock();
+  }
+}
+
+void RunWorker::Post() {
+  std::lock_guard lock(mutex_);
+  posted_ = true;
+  changed_.notify_all();
+}
+
+void RunWorker::Close() {
+  std::thread ended;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+    ended = std::move(thread_);
+  }
+  if (!ended.joinable()) return;
+  if (ended.get_id() == std::this_thread::get_id()) ended.detach();
+  else ended.join();
+}
+
+}  // namespace weft

@@ -1,0 +1,102 @@
+// Document: an open page with its faults, its files and the history of its edits. What every program around the engine opens first.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/host/file_sandbox.h"
+#include "weft/host/page_events.h"
+#include "weft/page/reader.h"
+#include "weft/state/scope.h"
+
+namespace weft {
+
+struct DocumentOptions {
+  std::string name{};  // what diagnostics call the page; empty: its path, or "page"
+  /// Where relative names of files start; the page may read what lies there. Empty: the folder of the page's file; of bytes: the working
+  /// folder, which the page may not read.
+  std::filesystem::path folder{};
+  std::vector<std::filesystem::path> read_folders{};   // that the page may read besides
+  std::vector<std::filesystem::path> write_folders{};  // that it may read and write
+  std::vector<std::string> settings{};                 // made over the page: "ID.pin=VALUE"
+  std::function<void(std::string_view)> print{};       // where Print and warnings go; called from any thread; may be empty
+  int64_t stall_limit_ms = 5000;                       // see ScopeOptions
+};
+
+/// What an edit did.
+struct DocumentEdit {
+  std::vector<Edit> made;     // the edits, in order
+  std::vector<Edit> inverse;  // what takes them back, in order
+  PageChanges changes;        // what is different, by ids
+};
+
+/// Thread-safe. A page with faults is open as well, to be looked at and edited; what could not be read at all is an empty one.
+class Document {
+ public:
+  /// The runtime lives as long as the document and its scope's sessions are used. `path` may be that of a pipe.
+  static std::unique_ptr<Document> OpenFile(std::shared_ptr<Runtime> runtime, const std::filesystem::path& path, DocumentOptions options = {});
+  static std::unique_ptr<Document> Open(std::shared_ptr<Runtime> runtime, std::string_view bytes, DocumentOptions options = {});
+
+  Runtime& runtime() const { return *runtime_; }
+  /// Never null; the page as it is now is its revision's.
+  const std::shared_ptr<Scope>& scope() const { return scope_; }
+  /// The files that the page may use: for a host's own files, too.
+  const FileSandbox& files() const { return *files_; }
+
+  /// What is wrong with the page as it is now, as far as reading and connecting tell; shapes are not looked at. Waits for edits.
+  Diagnostics faults() const;
+  /// All that is wrong or odd with the page as it is now: of reading, connecting and planning. Made once for each revision; waits for edits.
+  Diagnostics diagnostics() const;
+  /// The page as canonical JSON.
+  std::string Write() const;
+
+  /// Edits the page (Scope::Apply), and notes what takes the edits back; kTry notes nothing. `found` gets the faults of the page as it
+  /// would be. Edits as JSON (ReadEdits) may name files that the page may read.
+  Result<DocumentEdit> Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found);
+  Result<DocumentEdit> Apply(std::string_view json, EditMode mode, Diagnostics& found);
+
+  /// Takes back the last edit that is not taken back, or makes the last one that was taken back again. An edit in between ends what could
+  /// be made again. failed_precondition where there is none.
+  Result<DocumentEdit> Undo() { return Step(undo_, redo_); }
+  Result<DocumentEdit> Redo() { return Step(redo_, undo_); }
+  /// How many edits Undo and Redo have; of the oldest of more than kMostUndo nothing is known.
+  struct History {
+    size_t undo = 0, redo = 0;
+  };
+  History history() const;
+  /// Who is told of edits, undone ones included: in their order, before the call that makes them returns.
+  PageEvents& events() { return events_; }
+  static constexpr size_t kMostUndo = 1000;
+
+ private:
+  using Edits = std::deque<std::vector<Edit>>;  // each with what makes the step; the last one is the next
+  Document(std::shared_ptr<Runtime> runtime, DocumentOptions options);
+  void Connect(ReadPageResult read);
+  Result<DocumentEdit> Step(Edits& from, Edits& to);
+  Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell);
+
+  const std::shared_ptr<Runtime> runtime_;
+  DocumentOptions options_;
+  std::shared_ptr<const FileSandbox> files_;
+  ReadOptions read_;
+  std::shared_ptr<Scope> scope_;
+
+  mutable std::mutex edit_mutex_;  // of what follows; held while the page is edited
+  mutable Diagnostics found_;      // of the page as it is now
+  mutable bool planned_ = false;   // also what planning finds
+  Edits undo_, redo_;
+  PageEvents events_;
+};
+
+/// Reads a page file, and the values that it names from where the rules allow it. Diagnostics call the page by its path.
+ReadPageResult ReadPageFile(const std::filesystem::path& path, const FolderRules& rules);
+/// The same by the default of a page: from its own folder.
+ReadPageResult ReadPageFile(const std::filesystem::path& path);
+
+}  // namespace weft

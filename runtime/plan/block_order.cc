@@ -1,0 +1,136 @@
+// The order of a page's blocks: producers before consumers; cycles.
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/frames.h"
+#include "runtime/plan/passes.h"
+
+namespace weft {
+namespace {
+
+// Each block reads the next, the last one the first.
+void ReportCycle(Draft& draft, std::span<const int> blocks, std::string_view port) {
+  constexpr size_t kShown = 8;
+  const std::string& first = draft.page.blocks[blocks[0]].id;
+  std::string text = first;
+  for (size_t i = blocks.size(); i-- > 1;) {
+    size_t position = blocks.size() - i;
+    if (blocks.size() <= kShown || position < kShown / 2 || i < kShown / 2) text += Cat(" -> ", draft.page.blocks[blocks[i]].id);
+    else if (position == kShown / 2) text += Cat(" -> ... (", blocks.size(), " blocks in all)");
+  }
+  Status status = blocks.size() == 1 ? InvalidArgument("the block reads its own output: ", text, " -> ", first)
+                                     : InvalidArgument("the wires make a cycle: ", text, " -> ", first);
+  bool loop = std::any_of(blocks.begin(), blocks.end(), [&](int block) {
+    const BlockDef* def = draft.nodes[block].def;
+    return def != nullptr && def->flow == Flow::kNextIteration;
+  });
+  std::string_view hint = loop ? "values feed back in a loop's frame only, which Enter blocks bring them into"
+                               : "only loop blocks may feed back; remove one of these wires";
+  draft.Error(std::move(status).WithHint(hint), blocks[0], port);
+}
+
+// Goes from each block to the producers it waits for, depth first. Each way back to a block that is still being followed is a cycle, and
+// without the wires that close those ways there would be none.
+void ReportCycles(Draft& draft, const std::vector<int>& waiting) {
+  const Wires& wires = draft.parts.wires;
+  constexpr int kNew = -1, kDone = -2;
+  struct Visit {
+    uint32_t next, end;  // items whose producers are still to be followed
+  };
+  std::vector<int> place(waiting.size(), kNew);  // on the path, or one of the above
+  std::vector<int> path;
+  std::vector<Visit> visits;
+  auto enter = [&](int block) {
+    place[block] = static_cast<int>(path.size());
+    path.push_back(block);
+    const Wires::Items items = wires.ItemsOf(block);
+    visits.push_back({items.begin, items.end});
+  };
+  for (size_t start = 0; start < waiting.size(); ++start) {
+    if (waiting[start] == 0 || place[start] != kNew) continue;
+    enter(static_cast<int>(start));
+    while (!path.empty()) {
+      if (visits.back().next == visits.back().end) {
+        place[path.back()] = kDone;
+        path.pop_back();
+        visits.pop_back();
+        continue;
+      }
+      const uint32_t item = visits.back().next++;
+      int producer = wires.producers[item];
+      if (producer < 0 || draft.IsBackEdge(item) || waiting[producer] == 0 || place[producer] == kDone) continue;
+      if (place[producer] == kNew) {
+        enter(producer);
+        continue;
+      }
+      std::span cycle = std::span(path).subspan(static_cast<size_t>(place[producer]));
+      ReportCycle(draft, cycle, draft.InputOfItem(cycle[0], visits[static_cast<size_t>(place[producer])].next - 1).port);
+      // Further wires between the same two blocks make no other cycle.
+      while (visits.back().next < visits.back().end && wires.producers[visits.back().next] == producer) ++visits.back().next;
+    }
+  }
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 0) draft.nodes[i].broken = true;
+  }
+}
+
+}  // namespace
+
+std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting) {
+  size_t count = draft.page.blocks.size();
+  waiting.assign(count, 0);
+  std::vector<uint32_t> first(count + 1, 0), readers;
+  bool forward = true;  // all wires come from earlier blocks: page order it is
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    if (draft.IsBackEdge(item)) return;
+    ++first[producer + 1], ++waiting[block];
+    forward &= producer < block;
+  });
+  std::vector<int> order;
+  order.reserve(count);
+  if (forward) {
+    for (size_t i = 0; i < count; ++i) order.push_back(static_cast<int>(i));
+    waiting.assign(count, 0);
+    return order;
+  }
+  for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
+  readers.resize(first.back());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    if (!draft.IsBackEdge(item)) readers[next[producer]++] = static_cast<uint32_t>(block);
+  });
+
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (size_t i = 0; i < count; ++i) {
+    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  }
+  while (!ready.empty()) {
+    int block = ready.top();
+    ready.pop();
+    order.push_back(block);
+    for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
+      if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
+    }
+  }
+  return order;
+}
+
+std::vector<int> OrderBlocks(Draft& draft) {
+  std::vector<int> waiting;
+  std::vector<int> order = SortBlocks(draft, waiting);
+  if (order.size() == draft.page.blocks.size()) {
+    if (!draft.loops.is_back_edge.empty()) CheckLoopOrder(draft);
+    return order;
+  }
+  ReportCycles(draft, waiting);
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] > 0) order.push_back(static_cast<int>(i));
+  }
+  return order;
+}
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+#include "runtime/plan/draft.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+// "/" and "~" in keys are escaped in JSON pointers (RFC 6901).
+std::string Escaped(std::string_view key) {
+  std::string out;
+  for (char c : key) {
+    if (c == '~') out += "~0";
+    else if (c == '/') out += "~1";
+    else out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+Draft::Draft(Graph& made, const Graph* previous, Diagnostics& found)
+    : graph(made), parts(made.parts_), nodes(parts.nodes), page(made.page()), diagnostics(found), reuse(*this, previous) {}
+
+const PageInput& Draft::InputOfItem(int block, uint32_t item) const {
+  const uint32_t first = parts.wires.first_input[block];
+  uint32_t input = first;
+  while (parts.wires.first_item[input + 1] <= item) ++input;
+  return page.blocks[block].inputs[input - first];
+}
+
+Status Draft::At(Status status, int block, std::string_view port, int item) const {
+  const PageBlock& source = page.blocks[block];
+  std::string pointer = BlockPointer(page, static_cast<size_t>(block));
+  if (!port.empty() && source.pointer.empty()) {
+    const Node& node = nodes[block];
+    bool attr = node.def != nullptr && node.def->FindInput(port) < 0 && node.def->FindAttr(port) >= 0 &&
+                std::none_of(source.inputs.begin(), source.inputs.end(), [&](const PageInput& input) { return input.port == port; });
+    pointer += attr ? "/attrs" : Cat("/inputs/", Escaped(port));
+    if (item >= 0) pointer += Cat("/", item);
+  }
+  return std::move(status).WithPage(graph.name()).WithPointer(pointer).WithBlock(source.id).WithPort(port);
+}
+
+void Draft::Error(Status status, int block, std::string_view port, int item) {
+  nodes[block].broken = true;
+  diagnostics.Error(At(std::move(status), block, port, item));
+}
+
+void Draft::ErrorAtItem(Status status, int block, uint32_t item) {
+  const PageInput& input = InputOfItem(block, item);
+  const uint32_t index = parts.wires.first_input[block] + static_cast<uint32_t>(&input - page.blocks[block].inputs.data());
+  Error(std::move(status), block, input.port, input.list ? static_cast<int>(item - parts.wires.first_item[index]) : -1);
+}
+
+bool Draft::MayCompare(size_t names) {
+  constexpr size_t kMostCompared = 1 << 22;
+  names_compared += names;
+  return names_compared <= kMostCompared || names_compared == names;
+}
+
+Status Draft::NoBlock(std::string_view id) {
+  if (MayCompare(page.blocks.size())) return graph.FindNode(id).status();
+  return NotFound("there is no block '", id, "'");
+}
+
+int Draft::AddConstant(std::string id, int page_block, Tensor value) {
+  Node& node = nodes.emplace_back();
+  node.id = std::move(id);
+  node.page_block = page_block;
+  node.added = true;
+  node.order = next_order++;
+  node.output_types.push_back(value.dtype());
+  node.out_first = PortTable::Single(1);
+  node.constant = std::move(value);
+  return static_cast<int>(nodes.size()) - 1;
+}
+
+}  // namespace weft

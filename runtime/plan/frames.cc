@@ -1,0 +1,196 @@
+// Frames of loops: which blocks a page runs once, and which it runs in each iteration of a loop.
+#include "runtime/plan/frames.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "runtime/plan/passes.h"
+
+namespace weft {
+namespace {
+
+constexpr int kDeepest = 100;  // nested loops
+
+bool IsLoopBlock(const Node& node) {
+  return Flows(node, Flow::kEnter) || Flows(node, Flow::kExit) || Flows(node, Flow::kNextIteration);
+}
+
+/// Whether the block has values of a frame, or stands for outputs of one that has.
+bool TakesFrame(const Node& node) {
+  return HasFrame(node) || node.def->structural == Structural::kOperation || node.def->structural == Structural::kOutput;
+}
+
+/// Gives each block its frame from those of its inputs.
+class FrameFinder {
+ public:
+  explicit FrameFinder(Draft& draft) : draft_(draft) {}
+
+  /// `order` has producers before consumers. Until all frames have their parents, faults are not reported.
+  void Run(const std::vector<int>& order);
+
+ private:
+  bool HoldsInEveryFrame(int block) const;
+  void FindFrame(int block);
+  void EnterFrame(int block, int parent);
+  void ExitFrame(int block, int frame);
+
+  Draft& draft_;
+  std::map<std::string, int> frame_by_name_;
+  bool settling_ = false;       // parents are still to be found
+  bool open_exits_ = false;     // in this round, an Exit led to a frame that is not known yet
+  bool parents_found_ = false;  // in this round
+};
+
+void FrameFinder::Run(const std::vector<int>& order) {
+  // An Enter of a constant does not say which frame the loop lies in; another Enter of it does.
+  for (settling_ = true; settling_;) {
+    open_exits_ = parents_found_ = false;
+    for (int block : order) FindFrame(block);
+    if (open_exits_ && parents_found_) continue;
+    for (size_t f = 1; f < draft_.parts.frames.size(); ++f) {
+      if (draft_.parts.frames[f].parent < 0) draft_.parts.frames[f].parent = 0;
+    }
+    settling_ = false;
+  }
+  for (int block : order) FindFrame(block);
+}
+
+// Literals, constants and variables hold in every frame: they are not computed.
+bool FrameFinder::HoldsInEveryFrame(int block) const {
+  const Node& node = draft_.nodes[block];
+  if (node.def == nullptr) return false;
+  if (node.def->structural == Structural::kVariable || node.def->structural == Structural::kTemporary) return true;
+  if (node.def->structural != Structural::kConstant) return false;
+  std::span<const int> producers = draft_.parts.wires.ProducersOf(block);
+  return std::none_of(producers.begin(), producers.end(), [](int producer) { return producer >= 0; });
+}
+
+// The frame that all inputs are of; its producers have theirs.
+void FrameFinder::FindFrame(int block) {
+  Node& node = draft_.nodes[block];
+  if (node.def == nullptr) node.frame = kUnknownFrame;
+  if (node.def == nullptr || !TakesFrame(node)) return;
+  int frame = 0;  // what reads nothing, or constants only, runs once
+  int from = -1;
+  bool unknown = false;
+  const Wires::Items items = draft_.parts.wires.ItemsOf(block);
+  for (uint32_t item = items.begin; item < items.end; ++item) {
+    int producer = draft_.parts.wires.producers[item];
+    if (producer < 0 || draft_.loops.is_back_edge[item] || HoldsInEveryFrame(producer)) continue;
+    unknown |= draft_.nodes[producer].frame == kUnknownFrame;
+    if (draft_.nodes[producer].frame == kUnknownFrame) continue;
+    int found = draft_.nodes[producer].frame;
+    if (from < 0) {
+      frame = found;
+      from = producer;
+    } else if (found != frame) {
+      Status status = InvalidArgument("the wire brings a value of ", FrameName(draft_, found), ", but '", draft_.page.blocks[from].id, "' brings one of ",
+                                      FrameName(draft_, frame));
+      std::string_view hint = "bring a value into a loop by an Enter block with is_constant_ = true, and out of it by an Exit";
+      if (!settling_) draft_.ErrorAtItem(std::move(status).WithHint(hint), block, item);
+      node.frame = kUnknownFrame;
+      return;
+    }
+  }
+  if (from < 0 && unknown) {
+    node.frame = kUnknownFrame;
+    return;
+  }
+  draft_.loops.home[block] = node.frame = frame;
+  if (node.def->flow == Flow::kEnter) return EnterFrame(block, from < 0 ? kUnknownFrame : frame);
+  if (node.def->flow == Flow::kExit) return ExitFrame(block, frame);
+  bool stored = node.def->structural == Structural::kVariable || node.def->structural == Structural::kTemporary;
+  if (!stored || frame == 0 || settling_) return;
+  draft_.Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(draft_, frame)), block);
+}
+
+// `parent` is unknown for a value that holds in every frame.
+void FrameFinder::EnterFrame(int block, int parent) {
+  Node& node = draft_.nodes[block];
+  const auto* name = AttrOf<std::string>(node, "frame_name");
+  node.frame = kUnknownFrame;
+  if (name == nullptr) return;  // reported: it is required
+  std::vector<Frame>& frames = draft_.parts.frames;
+  auto [it, added] = frame_by_name_.emplace(*name, static_cast<int>(frames.size()));
+  const int index = it->second;
+  if (added) frames.push_back({*name, kUnknownFrame, block});
+  int depth = 1;
+  bool within = false;  // itself
+  for (int outer = parent; outer > 0; outer = frames[outer].parent, ++depth) within |= outer == index;
+  if (depth > kDeepest || within) {
+    Status status = within ? InvalidArgument("the frame '", *name, "' is entered from within itself")
+                           : ResourceExhausted("loops nested more than ", kDeepest, " deep are not taken");
+    if (!settling_) draft_.Error(std::move(status), block, "frame_name");
+    return;
+  }
+  if (parent >= 0 && frames[index].parent < 0) {
+    frames[index].parent = parent;
+    frames[index].enter = block;
+    parents_found_ = true;
+  } else if (parent >= 0 && frames[index].parent != parent) {
+    Status status = InvalidArgument("enters the frame '", *name, "' from ", FrameName(draft_, parent), ", but '",
+                                    draft_.page.blocks[frames[index].enter].id, "' enters it from ", FrameName(draft_, frames[index].parent));
+    if (!settling_) draft_.Error(std::move(status).WithHint("give each loop a frame_name of its own"), block, "frame_name");
+    return;
+  }
+  draft_.loops.home[block] = node.frame = index;
+}
+
+void FrameFinder::ExitFrame(int block, int frame) {
+  Node& node = draft_.nodes[block];
+  if (frame != 0) {
+    node.frame = draft_.parts.frames[frame].parent;
+    open_exits_ |= node.frame == kUnknownFrame;
+    return;
+  }
+  node.frame = kUnknownFrame;
+  if (settling_) return;
+  Status status = InvalidArgument("needs a value of a loop, found one from outside of loops");
+  draft_.Error(std::move(status).WithHint("values come into a loop by Enter blocks"), block, "data");
+}
+
+}  // namespace
+
+bool HasFrame(const Node& node) {
+  if (node.def == nullptr) return false;
+  switch (node.def->structural) {
+    case Structural::kNone:
+    case Structural::kConstant:
+    case Structural::kVariable:
+    case Structural::kTemporary:
+    case Structural::kList:
+    case Structural::kAlias: return true;
+    default: return false;
+  }
+}
+
+std::string FrameName(const Draft& draft, int frame) {
+  return frame == 0 ? std::string("the page outside of loops") : Cat("the frame '", draft.parts.frames[frame].name, "'");
+}
+
+void FindFrames(Draft& draft) {
+  if (std::none_of(draft.nodes.begin(), draft.nodes.end(), IsLoopBlock)) return;
+  std::vector<char>& is_back_edge = draft.loops.is_back_edge;
+  draft.loops.home.assign(draft.page.blocks.size(), 0);
+  is_back_edge.assign(draft.parts.wires.producers.size(), 0);
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    is_back_edge[item] = Flows(draft.nodes[block], Flow::kMerge) && Flows(draft.nodes[producer], Flow::kNextIteration);
+  });
+  std::vector<int> waiting;
+  FrameFinder(draft).Run(SortBlocks(draft, waiting));
+  CheckFrames(draft);
+  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+    // Outside of loops NextIteration hands its value on, as any other block does.
+    if (is_back_edge[item] && draft.nodes[producer].frame == 0) is_back_edge[item] = 0;
+    if (!is_back_edge[item] || draft.nodes[block].broken) return;
+    // The Merge is connected first; AssumeFeedbackTypes gives this output its type.
+    draft.nodes[producer].out_first = PortTable::Single(1);
+    draft.nodes[producer].output_types = {DType::kInvalid};
+  });
+  for (Node& node : draft.nodes) {
+    if (node.frame == kUnknownFrame) node.frame = 0;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,239 @@
+// Type inference: the types of a node's outputs from those of its inputs and its attributes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/connecting.h"
+
+namespace weft {
+namespace {
+
+/// The declaration of the port that a reference comes from; null for a value.
+const PortSpec* ReferencePort(const Graph& graph, ValueRef value) {
+  const Node& node = graph.node(value.node);
+  if (node.def == nullptr) return nullptr;
+  int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
+  return port >= 0 && node.def->outputs[port].kind == PortKind::kReference ? &node.def->outputs[port] : nullptr;
+}
+
+Status CheckKind(const Graph& graph, const PortSpec& spec, ValueRef value) {
+  const PortSpec* reference = ReferencePort(graph, value);
+  if (spec.kind == PortKind::kReference && reference == nullptr) {
+    return InvalidArgument("the input '", spec.name, "' needs a variable, found a value")
+        .WithPort(spec.name)
+        .WithHint("wire it to a Variable block");
+  }
+  if (spec.kind == PortKind::kTensor && reference != nullptr && reference->resource) {
+    return InvalidArgument("the input '", spec.name, "' needs a value, found a handle of a variable")
+        .WithPort(spec.name)
+        .WithHint("a ReadVariableOp block gives its value");
+  }
+  return {};
+}
+
+Status TypeClash(const PortSpec& spec, DType needed, std::string_view because, DType found) {
+  const bool convertible = !IsManaged(needed) && !IsManaged(found);
+  const bool variable = spec.kind != PortKind::kTensor;  // a Cast gives a value, and no variable
+  return InvalidArgument("the input '", spec.name, "' needs ", needed, because, ", found ", found)
+      .WithPort(spec.name)
+      .WithHint(convertible && !variable ? "a Cast block converts" : "");
+}
+
+/// Lists of one length attribute have one length, also where the block does not declare the attribute.
+Status CheckLength(const Node& node, size_t port) {
+  const PortSpec& spec = node.def->inputs[port];
+  const uint32_t length = node.in_first[port + 1] - node.in_first[port];
+  for (size_t p = 0; p < port && !spec.list_attr.empty(); ++p) {
+    const PortSpec& earlier = node.def->inputs[p];
+    const uint32_t needed = node.in_first[p + 1] - node.in_first[p];
+    if (earlier.list == PortList::kSingle || earlier.list_attr != spec.list_attr || needed == length) continue;
+    return InvalidArgument("the input '", spec.name, "' needs ", needed, " values, as many as '", earlier.name, "', found ", length).WithPort(spec.name);
+  }
+  return {};
+}
+
+/// An output whose type nothing says: neither an attribute nor a value of a list port, which may be empty.
+Status TypeUnknown(const BlockDef& def, const PortSpec& output) {
+  for (const PortSpec& input : def.inputs) {
+    if (input.type_attr != output.type_attr) continue;
+    return InvalidArgument("needs at least one value, from which the output '", output.name, "' takes its type; found none").WithPort(input.name);
+  }
+  return InvalidArgument("the type of the output '", output.name, "' is not known").WithPort(output.type_attr);
+}
+
+/// The types of one node.
+class TypeInference {
+ public:
+  /// Inputs are connected, attributes those that are given.
+  TypeInference(const Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  Status Run();
+
+ private:
+  Status BindInputTypes();
+  Status BindType(int port, DType type);
+  Status BindLength(size_t port, int list_attr);
+  Status CheckAllowedTypes() const;
+  Status SetOutputs();
+
+  const Graph& graph_;
+  Node& node_;
+  std::vector<DType> bound_;         // by attribute: the type it stands for
+  std::vector<AttrValue> settings_;  // by attribute: its value so far
+};
+
+Status TypeInference::BindType(int port, DType type) {
+  const PortSpec& spec = node_.def->inputs[port];
+  if (spec.dtype != DType::kInvalid) {
+    return spec.dtype == type ? Status() : TypeClash(spec, spec.dtype, "", type);
+  }
+  int attr = node_.def->FindAttr(spec.type_attr);
+  if (attr < 0) return {};  // structural ports take any type
+  if (bound_[attr] == DType::kInvalid) bound_[attr] = type;
+  if (bound_[attr] == type) return {};
+  // An attribute that was given binds before any input; else the first input of the type does.
+  if (settings_[attr].index() != 0) return TypeClash(spec, bound_[attr], Cat(", its attribute ", spec.type_attr), type);
+  for (int p = 0; p < port; ++p) {
+    const PortSpec& earlier = node_.def->inputs[p];
+    if (earlier.type_attr != spec.type_attr || node_.in_first[p] == node_.in_first[p + 1]) continue;
+    return TypeClash(spec, bound_[attr], Cat(", the type of '", earlier.name, "'"), type);
+  }
+  return TypeClash(spec, bound_[attr], ", the type of the values before it", type);
+}
+
+Status TypeInference::BindInputTypes() {
+  const BlockDef& def = *node_.def;
+  for (size_t p = 0; p < def.inputs.size(); ++p) {
+    const PortSpec& spec = def.inputs[p];
+    uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
+    int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
+    for (uint32_t v = begin; v < end; ++v) {
+      WEFT_RETURN_IF_ERROR(CheckKind(graph_, spec, node_.inputs[v]));
+      if (spec.list == PortList::kTuple) continue;
+      Status status = BindType(static_cast<int>(p), graph_.TypeOf(node_.inputs[v]));
+      if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
+      WEFT_RETURN_IF_ERROR(std::move(status));
+    }
+    if (begin == end && spec.list == PortList::kHomogeneous) {
+      return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
+    }
+    if (spec.list != PortList::kSingle && list_attr < 0) WEFT_RETURN_IF_ERROR(CheckLength(node_, p));
+    if (list_attr >= 0) WEFT_RETURN_IF_ERROR(BindLength(p, list_attr));
+  }
+  return CheckAllowedTypes();
+}
+
+// The attribute that a list port gives its length or its types.
+Status TypeInference::BindLength(size_t p, int list_attr) {
+  const BlockDef& def = *node_.def;
+  const PortSpec& spec = def.inputs[p];
+  const uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
+  AttrValue inferred = static_cast<int64_t>(end - begin);
+  if (spec.list == PortList::kTuple) {
+    DTypes types;
+    for (uint32_t v = begin; v < end; ++v) types.push_back(graph_.TypeOf(node_.inputs[v]));
+    inferred = std::move(types);
+  }
+  AttrValue& given = settings_[list_attr];
+  if (given.index() != 0 && given != inferred) {
+    WEFT_RETURN_IF_ERROR(CheckLength(node_, p));  // what an earlier list says is not the attribute's fault
+    return InvalidArgument("the input '", spec.name, "' has ", AttrText(inferred), ", but the attribute ", spec.list_attr, " says ", AttrText(given))
+        .WithPort(spec.name);
+  }
+  given = std::move(inferred);
+  if (Status status = CheckAttr(def.attrs[list_attr], given); !status.ok()) {
+    // The input is at fault, not the attribute that counts it.
+    return InvalidArgument("the input '", spec.name, "' ", status.message()).WithPort(spec.name);
+  }
+  return {};
+}
+
+Status TypeInference::CheckAllowedTypes() const {
+  const BlockDef& def = *node_.def;
+  for (size_t p = 0; p < def.inputs.size(); ++p) {
+    int attr = def.inputs[p].type_attr.empty() ? -1 : def.FindAttr(def.inputs[p].type_attr);
+    if (attr < 0 || bound_[attr] == DType::kInvalid) continue;
+    const std::vector<DType>& allowed_types = def.attrs[attr].allowed_types;
+    if (std::find(allowed_types.begin(), allowed_types.end(), bound_[attr]) != allowed_types.end()) continue;
+    if (Status status = CheckAttr(def.attrs[attr], AttrValue(bound_[attr])); !status.ok()) {
+      std::string allowed;
+      for (DType t : def.attrs[attr].allowed_types) allowed += Cat(allowed.empty() ? "" : ", ", t);
+      return InvalidArgument("the input '", def.inputs[p].name, "' of ", def.name, " does not take ", bound_[attr], "; it takes ", allowed)
+          .WithPort(def.inputs[p].name);
+    }
+  }
+  return {};
+}
+
+Status TypeInference::SetOutputs() {
+  const BlockDef& def = *node_.def;
+  std::vector<uint32_t> first;  // filled only where there are list ports
+  node_.output_types.clear();
+  const bool single = std::none_of(def.outputs.begin(), def.outputs.end(), [](const PortSpec& spec) { return spec.list != PortList::kSingle; });
+  if (!single) first.push_back(0);
+  for (const PortSpec& spec : def.outputs) {
+    if (spec.list == PortList::kTuple) {
+      int attr = def.FindAttr(spec.list_attr);
+      const auto* types = attr < 0 ? nullptr : std::get_if<DTypes>(&node_.attrs[attr]);
+      if (types != nullptr) node_.output_types.append(std::span<const DType>(*types));
+    } else {
+      int64_t count = 1;
+      if (spec.list == PortList::kHomogeneous) {
+        int attr = def.FindAttr(spec.list_attr);
+        const auto* given = attr < 0 ? nullptr : std::get_if<int64_t>(&node_.attrs[attr]);
+        count = given == nullptr ? 0 : *given;
+        if (count < 0 || count > (1 << 20)) return InvalidArgument("needs a list of 0 to 1048576 outputs, found ", count).WithPort(spec.list_attr);
+      }
+      DType type = spec.dtype;
+      if (type == DType::kInvalid) {
+        int attr = def.FindAttr(spec.type_attr);
+        const DType* given = attr < 0 ? nullptr : std::get_if<DType>(&node_.attrs[attr]);
+        if (given == nullptr) return TypeUnknown(def, spec);
+        type = *given;
+      }
+      node_.output_types.append(static_cast<size_t>(count), type);
+    }
+    if (!single) first.push_back(static_cast<uint32_t>(node_.output_types.size()));
+  }
+  node_.out_first = single ? PortTable::Single(def.outputs.size()) : PortTable::Of(std::move(first));
+  return {};
+}
+
+Status TypeInference::Run() {
+  const BlockDef& def = *node_.def;
+  bound_.assign(def.attrs.size(), DType::kInvalid);
+  const std::span<const AttrValue> given = node_.attrs;
+  settings_.assign(given.begin(), given.end());
+  for (size_t a = 0; a < def.attrs.size(); ++a) {
+    if (const DType* type = std::get_if<DType>(&settings_[a])) bound_[a] = *type;
+  }
+  WEFT_RETURN_IF_ERROR(BindInputTypes());
+  for (size_t a = 0; a < def.attrs.size(); ++a) {
+    if (bound_[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value) {
+      bound_[a] = std::get<DType>(*def.attrs[a].default_value);
+    }
+    if (bound_[a] != DType::kInvalid && settings_[a].index() == 0) settings_[a] = bound_[a];
+  }
+  if (!std::equal(settings_.begin(), settings_.end(), given.begin(), given.end())) node_.attrs = AttrList(settings_);
+  return SetOutputs();
+}
+
+}  // namespace
+
+uint16_t TypeKey(const Graph& graph, ValueRef value) {
+  const PortSpec* reference = ReferencePort(graph, value);
+  const int kind = reference == nullptr ? 0 : reference->resource ? 2 : 1;
+  return static_cast<uint16_t>(kind << 8 | static_cast<int>(graph.TypeOf(value)));
+}
+
+Status InferTypes(Draft& draft, Node& node) {
+  Reuse::TypeKeys keys;
+  keys.reserve(node.inputs.size());
+  for (ValueRef value : node.inputs) keys.push_back(TypeKey(draft.graph, value));
+  if (draft.reuse.TakeTypes(node, keys)) return {};
+  const AttrList given = node.attrs;
+  WEFT_RETURN_IF_ERROR(TypeInference(draft.graph, node).Run());
+  draft.reuse.KeepTypes(node, given, keys);
+  return {};
+}
+
+}  // namespace weft

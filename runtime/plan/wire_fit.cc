@@ -1,0 +1,509 @@
+#include "weft/plan/wire_fit.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "runtime/plan/wire_fit_typing.h"
+
+namespace weft {
+
+/// What a wire would change, worked out on the graph as it is. Blocks whose outputs would be others are followed to the blocks that read
+/// them, in the graph's order, until one refuses or nothing changes any more.
+class WireFitter {
+ public:
+  explicit WireFitter(const Graph& graph);
+
+  Status Check(const Wire& from, const Wire& to);
+  Result<std::vector<std::string>> InputsFor(const Wire& from);
+  Result<std::vector<std::string>> OutputsFor(const Wire& to);
+
+ private:
+  /// A wire's start.
+  struct Source {
+    Wire wire;
+    int block = -1;
+    std::optional<Status> refused;    // it carries no values: why
+    bool broken = false;              // what it carries is not known
+    std::vector<OfferedValue> values;
+  };
+  using Changed = std::map<int, OfferedOutputs>;  // by block
+
+  const PageBlock& Written(int block) const { return graph_.page().blocks[static_cast<size_t>(block)]; }
+  /// Of the type that the page names; null where that is not known.
+  const BlockDef* DefOf(int block) const { return defs_[static_cast<size_t>(block)]; }
+  std::span<const int> ProducersOf(int block) const;
+  void FindReaders();
+  std::vector<char> Ancestors(int block) const;
+
+  Source SourceOf(const Wire& wire, const Changed& changed) const;
+  OfferedOutputs OutputsOf(int block) const;
+  Status CheckInput(const Source& source, const std::vector<char>& ancestors, int block, int port, int index);
+  Status CheckCycle(const Source& source, const std::vector<char>& ancestors, int block, int port) const;
+  Status CheckFrame(const Source& source, int block, int port) const;
+  Status CheckNeeded(const std::vector<char>& ancestors, int block);
+  std::optional<Status> CheckSpecial(const Source& source, int block, int port) const;
+  bool Brings(int block, int port, const Source& source) const;
+  /// What the inputs of a block would have; none where some of it is not known. `source` replaces or extends what `port` has.
+  std::optional<std::vector<GivenItem>> ItemsOf(int block, const Changed& changed, const Source* source = nullptr, int port = -1, int index = -1) const;
+  Status Follow(int block, OfferedOutputs outputs);
+  Status Placed(const Status& status, int block) const;
+
+  const Graph& graph_;
+  BlockTyping typing_;
+  std::vector<const BlockDef*> defs_;     // by block
+  std::vector<uint32_t> first_producer_;  // by block
+  std::vector<int> producers_;            // that it waits for; of loops not those that feed back
+  std::vector<uint32_t> first_reader_;    // empty until needed
+  std::vector<int> readers_;
+  std::vector<char> needed_;              // by block: a session needs it; empty until needed
+  std::map<std::pair<int, uint64_t>, Status> followed_;  // by block and what it would give: what comes of it
+  size_t steps_left_ = 0;  // how many blocks may still be followed
+};
+
+namespace {
+
+bool StandsForOthers(const BlockDef& def) { return def.structural == Structural::kList || def.structural == Structural::kOutput || def.structural == Structural::kGradients; }
+
+uint64_t HashOf(const OfferedOutputs& outputs) {
+  uint64_t hash = outputs.broken ? 1 : 2;
+  const auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29; };
+  for (const OfferedValue& value : outputs.values) {
+    mix(static_cast<uint64_t>(value.type) << 8 | static_cast<uint64_t>(value.kind));
+    if (value.constant != nullptr) mix(reinterpret_cast<uintptr_t>(value.constant->data()));
+  }
+  for (uint32_t first : outputs.first) mix(first);
+  return hash;
+}
+
+/// Literals, constants and variables hold in every frame: they are not computed.
+bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.constant.defined(); }
+
+}  // namespace
+
+WireFitter::WireFitter(const Graph& graph) : graph_(graph), typing_(graph) {
+  const std::vector<PageBlock>& blocks = graph.page().blocks;
+  first_producer_.reserve(blocks.size() + 1);
+  first_producer_.push_back(0);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const Node& node = graph.node(static_cast<int>(b));
+    defs_.push_back(graph.registry().Find(blocks[b].type));
+    for (const PageInput& input : blocks[b].inputs) {
+      for (const InputItem& item : input.items) {
+        const Wire* wire = WireOf(item);
+        const int producer = wire == nullptr ? -1 : graph.IndexOf(wire->block);
+        if (producer < 0) continue;
+        const Node& from = graph.node(producer);
+        const bool back = node.def != nullptr && from.def != nullptr && node.def->flow == Flow::kMerge && from.def->flow == Flow::kNextIteration && from.frame != 0;
+        if (!back) producers_.push_back(producer);
+      }
+    }
+    first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+  }
+}
+
+std::span<const int> WireFitter::ProducersOf(int block) const {
+  const uint32_t first = first_producer_[static_cast<size_t>(block)];
+  return std::span(producers_).subspan(first, first_producer_[static_cast<size_t>(block) + 1] - first);
+}
+
+void WireFitter::FindReaders() {
+  if (!first_reader_.empty()) return;
+  const size_t count = graph_.page().blocks.size();
+  first_reader_.assign(count + 1, 0);
+  readers_.resize(producers_.size());
+  for (int producer : producers_) ++first_reader_[static_cast<size_t>(producer) + 1];
+  for (size_t b = 0; b < count; ++b) first_reader_[b + 1] += first_reader_[b];
+  std::vector<uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
+  for (size_t b = 0; b < count; ++b) {
+    for (int producer : ProducersOf(static_cast<int>(b))) readers_[next[static_cast<size_t>(producer)]++] = static_cast<int>(b);
+  }
+}
+
+// The block and all that it depends on.
+std::vector<char> WireFitter::Ancestors(int block) const {
+  std::vector<char> found(graph_.page().blocks.size(), 0);
+  std::vector<int> open = {block};
+  found[static_cast<size_t>(block)] = 1;
+  while (!open.empty()) {
+    const int reader = open.back();
+    open.pop_back();
+    for (int producer : ProducersOf(reader)) {
+      if (!std::exchange(found[static_cast<size_t>(producer)], 1)) open.push_back(producer);
+    }
+  }
+  return found;
+}
+
+OfferedOutputs WireFitter::OutputsOf(int block) const {
+  const Node& node = graph_.node(block);
+  OfferedOutputs outputs;
+  if (node.broken || node.def == nullptr) return outputs;
+  outputs.broken = false;
+  const auto add = [&](ValueRef value) {
+    const Node& producer = graph_.node(value.node);
+    const int port = producer.def == nullptr ? -1 : producer.out_first.PortOf(static_cast<uint32_t>(value.output));
+    const OfferedValue::Kind kind = port < 0 ? OfferedValue::Kind::kValue : KindOf(producer.def->outputs[static_cast<size_t>(port)]);
+    const bool constant = producer.constant.defined() && producer.variable < 0 && (producer.def == nullptr || producer.def->structural == Structural::kConstant);
+    outputs.values.push_back({producer.output_types[static_cast<size_t>(value.output)], kind, constant ? &producer.constant.get() : nullptr});
+  };
+  if (StandsForOthers(*node.def)) {
+    for (ValueRef value : node.inputs) {
+      if (value.valid()) add(value);
+      else outputs.values.push_back({});
+    }
+    outputs.first = {0, static_cast<uint32_t>(node.inputs.size())};
+    return outputs;
+  }
+  for (size_t v = 0; v < node.output_types.size(); ++v) add({block, static_cast<int>(v)});
+  const std::span<const uint32_t> first = node.out_first.table();
+  outputs.first.assign(first.begin(), first.end());
+  return outputs;
+}
+
+WireFitter::Source WireFitter::SourceOf(const Wire& wire, const Changed& changed) const {
+  Source source{wire, graph_.IndexOf(wire.block), {}, false, {}};
+  if (source.block < 0) {
+    source.refused = graph_.FindNode(wire.block).status();
+    return source;
+  }
+  const Node& node = graph_.node(source.block);
+  const BlockDef* def = DefOf(source.block);
+  if (def == nullptr) {
+    source.broken = true;
+    return source;
+  }
+  auto value = graph_.FindValue(ToString(wire));
+  int port = def->FindOutput(wire.port);
+  if (port < 0 && node.def != nullptr) port = node.def->FindOutput(wire.port);
+  if (!value.ok() && (port < 0 || (!node.broken && !changed.contains(source.block)))) {
+    const bool empty = port >= 0 && value.status().code() == Code::kNotFound;  // a list without elements
+    if (!empty) source.refused = std::move(value).status();
+    return source;
+  }
+  auto other = changed.find(source.block);
+  const OfferedOutputs outputs = other != changed.end() ? other->second : OutputsOf(source.block);
+  source.broken = outputs.broken || outputs.first.size() <= static_cast<size_t>(port) + 1;
+  if (source.broken) return source;
+  const auto begin = outputs.values.begin();
+  source.values.assign(begin + outputs.first[static_cast<size_t>(port)], begin + outputs.first[static_cast<size_t>(port) + 1]);
+  if (wire.index < 0) return source;
+  if (static_cast<size_t>(wire.index) >= source.values.size()) {
+    source.refused = OutOfRange("the output '", wire.port, "' of '", wire.block, "' has ", source.values.size(),
+                                source.values.size() == 1 ? " element" : " elements", ", so none is ", wire.index);
+    return source;
+  }
+  source.values = {source.values[static_cast<size_t>(wire.index)]};
+  return source;
+}
+
+// As diagnostics of the page place it.
+Status WireFitter::Placed(const Status& status, int block) const {
+  const PageBlock& written = Written(block);
+  const std::string& port = status.place().port;
+  std::string pointer = BlockPointer(graph_.page(), static_cast<size_t>(block));
+  if (written.pointer.empty() && !port.empty()) pointer += Cat("/inputs/", port);
+  Status placed(status.code(), status.message());
+  return std::move(placed)
+      .WithHint(status.hint())
+      .WithPage(graph_.name())
+      .WithPointer(pointer)
+      .WithBlock(written.id)
+      .WithPort(port)
+      .WithNeeded(status.needed())
+      .WithFound(status.found())
+      .WithPhase(Phase::kConnect);
+}
+
+std::optional<std::vector<GivenItem>> WireFitter::ItemsOf(int block, const Changed& changed, const Source* source, int port, int index) const {
+  const BlockDef& def = *DefOf(block);
+  const PageBlock& written = Written(block);
+  std::vector<GivenItem> given;
+  bool known = !written.faulty, placed = source == nullptr;
+  const auto bring = [&](int p, const Source& from) {
+    known &= !from.broken && !from.refused;
+    const bool single = def.inputs[static_cast<size_t>(p)].list == PortList::kSingle;
+    for (size_t v = 0; v < from.values.size() && (v == 0 || !single); ++v) given.push_back({p, nullptr, from.values[v]});
+  };
+  for (const PageInput& input : written.inputs) {
+    const int p = def.FindInput(input.port);
+    const bool meant = source != nullptr && p == port;
+    if (p < 0) {
+      known &= def.FindAttr(input.port) >= 0 && input.items.size() == 1 && WireOf(input.items[0]) == nullptr;
+      continue;
+    }
+    known &= !input.faulty || meant;
+    if (meant && !input.list && index < 0) {
+      bring(p, *source);
+      placed = true;
+      continue;
+    }
+    for (size_t k = 0; k <= input.items.size(); ++k) {
+      if (meant && !placed && (k == static_cast<size_t>(index) || k == input.items.size())) bring(p, *source), placed = true;
+      if (k == input.items.size()) break;
+      if (const Literal* literal = LiteralOf(input.items[k])) given.push_back({p, literal, {}});
+      else bring(p, SourceOf(*WireOf(input.items[k]), changed));
+    }
+  }
+  if (!placed) bring(port, *source);
+  return known ? std::optional(std::move(given)) : std::nullopt;
+}
+
+// Only Merge blocks may close a cycle, with what a NextIteration hands on.
+Status WireFitter::CheckCycle(const Source& source, const std::vector<char>& ancestors, int block, int port) const {
+  if (!ancestors[static_cast<size_t>(block)]) return {};
+  const Node &from = graph_.node(source.block), &to = graph_.node(block);
+  if (from.def != nullptr && to.def != nullptr && from.def->flow == Flow::kNextIteration && to.def->flow == Flow::kMerge && from.frame != 0) return {};
+  std::string path;  // from the source back to the block
+  if (source.block == block) {
+    path = Cat("the block reads its own output: ", Written(block).id, " -> ", Written(block).id);
+  } else {
+    path = Cat("the wires make a cycle: ", Written(source.block).id, " -> ", Written(block).id, " -> ... -> ", Written(source.block).id);
+  }
+  const BlockDef* def = DefOf(block);
+  return Placed(InvalidArgument(path).WithPort(def->inputs[static_cast<size_t>(port)].name).WithHint("only loop blocks may feed back; remove one of these wires"), block);
+}
+
+// Values of two frames do not meet. A block that has no other input goes over to the frame of its value.
+Status WireFitter::CheckFrame(const Source& source, int block, int port) const {
+  if (graph_.frames().size() == 1 || source.block < 0 || HoldsInEveryFrame(graph_.node(source.block))) return {};
+  const BlockDef& def = *DefOf(block);
+  const int frame = graph_.node(source.block).frame;
+  for (const PageInput& input : Written(block).inputs) {
+    const int p = def.FindInput(input.port);
+    if (p == port && !input.list) continue;
+    for (const InputItem& item : input.items) {
+      const Wire* wire = WireOf(item);
+      const int producer = wire == nullptr ? -1 : graph_.IndexOf(wire->block);
+      if (producer < 0 || HoldsInEveryFrame(graph_.node(producer)) || graph_.node(producer).frame == frame) continue;
+      const Node& other = graph_.node(producer);
+      if (def.flow == Flow::kMerge && ((other.def != nullptr && other.def->flow == Flow::kNextIteration) || graph_.node(source.block).def->flow == Flow::kNextIteration)) continue;
+      return Placed(InvalidArgument("the wire brings a value of another frame than '", Written(producer).id, "'")
+                        .WithPort(def.inputs[static_cast<size_t>(port)].name)
+                        .WithHint("bring a value into a loop by an Enter block with is_constant_ = true, and out of it by an Exit"), block);
+    }
+  }
+  return {};
+}
+
+// A block of an unknown type is an error where a session needs it.
+Status WireFitter::CheckNeeded(const std::vector<char>& ancestors, int block) {
+  const size_t count = graph_.page().blocks.size();
+  if (needed_.empty()) {
+    needed_.assign(count, 0);
+    const bool all = graph_.sessions().empty();
+    for (size_t b = 0; b < count; ++b) {
+      const BlockDef* def = DefOf(static_cast<int>(b));
+      if (!all && (def == nullptr || def->structural != Structural::kSession)) continue;
+      if (all) needed_[b] = 1;
+      else if (const std::vector<char> found = Ancestors(static_cast<int>(b)); true)
+        for (size_t a = 0; a < count; ++a) needed_[a] = needed_[a] || found[a];
+    }
+  }
+  if (!needed_[static_cast<size_t>(block)]) return {};
+  for (size_t b = 0; b < count; ++b) {
+    if (!ancestors[b] || needed_[b] || DefOf(static_cast<int>(b)) != nullptr) continue;
+    return NotFound("there is no block type '", Written(static_cast<int>(b)).type, "'").WithBlock(Written(static_cast<int>(b)).id);
+  }
+  return {};
+}
+
+// Ports that take no values, or anything; none for the others.
+std::optional<Status> WireFitter::CheckSpecial(const Source& source, int block, int port) const {
+  const BlockDef& def = *DefOf(block);
+  const PortSpec& spec = def.inputs[static_cast<size_t>(port)];
+  const BlockDef* from = DefOf(source.block);
+  const auto refuse = [&](Status status) { return Placed(std::move(status).WithPort(spec.name), block); };
+  const bool operation = def.structural == Structural::kOperation || def.structural == Structural::kOutput || (def.structural == Structural::kSession && spec.kind == PortKind::kOperation);
+  if (operation) {
+    const bool known = from == nullptr || source.wire.port == "operation" || from->FindOutput(source.wire.port) >= 0 || from->FindInput(source.wire.port) >= 0;
+    if (!known) return refuse(NotFound("the block '", source.wire.block, "' (", from->name, ") has no port '", source.wire.port, "'"));
+    return Status();
+  }
+  if (def.structural == Structural::kSession && spec.kind == PortKind::kFeed) {
+    if (from == nullptr || from->structural == Structural::kFeed) return Status();
+    return refuse(InvalidArgument("a feed needs a FeedType block, found '", source.wire.block, "' (", from->name, ")"));
+  }
+  if (source.refused) return refuse(Status(source.refused->code(), source.refused->message()).WithHint(source.refused->hint()));
+  const bool anything = def.structural == Structural::kSession || def.structural == Structural::kGradients || def.structural == Structural::kNothing;
+  if (source.broken || anything) return Status();
+  return std::nullopt;
+}
+
+// Whether the input has a value of the same type already: then nothing changes that types look at.
+bool WireFitter::Brings(int block, int port, const Source& source) const {
+  const Node& node = graph_.node(block);
+  if (node.broken || node.def == nullptr || node.def->structural != Structural::kNone || source.values.size() != 1) return false;
+  if (node.def->inputs[static_cast<size_t>(port)].list != PortList::kSingle || node.inputs.empty()) return false;
+  const ValueRef value = node.inputs[node.in_first[static_cast<size_t>(port)]];
+  const Node& producer = graph_.node(value.node);
+  if (producer.output_types[static_cast<size_t>(value.output)] != source.values[0].type) return false;
+  const int output = producer.def == nullptr ? -1 : producer.out_first.PortOf(static_cast<uint32_t>(value.output));
+  return (output < 0 ? OfferedValue::Kind::kValue : KindOf(producer.def->outputs[static_cast<size_t>(output)])) == source.values[0].kind;
+}
+
+Status WireFitter::CheckInput(const Source& source, const std::vector<char>& ancestors, int block, int port, int index) {
+  WEFT_RETURN_IF_ERROR(CheckCycle(source, ancestors, block, port));
+  if (source.broken) WEFT_RETURN_IF_ERROR(CheckNeeded(ancestors, block));
+  if (auto special = CheckSpecial(source, block, port)) return *special;
+  WEFT_RETURN_IF_ERROR(CheckFrame(source, block, port));
+  if (Brings(block, port, source)) return {};
+  auto given = ItemsOf(block, {}, &source, port, index);
+  if (!given) return {};
+  if (DefOf(block)->structural == Structural::kList) {
+    OfferedOutputs outputs{false, {}, {0, static_cast<uint32_t>(given->size())}};
+    for (const GivenItem& item : *given) outputs.values.push_back(item.value);
+    return Follow(block, std::move(outputs));
+  }
+  const BlockTyping::Outcome& outcome = typing_.Connect(block, *given);
+  if (!outcome.status.ok()) return Placed(outcome.status, block);
+  return Follow(block, outcome.outputs);
+}
+
+// What comes of the block giving these outputs.
+Status WireFitter::Follow(int block, OfferedOutputs outputs) {
+  if (outputs.broken || outputs == OutputsOf(block)) return {};
+  FindReaders();
+  const auto after = [&](int a, int b) { return graph_.node(a).order > graph_.node(b).order; };
+  std::priority_queue<int, std::vector<int>, decltype(after)> open(after);
+  Changed changed;
+  std::vector<std::pair<int, uint64_t>> passed;  // each alone stood for all that had changed
+  Status refused;
+  const auto change = [&](int b, OfferedOutputs now) {
+    for (uint32_t r = first_reader_[static_cast<size_t>(b)]; r < first_reader_[static_cast<size_t>(b) + 1]; ++r) open.push(readers_[r]);
+    changed[b] = std::move(now);
+  };
+  passed.emplace_back(block, HashOf(outputs));
+  if (auto known = followed_.find(passed[0]); known != followed_.end()) return known->second;
+  change(block, std::move(outputs));
+  while (!open.empty() && refused.ok() && steps_left_ > 0) {
+    --steps_left_;
+    const int reader = open.top();
+    while (!open.empty() && open.top() == reader) open.pop();
+    const BlockDef* def = DefOf(reader);
+    if (def == nullptr || def->structural == Structural::kSession || def->structural == Structural::kGradients || def->structural == Structural::kOperation) continue;
+    auto given = ItemsOf(reader, changed);
+    if (!given) continue;
+    OfferedOutputs now{false, {}, {0, static_cast<uint32_t>(given->size())}};
+    if (def->structural == Structural::kList || def->structural == Structural::kOutput) {
+      if (def->structural == Structural::kOutput) continue;  // by an index that need not be there any more
+      for (const GivenItem& item : *given) now.values.push_back(item.value);
+    } else {
+      const BlockTyping::Outcome& outcome = typing_.Connect(reader, *given);
+      if (!outcome.status.ok()) {
+        // A fault that is there already is not the wire's.
+        auto before = ItemsOf(reader, {});
+        const bool old = before && graph_.node(reader).broken && typing_.Connect(reader, *before).status.message() == outcome.status.message();
+        if (!old) refused = Placed(outcome.status, reader);
+        continue;
+      }
+      now = outcome.outputs;
+    }
+    if (now.broken || now == OutputsOf(reader)) continue;
+    if (open.empty()) {
+      passed.emplace_back(reader, HashOf(now));
+      if (auto known = followed_.find(passed.back()); known != followed_.end()) {
+        refused = known->second;
+        break;
+      }
+    }
+    change(reader, std::move(now));
+  }
+  if (steps_left_ == 0) return refused;
+  for (const auto& place : passed) followed_.emplace(place, refused);
+  return refused;
+}
+
+Status WireFitter::Check(const Wire& from, const Wire& to) {
+  const Source source = SourceOf(from, {});
+  if (source.block < 0) return *source.refused;
+  WEFT_ASSIGN_OR_RETURN(const int block, graph_.FindNode(to.block));
+  const BlockDef* def = DefOf(block);
+  if (def == nullptr) return {};  // anything goes to a block that is not known
+  const int port = def->FindInput(to.port);
+  if (port < 0) {
+    std::vector<std::string_view> ports;
+    for (const PortSpec& spec : def->inputs) ports.push_back(spec.name);
+    return NotFound("the block ", def->name, " has no input '", to.port, "'").WithBlock(to.block).WithPort(to.port).WithHint(DidYouMean(to.port, ports));
+  }
+  steps_left_ = 1 << 20;
+  return CheckInput(source, Ancestors(source.block), block, port, to.index);
+}
+
+Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
+  const Source source = SourceOf(from, {});
+  if (source.block < 0) return *source.refused;
+  const BlockDef* from_def = DefOf(source.block);
+  if (source.refused && from.port != "operation" && from_def->FindOutput(from.port) < 0) return *source.refused;
+  const std::vector<char> ancestors = Ancestors(source.block);
+  const int count = static_cast<int>(graph_.page().blocks.size());
+  steps_left_ = 10000 + 4 * static_cast<size_t>(count);
+  // The last ones first: what comes of a change is known for those behind.
+  std::vector<int> blocks;
+  for (int node : graph_.in_order()) {
+    if (node < count) blocks.push_back(node);
+  }
+  std::vector<std::vector<char>> fits(static_cast<size_t>(count));
+  for (size_t i = blocks.size(); i-- > 0;) {
+    const BlockDef* def = DefOf(blocks[i]);
+    if (def == nullptr) continue;
+    for (size_t p = 0; p < def->inputs.size(); ++p) {
+      fits[static_cast<size_t>(blocks[i])].push_back(CheckInput(source, ancestors, blocks[i], static_cast<int>(p), -1).ok());
+    }
+  }
+  std::vector<std::string> inputs;
+  for (int b = 0; b < count; ++b) {
+    for (size_t p = 0; p < fits[static_cast<size_t>(b)].size(); ++p) {
+      if (fits[static_cast<size_t>(b)][p]) inputs.push_back(Cat(Written(b).id, ".", DefOf(b)->inputs[p].name));
+    }
+  }
+  return inputs;
+}
+
+Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
+  WEFT_ASSIGN_OR_RETURN(const int block, graph_.FindNode(to.block));
+  const BlockDef* def = DefOf(block);
+  const int port = def == nullptr ? -1 : def->FindInput(to.port);
+  if (def != nullptr && port < 0) return Check({Written(block).id, "", -1}, to);
+  if (def == nullptr) return NotFound("there is no block type '", Written(block).type, "'").WithBlock(to.block);
+  const size_t count = graph_.page().blocks.size();
+  steps_left_ = 10000 + 4 * count;
+  FindReaders();
+  // A wire from what depends on the block would close a cycle.
+  std::vector<char> behind(count, 0);
+  std::vector<int> open = {block};
+  behind[static_cast<size_t>(block)] = 1;
+  while (!open.empty()) {
+    const auto b = static_cast<size_t>(open.back());
+    open.pop_back();
+    for (uint32_t r = first_reader_[b]; r < first_reader_[b + 1]; ++r) {
+      if (!std::exchange(behind[static_cast<size_t>(readers_[r])], 1)) open.push_back(readers_[r]);
+    }
+  }
+  const std::vector<char> none(count, 0);
+  std::vector<std::string> outputs;
+  for (size_t b = 0; b < count; ++b) {
+    const BlockDef* from = DefOf(static_cast<int>(b));
+    if (from == nullptr) continue;
+    const bool loops = from->flow == Flow::kNextIteration && def->flow == Flow::kMerge;
+    if (behind[b] && !loops) continue;
+    for (size_t o = 0; o <= from->outputs.size(); ++o) {
+      const std::string name = o < from->outputs.size() ? from->outputs[o].name : "operation";
+      if (o == from->outputs.size() && from->FindOutput(name) >= 0) continue;
+      const Source source = SourceOf({Written(static_cast<int>(b)).id, name, -1}, {});
+      const std::vector<char> needs = source.broken ? Ancestors(static_cast<int>(b)) : none;
+      if (CheckInput(source, needs, block, port, to.index).ok()) outputs.push_back(Cat(Written(static_cast<int>(b)).id, ".", name));
+    }
+  }
+  return outputs;
+}
+
+WireFit::WireFit(const Graph& graph) : fitter_(std::make_unique<WireFitter>(graph)) {}
+WireFit::~WireFit() = default;
+Status WireFit::Check(const Wire& from, const Wire& to) { return fitter_->Check(from, to); }
+Result<std::vector<std::string>> WireFit::InputsFor(const Wire& from) { return fitter_->InputsFor(from); }
+Result<std::vector<std::string>> WireFit::OutputsFor(const Wire& to) { return fitter_->OutputsFor(to); }
+
+}  // namespace weft

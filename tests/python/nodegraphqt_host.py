@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""A host to start from: an editor of Weft's pages made of NodeGraphQt (PySide6). The page is the truth: what is drawn follows it.
+
+    pip install NodeGraphQt PySide6-Essentials setuptools     # and Debian's libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
+    python nodegraphqt_host.py graphs/softmax_regression.page.json --plot loss.output
+"""
+import argparse
+import pathlib
+import sys
+
+import weft
+from NodeGraphQt import BaseNode, NodeGraph
+from PySide6 import QtCore, QtGui, QtWidgets
+
+FITS, PLAIN, FAULTY = (240, 200, 60), (20, 30, 45), (120, 25, 25)  # colours of ports that a wire may go to, and of blocks
+
+
+def palette_class(block):
+    """The kind of node that stands for a block of the palette."""
+    def make(self):
+        BaseNode.__init__(self)
+        for port in block.get("inputs", ()):
+            self.add_input(port["port"], multi_input="list" in port or "list_length_attr" in port or "types_attr" in port)
+        for port in block.get("outputs", ()):
+            self.add_output(port["port"])
+        self.add_output("operation")  # the block itself, for what runs it
+
+    return type(block["block"], (BaseNode,), {"__identifier__": block["category"], "NODE_NAME": block["block"], "__init__": make})
+
+
+class Plot(QtWidgets.QWidget):
+    """A value while it runs, as a line."""
+
+    def __init__(self):
+        super().__init__()
+        self.values = []
+        self.setMinimumHeight(120)
+
+    def add(self, values):
+        self.values = [*self.values, *values][-2000:]
+        self.update()
+
+    def paintEvent(self, _event):
+        painter = QtGui.QPainter(self)
+        painter.fillRect(self.rect(), QtGui.QColor("white"))
+        if len(self.values) < 2:
+            return
+        low, high = min(self.values), max(self.values)
+        across, up = (self.width() - 8) / (len(self.values) - 1), (self.height() - 8) / ((high - low) or 1)
+        points = [QtCore.QPointF(4 + i * across, self.height() - 4 - (value - low) * up) for i, value in enumerate(self.values)]
+        painter.setRenderHint(QtGui.QPainter.Antialiasing)
+        painter.setPen(QtGui.QPen(QtGui.QColor("#2f66c8"), 2))
+        painter.drawPolyline(points)
+        painter.drawText(8, 16, f"{self.values[-1]:.6g}")
+
+
+class Host(QtWidgets.QMainWindow):
+    """One page: its graph, its runs, a plot of one value."""
+
+    def __init__(self, path, plotted=None):
+        super().__init__()
+        self.path, self.page = pathlib.Path(path), weft.load(path, keep_faulty=True)
+        self.nodes, self.following, self.session, self.subscription = {}, False, None, None
+        self.plotted, self.plot = plotted, Plot()
+        self.graph = NodeGraph()
+        self.graph.set_acyclic(False)  # the page says what makes a cycle
+        for block in self.page.runtime.blocks():
+            self.graph.register_node(palette_class(block))
+        splitter = QtWidgets.QSplitter(QtCore.Qt.Vertical)
+        splitter.addWidget(self.graph.widget)
+        splitter.addWidget(self.plot)
+        self.setCentralWidget(splitter)
+        bar = self.addToolBar("page")
+        for name, key, do in (("Run", "F5", self.run), ("Stop", "F6", self.stop), ("Undo", "Ctrl+Z", self.undo), ("Redo", "Ctrl+Y", self.redo),
+                              ("Arrange", "F7", self.arrange), ("Save", "Ctrl+S", self.save)):
+            bar.addAction(name, do).setShortcut(key)
+        self.draw()
+        self.graph.port_connected.connect(self.on_connected)
+        self.graph.port_disconnected.connect(self.on_disconnected)
+        self.graph.node_created.connect(self.on_created)
+        self.graph.nodes_deleted.connect(self.on_deleted)
+        self.graph.viewer().moved_nodes.connect(self.on_moved)
+        self.follow_drags()
+        self.timer = QtCore.QTimer(self)
+        self.timer.timeout.connect(self.poll)
+        self.timer.start(30)
+
+    # ---- from the page to what is drawn ----
+
+    def draw(self):
+        """All of the page, placed as it says, or automatically."""
+        places = {**self.page.layout(auto=True), **self.page.layout()} if self.page.layout() else self.page.layout(auto=True)
+        for id in self.page.blocks:
+            self.draw_block(id, places.get(id, (0, 0)))
+        for id in self.page.blocks:
+            self.draw_wires(id)
+        self.mark_faults()
+
+    def draw_block(self, id, place):
+        kind = self.page.block(id)["block"]
+        self.following = True
+        try:
+            known = self.page.runtime.block(kind)
+            self.nodes[id] = self.graph.create_node(f"{known['category']}.{known['block']}", name=id, pos=list(place), push_undo=False, selected=False)
+        except weft.Error:  # a block that this runtime does not have
+            self.nodes[id] = self.graph.create_node("core.Status", name=id, pos=list(place), push_undo=False, selected=False)
+        finally:
+            self.following = False
+
+    def draw_wires(self, id):
+        """The wires into a block, anew. Values on the page have none."""
+        self.following = True
+        for port in self.nodes[id].input_ports():
+            port.clear_connections(push_undo=False, emit_signal=False)
+        for source, to in self.page.wires():
+            block, port = to.split(".")[0], to.split(".")[1].split("[")[0]
+            begin, out = source.split(".")[0], source.split(".")[1].split("[")[0]
+            if block != id or begin not in self.nodes:
+                continue
+            first, last = self.nodes[begin].get_output(out), self.nodes[id].get_input(port)
+            if first is not None and last is not None:
+                first.connect_to(last, push_undo=False, emit_signal=False)
+        self.following = False
+
+    def follow(self):
+        """What the last edit, undo or redo changed is drawn anew, and nothing else."""
+        changes = self.page.changes
+        for id in changes.removed:
+            if id in self.nodes:
+                self.following = True
+                self.graph.delete_node(self.nodes.pop(id), push_undo=False)
+                self.following = False
+        for old, new in changes.renamed:
+            self.nodes[new] = self.nodes.pop(old)
+            self.nodes[new].set_name(new)
+        places = self.page.layout()
+        for id in changes.added:
+            if id not in self.nodes:
+                self.draw_block(id, places.get(id, (0, 0)))
+        for id in [*changes.added, *changes.changed, *(new for _, new in changes.renamed)]:
+            self.draw_wires(id)
+        for id in set(changes.moved) & set(places) & set(self.nodes):
+            self.nodes[id].set_pos(*places[id])
+        self.mark_faults()
+
+    def mark_faults(self):
+        faulty = {found.block: found for found in self.page.diagnostics if found.severity == "error"}
+        for id, node in self.nodes.items():
+            node.set_property("color", (*(FAULTY if id in faulty else PLAIN), 255), push_undo=False)
+            node.view.setToolTip(str(faulty[id]) if id in faulty else "\n".join(str(reason) for reason in self.page.why_not(id)))
+        self.statusBar().showMessage("; ".join(str(found) for found in faulty.values()))
+
+    # ---- wires while they are dragged ----
+
+    def follow_drags(self):
+        """Highlights what a wire may be joined with from when it leaves its port until it ends."""
+        viewer = self.graph.viewer()
+        start, end = viewer.start_live_connection, viewer.end_live_connection
+
+        def started(port):
+            start(port)
+            if port is not None:
+                self.highlight(f"{port.node.name}.{port.name}", port.port_type == "out")
+
+        def ended():
+            end()
+            self.highlight(None)
+
+        viewer.start_live_connection, viewer.end_live_connection = started, ended
+
+    def highlight(self, port, output=True):
+        """Marks the ports that a wire from (or to) `port` fits; None: no more. Gives them."""
+        fits = set() if port is None else set(self.page.inputs_for(port) if output else self.page.outputs_for(port))
+        for id, node in self.nodes.items():
+            for one in [*node.input_ports(), *node.output_ports()]:
+                one.color = FITS if f"{id}.{one.name()}" in fits else (180, 80, 0)
+        return fits
+
+    # ---- from what is drawn to the page ----
+
+    def edit(self, change, *arguments, **options):
+        """Edits the page and draws what that changed; what it refuses is said, and nothing is changed."""
+        try:
+            change(*arguments, **options)
+        except weft.Error as error:
+            self.statusBar().showMessage(str(error))
+            return False
+        self.follow()
+        return True
+
+    def on_connected(self, to, source):
+        if self.following:
+            return
+        name, target = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
+        refused = self.page.check_wire(name, target)
+        if refused is None and self.edit(self.page.connect, name, target):
+            return
+        self.draw_wires(to.node().name())  # as it was
+        self.statusBar().showMessage(str(refused))
+
+    def on_disconnected(self, to, source):
+        if self.following:
+            return
+        name, port = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
+        for wire, target in self.page.wires():
+            if wire.split("[")[0] == name and target.split("[")[0] == port:
+                self.edit(self.page.disconnect, target)
+                return
+
+    def on_created(self, node):
+        """A node from the palette becomes a block of the page."""
+        if self.following:
+            return
+        id = weft_id = node.NODE_NAME.lower()
+        count = 1
+        while weft_id in self.nodes:
+            count += 1
+            weft_id = f"{id}_{count}"
+        node.set_name(weft_id)
+        self.nodes[weft_id] = node
+        self.edit(self.page.add, weft_id, node.NODE_NAME, layout=node.pos())
+
+    def on_deleted(self, _ids):
+        if self.following:
+            return
+        left = {node.id for node in self.graph.all_nodes()}
+        gone = [id for id, node in self.nodes.items() if node.id not in left]
+        for id in gone:
+            del self.nodes[id]
+        self.edit(self.page.edit, *({"op": "remove", "block": id} for id in gone))
+
+    def on_moved(self, moved):
+        self.edit(self.page.edit, *({"op": "move", "block": view.name, "layout": list(view.xy_pos)} for view in moved))
+
+    def undo(self):
+        if self.page.undo():
+            self.follow()
+
+    def redo(self):
+        if self.page.redo():
+            self.follow()
+
+    def arrange(self):
+        self.edit(self.page.set_key, None, "layout", {id: list(place) for id, place in self.page.layout(auto=True).items()})
+
+    # ---- running ----
+
+    def run(self):
+        self.stop()
+        self.session = self.page.session()
+        if self.plotted:
+            self.subscription = self.session.subscribe(self.plotted)
+        self.session.start(interval=0.002)  # takes each edit up at its next run
+
+    def poll(self):
+        if self.subscription is not None:
+            self.plot.add([float(sample.value) for sample in self.subscription.samples() if sample.value is not None])
+
+    def stop(self):
+        if self.session is not None:
+            self.poll()
+            self.session.close()
+        self.session = self.subscription = None
+
+    def save(self):
+        self.path.write_text(self.page.to_json())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page")
+    parser.add_argument("--plot", metavar="ID.port", help="a value to plot while the page runs")
+    options = parser.parse_args()
+    application = QtWidgets.QApplication(sys.argv)
+    window = Host(options.page, options.plot)
+    window.resize(1300, 850)
+    window.show()
+    sys.exit(application.exec())

@@ -1,0 +1,12 @@
+// Writes a placed drawing as SVG.
+#pragma once
+
+#include <string>
+
+#include "weft/host/layout.h"
+
+namespace weft::cli {
+
+std::string WriteSvg(const Drawing& drawing);
+
+}  // namespace weft::cli
