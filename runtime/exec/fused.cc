@@ -21,7 +21,7 @@ int64_t WholeTileElements(int64_t count) { return (count + 63) / 64 * 64; }
 
 Status FusedRunner::Make(int threads) {
   int64_t bytes = 0, parts = 0;
-  size_t operands = 0, totals = 0, steps = 0;
+  size_t operands = 0, partials = 0, steps = 0;
   for (const FusedSteps& fused : plan_.fused) {
     bytes = std::max(bytes, fused.tile * fused.element_bytes);
     parts = std::max(parts, fused.parts());
@@ -29,61 +29,61 @@ Status FusedRunner::Make(int threads) {
     size_t links = 0;
     for (const FusedSteps::Chain& chain : fused.chains) links += chain.links.size();
     steps = std::max(steps, links);
-    if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
+    if (!fused.tails.empty()) partials = std::max(partials, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
   }
   if (plan_.fused.empty()) return {};
-  // Lanes begin on pages of their own: threads that write to neighbouring lines slow one another down.
+  // Each thread has memory that begins on a page: threads that write to neighbouring cache lines slow one another down.
   constexpr int64_t kPage = 4096;
   bytes = (std::max<int64_t>(bytes, 1) + kPage - 1) / kPage * kPage;
   const int64_t count = std::min<int64_t>(threads, parts);
   WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services_.budget));
-  lanes_.resize(static_cast<size_t>(count));
-  totals_.resize(totals);
-  for (size_t l = 0; l < lanes_.size(); ++l) {
-    Lane& lane = lanes_[l];
-    lane.values.resize(operands);
-    lane.steps.resize(steps);
-    lane.moving.reserve(steps);
-    lane.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
-    FrameOf(lane.ctx).values = lane.values.data();
-    FrameOf(lane.ctx).services = &services_;
+  states_.resize(static_cast<size_t>(count));
+  partials_.resize(partials);
+  for (size_t l = 0; l < states_.size(); ++l) {
+    ThreadState& state = states_[l];
+    state.values.resize(operands);
+    state.steps.resize(steps);
+    state.moving.reserve(steps);
+    state.memory = static_cast<std::byte*>(memory_->data()) + static_cast<int64_t>(l) * bytes;
+    FrameOf(state.ctx).values = state.values.data();
+    FrameOf(state.ctx).services = &services_;
   }
   return {};
 }
 
 // What is the same in every tile.
-void FusedRunner::Begin(const FusedSteps& fused, const Value* values, Lane& lane) const {
-  lane.status = Status();
+void FusedRunner::Begin(const FusedSteps& fused, const Value* values, ThreadState& state) const {
+  state.status = Status();
   for (size_t o = 0; o < fused.operands.size(); ++o) {
     const Operand& operand = fused.operands[o];
-    if (operand.kind == Operand::Kind::kOne) lane.values[o] = {values[operand.slot].data, 1, &operand.shape, false};
-    if (operand.InThread()) lane.values[o] = {lane.memory + operand.offset * fused.tile, fused.tile, &fused.shapes[0], false};
+    if (operand.kind == Operand::Kind::kOne) state.values[o] = {values[operand.slot].data, 1, &operand.shape, false};
+    if (operand.InThread()) state.values[o] = {state.memory + operand.offset * fused.tile, fused.tile, &fused.shapes[0], false};
   }
-  BeginChains(fused, values, lane);
+  BeginChains(fused, values, state);
 }
 
-void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, Lane& lane) {
-  lane.moving.clear();
-  ChainOp* step = lane.steps.data();
+void FusedRunner::BeginChains(const FusedSteps& fused, const Value* values, ThreadState& state) {
+  state.moving.clear();
+  ChainOp* step = state.steps.data();
   for (const FusedSteps::Chain& chain : fused.chains) {
     for (const FusedSteps::Chain::Link& link : chain.links) {
       *step = {link.run, nullptr, link.use};
       if (link.use != ChainOp::Use::kNothing) {
         const Operand& operand = fused.operands[link.operand];
         const bool moves = operand.kind == Operand::Kind::kSliced || link.run == chain.kind->stream;
-        if (moves) lane.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
-        else step->memory = lane.values[link.operand].data;
+        if (moves) state.moving.push_back({step, static_cast<std::byte*>(values[operand.slot].data), operand.element_bytes});
+        else step->memory = state.values[link.operand].data;
       }
       ++step;
     }
   }
 }
 
-void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) {
+void FusedRunner::MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, ThreadState& state) {
   for (size_t o = 0; o < fused.operands.size(); ++o) {
     const Operand& operand = fused.operands[o];
     if (operand.kind == Operand::Kind::kOne) continue;
-    Value& value = lane.values[o];
+    Value& value = state.values[o];
     if (operand.kind == Operand::Kind::kSliced) value.data = ElementsFrom(operand, values, begin);
     value.count = fused.shapes[shape].count();
     value.shape = &fused.shapes[shape];
@@ -97,9 +97,9 @@ inline void FusedRunner::CopyOut(const Operand& operand, const Value* values, in
 }
 
 // False where a step fails.
-bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const {
-  for (const Lane::Moving& moving : lane.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
-  const ChainOp* steps = lane.steps.data();
+bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, ThreadState& state) const {
+  for (const ThreadState::Moving& moving : state.moving) moving.step->memory = moving.elements + begin * moving.element_bytes;
+  const ChainOp* steps = state.steps.data();
   auto chain = fused.chains.begin();
   for (size_t m = 0; m < fused.members.size(); ++m) {
     if (chain != fused.chains.end() && chain->first == m) {
@@ -111,21 +111,21 @@ bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t 
     }
     const FusedSteps::Member& member = fused.members[m];
     const PlannedBlock& block = member.blocks[shape];
-    FrameOf(lane.ctx).inputs = fused.table.data() + member.first_input;
-    FrameOf(lane.ctx).outputs = fused.table.data() + member.first_output;
-    FrameOf(lane.ctx).in_first = member.in_first.table().data();
-    FrameOf(lane.ctx).out_first = member.out_first.table().data();
-    Status status = block.run(block.parameters.get(), lane.ctx);
+    FrameOf(state.ctx).inputs = fused.table.data() + member.first_input;
+    FrameOf(state.ctx).outputs = fused.table.data() + member.first_output;
+    FrameOf(state.ctx).in_first = member.in_first.table().data();
+    FrameOf(state.ctx).out_first = member.out_first.table().data();
+    Status status = block.run(block.parameters.get(), state.ctx);
     if (status.ok()) {
       const uint32_t made = fused.table[member.first_output];
-      CopyOut(fused.operands[made], values, begin, lane.values[made]);
+      CopyOut(fused.operands[made], values, begin, state.values[made]);
       continue;
     }
-    // Tiles that come yet may fail at an earlier step: they run, too, so that the failure told does not depend on the threads.
-    if (lane.status.ok() || member.step < lane.failed) {
-      lane.failed = member.step;
-      lane.failed_at = begin;
-      lane.status = std::move(status);
+    // Later tiles may fail at an earlier step: they run, too, so that the failure told does not depend on the threads.
+    if (state.status.ok() || member.step < state.failed) {
+      state.failed = member.step;
+      state.failed_at = begin;
+      state.status = std::move(status);
     }
     return false;
   }
@@ -133,23 +133,23 @@ bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t 
 }
 
 // Takes parts while there are some, and each in tiles.
-void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane) {
+void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, ThreadState& state) {
   const int64_t parts = fused.parts();
-  Begin(fused, values, lane);
+  Begin(fused, values, state);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
-    Total* totals = totals_.data() + part * static_cast<int64_t>(fused.tails.size());
-    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&totals[t]);
+    Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.tails.size());
+    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&partials[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();
       const int64_t count = std::min(fused.tile, end - begin);
       size_t shape = 0;
       while (fused.shapes[shape].count() != count) ++shape;
-      MoveTo(fused, values, begin, shape, lane);
-      if (!RunTile(fused, values, begin, shape, lane)) continue;
+      MoveTo(fused, values, begin, shape, state);
+      if (!RunTile(fused, values, begin, shape, state)) continue;
       for (size_t t = 0; t < fused.tails.size(); ++t) {
         const FusedSteps::Tail& tail = fused.tails[t];
-        tail.reduction.accumulate(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
+        tail.reduction.accumulate(tail.parameters.get(), state.values[tail.operand].data, count, &partials[t]);
       }
     }
   }
@@ -158,13 +158,13 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
 
 Status FusedRunner::RunGroup(const FusedSteps& fused, const Value* values, PoolWorkers& workers, size_t& failed) {
   next_.store(0);
-  for (Lane& lane : lanes_) lane.status = Status();
-  const int64_t lanes = std::min(static_cast<int64_t>(lanes_.size()), fused.parts());
-  workers.Run(lanes, [&](int64_t l) { Work(fused, values, workers, lanes_[static_cast<size_t>(l)]); });
-  Lane* first = nullptr;
-  for (Lane& lane : lanes_) {
-    if (lane.status.ok()) continue;
-    if (first == nullptr || std::pair(lane.failed, lane.failed_at) < std::pair(first->failed, first->failed_at)) first = &lane;
+  for (ThreadState& state : states_) state.status = Status();
+  const int64_t count = std::min(static_cast<int64_t>(states_.size()), fused.parts());
+  workers.Run(count, [&](int64_t l) { Work(fused, values, workers, states_[static_cast<size_t>(l)]); });
+  ThreadState* first = nullptr;
+  for (ThreadState& state : states_) {
+    if (state.status.ok()) continue;
+    if (first == nullptr || std::pair(state.failed, state.failed_at) < std::pair(first->failed, first->failed_at)) first = &state;
   }
   if (first != nullptr) {
     failed = static_cast<size_t>(first->failed);
@@ -178,9 +178,9 @@ void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
   const int64_t parts = fused.parts(), tails = static_cast<int64_t>(fused.tails.size());
   for (int64_t t = 0; t < tails; ++t) {
     const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
-    Total* joined = totals_.data() + parts * tails;
-    for (int64_t p = 0; p < parts; ++p) joined[p] = totals_[static_cast<size_t>(p * tails + t)];
-    tail.reduction.finalize(tail.parameters.get(), joined, values[tail.output].data);
+    Partial* of_group = partials_.data() + parts * tails;
+    for (int64_t p = 0; p < parts; ++p) of_group[p] = partials_[static_cast<size_t>(p * tails + t)];
+    tail.reduction.finalize(tail.parameters.get(), of_group, values[tail.output].data);
   }
 }
 

@@ -41,12 +41,12 @@ class FusedRunner {
 
  private:
   /// What one thread works with.
-  struct Lane {
+  struct ThreadState {
     std::vector<Value> values;  // by operand
     std::byte* memory = nullptr;
     RunContext ctx;
     std::vector<ChainOp> steps;  // of all chains
-    /// Those of them whose memory is a part of what outlives the group, another for each tile.
+    /// Those of them whose memory is a part of what outlives the group: another part for each tile.
     struct Moving {
       ChainOp* step;
       std::byte* elements;  // the first of all
@@ -57,25 +57,26 @@ class FusedRunner {
     int64_t failed_at = 0;  // the first element of its tile
     Status status;
   };
-  struct Total {
+  /// The partial result of one reduction over one part.
+  struct Partial {
     alignas(PartialReduction::kPartialBytes) std::byte bytes[PartialReduction::kPartialBytes];
   };
 
-  void Begin(const FusedSteps& fused, const Value* values, Lane& lane) const;
-  static void BeginChains(const FusedSteps& fused, const Value* values, Lane& lane);
-  void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, Lane& lane);
-  bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane) const;
+  void Begin(const FusedSteps& fused, const Value* values, ThreadState& state) const;
+  static void BeginChains(const FusedSteps& fused, const Value* values, ThreadState& state);
+  void Work(const FusedSteps& fused, const Value* values, const PoolWorkers& workers, ThreadState& state);
+  bool RunTile(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, ThreadState& state) const;
   static void CopyOut(const FusedSteps::Operand& operand, const Value* values, int64_t begin, const Value& tile);
   void Finish(const FusedSteps& fused, const Value* values);
-  static void MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, Lane& lane);
+  static void MoveTo(const FusedSteps& fused, const Value* values, int64_t begin, size_t shape, ThreadState& state);
 
   const Plan& plan_;
   SerialWorkers serial_;
   Services services_;  // with serial_ for workers
-  std::vector<Lane> lanes_;
+  std::vector<ThreadState> states_;
   std::shared_ptr<Buffer> memory_;
-  std::atomic<int64_t> next_{0};  // part
-  std::vector<Total> totals_;     // by tail and part
+  std::atomic<int64_t> next_{0};   // the part that the next thread takes
+  std::vector<Partial> partials_;  // by part and reduction; then one of the whole group
   std::shared_ptr<Buffer> whole_tiles_;
 };
 
