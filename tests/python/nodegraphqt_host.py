@@ -59,7 +59,7 @@ class Host(QtWidgets.QMainWindow):
     def __init__(self, path, plotted=None):
         super().__init__()
         self.path, self.page = pathlib.Path(path), weft.load(path, keep_faulty=True)
-        self.nodes, self.following, self.session, self.subscription = {}, False, None, None
+        self.nodes, self.following, self.cut, self.session, self.subscription = {}, False, None, None, None
         self.plotted, self.plot = plotted, Plot()
         self.graph = NodeGraph()
         self.graph.set_acyclic(False)  # the page says what makes a cycle
@@ -80,7 +80,7 @@ class Host(QtWidgets.QMainWindow):
         for signal, do in ((self.graph.port_connected, self.on_connected), (self.graph.port_disconnected, self.on_disconnected),
                            (self.graph.node_created, self.on_created), (self.graph.nodes_deleted, self.on_deleted),
                            (self.graph.viewer().moved_nodes, self.on_moved), (self.timer.timeout, self.poll)):
-            signal.connect(do)
+            signal.connect(lambda *arguments, do=do: self.following or do(*arguments))
         self.follow_drags()
         self.timer.start()
 
@@ -159,12 +159,11 @@ class Host(QtWidgets.QMainWindow):
         viewer.start_live_connection, viewer.end_live_connection = started, ended
 
     def highlight(self, port, output=True):
-        """Marks the ports that a wire from (or to) `port` fits; None: no more. Gives them."""
+        """Marks the ports that a wire from (or to) `port` fits; None: no more."""
         fits = set() if port is None else set(self.page.inputs_for(port) if output else self.page.outputs_for(port))
         for id, node in self.nodes.items():
             for one in [*node.input_ports(), *node.output_ports()]:
                 one.color = FITS if f"{id}.{one.name()}" in fits else (180, 80, 0)
-        return fits
 
     # ---- from what is drawn to the page ----
 
@@ -180,28 +179,26 @@ class Host(QtWidgets.QMainWindow):
         return True
 
     def on_connected(self, to, source):
-        if self.following:
-            return
         name, target = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
-        refused = self.page.check_wire(name, target)
+        self.cut, refused = None, self.page.check_wire(name, target)
         if refused is None:
             return self.edit(self.page.connect, name, target)
         self.draw_wires(to.node().name())  # as it was
         self.statusBar().showMessage(str(refused))
 
     def on_disconnected(self, to, source):
-        if self.following:
-            return
-        name, port = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
+        """Cut when the event is over: another wire may take the place of this one, or be refused."""
+        self.cut = (f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}")
+        QtCore.QTimer.singleShot(0, self.cut_wire)
+
+    def cut_wire(self):
+        cut, self.cut = self.cut, None
         for wire, target in self.page.wires():
-            if wire.split("[")[0] == name and target.split("[")[0] == port:
-                self.edit(self.page.disconnect, target)
-                return
+            if (wire.split("[")[0], target.split("[")[0]) == cut:
+                return self.edit(self.page.disconnect, target)
 
     def on_created(self, node):
         """A node from the palette becomes a block of the page."""
-        if self.following:
-            return
         name = node.NODE_NAME.lower()
         id = next(id for id in [name, *(f"{name}_{number}" for number in range(2, len(self.nodes) + 3))] if id not in self.nodes)
         node.set_name(id)
@@ -209,8 +206,6 @@ class Host(QtWidgets.QMainWindow):
         self.edit(self.page.add, id, node.NODE_NAME, layout=node.pos())
 
     def on_deleted(self, _ids):
-        if self.following:
-            return
         left = self.graph.all_nodes()
         gone = [id for id, node in self.nodes.items() if node not in left]
         self.nodes = {id: node for id, node in self.nodes.items() if id not in gone}
