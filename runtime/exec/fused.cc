@@ -21,7 +21,7 @@ int64_t WholeTileElements(int64_t count) { return (count + 63) / 64 * 64; }
 
 Status FusedRunner::Make(int threads) {
   int64_t bytes = 0, parts = 0;
-  size_t operands = 0, totals = 0, steps = 0;
+  size_t operands = 0, partials = 0, steps = 0;
   for (const FusedSteps& fused : plan_.fused) {
     bytes = std::max(bytes, fused.tile * fused.element_bytes);
     parts = std::max(parts, fused.parts());
@@ -29,7 +29,7 @@ Status FusedRunner::Make(int threads) {
     size_t links = 0;
     for (const FusedSteps::Chain& chain : fused.chains) links += chain.links.size();
     steps = std::max(steps, links);
-    if (!fused.tails.empty()) totals = std::max(totals, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
+    if (!fused.reductions.empty()) partials = std::max(partials, static_cast<size_t>(fused.parts()) * (fused.reductions.size() + 1));
   }
   if (plan_.fused.empty()) return {};
   // Lanes begin on pages of their own: threads that write to neighbouring lines slow one another down.
@@ -38,7 +38,7 @@ Status FusedRunner::Make(int threads) {
   const int64_t count = std::min<int64_t>(threads, parts);
   WEFT_ASSIGN_OR_RETURN(memory_, Buffer::Allocate(DType::kUInt8, count * bytes, services_.budget));
   lanes_.resize(static_cast<size_t>(count));
-  totals_.resize(totals);
+  partials_.resize(partials);
   for (size_t l = 0; l < lanes_.size(); ++l) {
     Lane& lane = lanes_[l];
     lane.values.resize(operands);
@@ -137,8 +137,8 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   const int64_t parts = fused.parts();
   Begin(fused, values, lane);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
-    Total* totals = totals_.data() + part * static_cast<int64_t>(fused.tails.size());
-    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&totals[t]);
+    Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.reductions.size());
+    for (size_t t = 0; t < fused.reductions.size(); ++t) fused.reductions[t].partial.initialize(&partials[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();
@@ -147,9 +147,9 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
       while (fused.shapes[shape].count() != count) ++shape;
       MoveTo(fused, values, begin, shape, lane);
       if (!RunTile(fused, values, begin, shape, lane)) continue;
-      for (size_t t = 0; t < fused.tails.size(); ++t) {
-        const FusedSteps::Tail& tail = fused.tails[t];
-        tail.reduction.accumulate(tail.parameters.get(), lane.values[tail.operand].data, count, &totals[t]);
+      for (size_t t = 0; t < fused.reductions.size(); ++t) {
+        const FusedSteps::Reduction& reduction = fused.reductions[t];
+        reduction.partial.accumulate(reduction.parameters.get(), lane.values[reduction.operand].data, count, &partials[t]);
       }
     }
   }
@@ -175,12 +175,12 @@ Status FusedRunner::RunGroup(const FusedSteps& fused, const Value* values, PoolW
 }
 
 void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
-  const int64_t parts = fused.parts(), tails = static_cast<int64_t>(fused.tails.size());
-  for (int64_t t = 0; t < tails; ++t) {
-    const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
-    Total* joined = totals_.data() + parts * tails;
-    for (int64_t p = 0; p < parts; ++p) joined[p] = totals_[static_cast<size_t>(p * tails + t)];
-    tail.reduction.finalize(tail.parameters.get(), joined, values[tail.output].data);
+  const int64_t parts = fused.parts(), reductions = static_cast<int64_t>(fused.reductions.size());
+  for (int64_t t = 0; t < reductions; ++t) {
+    const FusedSteps::Reduction& reduction = fused.reductions[static_cast<size_t>(t)];
+    Partial* joined = partials_.data() + parts * reductions;
+    for (int64_t p = 0; p < parts; ++p) joined[p] = partials_[static_cast<size_t>(p * reductions + t)];
+    reduction.partial.finalize(reduction.parameters.get(), joined, values[reduction.output].data);
   }
 }
 

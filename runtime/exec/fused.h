@@ -57,7 +57,7 @@ class FusedRunner {
     int64_t failed_at = 0;  // the first element of its tile
     Status status;
   };
-  struct Total {
+  struct Partial {
     alignas(PartialReduction::kPartialBytes) std::byte bytes[PartialReduction::kPartialBytes];
   };
 
@@ -75,7 +75,7 @@ class FusedRunner {
   std::vector<Lane> lanes_;
   std::shared_ptr<Buffer> memory_;
   std::atomic<int64_t> next_{0};  // part
-  std::vector<Total> totals_;     // by tail and part
+  std::vector<Partial> partials_;     // by reduction and part
   std::shared_ptr<Buffer> whole_tiles_;
 };
 
