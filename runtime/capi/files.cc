@@ -4,7 +4,8 @@
 using namespace weft;
 using namespace weft::capi;
 
-static_assert(static_cast<int32_t>(Files::Access::kRead) == WEFT_FILE_READ && static_cast<int32_t>(Files::Access::kWrite) == WEFT_FILE_WRITE);
+static_assert(static_cast<int32_t>(Files::Access::kRead) == WEFT_FILE_READ &&
+              static_cast<int32_t>(Files::Access::kWrite) == WEFT_FILE_WRITE);
 
 weft_status weft_page_file_path(weft_page* page, const char* name, int32_t access, weft_strings** path, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {

@@ -132,6 +132,7 @@ Status Session::FollowTo(Diagnostics& found) {
   if (revision == executor_->revision()) return {};
   Diagnostics planning;
   Status fault = Take(std::move(revision), planning);
+  planning.SetPhase(Phase::kConnect);  // those of planning say so
   found.Append(planning);
   if (fault.ok()) return {};
   const bool goes_on = runs() > 0 && executor_->plan() != nullptr && CheckAsked().ok();

@@ -46,7 +46,8 @@ ReadPageResult ReadPageFile(const fs::path& path, const FolderRules& rules) {
 
 ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, FolderRules::OfPage(path.parent_path())); }
 
-Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options) : runtime_(std::move(runtime)), options_(std::move(options)) {
+Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options)
+    : runtime_(std::move(runtime)), options_(std::move(options)) {
   FolderRules rules{options_.folder, options_.read_folders, options_.write_folders};
   if (!options_.folder.empty()) rules.read.push_back(options_.folder);
   files_ = std::make_shared<FileSandbox>(std::move(rules));
@@ -74,7 +75,8 @@ std::unique_ptr<Document> Document::Open(std::shared_ptr<Runtime> runtime, std::
 void Document::Connect(ReadPageResult read) {
   found_ = std::move(read.diagnostics);
   for (const std::string& setting : options_.settings) {
-    if (Status set = ApplySetting(read.page, runtime_->registry(), setting); !set.ok()) found_.Error(std::move(set).WithPage(options_.name));
+    Status set = ApplySetting(read.page, runtime_->registry(), setting);
+    if (!set.ok()) found_.Error(std::move(set).WithPage(options_.name));
   }
   found_.SetPhase(Phase::kLoad);
   ScopeOptions scope;

@@ -10,8 +10,6 @@ class PageRun::Watch final : public RunListener {
  public:
   Watch(PageRun& page, Runner& runner, AfterRun after_run) : page_(page), runner_(runner), after_run_(std::move(after_run)) {}
 
-  /// No calls of steps.
-  const std::atomic<uint32_t>* attention() const override { return &none_; }
   // Stop and Cancel may come just before a runner begins, which forgets what it was asked for until then.
   Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) override {
     if (!page_.running()) return {};
@@ -29,7 +27,6 @@ class PageRun::Watch final : public RunListener {
   }
 
  private:
-  const std::atomic<uint32_t> none_{0};
   PageRun& page_;
   Runner& runner_;
   const AfterRun after_run_;
@@ -67,7 +64,7 @@ Status PageRun::Begin() {
   if (closed_) return FailedPrecondition("the run of the page was closed");
   if (running()) return FailedPrecondition("the page runs").WithHint("wait for its end, or stop or cancel it");
   for (const std::shared_ptr<Runner>& runner : runners_) {
-    if (runner->state().state != RunState::kIdle) return FailedPrecondition("the session '", runner->session().spec().id, "' of the page runs");
+    if (runner->state().state != RunState::kIdle) return FailedPrecondition("the session '", runner->session().id(), "' of the page runs");
   }
   first_ = {};
   stopped_ = cancelled_ = false;
@@ -114,7 +111,7 @@ Status PageRun::Execute(const PageRunRequest& request) {
     changed_.wait(lock, [&] { return std::all_of(loops.begin(), loops.end(), ended); });
   }
   for (const Loop& loop : loops) {
-    if (Status status = loop.runner->last_status(); !status.ok()) Fail(status);
+    if (Status status = loop.runner->info().last_status; !status.ok()) Fail(status);
   }
   std::lock_guard lock(mutex_);
   if (first_.ok() && cancelled_.load()) first_ = Cancelled("the run of the page was cancelled");

@@ -1,5 +1,7 @@
 #include "runtime/host/run_values.h"
 
+#include <algorithm>
+
 #include "runtime/plan/id_map.h"
 
 namespace weft {
@@ -37,16 +39,23 @@ Status RunFeeds::Add(const Session& session, std::string_view name, std::optiona
 Status RunFeeds::Apply(Session& session) {
   if (!waiting()) return {};
   std::lock_guard lock(mutex_);
-  WEFT_RETURN_IF_ERROR(session.Follow());
-  if (DropOtherTypes(session)) WEFT_RETURN_IF_ERROR(session.Follow());
-  const std::shared_ptr<const Graph> graph = session.graph();
+  std::shared_ptr<const Graph> graph = session.graph();
+  const auto fits = [&](const Fed& fed) {
+    const ValueRef value = fed.In(*graph);
+    return value.valid() && (!fed.tensor || graph->TypeOf(value) == fed.tensor->dtype());
+  };
+  // What the session has it takes along when it follows an edit, in its next run.
+  if (!std::all_of(pending_.begin(), pending_.end(), fits)) {
+    WEFT_RETURN_IF_ERROR(session.Follow());
+    if (DropOtherTypes(session)) WEFT_RETURN_IF_ERROR(session.Follow());
+    graph = session.graph();
+  }
   Status status;
   std::vector<Fed> later;
   for (Fed& fed : pending_) {
     const ValueRef value = fed.In(*graph);
-    const bool fits = value.valid() && (!fed.tensor || graph->TypeOf(value) == fed.tensor->dtype());
-    if (!fits && session.outdated_page()) later.push_back(std::move(fed));  // for the page as it is now
-    else if (!value.valid()) continue;                                      // an edit took it from the page
+    if (!fits(fed) && session.outdated_page()) later.push_back(std::move(fed));  // for the page as it is now
+    else if (!value.valid()) continue;                                            // an edit took it from the page
     else if (!fed.tensor) session.Unfeed(value);
     else if (Status failed = session.Feed(value, std::move(*fed.tensor)); !failed.ok()) status = std::move(failed);
   }

@@ -156,7 +156,7 @@ Result<std::string> Subscriptions::NameOf(uint64_t id) const {
   return FollowedName(*(*place)->named_in, *now, (*place)->spec.value);
 }
 
-// The values of subscriptions as the session's revision calls them.
+// The values of subscriptions, in ascending order, by their names in the session's revision.
 std::vector<Result<ResultValue>> Subscriptions::ReadResults(const std::vector<uint64_t>& ids) {
   const Session& session = runner_.session();
   for (;;) {
@@ -165,7 +165,7 @@ std::vector<Result<ResultValue>> Subscriptions::ReadResults(const std::vector<ui
     {
       std::lock_guard lock(mutex_);
       for (const auto& subscription : all_) {
-        if (std::find(ids.begin(), ids.end(), subscription->id) == ids.end()) continue;
+        if (!std::binary_search(ids.begin(), ids.end(), subscription->id)) continue;
         names.push_back(FollowedName(*subscription->named_in, *graph, subscription->spec.value));
       }
     }

@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-#include "runtime/plan/wire_fit_typing.h"
+#include "runtime/plan/wire_fit_values.h"
 
 namespace weft {
 
@@ -21,39 +21,25 @@ class WireFitter {
   Result<std::vector<std::string>> OutputsFor(const Wire& to);
 
  private:
-  /// A wire's start.
-  struct Source {
-    Wire wire;
-    int block = -1;
-    std::optional<Status> refused;    // it carries no values: why
-    bool broken = false;              // what it carries is not known
-    std::vector<OfferedValue> values;
-  };
-  using Changed = std::map<int, OfferedOutputs>;  // by block
-
-  const PageBlock& Written(int block) const { return graph_.page().blocks[static_cast<size_t>(block)]; }
-  /// Of the type that the page names; null where that is not known.
-  const BlockDef* DefOf(int block) const { return defs_[static_cast<size_t>(block)]; }
+  const PageBlock& Written(int block) const { return values_.Written(block); }
+  const BlockDef* DefOf(int block) const { return values_.DefOf(block); }
   std::span<const int> ProducersOf(int block) const;
   void FindReaders();
   std::vector<char> Ancestors(int block) const;
 
-  Source SourceOf(const Wire& wire, const Changed& changed) const;
-  OfferedOutputs OutputsOf(int block) const;
-  Status CheckInput(const Source& source, const std::vector<char>& ancestors, int block, int port, int index);
-  Status CheckCycle(const Source& source, const std::vector<char>& ancestors, int block, int port) const;
-  Status CheckFrame(const Source& source, int block, int port) const;
+  Status CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index);
+  Status CheckCycle(const WireSource& source, const std::vector<char>& ancestors, int block, int port) const;
+  Status CheckFrame(const WireSource& source, int block, int port) const;
   Status CheckNeeded(const std::vector<char>& ancestors, int block);
-  std::optional<Status> CheckSpecial(const Source& source, int block, int port) const;
-  bool Brings(int block, int port, const Source& source) const;
-  /// What the inputs of a block would have; none where some of it is not known. `source` replaces or extends what `port` has.
-  std::optional<std::vector<GivenItem>> ItemsOf(int block, const Changed& changed, const Source* source = nullptr, int port = -1, int index = -1) const;
+  Status CheckOutputIndex(const WireSource& source, int block) const;
+  std::optional<Status> CheckSpecial(const WireSource& source, int block, int port) const;
+  bool Brings(int block, int port, const WireSource& source) const;
   Status Follow(int block, OfferedOutputs outputs);
   Status Placed(const Status& status, int block) const;
 
   const Graph& graph_;
+  PageValues values_;
   BlockTyping typing_;
-  std::vector<const BlockDef*> defs_;     // by block
   std::vector<uint32_t> first_producer_;  // by block
   std::vector<int> producers_;            // that it waits for; of loops not those that feed back
   std::vector<uint32_t> first_reader_;    // empty until needed
@@ -64,8 +50,6 @@ class WireFitter {
 };
 
 namespace {
-
-bool StandsForOthers(const BlockDef& def) { return def.structural == Structural::kList || def.structural == Structural::kOutput || def.structural == Structural::kGradients; }
 
 uint64_t HashOf(const OfferedOutputs& outputs) {
   uint64_t hash = outputs.broken ? 1 : 2;
@@ -83,17 +67,21 @@ bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.con
 
 }  // namespace
 
-WireFitter::WireFitter(const Graph& graph) : graph_(graph), typing_(graph) {
+WireFitter::WireFitter(const Graph& graph) : graph_(graph), values_(graph), typing_(graph) {
   const std::vector<PageBlock>& blocks = graph.page().blocks;
   first_producer_.reserve(blocks.size() + 1);
   first_producer_.push_back(0);
   for (size_t b = 0; b < blocks.size(); ++b) {
     const Node& node = graph.node(static_cast<int>(b));
-    defs_.push_back(graph.registry().Find(blocks[b].type));
+    size_t value = 0;  // of the node, where each item is one
     for (const PageInput& input : blocks[b].inputs) {
       for (const InputItem& item : input.items) {
         const Wire* wire = WireOf(item);
-        const int producer = wire == nullptr ? -1 : graph.IndexOf(wire->block);
+        const int likely = value < node.inputs.size() && node.inputs[value].valid() ? graph.node(node.inputs[value].node).page_block : -1;
+        ++value;
+        if (wire == nullptr) continue;
+        const bool found = likely >= 0 && blocks[static_cast<size_t>(likely)].id == wire->block;
+        const int producer = found ? likely : graph.IndexOf(wire->block);
         if (producer < 0) continue;
         const Node& from = graph.node(producer);
         const bool back = node.def != nullptr && from.def != nullptr && node.def->flow == Flow::kMerge && from.def->flow == Flow::kNextIteration && from.frame != 0;
@@ -137,68 +125,6 @@ std::vector<char> WireFitter::Ancestors(int block) const {
   return found;
 }
 
-OfferedOutputs WireFitter::OutputsOf(int block) const {
-  const Node& node = graph_.node(block);
-  OfferedOutputs outputs;
-  if (node.broken || node.def == nullptr) return outputs;
-  outputs.broken = false;
-  const auto add = [&](ValueRef value) {
-    const Node& producer = graph_.node(value.node);
-    const int port = producer.def == nullptr ? -1 : producer.out_first.PortOf(static_cast<uint32_t>(value.output));
-    const OfferedValue::Kind kind = port < 0 ? OfferedValue::Kind::kValue : KindOf(producer.def->outputs[static_cast<size_t>(port)]);
-    const bool constant = producer.constant.defined() && producer.variable < 0 && (producer.def == nullptr || producer.def->structural == Structural::kConstant);
-    outputs.values.push_back({producer.output_types[static_cast<size_t>(value.output)], kind, constant ? &producer.constant.get() : nullptr});
-  };
-  if (StandsForOthers(*node.def)) {
-    for (ValueRef value : node.inputs) {
-      if (value.valid()) add(value);
-      else outputs.values.push_back({});
-    }
-    outputs.first = {0, static_cast<uint32_t>(node.inputs.size())};
-    return outputs;
-  }
-  for (size_t v = 0; v < node.output_types.size(); ++v) add({block, static_cast<int>(v)});
-  const std::span<const uint32_t> first = node.out_first.table();
-  outputs.first.assign(first.begin(), first.end());
-  return outputs;
-}
-
-WireFitter::Source WireFitter::SourceOf(const Wire& wire, const Changed& changed) const {
-  Source source{wire, graph_.IndexOf(wire.block), {}, false, {}};
-  if (source.block < 0) {
-    source.refused = graph_.FindNode(wire.block).status();
-    return source;
-  }
-  const Node& node = graph_.node(source.block);
-  const BlockDef* def = DefOf(source.block);
-  if (def == nullptr) {
-    source.broken = true;
-    return source;
-  }
-  auto value = graph_.FindValue(ToString(wire));
-  int port = def->FindOutput(wire.port);
-  if (port < 0 && node.def != nullptr) port = node.def->FindOutput(wire.port);
-  if (!value.ok() && (port < 0 || (!node.broken && !changed.contains(source.block)))) {
-    const bool empty = port >= 0 && value.status().code() == Code::kNotFound;  // a list without elements
-    if (!empty) source.refused = std::move(value).status();
-    return source;
-  }
-  auto other = changed.find(source.block);
-  const OfferedOutputs outputs = other != changed.end() ? other->second : OutputsOf(source.block);
-  source.broken = outputs.broken || outputs.first.size() <= static_cast<size_t>(port) + 1;
-  if (source.broken) return source;
-  const auto begin = outputs.values.begin();
-  source.values.assign(begin + outputs.first[static_cast<size_t>(port)], begin + outputs.first[static_cast<size_t>(port) + 1]);
-  if (wire.index < 0) return source;
-  if (static_cast<size_t>(wire.index) >= source.values.size()) {
-    source.refused = OutOfRange("the output '", wire.port, "' of '", wire.block, "' has ", source.values.size(),
-                                source.values.size() == 1 ? " element" : " elements", ", so none is ", wire.index);
-    return source;
-  }
-  source.values = {source.values[static_cast<size_t>(wire.index)]};
-  return source;
-}
-
 // As diagnostics of the page place it.
 Status WireFitter::Placed(const Status& status, int block) const {
   const PageBlock& written = Written(block);
@@ -217,42 +143,8 @@ Status WireFitter::Placed(const Status& status, int block) const {
       .WithPhase(Phase::kConnect);
 }
 
-std::optional<std::vector<GivenItem>> WireFitter::ItemsOf(int block, const Changed& changed, const Source* source, int port, int index) const {
-  const BlockDef& def = *DefOf(block);
-  const PageBlock& written = Written(block);
-  std::vector<GivenItem> given;
-  bool known = !written.faulty, placed = source == nullptr;
-  const auto bring = [&](int p, const Source& from) {
-    known &= !from.broken && !from.refused;
-    const bool single = def.inputs[static_cast<size_t>(p)].list == PortList::kSingle;
-    for (size_t v = 0; v < from.values.size() && (v == 0 || !single); ++v) given.push_back({p, nullptr, from.values[v]});
-  };
-  for (const PageInput& input : written.inputs) {
-    const int p = def.FindInput(input.port);
-    const bool meant = source != nullptr && p == port;
-    if (p < 0) {
-      known &= def.FindAttr(input.port) >= 0 && input.items.size() == 1 && WireOf(input.items[0]) == nullptr;
-      continue;
-    }
-    known &= !input.faulty || meant;
-    if (meant && !input.list && index < 0) {
-      bring(p, *source);
-      placed = true;
-      continue;
-    }
-    for (size_t k = 0; k <= input.items.size(); ++k) {
-      if (meant && !placed && (k == static_cast<size_t>(index) || k == input.items.size())) bring(p, *source), placed = true;
-      if (k == input.items.size()) break;
-      if (const Literal* literal = LiteralOf(input.items[k])) given.push_back({p, literal, {}});
-      else bring(p, SourceOf(*WireOf(input.items[k]), changed));
-    }
-  }
-  if (!placed) bring(port, *source);
-  return known ? std::optional(std::move(given)) : std::nullopt;
-}
-
 // Only Merge blocks may close a cycle, with what a NextIteration hands on.
-Status WireFitter::CheckCycle(const Source& source, const std::vector<char>& ancestors, int block, int port) const {
+Status WireFitter::CheckCycle(const WireSource& source, const std::vector<char>& ancestors, int block, int port) const {
   if (!ancestors[static_cast<size_t>(block)]) return {};
   const Node &from = graph_.node(source.block), &to = graph_.node(block);
   if (from.def != nullptr && to.def != nullptr && from.def->flow == Flow::kNextIteration && to.def->flow == Flow::kMerge && from.frame != 0) return {};
@@ -267,7 +159,7 @@ Status WireFitter::CheckCycle(const Source& source, const std::vector<char>& anc
 }
 
 // Values of two frames do not meet. A block that has no other input goes over to the frame of its value.
-Status WireFitter::CheckFrame(const Source& source, int block, int port) const {
+Status WireFitter::CheckFrame(const WireSource& source, int block, int port) const {
   if (graph_.frames().size() == 1 || source.block < 0 || HoldsInEveryFrame(graph_.node(source.block))) return {};
   const BlockDef& def = *DefOf(block);
   const int frame = graph_.node(source.block).frame;
@@ -310,47 +202,60 @@ Status WireFitter::CheckNeeded(const std::vector<char>& ancestors, int block) {
   return {};
 }
 
+// An Output block has one of the outputs of another, by an index.
+Status WireFitter::CheckOutputIndex(const WireSource& source, int block) const {
+  const Node& node = graph_.node(block);
+  const Node& asked = graph_.node(source.block);
+  const Node& producer = asked.target >= 0 ? graph_.node(asked.target) : asked;
+  const int attr = DefOf(block)->FindAttr("index");
+  const int64_t* index = attr < 0 || static_cast<size_t>(attr) >= node.attrs.size() ? nullptr : std::get_if<int64_t>(&node.attrs[static_cast<size_t>(attr)]);
+  const auto count = static_cast<int64_t>(producer.output_types.size());
+  if (producer.broken || index == nullptr || (*index >= 0 && *index < count)) return {};
+  return OutOfRange("the block '", producer.id, "' has ", count, " outputs, so none has the index ", *index).WithPort("index");
+}
+
 // Ports that take no values, or anything; none for the others.
-std::optional<Status> WireFitter::CheckSpecial(const Source& source, int block, int port) const {
+std::optional<Status> WireFitter::CheckSpecial(const WireSource& source, int block, int port) const {
   const BlockDef& def = *DefOf(block);
   const PortSpec& spec = def.inputs[static_cast<size_t>(port)];
   const BlockDef* from = DefOf(source.block);
-  const auto refuse = [&](Status status) { return Placed(std::move(status).WithPort(spec.name), block); };
+  const auto refuse = [&](Status status) { return status.ok() ? Status() : Placed(std::move(status).WithPort(spec.name), block); };
   const bool operation = def.structural == Structural::kOperation || def.structural == Structural::kOutput || (def.structural == Structural::kSession && spec.kind == PortKind::kOperation);
   if (operation) {
     const bool known = from == nullptr || source.wire.port == "operation" || from->FindOutput(source.wire.port) >= 0 || from->FindInput(source.wire.port) >= 0;
     if (!known) return refuse(NotFound("the block '", source.wire.block, "' (", from->name, ") has no port '", source.wire.port, "'"));
+    if (def.structural == Structural::kOutput) return refuse(CheckOutputIndex(source, block));
     return Status();
   }
+  if (def.structural == Structural::kNothing) return Status();
   if (def.structural == Structural::kSession && spec.kind == PortKind::kFeed) {
     if (from == nullptr || from->structural == Structural::kFeed) return Status();
     return refuse(InvalidArgument("a feed needs a FeedType block, found '", source.wire.block, "' (", from->name, ")"));
   }
   if (source.refused) return refuse(Status(source.refused->code(), source.refused->message()).WithHint(source.refused->hint()));
-  const bool anything = def.structural == Structural::kSession || def.structural == Structural::kGradients || def.structural == Structural::kNothing;
-  if (source.broken || anything) return Status();
+  if (source.broken || def.structural == Structural::kSession || def.structural == Structural::kGradients) return Status();
+  if (source.values.empty() && spec.list == PortList::kSingle) {
+    return refuse(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found 0"));
+  }
   return std::nullopt;
 }
 
 // Whether the input has a value of the same type already: then nothing changes that types look at.
-bool WireFitter::Brings(int block, int port, const Source& source) const {
+bool WireFitter::Brings(int block, int port, const WireSource& source) const {
   const Node& node = graph_.node(block);
   if (node.broken || node.def == nullptr || node.def->structural != Structural::kNone || source.values.size() != 1) return false;
   if (node.def->inputs[static_cast<size_t>(port)].list != PortList::kSingle || node.inputs.empty()) return false;
-  const ValueRef value = node.inputs[node.in_first[static_cast<size_t>(port)]];
-  const Node& producer = graph_.node(value.node);
-  if (producer.output_types[static_cast<size_t>(value.output)] != source.values[0].type) return false;
-  const int output = producer.def == nullptr ? -1 : producer.out_first.PortOf(static_cast<uint32_t>(value.output));
-  return (output < 0 ? OfferedValue::Kind::kValue : KindOf(producer.def->outputs[static_cast<size_t>(output)])) == source.values[0].kind;
+  const OfferedValue has = values_.ValueOf(node.inputs[node.in_first[static_cast<size_t>(port)]]);
+  return has.type == source.values[0].type && has.kind == source.values[0].kind;
 }
 
-Status WireFitter::CheckInput(const Source& source, const std::vector<char>& ancestors, int block, int port, int index) {
+Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index) {
   WEFT_RETURN_IF_ERROR(CheckCycle(source, ancestors, block, port));
   if (source.broken) WEFT_RETURN_IF_ERROR(CheckNeeded(ancestors, block));
   if (auto special = CheckSpecial(source, block, port)) return *special;
   WEFT_RETURN_IF_ERROR(CheckFrame(source, block, port));
   if (Brings(block, port, source)) return {};
-  auto given = ItemsOf(block, {}, &source, port, index);
+  auto given = values_.ItemsOf(block, {}, &source, port, index);
   if (!given) return {};
   if (DefOf(block)->structural == Structural::kList) {
     OfferedOutputs outputs{false, {}, {0, static_cast<uint32_t>(given->size())}};
@@ -359,16 +264,17 @@ Status WireFitter::CheckInput(const Source& source, const std::vector<char>& anc
   }
   const BlockTyping::Outcome& outcome = typing_.Connect(block, *given);
   if (!outcome.status.ok()) return Placed(outcome.status, block);
+  if (outcome.outputs.broken || values_.Gives(block, outcome.outputs)) return {};
   return Follow(block, outcome.outputs);
 }
 
 // What comes of the block giving these outputs.
 Status WireFitter::Follow(int block, OfferedOutputs outputs) {
-  if (outputs.broken || outputs == OutputsOf(block)) return {};
+  if (outputs.broken || values_.Gives(block, outputs)) return {};
   FindReaders();
   const auto after = [&](int a, int b) { return graph_.node(a).order > graph_.node(b).order; };
   std::priority_queue<int, std::vector<int>, decltype(after)> open(after);
-  Changed changed;
+  ChangedOutputs changed;
   std::vector<std::pair<int, uint64_t>> passed;  // each alone stood for all that had changed
   Status refused;
   const auto change = [&](int b, OfferedOutputs now) {
@@ -384,7 +290,7 @@ Status WireFitter::Follow(int block, OfferedOutputs outputs) {
     while (!open.empty() && open.top() == reader) open.pop();
     const BlockDef* def = DefOf(reader);
     if (def == nullptr || def->structural == Structural::kSession || def->structural == Structural::kGradients || def->structural == Structural::kOperation) continue;
-    auto given = ItemsOf(reader, changed);
+    auto given = values_.ItemsOf(reader, changed);
     if (!given) continue;
     OfferedOutputs now{false, {}, {0, static_cast<uint32_t>(given->size())}};
     if (def->structural == Structural::kList || def->structural == Structural::kOutput) {
@@ -392,16 +298,17 @@ Status WireFitter::Follow(int block, OfferedOutputs outputs) {
       for (const GivenItem& item : *given) now.values.push_back(item.value);
     } else {
       const BlockTyping::Outcome& outcome = typing_.Connect(reader, *given);
+      if (!outcome.status.ok() && !outcome.complete) continue;  // an edit waits for its other inputs
       if (!outcome.status.ok()) {
         // A fault that is there already is not the wire's.
-        auto before = ItemsOf(reader, {});
+        auto before = values_.ItemsOf(reader, {});
         const bool old = before && graph_.node(reader).broken && typing_.Connect(reader, *before).status.message() == outcome.status.message();
         if (!old) refused = Placed(outcome.status, reader);
         continue;
       }
       now = outcome.outputs;
     }
-    if (now.broken || now == OutputsOf(reader)) continue;
+    if (now.broken || values_.Gives(reader, now)) continue;
     if (open.empty()) {
       passed.emplace_back(reader, HashOf(now));
       if (auto known = followed_.find(passed.back()); known != followed_.end()) {
@@ -417,7 +324,7 @@ Status WireFitter::Follow(int block, OfferedOutputs outputs) {
 }
 
 Status WireFitter::Check(const Wire& from, const Wire& to) {
-  const Source source = SourceOf(from, {});
+  const WireSource source = values_.SourceOf(from, {});
   if (source.block < 0) return *source.refused;
   WEFT_ASSIGN_OR_RETURN(const int block, graph_.FindNode(to.block));
   const BlockDef* def = DefOf(block);
@@ -433,7 +340,7 @@ Status WireFitter::Check(const Wire& from, const Wire& to) {
 }
 
 Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
-  const Source source = SourceOf(from, {});
+  const WireSource source = values_.SourceOf(from, {});
   if (source.block < 0) return *source.refused;
   const BlockDef* from_def = DefOf(source.block);
   if (source.refused && from.port != "operation" && from_def->FindOutput(from.port) < 0) return *source.refused;
@@ -492,7 +399,7 @@ Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
     for (size_t o = 0; o <= from->outputs.size(); ++o) {
       const std::string name = o < from->outputs.size() ? from->outputs[o].name : "operation";
       if (o == from->outputs.size() && from->FindOutput(name) >= 0) continue;
-      const Source source = SourceOf({Written(static_cast<int>(b)).id, name, -1}, {});
+      const WireSource source = values_.SourceOf({Written(static_cast<int>(b)).id, name, -1}, {});
       const std::vector<char> needs = source.broken ? Ancestors(static_cast<int>(b)) : none;
       if (CheckInput(source, needs, block, port, to.index).ok()) outputs.push_back(Cat(Written(static_cast<int>(b)).id, ".", name));
     }

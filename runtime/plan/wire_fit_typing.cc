@@ -141,6 +141,7 @@ BlockTyping::Outcome BlockTyping::ConnectAnew(int block, std::span<const GivenIt
   Diagnostics found;
   const std::unique_ptr<Graph> graph = Graph::Build(page, graph_.registry(), graph_.name(), found);
   Outcome outcome;
+  outcome.complete = complete;
   for (const Diagnostic& diagnostic : found.all()) {
     if (diagnostic.severity != Severity::kError || diagnostic.status.place().block != written.id) continue;
     const std::string_view port = diagnostic.status.place().port;

@@ -45,6 +45,7 @@ class BlockTyping {
 
   struct Outcome {
     Status status;  // of the block, without its place on the page
+    bool complete = true;  // it has all inputs that it needs
     OfferedOutputs outputs;
   };
   /// `given` in the page's order. What the block lacks besides is taken to be of a type that fits: then the outputs are broken.

@@ -197,7 +197,7 @@ TEST_CASE("A page restores the published checkpoints, and what it saves comes ba
                             "{\"text\": \"{\\\"W\\\",\\\"B\\\"}\"}, \"data\": [\"w.tensor\", \"b.tensor\"]}},"
                             "{\"id\": \"run\", \"block\": \"ClientSession\", \"inputs\": {\"fetch_outputs\": [\"w.tensor\", \"b.tensor\"], "
                             "\"run_outputs\": [\"save.operation\"]}}]}");
-  kit::ProgramResult run = RunWeft({"run", page, "--json", "--allow", from});
+  kit::ProgramResult run = RunWeft({"run", page, "--json", "--allow", from, "--write", at});
   INFO(run.err << run.out.substr(0, 1000));
   REQUIRE(run.status == 0);
   Json results = Json::parse(run.out);

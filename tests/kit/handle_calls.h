@@ -35,7 +35,8 @@ std::vector<HandleCall> SessionCalls(LiveHandles& live);
 std::vector<HandleCall> ResultCalls(LiveHandles& live);
 std::vector<HandleCall> WatchCalls(LiveHandles& live);
 std::vector<HandleCall> LibraryCalls(LiveHandles& live);
-inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, PageRunCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls};
+std::vector<HandleCall> InspectCalls(LiveHandles& live);
+inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, PageRunCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls, InspectCalls};
 
 /// A kind of handle besides those of LiveHandles, and how to get one that was closed.
 struct OtherKind {
@@ -46,9 +47,10 @@ void* ClosedEvents(LiveHandles& live);
 void* ClosedSubscription(LiveHandles& live);
 void* ClosedBreakpoint(LiveHandles& live);
 void* ClosedPageRun(LiveHandles& live);
+void* ClosedResults(LiveHandles& live);
 inline std::vector<OtherKind> OtherKinds() {
   return {{"weft_events", ClosedEvents}, {"weft_subscription", ClosedSubscription}, {"weft_breakpoint", ClosedBreakpoint},
-          {"weft_page_run", ClosedPageRun}};
+          {"weft_page_run", ClosedPageRun}, {"weft_results", ClosedResults}};
 }
 
 }  // namespace weft::test

@@ -2,9 +2,8 @@
 """A host to start from: an editor of Weft's pages made of NodeGraphQt (PySide6). The page is the truth: what is drawn follows it.
 
     pip install NodeGraphQt PySide6-Essentials setuptools     # and Debian's libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
-    python nodegraphqt_host.py graphs/softmax_regression.page.json --plot loss.output
+    python nodegraphqt_host.py graphs/softmax_regression.page.json loss.output
 """
-import argparse
 import pathlib
 import sys
 
@@ -20,7 +19,7 @@ def palette_class(block):
     def make(self):
         BaseNode.__init__(self)
         for port in block.get("inputs", ()):
-            self.add_input(port["port"], multi_input="list" in port or "list_length_attr" in port or "types_attr" in port)
+            self.add_input(port["port"], multi_input=any("list" in key for key in port))
         for port in block.get("outputs", ()):
             self.add_output(port["port"])
         self.add_output("operation")  # the block itself, for what runs it
@@ -60,36 +59,36 @@ class Host(QtWidgets.QMainWindow):
     def __init__(self, path, plotted=None):
         super().__init__()
         self.path, self.page = pathlib.Path(path), weft.load(path, keep_faulty=True)
-        self.nodes, self.following, self.session, self.subscription = {}, False, None, None
+        self.nodes, self.following, self.cut, self.session, self.subscription = {}, False, None, None, None
         self.plotted, self.plot = plotted, Plot()
         self.graph = NodeGraph()
         self.graph.set_acyclic(False)  # the page says what makes a cycle
+        self.kinds = {}
         for block in self.page.runtime.blocks():
             self.graph.register_node(palette_class(block))
+            self.kinds.update({name: f"{block['category']}.{block['block']}" for name in [block["block"], *block.get("aliases", ())]})
         splitter = QtWidgets.QSplitter(QtCore.Qt.Vertical)
         splitter.addWidget(self.graph.widget)
         splitter.addWidget(self.plot)
         self.setCentralWidget(splitter)
         bar = self.addToolBar("page")
-        for name, key, do in (("Run", "F5", self.run), ("Stop", "F6", self.stop), ("Undo", "Ctrl+Z", self.undo), ("Redo", "Ctrl+Y", self.redo),
-                              ("Arrange", "F7", self.arrange), ("Save", "Ctrl+S", self.save)):
+        for name, key, do in (("Run", "F5", self.run), ("Stop", "F6", self.stop), ("Undo", "Ctrl+Z", lambda: self.edit(self.page.undo)),
+                              ("Redo", "Ctrl+Y", lambda: self.edit(self.page.redo)), ("Arrange", "F7", self.arrange), ("Save", "Ctrl+S", self.save)):
             bar.addAction(name, do).setShortcut(key)
         self.draw()
-        self.graph.port_connected.connect(self.on_connected)
-        self.graph.port_disconnected.connect(self.on_disconnected)
-        self.graph.node_created.connect(self.on_created)
-        self.graph.nodes_deleted.connect(self.on_deleted)
-        self.graph.viewer().moved_nodes.connect(self.on_moved)
+        self.timer = QtCore.QTimer(self, interval=30)
+        for signal, do in ((self.graph.port_connected, self.on_connected), (self.graph.port_disconnected, self.on_disconnected),
+                           (self.graph.node_created, self.on_created), (self.graph.nodes_deleted, self.on_deleted),
+                           (self.graph.viewer().moved_nodes, self.on_moved), (self.timer.timeout, self.poll)):
+            signal.connect(lambda *arguments, do=do: self.following or do(*arguments))
         self.follow_drags()
-        self.timer = QtCore.QTimer(self)
-        self.timer.timeout.connect(self.poll)
-        self.timer.start(30)
+        self.timer.start()
 
     # ---- from the page to what is drawn ----
 
     def draw(self):
         """All of the page, placed as it says, or automatically."""
-        places = {**self.page.layout(auto=True), **self.page.layout()} if self.page.layout() else self.page.layout(auto=True)
+        places = {**self.page.layout(auto=True), **self.page.layout()}
         for id in self.page.blocks:
             self.draw_block(id, places.get(id, (0, 0)))
         for id in self.page.blocks:
@@ -97,15 +96,10 @@ class Host(QtWidgets.QMainWindow):
         self.mark_faults()
 
     def draw_block(self, id, place):
-        kind = self.page.block(id)["block"]
+        kind = self.kinds.get(self.page.block(id)["block"], "core.Status")  # which stands for blocks that are not known
         self.following = True
-        try:
-            known = self.page.runtime.block(kind)
-            self.nodes[id] = self.graph.create_node(f"{known['category']}.{known['block']}", name=id, pos=list(place), push_undo=False, selected=False)
-        except weft.Error:  # a block that this runtime does not have
-            self.nodes[id] = self.graph.create_node("core.Status", name=id, pos=list(place), push_undo=False, selected=False)
-        finally:
-            self.following = False
+        self.nodes[id] = self.graph.create_node(kind, name=id, pos=list(place), push_undo=False, selected=False)
+        self.following = False
 
     def draw_wires(self, id):
         """The wires into a block, anew. Values on the page have none."""
@@ -113,11 +107,9 @@ class Host(QtWidgets.QMainWindow):
         for port in self.nodes[id].input_ports():
             port.clear_connections(push_undo=False, emit_signal=False)
         for source, to in self.page.wires():
-            block, port = to.split(".")[0], to.split(".")[1].split("[")[0]
-            begin, out = source.split(".")[0], source.split(".")[1].split("[")[0]
-            if block != id or begin not in self.nodes:
-                continue
-            first, last = self.nodes[begin].get_output(out), self.nodes[id].get_input(port)
+            (begin, out), (block, port) = source.split("[")[0].split("."), to.split("[")[0].split(".")
+            first = self.nodes[begin].get_output(out) if block == id and begin in self.nodes else None
+            last = self.nodes[id].get_input(port)
             if first is not None and last is not None:
                 first.connect_to(last, push_undo=False, emit_signal=False)
         self.following = False
@@ -125,21 +117,19 @@ class Host(QtWidgets.QMainWindow):
     def follow(self):
         """What the last edit, undo or redo changed is drawn anew, and nothing else."""
         changes = self.page.changes
-        for id in changes.removed:
-            if id in self.nodes:
-                self.following = True
-                self.graph.delete_node(self.nodes.pop(id), push_undo=False)
-                self.following = False
+        self.following = True
+        for id in {*changes.removed} & {*self.nodes}:
+            self.graph.delete_node(self.nodes.pop(id), push_undo=False)
+        self.following = False
         for old, new in changes.renamed:
             self.nodes[new] = self.nodes.pop(old)
             self.nodes[new].set_name(new)
         places = self.page.layout()
-        for id in changes.added:
-            if id not in self.nodes:
-                self.draw_block(id, places.get(id, (0, 0)))
+        for id in {*changes.added} - {*self.nodes}:
+            self.draw_block(id, places.get(id, (0, 0)))
         for id in [*changes.added, *changes.changed, *(new for _, new in changes.renamed)]:
             self.draw_wires(id)
-        for id in set(changes.moved) & set(places) & set(self.nodes):
+        for id in {*changes.moved} & {*places} & {*self.nodes}:
             self.nodes[id].set_pos(*places[id])
         self.mark_faults()
 
@@ -169,19 +159,19 @@ class Host(QtWidgets.QMainWindow):
         viewer.start_live_connection, viewer.end_live_connection = started, ended
 
     def highlight(self, port, output=True):
-        """Marks the ports that a wire from (or to) `port` fits; None: no more. Gives them."""
+        """Marks the ports that a wire from (or to) `port` fits; None: no more."""
         fits = set() if port is None else set(self.page.inputs_for(port) if output else self.page.outputs_for(port))
         for id, node in self.nodes.items():
             for one in [*node.input_ports(), *node.output_ports()]:
                 one.color = FITS if f"{id}.{one.name()}" in fits else (180, 80, 0)
-        return fits
 
     # ---- from what is drawn to the page ----
 
     def edit(self, change, *arguments, **options):
         """Edits the page and draws what that changed; what it refuses is said, and nothing is changed."""
         try:
-            change(*arguments, **options)
+            if change(*arguments, **options) is False:  # nothing to undo
+                return False
         except weft.Error as error:
             self.statusBar().showMessage(str(error))
             return False
@@ -189,59 +179,43 @@ class Host(QtWidgets.QMainWindow):
         return True
 
     def on_connected(self, to, source):
-        if self.following:
-            return
         name, target = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
-        refused = self.page.check_wire(name, target)
-        if refused is None and self.edit(self.page.connect, name, target):
-            return
+        self.cut, refused = None, self.page.check_wire(name, target)
+        if refused is None:
+            return self.edit(self.page.connect, name, target)
         self.draw_wires(to.node().name())  # as it was
         self.statusBar().showMessage(str(refused))
 
     def on_disconnected(self, to, source):
-        if self.following:
-            return
-        name, port = f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}"
+        """Cut when the event is over: another wire may take the place of this one, or be refused."""
+        self.cut = (f"{source.node().name()}.{source.name()}", f"{to.node().name()}.{to.name()}")
+        QtCore.QTimer.singleShot(0, self.cut_wire)
+
+    def cut_wire(self):
+        cut, self.cut = self.cut, None
         for wire, target in self.page.wires():
-            if wire.split("[")[0] == name and target.split("[")[0] == port:
-                self.edit(self.page.disconnect, target)
-                return
+            if (wire.split("[")[0], target.split("[")[0]) == cut:
+                return self.edit(self.page.disconnect, target)
 
     def on_created(self, node):
         """A node from the palette becomes a block of the page."""
-        if self.following:
-            return
-        id = weft_id = node.NODE_NAME.lower()
-        count = 1
-        while weft_id in self.nodes:
-            count += 1
-            weft_id = f"{id}_{count}"
-        node.set_name(weft_id)
-        self.nodes[weft_id] = node
-        self.edit(self.page.add, weft_id, node.NODE_NAME, layout=node.pos())
+        name = node.NODE_NAME.lower()
+        id = next(id for id in [name, *(f"{name}_{number}" for number in range(2, len(self.nodes) + 3))] if id not in self.nodes)
+        node.set_name(id)
+        self.nodes[id] = node
+        self.edit(self.page.add, id, node.NODE_NAME, layout=node.pos())
 
     def on_deleted(self, _ids):
-        if self.following:
-            return
-        left = {node.id for node in self.graph.all_nodes()}
-        gone = [id for id, node in self.nodes.items() if node.id not in left]
-        for id in gone:
-            del self.nodes[id]
+        left = self.graph.all_nodes()
+        gone = [id for id, node in self.nodes.items() if node not in left]
+        self.nodes = {id: node for id, node in self.nodes.items() if id not in gone}
         self.edit(self.page.edit, *({"op": "remove", "block": id} for id in gone))
 
     def on_moved(self, moved):
         self.edit(self.page.edit, *({"op": "move", "block": view.name, "layout": list(view.xy_pos)} for view in moved))
 
-    def undo(self):
-        if self.page.undo():
-            self.follow()
-
-    def redo(self):
-        if self.page.redo():
-            self.follow()
-
     def arrange(self):
-        self.edit(self.page.set_key, None, "layout", {id: list(place) for id, place in self.page.layout(auto=True).items()})
+        self.edit(self.page.set_key, None, "layout", self.page.layout(auto=True))
 
     # ---- running ----
 
@@ -267,12 +241,8 @@ class Host(QtWidgets.QMainWindow):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page")
-    parser.add_argument("--plot", metavar="ID.port", help="a value to plot while the page runs")
-    options = parser.parse_args()
     application = QtWidgets.QApplication(sys.argv)
-    window = Host(options.page, options.plot)
+    window = Host(*sys.argv[1:3])  # a page, and a value to plot
     window.resize(1300, 850)
     window.show()
     sys.exit(application.exec())

@@ -40,7 +40,7 @@ TEST_CASE("outdated page: while a wire is cut runs go on with the last good plan
   CHECK(Get(*session, "half.z") == Floats{1});
   CHECK(IsOld(*session, "half.z"));
   CHECK(page.Var("v") == Floats{2});  // its runs count
-  CHECK(session->Results().size() > 2);
+  CHECK(session->Results().size() > 1);
   const Status fault = session->faults().FirstError();
   CHECK(fault.code() == Code::kFailedPrecondition);
   REQUIRE(fault.cause() != nullptr);

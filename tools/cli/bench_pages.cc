@@ -7,6 +7,7 @@
 #include "tools/cli/bench.h"
 #include "tools/cli/common.h"
 #include "weft/host/document.h"
+#include "weft/host/session_choice.h"
 #include "weft/page/reader.h"
 
 namespace weft::cli {
@@ -127,8 +128,7 @@ int BenchPage(const std::string& path, const BenchOptions& options, std::optiona
   int threads = loaded.runtime->threads();
   if (!shared) shared = Shared{MachineLimits(threads, options.quick ? 0.02 : 0.1), BenchReport(options.json, threads)};
   const Graph& graph = loaded.scope->graph();
-  std::vector<SessionSpec> sessions = graph.sessions();
-  if (sessions.empty()) sessions.push_back(graph.DefaultSession());
+  const std::vector<SessionSpec> sessions = SessionsOf(graph);
   Keep keep = options.keep == "asked" ? Keep::kAsked : Keep::kAll;
   double load_ms = TimeLoading(*loaded.runtime, path);
   for (const SessionSpec& spec : sessions) {

@@ -22,7 +22,8 @@ enum { WEFT_FILE_READ = 0, WEFT_FILE_WRITE = 1 };
  * Errors: WEFT_PERMISSION_DENIED outside the folders, with what would allow it as the hint; WEFT_INVALID_ARGUMENT for an unknown `access`,
  * an empty name, a device or a pipe; WEFT_NOT_FOUND for a place that cannot be. Owner: the caller, of `path` (one text). Threads: any.
  */
-WEFT_API weft_status weft_page_file_path(weft_page* page, const char* name, int32_t access, weft_strings** path, weft_diagnostics** problems);
+WEFT_API weft_status weft_page_file_path(weft_page* page, const char* name, int32_t access, weft_strings** path,
+                                         weft_diagnostics** problems);
 
 /**
  * All bytes of a file that the page may read. The place is checked and opened as one: a link put on its way meanwhile leads nowhere.

@@ -44,8 +44,8 @@ WEFT_API weft_status weft_page_run_close(weft_page_run* run);
 WEFT_API weft_status weft_page_run_sessions(weft_page_run* run, weft_strings** ids, weft_diagnostics** problems);
 
 /**
- * One of the sessions: for events, breakpoints, subscriptions, feeds and pauses, before and while it runs. To close this handle does not end
- * the session; it ends with weft_page_run_close. `id` NULL: the first.
+ * One of the sessions: for events, breakpoints, subscriptions, feeds and pauses, before and while it runs. To close this handle does not
+ * end the session; it ends with weft_page_run_close. `id` NULL: the first.
  * Errors: WEFT_NOT_FOUND. Owner: the caller, of `session`. Threads: any.
  */
 WEFT_API weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_session** session, weft_diagnostics** problems);

@@ -40,7 +40,8 @@ struct DocumentEdit {
 class Document {
  public:
   /// The runtime lives as long as the document and its scope's sessions are used. `path` may be that of a pipe.
-  static std::unique_ptr<Document> OpenFile(std::shared_ptr<Runtime> runtime, const std::filesystem::path& path, DocumentOptions options = {});
+  static std::unique_ptr<Document> OpenFile(std::shared_ptr<Runtime> runtime, const std::filesystem::path& path,
+                                            DocumentOptions options = {});
   static std::unique_ptr<Document> Open(std::shared_ptr<Runtime> runtime, std::string_view bytes, DocumentOptions options = {});
 
   Runtime& runtime() const { return *runtime_; }
@@ -51,7 +52,7 @@ class Document {
 
   /// What is wrong with the page as it is now, as far as reading and connecting tell; shapes are not looked at. Waits for edits.
   Diagnostics faults() const;
-  /// All that is wrong or odd with the page as it is now: of reading, connecting and planning. Made once for each revision; waits for edits.
+  /// All that is wrong or odd with the page as it is now: of reading, connecting and planning. Made once a revision; waits for edits.
   Diagnostics diagnostics() const;
   /// The page as canonical JSON.
   std::string Write() const;

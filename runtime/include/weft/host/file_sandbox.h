@@ -1,4 +1,4 @@
-// The sandbox of files: which files a page may read and write. Every file that a page names passes it, those of its blocks and of its values.
+// The sandbox of files: which files a page may read and write. Every file that a page names passes it, of its blocks and of its values.
 #pragma once
 
 #include <filesystem>

@@ -20,8 +20,8 @@ struct SessionRequest {
 /// The page's sessions, in page order; of a page without one, the default session.
 std::vector<SessionSpec> SessionsOf(const Graph& graph);
 
-/// All sessions that the request means: the named one, with fetches and operations besides its own; without a name, one of those fetches and
-/// operations alone; without any, SessionsOf. not_found with what there is; invalid_argument for a block where an output is needed.
+/// All sessions that the request means: the named one, with fetches and operations besides its own; without a name, one of those fetches
+/// and operations alone; without any, SessionsOf. not_found with what there is; invalid_argument for a block where an output is needed.
 Result<std::vector<SessionSpec>> ChooseSessions(const Graph& graph, const SessionRequest& request);
 /// The first of them.
 Result<SessionSpec> ChooseSession(const Graph& graph, const SessionRequest& request);

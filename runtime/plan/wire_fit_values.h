@@ -1,0 +1,48 @@
+// What wires and blocks of a page bring, as it is or with some outputs changed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "runtime/plan/wire_fit_typing.h"
+
+namespace weft {
+
+/// Outputs that would be others, by block.
+using ChangedOutputs = std::map<int, OfferedOutputs>;
+
+/// A wire's start.
+struct WireSource {
+  Wire wire;
+  int block = -1;
+  std::optional<Status> refused;  // it carries no values: why
+  bool broken = false;            // what it carries is not known
+  std::vector<OfferedValue> values;
+};
+
+class PageValues {
+ public:
+  explicit PageValues(const Graph& graph);
+
+  const PageBlock& Written(int block) const { return graph_.page().blocks[static_cast<size_t>(block)]; }
+  /// Of the type that the page names; null where that is not known.
+  const BlockDef* DefOf(int block) const { return defs_[static_cast<size_t>(block)]; }
+
+  OfferedValue ValueOf(ValueRef value) const;
+  OfferedOutputs OutputsOf(int block) const;
+  /// Whether the block has these outputs already.
+  bool Gives(int block, const OfferedOutputs& outputs) const;
+  WireSource SourceOf(const Wire& wire, const ChangedOutputs& changed) const;
+  /// What the inputs of a block would have; none where some of it is not known. `source` replaces or extends what `port` has.
+  std::optional<std::vector<GivenItem>> ItemsOf(int block, const ChangedOutputs& changed, const WireSource* source = nullptr, int port = -1,
+                                                int index = -1) const;
+
+ private:
+  std::vector<GivenItem> KnownItems(int block, const WireSource* source, int port) const;
+
+  const Graph& graph_;
+  std::vector<const BlockDef*> defs_;  // by block
+};
+
+}  // namespace weft
