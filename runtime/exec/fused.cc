@@ -29,7 +29,7 @@ Status FusedRunner::Make(int threads) {
     size_t links = 0;
     for (const FusedSteps::Chain& chain : fused.chains) links += chain.links.size();
     steps = std::max(steps, links);
-    if (!fused.tails.empty()) partials = std::max(partials, static_cast<size_t>(fused.parts()) * (fused.tails.size() + 1));
+    if (!fused.reductions.empty()) partials = std::max(partials, static_cast<size_t>(fused.parts()) * (fused.reductions.size() + 1));
   }
   if (plan_.fused.empty()) return {};
   // Each thread has memory that begins on a page: threads that write to neighbouring cache lines slow one another down.
@@ -137,8 +137,8 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   const int64_t parts = fused.parts();
   Begin(fused, values, state);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
-    Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.tails.size());
-    for (size_t t = 0; t < fused.tails.size(); ++t) fused.tails[t].reduction.initialize(&partials[t]);
+    Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.reductions.size());
+    for (size_t t = 0; t < fused.reductions.size(); ++t) fused.reductions[t].partial.initialize(&partials[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();
@@ -147,9 +147,9 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
       while (fused.shapes[shape].count() != count) ++shape;
       MoveTo(fused, values, begin, shape, state);
       if (!RunTile(fused, values, begin, shape, state)) continue;
-      for (size_t t = 0; t < fused.tails.size(); ++t) {
-        const FusedSteps::Tail& tail = fused.tails[t];
-        tail.reduction.accumulate(tail.parameters.get(), state.values[tail.operand].data, count, &partials[t]);
+      for (size_t t = 0; t < fused.reductions.size(); ++t) {
+        const FusedSteps::Reduction& reduction = fused.reductions[t];
+        reduction.partial.accumulate(reduction.parameters.get(), state.values[reduction.operand].data, count, &partials[t]);
       }
     }
   }
@@ -175,12 +175,12 @@ Status FusedRunner::RunGroup(const FusedSteps& fused, const Value* values, PoolW
 }
 
 void FusedRunner::Finish(const FusedSteps& fused, const Value* values) {
-  const int64_t parts = fused.parts(), tails = static_cast<int64_t>(fused.tails.size());
-  for (int64_t t = 0; t < tails; ++t) {
-    const FusedSteps::Tail& tail = fused.tails[static_cast<size_t>(t)];
-    Partial* of_group = partials_.data() + parts * tails;
-    for (int64_t p = 0; p < parts; ++p) of_group[p] = partials_[static_cast<size_t>(p * tails + t)];
-    tail.reduction.finalize(tail.parameters.get(), of_group, values[tail.output].data);
+  const int64_t parts = fused.parts(), reductions = static_cast<int64_t>(fused.reductions.size());
+  for (int64_t t = 0; t < reductions; ++t) {
+    const FusedSteps::Reduction& reduction = fused.reductions[static_cast<size_t>(t)];
+    Partial* of_group = partials_.data() + parts * reductions;
+    for (int64_t p = 0; p < parts; ++p) of_group[p] = partials_[static_cast<size_t>(p * reductions + t)];
+    reduction.partial.finalize(reduction.parameters.get(), of_group, values[reduction.output].data);
   }
 }
 

@@ -26,7 +26,7 @@ class ChainMaker {
       const std::span<const uint32_t> inputs = InputsOf(m);
       for (size_t v = 0; v < inputs.size(); ++v) reads_[inputs[v]] += v == 0 || inputs[v] != inputs[0];
     }
-    for (const FusedSteps::Tail& tail : fused.tails) ++reads_[tail.operand];
+    for (const FusedSteps::Reduction& reduction : fused.reductions) ++reads_[reduction.operand];
   }
 
   void Run() {
@@ -104,7 +104,7 @@ class ChainMaker {
 
   static constexpr uint32_t kNone = ~uint32_t{0};
   FusedSteps& fused_;
-  std::vector<int> reads_;  // by operand: members and tails that read it
+  std::vector<int> reads_;  // by operand: members and reductions that read it
   std::vector<bool> made_;  // ... whether a member makes it
   uint32_t running_ = kNone;  // operand that the registers hold
 };

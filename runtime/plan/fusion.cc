@@ -99,8 +99,8 @@ int64_t Fusion::ReducedBy(const Step& step) const {
 bool Fusion::ReadsTail(const Step& step) const {
   for (size_t v = 0; v < NodeOf(step).inputs.size(); ++v) {
     const uint32_t root = RootOf(InputOf(step, v));
-    for (const FusedSteps::Tail& tail : group_.tails) {
-      if (tail.output == root) return true;
+    for (const FusedSteps::Reduction& reduction : group_.reductions) {
+      if (reduction.output == root) return true;
     }
   }
   return false;
@@ -130,16 +130,16 @@ bool Fusion::Add(int s) {
   if (made + reduced == 0 || (!empty && made + reduced != group_.count) || ReadsTail(step)) return false;
   if (reduced > 0) {
     if (empty) return false;  // alone, it would read its input once, too
-    FusedSteps::Tail tail;
-    tail.step = s;
-    tail.reduction = *step.block.partial_reduction;
-    tail.parameters = step.block.parameters;
-    tail.output = OutputOf(step);
-    if (tail.reduction.parts != DivideUp(reduced, tail.reduction.part_elements)) return false;
-    if (!group_.tails.empty() && tail.reduction.part_elements != group_.part) return false;
-    group_.part = tail.reduction.part_elements;
+    FusedSteps::Reduction reduction;
+    reduction.step = s;
+    reduction.partial = *step.block.partial_reduction;
+    reduction.parameters = step.block.parameters;
+    reduction.output = OutputOf(step);
+    if (reduction.partial.parts != DivideUp(reduced, reduction.partial.part_elements)) return false;
+    if (!group_.reductions.empty() && reduction.partial.part_elements != group_.part) return false;
+    group_.part = reduction.partial.part_elements;
     group_.last = s;
-    group_.tails.push_back(std::move(tail));
+    group_.reductions.push_back(std::move(reduction));
     return true;
   }
   FusedSteps::Member member;
@@ -215,7 +215,7 @@ void Fusion::MakeOperands() {
     member.first_output = static_cast<uint32_t>(group_.table.size());
     group_.table.push_back(OperandOf(OutputOf(step), false));
   }
-  for (FusedSteps::Tail& tail : group_.tails) tail.operand = OperandOf(InputOf(StepAt(tail.step), 0), false);
+  for (FusedSteps::Reduction& reduction : group_.reductions) reduction.operand = OperandOf(InputOf(StepAt(reduction.step), 0), false);
 }
 
 // A thread's memory, in bytes for each element of a tile: an output takes the place of an input that is read for the last time, or any that
@@ -226,7 +226,7 @@ void Fusion::PlaceTiles() {
     const FusedSteps::Member& member = group_.members[m];
     for (uint32_t i = member.first_input; i <= member.first_output; ++i) last_read[group_.table[i]] = m;
   }
-  for (const FusedSteps::Tail& tail : group_.tails) last_read[tail.operand] = group_.members.size();
+  for (const FusedSteps::Reduction& reduction : group_.reductions) last_read[reduction.operand] = group_.members.size();
   std::multimap<int64_t, int64_t> free;  // element size -> offset
   auto give = [&](uint32_t o, size_t m) {
     Operand& operand = group_.operands[o];
@@ -256,7 +256,7 @@ void Fusion::PlaceTiles() {
 
 void Fusion::Close() {
   if (group_.members.empty()) return;
-  if (group_.members.size() + group_.tails.size() > 1 && PlanRemainders()) {
+  if (group_.members.size() + group_.reductions.size() > 1 && PlanRemainders()) {
     MakeOperands();
     PlaceOutputs();
     PlaceTiles();

@@ -185,7 +185,7 @@ TEST_CASE("What only fused steps read has no memory of its own; plans say which 
   REQUIRE(plan.fused.size() == 1);
   CHECK(plan.fused[0].members.size() == 9);
   CHECK(plan.fused[0].element_bytes <= 8);
-  CHECK(plan.fused[0].tails.size() == 1);
+  CHECK(plan.fused[0].reductions.size() == 1);
   CHECK(plan.arena_bytes < 4096);  // what Mean needs where it runs alone
   const std::string text = PrintPlan(page.graph(), plan);
   CHECK(text.find("t.y DT_FLOAT[100000] tile)  fused 0..9") != std::string::npos);

@@ -49,9 +49,9 @@ struct FusedSteps {
     std::vector<Link> links;
   };
   /// A reduction, run after the members. No step of the group reads its result.
-  struct Tail {
+  struct Reduction {
     int step = 0;
-    PartialReduction reduction;
+    PartialReduction partial;
     std::shared_ptr<const void> parameters;
     uint32_t operand = 0;
     uint32_t output = 0;  // a slot
@@ -59,14 +59,14 @@ struct FusedSteps {
   int first = 0, last = 0;
   int64_t count = 0;
   int64_t tile = 0;           // elements of a tile; that at the end of a part is shorter
-  int64_t part = 0;           // elements that one thread takes at a time: those of a reduction's piece, else a tile
+  int64_t part = 0;           // elements that one thread takes at a time: those of a part of a reduction, else a tile
   int64_t element_bytes = 0;  // of kTile and kCopied operands that live at one time: a thread needs tile * element_bytes
   std::vector<Shape> shapes;  // of tiles: the full one, then shorter ones
   std::vector<Operand> operands;
   std::vector<uint32_t> table;  // operands of each member's inputs and output
   std::vector<Member> members;  // in the order of steps
   std::vector<Chain> chains;    // in the order of members; members of none run alone
-  std::vector<Tail> tails;
+  std::vector<Reduction> reductions;
 
   int64_t parts() const { return DivideUp(count, part); }
 };
