@@ -62,7 +62,7 @@ class StepLoop {
   Status Emit(ResultSet& set, const Step& step);
   bool BeginsFused(size_t step, const RunOptions& options) const;
   Status RunFused(const ResultSet& set);
-  /// Tells the observer where it attends; gives whether a dead value leaves the step out.
+  /// Tells the observer where it wants steps; gives whether a dead value leaves the step out.
   Result<bool> BeginObserved(ResultSet& set, const RunOptions& options);
   void EndObserved(bool dead, const RunOptions& options);
   void PrefetchValues(const ResultSet& set, size_t step) const;

@@ -100,10 +100,8 @@ TEST_CASE("Values of fused steps get whole memory when a step runs alone, and ke
   CHECK_FALSE(chain.parts.fused.whole());
   REQUIRE(chain.parts.fused.MakeWhole(chain.set).ok());
   REQUIRE(chain.parts.fused.whole());
-  const Value &a = chain.set.values[chain.Slot("b0.y")], &b = chain.set.values[chain.Slot("b1.y")];
-  CHECK(std::abs(static_cast<const float*>(a.data) - static_cast<const float*>(b.data)) >= kCount);
+  const Value& a = chain.set.values[chain.Slot("b0.y")];
   Fill(a, 1);
-  Fill(b, 2);
   CHECK(FloatsOf(a) == Floats(static_cast<size_t>(kCount), 1));
   // The other set's values are pointed at it before its next run.
   CHECK(chain.set.tiles_whole);
