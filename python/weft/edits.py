@@ -65,7 +65,7 @@ class Edits:
 
     def try_edit(self, *edits: Mapping[str, Any]) -> Changes:
         """Raises what `edit` with `strict` would; makes nothing, and gives what would be different."""
-        return self._told(_native.EDIT_TRY, json.dumps(edits))[1]
+        return self._make_edits(_native.EDIT_TRY, json.dumps(edits))[1]
 
     @property
     def changes(self) -> Changes:
@@ -79,13 +79,13 @@ class Edits:
         _native.call("weft_page_edits", self._handle, byref(count))
         return count.value
 
-    def _told(self, mode: int, edits: str) -> tuple[str, Changes]:
+    def _make_edits(self, mode: int, edits: str) -> tuple[str, Changes]:
         inverse, changes = _native.strings("weft_page_edit", self._handle, edits.encode(), mode)
         told = json.loads(changes)
         return inverse, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
 
     def _apply(self, edits: str, mode: int = _native.EDIT_APPLY) -> str:
-        inverse, self._changes = self._told(mode, edits)
+        inverse, self._changes = self._make_edits(mode, edits)
         return inverse
 
     def undo(self) -> bool:
