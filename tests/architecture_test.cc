@@ -44,7 +44,8 @@ std::string WithoutFences(const std::string& text) {
 std::vector<fs::path> LayerFolders() {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(kRoot / "runtime")) {
-    if (entry.is_directory() && entry.path().filename() != "include") folders.push_back(entry.path());
+    // git leaves the empty folder of files that have moved.
+    if (entry.is_directory() && !fs::is_empty(entry.path()) && entry.path().filename() != "include") folders.push_back(entry.path());
   }
   return folders;
 }

@@ -5,7 +5,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
-from ctypes import byref, c_uint64
+from ctypes import byref, c_size_t, c_uint64
 from typing import Any
 
 from . import _native
@@ -48,8 +48,6 @@ class Edits:
     """
 
     _handle: Any
-    _done: list[str]
-    _undone: list[str]
     _changes: Changes = Changes()
 
     def edit(self, *edits: Mapping[str, Any], strict: bool = False) -> list[dict[str, Any]]:
@@ -58,14 +56,13 @@ class Edits:
         A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused. What they changed is in
         `changes`.
         """
-        inverse = self._apply(json.dumps(edits), _native.EDIT_STRICT if strict else _native.EDIT_APPLY)
-        self._done.append(inverse)
-        self._undone.clear()
+        mode = _native.EDIT_STRICT if strict else _native.EDIT_APPLY
+        inverse, self._changes = self._told("weft_page_edit", json.dumps(edits).encode(), mode)
         return json.loads(inverse)
 
     def try_edit(self, *edits: Mapping[str, Any]) -> Changes:
         """Raises what `edit` with `strict` would; makes nothing, and gives what would be different."""
-        return self._make_edits(_native.EDIT_TRY, json.dumps(edits))[1]
+        return self._told("weft_page_edit", json.dumps(edits).encode(), _native.EDIT_TRY)[1]
 
     @property
     def changes(self) -> Changes:
@@ -79,29 +76,30 @@ class Edits:
         _native.call("weft_page_edits", self._handle, byref(count))
         return count.value
 
-    def _make_edits(self, mode: int, edits: str) -> tuple[str, Changes]:
-        inverse, changes = _native.strings("weft_page_edit", self._handle, edits.encode(), mode)
+    def _told(self, function: str, *arguments: Any) -> tuple[str, Changes]:
+        edits, changes = _native.strings(function, self._handle, *arguments)
         told = json.loads(changes)
-        return inverse, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
+        return edits, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
 
-    def _apply(self, edits: str, mode: int = _native.EDIT_APPLY) -> str:
-        inverse, self._changes = self._make_edits(mode, edits)
-        return inverse
+    @property
+    def history(self) -> tuple[int, int]:
+        """How many calls of `undo` and of `redo` there are left."""
+        undo, redo = c_size_t(), c_size_t()
+        _native.call("weft_page_history", self._handle, byref(undo), byref(redo))
+        return undo.value, redo.value
 
     def undo(self) -> bool:
-        """Takes the last edits back that were not; False where there are none."""
-        return self._move(self._done, self._undone)
+        """Takes the last edits back that were not; False where there are none. The page keeps the last 1,000."""
+        return self._step("weft_page_undo", self.history[0])
 
     def redo(self) -> bool:
         """Makes again what `undo` took back last; False where there is nothing."""
-        return self._move(self._undone, self._done)
+        return self._step("weft_page_redo", self.history[1])
 
-    def _move(self, source: list[str], target: list[str]) -> bool:
-        if not source:
-            return False
-        target.append(self._apply(source[-1]))
-        source.pop()
-        return True
+    def _step(self, function: str, left: int) -> bool:
+        if left:
+            self._changes = self._told(function)[1]
+        return left > 0
 
     def add(self, id: str, block: str, inputs: Mapping[str, Any] | None = None, attrs: str | Mapping[str, Any] | None = None,
             layout: Sequence[float] | None = None) -> list[dict[str, Any]]:

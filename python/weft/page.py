@@ -238,7 +238,6 @@ class Page(Edits, Inspecting):
             self._handle = _native.make("weft_page_load_file", runtime._handle, _native.encode(source), byref(options))
         self._runtime = runtime
         self._sessions: dict[tuple, Session] = {}
-        self._done, self._undone = [], []
         self._told = options.print  # which the engine calls until the last session has ended
         self._close = weakref.finalize(self, _native.lib.weft_page_close, self._handle)
 

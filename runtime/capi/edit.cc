@@ -15,7 +15,7 @@ weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(), 
     if (edits != nullptr) *edits = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(const DocumentEdit done, ((*object->document).*step)());
-    return edits != nullptr ? GiveText(WriteEdits(done.made), edits) : Status();
+    return edits != nullptr ? GiveTexts({WriteEdits(done.made), WriteChanges(done.changes, object->scope->edits())}, edits) : Status();
   });
 }
 

@@ -138,7 +138,7 @@ void FusedRunner::Work(const FusedSteps& fused, const Value* values, const PoolW
   Begin(fused, values, state);
   for (int64_t part = next_.fetch_add(1); part < parts; part = next_.fetch_add(1)) {
     Partial* partials = partials_.data() + part * static_cast<int64_t>(fused.reductions.size());
-    for (size_t t = 0; t < fused.reductions.size(); ++t) fused.reductions[t].reduction.initialize(&partials[t]);
+    for (size_t t = 0; t < fused.reductions.size(); ++t) fused.reductions[t].partial.initialize(&partials[t]);
     const int64_t end = std::min(fused.count, (part + 1) * fused.part);
     for (int64_t begin = part * fused.part; begin < end; begin += fused.tile) {
       if (workers.Stopped()) return StreamCopiesDone();

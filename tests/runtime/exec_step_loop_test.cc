@@ -69,7 +69,7 @@ int Depth() {
 
 Status Measure(const void* /*parameters*/, RunContext& ctx) {
   kernel_depth = Depth();
-  if (ctx.updates != nullptr) std::fill_n(static_cast<float*>(ctx.updates[0].data), ctx.updates[0].count, 1.0f);
+  if (FrameOf(ctx).updates != nullptr) std::fill_n(static_cast<float*>(FrameOf(ctx).updates[0].data), FrameOf(ctx).updates[0].count, 1.0f);
   return {};
 }
 

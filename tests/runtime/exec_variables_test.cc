@@ -34,7 +34,7 @@ struct Updating {
     WEFT_RETURN_IF_ERROR(variables.TakeReferences(set, step));
     WEFT_RETURN_IF_ERROR(variables.MakeNewValues(step, nullptr, ctx));
     const Value& before = set.values[page.plan().operands[step.first_input]];
-    Value& after = ctx.updates[0];
+    Value& after = FrameOf(ctx).updates[0];
     for (int64_t i = 0; i < before.count; ++i) static_cast<float*>(after.data)[i] = static_cast<const float*>(before.data)[i] + 1;
     variables.EndUpdates(set, step);
     return {};
@@ -172,7 +172,7 @@ TEST_CASE("Plain updates are those of a variable that is updated once", "[exec]"
   Result<RunFunction> kernel = plain.Begin(0, run.set, ctx, false);
   REQUIRE(kernel.ok());
   CHECK(*kernel == page.plan().steps[plain.step(0)].block.run);
-  static_cast<float*>(ctx.updates[0].data)[0] = 77;
+  static_cast<float*>(FrameOf(ctx).updates[0].data)[0] = 77;
   plain.End(0, run.set);
   CHECK(run.At("w1.out") == Floats{77});
   CHECK(run.At("w.ref") == Floats{10});

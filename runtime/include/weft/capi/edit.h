@@ -54,15 +54,16 @@ WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t 
 
 /**
  * Takes back the last call of weft_page_edit that changed the page and is not taken back, as its inverse does; a page keeps the last 1,000.
- * `edits` (may be NULL) gets the edits that this makes of the page, as weft_page_edit takes them: what they name has changed.
- * Errors: WEFT_FAILED_PRECONDITION where nothing is left to take back. Owner: the caller, of `edits` (one text). Threads: any; edits of one
- * page take turns.
+ * `edits` (may be NULL) gets two texts: the edits that this makes of the page, as weft_page_edit takes them, and what is different, as
+ * weft_page_edit says it.
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to take back. Owner: the caller, of `edits` (two texts). Threads: any; edits of
+ * one page take turns.
  */
 WEFT_API weft_status weft_page_undo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
 
 /**
  * Makes the edits again that were taken back last. weft_page_edit ends what could be made again.
- * Errors: WEFT_FAILED_PRECONDITION where nothing is left to make again. Owner: the caller, of `edits` (one text; may be NULL). Threads:
+ * Errors: WEFT_FAILED_PRECONDITION where nothing is left to make again. Owner: the caller, of `edits` (two texts; may be NULL). Threads:
  * any; edits of one page take turns.
  */
 WEFT_API weft_status weft_page_redo(weft_page* page, weft_strings** edits, weft_diagnostics** problems);
