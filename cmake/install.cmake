@@ -8,7 +8,7 @@ set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(TARGETS weft_shared EXPORT weft-library)
 install(TARGETS weft EXPORT weft-engine)
 install(TARGETS weft_cli)
-install(DIRECTORY runtime/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY runtime/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT weft-library NAMESPACE weft:: DESTINATION ${cmake_dir})
 install(EXPORT weft-engine NAMESPACE weft:: DESTINATION ${cmake_dir})
 

@@ -40,9 +40,9 @@
  *     leaves its sessions running; closing a session cancels its run. Views outlive session, page and runtime.
  *  8. Threads. Every function may be called from any thread. Calls on one session take turns. A run on one thread never keeps a
  *     call on another waiting, except the functions that wait by their nature: weft_session_wait, closing a session, EDIT of
- *     weft_session_set_mode, and saving and restoring a page's state. Edits of a page do not wait for its runs, but for each other and
- *     while a session of the page is opened. Different runtimes share no state; what the process shares is the table that tells live
- *     handles from others, which nothing waits in.
+ *     weft_session_set_mode, weft_page_run_wait and closing a page's run, and saving and restoring a page's state. Edits of a page wait for
+ *     each other, not for its runs. Different runtimes share no state; what the process shares is the table that tells live handles from
+ *     others, which nothing waits in.
  *  9. Callbacks get the `user` pointer they were given with, are called with no lock held, and on the thread named in their description.
  *     A callback may call every function of this header; one that would wait for the callback itself gives
  *     WEFT_FAILED_PRECONDITION instead: inside `plan` and `gradient` of a block (block.h) these are all functions of the page that it
