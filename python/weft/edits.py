@@ -57,12 +57,12 @@ class Edits:
         `changes`.
         """
         mode = _native.EDIT_STRICT if strict else _native.EDIT_APPLY
-        inverse, self._changes = self._make_edits("weft_page_edit", json.dumps(edits).encode(), mode)
+        inverse, self._changes = self._apply("weft_page_edit", json.dumps(edits).encode(), mode)
         return json.loads(inverse)
 
     def try_edit(self, *edits: Mapping[str, Any]) -> Changes:
         """Raises what `edit` with `strict` would; makes nothing, and gives what would be different."""
-        return self._make_edits("weft_page_edit", json.dumps(edits).encode(), _native.EDIT_TRY)[1]
+        return self._apply("weft_page_edit", json.dumps(edits).encode(), _native.EDIT_TRY)[1]
 
     @property
     def changes(self) -> Changes:
@@ -76,7 +76,7 @@ class Edits:
         _native.call("weft_page_edits", self._handle, byref(count))
         return count.value
 
-    def _make_edits(self, function: str, *arguments: Any) -> tuple[str, Changes]:
+    def _apply(self, function: str, *arguments: Any) -> tuple[str, Changes]:
         edits, changes = _native.strings(function, self._handle, *arguments)
         told = json.loads(changes)
         return edits, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
@@ -98,7 +98,7 @@ class Edits:
 
     def _step(self, function: str, left: int) -> bool:
         if left:
-            self._changes = self._make_edits(function)[1]
+            self._changes = self._apply(function)[1]
         return left > 0
 
     def add(self, id: str, block: str, inputs: Mapping[str, Any] | None = None, attrs: str | Mapping[str, Any] | None = None,

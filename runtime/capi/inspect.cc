@@ -21,7 +21,7 @@ ValuesObject::ValuesObject(std::vector<Entry> all) : entries(std::move(all)) {
     if (entry.status.ok()) {
       const Tensor& tensor = entry.tensor;
       const int rank = tensor.shape().rank();
-      value.dtype = static_cast<int32_t>(tensor.dtype());
+      value.dtype = ToC(tensor.dtype());
       value.rank = rank;
       value.count = tensor.count();
       value.shape = rank > 0 ? tensor.shape().dims().data() : nullptr;
@@ -143,7 +143,7 @@ weft_status weft_page_port_type(weft_page* page, const char* port, weft_port_typ
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
     WEFT_ASSIGN_OR_RETURN(const PortType known, object->inspector.Of(graph)->Port(*graph, port));
     weft_port_type filled = given;
-    filled.dtype = static_cast<int32_t>(known.dtype);
+    filled.dtype = ToC(known.dtype);
     filled.rank = known.shape.known_rank() ? known.shape.rank() : -1;
     filled.variable = known.variable;
     const size_t room = given.shape == nullptr ? 0 : std::min(given.capacity, static_cast<size_t>(known.shape.rank()));

@@ -72,6 +72,11 @@ WireSource PageValues::SourceOf(const Wire& wire, const ChangedOutputs& changed)
     source.broken = true;
     return source;
   }
+  if (def->structural == Structural::kSession && def->FindOutput(wire.port) >= 0) {
+    source.refused = InvalidArgument("the output '", wire.port, "' of '", wire.block, "' (", def->name, ") carries no value")
+                         .WithHint("it can be wired only to what takes a session, a feed or an operation");
+    return source;
+  }
   auto value = graph_.FindValue(ToString(wire));
   int port = def->FindOutput(wire.port);
   if (port < 0 && node.def != nullptr) port = node.def->FindOutput(wire.port);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/runtime/session_kit.h"
+#include "weft/host/document.h"
 #include "weft/plan/wire_fit.h"
 
 namespace weft::test {
@@ -29,7 +30,7 @@ std::unique_ptr<Opened> Open(Page page) {
   return opened;
 }
 std::unique_ptr<Opened> OpenFile(const std::string& file) {
-  ReadPageResult read = ReadPageFile(file, {.name = "p", .read_file = FilesInFolder(std::filesystem::path(file).parent_path())});
+  ReadPageResult read = ReadPageFile(file);
   return Open(std::move(read.page));
 }
 
@@ -47,8 +48,9 @@ struct Ports {
   std::vector<Wire> outputs, inputs;
 };
 
-/// Whether a block lacks an input but `port`: an edit then waits, and WireFit does not.
+/// Whether a block lacks other inputs, or what they bring is not known: an edit then waits, and WireFit does not.
 bool LacksOthers(const Graph& graph, const Wire& to) {
+  if (graph.node(graph.IndexOf(to.block)).broken) return true;
   const PageBlock& block = graph.page().blocks[static_cast<size_t>(graph.IndexOf(to.block))];
   const BlockDef& def = *graph.registry().Find(block.type);
   for (const PortSpec& port : def.inputs) {

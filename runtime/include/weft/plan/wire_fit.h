@@ -12,8 +12,8 @@ namespace weft {
 /// Answers for one graph, which must outlive it, without making an edit. One thread at a time.
 ///
 /// A wire fits where the page would have no error afterwards that it did not have before, shapes aside: as Scope::Apply finds with
-/// EditMode::kTry. It is stricter where the block lacks other inputs, for which an edit waits: then the type must be one that the block
-/// can take. Not looked at: shapes; whether gradients (AddSymbolicGradients) can still be made, and what reads them; loops, but for values
+/// EditMode::kTry. It is stricter where the block lacks other inputs, or has faults, for which an edit waits: then the type must be one
+/// that the block can take. Not looked at: shapes; whether gradients (AddSymbolicGradients) can still be made, and what reads them; loops, but for values
 /// of two frames that would meet at the block; variables of one shared_name. Of a page in which one wire would change the types of very
 /// many blocks, not all of those are followed for each input.
 class WireFit {
