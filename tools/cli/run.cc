@@ -12,6 +12,7 @@
 #include "tools/cli/common.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/trend.h"
+#include "weft/base/float16.h"
 #include "weft/host/page_run.h"
 #include "weft/host/session_choice.h"
 #include "weft/page/literal.h"
