@@ -235,7 +235,8 @@ std::optional<Status> WireFitter::CheckSpecial(const WireSource& source, int blo
     if (def.structural == Structural::kOutput) return refuse(CheckOutputIndex(source, block));
     return Status();
   }
-  if (def.structural == Structural::kNothing) return Status();
+  const bool unread = def.structural == Structural::kFeed && spec.name != "input" && spec.name != "initializer";
+  if (def.structural == Structural::kNothing || unread) return Status();
   if (def.structural == Structural::kSession && spec.kind == PortKind::kFeed) {
     if (from == nullptr || from->structural == Structural::kFeed) return Status();
     return refuse(InvalidArgument("a feed needs a FeedType block, found '", source.wire.block, "' (", from->name, ")"));
