@@ -25,6 +25,11 @@ class WireFitter {
   const BlockDef* DefOf(int block) const { return values_.DefOf(block); }
   std::span<const int> ProducersOf(int block) const;
   void FindReaders();
+  void Begin(bool brief, size_t steps) {
+    if (brief != brief_) followed_.clear();
+    brief_ = brief;
+    steps_left_ = steps;
+  }
   std::vector<char> Ancestors(int block) const;
 
   Status CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index);
@@ -46,6 +51,7 @@ class WireFitter {
   std::vector<int> readers_;
   std::vector<char> needed_;              // by block: a session needs it; empty until needed
   std::map<std::pair<int, uint64_t>, Status> followed_;  // by block and what it would give: what comes of it
+  bool brief_ = false;     // only whether a wire fits is asked: texts take most of the time
   size_t steps_left_ = 0;  // how many blocks may still be followed
 };
 
@@ -127,6 +133,7 @@ std::vector<char> WireFitter::Ancestors(int block) const {
 
 // As diagnostics of the page place it.
 Status WireFitter::Placed(const Status& status, int block) const {
+  if (brief_) return Status(status.code(), "");
   const PageBlock& written = Written(block);
   const std::string& port = status.place().port;
   std::string pointer = BlockPointer(graph_.page(), static_cast<size_t>(block));
@@ -147,6 +154,7 @@ Status WireFitter::Placed(const Status& status, int block) const {
 Status WireFitter::CheckCycle(const WireSource& source, const std::vector<char>& ancestors, int block, int port) const {
   if (!ancestors[static_cast<size_t>(block)]) return {};
   const Node &from = graph_.node(source.block), &to = graph_.node(block);
+  if (brief_ && from.def != nullptr && from.def->flow != Flow::kNextIteration) return Status(Code::kInvalidArgument, "");
   if (from.def != nullptr && to.def != nullptr && from.def->flow == Flow::kNextIteration && to.def->flow == Flow::kMerge && from.frame != 0) return {};
   std::string path;  // from the source back to the block
   if (source.block == block) {
@@ -227,7 +235,8 @@ std::optional<Status> WireFitter::CheckSpecial(const WireSource& source, int blo
     if (def.structural == Structural::kOutput) return refuse(CheckOutputIndex(source, block));
     return Status();
   }
-  if (def.structural == Structural::kNothing) return Status();
+  const bool unread = def.structural == Structural::kFeed && spec.name != "input" && spec.name != "initializer";
+  if (def.structural == Structural::kNothing || unread) return Status();
   if (def.structural == Structural::kSession && spec.kind == PortKind::kFeed) {
     if (from == nullptr || from->structural == Structural::kFeed) return Status();
     return refuse(InvalidArgument("a feed needs a FeedType block, found '", source.wire.block, "' (", from->name, ")"));
@@ -335,7 +344,7 @@ Status WireFitter::Check(const Wire& from, const Wire& to) {
     for (const PortSpec& spec : def->inputs) ports.push_back(spec.name);
     return NotFound("the block ", def->name, " has no input '", to.port, "'").WithBlock(to.block).WithPort(to.port).WithHint(DidYouMean(to.port, ports));
   }
-  steps_left_ = 1 << 20;
+  Begin(false, 1 << 20);
   return CheckInput(source, Ancestors(source.block), block, port, to.index);
 }
 
@@ -346,7 +355,7 @@ Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
   if (source.refused && from.port != "operation" && from_def->FindOutput(from.port) < 0) return *source.refused;
   const std::vector<char> ancestors = Ancestors(source.block);
   const int count = static_cast<int>(graph_.page().blocks.size());
-  steps_left_ = 10000 + 4 * static_cast<size_t>(count);
+  Begin(true, 10000 + 4 * static_cast<size_t>(count));
   // The last ones first: what comes of a change is known for those behind.
   std::vector<int> blocks;
   for (int node : graph_.in_order()) {
@@ -376,7 +385,7 @@ Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
   if (def != nullptr && port < 0) return Check({Written(block).id, "", -1}, to);
   if (def == nullptr) return NotFound("there is no block type '", Written(block).type, "'").WithBlock(to.block);
   const size_t count = graph_.page().blocks.size();
-  steps_left_ = 10000 + 4 * count;
+  Begin(true, 10000 + 4 * count);
   FindReaders();
   // A wire from what depends on the block would close a cycle.
   std::vector<char> behind(count, 0);

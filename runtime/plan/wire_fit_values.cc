@@ -26,7 +26,7 @@ OfferedValue PageValues::ValueOf(ValueRef value) const {
   const Node& producer = graph_.node(value.node);
   const int port = producer.def == nullptr ? -1 : producer.out_first.PortOf(static_cast<uint32_t>(value.output));
   const OfferedValue::Kind kind = port < 0 ? OfferedValue::Kind::kValue : KindOf(producer.def->outputs[static_cast<size_t>(port)]);
-  const bool constant = producer.constant.defined() && producer.variable < 0 && (producer.def == nullptr || producer.def->structural == Structural::kConstant);
+  const bool constant = producer.constant.defined();  // of a variable its initial value
   return {producer.output_types[static_cast<size_t>(value.output)], kind, constant ? &producer.constant.get() : nullptr};
 }
 

@@ -199,11 +199,11 @@ class Host(QtWidgets.QMainWindow):
 
     def on_created(self, node):
         """A node from the palette becomes a block of the page."""
-        name = node.NODE_NAME.lower()
+        name = type(node).NODE_NAME.lower()
         id = next(id for id in [name, *(f"{name}_{number}" for number in range(2, len(self.nodes) + 3))] if id not in self.nodes)
         node.set_name(id)
         self.nodes[id] = node
-        self.edit(self.page.add, id, node.NODE_NAME, layout=node.pos())
+        self.edit(self.page.add, id, type(node).NODE_NAME, layout=node.pos())
 
     def on_deleted(self, _ids):
         left = self.graph.all_nodes()

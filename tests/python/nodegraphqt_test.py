@@ -44,6 +44,7 @@ host.save()
 told["same bytes"] = path.read_text() == before
 
 viewer = host.graph.viewer()
+viewer._origin_pos = viewer.rect().center()
 viewer.start_live_connection(port("points_w.product").view)  # as the mouse does
 told["highlighted"] = sorted(f"{node.name()}.{one.name()}" for node in host.nodes.values() for one in node.input_ports() if tuple(one.color)[:3] == FITS)
 viewer.end_live_connection()
@@ -60,7 +61,10 @@ port("loss.output").connect_to(port("square.x"))
 told["connected"] = host.page.block("square")
 told["type"] = str(host.page.port_type("square.y"))
 host.run()
-pump(1.0)
+for _ in range(100):
+    pump(0.2)
+    if len(host.plot.values) > 20:
+        break
 told["points"] = len(host.plot.values)
 told["learns"] = host.plot.values[0] > host.plot.values[-1]
 host.graph.fit_to_selection() if host.graph.selected_nodes() else host.graph.select_all() or host.graph.fit_to_selection()
