@@ -78,7 +78,7 @@ TEST_CASE("The published MNIST page trains on records", "[published]") {
   const std::string at = temporary.path().string();
   // Each run reads ten records; the page looks at every twentieth ten. 190 records: nineteen tens, so that all have their turn.
   WriteRecords(temporary.path(), 190, Digit);
-  Texts arguments = {"run", (folder / "pages/mnistTrain_softmax10.svg").string(), "--allow", at,
+  Texts arguments = {"run", (folder / "pages/mnistTrain_softmax10.svg").string(), "--write", at,
                      "--set", "ID_1eHkzO1440.val=" + at + "/images", "--set", "ID_1eHkzO1441.val=" + at + "/labels",
                      "--set", "ID_1eJ9f10.filename=" + at + "/W", "--set", "ID_1eJ9fN24.filename=" + at + "/B"};
 
@@ -160,7 +160,7 @@ TEST_CASE("The published convolutional network is evaluated on records", "[publi
   auto shown = [](int i) { return i % 4 == 3 ? (Digit(i) + 1) % 10 : Digit(i); };
   WriteRecords(temporary.path(), 30, shown);
   WriteNetwork(temporary.path());
-  Texts arguments = {"run", (folder / "pages/convolution_neural_network_eval.svg").string(), "--allow", at, "--json",
+  Texts arguments = {"run", (folder / "pages/convolution_neural_network_eval.svg").string(), "--write", at, "--json",
                      "--set", "ID_1eJCtM2053.val=" + at + "/images", "--set", "ID_1eJCtM2054.val=" + at + "/labels",
                      "--set", "ID_1eQsJO66.file_pattern=" + at + "/W1", "--set", "ID_1eQsP966.file_pattern=" + at + "/W2",
                      "--set", "ID_1eJDN10.file_pattern=" + at + "/W3", "--set", "ID_1eJDNj57.file_pattern=" + at + "/B"};

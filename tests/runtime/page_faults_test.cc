@@ -263,6 +263,9 @@ TEST_CASE("Page files: folders, absent files, files beside the page", "[page]") 
       "data_loss /blocks/0/inputs/value/file c.value: needs 8 bytes from byte 8 of 'x.bin' for DT_FLOAT [2], found 4 (the file was cut off, or "
       "belongs to another version of the page)");
   CHECK(literal("absent.bin", 0).diagnostics.FirstError().code() == Code::kNotFound);
+  CHECK(literal("a/../x.bin", 0).diagnostics.FirstError().code() == Code::kNotFound);  // there is no 'a' to leave again
+  std::filesystem::create_directory(folder.path() / "a");
+  CHECK_FALSE(literal("a/../x.bin", 0).diagnostics.has_errors());
   for (const char* outside : {"/etc/passwd", "../x.bin", "a/../../x.bin", "link/passwd"}) {
     std::error_code ignored;
     std::filesystem::create_directory_symlink("/etc", folder.path() / "link", ignored);
