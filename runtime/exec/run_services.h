@@ -31,7 +31,7 @@ class RunServices {
   Waiter& waiter() { return waiter_; }
 
   /// Only the flag: a step costs no look at the clock.
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  const std::atomic<bool>& cancel_flag() const { return cancelled_; }
   /// Cancelled, or past its deadline.
   bool stopped() const { return workers_.Stopped(); }
   Status Stopped() const { return Cancelled(workers_.Reason()); }

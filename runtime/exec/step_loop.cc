@@ -66,11 +66,15 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   if (parts_.frames != nullptr) parts_.frames->Begin(set);
   const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
   const bool observed = plan_.has_dead_values || options.deadline.has_value() || (options.observer != nullptr && wants == nullptr);
-  const bool many = records_.size() >= kManySteps;
-  while (step_ < records_.size()) {
-    const Record& record = records_[step_];
-    if (services_.cancelled()) return services_.Stopped();
-    if (many && step_ + kPrefetchDistance < records_.size()) PrefetchValues(set, step_ + kPrefetchDistance);
+  // Kernels may write anywhere, as far as the compiler knows: what is in locals is not loaded again for each step.
+  const Record* const records = records_.data();
+  const size_t count = records_.size();
+  const std::atomic<bool>& cancelled = services_.cancel_flag();
+  const bool many = count >= kManySteps;
+  while (step_ < count) {
+    const Record& record = records[step_];
+    if (cancelled.load(std::memory_order_relaxed)) return services_.Stopped();
+    if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);
     const bool plain = !observed && (wants == nullptr || wants->load(std::memory_order_relaxed) == 0);
     if (plain && record.run != nullptr) {
       PointAt(record);
@@ -248,7 +252,7 @@ Status StepLoop::RunFused(const ResultSet& set) {
 Status StepLoop::Explain(const ResultSet& set, Status status) const {
   if (status.ok()) return services_.stopped() ? services_.Stopped() : Status();
   if (step_ >= records_.size()) return status;
-  if (status.code() == Code::kCancelled && status.place().port.empty() && services_.cancelled()) return status;
+  if (status.code() == Code::kCancelled && status.place().port.empty() && services_.cancel_flag().load(std::memory_order_relaxed)) return status;
   const Step& step = plan_.steps[step_];
   const Node& node = planned_.graph.node(step.node);
   std::string inputs;

@@ -9,6 +9,9 @@
 namespace weft::page {
 namespace {
 
+// Between unknown keys, as pages are written: a block has its keys on one line, a page each of its own on a line.
+constexpr std::string_view kBlockSeparator = ", ", kPageSeparator = ",\n  ";
+
 /// One JSON value in canonical spelling.
 Result<std::string> Canonical(const std::string& json, const std::string& key) {
   auto values = JsonElements(Cat("[", json, "]"));
@@ -16,8 +19,8 @@ Result<std::string> Canonical(const std::string& json, const std::string& key) {
   return InvalidArgument("the key \"", key, "\" needs one JSON value, found ", json.substr(0, 60)).WithPort(key);
 }
 
-/// Changes one of the members in `extra`; gives its value before, empty where there was none, and its place.
-Result<SetKey> SetMember(std::string& extra, const SetKey& edit) {
+/// Changes one of the members in `extra`, which `separator` stands between; gives its value before, empty where there was none, and its place.
+Result<SetKey> SetMember(std::string& extra, std::string_view separator, const SetKey& edit) {
   WEFT_ASSIGN_OR_RETURN(std::vector<JsonMember> members, JsonMembers(Cat("{", extra, "}")));
   std::string value;
   if (!edit.json.empty()) {
@@ -39,7 +42,7 @@ Result<SetKey> SetMember(std::string& extra, const SetKey& edit) {
     members.insert(edit.place < 0 ? members.end() : members.begin() + static_cast<ptrdiff_t>(edit.place), {edit.key, std::move(value)});
   }
   extra.clear();
-  for (const JsonMember& kept : members) AppendMember(extra, kept.key, kept.value);
+  for (const JsonMember& kept : members) AppendMember(extra, kept.key, kept.value, separator);
   return undo;
 }
 
@@ -80,7 +83,7 @@ Result<SetKey> SetBlockKey(PageBlock& block, const SetKey& edit) {
   else if (edit.key == "attrs") hint = "\"attr\" or \"attrs\" instead of \"key\" sets attributes";
   else if (edit.key == "inputs") hint = "\"input\" instead of \"key\" sets an input";
   if (!hint.empty()) return InvalidArgument("the key \"", edit.key, "\" is not set as a key").WithBlock(block.id).WithPort(edit.key).WithHint(hint);
-  auto undo = SetMember(block.extra, edit);
+  auto undo = SetMember(block.extra, kBlockSeparator, edit);
   return undo.ok() ? std::move(undo) : Result<SetKey>(std::move(undo).status().WithBlock(block.id));
 }
 
@@ -90,7 +93,7 @@ Result<SetKey> SetPageKey(Page& page, const SetKey& edit) {
   if (edit.key == "weft" || edit.key == "blocks") {
     return InvalidArgument("the key \"", edit.key, "\" of a page is not set as a key").WithPort(edit.key).WithHint("\"add\" and \"remove\" change its blocks");
   }
-  return SetMember(page.extra, edit);
+  return SetMember(page.extra, kPageSeparator, edit);
 }
 
 }  // namespace weft::page

@@ -119,8 +119,9 @@ TEST_CASE("a wire fits where an edit that is tried says so: random pairs of the 
   Compared all;
   for (const std::string& file : PageFiles()) {
     INFO(file);
+    for (unsigned seed = 0; seed < (getenv("WF_SEEDS") ? (unsigned)atoi(getenv("WF_SEEDS")) : 1u); ++seed) {
     auto page = OpenFile(file);
-    std::mt19937 random(7);
+    std::mt19937 random(7 + seed);
     for (int cut = 0; cut < 3; ++cut) {
       const std::shared_ptr<const Graph> graph = page->scope->revision()->graph;
       const Ports ports(*graph);
@@ -135,6 +136,8 @@ TEST_CASE("a wire fits where an edit that is tried says so: random pairs of the 
       }
     }
   }
+  }
+  WARN(all.fit << ' ' << all.refused << ' ' << all.stricter << ' ' << all.shapes << ' ' << all.gradients);
   CAPTURE(all.fit, all.refused, all.shapes, all.gradients, all.stricter);
   CHECK(all.fit > 300);
   CHECK(all.refused > 300);
