@@ -90,6 +90,7 @@ bool Executor::FeedsFit() const {
 }
 
 Status Executor::MakePlan() {
+  WEFT_RETURN_IF_ERROR(CheckSpec(*revision_, spec_));
   Diagnostics diagnostics;
   Prepare(diagnostics);
   return diagnostics.FirstError();
@@ -183,7 +184,6 @@ Result<std::vector<Tensor>> Executor::Evaluate(const RunOptions& options) {
 // A plan that fits, and values of variables and feeds in place. Another session may change a variable's shape at any time.
 Status Executor::TakeInputs() {
   constexpr int kMostPlans = 100;
-  WEFT_RETURN_IF_ERROR(CheckSpec(*revision_, spec_));
   bool fits = planned_ != nullptr && FeedsFit();
   for (int attempt = 0; attempt <= kMostPlans; ++attempt) {
     if (!fits) WEFT_RETURN_IF_ERROR(MakePlan());

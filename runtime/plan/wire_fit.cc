@@ -37,6 +37,7 @@ class WireFitter {
   Status CheckFrame(const WireSource& source, int block, int port) const;
   Status CheckNeeded(const std::vector<char>& ancestors, int block);
   Status CheckOutputIndex(const WireSource& source, int block) const;
+  Status CheckEmptyList(const Status& lacking, int block, int port) const;
   std::optional<Status> CheckSpecial(const WireSource& source, int block, int port) const;
   bool Brings(int block, int port, const WireSource& source) const;
   Status Follow(int block, OfferedOutputs outputs);
@@ -218,7 +219,8 @@ Status WireFitter::CheckOutputIndex(const WireSource& source, int block) const {
   const int attr = DefOf(block)->FindAttr("index");
   const int64_t* index = attr < 0 || static_cast<size_t>(attr) >= node.attrs.size() ? nullptr : std::get_if<int64_t>(&node.attrs[static_cast<size_t>(attr)]);
   const auto count = static_cast<int64_t>(producer.output_types.size());
-  if (producer.broken || index == nullptr || (*index >= 0 && *index < count)) return {};
+  const bool session = producer.def != nullptr && producer.def->structural == Structural::kSession;  // which has none, whatever its faults
+  if ((producer.broken && !session) || index == nullptr || (*index >= 0 && *index < count)) return {};
   return OutOfRange("the block '", producer.id, "' has ", count, " outputs, so none has the index ", *index).WithPort("index");
 }
 
@@ -226,12 +228,17 @@ Status WireFitter::CheckOutputIndex(const WireSource& source, int block) const {
 std::optional<Status> WireFitter::CheckSpecial(const WireSource& source, int block, int port) const {
   const BlockDef& def = *DefOf(block);
   const PortSpec& spec = def.inputs[static_cast<size_t>(port)];
-  const BlockDef* from = DefOf(source.block);
+  const BlockDef* from = graph_.node(source.block).def;  // what the graph made of the page's block: RandomNormal of a RandomNormal_ex
   const auto refuse = [&](Status status) { return status.ok() ? Status() : Placed(std::move(status).WithPort(spec.name), block); };
   const bool operation = def.structural == Structural::kOperation || def.structural == Structural::kOutput || (def.structural == Structural::kSession && spec.kind == PortKind::kOperation);
   if (operation) {
-    const bool known = from == nullptr || source.wire.port == "operation" || from->FindOutput(source.wire.port) >= 0 || from->FindInput(source.wire.port) >= 0;
-    if (!known) return refuse(NotFound("the block '", source.wire.block, "' (", from->name, ") has no port '", source.wire.port, "'"));
+    const std::string& port_name = source.wire.port;
+    const bool known = from == nullptr || graph_.node(source.block).target >= 0 || port_name == "operation" || from->FindOutput(port_name) >= 0 || from->FindInput(port_name) >= 0;
+    if (!known) {
+      std::vector<std::string_view> ports = {"operation"};
+      for (const PortSpec& output : from->outputs) ports.push_back(output.name);
+      return refuse(NotFound("the block '", source.wire.block, "' (", from->name, ") has no port '", port_name, "'").WithHint(DidYouMean(port_name, ports)));
+    }
     if (def.structural == Structural::kOutput) return refuse(CheckOutputIndex(source, block));
     return Status();
   }
@@ -258,6 +265,15 @@ bool WireFitter::Brings(int block, int port, const WireSource& source) const {
   return has.type == source.values[0].type && has.kind == source.values[0].kind;
 }
 
+// A wire from an empty list, where it is all that the input would have. `lacking` is what the block lacks besides the inputs that need a value.
+Status WireFitter::CheckEmptyList(const Status& lacking, int block, int port) const {
+  const PortSpec& spec = DefOf(block)->inputs[static_cast<size_t>(port)];
+  if (spec.list == PortList::kHomogeneous) {
+    return Placed(InvalidArgument("the input '", spec.name, "' of ", DefOf(block)->name, " needs at least one value, found none").WithPort(spec.name), block);
+  }
+  return lacking.ok() || lacking.place().port != spec.name ? Status() : Placed(lacking, block);
+}
+
 Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>& ancestors, int block, int port, int index) {
   WEFT_RETURN_IF_ERROR(CheckCycle(source, ancestors, block, port));
   if (source.broken) WEFT_RETURN_IF_ERROR(CheckNeeded(ancestors, block));
@@ -273,6 +289,7 @@ Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>&
   }
   const BlockTyping::Outcome& outcome = typing_.Connect(block, *given);
   if (!outcome.status.ok()) return Placed(outcome.status, block);
+  if (source.values.empty() && std::ranges::find(*given, port, &GivenItem::port) == given->end()) WEFT_RETURN_IF_ERROR(CheckEmptyList(outcome.lacking, block, port));
   if (outcome.outputs.broken || values_.Gives(block, outcome.outputs)) return {};
   return Follow(block, outcome.outputs);
 }

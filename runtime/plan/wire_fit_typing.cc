@@ -69,8 +69,10 @@ uint64_t BlockTyping::KeyOf(const BlockDef& def, const PageBlock& block, std::sp
 const BlockTyping::Outcome& BlockTyping::Connect(int block, std::span<const GivenItem> given) {
   const uint64_t key = KeyOf(*graph_.node(block).def, graph_.page().blocks[static_cast<size_t>(block)], given);
   auto it = known_.find(key);
-  if (it == known_.end()) it = known_.emplace(key, ConnectAnew(block, given)).first;
-  return it->second;
+  if (it != known_.end()) return it->second;
+  Outcome& outcome = known_.emplace(key, ConnectAnew(block, given)).first->second;
+  for (OfferedValue& value : outcome.outputs.values) value.constant = outcome.constant.defined() ? &outcome.constant : nullptr;
+  return outcome;
 }
 
 void BlockTyping::Complete(const Node& node, std::vector<GivenItem>& given) const {
@@ -108,7 +110,7 @@ InputItem BlockTyping::ItemFor(const BlockDef& def, const GivenItem& given, std:
   block.id = Cat("#", stubs.size());
   block.type = type;
   if (plain) block.inputs.push_back({stub->inputs[0].name, false, {Boxed<Literal>(EmptyLiteral(value.type))}});
-  else block.attrs = Cat("dtype_ = ", value.type, ";");
+  else block.attrs = Cat("dtype_ = ", value.type, value.kind == OfferedValue::Kind::kHandle ? "; shape_ = [0];" : ";");
   return Wire{block.id, stub->outputs[0].name, -1};
 }
 
@@ -147,12 +149,13 @@ BlockTyping::Outcome BlockTyping::ConnectAnew(int block, std::span<const GivenIt
     const std::string_view port = diagnostic.status.place().port;
     const int index = def.FindInput(port.substr(0, port.find('[')));
     const bool stand_in = index >= 0 && std::ranges::find(given, index, &GivenItem::port) == given.end();
-    if (!stand_in) outcome.status = diagnostic.status;
+    (stand_in ? outcome.lacking : outcome.status) = diagnostic.status;
     break;
   }
   const Node& result = graph->node(0);
   if (!complete || result.broken) return outcome;
   outcome.outputs.broken = false;
+  outcome.constant = result.constant;
   const std::span<const uint32_t> first = result.out_first.table();
   outcome.outputs.first.assign(first.begin(), first.end());
   for (size_t v = 0; v < result.output_types.size(); ++v) {

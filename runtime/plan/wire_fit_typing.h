@@ -44,9 +44,11 @@ class BlockTyping {
   explicit BlockTyping(const Graph& graph) : graph_(graph) {}
 
   struct Outcome {
-    Status status;  // of the block, without its place on the page
+    Status status;         // of the block, without its place on the page
+    Status lacking;        // of an input that nothing is given for
     bool complete = true;  // it has all inputs that it needs
     OfferedOutputs outputs;
+    Tensor constant;  // its output, where that is known before the run
   };
   /// `given` in the page's order. What the block lacks besides is taken to be of a type that fits: then the outputs are broken.
   const Outcome& Connect(int block, std::span<const GivenItem> given);
