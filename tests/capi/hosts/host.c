@@ -2,6 +2,8 @@
  *
  *     cc -std=c99 host.c -o host $(pkg-config --cflags --libs weft) && ./host page.json
  *
+ * Usage: host [--write FOLDER] PAGE...    pages may write into the folder
+ *
  * For each page it runs every session five times, in turn, and prints a digest of all results. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,10 +38,13 @@ static weft_runtime* open_runtime(void) {
 }
 
 /* ---- load: all faults are found at once ---- */
-static weft_page* load_page(weft_runtime* runtime, const char* path) {
+static weft_page* load_page(weft_runtime* runtime, const char* path, const char* write_folder) {
   weft_page* page = NULL;
+  weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
   weft_diagnostics* problems = NULL;
-  check(weft_page_load_file(runtime, path, NULL, &page, &problems), problems, "load");
+  options.write_folders = &write_folder;
+  options.write_count = write_folder != NULL;
+  check(weft_page_load_file(runtime, path, &options, &page, &problems), problems, "load");
   return page;
 }
 
@@ -120,9 +125,10 @@ static uint64_t read_results(uint64_t digest, weft_session* session) {
 /* ---- close: in any order ---- */
 int main(int argc, char** argv) {
   weft_runtime* runtime = open_runtime();
-  for (int i = 1; i < argc; ++i) {
+  const char* write_folder = argc > 2 && strcmp(argv[1], "--write") == 0 ? argv[2] : NULL;
+  for (int i = write_folder != NULL ? 3 : 1; i < argc; ++i) {
     weft_session* sessions[MOST_SESSIONS] = {NULL};
-    weft_page* page = load_page(runtime, argv[i]);
+    weft_page* page = load_page(runtime, argv[i], write_folder);
     size_t count = open_sessions(page, sessions), k;
     uint64_t digest = 14695981039346656037u;
     run_all(sessions, count);

@@ -1,6 +1,7 @@
 """A host in Python: runs pages through the package `weft` and reads results as numpy arrays without a copy.
 
-Usage: host.py PAGE...    prints for each page a digest of all its results after five runs of each of its sessions, as host.c does.
+Usage: host.py [--write FOLDER] PAGE...    prints for each page a digest of all its results after five runs of each of its sessions, as
+host.c does. Pages may write into the folder.
 """
 import sys
 
@@ -31,9 +32,12 @@ def add_view(digest: int, name: str, view: weft.View) -> int:
 
 
 def main() -> None:
+    paths, write = sys.argv[1:], []
+    if paths[:1] == ["--write"]:
+        write, paths = paths[1:2], paths[2:]
     with weft.Runtime(threads=2) as runtime:
-        for path in sys.argv[1:]:
-            with runtime.load(path) as page:
+        for path in paths:
+            with runtime.load(path, write=write) as page:
                 sessions = [page.session(name) for name in page.sessions or [None]]
                 for _ in range(ROUNDS):
                     for session in sessions:

@@ -84,10 +84,13 @@ class Digest {  // FNV-1a
 /// A page that is run a round at each tick, and edited between rounds.
 class HostedPage {
  public:
-  HostedPage(weft_runtime* runtime, weft_events* events, const char* path) : path_(path) {
+  HostedPage(weft_runtime* runtime, weft_events* events, const char* path, const char* write_folder) : path_(path) {
     weft_diagnostics* problems = nullptr;
     weft_page* page = nullptr;
-    Check(weft_page_load_file(runtime, path, nullptr, &page, &problems), problems, "load");
+    weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
+    options.write_folders = &write_folder;
+    options.write_count = write_folder != nullptr;
+    Check(weft_page_load_file(runtime, path, &options, &page, &problems), problems, "load");
     page_.reset(page);
     weft_strings* ids = nullptr;
     Check(weft_page_sessions(page, &ids, &problems), problems, "sessions");
@@ -246,7 +249,10 @@ int main(int argc, char** argv) {
   Runtime runtime(made);
   Events events(queue);
   std::vector<std::unique_ptr<HostedPage>> pages;
-  for (int i = 1; i < argc; ++i) pages.push_back(std::make_unique<HostedPage>(runtime.get(), events.get(), argv[i]));
+  const char* write_folder = argc > 2 && std::string_view(argv[1]) == "--write" ? argv[2] : nullptr;  // pages may write there
+  for (int i = write_folder != nullptr ? 3 : 1; i < argc; ++i) {
+    pages.push_back(std::make_unique<HostedPage>(runtime.get(), events.get(), argv[i], write_folder));
+  }
   Loop(events.get(), pages);
   for (const auto& page : pages) page->PrintDigest();
 }
