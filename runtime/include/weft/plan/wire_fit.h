@@ -13,7 +13,7 @@ namespace weft {
 ///
 /// A wire fits where the page would have no error afterwards that it did not have before, shapes aside: as Scope::Apply finds with
 /// EditMode::kTry. It is stricter where the block lacks other inputs, or has faults, for which an edit waits: then the type must be one
-/// that the block can take; and a session carries no value, whatever its faults. It is less strict where the block lacks another input that
+/// that the block can take; and a session carries no value, whatever its faults. It is less strict where a block lacks another input that
 /// an edit tells of only once this one is there: that input had nothing before, too. Not looked at: shapes; whether gradients
 /// (AddSymbolicGradients) can still be made, and what reads them; loops, but for values of two frames that would meet at the block;
 /// variables of one shared_name. Of a page in which one wire would change the types of very many blocks, not all of those are followed
