@@ -1,9 +1,10 @@
 #include "weft/plan/wire_fit.h"
 
 #include <algorithm>
+#include <bit>
+#include <deque>
 #include <map>
 #include <optional>
-#include <queue>
 #include <utility>
 
 #include "runtime/plan/wire_fit_values.h"
@@ -40,7 +41,10 @@ class WireFitter {
   Status CheckEmptyList(const Status& lacking, int block, int port) const;
   std::optional<Status> CheckSpecial(const WireSource& source, int block, int port) const;
   bool Brings(int block, int port, const WireSource& source) const;
-  Status Follow(int block, OfferedOutputs outputs);
+  Status Follow(int block, const OfferedOutputs& outputs);
+  const OfferedOutputs* OutputsAfter(int reader, Status& refused);
+  void Change(int block, const OfferedOutputs& outputs);
+  int NextOpen();
   Status Placed(const Status& status, int block) const;
 
   const Graph& graph_;
@@ -52,6 +56,14 @@ class WireFitter {
   std::vector<int> readers_;
   std::vector<char> needed_;              // by block: a session needs it; empty until needed
   std::map<std::pair<int, uint64_t>, Status> followed_;  // by block and what it would give: what comes of it
+  // Of the change that is followed:
+  const ChangedOutputs nothing_changed_;
+  ChangedOutputs changed_;
+  bool as_many_ = true;                // each block that changed has as many values as before
+  std::deque<OfferedOutputs> lists_;   // what list blocks would have
+  std::vector<GivenItem> given_;       // of the block at hand; kept for its memory
+  std::vector<uint64_t> open_;         // blocks that are to be looked at: bits by Node::order
+  size_t open_count_ = 0, first_open_ = 0;
   bool brief_ = false;     // only whether a wire fits is asked: texts take most of the time
   size_t steps_left_ = 0;  // how many blocks may still be followed
 };
@@ -74,7 +86,7 @@ bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.con
 
 }  // namespace
 
-WireFitter::WireFitter(const Graph& graph) : graph_(graph), values_(graph), typing_(graph) {
+WireFitter::WireFitter(const Graph& graph) : graph_(graph), values_(graph), typing_(graph), nothing_changed_(graph.page().blocks.size()), changed_(graph.page().blocks.size()) {
   const std::vector<PageBlock>& blocks = graph.page().blocks;
   first_producer_.reserve(blocks.size() + 1);
   first_producer_.push_back(0);
@@ -280,12 +292,12 @@ Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>&
   if (auto special = CheckSpecial(source, block, port)) return *special;
   WEFT_RETURN_IF_ERROR(CheckFrame(source, block, port));
   if (Brings(block, port, source)) return {};
-  auto given = values_.ItemsOf(block, {}, &source, port, index);
+  auto given = values_.ItemsOf(block, nothing_changed_, &source, port, index);
   if (!given) return {};
   if (DefOf(block)->structural == Structural::kList) {
     OfferedOutputs outputs{false, {}, {0, static_cast<uint32_t>(given->size())}};
     for (const GivenItem& item : *given) outputs.values.push_back(item.value);
-    return Follow(block, std::move(outputs));
+    return Follow(block, outputs);
   }
   const BlockTyping::Outcome& outcome = typing_.Connect(block, *given);
   if (!outcome.status.ok()) return Placed(outcome.status, block);
@@ -294,55 +306,84 @@ Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>&
   return Follow(block, outcome.outputs);
 }
 
+// What the outputs of the reader would be; null where they stay, or an edit waits. `refused` says why it would not take what it gets.
+const OfferedOutputs* WireFitter::OutputsAfter(int reader, Status& refused) {
+  const BlockDef* def = DefOf(reader);
+  if (def == nullptr || def->structural == Structural::kSession || def->structural == Structural::kGradients || def->structural == Structural::kOperation) return nullptr;
+  if (def->structural == Structural::kOutput) return nullptr;  // by an index that need not be there any more
+  const Node& node = graph_.node(reader);
+  if (as_many_ && def->structural == Structural::kNone && !node.broken) {
+    values_.ValuesOf(reader, changed_, given_);
+  } else {
+    auto given = values_.ItemsOf(reader, changed_);
+    if (!given) return nullptr;
+    given_ = std::move(*given);
+  }
+  if (def->structural == Structural::kList) {
+    OfferedOutputs& list = lists_.emplace_back(OfferedOutputs{false, {}, {0, static_cast<uint32_t>(given_.size())}});
+    for (const GivenItem& item : given_) list.values.push_back(item.value);
+    return &list;
+  }
+  const BlockTyping::Outcome& outcome = typing_.Connect(reader, given_);
+  if (outcome.status.ok()) return &outcome.outputs;
+  if (!outcome.complete) return nullptr;  // an edit waits for its other inputs
+  // A fault that is there already is not the wire's.
+  auto before = node.broken ? values_.ItemsOf(reader, nothing_changed_) : std::nullopt;
+  if (!before || typing_.Connect(reader, *before).status.message() != outcome.status.message()) refused = Placed(outcome.status, reader);
+  return nullptr;
+}
+
+// The block's outputs would be these: those that read them are to be looked at.
+void WireFitter::Change(int block, const OfferedOutputs& outputs) {
+  const Node& node = graph_.node(block);
+  as_many_ &= !node.broken && node.def->structural != Structural::kList && std::ranges::equal(outputs.first, node.out_first.table());
+  changed_.Set(block, outputs);
+  for (uint32_t r = first_reader_[static_cast<size_t>(block)]; r < first_reader_[static_cast<size_t>(block) + 1]; ++r) {
+    const auto order = static_cast<size_t>(graph_.node(readers_[r]).order);
+    const uint64_t bit = uint64_t{1} << (order % 64);
+    open_count_ += (open_[order / 64] & bit) == 0;
+    open_[order / 64] |= bit;
+    first_open_ = std::min(first_open_, order / 64);
+  }
+}
+
+// Takes the first of the blocks that are to be looked at.
+int WireFitter::NextOpen() {
+  while (open_[first_open_] == 0) ++first_open_;
+  uint64_t& word = open_[first_open_];
+  const auto order = first_open_ * 64 + static_cast<size_t>(std::countr_zero(word));
+  word &= word - 1;
+  --open_count_;
+  return graph_.in_order()[order];
+}
+
 // What comes of the block giving these outputs.
-Status WireFitter::Follow(int block, OfferedOutputs outputs) {
+Status WireFitter::Follow(int block, const OfferedOutputs& outputs) {
   if (outputs.broken || values_.Gives(block, outputs)) return {};
-  FindReaders();
-  const auto after = [&](int a, int b) { return graph_.node(a).order > graph_.node(b).order; };
-  std::priority_queue<int, std::vector<int>, decltype(after)> open(after);
-  ChangedOutputs changed;
-  std::vector<std::pair<int, uint64_t>> passed;  // each alone stood for all that had changed
-  Status refused;
-  const auto change = [&](int b, OfferedOutputs now) {
-    for (uint32_t r = first_reader_[static_cast<size_t>(b)]; r < first_reader_[static_cast<size_t>(b) + 1]; ++r) open.push(readers_[r]);
-    changed[b] = std::move(now);
-  };
-  passed.emplace_back(block, HashOf(outputs));
+  std::vector<std::pair<int, uint64_t>> passed = {{block, HashOf(outputs)}};  // each alone stood for all that had changed
   if (auto known = followed_.find(passed[0]); known != followed_.end()) return known->second;
-  change(block, std::move(outputs));
-  while (!open.empty() && refused.ok() && steps_left_ > 0) {
+  FindReaders();
+  open_.assign(graph_.nodes().size() / 64 + 1, 0);
+  open_count_ = 0;
+  first_open_ = open_.size() - 1;
+  changed_.Clear();
+  lists_.clear();
+  as_many_ = true;
+  Status refused;
+  Change(block, outputs);
+  while (open_count_ > 0 && refused.ok() && steps_left_ > 0) {
     --steps_left_;
-    const int reader = open.top();
-    while (!open.empty() && open.top() == reader) open.pop();
-    const BlockDef* def = DefOf(reader);
-    if (def == nullptr || def->structural == Structural::kSession || def->structural == Structural::kGradients || def->structural == Structural::kOperation) continue;
-    auto given = values_.ItemsOf(reader, changed);
-    if (!given) continue;
-    OfferedOutputs now{false, {}, {0, static_cast<uint32_t>(given->size())}};
-    if (def->structural == Structural::kList || def->structural == Structural::kOutput) {
-      if (def->structural == Structural::kOutput) continue;  // by an index that need not be there any more
-      for (const GivenItem& item : *given) now.values.push_back(item.value);
-    } else {
-      const BlockTyping::Outcome& outcome = typing_.Connect(reader, *given);
-      if (!outcome.status.ok() && !outcome.complete) continue;  // an edit waits for its other inputs
-      if (!outcome.status.ok()) {
-        // A fault that is there already is not the wire's.
-        auto before = values_.ItemsOf(reader, {});
-        const bool old = before && graph_.node(reader).broken && typing_.Connect(reader, *before).status.message() == outcome.status.message();
-        if (!old) refused = Placed(outcome.status, reader);
-        continue;
-      }
-      now = outcome.outputs;
-    }
-    if (now.broken || values_.Gives(reader, now)) continue;
-    if (open.empty()) {
-      passed.emplace_back(reader, HashOf(now));
+    const int reader = NextOpen();
+    const OfferedOutputs* now = OutputsAfter(reader, refused);
+    if (now == nullptr || now->broken || values_.Gives(reader, *now)) continue;
+    if (open_count_ == 0) {
+      passed.emplace_back(reader, HashOf(*now));
       if (auto known = followed_.find(passed.back()); known != followed_.end()) {
         refused = known->second;
         break;
       }
     }
-    change(reader, std::move(now));
+    Change(reader, *now);
   }
   if (steps_left_ == 0) return refused;
   for (const auto& place : passed) followed_.emplace(place, refused);
@@ -350,7 +391,7 @@ Status WireFitter::Follow(int block, OfferedOutputs outputs) {
 }
 
 Status WireFitter::Check(const Wire& from, const Wire& to) {
-  const WireSource source = values_.SourceOf(from, {});
+  const WireSource source = values_.SourceOf(from, nothing_changed_);
   if (source.block < 0) return *source.refused;
   WEFT_ASSIGN_OR_RETURN(const int block, graph_.FindNode(to.block));
   const BlockDef* def = DefOf(block);
@@ -366,7 +407,7 @@ Status WireFitter::Check(const Wire& from, const Wire& to) {
 }
 
 Result<std::vector<std::string>> WireFitter::InputsFor(const Wire& from) {
-  const WireSource source = values_.SourceOf(from, {});
+  const WireSource source = values_.SourceOf(from, nothing_changed_);
   if (source.block < 0) return *source.refused;
   const BlockDef* from_def = DefOf(source.block);
   if (source.refused && from.port != "operation" && from_def->FindOutput(from.port) < 0) return *source.refused;
@@ -425,7 +466,7 @@ Result<std::vector<std::string>> WireFitter::OutputsFor(const Wire& to) {
     for (size_t o = 0; o <= from->outputs.size(); ++o) {
       const std::string name = o < from->outputs.size() ? from->outputs[o].name : "operation";
       if (o == from->outputs.size() && from->FindOutput(name) >= 0) continue;
-      const WireSource source = values_.SourceOf({Written(static_cast<int>(b)).id, name, -1}, {});
+      const WireSource source = values_.SourceOf({Written(static_cast<int>(b)).id, name, -1}, nothing_changed_);
       const std::vector<char> needs = source.broken ? Ancestors(static_cast<int>(b)) : none;
       if (CheckInput(source, needs, block, port, to.index).ok()) outputs.push_back(Cat(Written(static_cast<int>(b)).id, ".", name));
     }

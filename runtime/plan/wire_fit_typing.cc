@@ -52,22 +52,28 @@ OfferedValue::Kind KindOf(const PortSpec& output) {
   return output.resource ? OfferedValue::Kind::kHandle : OfferedValue::Kind::kVariable;
 }
 
-uint64_t BlockTyping::KeyOf(const BlockDef& def, const PageBlock& block, std::span<const GivenItem> given) {
-  uint64_t key = reinterpret_cast<uintptr_t>(&def);
-  Mix(key, std::hash<std::string>()(block.attrs));
+uint64_t BlockTyping::KeyOf(int block, std::span<const GivenItem> given) {
+  const BlockDef& def = *graph_.node(block).def;
+  uint64_t& key_of_block = block_keys_[static_cast<size_t>(block)];
+  if (key_of_block == 0) {
+    const PageBlock& written = graph_.page().blocks[static_cast<size_t>(block)];
+    key_of_block = reinterpret_cast<uintptr_t>(&def);
+    Mix(key_of_block, std::hash<std::string>()(written.attrs));
+    const bool pins = std::ranges::any_of(written.inputs, [&](const PageInput& input) { return def.FindInput(input.port) < 0; });
+    if (pins) Mix(key_of_block, reinterpret_cast<uintptr_t>(&written));  // that stand for attributes
+  }
+  uint64_t key = key_of_block;
   for (const GivenItem& item : given) {
     Mix(key, static_cast<uint64_t>(item.port) << 16 | static_cast<uint64_t>(item.value.type) << 8 | static_cast<uint64_t>(item.value.kind));
     if (item.literal != nullptr) Mix(key, reinterpret_cast<uintptr_t>(item.literal));
     // Whether a value is known before the run matters to constants, variables and feeds only.
     if (def.structural != Structural::kNone && item.value.constant != nullptr) Mix(key, reinterpret_cast<uintptr_t>(item.value.constant->data()));
   }
-  const bool pins = std::ranges::any_of(block.inputs, [&](const PageInput& input) { return def.FindInput(input.port) < 0; });
-  if (pins) Mix(key, reinterpret_cast<uintptr_t>(&block));  // that stand for attributes
   return key;
 }
 
 const BlockTyping::Outcome& BlockTyping::Connect(int block, std::span<const GivenItem> given) {
-  const uint64_t key = KeyOf(*graph_.node(block).def, graph_.page().blocks[static_cast<size_t>(block)], given);
+  const uint64_t key = KeyOf(block, given);
   auto it = known_.find(key);
   if (it != known_.end()) return it->second;
   Outcome& outcome = known_.emplace(key, ConnectAnew(block, given)).first->second;

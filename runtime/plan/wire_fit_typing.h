@@ -41,7 +41,7 @@ struct OfferedOutputs {
 /// blocks with few combinations of types.
 class BlockTyping {
  public:
-  explicit BlockTyping(const Graph& graph) : graph_(graph) {}
+  explicit BlockTyping(const Graph& graph) : graph_(graph), block_keys_(graph.page().blocks.size(), 0) {}
 
   struct Outcome {
     Status status;         // of the block, without its place on the page
@@ -54,13 +54,14 @@ class BlockTyping {
   const Outcome& Connect(int block, std::span<const GivenItem> given);
 
  private:
-  static uint64_t KeyOf(const BlockDef& def, const PageBlock& block, std::span<const GivenItem> given);
+  uint64_t KeyOf(int block, std::span<const GivenItem> given);
   Outcome ConnectAnew(int block, std::span<const GivenItem> given) const;
   /// Stand-ins for the required inputs that have nothing; by port.
   void Complete(const Node& node, std::vector<GivenItem>& given) const;
   InputItem ItemFor(const BlockDef& def, const GivenItem& given, std::vector<PageBlock>& stubs) const;
 
   const Graph& graph_;
+  std::vector<uint64_t> block_keys_;  // by block: of its type and attributes; 0 until needed
   std::unordered_map<uint64_t, Outcome> known_;
 };
 

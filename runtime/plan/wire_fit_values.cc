@@ -80,15 +80,15 @@ WireSource PageValues::SourceOf(const Wire& wire, const ChangedOutputs& changed)
   auto value = graph_.FindValue(ToString(wire));
   int port = def->FindOutput(wire.port);
   if (port < 0 && node.def != nullptr) port = node.def->FindOutput(wire.port);
-  if (!value.ok() && (port < 0 || (!node.broken && !changed.contains(source.block)))) {
+  const OfferedOutputs* other = changed.Find(source.block);
+  if (!value.ok() && (port < 0 || (!node.broken && other == nullptr))) {
     const bool empty = port >= 0 && value.status().code() == Code::kNotFound;  // a list without elements
     const bool gradient = node.def != nullptr && node.def->structural == Structural::kGradients && value.status().code() == Code::kInvalidArgument;
     if (gradient) source.refused = InvalidArgument("the wire ", wire, " brings no gradient: the outputs do not depend on that input");
     else if (!empty) source.refused = std::move(value).status();
     return source;
   }
-  auto other = changed.find(source.block);
-  const OfferedOutputs outputs = other != changed.end() ? other->second : OutputsOf(source.block);
+  const OfferedOutputs outputs = other != nullptr ? *other : OutputsOf(source.block);
   source.broken = outputs.broken || outputs.first.size() <= static_cast<size_t>(port) + 1;
   if (source.broken) return source;
   const auto begin = outputs.values.begin();
@@ -101,6 +101,19 @@ WireSource PageValues::SourceOf(const Wire& wire, const ChangedOutputs& changed)
   }
   source.values = {source.values[static_cast<size_t>(wire.index)]};
   return source;
+}
+
+void PageValues::ValuesOf(int block, const ChangedOutputs& changed, std::vector<GivenItem>& given) const {
+  const Node& node = graph_.node(block);
+  given.clear();
+  for (size_t p = 0; p < node.def->inputs.size(); ++p) {
+    for (uint32_t v = node.in_first[p]; v < node.in_first[p + 1]; ++v) {
+      const ValueRef value = node.inputs[v];
+      const bool on_page = static_cast<size_t>(value.node) < defs_.size();  // no literal
+      const OfferedOutputs* other = on_page ? changed.Find(value.node) : nullptr;
+      given.push_back({static_cast<int>(p), nullptr, other != nullptr ? other->values[static_cast<size_t>(value.output)] : ValueOf(value)});
+    }
+  }
 }
 
 // Of a block that the graph has all of. Which literals there are does not matter, only their types.

@@ -1,7 +1,6 @@
 // What wires and blocks of a page bring, as it is or with some outputs changed.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -9,8 +8,26 @@
 
 namespace weft {
 
-/// Outputs that would be others, by block.
-using ChangedOutputs = std::map<int, OfferedOutputs>;
+/// Outputs that would be others, by block. They are not copied.
+class ChangedOutputs {
+ public:
+  explicit ChangedOutputs(size_t blocks) : outputs_(blocks, nullptr) {}
+
+  bool empty() const { return blocks_.empty(); }
+  const OfferedOutputs* Find(int block) const { return outputs_[static_cast<size_t>(block)]; }
+  void Set(int block, const OfferedOutputs& outputs) {
+    if (Find(block) == nullptr) blocks_.push_back(block);
+    outputs_[static_cast<size_t>(block)] = &outputs;
+  }
+  void Clear() {
+    for (int block : blocks_) outputs_[static_cast<size_t>(block)] = nullptr;
+    blocks_.clear();
+  }
+
+ private:
+  std::vector<const OfferedOutputs*> outputs_;  // by block; null: as they are
+  std::vector<int> blocks_;                     // that have some
+};
 
 /// A wire's start.
 struct WireSource {
@@ -34,6 +51,8 @@ class PageValues {
   /// Whether the block has these outputs already.
   bool Gives(int block, const OfferedOutputs& outputs) const;
   WireSource SourceOf(const Wire& wire, const ChangedOutputs& changed) const;
+  /// What the inputs of a sound block would have, where the blocks that changed have as many values as before; faster than ItemsOf.
+  void ValuesOf(int block, const ChangedOutputs& changed, std::vector<GivenItem>& given) const;
   /// What the inputs of a block would have; none where some of it is not known. `source` replaces or extends what `port` has.
   std::optional<std::vector<GivenItem>> ItemsOf(int block, const ChangedOutputs& changed, const WireSource* source = nullptr, int port = -1,
                                                 int index = -1) const;

@@ -1,4 +1,5 @@
 // Wires before they are made: what WireFit says is what an edit that is only tried says.
+#include <ctime>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -225,7 +226,6 @@ TEST_CASE("wires of other types are followed to the blocks behind, and cycles ar
 TEST_CASE("all inputs that a wire may go to take 2 ms at 5,000 blocks", "[wire_fit]") {
   std::vector<std::string> blocks = {Block("f", "Const", {{"value", Vector({1, 2})}}), Block("i", "Const", {{"value", Ints({1, 2})}})};
   for (int b = 0; b < 5000; ++b) {
-    const std::string before = b < 2 ? "f.output" : Cat("b", b - 2, b % 3 == 2 ? ".z" : b % 3 == 0 ? ".y" : ".z");
     const std::string last = b == 0 ? "f.output" : Cat("b", b - 1, (b - 1) % 3 == 1 ? ".y" : ".z");
     if (b % 3 == 1) blocks.push_back(Block(Cat("b", b), "Negate", {{"x", last}}));
     else blocks.push_back(Block(Cat("b", b), "Add", {{"x", last}, {"y", "f.output"}}));
@@ -233,16 +233,16 @@ TEST_CASE("all inputs that a wire may go to take 2 ms at 5,000 blocks", "[wire_f
   TestPage page(blocks);
   REQUIRE(page.errors().empty());
   const std::shared_ptr<const Graph> graph = page.scope()->revision()->graph;
-  for (const char* from : {"f.output", "i.output", "b2500.y", "b10.z"}) {
+  for (const char* from : {"f.output", "i.output", "b2500.y", "b11.z"}) {
     double best = 1e9;
     size_t count = 0;
-    for (int round = 0; round < 5; ++round) {
-      const Clock::time_point start = Clock::now();
+    for (int round = 0; round < 20; ++round) {
+      const std::clock_t start = std::clock();  // processor time: other programs may be running
       WireFit fit(*graph);  // after each edit there is a new one
       auto inputs = fit.InputsFor(ParseWire(from).value());
       REQUIRE(inputs.ok());
       count = inputs->size();
-      best = std::min(best, MillisecondsSince(start));
+      best = std::min(best, static_cast<double>(std::clock() - start) * 1000 / CLOCKS_PER_SEC);
     }
     INFO(from << ": " << count << " inputs, " << best << " ms");
     CHECK(best < 2);
