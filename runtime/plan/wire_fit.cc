@@ -64,6 +64,7 @@ class WireFitter {
   std::vector<GivenItem> given_;       // of the block at hand; kept for its memory
   std::vector<uint64_t> open_;         // blocks that are to be looked at: bits by Node::order
   size_t open_count_ = 0, first_open_ = 0;
+  const Status refused_ = InvalidArgument("");  // where texts are not asked for
   bool brief_ = false;     // only whether a wire fits is asked: texts take most of the time
   size_t steps_left_ = 0;  // how many blocks may still be followed
 };
@@ -300,7 +301,7 @@ Status WireFitter::CheckInput(const WireSource& source, const std::vector<char>&
     return Follow(block, outputs);
   }
   const BlockTyping::Outcome& outcome = typing_.Connect(block, *given);
-  if (!outcome.status.ok()) return Placed(outcome.status, block);
+  if (!outcome.status.ok()) return brief_ ? refused_ : Placed(outcome.status, block);
   if (source.values.empty() && std::ranges::find(*given, port, &GivenItem::port) == given->end()) WEFT_RETURN_IF_ERROR(CheckEmptyList(outcome.lacking, block, port));
   if (outcome.outputs.broken || values_.Gives(block, outcome.outputs)) return {};
   return Follow(block, outcome.outputs);
@@ -329,7 +330,7 @@ const OfferedOutputs* WireFitter::OutputsAfter(int reader, Status& refused) {
   if (!outcome.complete) return nullptr;  // an edit waits for its other inputs
   // A fault that is there already is not the wire's.
   auto before = node.broken ? values_.ItemsOf(reader, nothing_changed_) : std::nullopt;
-  if (!before || typing_.Connect(reader, *before).status.message() != outcome.status.message()) refused = Placed(outcome.status, reader);
+  if (!before || typing_.Connect(reader, *before).status.message() != outcome.status.message()) refused = brief_ ? refused_ : Placed(outcome.status, reader);
   return nullptr;
 }
 

@@ -121,6 +121,7 @@ std::vector<GivenItem> PageValues::KnownItems(int block, const WireSource* sourc
   const Node& node = graph_.node(block);
   const BlockDef& def = *DefOf(block);
   std::vector<GivenItem> given;
+  given.reserve(node.inputs.size() + 1);
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const bool meant = source != nullptr && static_cast<int>(p) == port;
     const bool single = def.inputs[p].list == PortList::kSingle;
