@@ -182,12 +182,12 @@ class HostBlock:
                 shapes = self.outputs.flatten(given, "shapes")
             for index, shape in enumerate(shapes):
                 sizes = None if shape is None else [-1 if size is None else int(size) for size in shape]
-                told = sizes is not None and min(sizes, default=0) >= 0
+                known = sizes is not None and min(sizes, default=0) >= 0
                 rank, data = (-1, None) if sizes is None else (len(sizes), (c_int64 * len(sizes))(*sizes))
-                status = (raw.set_shape if told else raw.set_unknown)(call, index, rank, data)
+                status = (raw.set_shape if known else raw.set_unknown)(call, index, rank, data)
                 if status:
                     return status
-                if not told:
+                if not known:
                     unknown.add(index)
             number = next(self._numbers)
             self._plans[number] = attrs, unknown
@@ -230,11 +230,11 @@ def _guarded(call: Any, body: Callable[[], int], buffers: Sequence = ()) -> int:
         return body()
     except BaseException as error:  # nothing may pass through the engine
         try:
-            told = _described(error)
+            described = _described(error)
         except BaseException:  # also not what an exception raises that is asked what it says
-            told = None
+            described = None
     try:  # the exception is gone, with what it held
-        code, port, text, hint = told or (_INTERNAL, None, "the function raised what cannot say what it is", None)
+        code, port, text, hint = described or (_INTERNAL, None, "the function raised what cannot say what it is", None)
         if _kept(buffers) and text != _KEPT:
             text, hint = f"{text}; and {_KEPT}", f"{hint}; {_KEEP_A_COPY}" if hint else _KEEP_A_COPY
         encoded = [None if part is None else part.replace("\0", "?").encode(errors="replace") for part in (port, text, hint)]

@@ -73,7 +73,7 @@ class Debugging:
     def break_before(self, block: str, *, from_hit: int = 1, once: bool = False) -> Breakpoint:
         """Pauses before a block runs, from the `from_hit`th time on; `once`: only the first such time.
 
-        `session.wait()` then gives "paused", `session.paused_at` where, `session["x.z"]` shows values, and `resume` goes on.
+        `session.wait()` then gives "paused", `session.paused_at` where, `session["x.z"]` shows values, and `resume` continues.
         """
         return self._break(from_hit, once, kind=_native.BREAK_BEFORE, block=block)
 

@@ -78,8 +78,8 @@ class Edits:
 
     def _apply(self, function: str, *arguments: Any) -> tuple[str, Changes]:
         edits, changes = _native.strings(function, self._handle, *arguments)
-        told = json.loads(changes)
-        return edits, Changes(**{**told, "renamed": [(old, new) for old, new in told["renamed"]]})
+        changed = json.loads(changes)
+        return edits, Changes(**{**changed, "renamed": [(old, new) for old, new in changed["renamed"]]})
 
     @property
     def history(self) -> tuple[int, int]:

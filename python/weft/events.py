@@ -156,7 +156,7 @@ class Events:
             yield from self.poll()
 
     def interrupt(self) -> None:
-        """Ends a wait or an iteration that goes on, or the next one. From any thread."""
+        """Ends a wait or an iteration in progress, or the next one. From any thread."""
         self._interrupted.set()
         _native.call("weft_events_interrupt", self._handle)
 
@@ -167,7 +167,7 @@ class Events:
         return fd.value
 
     def close(self) -> None:
-        """Ends the queue; sessions go on without it."""
+        """Ends the queue; sessions continue without it."""
         with self._lock:  # not while the texts of a poll are read
             self._close()
 

@@ -46,15 +46,15 @@ class Inspecting:
     def port_type(self, port: str) -> PortType:
         """The type and shape of an output, or of what an input has."""
         shape = (c_int64 * 254)()
-        told = _native.PortType(shape=shape, capacity=len(shape))
-        _native.call("weft_page_port_type", self._handle, _native.encode(port), byref(told))
-        return PortType(name_of(told.dtype) if told.dtype else None, tuple(shape[: told.rank]) if told.rank >= 0 else None, bool(told.variable))
+        found = _native.PortType(shape=shape, capacity=len(shape))
+        _native.call("weft_page_port_type", self._handle, _native.encode(port), byref(found))
+        return PortType(name_of(found.dtype) if found.dtype else None, tuple(shape[: found.rank]) if found.rank >= 0 else None, bool(found.variable))
 
     def types(self) -> dict[str, PortType]:
         """Those of all outputs, by their names."""
-        told = json.loads(_native.strings("weft_page_types_json", self._handle)[0])
+        found = json.loads(_native.strings("weft_page_types_json", self._handle)[0])
         return {name: PortType(type.get("dtype"), tuple(type["shape"]) if "shape" in type else None, type.get("variable", False))
-                for name, type in told.items()}
+                for name, type in found.items()}
 
     def why_not(self, block: str) -> list[Diagnostic]:
         """Why a block is not planned: its faults, or those of the nearest blocks that it depends on. Empty where it can run."""

@@ -134,11 +134,11 @@ class Runtime:
         return TestReport(totals.passed, totals.failed, totals.skipped, cases)
 
     def cancel_tests(self) -> None:
-        """Ends the calls of `test` that go on, also inside a long block. From any thread."""
+        """Ends the calls of `test` in progress, also inside a long block. From any thread."""
         _native.call("weft_runtime_cancel_tests", self._handle)
 
     def close(self) -> None:
-        """Ends this handle; pages go on."""
+        """Ends this handle; pages stay."""
         self._close()
 
     def __enter__(self) -> Runtime:
@@ -221,14 +221,14 @@ class Page(Edits, Inspecting):
 
     def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, write: list, keep_faulty: bool,
                  on_print: Callable[[str], None] | None):
-        def told(_user: int, text: bytes) -> None:
+        def printed(_user: int, text: bytes) -> None:
             on_print(_native.text(text))
 
         options = _native.PageOptions(keep_faulty=keep_faulty, name=_native.encode(name) if name is not None else None,
                                       folder=_native.encode(folder) if folder is not None else None)
         options.allowed_folders, options.allowed_count = _native.array(allow), len(allow)
         options.write_folders, options.write_count = _native.array(write), len(write)
-        options.print = _native.PrintFunction(told) if on_print is not None else _native.PrintFunction()
+        options.print = _native.PrintFunction(printed) if on_print is not None else _native.PrintFunction()
         if isinstance(source, Mapping):
             source = json.dumps(source).encode()
         if isinstance(source, (bytes, bytearray, memoryview)):
@@ -246,7 +246,7 @@ class Page(Edits, Inspecting):
         return self._runtime
 
     def close(self) -> None:
-        """Ends the sessions that `run` made, and this handle; other sessions go on."""
+        """Ends the sessions that `run` made, and this handle; other sessions continue."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
@@ -307,7 +307,7 @@ class Page(Edits, Inspecting):
         return View(_native.make("weft_page_get_variable", self._handle, _native.encode(block))).numpy()
 
     def set_variable(self, block: str, value: Any, dtype: str | None = None) -> None:
-        """Replaces the value of a variable; runs that go on see it in their next one."""
+        """Replaces the value of a variable; runs in progress see it in their next one."""
         buffer, kept = to_buffer(*to_array(value, dtype))
         _native.call("weft_page_set_variable", self._handle, _native.encode(block), byref(buffer))
         del kept
@@ -317,7 +317,7 @@ class Page(Edits, Inspecting):
     def save_state(self, path: str | os.PathLike, *, patience: float = 10) -> SnapshotInfo:
         """Saves all state to a file, as it is between two runs: variables, queues, readers, random counters.
 
-        The file is there as a whole or as it was before, whenever the process or the machine ends. Runs that go on are waited for, for
+        The file is there as a whole or as it was before, whenever the process or the machine ends. Runs in progress are waited for, for
         `patience` seconds at most, while no other begins.
         """
         return self._snapshot("weft_page_save_state", path, patience)

@@ -30,11 +30,11 @@ class SessionInfo:
     state: str  # "idle", "running", "paused"
     pause_reason: str  # "", "asked", "reached", "stepped", "breakpoint"
     runs: int  # that succeeded
-    steps_left: int  # of the run that goes on; -1: until stopped
-    seconds: float  # since the run or start that goes on began; where idle, what the last one took
+    steps_left: int  # of the current run; -1: until stopped
+    seconds: float  # since the run or start in progress began; where idle, what the last one took
     mode: str  # the last that was set: "edit", "freeze", "step", "run"
     last_status: str  # how the last run or start ended: "ok", or a code such as "cancelled"
-    start: int  # the number of the run or start that goes on, or was the last; for `cancel`
+    start: int  # the number of the run or start in progress, or was the last; for `cancel`
     outdated_page: bool = False  # runs and results are of an earlier page than the one as it is now, which has faults
 
 
@@ -57,7 +57,7 @@ def _close_session(handle: c_void_p, *called: Any) -> None:
 class Session(Watching, Debugging):
     """A plan of what to evaluate, run against its page's state. Made by `Page.session`; closes as a context manager.
 
-    One run goes on at a time; reading, feeding, pausing and cancelling work from any thread meanwhile.
+    One run is in progress at a time; reading, feeding, pausing and cancelling work from any thread meanwhile.
     """
 
     def __init__(self, page: Page, session: str | None = None, *, fetch: Iterable[str] = (), operations: Iterable[str] = (),
@@ -160,7 +160,7 @@ class Session(Watching, Debugging):
         _native.call("weft_session_pause", self._handle)
 
     def resume(self) -> None:
-        """Lets what is paused go on."""
+        """Lets what is paused continue."""
         _native.call("weft_session_resume", self._handle, _native.GO_ON)
 
     def step_block(self) -> None:
@@ -168,15 +168,15 @@ class Session(Watching, Debugging):
         _native.call("weft_session_resume", self._handle, _native.STEP_BLOCK)
 
     def step_run(self) -> None:
-        """Lets what is paused go on to the end of its run."""
+        """Lets what is paused continue to the end of its run."""
         _native.call("weft_session_resume", self._handle, _native.STEP_RUN)
 
     def stop(self) -> None:
-        """Ends running after the run that goes on."""
+        """Ends running after the current run."""
         _native.call("weft_session_stop", self._handle)
 
     def cancel(self, start: int | None = None) -> None:
-        """Ends the run that goes on, also inside a long block. From any thread. `start`: only where it is this one (`info.start`)."""
+        """Ends the current run, also inside a long block. From any thread. `start`: only where it is this one (`info.start`)."""
         if start is None:
             _native.call("weft_session_cancel", self._handle)
         else:
@@ -217,12 +217,12 @@ class Session(Watching, Debugging):
         del kept
 
     def bind_input(self, name: str, array: np.ndarray) -> None:
-        """Has each run read `array` as it then is, without a copy. Write it while no run goes on."""
+        """Has each run read `array` as it then is, without a copy. Write it between runs."""
         self._bind("weft_session_bind_input", name, array)
         self._fed.pop(name, None)
 
     def bind_output(self, name: str, array: np.ndarray) -> None:
-        """Has each run that succeeds write the value to `array`. Read it while no run goes on."""
+        """Has each run that succeeds write the value to `array`. Read it between runs."""
         if not array.flags.writeable:
             raise ValueError("an array that cannot be written cannot be an output")
         self._bind("weft_session_bind_output", name, array)

@@ -36,7 +36,7 @@ class Sample:
     lowest: float = 0.0  # "histogram": where the first bin begins
     highest: float = 0.0  # "histogram": where the last bin ends
     not_finite: int = 0  # "histogram": elements in no bin
-    error: Error | None = None  # why there is no value; told once
+    error: Error | None = None  # why there is no value; delivered once
 
     @property
     def value(self) -> np.ndarray | None:
@@ -113,7 +113,7 @@ class Watching:
     def on_event(self, callback: Callable[[Event], None] | None, *kinds: str, interval: float | None = None) -> None:
         """Has `callback` called with events of these kinds, in place of the one before; None for none.
 
-        It is called on the thread that runs the session (prints also on others): the run waits for it, and a callback that raises is told by
+        It is called on the thread that runs the session (prints also on others): the run waits for it, and a callback that raises is reported by
         sys.unraisablehook. Runs and the progress of a block come at most every `interval` seconds: 0.1 where it is None; 0: all.
         """
         if callback is not None and not callable(callback):
@@ -161,12 +161,12 @@ class EventCallback:
         reference = weakref.ref(session)
         self.callback: Callable[[Event], None] | None = None
 
-        def told(_user: int, raw: Any) -> None:
+        def deliver(_user: int, raw: Any) -> None:
             callback = self.callback
             if callback is not None:
                 callback(event_of(raw.contents, reference()))
 
-        self.function = _native.EventFunction(told)
+        self.function = _native.EventFunction(deliver)
 
 
 __all__ = ["EventCallback", "Sample", "Subscription", "Watching"]

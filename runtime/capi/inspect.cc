@@ -4,6 +4,7 @@
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
 #include "runtime/page/writer_parts.h"
+#include "weft/host/session_choice.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -86,16 +87,6 @@ weft_status PortsFor(weft_page* page, const char* port, weft_strings** ports, we
   });
 }
 
-Result<SessionSpec> SpecOf(const Graph& graph, const char* session) {
-  if (session == nullptr) return graph.sessions().empty() ? graph.DefaultSession() : graph.sessions().front();
-  std::vector<std::string_view> ids;
-  for (const SessionSpec& spec : graph.sessions()) {
-    if (spec.id == session) return spec;
-    ids.push_back(spec.id);
-  }
-  return NotFound("there is no session '", session, "'").WithBlock(session).WithHint(DidYouMean(session, ids));
-}
-
 }  // namespace
 
 weft_status weft_strings_all(const weft_strings* strings, const char* const** texts, size_t* count) {
@@ -174,7 +165,7 @@ weft_status weft_page_why_not(weft_page* page, const char* block, weft_diagnosti
 weft_status weft_page_plan_json(weft_page* page, const char* session, weft_strings** json, weft_diagnostics** problems) {
   Diagnostics found;
   const weft_status status = TextOf(page, json, problems, [&](PageObject&, const std::shared_ptr<const Graph>& graph) -> Result<std::string> {
-    WEFT_ASSIGN_OR_RETURN(const SessionSpec spec, SpecOf(*graph, session));
+    WEFT_ASSIGN_OR_RETURN(const SessionSpec spec, ChooseSession(*graph, {.session = session == nullptr ? "" : session}));
     const Plan plan = MakePlan(*graph, RequestFor(*graph, spec, Keep::kAll), found);
     found.SetPhase(Phase::kCompile);
     return found.has_errors() ? std::string() : PlanJson(*graph, plan);

@@ -69,7 +69,7 @@ weft_status weft_runtime_add_library(weft_runtime* runtime, const char* path, we
   status = entry(runtime, weft_runtime_add_block, problems);
   const bool known = status >= WEFT_OK && status <= WEFT_INTERNAL;
   if (status != WEFT_OK && known && problems != nullptr && *problems != nullptr) return status;
-  // Of a success nothing is told, also where the library went on after a failure.
+  // Of a success nothing is reported, also where the library continued after a failure.
   if (problems != nullptr) weft_diagnostics_release(*problems);
   return Guard(problems, [&]() -> Status {
     if (status == WEFT_OK) return {};
@@ -127,8 +127,8 @@ class Tests {
     const auto verdict = static_cast<int32_t>(report.verdict);
     ++(verdict == WEFT_CASE_PASSED ? totals_.passed : verdict == WEFT_CASE_FAILED ? totals_.failed : totals_.skipped);
     if (options_.report == nullptr) return;
-    const weft_case told = {sizeof told, verdict, file.c_str(), pointer.c_str(), name.c_str(), block.c_str(), report.message.c_str()};
-    options_.report(options_.user, &told);
+    const weft_case result = {sizeof result, verdict, file.c_str(), pointer.c_str(), name.c_str(), block.c_str(), report.message.c_str()};
+    options_.report(options_.user, &result);
   }
 
   static constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;  // what is longer could pass the clock's end

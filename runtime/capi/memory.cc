@@ -134,7 +134,7 @@ weft_status weft_session_bind_input(weft_session* session, const char* name, con
     NoteBoundInput(*object, bound.memory);
     Tensor tensor = Tensor::View(bound.content.dtype, bound.content.shape, bound.memory->data(), bound.memory);
     WEFT_RETURN_IF_ERROR(object->runner->Feed(key, std::move(tensor)));
-    bound.memory->Lend();
+    bound.memory->ReleaseAtEnd();
     return {};
   });
 }
@@ -152,7 +152,7 @@ weft_status weft_session_bind_output(weft_session* session, const char* name, co
     if (!object->runner->session().Keeps(value)) {
       return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
     }
-    bound.memory->Lend();
+    bound.memory->ReleaseAtEnd();
     std::lock_guard lock(object->bound_mutex);
     object->runner->SetOutput(key, OutputWriter(key, std::move(bound)));
     std::erase(object->bound_outputs, key);

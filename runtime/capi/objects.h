@@ -26,7 +26,7 @@ class RuntimeObject final : public Object {
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed
   bool sealed = false;             // a page was loaded: no more blocks
   std::mutex tests_mutex;
-  std::vector<cases::SessionExecutor*> tests;  // that go on; with tests_mutex
+  std::vector<cases::SessionExecutor*> tests;  // in progress; with tests_mutex
   std::string hash;                // of the manifest of so many blocks; with blocks_mutex
   size_t hashed_blocks = 0;
 
@@ -46,12 +46,12 @@ class PageObject final : public Object {
   Inspector inspector;
 };
 
-/// Memory that a host lent; it is given back when nothing uses it any more.
+/// Memory of a host; its release is called when nothing uses it any more.
 class HostMemory {
  public:
   HostMemory(const weft_buffer& buffer, int64_t bytes) : buffer_(buffer), bytes_(bytes) {}
   ~HostMemory() {
-    if (lent_ && buffer_.release != nullptr) buffer_.release(buffer_.user, buffer_.data);
+    if (releases_ && buffer_.release != nullptr) buffer_.release(buffer_.user, buffer_.data);
   }
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -62,27 +62,28 @@ class HostMemory {
     return at >= begin && at - begin < static_cast<uintptr_t>(bytes_);
   }
   /// From now on it is given back: until then a call may fail, and the host has never let go of it.
-  void Lend() { lent_ = true; }
+  void ReleaseAtEnd() { releases_ = true; }
 
  private:
   const weft_buffer buffer_;
   const int64_t bytes_;
-  bool lent_ = false;
+  bool releases_ = false;
 };
 
 class Watching;
 
 class SessionObject final : public Object {
  public:
+  SessionObject(std::shared_ptr<PageObject> of, std::shared_ptr<Runner> runs, bool in_page_run);
   ~SessionObject() override {
-    if (runner != nullptr && !of_page_run) runner->Close();  // null where opening failed
+    if (!of_page_run) runner->Close();
   }
   Status MayCall() const override { return page->MayCall(); }
-  std::shared_ptr<PageObject> page;
-  std::shared_ptr<Runner> runner;
-  bool of_page_run = false;      // which closes the runner
-  std::unique_ptr<Modes> modes;  // made with the runner
-  std::shared_ptr<Watching> watching;  // what the host observes; made with the runner
+  const std::shared_ptr<PageObject> page;
+  const std::shared_ptr<Runner> runner;
+  const bool of_page_run;  // which closes the runner
+  const std::unique_ptr<Modes> modes;
+  const std::shared_ptr<Watching> watching;  // what the host observes
 
   std::mutex bound_mutex;  // of the two below
   /// Inputs are, or were, bound to these: what a view shows of them is copied, since the host writes them again.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/capi/objects.h"
+#include "runtime/capi/run_options.h"
 #include "runtime/capi/watching.h"
 #include "weft/host/session_choice.h"
 
@@ -10,27 +11,14 @@ using namespace weft::capi;
 
 namespace {
 
-using Nanoseconds = std::chrono::nanoseconds;
-
-// A year: what is longer could pass the clock's end.
-constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;
-
-Result<PageRunRequest> ReadRunOptions(const weft_run_options* options) {
+Result<PageRunRequest> ReadRequest(const weft_run_options* options) {
   PageRunRequest request;
   if (options == nullptr) return request;
-  weft_run_options known = WEFT_RUN_OPTIONS_INIT;
-  WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_run_options"));
-  if (known.steps < 1 && known.steps != WEFT_UNTIL_STOPPED) {
-    return InvalidArgument("needs 1 step or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
-  }
-  if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
-  if (known.interval_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.interval_ns).WithPort("interval_ns");
+  WEFT_ASSIGN_OR_RETURN(const weft_run_options known, ReadRunOptions(options));
   if (known.until_block != nullptr) {
     return InvalidArgument("the run of a page pauses before no block").WithPort("until_block").WithHint("use weft_session_start");
   }
-  request.steps = known.steps;
-  if (known.deadline_ns > 0) request.deadline = std::chrono::steady_clock::now() + Nanoseconds(std::min(known.deadline_ns, kLongest));
-  request.interval = Nanoseconds(std::min(known.interval_ns, kLongest));
+  SetTiming(known, request);
   return request;
 }
 
@@ -60,14 +48,8 @@ weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* opt
     if (found.has_errors()) return {};
     auto made = std::make_shared<PageRunObject>();
     for (const std::shared_ptr<Runner>& runner : runners) {
-      auto session = std::make_shared<SessionObject>();
-      session->page = object;
-      session->runner = runner;
-      session->of_page_run = true;
-      session->modes = std::make_unique<Modes>(*runner);
-      session->watching = std::make_shared<Watching>(*runner);
       made->ids.push_back(runner->session().spec().id);
-      made->sessions.push_back(std::move(session));
+      made->sessions.push_back(std::make_shared<SessionObject>(object, runner, true));
     }
     made->run = std::make_unique<PageRun>(std::move(runners));
     return Give(std::move(made), run);
@@ -106,14 +88,14 @@ weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_sessi
 
 weft_status weft_page_run_start(weft_page_run* run, const weft_run_options* options, weft_diagnostics** problems) {
   return WithRun(run, problems, [&](PageRunObject& object) -> Status {
-    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRunOptions(options));
+    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRequest(options));
     return object.run->Start(request);
   });
 }
 
 weft_status weft_page_run_all(weft_page_run* run, const weft_run_options* options, weft_diagnostics** problems) {
   return WithRun(run, problems, [&](PageRunObject& object) -> Status {
-    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRunOptions(options));
+    WEFT_ASSIGN_OR_RETURN(const PageRunRequest request, ReadRequest(options));
     return object.run->Run(request);
   });
 }
@@ -122,7 +104,7 @@ weft_status weft_page_run_wait(weft_page_run* run, int64_t timeout_ms, int32_t* 
   if (state != nullptr) *state = WEFT_IDLE;
   return WithRun(run, problems, [&](PageRunObject& object) -> Status {
     bool running = false;
-    Status status = object.run->Wait(Nanoseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongest / 1'000'000) * 1'000'000), &running);
+    Status status = object.run->Wait(ToTimeout(timeout_ms), &running);
     if (state != nullptr && running) *state = WEFT_RUNNING;
     return status;
   });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/capi/objects.h"
+#include "runtime/capi/run_options.h"
 #include "runtime/capi/watching.h"
 #include "weft/host/session_choice.h"
 
@@ -10,27 +11,13 @@ using namespace weft::capi;
 
 namespace {
 
-using Nanoseconds = std::chrono::nanoseconds;
-using Clock = std::chrono::steady_clock;
-
-// A year: what is longer could pass the clock's end.
-constexpr int64_t kLongest = int64_t{365} * 24 * 3600 * 1'000'000'000;
-
-Result<RunRequest> ReadRunOptions(const weft_run_options* options, bool blocks) {
-  weft_run_options known = WEFT_RUN_OPTIONS_INIT;
-  WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_run_options"));
-  if (known.steps < 1 && known.steps != WEFT_UNTIL_STOPPED) {
-    return InvalidArgument("needs 1 step or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
-  }
-  if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
-  if (known.interval_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.interval_ns).WithPort("interval_ns");
+Result<RunRequest> ReadRequest(const weft_run_options* options, bool blocks) {
+  WEFT_ASSIGN_OR_RETURN(const weft_run_options known, ReadRunOptions(options));
   if (blocks && known.until_block != nullptr) {
     return InvalidArgument("a run on the calling thread cannot be left paused").WithPort("until_block").WithHint("use weft_session_start");
   }
   RunRequest request;
-  request.steps = known.steps;
-  if (known.deadline_ns > 0) request.deadline = Clock::now() + Nanoseconds(std::min(known.deadline_ns, kLongest));
-  request.interval = Nanoseconds(std::min(known.interval_ns, kLongest));
+  SetTiming(known, request);
   if (known.until_block != nullptr) request.until = known.until_block;
   return request;
 }
@@ -54,6 +41,17 @@ static_assert(static_cast<int32_t>(GoOn::kStepBlock) == WEFT_STEP_BLOCK && stati
 
 }  // namespace
 
+namespace weft::capi {
+
+SessionObject::SessionObject(std::shared_ptr<PageObject> of, std::shared_ptr<Runner> runs, bool in_page_run)
+    : page(std::move(of)),
+      runner(std::move(runs)),
+      of_page_run(in_page_run),
+      modes(std::make_unique<Modes>(*runner)),
+      watching(std::make_shared<Watching>(*runner)) {}
+
+}  // namespace weft::capi
+
 weft_status weft_session_open(weft_page* page, const weft_session_options* options, weft_session** session, weft_diagnostics** problems) {
   Diagnostics found;
   weft_status status = Guard(problems, [&]() -> Status {
@@ -62,20 +60,16 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     weft_session_options known = WEFT_SESSION_OPTIONS_INIT;
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_session_options"));
-    auto made = std::make_shared<SessionObject>();
     WEFT_ASSIGN_OR_RETURN(SessionRequest request, ReadRequest(known));
     const std::shared_ptr<Revision> revision = object->scope->revision();
     WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ChooseSession(*revision->graph, request));
     const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
     // The session keeps the page, and that the runtime, also where its thread outlives the handle.
-    made->runner = OpenRunners(object->scope, revision, {std::move(spec)}, keep, object, found).front();
-    if (!made->runner->session().CheckAsked().ok()) found.Append(object->document->diagnostics());
+    std::shared_ptr<Runner> runner = OpenRunners(object->scope, revision, {std::move(spec)}, keep, object, found).front();
+    if (!runner->session().CheckAsked().ok()) found.Append(object->document->diagnostics());
     found.SetPhase(Phase::kCompile);
-    made->modes = std::make_unique<Modes>(*made->runner);
-    made->watching = std::make_shared<Watching>(*made->runner);
-    if (found.has_errors()) return {};
-    made->page = std::move(object);
-    return Give(std::move(made), session);
+    auto made = std::make_shared<SessionObject>(std::move(object), std::move(runner), false);
+    return found.has_errors() ? Status() : Give(std::move(made), session);
   });
   return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
 }
@@ -93,7 +87,7 @@ weft_status weft_session_close(weft_session* session) {
 weft_status weft_session_run(weft_session* session, const weft_run_options* options, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, true));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, true));
     return object->runner->Run(request);
   });
 }
@@ -101,7 +95,7 @@ weft_status weft_session_run(weft_session* session, const weft_run_options* opti
 weft_status weft_session_start(weft_session* session, const weft_run_options* options, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, false));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, false));
     return object->runner->Start(request);
   });
 }
@@ -110,7 +104,7 @@ weft_status weft_session_wait(weft_session* session, int64_t timeout_ms, int32_t
   return Guard(problems, [&]() -> Status {
     if (state != nullptr) *state = WEFT_IDLE;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    Nanoseconds timeout(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongest / 1'000'000) * 1'000'000);
+    const std::chrono::nanoseconds timeout = ToTimeout(timeout_ms);
     RunState now = RunState::kIdle;
     Status status = object->runner->Wait(timeout, &now);
     if (state != nullptr) *state = ToC(now);
@@ -200,7 +194,7 @@ weft_status weft_session_paused_at(weft_session* session, weft_strings** place, 
 weft_status weft_session_set_mode(weft_session* session, int32_t mode, const weft_run_options* options, weft_diagnostics** problems) {
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRunOptions(options, false));
+    WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, false));
     if (mode < WEFT_MODE_EDIT || mode > WEFT_MODE_RUN) {
       return InvalidArgument("needs WEFT_MODE_EDIT, _FREEZE, _STEP or _RUN, found ", mode).WithPort("mode");
     }

@@ -1,5 +1,5 @@
 // Control flow: dead values, and the steps that hand values on or leave them out. A dead value is one that a Switch sent the other way:
-// steps that read it do not run, and their outputs are dead; a Merge goes on with the value that is not.
+// steps that read it do not run, and their outputs are dead; a Merge continues with the value that is not.
 #pragma once
 
 #include "runtime/exec/result_set.h"

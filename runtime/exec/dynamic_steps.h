@@ -1,4 +1,4 @@
-// DynamicSteps: steps whose blocks are planned while the run goes on, for shapes that only it can tell.
+// DynamicSteps: steps whose blocks are planned during the run, for shapes that only it can tell.
 #pragma once
 
 #include <optional>

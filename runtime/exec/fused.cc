@@ -121,7 +121,7 @@ bool FusedRunner::RunTile(const FusedSteps& fused, const Value* values, int64_t 
       CopyOut(fused.operands[made], values, begin, state.values[made]);
       continue;
     }
-    // Later tiles may fail at an earlier step: they run, too, so that the failure told does not depend on the threads.
+    // Later tiles may fail at an earlier step: they run, too, so that the failure reported does not depend on the threads.
     if (state.status.ok() || member.step < state.failed) {
       state.failed = member.step;
       state.failed_at = begin;

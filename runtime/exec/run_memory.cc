@@ -112,7 +112,7 @@ void RunMemory::PointValue(ResultSet& set, size_t s) const {
       set.root[s] = root;
       return;
     }
-    default: return;  // set while the run goes on
+    default: return;  // set during the run
   }
 }
 

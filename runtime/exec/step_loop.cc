@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/// Whether the observer wants to be told of steps now.
+/// Whether the observer wants calls for steps now.
 bool WantsSteps(const Observer* observer) {
   if (observer == nullptr) return false;
   const std::atomic<uint32_t>* wants = observer->wants_steps();

@@ -57,7 +57,7 @@ Status CheckIn(const Graph& graph, const BreakSpec& spec, const std::optional<Br
   return InvalidArgument("needs real numbers to compare, found '", condition->name, "' of ", dtype).WithPort("condition");
 }
 
-/// The run that goes on may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
+/// The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
 Status CheckAgainst(const Session& session, const BreakSpec& spec, const std::optional<BreakCondition>& condition) {
   const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
   Status status = CheckIn(*own, spec, condition);

@@ -122,7 +122,7 @@ Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Dia
 }
 
 // Called with the lock held.
-// `tell` calls who is told of edits; it is to be called without the lock.
+// `tell` calls the listeners of edits; it is to be called without the lock.
 Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) {
   DocumentEdit done{std::move(edits), {}, {}};
   Diagnostics now;

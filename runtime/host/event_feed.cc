@@ -57,7 +57,7 @@ class EventFeed::Table final : public EventSource {
     if (first) queue_->Wake();
   }
 
-  /// For callbacks, by the thread that runs alone: whether this is to be told now. The last of a run is told by Rest.
+  /// For callbacks, by the thread that runs alone: whether this is to be delivered now. The last of a run is delivered by Rest.
   bool Due(uint32_t index, int64_t now) {
     Entry& entry = entries_[index];
     if (entry.t_ns != 0 && now - entry.t_ns < interval_) {
@@ -152,7 +152,7 @@ void EventFeed::TellRun(Progress progress, const Status& status) {
   const bool outdated = session_of_.outdated_page();
   if (options_.queue != nullptr) return table_->Note(0, {start_.load(std::memory_order_relaxed), run_, progress, -1, outdated}, status);
   const int64_t now = Now();
-  // The interval is that between runs: each one told has both its ends.
+  // The interval is that between runs: each one delivered has both its ends.
   if (progress == Progress::kBegan) tells_run_ = table_->Due(0, now);
   if (!tells_run_ && status.ok()) return;
   Event event = Make(EventKind::kRun);
@@ -185,10 +185,10 @@ void EventFeed::TellBlock(const Node& node, Progress progress, size_t done) {
   if (options_.queue != nullptr) return table_->Note(index, {start_.load(std::memory_order_relaxed), run_, progress, fraction}, {});
   const int64_t now = Now();
   if (progress == Progress::kBegan && !table_->Due(index, now)) {
-    untold_ = index;
+    undelivered_ = index;
     return;
   }
-  if (std::exchange(untold_, 0) == index) return;
+  if (std::exchange(undelivered_, 0) == index) return;
   Event event = Make(EventKind::kProgress);
   event.t_ns = now;
   event.run = run_;
@@ -246,7 +246,7 @@ void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
   view_ = nullptr;
 }
 
-// Tells what the run that goes on has done so far.
+// Tells what the current run has done so far.
 void EventFeed::OnJoin(RunView& view) {
   const bool joined = view_ != nullptr && run_ == view.run();
   if (joined || view.steps() == 0) return;

@@ -35,9 +35,9 @@ size_t PriorityOf(EventKind kind) {
 
 size_t Event::bytes() const {
   size_t sum = page.size() + session.size() + block.size() + port.size() + text.size() + state.block.size() + state.detail.size();
-  for (const Status* told = &status; told != nullptr; told = told->cause()) {
-    const Place& place = told->place();
-    sum += told->message().size() + told->hint().size() + told->needed().size() + told->found().size();
+  for (const Status* link = &status; link != nullptr; link = link->cause()) {
+    const Place& place = link->place();
+    sum += link->message().size() + link->hint().size() + link->needed().size() + link->found().size();
     sum += place.page.size() + place.pointer.size() + place.block.size() + place.port.size();
   }
   return sum;

@@ -21,19 +21,6 @@ std::string ShapeJson(const PartialShape& shape) {
   return out + "]";
 }
 
-std::string_view KindName(Step::Kind kind) {
-  switch (kind) {
-    case Step::Kind::kRun: return "run";
-    case Step::Kind::kProduce: return "produce";
-    case Step::Kind::kForward: return "forward";
-    case Step::Kind::kSwitch: return "switch";
-    case Step::Kind::kMerge: return "merge";
-    case Step::Kind::kSelect: return "select";
-    case Step::Kind::kDynamic: return "dynamic";
-  }
-  return "";
-}
-
 std::string_view StorageName(Slot::Storage storage) {
   switch (storage) {
     case Slot::Storage::kArena: return "arena";

@@ -6,7 +6,7 @@ namespace weft {
 
 Status PageEvents::AddQueue(std::shared_ptr<EventQueue> queue, uint64_t source) {
   std::lock_guard lock(mutex_);
-  if (std::any_of(queues_.begin(), queues_.end(), [&](const Told& told) { return told.queue == queue; })) {
+  if (std::any_of(queues_.begin(), queues_.end(), [&](const Subscriber& subscriber) { return subscriber.queue == queue; })) {
     return AlreadyExists("the page feeds this queue already").WithHint("remove it first");
   }
   queues_.push_back({std::move(queue), source});
@@ -16,7 +16,7 @@ Status PageEvents::AddQueue(std::shared_ptr<EventQueue> queue, uint64_t source) 
 Status PageEvents::RemoveQueue(const EventQueue* queue) {
   std::shared_ptr<EventQueue> removed;  // ends without the lock
   std::lock_guard lock(mutex_);
-  auto place = std::find_if(queues_.begin(), queues_.end(), [&](const Told& told) { return told.queue.get() == queue; });
+  auto place = std::find_if(queues_.begin(), queues_.end(), [&](const Subscriber& subscriber) { return subscriber.queue.get() == queue; });
   if (place == queues_.end()) return NotFound("the page does not feed this queue");
   removed = std::move(place->queue);
   queues_.erase(place);
@@ -41,9 +41,9 @@ std::function<void()> PageEvents::Edited(const std::string& page, uint64_t revis
   event.text = changes;
   event.t_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   std::lock_guard lock(mutex_);
-  for (const Told& told : queues_) {
-    event.source = told.source;
-    told.queue->Push(event);
+  for (const Subscriber& subscriber : queues_) {
+    event.source = subscriber.source;
+    subscriber.queue->Push(event);
   }
   if (!callback_) return {};
   event.source = 0;

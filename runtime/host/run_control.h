@@ -36,7 +36,7 @@ class RunControl {
   void NoteWork() { work_.store(true); }
   /// Calls use() with the lock held, so that nothing begins meanwhile; false where it is not idle.
   bool WhileIdle(FunctionRef<void()> use);
-  /// Calls use() with the lock held, so that the run does not go on meanwhile; false where it is not paused within a run.
+  /// Calls use() with the lock held, so that the run does not continue meanwhile; false where it is not paused within a run.
   bool WhilePausedInRun(FunctionRef<void()> use) const;
 
   // ---- of the thread that runs ---------------------------------------------------------------------------------------------------------

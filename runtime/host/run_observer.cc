@@ -26,7 +26,7 @@ void RunObserver::TellState() {
   for (const auto& [listener, number] : *listeners) listener->OnState(now);
 }
 
-// Tells those that were added since the run began what it has done. One that was told when it was added ignores it.
+// Reports to those that were added since the run began what it has done. One that had its report when it was added ignores it.
 void RunObserver::Join(const ListenerList::Entries& listeners) {
   for (const auto& [listener, number] : listeners) {
     if (number <= last_joined_) continue;

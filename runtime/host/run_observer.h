@@ -11,7 +11,7 @@ class RunObserver final : public Observer {
  public:
   RunObserver(RunControl& control, PauseRequests& pauses, ListenerList& listeners) : control_(control), pauses_(pauses), listeners_(listeners) {}
 
-  /// The run that goes on.
+  /// The current run.
   RunView& view() const { return *view_; }
   /// Waits until the run is resumed. A status that is not ok ends it.
   Status Pause(PauseReason reason, std::string_view block, std::string_view detail);

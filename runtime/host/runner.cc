@@ -73,7 +73,7 @@ bool Runner::on_running_thread() const { return parts_->control.on_running_threa
 
 // ---- values ----------------------------------------------------------------------------------------------------------------------------
 
-// The running thread cannot go on meanwhile.
+// The running thread cannot continue meanwhile.
 Result<ResultValue> Runner::Parts::ReadInRun(std::string_view name) const {
   const RunView& view = observer.view();
   WEFT_ASSIGN_OR_RETURN(const NamedValue named, FindNamedValue(*view.graph(), name));

@@ -54,8 +54,8 @@ struct Subscriptions::Subscription {
   uint64_t first_run = 0, runs = 0;  // since the last delivery
   uint64_t seen = 0;                 // since it was added
   int64_t due_ns = 0;
-  Code told = Code::kOk;  // the failure that was delivered last
-  bool ready = false;     // kLast: a run is to be told of; its value is read where it is taken
+  Code delivered = Code::kOk;  // the failure that was delivered last
+  bool ready = false;     // kLast: a run is to be delivered; its value is read where it is taken
   int64_t ready_ns = 0;
   std::deque<Sample> pending;
   int64_t pending_bytes = 0;
@@ -107,7 +107,7 @@ void Subscriptions::Notify(const std::shared_ptr<EventQueue>& queue, uint64_t so
   queue->AddSource(notice);
   std::lock_guard lock(mutex_);
   notices_.push_back(std::move(notice));
-  told_ = false;  // the new one has not been told
+  told_ = false;  // the new one has not had the report
 }
 
 void Subscriptions::Unnotify(const EventQueue* queue) {
@@ -122,7 +122,7 @@ void Subscriptions::SetReady(std::function<void(uint64_t)> ready) {
 
 Result<uint64_t> Subscriptions::Add(SubscriptionSpec spec) {
   WEFT_RETURN_IF_ERROR(Check(spec));
-  // The run that goes on may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
+  // The current run may be of the page as it was before an edit, those to come are of the page as it is now: either will do.
   const Session& session = runner_.session();
   const std::shared_ptr<const Graph> own = session.graph(), newest = session.scope().revision()->graph;
   const Status status = CheckIn(*own, spec);
@@ -317,9 +317,9 @@ void Subscriptions::Sampled(Subscription& subscription, const Result<ResultValue
   }();
   const bool last = spec.reduction == Reduction::kLast;
   if (now < subscription.due_ns && sample.status.ok() && !last) return;
-  // The same failure in run after run is told once.
-  const Code told = std::exchange(subscription.told, sample.status.code());
-  if (!sample.status.ok() && told == sample.status.code()) return;
+  // The same failure in run after run is delivered once.
+  const Code delivered = std::exchange(subscription.delivered, sample.status.code());
+  if (!sample.status.ok() && delivered == sample.status.code()) return;
   if (sample.status.ok() && !last) subscription.due_ns = now + spec.interval.count();
   sample.first_run = subscription.first_run;
   const uint64_t runs = std::exchange(subscription.runs, 0);

@@ -56,7 +56,7 @@ void FrameFinder::Run(const std::vector<int>& order) {
   for (int block : order) FindFrame(block);
 }
 
-// Literals, constants and variables hold in every frame: they are not computed.
+// Literals, constants and variables are in every frame: they are not computed.
 bool FrameFinder::HoldsInEveryFrame(int block) const {
   const Node& node = draft_.nodes[block];
   if (node.def == nullptr) return false;
@@ -105,7 +105,7 @@ void FrameFinder::FindFrame(int block) {
   draft_.Error(InvalidArgument("needs an initial value from outside of loops, found one of ", FrameName(draft_, frame)), block);
 }
 
-// `parent` is unknown for a value that holds in every frame.
+// `parent` is unknown for a value that is in every frame.
 void FrameFinder::EnterFrame(int block, int parent) {
   Node& node = draft_.nodes[block];
   const auto* name = AttrOf<std::string>(node, "frame_name");

@@ -31,7 +31,7 @@ std::string FrameName(const Draft& draft, int frame);
 /// is left with how many inputs each block lacks; blocks that lack any are left out of the order.
 std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting);
 
-/// loop_checks.cc. Needs the frames. NextIteration goes to Merge blocks of its own frame, and one LoopCond says whether a loop goes on.
+/// loop_checks.cc. Needs the frames. NextIteration goes to Merge blocks of its own frame, and one LoopCond says whether a loop continues.
 void CheckFrames(Draft& draft);
 /// Needs the frames of a page without cycles. A loop can run as a whole: after all that enters it, before all that reads its results.
 void CheckLoopOrder(Draft& draft);

@@ -238,7 +238,7 @@ void Rewrite::FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueR
   for (size_t i = 0; i < nodes.size(); ++i) on_path_[i] = from_x[i] && to_y[i];
 }
 
-// Fills in own_, and by what blocks like this one are told; false where that does not tell them: it has many values, or one of them twice.
+// Fills in own_, and what identifies blocks like this one; false where that is not enough: it has many values, or one of them twice.
 bool Rewrite::Describe(int i, ShortList<uint16_t, 12>& values) {
   constexpr size_t kMostValues = 16;
   constexpr uint16_t kWanted = 1 << 15, kNone = 0xFFFF;

@@ -3,9 +3,8 @@
 #include "weft/plan/plan.h"
 
 namespace weft {
-namespace {
 
-const char* KindName(Step::Kind kind) {
+std::string_view KindName(Step::Kind kind) {
   switch (kind) {
     case Step::Kind::kRun: return "run";
     case Step::Kind::kProduce: return "produce";
@@ -17,6 +16,8 @@ const char* KindName(Step::Kind kind) {
   }
   return "";
 }
+
+namespace {
 
 std::string PlaceText(const Graph& graph, const Plan& plan, const Slot& slot) {
   switch (slot.storage) {

@@ -82,7 +82,7 @@ uint64_t HashOf(const OfferedOutputs& outputs) {
   return hash;
 }
 
-/// Literals, constants and variables hold in every frame: they are not computed.
+/// Literals, constants and variables are in every frame: they are not computed.
 bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.constant.defined(); }
 
 }  // namespace

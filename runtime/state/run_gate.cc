@@ -57,7 +57,7 @@ Status RunGate::Closing::Close(std::chrono::nanoseconds patience, bool but_waiti
   if (!wait([&] { return !gate_.closed_; })) return FailedPrecondition("the state is being saved or restored by another call");
   gate_.closed_ = closed_ = true;
   if (wait([&] { return gate_.running_ == (but_waiting ? gate_.waiting_ + gate_.paused_ : 0); })) return {};
-  return FailedPrecondition("a run goes on").WithHint(gate_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
+  return FailedPrecondition("a run is in progress").WithHint(gate_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
 }
 
 RunGate::Closing::~Closing() {

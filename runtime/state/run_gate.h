@@ -1,4 +1,4 @@
-// RunGate: which runs of a scope go on, and which of them wait for one another. Snapshots keep new ones out for a moment.
+// RunGate: which runs of a scope are in progress, and which of them wait for one another. Snapshots keep new ones out for a moment.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace weft {
 /// Thread-safe.
 class RunGate {
  public:
-  /// A run of the scope, for as long as it goes on.
+  /// A run of the scope, for as long as it lasts.
   class Entry {
    public:
     /// Waits while the gate is closed, or until `stopped`.
@@ -51,7 +51,7 @@ class RunGate {
     ~Closing();
     Closing(const Closing&) = delete;
     Closing& operator=(const Closing&) = delete;
-    /// Waits for the runs that go on; with `but_waiting`, not for those that are paused or wait for another. failed_precondition after
+    /// Waits for the runs in progress; with `but_waiting`, not for those that are paused or wait for another. failed_precondition after
     /// the patience.
     Status Close(std::chrono::nanoseconds patience, bool but_waiting);
 

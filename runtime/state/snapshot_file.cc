@@ -33,7 +33,7 @@ uint32_t Checksum(uint32_t so_far, const void* data, size_t size) {
   return so_far;
 }
 
-/// Of the tag and the size, to go on with the payload.
+/// Of the tag and the size, to be continued with the payload.
 uint32_t HeadChecksum(uint32_t tag, uint64_t size) {
   const uint32_t sum = Checksum(static_cast<uint32_t>(crc32(0, nullptr, 0)), &tag, sizeof tag);
   return Checksum(sum, &size, sizeof size);

@@ -41,7 +41,7 @@ FlushDenormals::~FlushDenormals() = default;
 
 namespace {
 
-/// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could go on for
+/// Set while this thread works on a task: a loop inside a task runs where it is, since waiting for the pool from within could last for
 /// ever.
 thread_local bool in_task = false;
 
@@ -182,7 +182,7 @@ struct ThreadPool::Impl {
 
   const int threads;
   std::vector<Seat> seats;        // by helper; none where there are more threads than processors
-  std::atomic<int> scheduled{0};  // helpers that the pool's queues still hold
+  std::atomic<int> scheduled{0};  // helpers that are still in the pool's queues
   std::mutex mutex;
   std::vector<Loop::Owned> loops;  // all there are
   std::vector<Loop*> free;

@@ -38,7 +38,7 @@ class TurnLine {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Turn* first_ = nullptr;  // has the turn; the line goes on with `next_`, so that no memory is allocated for it
+  Turn* first_ = nullptr;  // has the turn; the next in line is at `next_`, so that no memory is allocated for it
 };
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// weft check, plan, convert: what can be told of a page without running it.
+// weft check, plan, convert: what is known of a page without running it.
 #include <filesystem>
 #include <iostream>
 

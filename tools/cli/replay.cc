@@ -21,7 +21,7 @@ struct Recorded {
   ValueRef value;
   Tensor tensor;     // in the output's type; undefined where the text is none of that type
   bool text = false;  // six decimals
-  bool trusted = true;  // not found to be of another run: good as an input
+  bool comparable = true;  // not found to be of another run: good as an input
   std::string fault;  // why there is no tensor
 };
 
@@ -281,7 +281,7 @@ ReplayVerdict Replay::JudgeBlock(const Recorded& recorded) {
   for (const Recorded& other : recorded_) {
     if (other.value.node == recorded.value.node || !other.tensor.defined() || graph_.node(other.value.node).variable >= 0) continue;
     const Node& producer = graph_.node(other.value.node);
-    if (producer.constant.defined() || graph_.VariableOf(other.value) >= 0 || !other.trusted) continue;
+    if (producer.constant.defined() || graph_.VariableOf(other.value) >= 0 || !other.comparable) continue;
     auto shape = shapes_.find({other.value.node, other.value.output});
     // What the last run did not store is no input either.
     if (shape != shapes_.end() && !(shape->second == other.tensor.shape())) continue;
@@ -315,12 +315,12 @@ std::vector<ReplayVerdict> Replay::Blocks() {
   for (int round = 0; again && round < 8; ++round) {
     again = false;
     for (size_t i = 0; i < recorded_.size(); ++i) {
-      if (verdicts[i].kind == Kind::kAgree || !recorded_[i].tensor.defined() || IsSource(recorded_[i].value.node) || !recorded_[i].trusted) continue;
-      recorded_[i].trusted = false;
+      if (verdicts[i].kind == Kind::kAgree || !recorded_[i].tensor.defined() || IsSource(recorded_[i].value.node) || !recorded_[i].comparable) continue;
+      recorded_[i].comparable = false;
       again = true;
     }
     for (size_t i = 0; again && i < recorded_.size(); ++i) {
-      if (recorded_[i].trusted || IsSource(recorded_[i].value.node)) continue;
+      if (recorded_[i].comparable || IsSource(recorded_[i].value.node)) continue;
       ReplayVerdict verdict = JudgeBlock(recorded_[i]);
       if (verdict.kind == Kind::kAgree) verdicts[i] = std::move(verdict);
     }

@@ -197,7 +197,7 @@ int Finish(const RunCommand& command, const PageRun& page, const Recorder& recor
   return kFailed;
 }
 
-/// What would fail after a long run is told before it.
+/// What would fail after a long run is refused before it.
 Status CheckFiles(const RunCommand& command) {
   for (const std::string& file : {command.results, command.plot_file}) {
     if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());

@@ -43,8 +43,8 @@ typedef struct weft_breakpoint_info {
 #define WEFT_BREAKPOINT_INFO_INIT {sizeof(weft_breakpoint_info), 0, 0, 0, 0}
 
 /**
- * Adds a breakpoint; the run that goes on meets it, too. While the session is paused by one, weft_session_paused_at says where and why,
- * weft_session_view shows values of the run, and weft_session_resume goes on.
+ * Adds a breakpoint; the current run meets it, too. While the session is paused by one, weft_session_paused_at says where and why,
+ * weft_session_view shows values of the run, and weft_session_resume continues.
  * Errors: WEFT_NOT_FOUND for a block, port or value that the page has not; WEFT_INVALID_ARGUMENT for a condition that is none, or of what
  * has no real numbers. Owner: the caller, of `breakpoint`. Threads: any.
  */
@@ -71,7 +71,7 @@ WEFT_API weft_status weft_breakpoint_get_info(weft_breakpoint* breakpoint, weft_
 
 /**
  * For debuggers that may be lost: from now on the session's breakpoints are on, and its runs stay paused for whatever reason, only for
- * lease_ms from now or from the last weft_session_heartbeat. Then the breakpoints are off and a paused run goes on. 0: for ever.
+ * lease_ms from now or from the last weft_session_heartbeat. Then the breakpoints are off and a paused run continues. 0: for ever.
  * Errors: WEFT_INVALID_ARGUMENT for a negative time. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_lease(weft_session* session, int64_t lease_ms, weft_diagnostics** problems);

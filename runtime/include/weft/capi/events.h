@@ -21,8 +21,8 @@ typedef struct weft_events weft_events;
 /** Kinds of events. */
 enum {
   WEFT_EVENT_STATE = 0,    /* the session became idle, running or paused */
-  WEFT_EVENT_RUN = 1,      /* a run began or ended; of many between two polls the last is told */
-  WEFT_EVENT_PROGRESS = 2, /* a block began or ended; of each block the last is told */
+  WEFT_EVENT_RUN = 1,      /* a run began or ended; of many between two polls the last is delivered */
+  WEFT_EVENT_PROGRESS = 2, /* a block began or ended; of each block the last is delivered */
   WEFT_EVENT_ERROR = 3,    /* a run failed */
   WEFT_EVENT_PRINT = 4,    /* what a Print block or a warning says */
   WEFT_EVENT_VALUES = 5,   /* samples of subscriptions are ready; not again before they are taken */
@@ -96,14 +96,14 @@ typedef struct weft_events_options {
 WEFT_API weft_status weft_events_open(const weft_events_options* options, weft_events** events, weft_diagnostics** problems);
 
 /**
- * Ends the handle. Sessions that feed the queue go on without it; waits for it end.
+ * Ends the handle. Sessions that feed the queue continue without it; waits for it end.
  * Errors: none. Owner: takes the handle. Threads: any.
  */
 WEFT_API weft_status weft_events_close(weft_events* events);
 
 /**
  * Has a session's events of some kinds (a set, as above) put into the queue from now on, with `source` in them. First comes its present
- * state, where states are among the kinds; where a run goes on, its progress follows up to now (in loops: from now on), then what changes.
+ * state, where states are among the kinds; where a run is in progress, its progress follows up to now (in loops: from now on), then what changes.
  * Errors: WEFT_INVALID_ARGUMENT for an empty set or unknown kinds; WEFT_ALREADY_EXISTS where the session feeds this queue.
  * Owner: the session keeps the queue alive, until it is removed or the session closed. Threads: any.
  */
@@ -152,7 +152,7 @@ WEFT_API weft_status weft_events_replay(weft_events* events, uint64_t from_seq, 
 WEFT_API weft_status weft_events_wait(weft_events* events, int64_t timeout_ms, int32_t* ready, weft_diagnostics** problems);
 
 /**
- * Ends a wait for the queue that goes on, or the next one.
+ * Ends a wait for the queue in progress, or the next one.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_events_interrupt(weft_events* events, weft_diagnostics** problems);
@@ -170,7 +170,7 @@ typedef void (*weft_event_callback)(void* user, const weft_event* event);
  * Has a callback called with a session's events of some kinds from now on, in place of the one before; NULL for none. Runs and the
  * progress of a block come at most every interval_ns (0: a tenth of a second; negative: all).
  * Errors: WEFT_INVALID_ARGUMENT for an empty set or unknown kinds. Owner: nothing; `user` must live until the callback was replaced and
- * no call of it goes on, or weft_session_close has returned. Threads: any; called on the thread that runs the session, prints also on
+ * no call of it is in progress, or weft_session_close has returned. Threads: any; called on the thread that runs the session, prints also on
  * others.
  */
 WEFT_API weft_status weft_session_on_event(weft_session* session, weft_event_callback callback, void* user, uint32_t kinds,
@@ -178,8 +178,8 @@ WEFT_API weft_status weft_session_on_event(weft_session* session, weft_event_cal
 
 /**
  * Has a callback called with a WEFT_EVENT_EDITED for each edit of a page from now on, in place of the one before; NULL for none. Edits that
- * several threads make at once are told in any order: `revision` says which was first.
- * Errors: none. Owner: nothing; `user` must live until the callback was replaced and no call of it goes on. Threads: any; called on the
+ * several threads make at once are delivered in any order: `revision` says which was first.
+ * Errors: none. Owner: nothing; `user` must live until the callback was replaced and no call of it is in progress. Threads: any; called on the
  * thread that edits, before weft_page_edit returns.
  */
 WEFT_API weft_status weft_page_on_event(weft_page* page, weft_event_callback callback, void* user, weft_diagnostics** problems);

@@ -98,7 +98,7 @@ WEFT_API weft_status weft_runtime_test(weft_runtime* runtime, const char* path, 
                                        weft_diagnostics** problems);
 
 /**
- * Ends the calls of weft_runtime_test that go on for the runtime, between two blocks or inside a long one. Does nothing where there are
+ * Ends the calls of weft_runtime_test in progress for the runtime, between two blocks or inside a long one. Does nothing where there are
  * none. The call does not wait.
  * Errors: none. Owner: nothing. Threads: any; from `report`, too.
  */

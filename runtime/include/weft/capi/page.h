@@ -110,7 +110,7 @@ typedef struct weft_view weft_view;
 WEFT_API weft_status weft_page_get_variable(weft_page* page, const char* block, weft_view** view, weft_diagnostics** problems);
 
 /**
- * Replaces the value of a variable; runs that go on see it in their next one. The buffer is copied.
+ * Replaces the value of a variable; runs in progress see it in their next one. The buffer is copied.
  * Errors: WEFT_NOT_FOUND where the page has no such variable; WEFT_INVALID_ARGUMENT for another type, a wrong shape or too few bytes. A
  * shape that the page cannot take makes the next run fail. Owner: nothing. Threads: any.
  */

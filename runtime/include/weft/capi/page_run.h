@@ -54,7 +54,7 @@ WEFT_API weft_status weft_page_run_session(weft_page_run* run, const char* id, w
  * Starts to run the page, and returns at once. With NULL options each session runs once, and those that loop until they are stopped; else
  * each makes `steps` runs. A session that fails cancels the others.
  * Errors: WEFT_FAILED_PRECONDITION where the page, or a session of it, runs; WEFT_INVALID_ARGUMENT for until_block, which a session's own
- * start takes. What goes wrong later is told by weft_page_run_wait. Owner: nothing. Threads: any.
+ * start takes. Later failures are reported by weft_page_run_wait. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_run_start(weft_page_run* run, const weft_run_options* options, weft_diagnostics** problems);
 
@@ -74,13 +74,13 @@ WEFT_API weft_status weft_page_run_all(weft_page_run* run, const weft_run_option
 WEFT_API weft_status weft_page_run_wait(weft_page_run* run, int64_t timeout_ms, int32_t* state, weft_diagnostics** problems);
 
 /**
- * Ends running after the runs that go on, which keep their results. Does nothing where nothing runs. The call does not wait.
+ * Ends running after the runs in progress, which keep their results. Does nothing where nothing runs. The call does not wait.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_run_stop(weft_page_run* run, weft_diagnostics** problems);
 
 /**
- * Ends the runs that go on: they leave variables and results as they were. Does nothing where nothing runs. The call does not wait.
+ * Ends the runs in progress: they leave variables and results as they were. Does nothing where nothing runs. The call does not wait.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_page_run_cancel(weft_page_run* run, weft_diagnostics** problems);

@@ -128,7 +128,7 @@ WEFT_API weft_status weft_view_dlpack(const weft_view* view, weft_dl_managed_ten
 /* ---- values from the host ------------------------------------------------------------------------------------------------- */
 
 /**
- * Replaces a value of the page, such as "x.output", in the session's runs to come by a copy of the buffer. A run that goes on is not
+ * Replaces a value of the page, such as "x.output", in the session's runs to come by a copy of the buffer. A run in progress is not
  * disturbed; its successor takes the new value.
  * Errors: WEFT_NOT_FOUND for the name; WEFT_INVALID_ARGUMENT for another type, a wrong shape or too few bytes. A shape that the page
  * cannot take makes the next run fail. Owner: nothing. Threads: any.
@@ -136,7 +136,7 @@ WEFT_API weft_status weft_view_dlpack(const weft_view* view, weft_dl_managed_ten
 WEFT_API weft_status weft_session_feed(weft_session* session, const char* name, const weft_buffer* value, weft_diagnostics** problems);
 
 /**
- * As weft_session_feed, but without a copy: each run reads the host's memory as it then is. The host may write it while no run goes on.
+ * As weft_session_feed, but without a copy: each run reads the host's memory as it then is. The host may write it between runs.
  * Errors: as weft_session_feed; WEFT_UNSUPPORTED for strings and resources; WEFT_INVALID_ARGUMENT for memory that is not aligned to the
  * element's size. Owner: the session borrows the memory until the value is fed or bound anew, unbound, or the session has ended and no
  * view shows it; then release is called. On failure release is not called. Threads: any; release is called on any.
@@ -146,7 +146,7 @@ WEFT_API weft_status weft_session_bind_input(weft_session* session, const char* 
 
 /**
  * Has a value of the page written to the host's memory at the end of each run that succeeds, before the run counts as ended. The host
- * may read the memory while no run goes on. The type and count of elements must be the value's; a run that finds another shape fails
+ * may read the memory between runs. The type and count of elements must be the value's; a run that finds another shape fails
  * with WEFT_FAILED_PRECONDITION after its results are kept. The value must be one that the session keeps.
  * Errors: WEFT_NOT_FOUND for the name; WEFT_INVALID_ARGUMENT for another type or too few bytes; WEFT_UNSUPPORTED for strings and
  * resources; WEFT_FAILED_PRECONDITION for a value that is not kept. Owner: as weft_session_bind_input. Threads: any.
@@ -155,7 +155,7 @@ WEFT_API weft_status weft_session_bind_output(weft_session* session, const char*
                                               weft_diagnostics** problems);
 
 /**
- * Ends what was fed or bound under this name: the page's own value counts again, and memory is written no more. While a run goes on, that
+ * Ends what was fed or bound under this name: the page's own value counts again, and memory is written no more. During a run, that
  * is so from its end.
  * Errors: WEFT_NOT_FOUND where nothing is. Owner: the host has its memory back when release is called. Threads: any.
  */

@@ -39,7 +39,7 @@ typedef struct weft_subscription_options {
 /** What is delivered. */
 typedef struct weft_sample {
   uint32_t size;
-  int32_t code;          /* WEFT_OK, or why there is no value: told once, with views NULL */
+  int32_t code;          /* WEFT_OK, or why there is no value: delivered once, with views NULL */
   uint64_t tag;          /* of the subscription */
   uint64_t first_run, run; /* the first and last run that it speaks of */
   uint64_t runs;         /* how many that computed the value */

@@ -19,7 +19,7 @@ extern "C" {
  *
  * The page may be edited while its sessions run: each run is of the page as it is when the run begins. Where that has faults at what the
  * session asks for, or has that no more (a fetched block, or the session's own ClientSession, was removed), runs of a session that has had
- * a run that succeeded go on with the last plan that could be made, and say so: outdated_page in weft_session_info, in weft_view_info and in events of runs; weft_session_faults says
+ * a run that succeeded continue with the last plan that could be made, and say so: outdated_page in weft_session_info, in weft_view_info and in events of runs; weft_session_faults says
  * why. Every later edit, and every other value that is fed, is tried, and the first page that can be planned is taken. Results and their
  * names are meanwhile those of the page that runs.
  */
@@ -68,7 +68,7 @@ typedef struct weft_run_options {
 #define WEFT_RUN_OPTIONS_INIT {sizeof(weft_run_options), 0, 1, 0, 0, NULL}
 
 /**
- * Runs on the calling thread, and returns when that has ended. NULL options mean one run. While it goes on, other threads may pause,
+ * Runs on the calling thread, and returns when that has ended. NULL options mean one run. Meanwhile, other threads may pause,
  * stop and cancel it.
  * Errors: WEFT_FAILED_PRECONDITION where the session is not idle, or the page has faults and no run has succeeded before; WEFT_CANCELLED;
  * what the page's blocks report, with block and port. A run that fails or is cancelled leaves variables and results as they were.
@@ -78,7 +78,7 @@ WEFT_API weft_status weft_session_run(weft_session* session, const weft_run_opti
 
 /**
  * Starts to run on the session's own thread, and returns at once. NULL options mean one run.
- * Errors: WEFT_FAILED_PRECONDITION where the session is not idle; WEFT_NOT_FOUND for until_block. What goes wrong later is told by
+ * Errors: WEFT_FAILED_PRECONDITION where the session is not idle; WEFT_NOT_FOUND for until_block. Later failures are reported by
  * weft_session_wait. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_start(weft_session* session, const weft_run_options* options, weft_diagnostics** problems);
@@ -100,7 +100,7 @@ WEFT_API weft_status weft_session_wait(weft_session* session, int64_t timeout_ms
  */
 WEFT_API weft_status weft_session_pause(weft_session* session, weft_diagnostics** problems);
 
-/** How a paused session goes on. */
+/** How a paused session continues. */
 enum {
   WEFT_GO_ON = 0,       /* as it was started */
   WEFT_STEP_BLOCK = 1,  /* runs one block, and pauses before the next */
@@ -108,20 +108,20 @@ enum {
 };
 
 /**
- * Lets a paused session go on.
+ * Lets a paused session continue.
  * Errors: WEFT_FAILED_PRECONDITION where it is not paused; WEFT_INVALID_ARGUMENT for an unknown `how`. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_resume(weft_session* session, int32_t how, weft_diagnostics** problems);
 
 /**
- * Ends running after the run that goes on, which keeps its results. What is paused within a run finishes that run. Does nothing where
+ * Ends running after the current run, which keeps its results. What is paused within a run finishes that run. Does nothing where
  * the session is idle. The call does not wait.
  * Errors: none. Owner: nothing. Threads: any.
  */
 WEFT_API weft_status weft_session_stop(weft_session* session, weft_diagnostics** problems);
 
 /**
- * Ends the run that goes on, between two blocks or inside a long one: it leaves variables and results as they were. Does nothing where
+ * Ends the current run, between two blocks or inside a long one: it leaves variables and results as they were. Does nothing where
  * the session is idle. The call does not wait.
  * Errors: none. Owner: nothing. Threads: any.
  */
@@ -150,9 +150,9 @@ typedef struct weft_session_info {
   int32_t last_status;   /* how the last run or start ended; WEFT_OK before */
   uint32_t outdated_page; /* not 0: runs and results are of an earlier page: weft_session_faults says why. As of the last run or feed */
   uint64_t runs;         /* that succeeded since the session was opened */
-  int64_t steps_left;    /* of the run or start that goes on; WEFT_UNTIL_STOPPED; 0 where idle */
-  int64_t elapsed_ns;    /* since the run or start that goes on began; where idle, what the last one took */
-  uint64_t start;        /* the number of the run or start that goes on, or was the last; counted from 1, never used again */
+  int64_t steps_left;    /* of the run or start in progress; WEFT_UNTIL_STOPPED; 0 where idle */
+  int64_t elapsed_ns;    /* since the run or start in progress began; where idle, what the last one took */
+  uint64_t start;        /* the number of the run or start in progress, or was the last; counted from 1, never used again */
 } weft_session_info;
 #define WEFT_SESSION_INFO_INIT {sizeof(weft_session_info), 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
@@ -186,7 +186,7 @@ enum {
 
 /**
  * Sets a mode, in terms of the functions above. EDIT cancels and waits until the session is idle. FREEZE pauses what runs. STEP makes
- * one run, or finishes the one that goes on or is frozen, and freezes. RUN starts or goes on. What STEP or RUN starts has the interval,
+ * one run, or finishes the current one, or the one that is frozen, and freezes. RUN starts or continues. What STEP or RUN starts has the interval,
  * deadline and until_block of `options` (may be NULL); the steps of `options` do not count.
  * Errors: WEFT_INVALID_ARGUMENT for a number that is no mode; WEFT_FAILED_PRECONDITION for EDIT on a thread that runs the session.
  * Owner: nothing. Threads: any; EDIT waits.

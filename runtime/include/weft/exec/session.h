@@ -27,7 +27,7 @@ struct ResultValue {
   bool in_progress = false;    // a copy of what a run that is paused has computed so far (Runner::Read); not a result yet
 };
 
-/// A run as its observer may look at it, from the calls below. Another thread may use it only while such a call goes on.
+/// A run as its observer may look at it, from the calls below. Another thread may use it only while such a call lasts.
 class RunView {
  public:
   virtual ~RunView() = default;
@@ -126,7 +126,7 @@ class Session {
   Status Run(const RunOptions& options = {});
   /// Runs `steps` times, or until a run fails or is cancelled; negative: until then.
   Status RunSteps(int64_t steps, const RunOptions& options = {});
-  /// Ends the run that goes on, or the next one, between two blocks or inside a long kernel. From any thread, and from signal handlers.
+  /// Ends the current run, or the next one, between two blocks or inside a long kernel. From any thread, and from signal handlers.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   /// Takes back a Cancel that no run has seen. For the thread that is about to run.
   void ClearCancel() { cancelled_.store(false, std::memory_order_relaxed); }

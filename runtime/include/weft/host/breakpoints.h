@@ -59,7 +59,7 @@ class Breakpoints final : public RunListener {
   BreakHit hit() const;
 
   /// For debuggers that may be lost: breakpoints are enabled, and runs stay paused (for whatever reason), only for this time from now or
-  /// from the last Heartbeat. Then the breakpoints are disabled and runs go on. 0: for ever.
+  /// from the last Heartbeat. Then the breakpoints are disabled and runs continue. 0: for ever.
   void SetLease(std::chrono::nanoseconds lease);
   /// failed_precondition where there is no lease, or it is over; SetLease then begins another, and Enable gives breakpoints back.
   Status Heartbeat();

@@ -71,7 +71,7 @@ class Document {
     size_t undo = 0, redo = 0;
   };
   History history() const;
-  /// Who is told of edits, undone ones included: in their order, before the call that makes them returns.
+  /// Listeners of edits, undone ones included: in their order, before the call that makes them returns.
   PageEvents& events() { return events_; }
   static constexpr size_t kMostUndo = 1000;
 

@@ -15,8 +15,8 @@ namespace weft {
 
 enum class EventKind : uint8_t {
   kState,     // the session became idle, running or paused
-  kRun,       // a run began or ended; of many between two polls only the last is told
-  kProgress,  // a block began or ended; of each block only the last is told
+  kRun,       // a run began or ended; of many between two polls only the last is delivered
+  kProgress,  // a block began or ended; of each block only the last is delivered
   kError,     // a run failed
   kPrint,     // what a Print block or a warning says
   kValues,    // values of subscriptions are ready to be taken
@@ -103,7 +103,7 @@ struct EventOptions {
   uint64_t source = 0;
   std::shared_ptr<EventQueue> queue;           // where events go, or
   std::function<void(const Event&)> callback;  // called on the thread that runs (of prints: any that works for the run), without a lock
-  /// With a callback: least time from the begin of one run that is told to that of the next; the same for the runs of each block.
+  /// With a callback: least time from the begin of one run that is delivered to that of the next; the same for the runs of each block.
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(100);
   uint64_t start = 0;  // RunnerState::start when the feed is made; states tell the next ones
 };
@@ -147,7 +147,7 @@ class EventFeed final : public RunListener {
   uint64_t run_ = 0;
   size_t steps_ = 0;
   bool tells_run_ = false;
-  uint32_t untold_ = 0;  // the entry of the block that began without being told
+  uint32_t undelivered_ = 0;  // the entry of the block that began without being delivered
 };
 
 }  // namespace weft

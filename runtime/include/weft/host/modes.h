@@ -19,7 +19,7 @@ enum class Mode : uint8_t {
 class Modes {
  public:
   explicit Modes(Runner& runner) : runner_(runner) {}
-  /// kEdit cancels and waits until the runner is idle. kFreeze pauses what runs. kStep makes one run, or finishes the one that goes on or is
+  /// kEdit cancels and waits until the runner is idle. kFreeze pauses what runs. kStep makes one run, or finishes the current one, or the one that is
   /// paused, and pauses. kRun starts, or resumes. What kStep or kRun starts is `request`, but for its number of steps. Errors are those of
   /// the runner; failed_precondition for kEdit on the thread that runs.
   Status Set(Mode mode, RunRequest request = {});

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// The queues and the callback that are told of the edits of one page. Thread-safe.
+/// The queues and the callback that get the edits of one page. Thread-safe.
 class PageEvents {
  public:
   using Callback = std::function<void(const Event&)>;
@@ -20,7 +20,7 @@ class PageEvents {
   Status RemoveQueue(const EventQueue* queue);
   /// Is called with each kEdited event in place of the one before. Empty: none.
   void SetCallback(Callback callback);
-  /// Whether anyone is told: else what changed need not be found out.
+  /// Whether anyone gets them: else what changed need not be found out.
   bool any() const;
 
   /// An edit has been made: `revision` counts the page's edits, `changes` says what changed, as JSON. To be called in the order of edits;
@@ -28,12 +28,12 @@ class PageEvents {
   std::function<void()> Edited(const std::string& page, uint64_t revision, const std::string& changes);
 
  private:
-  struct Told {
+  struct Subscriber {
     std::shared_ptr<EventQueue> queue;
     uint64_t source = 0;
   };
   mutable std::mutex mutex_;
-  std::vector<Told> queues_;
+  std::vector<Subscriber> queues_;
   Callback callback_;
   uint64_t seq_ = 0;  // of the callback
 };

@@ -50,11 +50,11 @@ class PageRun {
   /// Waits until the page has ended, at most `timeout` (negative: for ever). `running` tells whether it still runs; where it does not: what
   /// ended it. failed_precondition on a thread that runs a session of it.
   Status Wait(std::chrono::nanoseconds timeout, bool* running = nullptr);
-  /// Ends after the runs that go on, which keep their results.
+  /// Ends after the runs in progress, which keep their results.
   void Stop();
-  /// Ends the runs that go on.
+  /// Ends the runs in progress.
   void Cancel();
-  /// The same, for handlers of signals: it takes no lock. Sessions that are paused go on waiting; Cancel ends those, too.
+  /// The same, for handlers of signals: it takes no lock. Sessions that are paused continue to wait; Cancel ends those, too.
   void Interrupt();
 
   /// Cancels, waits until nothing runs, closes the runners, and refuses what comes later. Not on a thread that runs a session of the page:
@@ -89,7 +89,7 @@ class PageRun {
 
   mutable std::mutex mutex_;  // of what follows; taken before a runner's own
   std::condition_variable changed_;
-  Status first_;        // failure of the run that goes on
+  Status first_;        // failure of the current run
   Status last_status_;  // how the last one ended
   std::thread thread_;
   bool closed_ = false;

@@ -20,7 +20,7 @@ enum class RunState : uint8_t { kIdle, kRunning, kPaused };
 enum class PauseReason : uint8_t { kNone, kAsked, kReached, kStepped, kBreak };
 /// Where a pause that is asked for comes: before the next block or run, whichever is first; or before the next run.
 enum class PauseAt : uint8_t { kBlock, kRun };
-/// How what is paused goes on: as it was started; for one block; to the end of its run.
+/// How what is paused continues: as it was started; for one block; to the end of its run.
 enum class GoOn : uint8_t { kRun, kStepBlock, kStepRun };
 
 /// Where a runner is. `block` is the one that runs next while paused within a run; `detail` what a breakpoint says.
@@ -28,7 +28,7 @@ struct RunnerState {
   RunState state = RunState::kIdle;
   PauseReason reason = PauseReason::kNone;
   std::string block, detail;
-  uint64_t start = 0;  // the number of the Run or Start that goes on, or was the last: counted from 1
+  uint64_t start = 0;  // the number of the Run or Start in progress, or of the last: counted from 1
 };
 
 /// The state, and how the last run or start ended.
@@ -36,7 +36,7 @@ struct RunnerInfo {
   RunnerState state;
   Status last_status;
   int64_t steps_left = 0;              // negative: until stopped
-  std::chrono::nanoseconds elapsed{};  // of the run or start that goes on so far, or of the last one
+  std::chrono::nanoseconds elapsed{};  // of the run or start in progress so far, or of the last one
 };
 
 struct RunRequest {
@@ -52,8 +52,8 @@ class RunListener : public Observer {
  public:
   /// After each change of state; also on the thread that runs.
   virtual void OnState(const RunnerState& /*state*/) {}
-  /// For one that was added while a run went on: before the first call of a step that it gets. Where the run is paused then, and
-  /// joins_at_once, on the thread that adds it, with the runner's lock held; it is told again before the next step.
+  /// For one that was added during a run: before the first call of a step that it gets. Where the run is paused then, and
+  /// joins_at_once, on the thread that adds it, with the runner's lock held; it is called again before the next step.
   virtual void OnJoin(RunView& /*view*/) {}
   virtual bool joins_at_once() const { return false; }
 
@@ -96,9 +96,9 @@ class Runner {
   Status Pause(PauseAt at = PauseAt::kBlock);
   /// failed_precondition where it is not paused.
   Status Resume(GoOn how);
-  /// Ends after the run that goes on.
+  /// Ends after the current run.
   void Stop();
-  /// Ends the run that goes on. Nothing where idle.
+  /// Ends the current run. Nothing where idle.
   void Cancel();
   /// The same for one Run or Start alone. failed_precondition where it is over, or has not begun.
   Status CancelStart(uint64_t start);
@@ -129,7 +129,7 @@ class Runner {
   /// For listeners, from OnStep, OnStepEnd and OnRunStart: the run is paused here until it is resumed or cancelled. A status that is not
   /// ok ends the run.
   Status PauseRun(PauseReason reason, std::string_view block, std::string_view detail);
-  /// For listeners, in any of their calls but OnState: the run that goes on.
+  /// For listeners, in any of their calls but OnState: the current run.
   RunView& view() const;
   /// When every pause ends by itself, unless it is set anew before: for hosts that may be lost while a run is paused. Absent: never.
   void SetLease(std::optional<std::chrono::steady_clock::time_point> until);

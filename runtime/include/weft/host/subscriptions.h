@@ -47,7 +47,7 @@ struct Sample {
   Tensor high;                      // kMinMax only
   double lowest = 0, highest = 0;   // kHistogram: where the first bin begins and the last one ends
   int64_t not_finite = 0;           // kHistogram: elements in no bin
-  Status status;                    // why there is no value; told once
+  Status status;                    // why there is no value; delivered once
 };
 
 /// The subscriptions of one session. Thread-safe. To be added to its runner as a listener. Costs nothing while there are none. A subscription

@@ -114,7 +114,7 @@ struct Node {
   std::string id;             // the block's; for added nodes made up from the block that brought them ("g/Multiply_3")
 };
 
-/// Whether the node's output says whether its loop goes on.
+/// Whether the node's output says whether its loop continues.
 inline bool IsLoopCondition(const Node& node) { return node.def != nullptr && node.def->name == "LoopCond"; }
 
 /// A ClientSession block, or a default that a host makes.

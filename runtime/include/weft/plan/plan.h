@@ -41,7 +41,7 @@ struct Slot {
     kConstant,  // the graph's
     kVariable,  // the variable's value at the start of the run, or (an update's output) after that update
     kFeed,      // the host's
-    kOwned,     // made while the run goes on: strings, handles, shapes that only the run can tell
+    kOwned,     // made during the run: strings, handles, shapes that only the run can tell
     kShared,    // another slot's memory: `source`; through a Merge, one of several
     kTile,      // read by steps of one FusedSteps only: never whole in memory
   };
@@ -127,6 +127,9 @@ Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagn
 
 /// The request that a session of the page makes. Shapes of variables come from their literals and attributes.
 PlanRequest RequestFor(const Graph& graph, const SessionSpec& session, Keep keep);
+
+/// "run", "produce", ...
+std::string_view KindName(Step::Kind kind);
 
 /// The steps, one a line: block, inputs and outputs with types, shapes and places; then the memory it needs.
 std::string PrintPlan(const Graph& graph, const Plan& plan);
