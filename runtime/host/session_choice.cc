@@ -36,13 +36,8 @@ Result<std::vector<SessionSpec>> ChooseSessions(const Graph& graph, const Sessio
     const auto found = std::find_if(own.begin(), own.end(), [&](const SessionSpec& spec) { return spec.id == request.session; });
     if (found == own.end()) {
       std::string known;
-      std::vector<std::string_view> ids;
-      for (const SessionSpec& spec : own) {
-        ids.push_back(spec.id);
-        known += Cat(known.empty() ? "there is " : ", ", spec.id);
-      }
-      const std::string meant = DidYouMean(request.session, ids);
-      return NotFound("there is no session '", request.session, "'").WithHint(meant.empty() ? known : meant);
+      for (const SessionSpec& spec : own) known += Cat(known.empty() ? "there is " : ", ", spec.id);
+      return NotFound("there is no session '", request.session, "'").WithHint(known);
     }
     chosen = *found;
   }

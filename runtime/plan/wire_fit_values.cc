@@ -117,11 +117,9 @@ void PageValues::ValuesOf(int block, const ChangedOutputs& changed, std::vector<
 }
 
 // Of a block that the graph has all of. Which literals there are does not matter, only their types.
-std::vector<GivenItem> PageValues::KnownItems(int block, const WireSource* source, int port) const {
+void PageValues::KnownItems(int block, const WireSource* source, int port, std::vector<GivenItem>& given) const {
   const Node& node = graph_.node(block);
   const BlockDef& def = *DefOf(block);
-  std::vector<GivenItem> given;
-  given.reserve(node.inputs.size() + 1);
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const bool meant = source != nullptr && static_cast<int>(p) == port;
     const bool single = def.inputs[p].list == PortList::kSingle;
@@ -130,14 +128,16 @@ std::vector<GivenItem> PageValues::KnownItems(int block, const WireSource* sourc
     for (uint32_t v = node.in_first[p]; v < node.in_first[p + 1] && !replaced; ++v) given.push_back({static_cast<int>(p), nullptr, ValueOf(node.inputs[v])});
     for (size_t v = 0; meant && v < source->values.size() && (v == 0 || !single); ++v) given.push_back({port, nullptr, source->values[v]});
   }
-  return given;
 }
 
-std::optional<std::vector<GivenItem>> PageValues::ItemsOf(int block, const ChangedOutputs& changed, const WireSource* source, int port, int index) const {
+bool PageValues::ItemsOf(int block, const ChangedOutputs& changed, std::vector<GivenItem>& given, const WireSource* source, int port, int index) const {
   const BlockDef& def = *DefOf(block);
   const PageBlock& written = Written(block);
-  std::vector<GivenItem> given;
-  if (changed.empty() && !graph_.node(block).broken && def.structural == Structural::kNone && index < 0) return KnownItems(block, source, port);
+  given.clear();
+  if (changed.empty() && !graph_.node(block).broken && def.structural == Structural::kNone && index < 0) {
+    KnownItems(block, source, port, given);
+    return true;
+  }
   bool known = !written.faulty, placed = source == nullptr;
   const auto bring = [&](int p, const WireSource& from) {
     known &= !from.broken && !from.refused;
@@ -165,7 +165,7 @@ std::optional<std::vector<GivenItem>> PageValues::ItemsOf(int block, const Chang
     }
   }
   if (!placed) bring(port, *source);
-  return known ? std::optional(std::move(given)) : std::nullopt;
+  return known;
 }
 
 }  // namespace weft

@@ -53,12 +53,12 @@ class PageValues {
   WireSource SourceOf(const Wire& wire, const ChangedOutputs& changed) const;
   /// What the inputs of a sound block would have, where the blocks that changed have as many values as before; faster than ItemsOf.
   void ValuesOf(int block, const ChangedOutputs& changed, std::vector<GivenItem>& given) const;
-  /// What the inputs of a block would have; none where some of it is not known. `source` replaces or extends what `port` has.
-  std::optional<std::vector<GivenItem>> ItemsOf(int block, const ChangedOutputs& changed, const WireSource* source = nullptr, int port = -1,
-                                                int index = -1) const;
+  /// What the inputs of a block would have; false where some of it is not known. `source` replaces or extends what `port` has.
+  bool ItemsOf(int block, const ChangedOutputs& changed, std::vector<GivenItem>& given, const WireSource* source = nullptr, int port = -1,
+               int index = -1) const;
 
  private:
-  std::vector<GivenItem> KnownItems(int block, const WireSource* source, int port) const;
+  void KnownItems(int block, const WireSource* source, int port, std::vector<GivenItem>& given) const;
 
   const Graph& graph_;
   std::vector<const BlockDef*> defs_;  // by block

@@ -1,0 +1,77 @@
+#include "runtime/plan/wire_fit_links.h"
+
+#include <utility>
+
+namespace weft {
+namespace {
+
+/// The block and all that are reached from it.
+template <class NextOf>
+std::vector<char> Reached(int block, size_t count, NextOf&& next_of) {
+  std::vector<char> found(count, 0);
+  std::vector<int> open = {block};
+  found[static_cast<size_t>(block)] = 1;
+  while (!open.empty()) {
+    const int at = open.back();
+    open.pop_back();
+    for (int next : next_of(at)) {
+      if (!std::exchange(found[static_cast<size_t>(next)], 1)) open.push_back(next);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+PageLinks::PageLinks(const Graph& graph) {
+  const std::vector<PageBlock>& blocks = graph.page().blocks;
+  first_producer_.reserve(blocks.size() + 1);
+  first_producer_.push_back(0);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const Node& node = graph.node(static_cast<int>(b));
+    size_t value = 0;  // of the node, where each item is one
+    for (const PageInput& input : blocks[b].inputs) {
+      for (const InputItem& item : input.items) {
+        const Wire* wire = WireOf(item);
+        const int likely = value < node.inputs.size() && node.inputs[value].valid() ? graph.node(node.inputs[value].node).page_block : -1;
+        ++value;
+        if (wire == nullptr) continue;
+        const bool found = likely >= 0 && blocks[static_cast<size_t>(likely)].id == wire->block;
+        const int producer = found ? likely : graph.IndexOf(wire->block);
+        if (producer < 0) continue;
+        const Node& from = graph.node(producer);
+        const bool back = node.def != nullptr && from.def != nullptr && node.def->flow == Flow::kMerge && from.def->flow == Flow::kNextIteration && from.frame != 0;
+        if (!back) producers_.push_back(producer);
+      }
+    }
+    first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+  }
+}
+
+std::span<const int> PageLinks::ReadersOf(int block) {
+  FindReaders();
+  return Of(block, first_reader_, readers_);
+}
+
+void PageLinks::FindReaders() {
+  if (!first_reader_.empty()) return;
+  const size_t count = first_producer_.size() - 1;
+  first_reader_.assign(count + 1, 0);
+  readers_.resize(producers_.size());
+  for (int producer : producers_) ++first_reader_[static_cast<size_t>(producer) + 1];
+  for (size_t b = 0; b < count; ++b) first_reader_[b + 1] += first_reader_[b];
+  std::vector<uint32_t> next(first_reader_.begin(), first_reader_.end() - 1);
+  for (size_t b = 0; b < count; ++b) {
+    for (int producer : ProducersOf(static_cast<int>(b))) readers_[next[static_cast<size_t>(producer)]++] = static_cast<int>(b);
+  }
+}
+
+std::vector<char> PageLinks::Ancestors(int block) const {
+  return Reached(block, first_producer_.size() - 1, [&](int at) { return ProducersOf(at); });
+}
+
+std::vector<char> PageLinks::Descendants(int block) {
+  return Reached(block, first_producer_.size() - 1, [&](int at) { return ReadersOf(at); });
+}
+
+}  // namespace weft
