@@ -63,6 +63,18 @@ Status Draft::NoBlock(std::string_view id) {
   return NotFound("there is no block '", id, "'");
 }
 
+Status Draft::CountListOutputs(const Node& node) {
+  if (node.broken || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
+  list_values += node.output_types.size();
+  return CheckListValues(0);
+}
+
+Status Draft::CheckListValues(size_t of_port) const {
+  if (of_port <= kMostValues && list_values <= kMostListValues) return {};
+  return ResourceExhausted("lists of more than ", kMostValues, " values, or of ", kMostListValues, " on a page, are not taken")
+      .WithHint("a list of lists grows with every level");
+}
+
 int Draft::AddConstant(std::string id, int page_block, Tensor value) {
   Node& node = nodes.emplace_back();
   node.id = std::move(id);

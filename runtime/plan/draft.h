@@ -34,11 +34,12 @@ struct Draft {
   std::vector<int> unknown_blocks;              // of types that the registry does not know
   bool repeated_ids = false;                    // several blocks have one id
   int next_order = 0;                           // Node::order of the next node
-  size_t list_values = 0;                       // that wires bring to list ports
+  size_t list_values = 0;                       // that wires bring to list ports, and that blocks give at theirs
+  std::vector<int> on_gradient_path;            // by node: scratch of AddGradients, -1 between its calls
   size_t names_compared = 0;                    // in search of suggestions
 
   static constexpr size_t kMostValues = size_t{1} << 20;      // of one port
-  static constexpr size_t kMostListValues = size_t{1} << 24;  // of all list ports of a page
+  static constexpr size_t kMostListValues = size_t{1} << 22;  // of all list ports of a page
 
   const Registry& registry() const { return graph.registry(); }
   int blocks() const { return static_cast<int>(page.blocks.size()); }
@@ -57,6 +58,10 @@ struct Draft {
   void Error(Status status, int block, std::string_view port = {}, int item = -1);
   /// The same for an item of Wires.
   void ErrorAtItem(Status status, int block, uint32_t item);
+  /// Counts what the node gives at list ports; resource_exhausted where the page has too many such values.
+  Status CountListOutputs(const Node& node);
+  /// Whether lists of the page's are still within what is taken, and one of them that has so many values.
+  Status CheckListValues(size_t of_port) const;
   /// Whether to look for a suggestion among so many names: a page of nothing but misspelt names gets a bounded number of them.
   bool MayCompare(size_t names);
   /// not_found for a block of this id, with a suggestion.

@@ -3,6 +3,8 @@
 #include "runtime/plan/gradients.h"
 
 #include <algorithm>
+#include <climits>
+#include <utility>
 
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/gradient_record.h"
@@ -12,9 +14,17 @@ namespace {
 
 bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
+/// Whether gradients pass the node; else the xs before it are none of what it gives.
+bool Passes(const Node& node) { return node.def == nullptr || node.def->structural == Structural::kNone; }
+
 class Rewrite {
  public:
-  explicit Rewrite(NodeAdder& adder);
+  explicit Rewrite(NodeAdder& adder) : adder_(adder), place_(adder.Scratch()) {}
+  ~Rewrite() {
+    for (int node : leading_) place_[static_cast<size_t>(node)] = -1;
+  }
+  Rewrite(const Rewrite&) = delete;
+  Rewrite& operator=(const Rewrite&) = delete;
 
   Result<std::vector<ValueRef>> Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
 
@@ -26,7 +36,7 @@ class Rewrite {
   /// A block that has one input port.
   Result<ValueRef> Add(std::string_view block, std::span<const ValueRef> inputs);
   ValueRef AddConstant(Tensor tensor) { return {adder_.AddConstant(std::move(tensor)), 0}; }
-  bool Wanted(ValueRef value) const { return IsKnown(value) && (on_path_[value.node] || wanted_[IndexOf(value)]); }
+  bool Wanted(ValueRef value) const { return Leads(value) && (on_path_[PlaceOf(value)] || wanted_[IndexOf(value)]); }
   void Contribute(ValueRef value, ValueRef gradient);
   /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
   bool Locate(ValueRef value, int base, GradientRecord::Value& found) const;
@@ -44,20 +54,23 @@ class Rewrite {
     int before;
   };
 
-  /// Whether the node was there before.
-  bool IsKnown(ValueRef value) const { return static_cast<size_t>(value.node) < on_path_.size(); }
-  size_t IndexOf(ValueRef value) const { return first_value_[value.node] + static_cast<size_t>(value.output); }
+  /// Whether the node is one of those that lead to a y.
+  bool Leads(ValueRef value) const { return static_cast<size_t>(value.node) < place_.size() && place_[static_cast<size_t>(value.node)] >= 0; }
+  size_t PlaceOf(ValueRef value) const { return static_cast<size_t>(place_[static_cast<size_t>(value.node)]); }
+  size_t IndexOf(ValueRef value) const { return first_value_[PlaceOf(value)] + static_cast<size_t>(value.output); }
   Result<ValueRef> GradientOf(ValueRef value);
-  void FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
+  void FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
+  void FindPath(const std::vector<ValueRef>& xs);
   Status Differentiate(int node);
   bool Describe(int node, ShortList<uint16_t, 12>& values);
   Status Ask(int node);
   Status Add(int node, const GradientRecord& known);
 
   NodeAdder& adder_;
-  std::vector<int> sorted_;            // nodes, producers first
-  std::vector<char> on_path_;          // by node: reads, over some nodes, an x, and leads to a y
-  std::vector<uint32_t> first_value_;  // by node
+  std::vector<int>& place_;            // by node: in leading_, or -1
+  std::vector<int> leading_;           // nodes that lead to a y and may read an x, producers first: the work is theirs, not the page's
+  std::vector<char> on_path_;          // by place: reads, over some nodes, an x
+  std::vector<uint32_t> first_value_;  // by place
   std::vector<char> wanted_;           // by value: one of the xs
   std::vector<int> last_term_;         // by value: index into terms_, or -1
   std::vector<Term> terms_;
@@ -170,23 +183,6 @@ class Builder final : public GradientBuilder {
   Status status_;
 };
 
-Rewrite::Rewrite(NodeAdder& adder) : adder_(adder) {
-  const std::vector<Node>& nodes = adder.graph().nodes();
-  sorted_.assign(static_cast<size_t>(adder.orders()), -1);
-  first_value_.reserve(nodes.size());
-  uint32_t values = 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    first_value_.push_back(values);
-    values += static_cast<uint32_t>(nodes[i].output_types.size());
-    // Producers have a lower `order` than their readers.
-    if (nodes[i].order >= 0 && !nodes[i].broken) sorted_[static_cast<size_t>(nodes[i].order)] = static_cast<int>(i);
-  }
-  std::erase(sorted_, -1);
-  on_path_.assign(nodes.size(), 0);
-  wanted_.assign(values, 0);
-  last_term_.assign(values, -1);
-}
-
 Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs,
                               std::span<const uint32_t> first, Reuse::GivenAttrs attrs) {
   WEFT_ASSIGN_OR_RETURN(int added, adder_.Add(block, def, inputs, first, attrs));
@@ -219,23 +215,42 @@ Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
   return sum;
 }
 
-void Rewrite::FindPath(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
-  const std::vector<Node>& nodes = adder_.graph().nodes();
-  std::vector<char> from_x(nodes.size(), 0), to_y(nodes.size(), 0);
-  for (ValueRef x : xs) from_x[x.node] = 1, wanted_[IndexOf(x)] = 1;
-  auto passes = [&](int i) { return nodes[i].def == nullptr || nodes[i].def->structural == Structural::kNone; };
-  for (int i : sorted_) {
-    if (!passes(i)) continue;
-    for (ValueRef input : nodes[i].inputs) {
-      if (from_x[input.node] && IsDifferentiable(nodes[input.node].output_types[input.output])) from_x[i] = 1;
+// Producers have a lower Node::order than their readers: what comes before all xs reads none.
+void Rewrite::FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
+  int first = INT_MAX;
+  for (ValueRef x : xs) first = std::min(first, node(x.node).order);
+  const auto add = [&](int i) {
+    if (node(i).order < first || node(i).order < 0 || node(i).broken || std::exchange(place_[static_cast<size_t>(i)], 0) >= 0) return;
+    leading_.push_back(i);
+  };
+  for (ValueRef y : ys) add(y.node);
+  for (size_t next = 0; next < leading_.size(); ++next) {
+    if (!Passes(node(leading_[next]))) continue;
+    for (ValueRef input : node(leading_[next]).inputs) add(input.node);
+  }
+  std::ranges::sort(leading_, {}, [&](int i) { return node(i).order; });
+  uint32_t values = 0;
+  for (size_t at = 0; at < leading_.size(); ++at) {
+    place_[static_cast<size_t>(leading_[at])] = static_cast<int>(at);
+    first_value_.push_back(values);
+    values += static_cast<uint32_t>(node(leading_[at]).output_types.size());
+  }
+  on_path_.assign(leading_.size(), 0);
+  wanted_.assign(values, 0);
+  last_term_.assign(values, -1);
+}
+
+void Rewrite::FindPath(const std::vector<ValueRef>& xs) {
+  for (ValueRef x : xs) {
+    if (Leads(x)) on_path_[PlaceOf(x)] = wanted_[IndexOf(x)] = 1;
+  }
+  for (size_t at = 0; at < leading_.size(); ++at) {
+    const Node& reader = node(leading_[at]);
+    if (!Passes(reader)) continue;
+    for (ValueRef input : reader.inputs) {
+      if (Leads(input) && on_path_[PlaceOf(input)] && IsDifferentiable(adder_.graph().TypeOf(input))) on_path_[at] = 1;
     }
   }
-  for (ValueRef y : ys) to_y[y.node] = 1;
-  for (auto it = sorted_.rbegin(); it != sorted_.rend(); ++it) {
-    if (!to_y[*it] || !passes(*it)) continue;
-    for (ValueRef input : nodes[*it].inputs) to_y[input.node] = 1;
-  }
-  for (size_t i = 0; i < nodes.size(); ++i) on_path_[i] = from_x[i] && to_y[i];
 }
 
 // Fills in own_, and what identifies blocks like this one; false where that is not enough: it has many values, or one of them twice.
@@ -337,18 +352,19 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
       return Unsupported("the block '", node(y.node).id, "' belongs to a loop, and loops have no gradient").WithPort("outputs");
     }
   }
-  FindPath(ys, xs);
+  FindLeading(ys, xs);
+  FindPath(xs);
   for (ValueRef y : ys) {
     WEFT_ASSIGN_OR_RETURN(ValueRef ones, Add("OnesLike", {&y, 1}));
-    Contribute(y, ones);
+    if (Leads(y)) Contribute(y, ones);
   }
-  for (auto i = sorted_.rbegin(); i != sorted_.rend(); ++i) {
-    if (on_path_[*i]) WEFT_RETURN_IF_ERROR(Differentiate(*i));
+  for (size_t at = leading_.size(); at-- > 0;) {
+    if (on_path_[at]) WEFT_RETURN_IF_ERROR(Differentiate(leading_[at]));
   }
   std::vector<ValueRef> gradients;
   for (ValueRef x : xs) {
     gradients.emplace_back();
-    if (!IsDifferentiable(adder_.graph().TypeOf(x))) continue;
+    if (!Leads(x) || !IsDifferentiable(adder_.graph().TypeOf(x))) continue;
     WEFT_ASSIGN_OR_RETURN(gradients.back(), GradientOf(x));
   }
   return gradients;

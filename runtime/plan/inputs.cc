@@ -82,12 +82,9 @@ bool ConnectItem(Draft& draft, int block, int port, const PageInput& input, size
     return false;
   }
   draft.list_values += spec.list == PortList::kSingle ? 0 : values.size() - before;
-  if (values.size() > Draft::kMostValues || draft.list_values > Draft::kMostListValues) {
-    values.resize(Draft::kMostValues + 1);
-    draft.Error(ResourceExhausted("lists of more than ", Draft::kMostValues, " values, or of ", Draft::kMostListValues,
-                                  " on a page, are not taken")
-                    .WithHint("a list of lists grows with every level"),
-                block, input.port, place);
+  if (Status status = draft.CheckListValues(values.size()); !status.ok()) {
+    values.resize(std::min(values.size(), Draft::kMostValues + 1));
+    draft.Error(std::move(status), block, input.port, place);
     return false;
   }
   for (size_t v = before; v < values.size(); ++v) {

@@ -23,6 +23,7 @@ Result<int> NodeAdder::AddLike(std::string_view block, const Node& like, std::sp
   node.page_block = page_block_;
   node.inputs.append(inputs);
   node.order = draft_.next_order++;
+  WEFT_RETURN_IF_ERROR(draft_.CountListOutputs(node));
   return static_cast<int>(draft_.nodes.size()) - 1;
 }
 
@@ -43,6 +44,7 @@ Result<int> NodeAdder::Add(std::string_view block, const BlockDef& def, std::spa
     draft_.nodes.pop_back();
     return status;
   }
+  WEFT_RETURN_IF_ERROR(draft_.CountListOutputs(node));
   node.order = draft_.next_order++;
   return static_cast<int>(draft_.nodes.size()) - 1;
 }

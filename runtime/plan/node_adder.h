@@ -18,8 +18,11 @@ class NodeAdder {
 
   const Graph& graph() const { return draft_.graph; }
   Reuse& reuse() { return draft_.reuse; }
-  /// Nodes that are connected have a Node::order below this.
-  int orders() const { return draft_.next_order; }
+  /// By node, of those that there are now: -1. Whoever writes it leaves it so.
+  std::vector<int>& Scratch() {
+    draft_.on_gradient_path.resize(draft_.nodes.size(), -1);
+    return draft_.on_gradient_path;
+  }
 
   /// A block by its name in the registry, or by one of its other names. `inputs` are in port order; `first` has the first one of each port,
   /// and their number. The types of its outputs are inferred; an error where the block does not take such inputs.

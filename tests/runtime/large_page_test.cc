@@ -160,6 +160,13 @@ TEST_CASE("Pages that grow beyond measure are refused", "[large]") {
     lists.push_back(Cat("{\"id\": \"l", i, "\", \"block\": \"InputList\", \"inputs\": {\"outputlist\": [", wires, "]}}"));
   }
   CHECK(Errors(runtime, Pages(lists)) == 1);
+  // Lists that blocks give.
+  std::vector<std::string> unstacked{
+      "{\"id\": \"c\", \"block\": \"Const\", \"inputs\": {\"value\": {\"dtype\": \"DT_FLOAT\", \"shape\": [1048576, 0], \"values\": []}}}"};
+  for (int i = 0; i < 60; ++i) {
+    unstacked.push_back(Cat("{\"id\": \"u", i, "\", \"block\": \"Unstack\", \"attrs\": \"num_ = 1048576;\", \"inputs\": {\"value\": \"c.output\"}}"));
+  }
+  CHECK(Errors(runtime, Pages(unstacked)) == 56);  // four are 2^22 values
   // The gradient of the gradient of ...
   std::vector<std::string> gradients{Constant("c"), "{\"id\": \"t\", \"block\": \"Tanh\", \"inputs\": {\"x\": \"c.output\"}}"};
   for (int i = 0; i < 40; ++i) {
@@ -169,6 +176,34 @@ TEST_CASE("Pages that grow beyond measure are refused", "[large]") {
   }
   CHECK(Errors(runtime, Pages(gradients)) >= 1);
   CHECK(ProcessorSeconds() - begin < 20 * kSlower);
+}
+
+// A chain, and of each of its blocks the gradient with respect to the one before it.
+std::string Gradients(int count) {
+  std::vector<std::string> lines{Constant("b0")};
+  for (int i = 1; i < count; ++i) {
+    const std::string from = Cat("b", i - 1, i == 1 ? ".output" : ".y");
+    lines.push_back(Cat("{\"id\": \"b", i, "\", \"block\": \"Tanh\", \"inputs\": {\"x\": \"", from, "\"}}"));
+    lines.push_back(Cat("{\"id\": \"g", i, "\", \"block\": \"AddSymbolicGradients\", \"inputs\": {\"outputs\": [\"b", i, ".y\"], \"inputs\": [\"", from, "\"]}}"));
+  }
+  return Pages(lines);
+}
+
+TEST_CASE("Twice as many gradients take at most 2.5 times the time", "[large]") {
+  Runtime runtime(MakeCatalog(), {.threads = 1, .memory_limit = 0});
+  const auto time = [&](const std::string& text) {
+    const double begin = ProcessorSeconds();
+    REQUIRE(Errors(runtime, text) == 0);
+    return ProcessorSeconds() - begin;
+  };
+  const std::string some = Gradients(4000), more = Gradients(8000);
+  double once = 1e9, twice = 1e9;
+  for (int round = 0; round < 20 && (round < 3 || twice >= 2.5 * once); ++round) {  // the best of each: other programs may disturb
+    once = std::min(once, time(some));
+    twice = std::min(twice, time(more));
+  }
+  INFO("4,000: " << once << " s, 8,000: " << twice << " s");
+  CHECK(twice < 2.5 * once);
 }
 
 }  // namespace
