@@ -2,8 +2,9 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-weft=$root/build/release/bin/weft
-tests=$root/build/release/bin/weft_tests
+# Which preset of CMakePresets.json is built and run.
+use_preset() { preset=$1 weft=$root/build/$1/bin/weft tests=$root/build/$1/bin/weft_tests; }
+use_preset release
 
 say() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -31,18 +32,48 @@ install_packages() {
   rm -f "$log"
 }
 
-# build TARGET...: a release build of these targets. Quiet when nothing is to be done; the log is kept in the build folder.
+# build TARGET...: a build of these targets by the preset. Quiet when nothing is to be done; the log is kept in the build folder.
 build() {
-  local log=build/release/build.log start=$SECONDS
-  mkdir -p build/release
-  say "Building $* (build/release)"
-  if [ ! -f build/release/build.ninja ]; then
-    cmake --preset release > "$log" 2>&1 || { tail -n 40 "$log" >&2; die "cmake could not configure; its log is $log"; }
+  local log=build/$preset/build.log start=$SECONDS
+  mkdir -p "build/$preset"
+  say "Building $* (build/$preset)"
+  if [ ! -f "build/$preset/build.ninja" ]; then
+    cmake --preset "$preset" > "$log" 2>&1 || { tail -n 40 "$log" >&2; die "cmake could not configure; its log is $log"; }
   fi
   if [ -t 1 ]; then
-    cmake --build --preset release --target "$@" || die "the build failed"
+    cmake --build --preset "$preset" --target "$@" || die "the build failed"
   else
-    cmake --build --preset release --target "$@" > "$log" 2>&1 || { grep -E -A6 'error|FAILED' "$log" | head -n 60 >&2; die "the build failed; its log is $log"; }
+    cmake --build --preset "$preset" --target "$@" > "$log" 2>&1 || { grep -E -A6 'error|FAILED' "$log" | head -n 60 >&2; die "the build failed; its log is $log"; }
   fi
   echo "built in $((SECONDS - start)) s"
+}
+
+passed=0 failed=0
+count() { passed=$((passed + $1)); failed=$((failed + $2)); }
+
+# Runs the test program and counts its tests. LOG: where its output goes besides.
+count_tests() {
+  local log=$1 all totals bad
+  all=$("$tests" --list-test-names-only | grep -c . || true)
+  # Each test's duration is a line of its own: on a terminal they show how far it is.
+  "$tests" --durations yes 2>&1 | tee "$log" | awk -v all="$all" -v terminal="$([ -t 1 ] && echo 1)" '
+    /^[0-9.]+ s: / { if (terminal) { printf "\r\033[K%d/%d %s", ++done, all, $3; fflush() } next }
+    { if (terminal) printf "\r\033[K"; print }' || true
+  totals=$(tail -n 3 "$log")
+  if grep -q '^All tests passed' <<< "$totals"; then
+    count "$all" 0
+  elif bad=$(sed -nE 's/^test cases: .* ([0-9]+) failed.*/\1/p' <<< "$totals") && [ -n "$bad" ]; then
+    count $((all - bad)) "$bad"
+  else
+    echo "the test program ended early" >&2
+    count 0 1
+  fi
+}
+
+# Runs the case files of the blocks and counts their cases.
+count_cases() {
+  local log=$1 cases_passed cases_failed
+  "$weft" test tests/blocks | tee "$log" || true
+  read -r cases_passed cases_failed < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$log" | tail -n 1) || { cases_passed=0; cases_failed=1; }
+  count "$cases_passed" "$cases_failed"
 }
