@@ -48,7 +48,7 @@ class DiagnosticStruct(Sized):
 
 
 class RuntimeOptions(Sized):
-    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64)]
+    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("call_deadline_ns", c_int64)]
 
 
 class RuntimeInfo(Sized):

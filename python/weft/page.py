@@ -48,10 +48,11 @@ class Runtime:
 
     `threads`: how many work at the same time (0, and most: one a processor).
     `memory_limit`: bytes of tensors (0: four fifths of the machine's).
+    `call_deadline`: seconds that a call may take which loads, checks, edits or plans a page (0: any); else it ends as cancelled.
     """
 
-    def __init__(self, threads: int = 0, memory_limit: int = 0):
-        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit)
+    def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0):
+        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9))
         self._handle = _native.make("weft_runtime_open", byref(options))
         self._close = weakref.finalize(self, _native.lib.weft_runtime_close, self._handle)
 

@@ -1,5 +1,7 @@
 #include "runtime/capi/guard.h"
 
+#include "runtime/base/call_limit.h"
+
 namespace weft::capi {
 
 static_assert(static_cast<weft_status>(Code::kInvalidArgument) == WEFT_INVALID_ARGUMENT &&
@@ -54,6 +56,9 @@ weft_status ReportException(weft_diagnostics** problems) noexcept {
   try {
     try {
       throw;
+    } catch (const CallStopped& stopped) {
+      code = WEFT_CANCELLED;
+      return Report(stopped.status(), problems);
     } catch (const std::bad_alloc&) {
       code = WEFT_RESOURCE_EXHAUSTED;
       return Report(ResourceExhausted("the machine has no memory left"), problems);

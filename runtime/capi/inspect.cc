@@ -1,6 +1,7 @@
 // What an editor shows of a page, and all results of a run at once.
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
 #include "runtime/page/writer_parts.h"
@@ -56,6 +57,7 @@ weft_status TextOf(weft_page* page, weft_strings** text, weft_diagnostics** prob
     *text = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
+    const CallLimit limit(object->runtime->runtime.CallEnd());
     WEFT_ASSIGN_OR_RETURN(std::string written, body(*object, graph));
     return GiveText(std::move(written), text);
   });

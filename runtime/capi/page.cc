@@ -1,4 +1,5 @@
 // Loading, checking and writing pages, and their variables.
+#include "runtime/base/call_limit.h"
 #include "runtime/capi/objects.h"
 #include "runtime/state/host_call.h"
 
@@ -52,6 +53,7 @@ weft_status Load(weft_runtime* runtime, const void* source, const char* what, co
     WEFT_ASSIGN_OR_RETURN(LoadRequest request, ReadLoadOptions(options));
     WEFT_RETURN_IF_ERROR(NeedPointer(source, what));
     object->runtime->Seal();
+    const CallLimit limit(object->runtime->runtime.CallEnd());  // of reading and checking together
     object->document = open(std::shared_ptr<Runtime>(object->runtime, &object->runtime->runtime), std::move(request.document));
     object->scope = object->document->scope();
     Diagnostics all = object->document->diagnostics();

@@ -88,7 +88,7 @@ weft_status weft_session_run(weft_session* session, const weft_run_options* opti
   return Guard(problems, [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(RunRequest request, ReadRequest(options, true));
-    return object->runner->Run(request);
+    return object->runner->RunBlocking(request);
   });
 }
 

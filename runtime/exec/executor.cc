@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/exec/variable_start.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/run_gate.h"
@@ -73,10 +74,14 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   TakeShapes(*revision_, VariableAccess(scope_.variables()), request);
   Diagnostics found;
   const uint64_t number = scope_.NumberPlan(keep_);
-  std::optional<Plan> checked = revision_->TakePlan(request);
-  Plan plan = checked ? std::move(*checked) : weft::MakePlan(graph, request, found);
+  std::optional<Plan> plan = revision_->TakePlan(request);
+  try {
+    if (!plan) plan = weft::MakePlan(graph, request, found);
+  } catch (const CallStopped& stopped) {
+    return diagnostics.Error(stopped.status());
+  }
   parts_.reset();
-  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(plan), number);
+  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number);
   results_.SetPlan(planned_);
   found.SetPhase(Phase::kCompile);
   diagnostics.Append(std::move(found));
@@ -91,6 +96,7 @@ bool Executor::FeedsFit() const {
 
 Status Executor::MakePlan() {
   WEFT_RETURN_IF_ERROR(CheckSpec(*revision_, spec_));
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
   Diagnostics diagnostics;
   Prepare(diagnostics);
   return diagnostics.FirstError();

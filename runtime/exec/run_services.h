@@ -32,6 +32,7 @@ class RunServices {
 
   /// Only the flag: a step costs no look at the clock.
   const std::atomic<bool>& cancel_flag() const { return cancelled_; }
+  const std::optional<std::chrono::steady_clock::time_point>& deadline() const { return workers_.deadline(); }
   /// Cancelled, or past its deadline.
   bool stopped() const { return workers_.Stopped(); }
   Status Stopped() const { return Cancelled(workers_.Reason()); }

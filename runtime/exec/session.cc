@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/result_name.h"
 #include "runtime/state/host_call.h"
@@ -58,6 +59,7 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std:
 Session::~Session() = default;
 
 void Session::Prepare(Diagnostics& diagnostics) {
+  const CallLimit limit(scope_->runtime().CallEnd());
   const std::shared_ptr<Revision> before = executor_->revision();
   if (!FollowTo(diagnostics).ok() || outdated_page() || executor_->revision() != before) return;  // what was taken over is planned
   executor_->Prepare(diagnostics);
@@ -100,7 +102,11 @@ bool Session::Unfeed(ValueRef value) {
 
 Status Session::Run(const RunOptions& options) {
   const uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
-  Status status = Follow();
+  Status status;
+  if (followed_ != scope_->edits()) {
+    const CallLimit limit(options.deadline, &cancelled_);
+    status = Follow();
+  }
   if (status.ok()) {
     status = executor_->Execute(run, options);
   } else {

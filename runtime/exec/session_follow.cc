@@ -135,6 +135,10 @@ Status Session::FollowTo(Diagnostics& found) {
   planning.SetPhase(Phase::kConnect);  // those of planning say so
   found.Append(planning);
   if (fault.ok()) return {};
+  if (fault.code() == Code::kCancelled) {  // no fault of the page: the next run tries again
+    followed_.reset();
+    return fault;
+  }
   const bool goes_on = runs() > 0 && executor_->plan() != nullptr && CheckAsked().ok();
   if (!goes_on) followed_.reset();
   {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/host/open_beneath.h"
 #include "weft/host/settings.h"
 #include "weft/page/writer.h"
@@ -60,15 +61,27 @@ std::unique_ptr<Document> Document::OpenFile(std::shared_ptr<Runtime> runtime, c
   if (options.name.empty()) options.name = path.string();
   if (options.folder.empty()) options.folder = path.has_parent_path() ? path.parent_path() : ".";
   std::unique_ptr<Document> document(new Document(std::move(runtime), std::move(options)));
-  document->Connect(ReadDocument(path, document->read_));
+  document->Load([&] { return ReadDocument(path, document->read_); });
   return document;
 }
 
 std::unique_ptr<Document> Document::Open(std::shared_ptr<Runtime> runtime, std::string_view bytes, DocumentOptions options) {
   if (options.name.empty()) options.name = "page";
   std::unique_ptr<Document> document(new Document(std::move(runtime), std::move(options)));
-  document->Connect(ReadPage(bytes, document->read_));
+  document->Load([&] { return ReadPage(bytes, document->read_); });
   return document;
+}
+
+// A page that takes longer than the runtime allows is an empty one, with that fault.
+void Document::Load(FunctionRef<ReadPageResult()> read) {
+  ReadPageResult stopped_at;
+  try {
+    const CallLimit limit(runtime_->CallEnd());
+    return Connect(read());
+  } catch (const CallStopped& stopped) {
+    stopped_at = Unreadable(stopped.status(), options_.name);
+  }
+  Connect(std::move(stopped_at));
 }
 
 // Makes the scope of what was read.
@@ -81,7 +94,7 @@ void Document::Connect(ReadPageResult read) {
   found_.SetPhase(Phase::kLoad);
   ScopeOptions scope;
   scope.files = files_;
-  scope.print = std::move(options_.print);
+  scope.print = options_.print;
   scope.stall_limit_ms = options_.stall_limit_ms;
   scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
   found_.SetPhase(Phase::kConnect);
@@ -94,18 +107,33 @@ Diagnostics Document::faults() const {
 
 Diagnostics Document::diagnostics() const {
   std::lock_guard lock(edit_mutex_);
-  if (!std::exchange(planned_, true)) {
-    CheckSessions(scope_, found_);
-    found_.SetPhase(Phase::kCompile);
+  if (planned_) return found_;
+  Diagnostics all = found_;
+  try {
+    const CallLimit limit(runtime_->CallEnd());
+    CheckSessions(scope_, all);
+  } catch (const CallStopped& stopped) {  // the next call tries again
+    all.Error(Status(stopped.status()).WithPage(options_.name));
+    return all;
   }
+  all.SetPhase(Phase::kCompile);
+  found_ = std::move(all);
+  planned_ = true;
   return found_;
 }
 
 std::string Document::Write() const { return WritePage(scope_->revision()->graph->page()); }
 
 Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagnostics& found) {
-  WEFT_ASSIGN_OR_RETURN(std::vector<Edit> edits, ReadEdits(json, read_));
-  return Apply(std::move(edits), mode, found);
+  Result<std::vector<Edit>> edits = std::vector<Edit>();
+  try {
+    const CallLimit limit(runtime_->CallEnd());
+    edits = ReadEdits(json, read_);
+  } catch (const CallStopped& stopped) {
+    edits = stopped.status();
+  }
+  WEFT_RETURN_IF_ERROR(edits.status());
+  return Apply(std::move(*edits), mode, found);
 }
 
 Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found) {
@@ -123,7 +151,8 @@ Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Dia
 
 // Called with the lock held.
 // `tell` calls the listeners of edits; it is to be called without the lock.
-Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) {
+Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) try {
+  const CallLimit limit(runtime_->CallEnd());
   DocumentEdit done{std::move(edits), {}, {}};
   Diagnostics now;
   auto inverse = scope_->Apply(done.made, now, mode, &done.changes);
@@ -137,6 +166,8 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   found.Append(std::move(now));
   if (!inverse.ok()) return std::move(inverse).status();
   return done;
+} catch (const CallStopped& stopped) {  // the page is as it was
+  return Status(stopped.status()).WithPage(options_.name);
 }
 
 Result<DocumentEdit> Document::Step(Edits& from, Edits& to) {

@@ -143,13 +143,13 @@ Status PageRun::TakeTurns(const PageRunRequest& request) {
   run.deadline = request.deadline;
   run.interval = request.interval;
   run.steps = request.steps.value_or(1);
-  if (runners.size() == 1 && !Ends()) return runners[0]->Run(run);
+  if (runners.size() == 1 && !Ends()) return runners[0]->RunBlocking(run);
   const int64_t turns = std::exchange(run.steps, 1);
   for (int64_t turn = 0; (turns < 0 || turn < turns) && !runners.empty(); ++turn) {
     const auto next = std::chrono::steady_clock::now() + request.interval;
     for (Runner* runner : runners) {
       if (Ends()) return {};
-      WEFT_RETURN_IF_ERROR(runner->Run(run));
+      WEFT_RETURN_IF_ERROR(runner->RunBlocking(run));
     }
     if (request.interval.count() <= 0) continue;
     std::unique_lock lock(mutex_);

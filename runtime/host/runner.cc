@@ -37,7 +37,7 @@ Status CheckUntil(const Session& session, const std::string& until) {
 
 }  // namespace
 
-Status Runner::Run(const RunRequest& request) {
+Status Runner::RunBlocking(const RunRequest& request) {
   WEFT_RETURN_IF_ERROR(CheckUntil(*parts_->session, request.until));
   WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, parts_->feeds.waiting()));
   parts_->loop.Drive();

@@ -5,6 +5,7 @@
 #include <pugixml.hpp>
 #include <set>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/formats.h"
 #include "runtime/page/imported.h"
 #include "runtime/page/unicode.h"
@@ -78,6 +79,7 @@ class DesignReader {
 
   // Every element once, without recursion.
   void Visit(pugi::xml_node root) {
+    CallLimit::Check();
     std::vector<Point> offsets{{}};
     pugi::xml_node node = root;
     while (true) {
@@ -140,6 +142,7 @@ class DesignReader {
   }
 
   void AddLink(const pugi::xml_node& link, const std::string& pointer) {
+    CallLimit::Check();
     const std::string from = link.attribute("from-id").value(), to = link.attribute("to-id").value();
     const std::string port = link.attribute("param-to").value();
     const auto block = blocks_.find(to);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/edit_attrs.h"
 #include "runtime/page/edit_keys.h"
 #include "runtime/page/report.h"
@@ -383,6 +384,7 @@ Result<std::vector<Edit>> ApplyEdits(Page& page, std::span<const Edit> edits) {
   }
   Editor editor(page);
   for (size_t i = 0; i < edits.size(); ++i) {
+    CallLimit::Check();
     Status status = std::visit([&](const auto& edit) { return editor.Apply(edit); }, edits[i]);
     if (status.ok()) continue;
     Editor undoing(page);

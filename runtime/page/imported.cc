@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "runtime/base/call_limit.h"
 #include "weft/page/literal.h"
 
 namespace weft::page {
@@ -193,6 +194,7 @@ void Importer::AddWire(size_t block, std::string_view pin, std::string_view from
 
 void Importer::Finish() {
   for (PageBlock& block : page_.blocks) {
+    CallLimit::Check();
     std::erase_if(block.inputs, [](const PageInput& input) { return input.items.empty() && !input.faulty; });
     block.has_inputs = !block.inputs.empty();
   }

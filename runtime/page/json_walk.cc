@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/page/unicode.h"
 #include "weft/base/keyed_hash.h"
 
@@ -81,12 +82,14 @@ void JsonWalk::AfterValue() {
 }
 
 bool JsonWalk::OnScalar(JsonScalar& value) {
+  CallLimit::Check();
   if (skip_depth_ < 0) sink_.Scalar(value);
   AfterValue();
   return !stopped_;
 }
 
 bool JsonWalk::OnStart(bool object) {
+  CallLimit::Check();
   if (depth_ == kMaxDepth) {
     sink_.Fault(InvalidArgument("objects and arrays are nested more than ", kMaxDepth, " deep").WithPointer(pointer()));
     return false;
@@ -102,6 +105,7 @@ bool JsonWalk::OnStart(bool object) {
 }
 
 bool JsonWalk::OnKey(std::string& key) {
+  CallLimit::Check();
   Frame& frame = frames_[depth_ - 1];
   frame.key = key;
   frame.keyed = true;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/plan/connecting.h"
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/passes.h"
 #include "runtime/plan/port_facts.h"
 #include "runtime/plan/resolve.h"
@@ -178,6 +179,7 @@ void Disconnect(Draft& draft, int block) {
 void ConnectBlocks(Draft& draft, const std::vector<int>& order) {
   BlockConnector connector(draft);
   for (int block : order) {
+    CallLimit::Check();
     connector.Connect(block);
     draft.nodes[block].order = draft.next_order++;  // after the literals and gradients that it added
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/passes.h"
 
 namespace weft {
@@ -68,6 +69,7 @@ bool FrameFinder::HoldsInEveryFrame(int block) const {
 
 // The frame that all inputs are of; its producers have theirs.
 void FrameFinder::FindFrame(int block) {
+  CallLimit::Check();
   Node& node = draft_.nodes[block];
   if (node.def == nullptr) node.frame = kUnknownFrame;
   if (node.def == nullptr || !TakesFrame(node)) return;

@@ -6,6 +6,7 @@
 #include <climits>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/gradient_record.h"
 
@@ -225,6 +226,7 @@ void Rewrite::FindLeading(const std::vector<ValueRef>& ys, const std::vector<Val
   };
   for (ValueRef y : ys) add(y.node);
   for (size_t next = 0; next < leading_.size(); ++next) {
+    CallLimit::Check();
     if (!Passes(node(leading_[next]))) continue;
     for (ValueRef input : node(leading_[next]).inputs) add(input.node);
   }
@@ -359,6 +361,7 @@ Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, cons
     if (Leads(y)) Contribute(y, ones);
   }
   for (size_t at = leading_.size(); at-- > 0;) {
+    CallLimit::Check();
     if (on_path_[at]) WEFT_RETURN_IF_ERROR(Differentiate(leading_[at]));
   }
   std::vector<ValueRef> gradients;

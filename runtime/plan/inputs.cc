@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/resolve.h"
 #include "weft/page/literal.h"
@@ -54,6 +55,7 @@ bool ConnectPort(Draft& draft, int block, int port, const PageInput& input, std:
 }
 
 bool ConnectItem(Draft& draft, int block, int port, const PageInput& input, size_t item, std::vector<ValueRef>& values) {
+  CallLimit::Check();
   const PortSpec& spec = draft.nodes[block].def->inputs[port];
   int place = input.list ? static_cast<int>(item) : -1;
   if (const auto* literal = LiteralOf(input.items[item])) {

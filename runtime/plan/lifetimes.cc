@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 
 Lifetimes::Lifetimes(const Graph& graph, Plan& plan, const PlanSlots& slots) : graph_(graph), plan_(plan), slots_(slots) {
@@ -64,6 +66,7 @@ static bool NeedsValue(const BlockDef& def, int port, bool is_update, bool is_up
 
 // What a step reads and makes; which variables it requires to have a value, and which it updates.
 void Lifetimes::NoteStep(int s, std::vector<char>& required, std::vector<char>& updated) {
+  CallLimit::Check();
   const Step& step = plan_.steps[s];
   const Node& node = graph_.node(step.node);
   for (uint32_t v = 0; v < node.inputs.size(); ++v) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/passes.h"
 
@@ -14,6 +15,7 @@ void MakeNodes(Draft& draft) {
   draft.nodes.resize(blocks.size());
   draft.parts.by_id.Reserve(blocks.size());
   for (size_t i = 0; i < blocks.size(); ++i) {
+    CallLimit::Check();
     const PageBlock& block = blocks[i];
     Node& node = draft.nodes[i];
     const int index = static_cast<int>(i);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "weft/plan/plan.h"
 
 namespace weft {
@@ -185,6 +186,7 @@ class MemoryPlanner {
   static constexpr size_t kMostSorted = 512;  // areas; looking at all pairs of them takes under a millisecond
 
   void Place(const StepGroup& group) {
+    CallLimit::Check();
     const InPlaceReuse in_place(graph_, plan_, group);
     for (int s = group.first; s <= group.last; ++s) PlaceOutputs(s, in_place);
     for (int s = group.first; s <= group.last; ++s) PlaceScratch(s);

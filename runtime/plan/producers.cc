@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/passes.h"
 
 namespace weft {
@@ -44,6 +45,7 @@ void FindProducers(Draft& draft) {
   wires.first_item.reserve(blocks.size() * 2);
   wires.producers.reserve(blocks.size() * 2);
   for (size_t i = 0; i < blocks.size(); ++i) {
+    CallLimit::Check();
     if (draft.reuse.TakeWires(static_cast<int>(i))) continue;
     for (size_t k = 0; k < blocks[i].inputs.size(); ++k) {
       for (const InputItem& item : blocks[i].inputs[k].items) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/port_facts.h"
 
 namespace weft {
@@ -18,6 +19,7 @@ bool MayBeEmpty(const BlockDef& def, int port) {
 }  // namespace
 
 void StepPlanner::Add(int index) {
+  CallLimit::Check();
   const Node& node = graph_.node(index);
   if (node.broken || SetSource(index)) return;
   if (node.def == nullptr || node.def->structural != Structural::kNone) return;

@@ -18,9 +18,16 @@ int ThreadsOf(const RuntimeOptions& options) {
 Runtime::Runtime(Registry registry, RuntimeOptions options)
     : registry_(std::move(registry)),
       budget_(options.memory_limit > 0 ? std::make_shared<MemoryBudget>(options.memory_limit) : MemoryBudget::ForMachine()),
+      call_deadline_(options.call_deadline),
       pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
 
 Runtime::~Runtime() = default;
+
+std::optional<std::chrono::steady_clock::time_point> Runtime::CallEnd() const {
+  if (call_deadline_.count() <= 0) return std::nullopt;
+  const auto now = std::chrono::steady_clock::now();
+  return now + std::min(call_deadline_, std::chrono::nanoseconds(std::chrono::steady_clock::time_point::max() - now));
+}
 
 int Runtime::threads() const { return pool_->threads(); }
 

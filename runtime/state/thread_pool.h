@@ -49,6 +49,7 @@ class PoolWorkers final : public Workers {
  public:
   PoolWorkers(ThreadPool& pool, std::atomic<bool>& cancelled) : pool_(pool), cancelled_(cancelled) {}
   void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) { deadline_ = deadline; }
+  const std::optional<std::chrono::steady_clock::time_point>& deadline() const { return deadline_; }
   /// Whether the run shall end; sets the cancel flag when the deadline has passed.
   bool Stopped() const {
     if (cancelled_.load(std::memory_order_relaxed)) return true;

@@ -172,6 +172,22 @@ TEST_CASE("C: options of a runtime have limits", "[capi]") {
   CHECK(problems.at(0).block == std::string("x"));
 }
 
+TEST_CASE("C: a page that takes longer to load than the runtime allows is refused as cancelled", "[capi]") {
+  OwnedRuntime runtime;
+  Problems problems;
+  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
+  options.call_deadline_ns = -1;
+  CHECK(weft_runtime_open(&options, runtime.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(problems.at(0).port == std::string("call_deadline_ns"));
+  options.call_deadline_ns = 1;
+  C_OK(problems, weft_runtime_open(&options, runtime.out(), problems.out()));
+  const std::string text = R"({"weft": 1, "page": "p", "blocks": [{"id": "n", "block": "NoOp"}]})";
+  OwnedPage page;
+  CHECK(weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out()) == WEFT_CANCELLED);
+  CHECK(page == nullptr);
+  CHECK(problems.at(0).message == std::string("the call's deadline passed"));
+}
+
 TEST_CASE("C: the blocks of a runtime as JSON", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedStrings all, one;

@@ -255,7 +255,7 @@ TEST_CASE("Callbacks come on the thread that runs, no more often than asked, and
   runner = host.runner.get();
   RunRequest request;
   request.steps = 100;
-  REQUIRE(runner->Run(request).ok());
+  REQUIRE(runner->RunBlocking(request).ok());
   CHECK(threads == std::set<std::thread::id>{std::this_thread::get_id()});
   int runs = 0, halves = 0, states = 0;
   uint64_t seq = 0;

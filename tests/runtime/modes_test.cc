@@ -85,7 +85,7 @@ TEST_CASE("Modes: the thread that runs cannot wait for its own end", "[modes]") 
   Moded host(page);
   auto editing = std::make_shared<Editing>(host.modes);
   host.runner->AddListener(editing);
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(editing->status.code() == Code::kFailedPrecondition);
 }
 

@@ -119,23 +119,23 @@ TEST_CASE("outdated page: another feed is a reason to try again", "[page_edit]")
     return tensor;
   };
   REQUIRE(host.runner->Feed("a.output", floats({10, 20})).ok());
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   Apply(page, Cat(R"({"op": "set", "input": "b.value", "value": )", Vector({1, 2, 3}), "}"));
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(host.session->outdated_page());
   CHECK(Get(*host.session, "sum.z") == Floats{13, 24});
   REQUIRE(host.runner->Feed("a.output", floats({1, 1, 1})).ok());
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK_FALSE(host.session->outdated_page());
   CHECK(Get(*host.session, "sum.z") == Floats{2, 3, 4});
   // Another type, too: until it is fed, the page as it was runs.
   Apply(page, Cat(R"([{"op": "set", "input": "a.value", "value": )", Ints({5}), R"(}, {"op": "set", "input": "b.value", "value": )", Ints({1}), "}]"));
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(host.session->outdated_page());
   Tensor whole = Tensor::Allocate(DType::kInt32, Shape{1}).value();
   whole.values<int32_t>()[0] = 7;
   REQUIRE(host.runner->Feed("a.output", whole).ok());
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(Get<int32_t>(*host.session, "sum.z") == std::vector<int32_t>{8});
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("Page runs: cancelled, from outside or by a signal's handler", "[page-
     CHECK(run->Wait(seconds(20), &running).code() == Code::kCancelled);
     CHECK(!running);
     // It can run again, and one session alone, too.
-    CHECK(run->runners()[2]->Run(Steps(2)).ok());
+    CHECK(run->runners()[2]->RunBlocking(Steps(2)).ok());
     CheckOk(run->Run({.steps = 3}));
   }
 }

@@ -28,7 +28,7 @@ RunRequest Until(std::string block, int64_t steps = 1) {
 TEST_CASE("Runner: while a run is paused, a value is what the run has computed, else the last result", "[runner]") {
   TestPage page(CountingPage());
   Driven host(page, {"half.z"}, {"count"});
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   REQUIRE(host.runner->Start(Until("half")).ok());
   host.Paused();
   const std::string_view names[] = {"half.z", "seen.z", "none.z"};
@@ -58,17 +58,17 @@ TEST_CASE("Runner: listeners get steps while they want them, and those that othe
   wanting->Want(true);
   host.runner->AddListener(wanting);
   host.runner->AddListener(other);
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   const int steps = wanting->steps;
   CHECK(steps == 3);
   CHECK(other->steps == 0);
   wanting->Want(false);
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(wanting->steps == steps);
   wanting->Want(true);
   other->Want(true);
   host.runner->RemoveListener(wanting.get());
-  REQUIRE(host.runner->Run({}).ok());
+  REQUIRE(host.runner->RunBlocking({}).ok());
   CHECK(wanting->steps == steps);
   CHECK(wanting->runs == 2);
   CHECK(other->steps == 3);

@@ -24,7 +24,7 @@ struct Subscribed : Driven {
   void Run(int64_t steps) {
     RunRequest request;
     request.steps = steps;
-    const Status status = runner->Run(request);
+    const Status status = runner->RunBlocking(request);
     INFO(ToString(status));
     REQUIRE(status.ok());
   }
@@ -273,7 +273,7 @@ TEST_CASE("A subscription whose block an edit removes says so once, and goes on 
   runner.AddListener(values);
   const uint64_t id = values->Add(Spec("n.y", Reduction::kMean)).value();
   const auto sampled = [&](size_t count) {
-    REQUIRE(runner.Run({}).ok());
+    REQUIRE(runner.RunBlocking({}).ok());
     std::vector<Sample> samples = values->Take();
     REQUIRE(samples.size() == count);
     return count == 0 ? Status() : samples[0].status;

@@ -18,8 +18,11 @@ typedef struct weft_runtime_options {
   uint32_t size;
   int32_t threads;      /* that work at the same time, at most one a processor that the caller may run on; 0: one a processor */
   int64_t memory_limit; /* bytes of tensors; 0: four fifths of the machine's memory */
+  /* Of each call that loads, checks, edits or plans a page, from its begin: one that still works then ends with WEFT_CANCELLED (a page that is
+   * loaded: with that error), and what it worked on is as it was. 0: none. Runs have deadlines of their own. */
+  int64_t call_deadline_ns;
 } weft_runtime_options;
-#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0}
+#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0}
 
 /**
  * Makes a runtime with all blocks that Weft brings. `options` may be NULL.

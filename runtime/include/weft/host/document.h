@@ -78,6 +78,7 @@ class Document {
  private:
   using Edits = std::deque<std::vector<Edit>>;  // each with what makes the step; the last one is the next
   Document(std::shared_ptr<Runtime> runtime, DocumentOptions options);
+  void Load(FunctionRef<ReadPageResult()> read);
   void Connect(ReadPageResult read);
   Result<DocumentEdit> Step(Edits& from, Edits& to);
   Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell);

@@ -86,7 +86,7 @@ class Runner {
   Session& session() const;
 
   /// Runs on this thread; waits for the end. failed_precondition where it is not idle.
-  Status Run(const RunRequest& request);
+  Status RunBlocking(const RunRequest& request);
   /// Runs on the runner's thread. failed_precondition where it is not idle; not_found for `until`.
   Status Start(const RunRequest& request);
   /// Waits until idle or paused, at most `timeout` (negative: for ever). Where idle then: what ended the last run or start.

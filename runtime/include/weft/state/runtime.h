@@ -1,7 +1,9 @@
 // Runtime: what all pages of a host share: the blocks it offers, the threads, the memory limit.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 
 #include "weft/base/tensor.h"
 #include "weft/block/registry.h"
@@ -13,6 +15,8 @@ struct RuntimeOptions {
   int threads = 0;           // that work at the same time, at most one a processor; 0: one a processor
   int64_t memory_limit = 0;  // bytes of tensors; 0: four fifths of the machine's memory
   int processors = 0;        // how many there are taken to be; 0: those that the thread which makes the runtime may run on
+  /// Of each call that loads, checks, edits or plans a page, from its begin: what still works then is cancelled. 0: none. Runs have their own.
+  std::chrono::nanoseconds call_deadline{0};
 };
 
 /// Thread-safe once made. Must outlive the scopes opened on it.
@@ -27,12 +31,15 @@ class Runtime {
   /// Adds a block of the host, as Registry::Add. Only before the first scope is opened, and by one thread.
   Status AddBlock(BlockDef def) { return registry_.Add(std::move(def)); }
   const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
+  /// The end of a call that begins now; none without a deadline.
+  std::optional<std::chrono::steady_clock::time_point> CallEnd() const;
   int threads() const;  // that work at the same time
   class ThreadPool& pool() const { return *pool_; }
 
  private:
   Registry registry_;
   std::shared_ptr<MemoryBudget> budget_;
+  const std::chrono::nanoseconds call_deadline_;
   std::unique_ptr<class ThreadPool> pool_;
 };
 

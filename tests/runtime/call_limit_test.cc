@@ -1,0 +1,139 @@
+// Calls that work on a page end at a deadline or when they are cancelled, and leave everything as it was.
+#include <catch2/catch.hpp>
+#include <ctime>
+
+#include "runtime/base/call_limit.h"
+#include "tests/kit/sanitized.h"
+#include "tests/runtime/page_test.h"
+#include "tests/runtime/session_kit.h"
+#include "weft/host/document.h"
+
+namespace weft::test {
+namespace {
+
+using Catch::Matchers::Contains;
+using Clock = CallLimit::Clock;
+
+std::string PageOf(const std::vector<std::string>& blocks) {
+  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
+  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i == 0 ? "" : ",\n", blocks[i]);
+  return text + "]}";
+}
+
+std::vector<std::string> Chain(int count) {
+  std::vector<std::string> blocks = {Block("b0", "Const", {{"value", Vector({1, 2})}})};
+  for (int i = 1; i < count; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i - 1, i == 1 ? ".output" : ".y")}}));
+  return blocks;
+}
+
+TEST_CASE("A limit stops the thread that set it, at its deadline or when its flag is set", "[call_limit]") {
+  CallLimit::Check();  // without one nothing happens
+  {
+    const CallLimit none(std::nullopt);
+    for (int i = 0; i < 1000; ++i) CallLimit::Check();
+  }
+  {
+    const CallLimit over(Clock::now());
+    CHECK_THROWS_AS(CallLimit::Check(), CallStopped);
+  }
+  std::atomic<bool> cancelled{false};
+  {
+    const CallLimit outer(std::nullopt, &cancelled);
+    const CallLimit inner(Clock::now() + std::chrono::hours(1));
+    CallLimit::Check();
+    cancelled = true;
+    bool stopped = false;
+    for (int i = 0; i < 1000 && !stopped; ++i) {
+      try {
+        CallLimit::Check();
+      } catch (const CallStopped& stop) {
+        CHECK(stop.status().message() == "the call was cancelled");
+        stopped = true;
+      }
+    }
+    CHECK(stopped);
+  }
+  {
+    const CallLimit outer(Clock::now());
+    const CallLimit inner(Clock::now() + std::chrono::hours(1));  // cannot be longer than the outer one
+    CHECK_THROWS_AS(CallLimit::Check(), CallStopped);
+  }
+  CallLimit::Check();
+}
+
+TEST_CASE("An edit that is stopped leaves the page as it was", "[call_limit]") {
+  TestPage page(Chain(200));
+  const std::string before = WritePage(page.scope()->revision()->graph->page());
+  const std::vector<Edit> edit = ReadEdits(R"({"op": "remove", "id": "b100"})").value();
+  Diagnostics found;
+  {
+    const CallLimit over(Clock::now());
+    CHECK_THROWS_AS(page.scope()->Apply(edit, found, EditMode::kApply), CallStopped);
+  }
+  CHECK(WritePage(page.scope()->revision()->graph->page()) == before);
+  CHECK(page.scope()->edits() == 0);
+  REQUIRE(page.scope()->Apply(edit, found, EditMode::kApply).ok());
+  CHECK(page.scope()->edits() == 1);
+}
+
+TEST_CASE("A session whose planning is stopped says so, and plans the next time", "[call_limit]") {
+  TestPage page(Chain(200));
+  Session session(page.scope(), page.scope()->graph().DefaultSession());
+  RunOptions late;
+  late.deadline = Clock::now();
+  const Status status = session.Run(late);
+  CHECK(status.code() == Code::kCancelled);
+  RunOk(session);
+  // The same for an edit's plan: the run at the deadline fails, and nothing calls the page faulty.
+  Diagnostics found;
+  REQUIRE(page.scope()->Apply(ReadEdits(R"({"op": "set", "input": "b0.value", "value": {"dtype": "DT_FLOAT", "shape": [3], "values": [1, 2, 3]}})").value(), found, EditMode::kApply).ok());
+  late.deadline = Clock::now();
+  CHECK(session.Run(late).code() == Code::kCancelled);
+  CHECK_FALSE(session.outdated_page());
+  RunOk(session);
+  CHECK(Get(session, "b199.y") == Floats{-1, -2, -3});
+}
+
+TEST_CASE("A document's calls end at the runtime's deadline", "[call_limit]") {
+  auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .call_deadline = std::chrono::nanoseconds(1)});
+  auto document = Document::Open(runtime, PageOf(Chain(100)), {.name = "slow.json"});
+  CHECK(document->faults().FirstError().code() == Code::kCancelled);
+  CHECK(document->faults().FirstError().place().page == "slow.json");
+  CHECK(document->scope()->revision()->graph->page().blocks.empty());
+  Diagnostics found;
+  const auto edited = document->Apply(R"({"op": "add", "block": {"id": "n", "block": "NoOp"}})", EditMode::kApply, found);
+  CHECK(edited.status().code() == Code::kCancelled);
+  CHECK(document->scope()->edits() == 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
+TEST_CASE("Loading, checking and editing a large page end within 100 ms of the deadline", "[call_limit][large]") {
+  constexpr auto kDeadline = std::chrono::milliseconds(30);
+  auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .call_deadline = kDeadline});
+  const auto seconds = [](auto&& call) {
+    const std::clock_t start = std::clock();  // processor time: other programs may be running
+    call();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const std::string text = PageOf(Chain(200000));
+  std::unique_ptr<Document> document;
+  CHECK(seconds([&] { document = Document::Open(runtime, text); }) < 0.13);
+  CHECK(document->faults().FirstError().code() == Code::kCancelled);
+  // Of a page that was opened without a deadline.
+  TestPage page(Chain(100000));
+  std::vector<Edit> edits;
+  for (int i = 1; i < 2000; ++i) edits.push_back(ReadEdits(Cat(R"({"op": "rename", "block": "b)", i, R"(", "to": "c)", i, R"("})")).value().front());
+  Diagnostics found;
+  const auto limited = [&](auto&& call) {
+    return seconds([&] {
+      const CallLimit limit(Clock::now() + kDeadline);
+      CHECK_THROWS_AS(call(), CallStopped);
+    });
+  };
+  CHECK(limited([&] { return page.scope()->Apply(edits, found, EditMode::kApply); }) < 0.13);
+  CHECK(limited([&] { CheckSessions(page.scope(), found); }) < 0.13);
+}
+#endif
+
+}  // namespace
+}  // namespace weft::test
