@@ -50,13 +50,14 @@ class Edits:
     _handle: Any
     _changes: Changes = Changes()
 
-    def edit(self, *edits: Mapping[str, Any], strict: bool = False) -> list[dict[str, Any]]:
+    def edit(self, *edits: Mapping[str, Any], strict: bool = False, open_inputs: bool = False) -> list[dict[str, Any]]:
         """Makes edits as weft/capi/edit.h writes them: {"op": "connect", "from": "a.z", "to": "y.x"}.
 
-        A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused. What they changed is in
+        A page may have errors in between (`diagnostics`); with `strict`, edits that bring a new one are refused; with `open_inputs`, those
+        that bring another one than an input without a wire or a value, as a block has that was just added. What they changed is in
         `changes`.
         """
-        mode = _native.EDIT_STRICT if strict else _native.EDIT_APPLY
+        mode = _native.EDIT_OPEN_INPUTS if open_inputs else _native.EDIT_STRICT if strict else _native.EDIT_APPLY
         inverse, self._changes = self._apply("weft_page_edit", json.dumps(edits).encode(), mode)
         return json.loads(inverse)
 

@@ -17,6 +17,7 @@ from . import _host, _native, blocks as host_blocks
 from .edits import Edits
 from .errors import Diagnostic
 from .inspect import Inspecting
+from .page_run import PageRun
 from .session import Session, nanoseconds
 from .values import Results, View, to_array, to_buffer
 
@@ -281,6 +282,10 @@ class Page(Edits, Inspecting):
         if key not in self._sessions:
             self._sessions[key] = Session(self, session, fetch=names, keep="asked" if names else "all")
         return self._sessions[key].run(steps, feeds=feeds, deadline=deadline).results(names or None)
+
+    def open_run(self, *, keep: str = "all") -> PageRun:
+        """All sessions of the page, to be run together, as an editor's Run button wants it; see weft.PageRun. `keep` as for `session`."""
+        return PageRun(self, keep=keep)
 
     # ---- the page itself ----
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .page import Page
 
 UNTIL_STOPPED = _native.UNTIL_STOPPED
-_SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
+SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,9 +68,12 @@ class Session(Watching, Debugging):
         options = _native.SessionOptions(keep_asked=keep == "asked", session=_native.encode(session) if session is not None else None)
         options.fetches, options.fetch_count = _native.array(fetches), len(fetches)
         options.operations, options.operation_count = _native.array(effects), len(effects)
+        self._take(page, _native.make("weft_session_open", page._handle, byref(options)))
+
+    def _take(self, page: Page, handle: c_void_p) -> None:
         self._page = page
         self._fed: dict[str, tuple[np.ndarray, int]] = {}
-        self._handle = _native.make("weft_session_open", page._handle, byref(options))
+        self._handle = handle
         self._breakpoints: set[Breakpoint] = set()
         self._subscriptions: dict[int, Subscription] = {}
         self._last_tag = 0
@@ -109,7 +112,7 @@ class Session(Watching, Debugging):
             for name, value in (feeds or {}).items():
                 self._give("weft_session_feed", name, *to_array(value, None))
                 fed.append(name)
-            options = _run_options(steps, deadline, interval)
+            options = run_options(steps, deadline, interval)
             if threading.current_thread() is threading.main_thread():
                 _native.call("weft_session_start", self._handle, byref(options))
                 self._wait_interruptibly()
@@ -129,7 +132,7 @@ class Session(Watching, Debugging):
     def _wait_interruptibly(self) -> None:
         """Waits until the session is idle or paused, in slices, between which Python sees its signals."""
         try:
-            while self.wait(_SLICE_MS / 1000) == "running":
+            while self.wait(SLICE_MS / 1000) == "running":
                 pass
         except KeyboardInterrupt:
             self.cancel()
@@ -142,14 +145,14 @@ class Session(Watching, Debugging):
     def start(self, steps: int = UNTIL_STOPPED, *, deadline: float | None = None, interval: float | None = None,
               until: str | None = None) -> None:
         """Starts to run on a thread of the session's own and returns at once. `until`: pauses before this block."""
-        options = _run_options(steps, deadline, interval, until)
+        options = run_options(steps, deadline, interval, until)
         _native.call("weft_session_start", self._handle, byref(options))
 
     def wait(self, timeout: float | None = None) -> str:
         """Waits at most `timeout` seconds until the session is idle or paused; gives its state. Raises what ended its last run or start."""
         state = c_int32()
         if timeout is None:  # in slices, for Ctrl-C
-            while self.wait(_SLICE_MS / 1000) == "running":
+            while self.wait(SLICE_MS / 1000) == "running":
                 pass
             timeout = 0
         _native.call("weft_session_wait", self._handle, max(0, int(timeout * 1000)), byref(state))
@@ -194,7 +197,7 @@ class Session(Watching, Debugging):
         """Sets one of enuSpace's modes: "edit" (nothing runs), "freeze" (paused), "step" (one run, then paused), "run" (until another)."""
         if mode not in _native.MODES:
             raise ValueError(f"mode is one of {', '.join(_native.MODES)}, not {mode!r}")
-        options = _run_options(1, deadline, interval, until)
+        options = run_options(1, deadline, interval, until)
         _native.call("weft_session_set_mode", self._handle, _native.MODES.index(mode), byref(options))
 
     @property
@@ -261,7 +264,8 @@ class Session(Watching, Debugging):
         return _native.strings("weft_session_results", self._handle)
 
     def results(self, names: Iterable[str] | None = None) -> Results:
-        """The values of these names, or of all, as one run left them, read in one call. Those that no run has computed are left out.
+        """The values of these names, or of all, as one run left them, read in one call. Those that no run has computed are left out: before
+        the first run there are none.
 
         Raises Error where none of the `names` can be read.
         """
@@ -271,7 +275,7 @@ class Session(Watching, Debugging):
         if not wanted:
             return Results()
         found = Results(_native.make("weft_session_read_results", self._handle, _native.array(wanted), len(wanted)))
-        if not len(found):  # says what is wrong with each
+        if not len(found) and not found.handles:  # says what is wrong with each
             handles = (c_void_p * len(wanted))()
             _native.call("weft_session_views", self._handle, _native.array(wanted), len(wanted), handles)
         return found
@@ -282,7 +286,7 @@ def nanoseconds(deadline: float | None) -> int:
     return 0 if deadline is None else max(1, int(deadline * 1e9))
 
 
-def _run_options(steps: int, deadline: float | None, interval: float | None, until: str | None = None) -> _native.RunOptions:
+def run_options(steps: int, deadline: float | None, interval: float | None, until: str | None = None) -> _native.RunOptions:
     for what, seconds in (("deadline", deadline), ("interval", interval)):
         if seconds is not None and not 0 < seconds < 9e9:
             raise ValueError(f"{what} is a number of seconds greater than 0, not {seconds}")

@@ -191,22 +191,30 @@ _TYPE_TEXTS = {number: np.dtype(kind).str for number, kind in _TYPES.values() if
 class Results(Mapping):
     """The values that a run left, by name ("loss.output"), as numpy arrays. They stay as they are, whatever runs next.
 
-    They are read in one call; an array is made when it is asked for.
+    They are read in one call; an array is made when it is asked for. Handles (of queues, say) have no elements that numpy could hold, and are
+    not among them: `handles` names them, and `view` shows them.
     """
 
-    def __init__(self, handle: Any = None):
-        self._read = _Read(handle) if handle is not None else None
-        count = len(self._read) if self._read is not None else 0
-        self._index = {_native.text(result.name): index for index, result in enumerate(self._read.array[:count] if count else [])
-                       if not result.code}
+    def __init__(self, *handles: Any):
+        """Of what weft_session_read_results gave for each session; of several that have a value the first counts."""
+        self._index: dict[str, tuple[_Read, int]] = {}
+        self._handles: dict[str, tuple[_Read, int]] = {}
+        for read in map(_Read, handles):
+            for index, result in enumerate(read.array[: len(read)] if len(read) else []):
+                if not result.code:
+                    found = self._handles if result.dtype == _RESOURCE else self._index
+                    found.setdefault(_native.text(result.name), (read, index))
 
     def __getitem__(self, name: str) -> np.ndarray:
-        index = self._index[name]
-        result = self._read.array[index]
+        read, index = self._index[name]
+        result = read.array[index]
         type_text = _TYPE_TEXTS.get(result.dtype)
-        if type_text is None or not result.data:  # texts, handles, bfloat16, no elements
-            return self._read.view(index).numpy()
-        return np.asarray(_Memory(self._read, result.data, tuple(result.shape[: result.rank]) if result.rank else (), type_text))
+        if type_text is None or not result.data:  # texts, bfloat16, no elements
+            return read.view(index).numpy()
+        return np.asarray(_Memory(read, result.data, tuple(result.shape[: result.rank]) if result.rank else (), type_text))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -214,15 +222,23 @@ class Results(Mapping):
     def __len__(self) -> int:
         return len(self._index)
 
+    @property
+    def handles(self) -> list[str]:
+        """The names of the handles that the run left."""
+        return list(self._handles)
+
     def view(self, name: str) -> View:
-        """The view behind a value: its type in the page, its run, DLPack."""
-        return self._read.view(self._index[name])
+        """The view behind a value or a handle: its type in the page, its run, its text, DLPack."""
+        read, index = self._index[name] if name in self._index else self._handles[name]
+        return read.view(index)
 
     def types(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """The type and shape of each value, as the run left it."""
-        array = self._read.array if self._read is not None else ()
-        return {name: (_NAMES[array[index].dtype], tuple(array[index].shape[: array[index].rank]) if array[index].rank else ())
-                for name, index in self._index.items()}
+        types = {}
+        for name, (read, index) in self._index.items():
+            result = read.array[index]
+            types[name] = (_NAMES[result.dtype], tuple(result.shape[: result.rank]) if result.rank else ())
+        return types
 
     def __repr__(self) -> str:
         return f"<weft.Results {', '.join(self._index)}>"

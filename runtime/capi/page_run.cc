@@ -14,11 +14,12 @@ namespace {
 Result<PageRunRequest> ReadRequest(const weft_run_options* options) {
   PageRunRequest request;
   if (options == nullptr) return request;
-  WEFT_ASSIGN_OR_RETURN(const weft_run_options known, ReadRunOptions(options));
+  WEFT_ASSIGN_OR_RETURN(const weft_run_options known, ReadRunOptions(options, 0));
   if (known.until_block != nullptr) {
     return InvalidArgument("the run of a page pauses before no block").WithPort("until_block").WithHint("use weft_session_start");
   }
   SetTiming(known, request);
+  if (known.steps == 0) request.steps.reset();
   return request;
 }
 

@@ -17,12 +17,12 @@ inline std::chrono::nanoseconds ToTimeout(int64_t timeout_ms) {
   return std::chrono::nanoseconds(timeout_ms < 0 ? -1 : std::min(timeout_ms, kLongestNs / 1'000'000) * 1'000'000);
 }
 
-/// The options with their steps and times checked; NULL: the defaults.
-inline Result<weft_run_options> ReadRunOptions(const weft_run_options* options) {
+/// The options with their steps and times checked; NULL: the defaults. `least`: of steps.
+inline Result<weft_run_options> ReadRunOptions(const weft_run_options* options, int64_t least = 1) {
   weft_run_options known = WEFT_RUN_OPTIONS_INIT;
   WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_run_options"));
-  if (known.steps < 1 && known.steps != WEFT_UNTIL_STOPPED) {
-    return InvalidArgument("needs 1 step or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
+  if (known.steps < least && known.steps != WEFT_UNTIL_STOPPED) {
+    return InvalidArgument("needs ", least, least == 1 ? " step" : " steps", " or more, or WEFT_UNTIL_STOPPED, found ", known.steps).WithPort("steps");
   }
   if (known.deadline_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.deadline_ns).WithPort("deadline_ns");
   if (known.interval_ns < 0) return InvalidArgument("needs a time of 0 or more, found ", known.interval_ns).WithPort("interval_ns");

@@ -51,8 +51,8 @@ WEFT_API weft_status weft_page_run_sessions(weft_page_run* run, weft_strings** i
 WEFT_API weft_status weft_page_run_session(weft_page_run* run, const char* id, weft_session** session, weft_diagnostics** problems);
 
 /**
- * Starts to run the page, and returns at once. With NULL options each session runs once, and those that loop until they are stopped; else
- * each makes `steps` runs. A session that fails cancels the others.
+ * Starts to run the page, and returns at once. With NULL options, or 0 as their `steps`, each session runs once, and those that loop until they
+ * are stopped; else each makes `steps` runs. A session that fails cancels the others.
  * Errors: WEFT_FAILED_PRECONDITION where the page, or a session of it, runs; WEFT_INVALID_ARGUMENT for until_block, which a session's own
  * start takes. Later failures are reported by weft_page_run_wait. Owner: nothing. Threads: any.
  */
