@@ -1,4 +1,4 @@
-# cmake --install: headers, both libraries, the program, and what CMake and pkg-config look for.
+# cmake --install: headers, both libraries, the program, what CMake and pkg-config look for, schemas for editors, documentation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,11 @@ install(TARGETS weft_shared EXPORT weft-library)
 install(TARGETS weft EXPORT weft-engine)
 install(TARGETS weft_cli)
 install(DIRECTORY runtime/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES schemas/page.schema.json schemas/case.schema.json schemas/blocks.json schemas/codes.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/schemas)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/weft)
+install(FILES python/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/weft/python)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/weft)
 install(EXPORT weft-library NAMESPACE weft:: DESTINATION ${cmake_dir})
 install(EXPORT weft-engine NAMESPACE weft:: DESTINATION ${cmake_dir})
 

@@ -2,6 +2,7 @@
 """Weft as others get it: installed into a folder, built against by pkg-config and by CMake, as a Python package in a fresh environment,
 and in three hosts whose results agree bit for bit. Needs a build (build/release, or $WEFT_BUILD); works offline.
 Last line: install: N tests, M failed."""
+import json
 import os
 import pathlib
 import re
@@ -88,6 +89,17 @@ class LibraryTest(unittest.TestCase):
         headers = sorted(path.relative_to(prefix / "include") for path in (prefix / "include/weft").rglob("*.h"))
         text = "".join(f"#include <{header}>\n" for header in headers)
         run("g++", "-xc++", "-std=c++20", "-fsyntax-only", "-I", prefix / "include", "-isystem", "/usr/include/eigen3", "-", input=text)
+
+    def test_schemas_and_documentation(self):
+        """An editor finds the palette and the schemas beside the library, a reader the guides."""
+        schemas = pathlib.Path(pkg_config("--variable=schemas")[0])
+        self.assertEqual({path.name for path in schemas.iterdir()}, {"page.schema.json", "case.schema.json", "blocks.json", "codes.json"})
+        self.assertEqual((schemas / "blocks.json").read_text(), run(prefix / "bin/weft", "blocks", "--json"))
+        wire = json.loads((schemas / "page.schema.json").read_text())["$defs"]["wire"]
+        self.assertIn("ID.operation", wire["description"])
+        documentation = prefix / "share/doc/weft"
+        for name in ("README.md", "LICENSE", "docs/embedding.md", "docs/architecture.md", "python/README.md"):
+            self.assertTrue((documentation / name).is_file(), name)
 
     def test_program(self):
         self.assertIn("0.1", run(prefix / "bin/weft", "--version"))

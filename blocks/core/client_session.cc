@@ -7,7 +7,7 @@ namespace {
 constexpr StructuralIn<0> fetch_outputs{"fetch_outputs", PortKind::kTensor, PortList::kTuple, Presence::kOptional,
                                         "the outputs to evaluate"};
 constexpr StructuralIn<1> run_outputs{"run_outputs", PortKind::kOperation, PortList::kTuple, Presence::kOptional,
-                                      "the blocks to run for their effect"};
+                                      "the blocks to run for their effect, each wired as ID.operation"};
 constexpr StructuralIn<2> inputs{"inputs", PortKind::kFeed, PortList::kTuple, Presence::kOptional,
                                  "FeedType blocks: outputs with the values that replace them"};
 constexpr StructuralOut<0> status{"status", PortKind::kStatus, PortList::kSingle, "how the last run ended"};

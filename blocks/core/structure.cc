@@ -8,7 +8,7 @@ constexpr StructuralIn<0> outputlist{"outputlist", PortKind::kTensor, PortList::
                                      "the outputs to gather, in order"};
 constexpr StructuralOut<0> list_output{"output", PortKind::kTensor, PortList::kTuple, "the same values, for a list port"};
 
-constexpr StructuralIn<0> operation{"operation", PortKind::kOperation, PortList::kSingle, Presence::kRequired, "any port of a block"};
+constexpr StructuralIn<0> operation{"operation", PortKind::kOperation, PortList::kSingle, Presence::kRequired, "a block, wired as ID.operation or from any of its ports"};
 constexpr StructuralOut<0> operation_output{"output", PortKind::kOperation, PortList::kSingle,
                                             "the block as an operation, to be run for its effect"};
 

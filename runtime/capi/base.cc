@@ -89,7 +89,7 @@ weft_status weft_diagnostics_get(const weft_diagnostics* diagnostics, size_t ind
 weft_status weft_diagnostics_text(const weft_diagnostics* diagnostics, const char** text) {
   return Guard(nullptr, [&]() -> Status {
     WEFT_RETURN_IF_ERROR(NeedPointer(text, "text"));
-    *text = nullptr;
+    *text = "";  // to be printed as it is
     WEFT_ASSIGN_OR_RETURN(auto object, Find(diagnostics));
     *text = object->text.c_str();
     return {};

@@ -5,7 +5,7 @@ using namespace weft;
 using namespace weft::capi;
 
 static_assert(static_cast<int32_t>(EditMode::kApply) == WEFT_EDIT_APPLY && static_cast<int32_t>(EditMode::kStrict) == WEFT_EDIT_STRICT &&
-              static_cast<int32_t>(EditMode::kTry) == WEFT_EDIT_TRY);
+              static_cast<int32_t>(EditMode::kTry) == WEFT_EDIT_TRY && static_cast<int32_t>(EditMode::kOpenInputs) == WEFT_EDIT_OPEN_INPUTS);
 
 namespace {
 
@@ -19,6 +19,19 @@ weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(), 
   });
 }
 
+/// The refusal, then what else would be wrong with the page: what was refused, or came to be told of another port, is not told again.
+weft_status ReportRefusal(const Status& refused, const Diagnostics& found, weft_diagnostics** problems) {
+  const auto same = [](const Status& a, const Status& b) {
+    return a.place().block == b.place().block && a.place().port == b.place().port && a.message() == b.message();
+  };
+  Diagnostics others;
+  for (const Diagnostic& one : found.all()) {
+    const bool told = same(one.status, refused) || (refused.cause() != nullptr && same(one.status, *refused.cause()));
+    if (!told) others.Add(one.severity, one.status);
+  }
+  return Report(refused, problems, &others);
+}
+
 }  // namespace
 
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
@@ -29,8 +42,8 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_RETURN_IF_ERROR(NeedPointer(edits, "edits"));
-    if (mode < WEFT_EDIT_APPLY || mode > WEFT_EDIT_TRY) {
-      return InvalidArgument("needs WEFT_EDIT_APPLY, WEFT_EDIT_STRICT or WEFT_EDIT_TRY, found ", mode).WithPort("mode");
+    if (mode < WEFT_EDIT_APPLY || mode > WEFT_EDIT_OPEN_INPUTS) {
+      return InvalidArgument("needs WEFT_EDIT_APPLY, _STRICT, _TRY or _OPEN_INPUTS, found ", mode).WithPort("mode");
     }
     auto done = object->document->Apply(edits, static_cast<EditMode>(mode), found);
     if (!done.ok()) {
@@ -39,7 +52,8 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     }
     return inverse != nullptr ? GiveTexts({WriteEdits(done->inverse), WriteChanges(done->changes, object->scope->edits())}, inverse) : Status();
   });
-  return refused.ok() ? status : Report(refused, problems, &found);
+  if (refused.ok()) return status;
+  return ReportRefusal(refused, found, problems);
 }
 
 weft_status weft_page_undo(weft_page* page, weft_strings** edits, weft_diagnostics** problems) {

@@ -109,6 +109,13 @@ Status CheckKinds(uint32_t kinds) {
   return InvalidArgument("needs some of the kinds of events, at most WEFT_ALL_EVENTS, found ", kinds).WithPort("kinds");
 }
 
+/// The failure, or of one without a block (a run of a page with faults) what it came from.
+const Status& PlacedStatus(const Status& status) {
+  const Status* placed = &status;
+  while (placed->place().block.empty() && placed->cause() != nullptr) placed = placed->cause();
+  return placed->place().block.empty() ? status : *placed;
+}
+
 /// Texts stay those of `polled`.
 weft_event ToC(const PolledEvent& polled) {
   const Event& event = polled.event;
@@ -136,7 +143,7 @@ weft_event ToC(const PolledEvent& polled) {
   filled.session = event.session.c_str();
   filled.block = event.block.c_str();
   filled.port = event.port.c_str();
-  filled.pointer = event.status.place().pointer.c_str();
+  filled.pointer = PlacedStatus(event.status).place().pointer.c_str();
   filled.hint = event.status.hint().c_str();
   filled.text = event.text.c_str();
   if (!event.status.ok()) filled.text = event.status.message().c_str();

@@ -45,6 +45,8 @@ weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* opt
     const std::shared_ptr<Revision> revision = object->scope->revision();
     const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
     std::vector<std::shared_ptr<Runner>> runners = OpenRunners(object->scope, revision, SessionsOf(*revision->graph), keep, object, found);
+    const bool asked = std::ranges::all_of(runners, [](const auto& runner) { return runner->session().CheckAsked().ok(); });
+    if (!asked) found.Append(object->document->diagnostics());
     found.SetPhase(Phase::kCompile);
     if (found.has_errors()) return {};
     auto made = std::make_shared<PageRunObject>();

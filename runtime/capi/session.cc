@@ -62,10 +62,17 @@ weft_status weft_session_open(weft_page* page, const weft_session_options* optio
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_session_options"));
     WEFT_ASSIGN_OR_RETURN(SessionRequest request, ReadRequest(known));
     const std::shared_ptr<Revision> revision = object->scope->revision();
-    WEFT_ASSIGN_OR_RETURN(SessionSpec spec, ChooseSession(*revision->graph, request));
+    Result<SessionSpec> spec = ChooseSession(*revision->graph, request);
+    if (!spec.ok()) {
+      // Where what is asked for has no value, the faults of the page say why.
+      if (spec.status().code() != Code::kFailedPrecondition) return std::move(spec).status();
+      found.Error(std::move(spec).status().WithPhase(Phase::kConnect));
+      found.Append(object->document->diagnostics());
+      return {};
+    }
     const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
     // The session keeps the page, and that the runtime, also where its thread outlives the handle.
-    std::shared_ptr<Runner> runner = OpenRunners(object->scope, revision, {std::move(spec)}, keep, object, found).front();
+    std::shared_ptr<Runner> runner = OpenRunners(object->scope, revision, {std::move(*spec)}, keep, object, found).front();
     if (!runner->session().CheckAsked().ok()) found.Append(object->document->diagnostics());
     found.SetPhase(Phase::kCompile);
     auto made = std::make_shared<SessionObject>(std::move(object), std::move(runner), false);

@@ -103,6 +103,9 @@ Status ResolveWire(const Graph& graph, const Wire& wire, int index, size_t most,
     std::vector<std::string_view> ports;
     for (const PortSpec& spec : declared.outputs) ports.push_back(spec.name);
     Status status = NotFound("the block '", wire.block, "' (", declared.name, ") has no output '", wire.port, "'");
+    if (wire.port == "operation") {
+      return std::move(status).WithHint(Cat("'operation' is the block itself, for inputs that take operations, such as run_outputs; ", NamesHint("", ports, "outputs")));
+    }
     return std::move(status).WithHint(NamesHint(wire.port, ports, "outputs"));
   }
   if (node.broken) {

@@ -30,6 +30,15 @@ void ReadFetches(Draft& draft, int block, SessionSpec& session) {
   }
 }
 
+// Any port stands for its block, as imported pages write it; in Weft's format it is more likely a fetch in the wrong place.
+void WarnOfData(Draft& draft, const Wire& wire, int target, int block, const PageInput& input, size_t item) {
+  const Node& node = draft.nodes[target];
+  if (wire.port == "operation" || draft.page.format != Page::Format::kWeft || node.def == nullptr || node.id != wire.block) return;
+  Status status = InvalidArgument("the input runs the block '", wire.block, "' for its effect, and does not take its value '", wire.port, "'")
+                      .WithHint(Cat("write ", wire.block, ".operation, or fetch the value by fetch_outputs"));
+  draft.diagnostics.Warning(draft.At(std::move(status), block, input.port, input.list ? static_cast<int>(item) : -1));
+}
+
 void ReadOperations(Draft& draft, int block, SessionSpec& session) {
   const PageInput* run = InputOf(draft, block, "run_outputs");
   if (run == nullptr) return;
@@ -41,6 +50,7 @@ void ReadOperations(Draft& draft, int block, SessionSpec& session) {
       draft.Error(std::move(target).status(), block, run->port, static_cast<int>(k));
       continue;
     }
+    WarnOfData(draft, *wire, *target, block, *run, k);
     draft.nodes[block].broken |= draft.nodes[*target].broken;
     session.run.push_back(*target);
   }

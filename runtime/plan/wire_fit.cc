@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/plan/port_facts.h"
 #include "runtime/plan/wire_fit_follow.h"
 
 namespace weft {
@@ -196,7 +197,11 @@ Refusal WireFitter::CheckInput(const WireSource& source, const std::vector<char>
     return follower_.Follow(block, outputs);
   }
   const BlockTyping::Outcome& outcome = typing_.Connect(block, asked_);
-  if (!outcome.status.ok()) return RefuseAt(block, outcome.status);
+  if (!outcome.status.ok()) {
+    if (refusals_.brief()) return RefuseAt(block, outcome.status);
+    const DType brought = source.values.empty() ? DType::kInvalid : source.values[0].type;
+    return RefuseAt(block, AtWiredPort(*DefOf(block), DefOf(block)->inputs[static_cast<size_t>(port)].name, brought, outcome.status));
+  }
   if (source.values.empty() && std::ranges::find(asked_, port, &GivenItem::port) == asked_.end()) {
     if (const Refusal refused = CheckEmptyList(outcome.lacking, block, port)) return refused;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/plan/id_map.h"
+#include "runtime/plan/port_facts.h"
 #include "runtime/state/host_call.h"
 
 namespace weft {
@@ -34,6 +35,30 @@ std::set<std::string> ErrorsOf(const Diagnostics& diagnostics) {
     if (diagnostic.severity == Severity::kError) errors.insert(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()));
   }
   return errors;
+}
+
+/// Whether the error is of an input that has neither a wire nor a value.
+bool IsOpenInput(const Page& page, const Registry& registry, const Place& place) {
+  const int index = page.Find(place.block);
+  const BlockDef* def = index < 0 ? nullptr : registry.Find(page.blocks[static_cast<size_t>(index)].type);
+  const int port = def == nullptr ? -1 : def->FindInput(place.port);
+  if (port < 0) return false;
+  const std::vector<PageInput>& inputs = page.blocks[static_cast<size_t>(index)].inputs;
+  return std::ranges::none_of(inputs, [&](const PageInput& input) { return def->FindInput(input.port) == port && (!input.items.empty() || input.faulty); });
+}
+
+/// The input that an edit gives something, and what it gives: the last item, where it gives a list; null where it gives nothing.
+std::pair<const Wire*, const InputItem*> WiredBy(const Edit& edit) {
+  if (const auto* connect = std::get_if<Connect>(&edit)) return {&connect->to, &connect->item};
+  const auto* set = std::get_if<SetInput>(&edit);
+  if (set == nullptr || !set->value || set->value->items.empty()) return {nullptr, nullptr};
+  return {&set->to, &set->value->items.back()};
+}
+
+DType TypeOf(const Graph& graph, const InputItem& item) {
+  if (const Literal* literal = LiteralOf(item)) return literal->dtype.value_or(DType::kInvalid);
+  const auto value = graph.FindValue(ToString(*WireOf(item)));
+  return value.ok() ? graph.TypeOf(*value) : DType::kInvalid;
 }
 
 /// Whether a variable starts with the same value in both.
@@ -84,14 +109,32 @@ Result<std::vector<Edit>> ApplyToPage(Page& page, const Registry& registry, std:
   return all;
 }
 
-Status FirstNewError(const Diagnostics& before, const Diagnostics& after) {
+Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const Page& page, const Registry& registry, bool open_inputs) {
   const std::set<std::string> known = ErrorsOf(before);
   for (const Diagnostic& diagnostic : after.all()) {
     const Place& place = diagnostic.status.place();
-    if (diagnostic.severity != Severity::kError) continue;
+    if (diagnostic.severity != Severity::kError || (open_inputs && IsOpenInput(page, registry, place))) continue;
     if (!known.contains(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()))) return diagnostic.status;
   }
   return {};
+}
+
+Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault) {
+  const int block = fault.place().block.empty() ? -1 : graph.IndexOf(fault.place().block);
+  const BlockDef* def = block < 0 ? nullptr : graph.node(block).def;
+  if (def == nullptr) return fault;
+  const int told = def->FindInput(fault.place().port);
+  const Wire* to = nullptr;
+  const InputItem* item = nullptr;
+  for (const Edit& edit : edits) {
+    const auto [port, given] = WiredBy(edit);
+    if (port == nullptr || port->block != fault.place().block) continue;
+    if (def->FindInput(port->port) == told) return fault;
+    to = port;
+    item = given;
+  }
+  if (to == nullptr) return fault;
+  return PlaceAtNode(graph, block, AtWiredPort(*def, to->port, TypeOf(graph, *item), std::move(fault)));
 }
 
 std::shared_ptr<Revision> NextRevision(const Revision& old, std::shared_ptr<const Graph> graph, VariableStore& store) {

@@ -21,8 +21,11 @@ std::shared_ptr<Revision> NextRevision(const Revision& old, std::shared_ptr<cons
 /// Adds the faults of the sessions' plans, each once. `keep_plans`: those that have none wait in the revision for sessions.
 void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnostics, bool keep_plans);
 
-/// The first error of `after` that is not one of `before`, wherever on the page.
-Status FirstNewError(const Diagnostics& before, const Diagnostics& after);
+/// The first error of `after` that is not one of `before`, wherever on the page. `open_inputs`: but for inputs that have nothing.
+Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const Page& page, const Registry& registry, bool open_inputs);
+
+/// A fault that edits brought to the page of `graph`: told of the input that they wired, where a block's checks tell it of another one.
+Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault);
 
 /// Resources go with a block that is renamed; those of blocks that are gone, or whose type or attributes changed, are dropped.
 void MoveResources(const Graph& old, const Graph& fresh, ResourceStore& store);

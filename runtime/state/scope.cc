@@ -69,13 +69,15 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   Diagnostics found;
   std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
   std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());
+  found.SetPhase(Phase::kConnect);
   fresh->found = found;
   CheckRevision(*this, *fresh, found, mode != EditMode::kTry);
   Status fault;
   if (mode != EditMode::kApply) {
     Diagnostics before = old->found;
     CheckRevision(*this, *old, before, false);
-    fault = FirstNewError(before, found);
+    fault = FirstNewError(before, found, *page, runtime_.registry(), mode == EditMode::kOpenInputs);
+    fault = ToldOfEdits(*fresh->graph, made, std::move(fault));
   }
   diagnostics.Append(std::move(found));
   if (!fault.ok()) return fault;

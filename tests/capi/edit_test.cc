@@ -173,7 +173,7 @@ TEST_CASE("C: edits that cannot be are refused, each with its place in the list,
     CHECK(weft_page_edit(page, text, WEFT_EDIT_APPLY, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
   }
   CHECK(weft_page_edit(page, nullptr, WEFT_EDIT_APPLY, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
-  CHECK(weft_page_edit(page, "[]", 3, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_page_edit(page, "[]", 4, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_page_edit(page, "[]", -1, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_page_edits(page, nullptr, problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(Edits(page) == 0);

@@ -79,11 +79,17 @@ TEST_CASE("C: a page runs with all its sessions, and its results are read by the
   const std::vector<std::string> known = Texts(names);
   for (const char* name : {"next.z", "take.components[0]", "count.output_ref"}) CHECK(std::count(known.begin(), known.end(), name) == 1);
 
-  for (auto [steps, deadline, interval] : {std::tuple<int64_t, int64_t, int64_t>{0, 0, 0}, {1, -1, 0}, {1, 0, -1}}) {
+  for (auto [steps, deadline, interval] : {std::tuple<int64_t, int64_t, int64_t>{-2, 0, 0}, {1, -1, 0}, {1, 0, -1}}) {
     options = WEFT_RUN_OPTIONS_INIT;
     options.steps = steps, options.deadline_ns = deadline, options.interval_ns = interval;
     CHECK(weft_page_run_all(run, &options, problems.out()) == WEFT_INVALID_ARGUMENT);
   }
+  // As many steps as the page says, with a deadline: the sessions that loop end there.
+  options = WEFT_RUN_OPTIONS_INIT;
+  options.steps = 0, options.deadline_ns = 100'000'000;
+  CHECK(weft_page_run_all(run, &options, problems.out()) == WEFT_CANCELLED);
+  CHECK(Result(run, "next.z") > 21);
+  CHECK(Result(run, "count.output_ref") == 21);
   options = WEFT_RUN_OPTIONS_INIT;
   options.until_block = "next";
   CHECK(weft_page_run_start(run, &options, problems.out()) == WEFT_INVALID_ARGUMENT);

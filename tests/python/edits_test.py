@@ -1,5 +1,7 @@
 """Edits of a page that is loaded, and that runs."""
 import json
+import pathlib
+import re
 import threading
 import unittest
 
@@ -35,6 +37,44 @@ class EditsTest(unittest.TestCase):
             pass
         self.assertEqual(self.page.to_json(), after)
         self.assertEqual(self.value(), [6, 7])
+
+    def test_inputs_may_wait_for_their_wires(self):
+        """What a palette and a wire that is drawn do to a page: only what cannot become right is refused."""
+        self.page.edit({"op": "add", "block": {"id": "sum", "block": "Add"}}, strict=True, open_inputs=True)
+        self.page.edit({"op": "connect", "from": "x.output", "to": "sum.x"}, strict=True, open_inputs=True)
+        self.page.add("i", "Const", {"value": np.int32([1, 2])})
+        with self.assertRaises(weft.Error) as caught:
+            self.page.edit({"op": "connect", "from": "i.output", "to": "double.x"}, strict=True, open_inputs=True)
+        error = caught.exception
+        self.assertEqual((error.block, error.port, error.phase), ("double", "x", "connect"))
+        self.assertEqual((error.needed, error.found), ("DT_FLOAT", "DT_INT32"))
+        self.assertEqual([cause.port for cause in error.causes], ["y"])
+        self.assertEqual(len({str(found) for found in error.diagnostics}), len(error.diagnostics))
+        with self.assertRaises(weft.Error):
+            self.page.edit({"op": "add", "block": {"id": "other", "block": "Add"}}, strict=True)
+
+    def test_inverse_edits_have_keys_that_the_header_tells(self):
+        header = (pathlib.Path(__file__).resolve().parents[2] / "runtime/include/weft/capi/edit.h").read_text()
+        known = {}  # by "op", the keys that the header writes in examples or in words
+        for op, keys in re.findall(r'"op": "(\w+)", (.*)', header):
+            known.setdefault(op, set()).update(re.findall(r'"(\w+)"(?::| of)', keys))
+        known["add"] |= {"place"}
+        words = re.search(r"Inverse edits use further keys: (.*?)\n \*\n", header, re.S)[1]
+        for key, op in (("keep_wires", "remove"), ("keep_layout", "remove"), ("place", "set"), ("place", "move")):
+            self.assertIn(f'"{key}"', words)
+            self.assertIn(f'"{op}"', words)
+            known[op].add(key)
+        page = weft.load(XOR)
+        edits = [{"op": "remove", "block": "loss"}, {"op": "add", "block": {"id": "n", "block": "NoOp"}, "layout": [1, 2]},
+                 {"op": "set", "block": page.blocks[0], "attrs": {"dtype": "DT_FLOAT"}}, {"op": "set", "block": page.blocks[0], "key": "note", "value": 1},
+                 {"op": "set", "key": "page", "value": "other"}, {"op": "rename", "block": page.blocks[1], "to": "renamed"},
+                 {"op": "move", "block": page.blocks[0], "layout": None}, {"op": "disconnect", "to": "run.fetch_outputs"}]
+        seen = set()
+        for edit in edits:
+            for inverse in page.edit(edit):
+                seen.update(inverse)
+                self.assertLessEqual(set(inverse) - {"op"}, known[inverse["op"]], inverse)
+        self.assertLessEqual({"place", "attrs", "layout"}, seen)
 
     def test_every_edit_gives_what_takes_it_back(self):
         edits = (lambda: self.page.add("one", "Const", {"value": 1.5}), lambda: self.page.remove("double"),

@@ -26,7 +26,7 @@ def counter():
     """Each run adds 1 to the variable n."""
     return page({"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_INT32", "shape": [], "values": [0]}}},
                 {"id": "up", "block": "AssignAdd", "inputs": {"ref": "n.ref", "value": {"dtype": "DT_INT32", "shape": [], "values": [1]}}},
-                {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["n.ref"], "run_outputs": ["up.output_ref"]}})
+                {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["n.ref"], "run_outputs": ["up.operation"]}})
 
 
 def long_product(size=4000):

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 import weft
-from pages import const, doubling, page
+from pages import GRAPHS, const, doubling, page
 
 
 class ResultsTest(unittest.TestCase):
@@ -40,6 +40,24 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("double.z", results)
         with self.assertRaises(KeyError):
             results["triple.z"]
+
+    def test_none_before_a_run(self):
+        session = weft.load(GRAPHS / "bias_add_grad.page.json").session()
+        self.assertEqual(dict(session.results()), {})
+        with self.assertRaises(weft.Error) as caught:
+            session.results(["db_nhwc.output"])
+        self.assertEqual(caught.exception.code, "failed_precondition")
+
+    def test_handles_are_named_apart(self):
+        """What numpy cannot hold does not keep the rest from being read."""
+        results = weft.load(GRAPHS / "queue.page.json").run()
+        self.assertEqual(dict(results)["next.z"], 1)
+        self.assertEqual(results.handles, ["queue.handle"])
+        self.assertNotIn("queue.handle", results)
+        self.assertEqual(results.view("queue.handle").dtype, "DT_RESOURCE")
+        with self.assertRaises(KeyError):
+            results["queue.handle"]
+        self.assertEqual(weft.load(GRAPHS / "queue.page.json").session().run().results(["queue.handle"]).handles, ["queue.handle"])
 
     def test_elements_and_enuspace_names(self):
         session = weft.load(doubling()).session().run()

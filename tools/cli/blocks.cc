@@ -35,6 +35,9 @@ void PrintBlock(const BlockDef& def) {
   for (const std::string& alias : def.aliases) std::cout << "also called " << alias << "\n";
   PrintPorts("inputs", def.inputs);
   PrintPorts("outputs", def.outputs);
+  if (def.structural == Structural::kNone) {
+    std::cout << "operation\n  " << Colored("ID.operation", 36, 1) << "  the block itself, run for its effect: for run_outputs of ClientSession, Operation and Output\n";
+  }
   if (!def.attrs.empty()) std::cout << "attributes\n";
   for (const AttrSpec& attr : def.attrs) {
     std::cout << "  " << Colored(attr.name, 36, 1) << "  " << AttrTypeName(attr.type);

@@ -167,7 +167,7 @@ typedef struct weft_diagnostic {
   const char* port;    /* port or attribute */
   int32_t phase;       /* WEFT_PHASE_NONE ... */
   uint32_t causes;     /* the number of findings (notes) after this one that are its causes, each the cause of the one before it */
-  const char* needed;  /* type and shape that the port needs: "DT_FLOAT [2,3]"; empty for other failures, or where not known */
+  const char* needed;  /* types that the port takes, and a shape where it needs one: "DT_FLOAT [C]", "DT_INT32|DT_INT64"; may be empty */
   const char* found;   /* type and shape it was given: "DT_INT32 [2]" */
 } weft_diagnostic;
 #define WEFT_DIAGNOSTIC_INIT {sizeof(weft_diagnostic), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}
@@ -188,7 +188,8 @@ WEFT_API weft_status weft_diagnostics_count(const weft_diagnostics* diagnostics,
 WEFT_API weft_status weft_diagnostics_get(const weft_diagnostics* diagnostics, size_t index, weft_diagnostic* diagnostic);
 
 /**
- * All findings as text, one a line: "page.json:/blocks/3/inputs/value: error: block.port: message (hint)".
+ * All findings as text, one a line: "page.json:/blocks/3/inputs/value: error: block.port: message (hint)". On failure, of NULL say, `text`
+ * is empty, so that it can be printed whatever is returned.
  * Errors: none. Owner: `text` is the handle's. Threads: any.
  */
 WEFT_API weft_status weft_diagnostics_text(const weft_diagnostics* diagnostics, const char** text);

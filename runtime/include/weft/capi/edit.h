@@ -15,7 +15,8 @@ extern "C" {
 enum {
   WEFT_EDIT_APPLY = 0,  /* make them, whatever they mean: a page in the making has faults */
   WEFT_EDIT_STRICT = 1, /* make them where the page has no error afterwards that it did not have before */
-  WEFT_EDIT_TRY = 2     /* make nothing, and say what WEFT_EDIT_STRICT would */
+  WEFT_EDIT_TRY = 2,    /* make nothing, and say what WEFT_EDIT_STRICT would */
+  WEFT_EDIT_OPEN_INPUTS = 3 /* as WEFT_EDIT_STRICT, but inputs may be left without a wire or a value: an editor's pages are not ready for long */
 };
 
 /**
@@ -46,8 +47,9 @@ enum {
  * Values in files are read from the folder that the page was loaded with.
  * Errors: WEFT_INVALID_ARGUMENT for text that is no edit, an unknown mode, or what a page cannot hold; WEFT_NOT_FOUND for a block, wire
  * or file that is not there; WEFT_ALREADY_EXISTS for an id that is taken; WEFT_OUT_OF_RANGE for an index or place; WEFT_PERMISSION_DENIED
- * for a file outside the folder; with WEFT_EDIT_STRICT and WEFT_EDIT_TRY the code of the page's first new error, its findings following
- * in `problems`. The JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (two texts).
+ * for a file outside the folder; with other modes than WEFT_EDIT_APPLY the code of the page's first new error, which leads `problems`, each
+ * other finding of the page following once. It is told of the input that the edits wired, where a block's checks tell it of another of its
+ * inputs: that finding is then its cause. Of what is no edit, the JSON pointer in `problems` is that of the edit in the list ("/2"). Owner: the caller, of `inverse` (two texts).
  * Threads: any; edits of one page take turns.
  */
 WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems);

@@ -64,7 +64,7 @@ typedef struct weft_event {
   const char* session;
   const char* block;     /* state: the one that runs next; a breakpoint on values: the one that computed them */
   const char* port;      /* errors */
-  const char* pointer;   /* errors: JSON pointer into the page */
+  const char* pointer;   /* errors: JSON pointer into the page; as block and port that of the cause, where a run fails for a fault of the page */
   const char* text;      /* errors: the message; prints: the text; state: what a breakpoint says; edited: what changed, as JSON */
   const char* hint;      /* errors: the likely fix */
   uint64_t dropped[WEFT_EVENT_KINDS + 1]; /* gaps: how many, by kind; the last is 0 */

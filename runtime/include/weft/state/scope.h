@@ -25,9 +25,10 @@ struct ScopeOptions {
 
 /// What to do with edits of an open page.
 enum class EditMode : uint8_t {
-  kApply,   // make them, whatever they mean: a page in the making has faults
-  kStrict,  // make them where the page has no error afterwards that it did not have before
-  kTry,     // make nothing: only say what kStrict would
+  kApply,       // make them, whatever they mean: a page in the making has faults
+  kStrict,      // make them where the page has no error afterwards that it did not have before
+  kTry,         // make nothing: only say what kStrict would
+  kOpenInputs,  // as kStrict, but inputs may have neither a wire nor a value: for an editor, whose pages are not ready for long
 };
 
 /// Thread-safe. Sessions keep it alive.
@@ -51,7 +52,8 @@ class Scope : public std::enable_shared_from_this<Scope> {
   /// next one is of the page as it is now. Feeds and fetches follow blocks that are renamed; results stay readable until then.
   /// Variables keep their values where their blocks are there before and after, of the same type and with the same initial value, and the
   /// value fits the shape that they declare; others start anew, as does the state of a block (a queue, a random stream, a reader) whose
-  /// type or attributes change. Errors are those of ApplyEdits; with kStrict and kTry also the first new error of the page.
+  /// type or attributes change. Errors are those of ApplyEdits; where the mode is not kApply also the first new error of the page,
+  /// told of the input that the edits wired, where a block's checks tell it of another of its inputs.
   /// `changes` (may be null) gets what is different, in kTry: what would be.
   Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply,
                                   PageChanges* changes = nullptr);
