@@ -32,8 +32,7 @@ class Region : public Resource {
  private:
   static Result<Tensor> Read(const ProduceContext& ctx, DType type, const Shape& sizes, const std::string& name) {
     if (name.empty()) return NotFound("needs the name of a file, found none").WithPort(memory_region_name.name);
-    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kRead));
-    auto file = InputFile::Open(path);
+    auto file = InputFile::Open(ctx.files(), name);
     if (!file.ok()) return std::move(file).status().WithPort(memory_region_name.name);
     const auto bytes = CheckedMultiply(sizes.count(), static_cast<int64_t>(ElementSize(type)));
     if (!bytes || file->size() < static_cast<uint64_t>(*bytes)) {

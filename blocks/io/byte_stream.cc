@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "blocks/io/file_access.h"
-
 namespace weft::blocks {
 namespace {
 
@@ -136,8 +134,7 @@ class InflatingStream final : public BufferedStream {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteStream>> OpenByteStream(const std::filesystem::path& path, Encoding encoding) {
-  WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+Result<std::unique_ptr<ByteStream>> OpenByteStream(InputFile file, Encoding encoding) {
   if (encoding == Encoding::kPlain) return std::unique_ptr<ByteStream>(std::make_unique<PlainStream>(std::move(file)));
   auto stream = std::make_unique<InflatingStream>(std::move(file), encoding);
   WEFT_RETURN_IF_ERROR(stream->Start());

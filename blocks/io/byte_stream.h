@@ -1,10 +1,10 @@
 // A file as a stream of bytes, plain or compressed.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "blocks/io/file_access.h"
 #include "weft/base/status.h"
 
 namespace weft::blocks {
@@ -21,7 +21,7 @@ class ByteStream {
   virtual Result<bool> Skip(int64_t count) = 0;
 };
 
-/// The bytes of a file, expanded where it is compressed. Errors as of InputFile::Open.
-Result<std::unique_ptr<ByteStream>> OpenByteStream(const std::filesystem::path& path, Encoding encoding);
+/// The bytes of a file, expanded where it is compressed. resource_exhausted without memory to expand it.
+Result<std::unique_ptr<ByteStream>> OpenByteStream(InputFile file, Encoding encoding);
 
 }  // namespace weft::blocks

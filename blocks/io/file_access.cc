@@ -1,12 +1,12 @@
 #include "blocks/io/file_access.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -17,24 +17,65 @@ namespace weft::blocks {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr int kAttempts = 4;  // at what another process moves meanwhile
+
+/// Opens by open(path, errno) what the name stands for; again where a link was put in its way after it was found.
+template <class File, class Open>
+Result<File> OpenAllowed(const Files& files, std::string_view name, Files::Access access, Open&& open) {
+  for (int attempt = 1;; ++attempt) {
+    WEFT_ASSIGN_OR_RETURN(const fs::path path, files.Resolve(name, access));
+    int error = 0;
+    Result<File> opened = open(path, error);
+    if (opened.ok() || error != ELOOP || attempt == kAttempts) return opened;
+  }
+}
+
 bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
-/// What `path` stands for, component by component; a component that exists as it is written is no pattern.
-std::vector<fs::path> Expand(const fs::path& path) {
+/// The names in a folder that match a pattern, sorted.
+std::vector<std::string> NamesIn(const fs::path& folder, const std::string& pattern) {
+  std::vector<std::string> names;
+  const Descriptor opened = OpenReal(folder, O_RDONLY | O_DIRECTORY);
+  const int number = opened.valid() ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 0) : -1;
+  DIR* const listing = number < 0 ? nullptr : ::fdopendir(number);
+  if (listing == nullptr && number >= 0) ::close(number);
+  if (listing == nullptr) return names;
+  while (const dirent* entry = ::readdir(listing)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || IsUnfinished(name)) continue;
+    if (fnmatch(pattern.c_str(), entry->d_name, FNM_PERIOD) == 0) names.emplace_back(name);
+  }
+  ::closedir(listing);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));  // of a link, the link: where it leads is not told here
+}
+
+/// What `path` stands for, component by component; a component that exists as it is written is no pattern. A folder is looked into at its
+/// real place, and only where it may be read: a link that leads out of the allowed folders shows nothing of what is there.
+std::vector<fs::path> Expand(const Files& files, const fs::path& path) {
   std::vector<fs::path> found{path.root_path()};
+  bool by_pattern = false;
   for (const fs::path& part : path.relative_path()) {
     std::vector<fs::path> next;
     for (const fs::path& folder : found) {
-      std::error_code ignored;
-      if (fs::exists(folder / part, ignored)) {
-        next.push_back(folder / part);
+      fs::path place = folder;
+      if (by_pattern) {
+        Result<fs::path> allowed = files.Resolve(folder.native(), Files::Access::kRead);
+        if (!allowed.ok()) continue;
+        place = std::move(*allowed);
+      }
+      if (Exists(place / part)) {
+        next.push_back(place / part);
       } else if (HasPattern(part.native())) {
-        for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
-          const std::string name = entry->path().filename().native();
-          if (fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) next.push_back(entry->path());
-        }
+        for (const std::string& name : NamesIn(place, part.native())) next.push_back(place / name);
       }
     }
+    by_pattern |= HasPattern(part.native());
     found = std::move(next);
   }
   std::sort(found.begin(), found.end());
@@ -47,38 +88,29 @@ Status FileError(int error, std::string_view doing, const fs::path& path) {
   return Status(CodeOfErrno(error), Cat("needs to ", doing, " '", path.native(), "', found: ", std::generic_category().message(error)));
 }
 
+Result<InputFile> InputFile::Open(const Files& files, std::string_view name) {
+  return OpenAllowed<InputFile>(files, name, Files::Access::kRead, OpenAt);
+}
+
 Result<InputFile> InputFile::Open(const fs::path& path) {
-  InputFile file;
-  file.path_ = path;
-  // Not blocking, or a named pipe would wait for its writer.
-  file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file.descriptor_ < 0) return FileError(errno, "open", path);
-  struct stat info;
-  if (::fstat(file.descriptor_, &info) != 0) return FileError(errno, "look at", path);
+  int error = 0;
+  return OpenAt(path, error);
+}
+
+Result<InputFile> InputFile::OpenAt(const fs::path& path, int& error) {
+  Descriptor file = OpenReal(path, O_RDONLY);  // does not wait for the writer of a pipe
+  if (!file.valid()) return FileError(error = errno, "open", path);
+  struct stat info {};
+  if (::fstat(file.number(), &info) != 0) return FileError(errno, "look at", path);
   if (!S_ISREG(info.st_mode)) {
     return NotFound("needs a file '", path.native(), "', found a ", S_ISDIR(info.st_mode) ? "folder" : "device");
   }
-  file.size_ = static_cast<uint64_t>(info.st_size);
-  return file;
-}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
-
-InputFile& InputFile::operator=(InputFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  size_ = other.size_;
-  path_ = std::move(other.path_);
-  return *this;
-}
-
-InputFile::~InputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return InputFile(std::move(file), static_cast<uint64_t>(info.st_size), path);
 }
 
 Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
   while (!to.empty()) {
-    const ssize_t got = ::pread(descriptor_, to.data(), to.size(), static_cast<off_t>(offset));
+    const ssize_t got = ::pread(file_.number(), to.data(), to.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FileError(errno, "read", path_);
     if (got == 0) return Status(Code::kDataLoss, Cat("needs ", to.size(), " more bytes of '", path_.native(), "', found its end"));
@@ -88,62 +120,40 @@ Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
   return {};
 }
 
-Result<AtomicFile> AtomicFile::Create(const fs::path& path) {
-  static std::atomic<uint64_t> counter{0};
-  AtomicFile file;
-  file.path_ = path;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    file.temporary_ = path;
-    file.temporary_ += Cat(".tmp-", static_cast<int64_t>(::getpid()), "-", counter.fetch_add(1));
-    file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor_ >= 0) return file;
-    if (errno != EEXIST) break;
-  }
-  return FileError(errno, "create", file.temporary_);
+Result<AtomicFile> AtomicFile::Create(const Files& files, std::string_view name, bool make_folders) {
+  return OpenAllowed<AtomicFile>(files, name, Files::Access::kWrite,
+                                 [&](const fs::path& path, int& error) { return CreateAt(path, make_folders, error); });
 }
 
-AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_),
-      path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)) {}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+Result<AtomicFile> AtomicFile::Create(const fs::path& path, bool make_folders) {
+  int error = 0;
+  return CreateAt(path, make_folders, error);
 }
 
-Status AtomicFile::Fail(std::string_view doing) { return FileError(errno, doing, path_); }
+Result<AtomicFile> AtomicFile::CreateAt(const fs::path& path, bool make_folders, int& error) {
+  AtomicFile file(path);
+  Descriptor folder = OpenRealFolder(path.parent_path(), make_folders);
+  if (!folder.valid()) return FileError(error = errno, make_folders ? "make the folder of" : "create", path);
+  error = file.file_.Create(std::move(folder), path.filename().native());
+  if (error != 0) return FileError(error, "create", path);
+  return file;
+}
 
 Status AtomicFile::Write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return Fail("write");
-    size_ += static_cast<uint64_t>(done);
-    bytes.remove_prefix(static_cast<size_t>(done));
-  }
+  if (const int error = file_.Write(bytes.data(), bytes.size())) return FileError(error, "write", path_);
+  size_ += bytes.size();
   return {};
 }
 
 Status AtomicFile::Commit() {
-  if (::fsync(descriptor_) != 0) return Fail("bring to the disk");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return Fail("write");
-  ::close(std::exchange(descriptor_, -1));
-  // The folder too, or the name may be lost with the power. Not every file system can; the file itself is safe.
-  const int folder = ::open(path_.parent_path().empty() ? "." : path_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    (void)::fsync(folder);
-    ::close(folder);
-  }
-  return {};
+  const int error = file_.Commit();
+  return error == 0 ? Status() : FileError(error, "write", path_);
 }
 
 Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern) {
   WEFT_ASSIGN_OR_RETURN(fs::path path, files.Resolve(pattern, Files::Access::kRead));
   std::vector<fs::path> allowed;
-  for (const fs::path& found : Expand(path)) {
+  for (const fs::path& found : Expand(files, path)) {
     // Once more: a link may lead out of the allowed folders.
     WEFT_ASSIGN_OR_RETURN(fs::path resolved, files.Resolve(found.native(), Files::Access::kRead));
     allowed.push_back(std::move(resolved));

@@ -1,4 +1,5 @@
-// Files as blocks read and write them: at any offset, whole and at once, by pattern. Paths have passed Files::Resolve.
+// Files as blocks read and write them: at any offset, whole and at once, by pattern. What Files::Resolve allowed is what is opened: a link
+// that is put in its way meanwhile is not followed.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/base/file.h"
 #include "weft/block/services.h"
 
 namespace weft::blocks {
@@ -19,11 +21,11 @@ Status FileError(int error, std::string_view doing, const std::filesystem::path&
 /// A regular file, open for reading. Reading from several threads is safe.
 class InputFile {
  public:
-  /// not_found where there is none or it is a folder or device; else as FileError.
+  /// The file that a name on the page stands for. permission_denied where `files` does not allow it; not_found where there is none or it is a
+  /// folder or device; else as FileError.
+  static Result<InputFile> Open(const Files& files, std::string_view name);
+  /// A file at its real place, which `files` allowed.
   static Result<InputFile> Open(const std::filesystem::path& path);
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&& other) noexcept;
-  ~InputFile();
 
   /// Bytes when it was opened.
   uint64_t size() const { return size_; }
@@ -32,19 +34,20 @@ class InputFile {
   Status ReadAt(uint64_t offset, std::span<char> to) const;
 
  private:
-  InputFile() = default;
-  int descriptor_ = -1;
+  static Result<InputFile> OpenAt(const std::filesystem::path& path, int& error);
+  InputFile(Descriptor file, uint64_t size, const std::filesystem::path& path) : file_(std::move(file)), size_(size), path_(path) {}
+  Descriptor file_;
   uint64_t size_ = 0;
   std::filesystem::path path_;
 };
 
-/// A file that takes the place of the one at `path` all at once, when Commit succeeds; until then, and on any failure, that one stays.
+/// A file that takes the place of another all at once, when Commit succeeds; until then, and on any failure, that one stays.
 class AtomicFile {
  public:
-  static Result<AtomicFile> Create(const std::filesystem::path& path);
-  AtomicFile(AtomicFile&& other) noexcept;
-  AtomicFile& operator=(AtomicFile&&) = delete;
-  ~AtomicFile();
+  /// The file that a name on the page stands for; `make_folders` makes the folders on the way that are missing. Errors as of InputFile::Open.
+  static Result<AtomicFile> Create(const Files& files, std::string_view name, bool make_folders = false);
+  /// A file at its real place, which `files` allowed.
+  static Result<AtomicFile> Create(const std::filesystem::path& path, bool make_folders = false);
 
   Status Write(std::string_view bytes);
   /// Bytes written.
@@ -53,15 +56,16 @@ class AtomicFile {
   Status Commit();
 
  private:
-  AtomicFile() = default;
-  Status Fail(std::string_view doing);
-  int descriptor_ = -1;
+  static Result<AtomicFile> CreateAt(const std::filesystem::path& path, bool make_folders, int& error);
+  explicit AtomicFile(const std::filesystem::path& path) : path_(path) {}
+  std::filesystem::path path_;
+  NewFile file_;
   uint64_t size_ = 0;
-  std::filesystem::path path_, temporary_;
 };
 
 /// The files that a name on the page stands for: the one of that very name, or all that it matches as a pattern (* ? [a-z], none of
-/// which matches a slash), sorted. Each one is allowed by `files`. May be empty.
+/// which matches a slash), sorted, at their real places. Each one is allowed by `files`, as is each folder that is looked into. Files that are
+/// being written, or were left so, match no pattern. May be empty.
 Result<std::vector<std::filesystem::path>> MatchFiles(const Files& files, std::string_view pattern);
 
 }  // namespace weft::blocks

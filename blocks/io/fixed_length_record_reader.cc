@@ -26,8 +26,9 @@ class FixedLengthSource final : public RecordSource {
  public:
   explicit FixedLengthSource(const RecordLayout& layout) : layout_(layout) {}
 
-  Status Start(const std::string& name, const std::filesystem::path& path) override {
-    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(path, layout_.encoding));
+  Status Start(const Files& files, const std::string& name) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), layout_.encoding));
     name_ = name;
     records_ = 0;
     ahead_.clear();
@@ -64,9 +65,8 @@ class FixedLengthSource final : public RecordSource {
   Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
     WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
     WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
-    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, in.files().Resolve(name, Files::Access::kRead));
     auto source = std::make_unique<FixedLengthSource>(layout_);
-    WEFT_RETURN_IF_ERROR(source->Start(name, path));
+    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name));
     FileRecord record;
     while (source->records_ < records) {
       WEFT_ASSIGN_OR_RETURN(const bool found, source->Next(record));

@@ -39,8 +39,7 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
     return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
   }
   const std::string& text = name.values<std::string>()[0];
-  WEFT_ASSIGN_OR_RETURN(std::filesystem::path path, services.files->Resolve(text, Files::Access::kRead));
-  Status status = source_->Start(text, path);
+  Status status = source_->Start(*services.files, text);
   if (!status.ok()) source_->Stop();
   set_in_file(status.ok());
   return status;

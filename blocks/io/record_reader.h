@@ -20,8 +20,8 @@ struct FileRecord {
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  /// Begins with a file; `name` is as on the page, `path` what it stands for.
-  virtual Status Start(const std::string& name, const std::filesystem::path& path) = 0;
+  /// Begins with a file; `name` is as on the page.
+  virtual Status Start(const Files& files, const std::string& name) = 0;
   /// False at the end of the file.
   virtual Result<bool> Next(FileRecord& record) = 0;
   /// Lets go of the file.

@@ -54,9 +54,9 @@ constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Sta
     void* elements = const_cast<std::byte*>(ctx.in<std::byte>(data, k).data());
     tensors.push_back({names[k], Tensor::View(p.types[k], ctx.shape(data, k), elements, nullptr)});
   }
-  auto path = ctx.files().Resolve(ctx.in<std::string>(filename)[0], Files::Access::kWrite);
-  if (!path.ok()) return std::move(path).status().WithPort(filename.name);
-  Status status = checkpoint_v1::WriteCheckpoint(*path, tensors);
+  auto file = AtomicFile::Create(ctx.files(), ctx.in<std::string>(filename)[0]);
+  if (!file.ok()) return std::move(file).status().WithPort(filename.name);
+  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors);
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
 };

@@ -23,8 +23,7 @@ Status PlanRead(PlanContext& ctx) {
 
 /// The bytes of a file, within the memory limit.
 Result<std::string> ReadAll(const ProduceContext& ctx, const std::string& name) {
-  WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kRead));
-  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path));
+  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(ctx.files(), name));
   // The room is asked for as a tensor of bytes: a string does not count its own.
   auto room = ctx.Allocate(DType::kUInt8, Shape{static_cast<int64_t>(file.size())});
   if (!room.ok()) return std::move(room).status();
@@ -48,11 +47,7 @@ Status PlanWrite(PlanContext& ctx) {
 }
 
 Status WriteAll(const ProduceContext& ctx, const std::string& name, const std::string& bytes) {
-  WEFT_ASSIGN_OR_RETURN(const std::filesystem::path path, ctx.files().Resolve(name, Files::Access::kWrite));
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) return FileError(error.value(), "make the folder of", path);
-  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(ctx.files(), name, true));
   WEFT_RETURN_IF_ERROR(file.Write(bytes));
   return file.Commit();
 }

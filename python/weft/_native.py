@@ -26,6 +26,7 @@ PROGRESS = ("", "began", "ended", "skipped", "failed", "cancelled")
 REDUCTIONS = ("each", "last", "mean", "min_max", "decimate", "histogram")
 
 PrintFunction = CFUNCTYPE(None, c_void_p, c_char_p)
+FileAccessFunction = CFUNCTYPE(c_int32, c_void_p, c_char_p, c_char_p, c_int32, c_int32)
 ReleaseFunction = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -48,7 +49,9 @@ class DiagnosticStruct(Sized):
 
 
 class RuntimeOptions(Sized):
-    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("call_deadline_ns", c_int64)]
+    _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("call_deadline_ns", c_int64),
+                ("allowed_blocks", POINTER(c_char_p)), ("allowed_block_count", c_size_t), ("refused_blocks", POINTER(c_char_p)),
+                ("refused_block_count", c_size_t)]
 
 
 class RuntimeInfo(Sized):
@@ -58,7 +61,8 @@ class RuntimeInfo(Sized):
 class PageOptions(Sized):
     _fields_ = [("size", c_uint32), ("keep_faulty", c_uint32), ("name", c_char_p), ("folder", c_char_p),
                 ("allowed_folders", POINTER(c_char_p)), ("allowed_count", c_size_t), ("stall_limit_ms", c_int64), ("print", PrintFunction),
-                ("user", c_void_p), ("write_folders", POINTER(c_char_p)), ("write_count", c_size_t)]
+                ("user", c_void_p), ("write_folders", POINTER(c_char_p)), ("write_count", c_size_t),
+                ("file_access", FileAccessFunction), ("file_user", c_void_p)]
 
 
 class PageRunOptions(Sized):

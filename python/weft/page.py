@@ -50,10 +50,16 @@ class Runtime:
     `threads`: how many work at the same time (0, and most: one a processor).
     `memory_limit`: bytes of tensors (0: four fifths of the machine's).
     `call_deadline`: seconds that a call may take which loads, checks, edits or plans a page (0: any); else it ends as cancelled.
+    `allow_blocks`, `refuse_blocks`: names of blocks or categories ("io_ops"). Where blocks are allowed, no others run; refused ones never do.
+    They hold for blocks that Weft brings and that compute something.
     """
 
-    def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0):
-        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9))
+    def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0, *, allow_blocks: Iterable[str] = (),
+                 refuse_blocks: Iterable[str] = ()):
+        allowed, refused = list(allow_blocks), list(refuse_blocks)
+        options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9),
+                                         allowed_block_count=len(allowed), refused_block_count=len(refused))
+        options.allowed_blocks, options.refused_blocks = _native.array(allowed), _native.array(refused)
         self._handle = _native.make("weft_runtime_open", byref(options))
         self._close = weakref.finalize(self, _native.lib.weft_runtime_close, self._handle)
 
@@ -199,14 +205,20 @@ def _print(text: str) -> None:
 
 def load(source: str | os.PathLike | bytes | Mapping[str, Any], *, runtime: Runtime | None = None, name: str | None = None,
          folder: str | os.PathLike | None = None, allow: Iterable[str | os.PathLike] = (), write: Iterable[str | os.PathLike] = (),
-         keep_faulty: bool = False, on_print: Callable[[str], None] | None = _print) -> Page:
+         keep_faulty: bool = False, on_print: Callable[[str], None] | None = _print,
+         on_file: Callable[[str, str, str, bool], bool] | None = None) -> Page:
     """Loads a page: a path, the bytes of a page, or a page as a dict. Raises Error with all its faults as `diagnostics`.
 
     Names of files on the page start in `folder` (of a path: its own). It reads that and the folders of `allow`, and writes and reads those of
-    `write`: by default it writes nothing. `keep_faulty` loads a page in spite of its errors, to be looked at and edited. `on_print` gets what Print blocks say, on the threads that run.
+    `write`: by default it writes nothing. `keep_faulty` loads a page in spite of its errors, to be looked at and edited. `on_print` gets what
+    Print blocks say, on the threads that run.
+
+    `on_file(name, path, access, allowed)` sees each access of the page to a file before the file is opened, and refuses it where it gives
+    something false or raises: `name` as the page has it, the real `path`, `access` "read" or "write", and whether the folders allow it. It
+    is called on any thread and must not use the page.
     """
     runtime = runtime if runtime is not None else default_runtime()
-    return Page(runtime, source, name, folder, list(allow), list(write), keep_faulty, on_print)
+    return Page(runtime, source, name, folder, list(allow), list(write), keep_faulty, on_print, on_file)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,15 +234,19 @@ class Page(Edits, Inspecting):
     """A loaded page and the state that its blocks keep: variables, queues, random streams. Closes as a context manager."""
 
     def __init__(self, runtime: Runtime, source: Any, name: str | None, folder: Any, allow: list, write: list, keep_faulty: bool,
-                 on_print: Callable[[str], None] | None):
+                 on_print: Callable[[str], None] | None, on_file: Callable[[str, str, str, bool], bool] | None = None):
         def printed(_user: int, text: bytes) -> None:
             on_print(_native.text(text))
+
+        def may_use(_user: int, name: bytes, path: bytes, access: int, allowed: int) -> int:
+            return 1 if on_file(_native.text(name), _native.text(path), "write" if access else "read", allowed != 0) else 0
 
         options = _native.PageOptions(keep_faulty=keep_faulty, name=_native.encode(name) if name is not None else None,
                                       folder=_native.encode(folder) if folder is not None else None)
         options.allowed_folders, options.allowed_count = _native.array(allow), len(allow)
         options.write_folders, options.write_count = _native.array(write), len(write)
         options.print = _native.PrintFunction(printed) if on_print is not None else _native.PrintFunction()
+        options.file_access = _native.FileAccessFunction(may_use) if on_file is not None else _native.FileAccessFunction()
         if isinstance(source, Mapping):
             source = json.dumps(source).encode()
         if isinstance(source, (bytes, bytearray, memoryview)):
@@ -240,7 +256,7 @@ class Page(Edits, Inspecting):
             self._handle = _native.make("weft_page_load_file", runtime._handle, _native.encode(source), byref(options))
         self._runtime = runtime
         self._sessions: dict[tuple, Session] = {}
-        self._told = options.print  # which the engine calls until the last session has ended
+        self._told = options.print, options.file_access  # which the engine calls until the last session has ended
         self._close = weakref.finalize(self, _native.lib.weft_page_close, self._handle)
 
     @property

@@ -2,6 +2,51 @@
 
 namespace weft {
 
+namespace {
+
+constexpr size_t kMostMessage = 4096, kMostText = 1024;  // bytes; a page of long names, each in many findings, takes little memory
+
+/// The beginning of a text that is too long, and how much is left out.
+std::string Cut(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most - 32;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return Cat(text.substr(0, end), "... (", text.size() - end, " more bytes)");
+}
+
+/// A JSON pointer that is too long, up to the last object or list that fits.
+std::string_view CutPointer(std::string_view pointer) {
+  if (pointer.size() <= kMostText) return pointer;
+  const size_t end = pointer.rfind('/', kMostText);
+  return pointer.substr(0, end == pointer.npos ? 0 : end);
+}
+
+bool IsShort(const Status& status) {
+  const Place& place = status.place();
+  for (const std::string* text : {&status.hint(), &status.needed(), &status.found(), &place.page, &place.pointer, &place.block, &place.port}) {
+    if (text->size() > kMostText) return false;
+  }
+  return status.message().size() <= kMostMessage && (status.cause() == nullptr || IsShort(*status.cause()));
+}
+
+Status Shortened(Status status) {
+  if (IsShort(status)) return status;
+  const Place& place = status.place();
+  Status cut = Status(status.code(), Cut(status.message(), kMostMessage))
+                   .WithPage(Cut(place.page, kMostText))
+                   .WithPointer(CutPointer(place.pointer))
+                   .WithBlock(Cut(place.block, kMostText))
+                   .WithPort(Cut(place.port, kMostText))
+                   .WithHint(Cut(status.hint(), kMostText))
+                   .WithPhase(status.phase())
+                   .WithNeeded(Cut(status.needed(), kMostText))
+                   .WithFound(Cut(status.found(), kMostText));
+  if (status.cause() != nullptr) cut = std::move(cut).WithCause(Shortened(*status.cause()));
+  return cut;
+}
+
+}  // namespace
+
 std::string_view SeverityName(Severity severity) {
   switch (severity) {
     case Severity::kError: return "error";
@@ -27,7 +72,7 @@ std::string ToString(const Diagnostic& diagnostic) {
 void Diagnostics::Add(Severity severity, Status status) {
   if (severity == Severity::kError) ++errors_;
   if (severity == Severity::kWarning) ++warnings_;
-  if (all_.size() < kLimit) all_.push_back({severity, std::move(status)});
+  if (all_.size() < kLimit) all_.push_back({severity, Shortened(std::move(status))});
 }
 
 void Diagnostics::Append(Diagnostics other) {

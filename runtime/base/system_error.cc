@@ -11,14 +11,17 @@ Code CodeOfErrno(int error) {
     case ENODEV: return Code::kNotFound;
     case EACCES:
     case EPERM:
-    case EROFS: return Code::kPermissionDenied;
+    case EROFS:
+    case ELOOP:  // also a link that was put in the way of what is opened
+    case EXDEV: return Code::kPermissionDenied;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE: return Code::kResourceExhausted;
     case ENOTDIR:
-    case EISDIR: return Code::kFailedPrecondition;
+    case EISDIR:
+    case EBUSY: return Code::kFailedPrecondition;
     case ENAMETOOLONG:
     case EINVAL: return Code::kInvalidArgument;
     default: return Code::kInternal;

@@ -9,7 +9,7 @@ static_assert(static_cast<weft_status>(Code::kInvalidArgument) == WEFT_INVALID_A
               static_cast<weft_status>(Code::kCancelled) == WEFT_CANCELLED && static_cast<weft_status>(Code::kInternal) == WEFT_INTERNAL);
 static_assert(static_cast<int32_t>(Severity::kWarning) == WEFT_WARNING && static_cast<int32_t>(Severity::kNote) == WEFT_NOTE);
 
-DiagnosticsObject::DiagnosticsObject(Diagnostics given) : diagnostics(std::move(given)) {
+DiagnosticsObject::DiagnosticsObject(Diagnostics given, size_t more) : diagnostics(std::move(given)) {
   for (const Diagnostic& one : diagnostics.all()) {
     text += Cat(one, "\n");
     const size_t at = findings.size();
@@ -20,16 +20,21 @@ DiagnosticsObject::DiagnosticsObject(Diagnostics given) : diagnostics(std::move(
       ++findings[at].causes;
     }
   }
+  if (more += LeftOut(diagnostics); more > 0) {
+    left_out = ResourceExhausted("a list holds at most ", Diagnostics::kLimit, " findings: ", more, " more are left out");
+    text += Cat(Diagnostic{Severity::kNote, left_out}, "\n");
+    findings.push_back({Severity::kNote, &left_out, 0});
+  }
 }
 
-weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more) noexcept {
+weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more, size_t left_out) noexcept {
   weft_status code = CodeOf(failure);
   if (problems == nullptr) return code;
   try {
     Diagnostics list;
     list.Error(failure);
     if (more != nullptr) list.Append(*more);
-    (void)Give(std::make_shared<DiagnosticsObject>(std::move(list)), problems).ok();
+    (void)Give(std::make_shared<DiagnosticsObject>(std::move(list), left_out), problems).ok();
   } catch (...) {
     // There is no memory for a list: the code has to do.
   }
@@ -45,7 +50,7 @@ weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noe
       met |= leads;
       if (!leads) rest.Add(one.severity, one.status);
     }
-    return Report(found.FirstError(), problems, &rest);
+    return Report(found.FirstError(), problems, &rest, LeftOut(found));
   } catch (...) {
     return WEFT_RESOURCE_EXHAUSTED;
   }

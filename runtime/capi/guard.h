@@ -12,16 +12,24 @@
 
 namespace weft::capi {
 
-/// Findings as C texts. What one came from follows it, as notes.
+/// How many errors and warnings were counted and not kept.
+inline size_t LeftOut(const Diagnostics& found) {
+  size_t kept = 0;
+  for (const Diagnostic& one : found.all()) kept += one.severity != Severity::kNote;
+  return found.errors() + found.warnings() - kept;
+}
+
+/// Findings as C texts. What one came from follows it, as notes; how many were left out, beside those counted in `given`, is the last one.
 class DiagnosticsObject final : public Object {
  public:
-  explicit DiagnosticsObject(Diagnostics given);
+  explicit DiagnosticsObject(Diagnostics given, size_t left_out = 0);
   struct Finding {
     Severity severity;
     const Status* status;
     uint32_t causes;  // how many of the next ones say what it came from
   };
   const Diagnostics diagnostics;
+  Status left_out;  // a note, where there were more
   std::vector<Finding> findings;
   std::string text;
 };
@@ -46,8 +54,9 @@ namespace weft::capi {
 
 inline weft_status CodeOf(const Status& status) { return static_cast<weft_status>(status.code()); }
 
-/// Hands a failure over through `problems`, which may be null, and gives its code. `more` are findings to list after it.
-weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more = nullptr) noexcept;
+/// Hands a failure over through `problems`, which may be null, and gives its code. `more` are findings to list after it,
+/// `left_out` counts others.
+weft_status Report(const Status& failure, weft_diagnostics** problems, const Diagnostics* more = nullptr, size_t left_out = 0) noexcept;
 
 /// The same for findings: the first error leads, the others follow as they were found. There must be one.
 weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noexcept;

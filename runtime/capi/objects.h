@@ -20,7 +20,7 @@ namespace weft::capi {
 
 class RuntimeObject final : public Object {
  public:
-  explicit RuntimeObject(RuntimeOptions options) : runtime(MakeCatalog(), options) {}
+  RuntimeObject(Registry registry, RuntimeOptions options) : runtime(std::move(registry), options) {}
   std::vector<SharedLibrary> libraries;  // outlive the runtime, whose blocks are theirs; with blocks_mutex
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed

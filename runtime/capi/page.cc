@@ -32,6 +32,11 @@ Result<LoadRequest> ReadLoadOptions(const weft_page_options* options) {
   if (known.folder != nullptr) document.folder = *known.folder == '\0' ? "." : known.folder;
   WEFT_ASSIGN_OR_RETURN(document.read_folders, ReadFolders(known.allowed_folders, known.allowed_count, "allowed_folders"));
   WEFT_ASSIGN_OR_RETURN(document.write_folders, ReadFolders(known.write_folders, known.write_count, "write_folders"));
+  if (known.file_access != nullptr) {
+    document.may_use = [ask = known.file_access, user = known.file_user](const FileAccess& file) {
+      return ask(user, std::string(file.name).c_str(), file.path.c_str(), static_cast<int32_t>(file.access), file.allowed ? 1 : 0) != 0;
+    };
+  }
   if (known.stall_limit_ms != 0) document.stall_limit_ms = known.stall_limit_ms;
   if (known.print != nullptr) {
     document.print = [print = known.print, user = known.user](std::string_view text) { print(user, std::string(text).c_str()); };

@@ -1,5 +1,6 @@
 // Runtimes, and the blocks that they offer as JSON.
 #include "runtime/capi/objects.h"
+#include "weft/block/block_lists.h"
 #include "weft/block/manifest.h"
 
 using namespace weft;
@@ -38,7 +39,11 @@ weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime*
     own.threads = known.threads;
     own.memory_limit = known.memory_limit;
     own.call_deadline = std::chrono::nanoseconds(known.call_deadline_ns);
-    return Give(std::make_shared<RuntimeObject>(own), runtime);
+    BlockLists lists;
+    WEFT_ASSIGN_OR_RETURN(lists.allowed, ReadTexts(known.allowed_blocks, known.allowed_block_count, "allowed_blocks"));
+    WEFT_ASSIGN_OR_RETURN(lists.refused, ReadTexts(known.refused_blocks, known.refused_block_count, "refused_blocks"));
+    WEFT_ASSIGN_OR_RETURN(Registry registry, ApplyLists(MakeCatalog(), lists));
+    return Give(std::make_shared<RuntimeObject>(std::move(registry), own), runtime);
   });
 }
 

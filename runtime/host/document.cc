@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/base/call_limit.h"
-#include "runtime/host/open_beneath.h"
+#include "runtime/host/file_bytes.h"
 #include "weft/host/settings.h"
 #include "weft/page/writer.h"
 
@@ -49,7 +49,7 @@ ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, Fo
 
 Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options)
     : runtime_(std::move(runtime)), options_(std::move(options)) {
-  FolderRules rules{options_.folder, options_.read_folders, options_.write_folders};
+  FolderRules rules{options_.folder, options_.read_folders, options_.write_folders, options_.may_use};
   if (!options_.folder.empty()) rules.read.push_back(options_.folder);
   files_ = std::make_shared<FileSandbox>(std::move(rules));
   read_.name = options_.name;

@@ -9,7 +9,8 @@
 #include <climits>
 #include <deque>
 
-#include "runtime/host/open_beneath.h"
+#include "runtime/host/file_bytes.h"
+#include "weft/base/file.h"
 #include "weft/base/system_error.h"
 
 namespace weft {
@@ -24,6 +25,12 @@ fs::path Absolute(const fs::path& path) {
   std::error_code error;
   fs::path absolute = fs::absolute(path.empty() ? "." : path, error);
   return error ? path : absolute;
+}
+
+/// Without "." and ".." as far as the text tells, and without a slash at its end.
+fs::path Normal(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() || !normal.has_relative_path() ? normal : normal.parent_path();
 }
 
 bool IsInside(const fs::path& path, const fs::path& folder) {
@@ -90,51 +97,53 @@ RealPlace Follow(const fs::path& path) {
 
 }  // namespace
 
-FileSandbox::FileSandbox(FolderRules rules) : rules_(std::move(rules)) {
+FileSandbox::FileSandbox(FolderRules rules) : tells_base_(!rules.base.empty()), rules_(std::move(rules)) {
   rules_.base = Absolute(rules_.base);
   for (fs::path& folder : rules_.read) folder = Absolute(folder);
   for (fs::path& folder : rules_.write) folder = Absolute(folder);
 }
 
-Result<FileSandbox::Place> FileSandbox::Find(std::string_view name, Access access) const {
+// Made of what is written alone: what lies outside, and where links lead, is not the page's to know.
+std::string FileSandbox::HintFor(std::string_view name, Access access) const {
+  const bool write = access == Access::kWrite;
+  const fs::path given(name);
+  if (!given.is_absolute() && !tells_base_) return Cat("give the page a folder that it may ", write ? "write" : "read");
+  const fs::path folder = Normal(rules_.base / given).parent_path();
+  const auto holds = [&](const fs::path& allowed) { return IsInside(folder, Normal(allowed)); };
+  if (std::ranges::any_of(rules_.write, holds) || (!write && std::ranges::any_of(rules_.read, holds))) {
+    return "a link on its way leads out of them: allow the folder that it leads to";
+  }
+  return Cat("allow its folder: ", write ? "--write " : "--allow ", folder.string());
+}
+
+Result<fs::path> FileSandbox::Resolve(std::string_view name, Access access) const {
   if (name.empty()) return InvalidArgument("needs the name of a file, found an empty string");
   if (name.find('\0') != std::string_view::npos) return InvalidArgument("needs the name of a file, found one with a NUL in it");
-  const RealPlace real = Follow(rules_.base / fs::path(name));  // an absolute name stands alone
+  RealPlace real = Follow(rules_.base / fs::path(name));  // an absolute name stands alone
   const bool write = access == Access::kWrite;
-  const auto allows = [&](const fs::path& folder, fs::path& found) {
-    found = Follow(folder).path;
-    return IsInside(real.path, found);
-  };
-  Place place{real.path, {}};
-  bool inside = false;
-  for (size_t f = 0; f < rules_.write.size() && !inside; ++f) inside = allows(rules_.write[f], place.folder);
-  for (size_t f = 0; f < rules_.read.size() && !inside && !write; ++f) inside = allows(rules_.read[f], place.folder);
+  const auto holds = [&](const fs::path& folder) { return IsInside(real.path, Follow(folder).path); };
+  const bool inside = std::ranges::any_of(rules_.write, holds) || (!write && std::ranges::any_of(rules_.read, holds));
+  const bool granted = !rules_.may_use || rules_.may_use({name, real.path, access, inside});
   if (!inside) {
     return PermissionDenied("the file '", name, "' lies outside the folders that the page may ", write ? "write" : "read")
-        .WithHint(Cat("allow its folder: ", write ? "--write " : "--allow ", real.path.parent_path().string()));
+        .WithHint(HintFor(name, access));
   }
+  if (!granted) return PermissionDenied("the host does not let the page ", write ? "write" : "read", " the file '", name, "'");
   if (real.error == ENOENT || real.error == ENOTDIR) return NotFound("the file '", name, "' does not exist");
   if (real.error == ELOOP) return PermissionDenied("the file '", name, "' cannot be opened: too many links");
   if (real.error != 0) return Status(CodeOfErrno(real.error), Cat("the file '", name, "' cannot be opened: ", std::strerror(real.error)));
   if (real.mode != 0 && !S_ISREG(real.mode) && !S_ISDIR(real.mode)) {
     return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
   }
-  return place;
-}
-
-Result<fs::path> FileSandbox::Resolve(std::string_view name, Access access) const {
-  WEFT_ASSIGN_OR_RETURN(Place place, Find(name, access));
-  return std::move(place.real);
+  return std::move(real.path);
 }
 
 Result<std::string> FileSandbox::Read(std::string_view name, int64_t offset, int64_t size) const {
   const std::string text(name);
   if (offset < 0) return OutOfRange("needs an offset of 0 or more, found ", offset);
   for (int attempt = 1;; ++attempt) {
-    WEFT_ASSIGN_OR_RETURN(const Place place, Find(name, Access::kRead));
-    if (place.real == place.folder) return InvalidArgument("needs a file, found the folder '", name, "'");
-    const Descriptor folder(::open(place.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    const Descriptor file = folder.valid() ? OpenBeneath(folder, place.real.lexically_relative(place.folder), O_RDONLY) : Descriptor();
+    WEFT_ASSIGN_OR_RETURN(const fs::path place, Resolve(name, Access::kRead));
+    const Descriptor file = OpenReal(place, O_RDONLY);
     if (file.valid()) return ReadBytes(file, text, offset, size, false);
     if (errno != ELOOP || attempt == kAttempts) return OpenError(text, errno);
   }
@@ -143,15 +152,18 @@ Result<std::string> FileSandbox::Read(std::string_view name, int64_t offset, int
 Status FileSandbox::Write(std::string_view name, std::string_view bytes) const {
   const std::string text(name);
   for (int attempt = 1;; ++attempt) {
-    WEFT_ASSIGN_OR_RETURN(const Place place, Find(name, Access::kWrite));
-    std::error_code ignored;
-    if (fs::is_directory(place.real, ignored)) return InvalidArgument("needs a file, found the folder '", name, "'");
-    const Descriptor root(::open(place.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    const fs::path below = place.real.parent_path().lexically_relative(place.folder);
-    const Descriptor folder = root.valid() ? OpenBeneath(root, below, O_PATH | O_DIRECTORY) : Descriptor();
-    if (folder.valid()) return ReplaceFile(folder, place.real.filename().string(), bytes, text);
-    if (errno == ENOENT) return NotFound("the file '", name, "' cannot be written: its folder does not exist");
-    if (errno != ELOOP || attempt == kAttempts) return OpenError(text, errno);
+    WEFT_ASSIGN_OR_RETURN(const fs::path place, Resolve(name, Access::kWrite));
+    if (OpenReal(place, O_PATH | O_DIRECTORY).valid()) return InvalidArgument("needs a file, found the folder '", name, "'");
+    Descriptor folder = OpenRealFolder(place.parent_path(), false);
+    if (!folder.valid() && errno == ELOOP && attempt < kAttempts) continue;
+    if (!folder.valid() && errno == ENOENT) return NotFound("the file '", name, "' cannot be written: its folder does not exist");
+    if (!folder.valid()) return OpenError(text, errno);
+    NewFile file;
+    int error = file.Create(std::move(folder), place.filename().string());
+    if (error == 0) error = file.Write(bytes.data(), bytes.size());
+    if (error == 0) error = file.Commit();
+    if (error == 0) return {};
+    return Status(CodeOfErrno(error), Cat("the file '", name, "' cannot be written: ", std::strerror(error)));
   }
 }
 

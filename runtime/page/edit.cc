@@ -69,6 +69,7 @@ Result<PageBlock*> Editor::Find(const std::string& id) {
 Status Editor::CheckNewId(const std::string& id) const {
   if (!page::IsIdentifier(id)) {
     bool imported = page_.format != Page::Format::kWeft && id.find_first_of(".[]\"") == id.npos && page::CheckName("a block id", id).ok();
+    if (id.size() > page::kMostNameBytes) return page::CheckName("a block id", id);
     if (!imported) return InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithBlock(id);
   }
   int other = page_.Find(id);

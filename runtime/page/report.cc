@@ -6,23 +6,25 @@
 namespace weft::page {
 
 void Report::Add(Severity severity, Status status, std::string_view pointer, std::string_view port) {
-  if (pending_.size() > Diagnostics::kLimit) EndBlock("");
-  pending_.push_back({severity, std::move(status).WithPage(page_).WithPointer(pointer).WithPort(port)});
+  if (pending_.all().size() >= Diagnostics::kLimit) EndBlock("");
+  pending_.Add(severity, std::move(status).WithPage(page_).WithPointer(pointer).WithPort(port));
 }
 
 void Report::EndBlock(std::string_view id) {
-  for (Diagnostic& diagnostic : pending_) out_.Add(diagnostic.severity, std::move(diagnostic.status).WithBlock(id));
-  pending_.clear();
+  if (pending_.all().empty()) return;
+  for (const Diagnostic& diagnostic : pending_.all()) out_.Add(diagnostic.severity, Status(diagnostic.status).WithBlock(id));
+  pending_ = {};
 }
 
 bool IsIdentifier(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  if (text.empty() || !letter(text[0])) return false;
+  if (text.empty() || text.size() > kMostNameBytes || !letter(text[0])) return false;
   return std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 Status CheckName(std::string_view what, std::string_view name) {
   if (name.empty()) return InvalidArgument(what, " needs a name, found an empty string");
+  if (name.size() > kMostNameBytes) return InvalidArgument(what, " needs a name of at most ", kMostNameBytes, " bytes, found ", name.size());
   for (const char c : name) {
     if (c == 0) return InvalidArgument(what, " needs a name without NUL characters");
     if ((c > 0 && c < 0x20) || c == 0x7F)

@@ -33,17 +33,20 @@ class Report {
   void Add(Severity severity, Status status, std::string_view pointer, std::string_view port);
   Diagnostics& out_;
   std::string page_;
-  std::vector<Diagnostic> pending_;
+  Diagnostics pending_;
 };
 
-/// [A-Za-z_][A-Za-z0-9_]*
+/// The most bytes of an id, a type or the name of a port: messages and results repeat them.
+inline constexpr size_t kMostNameBytes = 1024;
+
+/// [A-Za-z_][A-Za-z0-9_]*, of at most kMostNameBytes.
 bool IsIdentifier(std::string_view text);
 
 /// Checks a block's id. In Weft's own pages other ids than identifiers are errors; in imported ones they are warnings where a wire can name
 /// them.
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported);
 
-/// invalid_argument where a type or port name is empty, or holds NUL or another control character. `what`: "a block type".
+/// invalid_argument where a type or port name is empty, longer than kMostNameBytes, or holds NUL or another control character. `what`: "a block type".
 Status CheckName(std::string_view what, std::string_view name);
 
 /// Finds blocks with the id of an earlier block.

@@ -1,7 +1,6 @@
 #include "runtime/state/snapshot_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -43,39 +42,17 @@ Status SystemError(int error, std::string_view what, const std::string& name) {
   return Status(CodeOfErrno(error), Cat("cannot ", what, " '", name, "': ", std::strerror(error)));
 }
 
-void CloseFile(int& file) {
-  if (file >= 0) close(file);
-  file = -1;
-}
-
 }  // namespace
 
 // ---- writing ---------------------------------------------------------------------------------------------------------------------------
 
-SnapshotWriter::~SnapshotWriter() {
-  if (file_ >= 0 && !renamed_) unlink(beside_.c_str());
-  CloseFile(file_);
-}
-
-Status SnapshotWriter::Failed(std::string_view what) const { return SystemError(errno, what, path_.string()); }
+Status SnapshotWriter::Failed(int error) const { return SystemError(error, "write", path_.string()); }
 
 Status SnapshotWriter::Open(const std::filesystem::path& path) {
   path_ = path;
-  beside_ = path;
-  beside_ += ".new";
-  // What a process that was killed left there is used again. Who gets the lock after a rename has the wrong file, and asks anew.
-  for (;;) {
-    file_ = open(beside_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) return Failed("write");
-    while (flock(file_, LOCK_EX) != 0) {
-      if (errno != EINTR) return Failed("lock");
-    }
-    struct stat locked {}, named {};
-    if (fstat(file_, &locked) != 0) return Failed("write");
-    if (stat(beside_.c_str(), &named) == 0 && named.st_ino == locked.st_ino && named.st_dev == locked.st_dev) break;
-    CloseFile(file_);
-  }
-  if (ftruncate(file_, 0) != 0) return Failed("write");
+  Descriptor folder = OpenFolder(path.parent_path());
+  if (!folder.valid()) return Failed(errno);
+  if (const int error = file_.Create(std::move(folder), path.filename().string())) return Failed(error);
   std::array<std::byte, kHead> head{};
   std::memcpy(head.data(), kMagic.data(), kMagic.size());
   std::memcpy(head.data() + 8, &kVersion, sizeof kVersion);
@@ -84,17 +61,8 @@ Status SnapshotWriter::Open(const std::filesystem::path& path) {
 }
 
 Status SnapshotWriter::Write(const void* data, size_t size) {
-  const auto* bytes = static_cast<const std::byte*>(data);
-  while (size > 0) {
-    const ssize_t written = write(file_, bytes, std::min(size, size_t{1} << 30));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return Failed("write");
-    }
-    bytes += written;
-    size -= static_cast<size_t>(written);
-    bytes_ += written;
-  }
+  if (const int error = file_.Write(data, size)) return Failed(error);
+  bytes_ += static_cast<int64_t>(size);
   return {};
 }
 
@@ -114,32 +82,20 @@ Status SnapshotWriter::Add(SectionTag tag, std::string_view payload) {
 Status SnapshotWriter::Finish() {
   const uint64_t sections = sections_;
   WEFT_RETURN_IF_ERROR(Add(SectionTag::kEnd, {reinterpret_cast<const char*>(&sections), sizeof sections}));
-  if (fsync(file_) != 0) return Failed("write");
-  if (rename(beside_.c_str(), path_.c_str()) != 0) return Failed("rename to");
-  renamed_ = true;
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
-  int handle = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) return Failed("synchronise the folder of");
-  const int synced = fsync(handle);
-  const int error = errno;
-  CloseFile(handle);
-  // File systems that cannot do that say so.
-  if (synced != 0 && error != EINVAL && error != EROFS) return SystemError(error, "synchronise the folder of", path_.string());
-  return {};
+  const int error = file_.Commit();
+  return error == 0 ? Status() : Failed(error);
 }
 
 // ---- reading ---------------------------------------------------------------------------------------------------------------------------
-
-SnapshotReader::~SnapshotReader() { CloseFile(file_); }
 
 Status SnapshotReader::Damaged(std::string_view what) const { return DataLoss("the snapshot '", name_, "' is damaged: ", what); }
 
 Status SnapshotReader::Open(const std::filesystem::path& path) {
   name_ = path.string();
-  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file_ < 0) return SystemError(errno, "read", name_);
+  file_ = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // does not wait for the writer of a pipe
+  if (!file_.valid()) return SystemError(errno, "read", name_);
   struct stat info {};
-  if (fstat(file_, &info) != 0) return SystemError(errno, "read", name_);
+  if (fstat(file_.number(), &info) != 0) return SystemError(errno, "read", name_);
   if (!S_ISREG(info.st_mode)) return InvalidArgument("needs a snapshot, found '", name_, "', which is no file");
   size_ = info.st_size;
   std::array<char, kHead> head{};
@@ -163,7 +119,7 @@ Status SnapshotReader::Take(void* to, uint64_t size, std::string_view what) {
   }
   auto* bytes = static_cast<std::byte*>(to);
   while (size > 0) {
-    const ssize_t got = pread(file_, bytes, std::min<uint64_t>(size, uint64_t{1} << 30), offset_);
+    const ssize_t got = pread(file_.number(), bytes, std::min<uint64_t>(size, uint64_t{1} << 30), offset_);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return SystemError(errno, "read", name_);
     if (got == 0) return Damaged(Cat("it was cut short in ", what, " while it was read"));

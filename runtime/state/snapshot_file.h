@@ -6,20 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "weft/base/file.h"
 #include "weft/base/status.h"
 
 namespace weft {
 
 enum class SectionTag : uint32_t { kScope = 1, kVariable = 2, kElements = 3, kResource = 4, kEnd = 5 };
 
-/// Writes beside the file, and puts what it wrote in the file's place when it is whole. One writer of a path at a time; others wait.
+/// Writes beside the file, and puts what it wrote in the file's place when it is whole. Of several writers of a path the last one counts.
 class SnapshotWriter {
  public:
-  SnapshotWriter() = default;
-  ~SnapshotWriter();
-  SnapshotWriter(const SnapshotWriter&) = delete;
-  SnapshotWriter& operator=(const SnapshotWriter&) = delete;
-
   Status Open(const std::filesystem::path& path);
   Status Add(SectionTag tag, std::string_view payload);
   /// The end; then the file is synchronised and renamed, and its folder synchronised.
@@ -28,13 +24,12 @@ class SnapshotWriter {
 
  private:
   Status Write(const void* data, size_t size);
-  Status Failed(std::string_view what) const;
+  Status Failed(int error) const;
 
-  std::filesystem::path path_, beside_;
-  int file_ = -1;
+  std::filesystem::path path_;
+  NewFile file_;
   int64_t bytes_ = 0;
   uint64_t sections_ = 0;
-  bool renamed_ = false;
 };
 
 /// Reads a file from its start. Sizes are checked against the file's before memory is taken.
@@ -44,11 +39,6 @@ class SnapshotReader {
     SectionTag tag = SectionTag::kEnd;
     uint64_t size = 0;
   };
-
-  SnapshotReader() = default;
-  ~SnapshotReader();
-  SnapshotReader(const SnapshotReader&) = delete;
-  SnapshotReader& operator=(const SnapshotReader&) = delete;
 
   Status Open(const std::filesystem::path& path);
   /// The next section's head. At the end checks that it is one.
@@ -63,7 +53,7 @@ class SnapshotReader {
   Status Damaged(std::string_view what) const;
 
   std::string name_;
-  int file_ = -1;
+  Descriptor file_;
   int64_t size_ = 0, offset_ = 0;
   Section section_;
   uint32_t checksum_ = 0;

@@ -77,4 +77,105 @@ TEST_CASE("C: a page of bytes uses the files of the folders that it is given, an
   CHECK(weft_page_load(runtime, "{}", 2, &options, refused.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
 }
 
+struct Seen {
+  std::vector<std::string> accesses;
+  int32_t answer = 1;
+};
+
+int32_t OnFile(void* user, const char* name, const char* path, int32_t access, int32_t allowed) {
+  auto& seen = *static_cast<Seen*>(user);
+  seen.accesses.push_back(Cat(access == WEFT_FILE_WRITE ? "write " : "read ", name, " ", path, allowed != 0 ? "" : " outside"));
+  return seen.answer;
+}
+
+TEST_CASE("C: a host sees each access to a file, and may refuse it", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime(1);
+  TempFolder folder;
+  const std::string place = std::filesystem::canonical(folder.path()).string();
+  folder.Write("set", "data");
+  Seen seen;
+  weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
+  options.folder = folder.path().c_str();
+  options.file_access = OnFile;
+  options.file_user = &seen;
+  const std::string name = R"({"dtype": "DT_STRING", "shape": [], "values": ["set"]})";
+  OwnedPage page = LoadPage(runtime, {Block("read", "ReadFile", {{"filename", name}})}, &options);
+  OwnedSession session = OpenSession(page, {"read.contents"});
+  Problems problems;
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  CHECK(weft_page_write_file(page, "new", "1", 1, problems.out()) == WEFT_PERMISSION_DENIED);
+  OwnedStrings content;
+  CHECK(weft_page_read_file(page, "/etc/passwd", content.out(), problems.out()) == WEFT_PERMISSION_DENIED);
+  CHECK(seen.accesses == std::vector<std::string>{Cat("read set ", place, "/set"), Cat("write new ", place, "/new outside"),
+                                                  "read /etc/passwd /etc/passwd outside"});
+  seen.answer = 0;
+  CHECK(weft_session_run(session, nullptr, problems.out()) == WEFT_PERMISSION_DENIED);
+  CHECK(std::string(problems.at(0).block) == "read");
+  CHECK_THAT(problems.at(0).message, Catch::Matchers::Contains("the host does not let the page read the file 'set'"));
+}
+
+/// A runtime with these lists, or the code of what is wrong with them.
+weft_status OpenWithLists(std::vector<const char*> allowed, std::vector<const char*> refused, OwnedRuntime& runtime, Problems& problems) {
+  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
+  options.threads = 1;
+  options.allowed_blocks = allowed.data(), options.allowed_block_count = allowed.size();
+  options.refused_blocks = refused.data(), options.refused_block_count = refused.size();
+  return weft_runtime_open(&options, runtime.out(), problems.out());
+}
+
+TEST_CASE("C: lists of blocks that run and that do not", "[capi]") {
+  const std::string name = R"({"dtype": "DT_STRING", "shape": [], "values": ["set"]})";
+  const std::string text = PageText({Variable("v", Vector({1, 2})), Block("sum", "Add", {{"x", "v.ref"}, {"y", Vector({1, 1})}}),
+                                     Block("read", "ReadFile", {{"filename", name}})});
+  Problems problems;
+  const auto load = [&](std::vector<const char*> allowed, std::vector<const char*> refused) {
+    OwnedRuntime runtime;
+    C_OK(problems, OpenWithLists(std::move(allowed), std::move(refused), runtime, problems));
+    OwnedPage page;
+    const weft_status status = weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out());
+    if (status == WEFT_OK) return std::string("ok");
+    return Cat(weft_status_name(status), " ", problems.at(0).block, ": ", problems.at(0).message);
+  };
+  const std::string refused = "permission_denied read: the host refuses blocks of the type ReadFile: ";
+  CHECK(load({}, {}) == "ok");
+  CHECK(load({}, {"ReadFile"}) == refused + "it is on the list of refused blocks");
+  CHECK(load({}, {"io_ops"}) == refused + "it is on the list of refused blocks");
+  CHECK(load({}, {"WriteFile", "Save"}) == "ok");
+  CHECK(load({"Add"}, {}) == refused + "it is not on the list of allowed blocks");
+  CHECK(load({"Add", "ReadFile"}, {}) == "ok");
+  CHECK(load({"Add", "io_ops"}, {"ReadFile"}) == refused + "it is on the list of refused blocks");
+  CHECK(load({"Add", "io_ops"}, {"WriteFile"}) == "ok");
+
+  OwnedRuntime runtime;
+  CHECK(OpenWithLists({}, {"ReadFil"}, runtime, problems) == WEFT_NOT_FOUND);
+  CHECK(std::string(problems.at(0).port) == "refused_blocks");
+  CHECK(std::string(problems.at(0).hint) == "did you mean 'ReadFile'?");
+  CHECK(OpenWithLists({"nothing_ops"}, {}, runtime, problems) == WEFT_NOT_FOUND);
+  CHECK(OpenWithLists({}, {"ClientSession"}, runtime, problems) == WEFT_INVALID_ARGUMENT);
+  CHECK(OpenWithLists({nullptr}, {}, runtime, problems) == WEFT_INVALID_ARGUMENT);
+  CHECK(runtime == nullptr);
+
+  // Nor can an edit bring one, nor a gradient.
+  C_OK(problems, OpenWithLists({}, {"ReadFile", "Reciprocal"}, runtime, problems));
+  OwnedPage page = LoadPage(runtime, {Variable("v", Vector({1, 2}))});
+  const std::string add = R"({"op": "add", "block": )" + Block("read", "ReadFile", {{"filename", name}}) + "}";
+  CHECK(weft_page_edit(page, add.c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()) == WEFT_PERMISSION_DENIED);
+}
+
+TEST_CASE("C: a list of findings says how many it leaves out", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime(1);
+  std::string inputs;
+  for (int i = 0; i < 1100; ++i) inputs += Cat(i > 0 ? ", " : "", "\"none", i, "\": ", Scalar(1));
+  const std::string text = PageText({Cat(R"({"id": "a", "block": "Add", "inputs": {)", inputs, "}}")});
+  OwnedPage page;
+  Problems problems;
+  CHECK(weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out()) != WEFT_OK);
+  size_t count = 0;
+  REQUIRE(weft_diagnostics_count(problems.list(), &count) == WEFT_OK);
+  REQUIRE(count == Diagnostics::kLimit + 1);
+  const weft_diagnostic last = problems.at(count - 1);
+  CHECK(last.severity == WEFT_NOTE);
+  CHECK_THAT(last.message, Catch::Matchers::Contains("a list holds at most 1000 findings: 1"));
+}
+
 }  // namespace

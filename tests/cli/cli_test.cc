@@ -256,6 +256,20 @@ TEST_CASE("A page reads its folder; --allow lets it read others, --write lets it
   Fails(1, {"run", read, "--write", there}, "--write: there is no folder");
 }
 
+TEST_CASE("--refuse-blocks and --allow-blocks say which blocks run", "[cli]") {
+  Place place;
+  const std::string read = place.Write("read.json", R"({"weft": 1, "blocks": [
+      {"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
+  for (const char* command : {"run", "check", "plan"}) {
+    INFO(command);
+    Fails(1, {command, read, "--refuse-blocks", "WriteFile,ReadFile"}, "x: the host refuses blocks of the type ReadFile: it is on the list of refused");
+    Fails(1, {command, "--refuse-blocks", "io_ops", read}, "it is on the list of refused blocks");
+    Fails(1, {command, read, "--allow-blocks", "Add"}, "it is not on the list of allowed blocks");
+    CHECK(RunWeft({command, read, "--allow-blocks", "Add", "--allow-blocks", "ReadFile", "--refuse-blocks", "WriteFile"}).status == 0);
+    Fails(1, {command, read, "--refuse-blocks", "ReadFil"}, "did you mean 'ReadFile'?");
+  }
+}
+
 TEST_CASE("Values of a page in files are read by the same rules", "[cli]") {
   Place place;
   kit::TemporaryFolder elsewhere;

@@ -66,8 +66,10 @@ void TestWorkers::Work() {
 
 Result<std::filesystem::path> TestFiles::Resolve(std::string_view name, Access) const {
   if (name.find('\0') != std::string_view::npos) return InvalidArgument("needs the name of a file, found one with a NUL in it");
-  std::filesystem::path path = (folder_ / std::filesystem::path(name)).lexically_normal();
-  std::filesystem::path inside = path.lexically_relative(folder_);
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(folder_, ignored);  // without links, as the blocks need it
+  std::filesystem::path path = (folder / std::filesystem::path(name)).lexically_normal();
+  std::filesystem::path inside = path.lexically_relative(folder);
   if (inside.empty() || *inside.begin() == "..") return PermissionDenied("needs a file inside ", folder_.string(), ", found '", name, "'");
   return path;
 }

@@ -251,6 +251,33 @@ class ErrorsTest(unittest.TestCase):
             self.assertEqual(caught.exception.code, "permission_denied")
             self.assertEqual(weft.load(reading, allow=[folder]).run()["read.contents"], b"hello")
 
+    def test_each_access_to_a_file_is_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = os.path.realpath(folder)
+            pathlib.Path(folder, "x").write_text("bytes")
+            name = {"dtype": "DT_STRING", "shape": [], "values": ["x"]}
+            seen, answer = [], [True]
+
+            def on_file(*access):
+                seen.append(access)
+                return answer[0]
+
+            page_ = weft.load(page({"id": "read", "block": "ReadFile", "inputs": {"filename": name}}), folder=folder, on_file=on_file)
+            page_.run()
+            self.assertEqual(seen, [("x", os.path.join(folder, "x"), "read", True)])
+            answer[0] = False
+            with self.assertRaisesRegex(weft.Error, "the host does not let the page read the file 'x'"):
+                page_.run()
+
+    def test_lists_of_blocks(self):
+        name = {"dtype": "DT_STRING", "shape": [], "values": ["x"]}
+        reading = page({"id": "read", "block": "ReadFile", "inputs": {"filename": name}})
+        with self.assertRaisesRegex(weft.Error, "it is on the list of refused blocks"):
+            weft.Runtime(refuse_blocks=["io_ops"]).load(reading)
+        with self.assertRaisesRegex(weft.Error, "it is not on the list of allowed blocks"):
+            weft.Runtime(allow_blocks=["Add"]).load(reading)
+        weft.Runtime(allow_blocks=["Add", "ReadFile"]).load(reading)
+
     def test_errors_can_be_sent(self):
         with self.assertRaises(weft.Error) as caught:
             weft.load(b"{")

@@ -10,8 +10,8 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/host/open_beneath.h"
 #include "tests/runtime/page_test.h"
+#include "weft/base/file.h"
 #include "weft/host/file_sandbox.h"
 
 namespace weft {
@@ -123,6 +123,29 @@ TEST_CASE("Files: of links the real place counts", "[files]") {
   // A folder may be allowed by a link to it.
   place.Link("data", "data_link");
   CHECK(Read(place.Sandbox({place.root / "data_link"}), "../data/x.txt") == "data");
+}
+
+TEST_CASE("Files: a refusal says what would allow it in the page's words, never where a link leads", "[files]") {
+  const Place place;
+  place.Link(place.root / "other", "page/out");
+  place.Link(place.root / "other/x.txt", "page/out.txt");
+  place.Link("page", "page_link");
+  const FileSandbox files = place.Sandbox();
+  const std::string by_link = "permission_denied (a link on its way leads out of them: allow the folder that it leads to)";
+  CHECK(Read(files, "out/x.txt") == by_link);
+  CHECK(Read(files, "out.txt") == by_link);
+  CHECK(Read(files, "nope/../out.txt") == by_link);
+  CHECK(Read(files, "sub/../../other/x.txt") == Cat("permission_denied (allow its folder: --allow ", (place.root / "other").string(), ")"));
+  // A page that was opened by a link is not told its real folder.
+  const FileSandbox linked(FolderRules::OfPage(place.root / "page_link"));
+  CHECK(Read(linked, "x.txt") == "page");
+  CHECK(Read(linked, "other/../../y.txt") == Cat("permission_denied (allow its folder: --allow ", place.root.string(), ")"));
+  CHECK(linked.Write("new", "1").hint() == Cat("allow its folder: --write ", (place.root / "page_link").string()));
+  // Nor one without a folder the folder that the process works in.
+  const FileSandbox bare(FolderRules{});
+  CHECK(Read(bare, "x.txt") == "permission_denied (give the page a folder that it may read)");
+  CHECK(bare.Write("x.txt", "1").hint() == "give the page a folder that it may write");
+  CHECK(Read(bare, "/etc/passwd") == "permission_denied (allow its folder: --allow /etc)");
 }
 
 TEST_CASE("Files: a link that leads out is no way to write", "[files]") {

@@ -1,4 +1,5 @@
 // Snapshots: everything comes back, at whatever moment the process is killed, and damaged files and other pages are refused.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/host_kit.h"
+#include "weft/base/file.h"
 #include "weft/host/breakpoints.h"
 #include "weft/host/file_sandbox.h"
 #include "weft/state/snapshot.h"
@@ -346,13 +348,41 @@ TEST_CASE("Where a snapshot cannot be written the old one stays, and it is said 
   CHECK(SaveSnapshot(*page.scope(), folder.path / "none" / "state.snap").status().code() == Code::kNotFound);
   fs::create_directory(folder.path / "folder");
   CHECK_FALSE(SaveSnapshot(*page.scope(), folder.path / "folder").ok());
-  CHECK_FALSE(fs::exists(folder.path / "folder.new"));
-  Save(page, folder.file());
-  // What a killed process left beside the file does no harm.
-  Write(folder.path / "state.snap.new", std::string(100000, 'x'));
   Save(page, folder.file());
   RestoreOk(page, folder.file());
-  CHECK_FALSE(fs::exists(folder.path / "state.snap.new"));
+  for (const auto& entry : fs::directory_iterator(folder.path)) CHECK_FALSE(IsUnfinished(entry.path().filename().string()));
+}
+
+TEST_CASE("A snapshot follows no link and waits for no pipe beside it", "[snapshot]") {
+  Folder folder, other;
+  TestPage page(CountingPage());
+  RunOk(*page.Open({}, {"count"}));
+  Write(other.path / "target", "outside");
+  // What stands where a writer puts its bytes first: as it is called now, and as it was once.
+  std::string beside;
+  {
+    NewFile file;
+    REQUIRE(file.Create(OpenFolder(folder.path), folder.file().filename().string()) == 0);
+    for (const auto& entry : fs::directory_iterator(folder.path)) beside = entry.path().string();
+  }
+  REQUIRE(IsUnfinished(fs::path(beside).filename().string()));
+  for (const std::string& name : {beside, folder.file().string() + ".new", folder.file().string()}) {
+    INFO(name);
+    fs::remove(name);
+    fs::create_symlink(other.path / "target", name);
+    Save(page, folder.file());
+    RestoreOk(page, folder.file());
+    CHECK_FALSE(fs::is_symlink(folder.file()));
+    fs::remove(name);
+    REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
+    Save(page, folder.file());
+    RestoreOk(page, folder.file());
+  }
+  std::ifstream target(other.path / "target");
+  CHECK(std::string(std::istreambuf_iterator<char>(target), {}) == "outside");
+  fs::remove(folder.file());
+  REQUIRE(::mkfifo(folder.file().c_str(), 0600) == 0);
+  CHECK(Restore(page, folder.file()).code() == Code::kInvalidArgument);
 }
 
 TEST_CASE("Two writers of one file do not mix", "[snapshot]") {

@@ -12,6 +12,7 @@ namespace {
 
 struct CheckOptions {
   std::vector<std::string> pages, set, allow, write, libraries;
+  BlockLists blocks;
   bool json = false;
 };
 
@@ -25,6 +26,7 @@ int RunCheck(const CheckOptions& options) {
     one.allow = options.allow;
     one.write = options.write;
     one.libraries = options.libraries;
+    one.blocks = options.blocks;
     LoadedPage loaded = Load(one);
     if (loaded.document != nullptr) loaded.diagnostics = loaded.document->diagnostics();
     faulty += loaded.diagnostics.has_errors();
@@ -104,6 +106,7 @@ void AddCheck(Program& program) {
   command.Add("--set", options->set, "Override a literal or an attribute: ID.pin=VALUE").Type("ID.pin=VALUE").Repeated();
   AddFolderOptions(command, options->allow, options->write);
   AddLibraryOption(command, options->libraries);
+  AddBlockListOptions(command, options->blocks);
   command.AddFlag("--json", options->json, "Print the findings as JSON");
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,8 @@
 #include <sstream>
 
 #include "tools/cli/libraries.h"
+#include "weft/base/file.h"
+#include "weft/base/system_error.h"
 #include "weft/capi/runtime.hpp"
 
 namespace weft::cli {
@@ -26,8 +29,10 @@ nlohmann::ordered_json AsJson(std::string_view severity, const Status& status) {
           {"hint", status.hint()}};
 }
 
-void PrintJson(const nlohmann::ordered_json& findings) {
-  std::cout << nlohmann::ordered_json{{"diagnostics", findings}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+void PrintJson(const nlohmann::ordered_json& findings, size_t left_out = 0) {
+  nlohmann::ordered_json document{{"diagnostics", findings}};
+  if (left_out > 0) document["left_out"] = left_out;
+  std::cout << document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
 int SeverityColor(Severity severity) { return severity == Severity::kError ? 31 : severity == Severity::kWarning ? 33 : 36; }
@@ -66,10 +71,12 @@ std::string Colored(std::string_view text, int color, int fd) {
 }
 
 void Report(const Diagnostics& diagnostics, bool json) {
+  const auto notes = std::ranges::count(diagnostics.all(), Severity::kNote, &Diagnostic::severity);
+  const size_t left_out = diagnostics.errors() + diagnostics.warnings() + static_cast<size_t>(notes) - diagnostics.all().size();
   if (json) {
     auto findings = nlohmann::ordered_json::array();
     for (const Diagnostic& d : diagnostics.all()) findings.push_back(AsJson(SeverityName(d.severity), d.status));
-    PrintJson(findings);
+    PrintJson(findings, left_out);
     return;
   }
   for (const Diagnostic& d : diagnostics.all()) {
@@ -78,8 +85,7 @@ void Report(const Diagnostics& diagnostics, bool json) {
     if (size_t at = line.find(word); at != std::string::npos) line.replace(at, word.size(), Colored(word, SeverityColor(d.severity)));
     std::cerr << line << "\n";
   }
-  size_t shown = diagnostics.all().size(), found = diagnostics.errors() + diagnostics.warnings();
-  if (found > shown) std::cerr << "... and " << found - shown << " more\n";
+  if (left_out > 0) std::cerr << "... and " << left_out << " more\n";
 }
 
 void Report(const Status& status, bool json) {
@@ -122,28 +128,21 @@ Result<std::string> WritableFile(const std::string& path) {
 
 Status WriteFile(const std::string& path, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
-  std::error_code error;
-  bool special = fs::exists(target, error) && !fs::is_regular_file(target, error);
-  std::string beside = special ? target : Cat(target, ".", getpid(), ".tmp");
-  {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  std::error_code ignored;
+  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) {
+    std::ofstream out(target, std::ios::binary | std::ios::trunc);
     if (!out) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
-    if (!out) {
-      Status status = ResourceExhausted("cannot write '", path, "': ", std::strerror(errno));
-      if (!special) fs::remove(beside, error);
-      return status;
-    }
+    return out ? Status() : ResourceExhausted("cannot write '", path, "': ", std::strerror(errno));
   }
-  if (special) return {};
-  fs::rename(beside, target, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
-    return InvalidArgument("cannot write '", path, "': ", error.message());
-  }
-  return {};
+  const fs::path place = target;
+  Descriptor folder = OpenFolder(place.parent_path());
+  NewFile file;
+  int error = folder.valid() ? file.Create(std::move(folder), place.filename().string()) : errno;
+  if (error == 0) error = file.Write(bytes.data(), bytes.size());
+  if (error == 0) error = file.Commit();
+  return error == 0 ? Status() : Status(CodeOfErrno(error), Cat("cannot write '", path, "': ", std::strerror(error)));
 }
 
 void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write) {
@@ -151,11 +150,25 @@ void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::ve
   command.Add("--write", write, "Let the page write, and read, files in this folder; without, it writes none").Type("FOLDER").Repeated();
 }
 
+void AddBlockListOptions(Command& command, BlockLists& lists) {
+  command.Add("--allow-blocks", lists.allowed, "Run only these blocks, and those that compute nothing: names or categories (io_ops), with commas")
+      .Type("NAMES")
+      .Repeated()
+      .TakesOne()
+      .SplitAt(',');
+  command.Add("--refuse-blocks", lists.refused, "Do not run these blocks: names or categories (io_ops), with commas")
+      .Type("NAMES")
+      .Repeated()
+      .TakesOne()
+      .SplitAt(',');
+}
+
 void PageOptions::AddTo(Command& command, bool with_threads) {
   command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG").Required().Type("PAGE").NotEmpty();
   command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
   AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
+  AddBlockListOptions(command, blocks);
   if (with_threads) {
     command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   }
@@ -175,7 +188,7 @@ Result<std::vector<fs::path>> Folders(const std::vector<std::string>& given, con
 }
 
 Result<std::unique_ptr<Document>> Open(const PageOptions& options, std::shared_ptr<Runtime>& runtime) {
-  WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries));
+  WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries, options.blocks));
   DocumentOptions document;
   document.settings = options.set;
   WEFT_ASSIGN_OR_RETURN(document.read_folders, Folders(options.allow, "--allow"));

@@ -8,6 +8,7 @@
 
 #include "tools/cli/command.h"
 #include "weft/base/diagnostic.h"
+#include "weft/block/block_lists.h"
 #include "weft/exec/session.h"
 #include "weft/host/document.h"
 
@@ -43,12 +44,15 @@ struct PageOptions {
   std::vector<std::string> set;           // ID.pin=VALUE
   std::vector<std::string> allow, write;  // folders
   std::vector<std::string> libraries;     // of blocks
+  BlockLists blocks;
   int threads = 0;
   bool json = false, verbose = false;
 
   void AddTo(Command& command, bool with_threads);
 };
 
+/// --allow-blocks and --refuse-blocks.
+void AddBlockListOptions(Command& command, BlockLists& lists);
 /// --allow and --write, which may be given again.
 void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write);
 

@@ -88,7 +88,7 @@ Status CheckSavable(DType dtype) {
   return Status(code, Cat("needs a type that version 1 checkpoints have, found ", dtype)).WithHint("save it with SaveV2, or cast it");
 }
 
-Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors) {
   std::map<std::string, const NamedTensor*> by_key;
   std::vector<const NamedTensor*> by_name;
   for (const NamedTensor& named : tensors) {
@@ -100,7 +100,6 @@ Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedT
   for (size_t i = 1; i < by_name.size(); ++i) {
     if (by_name[i]->name == by_name[i - 1]->name) return InvalidArgument("needs names that differ, found '", by_name[i]->name, "' twice");
   }
-  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   TableWriter table(file);
   WEFT_RETURN_IF_ERROR(table.Add("", MetaRecord(by_name)));
   for (const auto& [key, named] : by_key) {
@@ -109,6 +108,11 @@ Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedT
   }
   WEFT_RETURN_IF_ERROR(table.Finish());
   return file.Commit();
+}
+
+Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {
+  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  return WriteCheckpoint(file, tensors);
 }
 
 }  // namespace weft::blocks::checkpoint_v1

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "blocks/io/file_access.h"
 #include "weft/base/tensor.h"
 
 namespace weft::blocks::checkpoint_v1 {
@@ -17,7 +18,9 @@ struct NamedTensor {
 /// ok where TensorFlow can read a tensor of that type from such a file; else unsupported or invalid_argument, as TensorFlow says.
 Status CheckSavable(DType dtype);
 
-/// Replaces the file at `path` once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
+/// Writes the file, and moves it to its place once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors);
+/// The same of a file at its real place.
 Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
 
 }  // namespace weft::blocks::checkpoint_v1

@@ -3,7 +3,8 @@
  * Part of weft.h: the files that a page may use, for a host's own files: its choice of a data set, a picture that it exports.
  *
  * A page reads the folder that it was loaded from and the allowed_folders of weft_page_options, and writes and reads its write_folders. A
- * name is relative to the page's folder, or absolute; what counts is the real place, links and ".." included.
+ * name is relative to the page's folder, or absolute; what counts is the real place, links and ".." included. file_access of the options sees
+ * each access, those of the functions here, too, and may refuse it.
  */
 #ifndef WEFT_CAPI_FILES_H_
 #define WEFT_CAPI_FILES_H_

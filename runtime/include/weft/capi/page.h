@@ -27,8 +27,14 @@ typedef struct weft_page_options {
   void* user;
   const char* const* write_folders; /* folders that the page may read and write; without, it writes nothing; may be NULL */
   size_t write_count;
+  /* Sees each access of the page to a file before the file is opened, and refuses it by giving 0; may be NULL. `name` is as the page has it,
+   * `path` its real place, which need not exist, `access` WEFT_FILE_READ or WEFT_FILE_WRITE; `allowed` is 0 where the folders do not allow it,
+   * which is refused in any case. Of a pattern it sees the pattern, the folders that are looked into, and each file. Called on any thread, by
+   * several at once, until the page has ended; it must not call functions of the page. */
+  int32_t (*file_access)(void* user, const char* name, const char* path, int32_t access, int32_t allowed);
+  void* file_user;
 } weft_page_options;
-#define WEFT_PAGE_OPTIONS_INIT {sizeof(weft_page_options), 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0}
+#define WEFT_PAGE_OPTIONS_INIT {sizeof(weft_page_options), 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, 0, NULL, NULL}
 
 /**
  * Loads a page from bytes: Weft's JSON, or enuSpace's runtime JSON or design SVG, told apart by their content. All faults are found,

@@ -21,12 +21,20 @@ typedef struct weft_runtime_options {
   /* Of each call that loads, checks, edits or plans a page, from its begin: one that still works then ends with WEFT_CANCELLED (a page that is
    * loaded: with that error), and what it worked on is as it was. 0: none. Runs have deadlines of their own. */
   int64_t call_deadline_ns;
+  /* Names of blocks or of categories ("io_ops"): where there are any, no other blocks run; may be NULL. They hold for blocks that Weft brings
+   * and that compute something, also for those that gradients add; ClientSession, Const, Variable and their like are always allowed. */
+  const char* const* allowed_blocks;
+  size_t allowed_block_count;
+  const char* const* refused_blocks; /* names of blocks or of categories that do not run; may be NULL */
+  size_t refused_block_count;
 } weft_runtime_options;
-#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0}
+#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0, NULL, 0, NULL, 0}
 
 /**
- * Makes a runtime with all blocks that Weft brings. `options` may be NULL.
- * Errors: WEFT_INVALID_ARGUMENT for negative numbers or more than 4096 threads. Owner: the caller, of `runtime`. Threads: any.
+ * Makes a runtime with all blocks that Weft brings. `options` may be NULL. A page with a block that the lists refuse is faulty:
+ * WEFT_PERMISSION_DENIED, at the block, with the type and the list.
+ * Errors: WEFT_INVALID_ARGUMENT for negative numbers, more than 4096 threads, or a refused block that computes nothing; WEFT_NOT_FOUND for a
+ * name on a list that is none, with a suggestion as the hint. Owner: the caller, of `runtime`. Threads: any.
  */
 WEFT_API weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems);
 

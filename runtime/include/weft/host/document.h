@@ -24,6 +24,7 @@ struct DocumentOptions {
   std::filesystem::path folder{};
   std::vector<std::filesystem::path> read_folders{};   // that the page may read besides
   std::vector<std::filesystem::path> write_folders{};  // that it may read and write
+  std::function<bool(const FileAccess&)> may_use{};    // see FolderRules; may be empty
   std::vector<std::string> settings{};                 // made over the page: "ID.pin=VALUE"
   std::function<void(std::string_view)> print{};       // where Print and warnings go; called from any thread; may be empty
   int64_t stall_limit_ms = 5000;                       // see ScopeOptions

@@ -1,0 +1,211 @@
+#include "weft/base/file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "weft/base/text.h"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view kUnfinishedBegin = ".weft-", kUnfinishedEnd = ".tmp";
+constexpr int kMostWriters = 100;  // of one name at the same time
+
+bool IsLink(int folder, const char* name) {
+  struct stat info {};
+  return ::fstatat(folder, name, &info, *name == '\0' ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+}
+
+/// Calls a function of the system until no signal interrupts it: 0, or errno.
+template <class Call>
+int Uninterrupted(Call&& call) {
+  while (call() != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// FNV-1a. Files whose names have the same one only share the names beside them.
+uint64_t HashName(std::string_view name) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+Descriptor OpenRoot(const std::filesystem::path& path) {
+  return Descriptor(::open(path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/// The folder as it can be brought to the disk, too, where it may be read.
+Descriptor Syncable(Descriptor folder) {
+  if (!folder.valid()) return folder;
+  Descriptor readable(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return readable.valid() ? std::move(readable) : std::move(folder);
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+// ---- opening ---------------------------------------------------------------------------------------------------------------------------
+
+Descriptor OpenBeneath(const Descriptor& folder, const std::filesystem::path& relative, int flags) {
+  static std::atomic<bool> missing = false;
+  if (!missing.load(std::memory_order_relaxed)) {
+    struct open_how how {};
+    how.flags = static_cast<uint64_t>(flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK));
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    Descriptor opened(static_cast<int>(::syscall(SYS_openat2, folder.number(), relative.c_str(), &how, sizeof how)));
+    // EPERM: a filter of system calls that does not know this one; a file that may not be opened says so below, too.
+    if (opened.valid() || (errno != ENOSYS && errno != EPERM)) return opened;
+    if (errno == ENOSYS) missing.store(true, std::memory_order_relaxed);
+  }
+  return OpenBeneathByComponents(folder, relative, flags);
+}
+
+Descriptor OpenBeneathByComponents(const Descriptor& folder, const std::filesystem::path& relative, int flags) {
+  Descriptor at(::openat(folder.number(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!at.valid()) return at;
+  for (auto part = relative.begin(); part != relative.end(); ++part) {
+    const bool last = std::next(part) == relative.end();
+    if (*part == "..") {
+      errno = EXDEV;
+      return Descriptor();
+    }
+    const int how = last ? flags | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK) : O_PATH | O_DIRECTORY;
+    Descriptor next(::openat(at.number(), part->c_str(), how | O_NOFOLLOW | O_CLOEXEC));
+    const int error = next.valid() ? 0 : errno;
+    // O_PATH opens a link itself; where a folder is needed, a link is no folder.
+    if (next.valid() ? IsLink(next.number(), "") : IsLink(at.number(), part->c_str())) {
+      errno = ELOOP;
+      return Descriptor();
+    }
+    if (!next.valid()) {
+      errno = error;
+      return next;
+    }
+    at = std::move(next);
+  }
+  return at;
+}
+
+Descriptor OpenReal(const std::filesystem::path& path, int flags) {
+  Descriptor root = OpenRoot(path);
+  if (!root.valid()) return root;
+  const std::filesystem::path relative = path.relative_path();
+  return OpenBeneath(root, relative.empty() ? "." : relative, flags);
+}
+
+Descriptor OpenRealFolder(const std::filesystem::path& path, bool make) {
+  constexpr int kFolder = O_PATH | O_DIRECTORY;
+  Descriptor whole = OpenReal(path, kFolder);
+  if (whole.valid() || !make || errno != ENOENT) return Syncable(std::move(whole));
+  Descriptor at = OpenRoot(path);
+  for (const std::filesystem::path& part : path.relative_path()) {
+    if (!at.valid()) return at;
+    if (part.empty()) continue;
+    Descriptor next = OpenBeneath(at, part, kFolder);
+    if (!next.valid() && errno == ENOENT) {
+      if (::mkdirat(at.number(), part.c_str(), 0777) != 0 && errno != EEXIST) return Descriptor();
+      next = OpenBeneath(at, part, kFolder);
+    }
+    at = std::move(next);
+  }
+  return Syncable(std::move(at));
+}
+
+Descriptor OpenFolder(const std::filesystem::path& path) {
+  return Syncable(Descriptor(::open(path.empty() ? "." : path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+}
+
+// ---- writing ---------------------------------------------------------------------------------------------------------------------------
+
+bool IsUnfinished(std::string_view name) { return name.starts_with(kUnfinishedBegin) && name.ends_with(kUnfinishedEnd); }
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : folder_(std::move(other.folder_)), file_(std::move(other.file_)), name_(std::move(other.name_)), beside_(std::move(other.beside_)) {}
+
+NewFile::~NewFile() {
+  // While the lock is held: without it, another writer may have made its file of that name.
+  if (file_.valid() && IsBeside(file_.number())) ::unlinkat(folder_.number(), beside_.c_str(), 0);
+}
+
+/// Whether the name beside is that of the open file.
+bool NewFile::IsBeside(int file) const {
+  struct stat opened {}, named {};
+  return ::fstat(file, &opened) == 0 && ::fstatat(folder_.number(), beside_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/// Makes the file beside. False with errno where that fails; EEXIST also where another process took it for a leftover before it was locked.
+bool NewFile::MakeBeside() {
+  Descriptor made(::openat(folder_.number(), beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!made.valid()) return false;
+  // A file system without locks has no leftovers removed either.
+  const int locked = Uninterrupted([&] { return ::flock(made.number(), LOCK_EX | LOCK_NB); });
+  if (locked == EWOULDBLOCK || !IsBeside(made.number())) {
+    errno = EEXIST;
+    return false;
+  }
+  file_ = std::move(made);
+  return true;
+}
+
+/// Removes the file beside where it is one that no process writes any more.
+bool NewFile::RemoveLeftover() const {
+  const Descriptor left(::openat(folder_.number(), beside_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  if (!left.valid() || ::fstat(left.number(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (Uninterrupted([&] { return ::flock(left.number(), LOCK_EX | LOCK_NB); }) != 0) return false;
+  return IsBeside(left.number()) && ::unlinkat(folder_.number(), beside_.c_str(), 0) == 0;
+}
+
+int NewFile::Create(Descriptor folder, std::string name) {
+  folder_ = std::move(folder);
+  name_ = std::move(name);
+  if (name_.empty() || name_ == "." || name_ == ".." || name_.find('/') != std::string::npos) return EISDIR;
+  const uint64_t hash = HashName(name_);
+  for (int writer = 0; writer < kMostWriters; ++writer) {
+    beside_ = Cat(kUnfinishedBegin, hash, "-", writer, kUnfinishedEnd);
+    if (MakeBeside()) return 0;
+    if (errno != EEXIST) return errno;
+    if (!RemoveLeftover()) continue;
+    if (MakeBeside()) return 0;
+    if (errno != EEXIST) return errno;
+  }
+  return EBUSY;
+}
+
+int NewFile::Write(const void* data, size_t size) {
+  const auto* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t done = ::write(file_.number(), bytes, std::min(size, size_t{1} << 30));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    bytes += done;
+    size -= static_cast<size_t>(done);
+  }
+  return 0;
+}
+
+int NewFile::Commit() {
+  if (const int error = Uninterrupted([&] { return ::fsync(file_.number()); })) return error;
+  if (::renameat(folder_.number(), beside_.c_str(), folder_.number(), name_.c_str()) != 0) return errno;
+  file_ = Descriptor();
+  // The folder too, or the name may be lost with the power. File systems that cannot do that say so; EBADF: it may not be read.
+  const int error = Uninterrupted([&] { return ::fsync(folder_.number()); });
+  return error == EINVAL || error == EROFS || error == EBADF || error == ENOTSUP ? 0 : error;
+}
+
+}  // namespace weft

@@ -1,0 +1,102 @@
+// docs/limits.md has the limits that the code has.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "runtime/page/json_walk.h"
+#include "runtime/page/report.h"
+#include "runtime/plan/draft.h"
+#include "tests/runtime/page_test.h"
+#include "weft/base/shape.h"
+#include "weft/block/chain.h"
+#include "weft/host/document.h"
+
+namespace weft {
+namespace {
+
+/// 1048576 as "1,048,576".
+std::string Grouped(size_t number) {
+  std::string text = std::to_string(number);
+  for (int64_t at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
+TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
+  std::ifstream in(WEFT_SOURCE_DIR "/docs/limits.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  const std::pair<const char*, size_t> limits[] = {{"a block's id", page::kMostNameBytes},
+                                                   {"levels of objects", static_cast<size_t>(page::kMaxDepth)},
+                                                   {"values of one input", Draft::kMostValues},
+                                                   {"values of all list inputs", Draft::kMostListValues},
+                                                   {"axes of a tensor", static_cast<size_t>(kMaxRank)},
+                                                   {"findings that are kept", Diagnostics::kLimit},
+                                                   {"edits that can be taken back", Document::kMostUndo},
+                                                   {"operations in one fused chain", static_cast<size_t>(ChainKind::kMaxOps)}};
+  for (const auto& [what, number] : limits) {
+    INFO(what);
+    const size_t row = text.str().find(Cat("| ", what));
+    REQUIRE(row != std::string::npos);
+    CHECK(text.str().substr(row, text.str().find('\n', row) - row).find(Cat("| ", Grouped(number), " ")) != std::string::npos);
+  }
+}
+
+TEST_CASE("Names of blocks, types and ports have a limit", "[limits]") {
+  const std::string most(page::kMostNameBytes, 'n'), longer = most + "n";
+  const auto code = [](const std::string& id, const std::string& type, const std::string& port) {
+    const std::string block = Cat("{\"id\": \"", id, "\", \"block\": \"", type, "\", \"inputs\": {\"", port, "\": \"a.b\"}}");
+    const ReadPageResult read = ReadText(PageWith(block));
+    return read.diagnostics.has_errors() ? read.diagnostics.FirstError().message() : "ok";
+  };
+  CHECK(code(most, most, most) == "ok");
+  CHECK(code(longer, "A", "p") == "a block id needs a name of at most 1024 bytes, found 1025");
+  CHECK(code("a", longer, "p") == "a block type needs a name of at most 1024 bytes, found 1025");
+  CHECK(code("a", "A", longer) == "a port needs a name of at most 1024 bytes, found 1025");
+
+  auto document = Document::Open(std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0}), PageWith(""));
+  Diagnostics found;
+  const auto add = [&](const std::string& id) {
+    return document->Apply(Cat(R"({"op": "add", "block": {"id": ")", id, R"(", "block": "NoOp"}})"), EditMode::kApply, found).status();
+  };
+  CHECK(add(most).ok());
+  CHECK(add(longer).code() == Code::kInvalidArgument);
+  CHECK(document->Apply(Cat(R"({"op": "rename", "block": ")", most, R"(", "to": ")", longer, "\"}"), EditMode::kApply, found).status().code() ==
+        Code::kInvalidArgument);
+}
+
+TEST_CASE("Findings of a page with absurd names take little memory and time", "[limits]") {
+  std::string inputs;
+  for (int i = 0; i < 1100; ++i) inputs += Cat(i > 0 ? ", " : "", "\"none", i, "\": \"b.c\"");
+  const std::string id(1 << 20, 'i');
+  const auto start = std::chrono::steady_clock::now();
+  auto document = Document::Open(std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0}),
+                                 PageWith(Cat("{\"id\": \"", id, "\", \"block\": \"Add\", \"inputs\": {", inputs, "}}")));
+  const Diagnostics found = document->diagnostics();
+  size_t bytes = 0;
+  for (const Diagnostic& one : found.all()) bytes += ToString(one).size();
+  CHECK(found.errors() > 0);
+  CHECK(found.all().size() <= Diagnostics::kLimit);
+  CHECK(bytes < (size_t{8} << 20));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+
+  // A finding is cut, not lost: it begins as it was, and says how much is missing. Where it lies is still a place of the document.
+  Diagnostics cut;
+  const std::string text = Cat("begins so ", std::string(100000, 'x'));
+  cut.Error(InvalidArgument(text).WithBlock(id).WithPointer(Cat("/blocks/0/inputs/", id)).WithHint("as it was").WithCause(NotFound(text)));
+  const Status& kept = cut.all()[0].status;
+  CHECK(kept.message().starts_with("begins so xxx"));
+  CHECK(kept.message().ends_with(" more bytes)"));
+  CHECK(kept.message().size() <= 4096);
+  CHECK(kept.place().block.size() <= 1024);
+  CHECK(kept.place().pointer == "/blocks/0/inputs");
+  CHECK(kept.hint() == "as it was");
+  REQUIRE(kept.cause() != nullptr);
+  CHECK(kept.cause()->message().size() <= 4096);
+  CHECK(kept.cause()->code() == Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace weft
