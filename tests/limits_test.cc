@@ -1,6 +1,7 @@
 // docs/limits.md has the limits that the code has.
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 #include <string>

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -81,7 +82,7 @@ TEST_CASE("Killed at any moment, a writer leaves the file before or the next one
       INFO(pattern);
       auto matches = blocks::MatchFiles(files, pattern);
       REQUIRE(matches.ok());
-      CHECK(matches->size() == (pattern[0] == '*' ? 2 : 1));
+      CHECK(matches->size() == (pattern[0] == '*' ? size_t{2} : size_t{1}));
     }
     const auto entries = std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
     CHECK(entries <= 4);  // no more than one unfinished file of each name, however often

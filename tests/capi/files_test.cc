@@ -155,8 +155,8 @@ TEST_CASE("C: lists of blocks that run and that do not", "[capi]") {
   CHECK(OpenWithLists({nullptr}, {}, runtime, problems) == WEFT_INVALID_ARGUMENT);
   CHECK(runtime == nullptr);
 
-  // Nor can an edit bring one, nor a gradient.
-  C_OK(problems, OpenWithLists({}, {"ReadFile", "Reciprocal"}, runtime, problems));
+  // Nor can an edit bring one.
+  C_OK(problems, OpenWithLists({}, {"ReadFile"}, runtime, problems));
   OwnedPage page = LoadPage(runtime, {Variable("v", Vector({1, 2}))});
   const std::string add = R"({"op": "add", "block": )" + Block("read", "ReadFile", {{"filename", name}}) + "}";
   CHECK(weft_page_edit(page, add.c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()) == WEFT_PERMISSION_DENIED);

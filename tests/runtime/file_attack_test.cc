@@ -190,7 +190,7 @@ TEST_CASE("Who puts a link in a block's way between check and use gets nothing f
   place.folder.Write("page/real/x.txt", "page");
   place.Link(place.root / "other", "page/trap");
   TestPage page({Block("read", "ReadFile", {{"filename", Text("way/x.txt")}}),
-                 Block("write", "WriteFile", {{"filename", Text("way/made")}, {"contents", Text("made")}})},
+                 Block("write", "Save", {{"filename", Text("way/made")}, {"tensor_names", Text("t")}, {"data", Cat("[", Scalar(1), "]")}})},
                 {.threads = 1, .memory_limit = 0}, Use::Options(place, true));
   auto read = page.Open({"read.contents"});
   auto write = page.Open({}, {"write"});
