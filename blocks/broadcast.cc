@@ -2,19 +2,32 @@
 
 #include <algorithm>
 
+#include "blocks/common_shape.h"
+
 namespace weft::blocks {
 
-std::optional<Shape> BroadcastShape(const Shape& x, const Shape& y) {
+bool Broadcasts(const Shape& x, const Shape& y) {
+  for (int d = 1; d <= std::min(x.rank(), y.rank()); ++d) {
+    const int64_t a = x[x.rank() - d], b = y[y.rank() - d];
+    if (a != b && a != 1 && b != 1) return false;
+  }
+  return true;
+}
+
+Result<Shape> CommonShape(const Shape& x, const Shape& y) {
   if (x == y) return x;
   const int rank = std::max(x.rank(), y.rank());
   int64_t sizes[kMaxRank];
   for (int d = 1; d <= rank; ++d) {
-    const int64_t xd = d <= x.rank() ? x[x.rank() - d] : 1;
-    const int64_t yd = d <= y.rank() ? y[y.rank() - d] : 1;
-    if (xd != yd && xd != 1 && yd != 1) return std::nullopt;
-    sizes[rank - d] = xd == 1 ? yd : xd;
+    const int64_t a = d <= x.rank() ? x[x.rank() - d] : 1, b = d <= y.rank() ? y[y.rank() - d] : 1;
+    sizes[rank - d] = a == 1 ? b : a;
   }
-  auto shape = Shape::Make({sizes, static_cast<size_t>(rank)});
+  return Shape::Make({sizes, static_cast<size_t>(rank)});
+}
+
+std::optional<Shape> BroadcastShape(const Shape& x, const Shape& y) {
+  if (!Broadcasts(x, y)) return std::nullopt;
+  auto shape = CommonShape(x, y);
   if (!shape.ok()) return std::nullopt;
   return std::move(*shape);
 }

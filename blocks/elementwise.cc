@@ -1,10 +1,17 @@
 #include "blocks/elementwise.h"
 
+#include "blocks/common_shape.h"
+
 namespace weft::blocks {
 
 Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>& x, const In<1>& y) {
-  WEFT_ASSIGN_OR_RETURN(Shape shape, BroadcastShape(ctx, x, y));
-  ctx.set(Out<0>{}, std::move(shape));
+  if (!Broadcasts(ctx.shape(x), ctx.shape(y))) {
+    return ctx.Error(y, "needs a shape that fits ", x.name, " ", ctx.shape(x), " (sizes equal or 1, from the last axis on), found ",
+                     ctx.shape(y));
+  }
+  auto shape = CommonShape(ctx.shape(x), ctx.shape(y));
+  if (!shape.ok()) return std::move(shape).status().WithPort(y.name);
+  ctx.set(Out<0>{}, std::move(*shape));
   return kernels::MakeBroadcastLoops(ctx.shape(x).dims(), ctx.shape(y).dims());
 }
 

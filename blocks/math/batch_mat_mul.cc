@@ -1,5 +1,5 @@
 // BatchMatMul and BatchMatMulV2: products of the matrices in the last two axes.
-#include "blocks/broadcast.h"
+#include "blocks/common_shape.h"
 #include "blocks/gradients.h"
 #include "blocks/math/mat_mul.h"
 
@@ -61,8 +61,9 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   if (!broadcast && !(bx == by)) {
     return ctx.Error(y, "needs the sizes of x, ", bx, ", before its matrices (BatchMatMulV2 stretches them), found ", by);
   }
-  const auto batches = BroadcastShape(bx, by);
-  if (!batches) return ctx.Error(y, "needs sizes before its matrices that fit those of x, ", bx, ", found ", by);
+  if (!Broadcasts(bx, by)) return ctx.Error(y, "needs sizes before its matrices that fit those of x, ", bx, ", found ", by);
+  auto batches = CommonShape(bx, by);
+  if (!batches.ok()) return std::move(batches).status().WithPort(y.name);
   std::vector<int64_t> dims(batches->dims().begin(), batches->dims().end());
   dims.push_back(p.sizes.rows);
   dims.push_back(p.sizes.columns);

@@ -1,7 +1,10 @@
 // Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual: comparisons of two operands that are stretched over one another; and
 // ApproximateEqual, of operands of one shape.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "blocks/common_shape.h"
 #include "blocks/elementwise.h"
 
 namespace weft::blocks {
@@ -49,7 +52,7 @@ struct Equality {
 };
 
 Result<Equality> PlanEquality(PlanContext& ctx) {
-  if (!ctx.attr(incompatible_shape_error) && !BroadcastShape(ctx.shape(x), ctx.shape(y))) {
+  if (!ctx.attr(incompatible_shape_error) && !Broadcasts(ctx.shape(x), ctx.shape(y))) {
     ctx.set(z, Shape{});
     return Equality{{}, false};
   }
@@ -69,12 +72,28 @@ Result<float> PlanApproximate(PlanContext& ctx) {
   return ctx.attr(tolerance);
 }
 
-/// The distance of two numbers, in the type it is compared in.
+/// The distance of two numbers, in the type it is compared in: of integers an unsigned one of their size, which holds it whatever they are.
 template <class T>
 auto Distance(const T& a, const T& b) {
-  if constexpr (Integer<T>) return static_cast<double>(a > b ? WrapSubtract(a, b) : WrapSubtract(b, a));
-  else if constexpr (ShortFloat<T>) return std::abs(static_cast<float>(a) - static_cast<float>(b));
-  else return std::abs(a - b);
+  if constexpr (Integer<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<Unsigned>(a > b ? Unsigned(a) - Unsigned(b) : Unsigned(b) - Unsigned(a));
+  } else if constexpr (ShortFloat<T>) {
+    return std::abs(static_cast<float>(a) - static_cast<float>(b));
+  } else {
+    return std::abs(a - b);
+  }
+}
+
+/// The largest distance that is not above the tolerance, which is 0 or more.
+template <class D>
+D LargestDistance(float tolerance) {
+  if constexpr (std::is_integral_v<D>) {
+    constexpr D kMost = std::numeric_limits<D>::max();
+    return tolerance < static_cast<float>(kMost) ? static_cast<D>(tolerance) : kMost;
+  } else {
+    return static_cast<D>(tolerance);
+  }
 }
 
 constexpr auto RunApproximate = []<class T>(const float& tolerance, RunContext& ctx) {
@@ -83,7 +102,11 @@ constexpr auto RunApproximate = []<class T>(const float& tolerance, RunContext& 
   const auto out = ctx.out<bool>(z);
   bool* to = out.data();
   using D = decltype(Distance(*left, *right));
-  const D bound = static_cast<D>(tolerance);
+  if (!(tolerance >= 0)) {  // nor is any distance at most NaN
+    std::fill(out.begin(), out.end(), false);
+    return;
+  }
+  const D bound = LargestDistance<D>(tolerance);
   ctx.workers().For(static_cast<int64_t>(out.size()), 32768, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = Distance(left[i], right[i]) <= bound;
   });

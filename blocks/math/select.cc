@@ -1,7 +1,7 @@
 // SelectV2 and Where3: elements of one tensor where a condition holds, of another elsewhere.
 #include "blocks/kernels/select.h"
 
-#include "blocks/broadcast.h"
+#include "blocks/common_shape.h"
 #include "blocks/gradients.h"
 #include "weft/block/block.h"
 
@@ -19,12 +19,18 @@ constexpr In<2> y{"y", "T", "taken elsewhere; the shape of x"};
 constexpr Out<0> row_output{"output", "T", "the shape of x"};
 
 Result<kernels::SelectLoops> PlanSelect(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Shape values, BroadcastShape(ctx, t, e));
-  auto shape = BroadcastShape(values, ctx.shape(condition));
-  if (!shape) {
+  if (!Broadcasts(ctx.shape(t), ctx.shape(e))) {
+    return ctx.Error(e, "needs a shape that fits t, ", ctx.shape(t), " (sizes equal or 1, from the last axis on), found ", ctx.shape(e));
+  }
+  auto both = CommonShape(ctx.shape(t), ctx.shape(e));
+  if (!both.ok()) return std::move(both).status().WithPort(e.name);
+  const Shape& values = *both;
+  if (!Broadcasts(values, ctx.shape(condition))) {
     return ctx.Error(condition, "needs a shape that fits t and e, ", values, " (sizes equal or 1, from the last axis on), found ",
                      ctx.shape(condition));
   }
+  auto shape = CommonShape(values, ctx.shape(condition));
+  if (!shape.ok()) return std::move(shape).status().WithPort(condition.name);
   ctx.set(output, std::move(*shape));
   return kernels::MakeSelectLoops(ctx.shape(condition).dims(), ctx.shape(t).dims(), ctx.shape(e).dims());
 }
