@@ -4,6 +4,7 @@
 #include "blocks/element_moves.h"
 #include "blocks/kernels/widen.h"
 #include "blocks/kernels/window.h"
+#include "blocks/kernels/window_count.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -45,7 +46,10 @@ Result<WindowAxis> ReadAxis(const PlanContext& ctx, const Shape& shape, int axis
   const auto span = kernels::WindowSpan(a.window, a.dilation);
   const bool fits = span && (ctx.attr(padding) == Padding::SAME ? kernels::PadSame(a, *span) : kernels::PadExplicit(a, *span, 0, 0));
   if (!fits) return ctx.Error(ksizes, "needs windows of a size that fits 60 bits, found ", a.window, " at rate ", a.dilation);
-  a.out = std::max<int64_t>(a.out, 0);
+  if (a.out < 0 && kernels::HasNoWindow(a.in, *span, ctx.attr(strides)[axis])) a.out = 0;
+  if (a.out < 0) {
+    return ctx.Error(images, "needs pictures no smaller than a window: axis ", axis, " of ", shape, " is smaller than ", *span);
+  }
   return a;
 }
 
@@ -54,7 +58,10 @@ Result<Windows> ReadWindows(const PlanContext& ctx, const Shape& shape, Shape& p
   if (shape.rank() != 4) return ctx.Error(images, "needs [batch, height, width, depth], found ", shape);
   for (const Attr<Ints>* list : {&ksizes, &strides, &rates}) {
     const Ints numbers = ctx.attr(*list);
-    if (numbers.size() != 4 || numbers[0] != 1 || numbers[3] != 1) return ctx.Error(*list, "needs four numbers, the first and the last 1");
+    if (numbers.size() != 4) return ctx.Error(*list, "needs four numbers, one an axis, found ", numbers.size());
+    if (numbers[0] != 1 || numbers[3] != 1) {
+      return ctx.ErrorOf(Code::kUnsupported, *list, "needs 1 for batch and depth, found ", numbers[0], " and ", numbers[3]);
+    }
   }
   Windows windows{shape[0], shape[3], {}, {}, &MovesOf(ctx.dtype(images))};
   WEFT_ASSIGN_OR_RETURN(windows.rows, ReadAxis(ctx, shape, 1));

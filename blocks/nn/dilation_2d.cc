@@ -31,6 +31,7 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx) {
   WindowSettings settings;
   settings.order = kOrder;
   settings.paddings.kind = ctx.attr(padding);
+  settings.may_have_none = true;
   WEFT_ASSIGN_OR_RETURN(settings.strides, ReadPerAxis(strides.name, ctx.attr(strides), kOrder));
   WEFT_ASSIGN_OR_RETURN(settings.dilations, ReadPerAxis(rates.name, ctx.attr(rates), kOrder));
   WEFT_RETURN_IF_ERROR(CheckSteps(strides.name, settings.strides, Code::kUnsupported));
@@ -86,6 +87,11 @@ Result<Dilation> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const Dilation& d, RunContext& ctx) {
+  if (d.batch == 0) {  // no window; there may be pictures
+    const auto out = ctx.out<T>(in_backprop);
+    std::fill(out.begin(), out.end(), T(0));
+    return;
+  }
   kernels::DilateGradInput(d, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), ctx.in<T>(out_backprop).data(),
                            ctx.out<T>(in_backprop).data(), ctx.workers());
 };

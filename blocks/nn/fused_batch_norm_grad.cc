@@ -7,7 +7,7 @@ namespace {
 template <int kVersion>
 struct Ports {
   static constexpr const char *kScale = kVersion == 1 ? "T" : "DT_FLOAT", *kStatistics = kVersion == 1 ? "T" : "U";
-  static constexpr In<0> y_backprop{"y_backprop", "T", "[N, H, W, C] or [N, C, H, W] (third version: also rank 5): the gradient of y"};
+  static constexpr In<0> y_backprop{"y_backprop", "T", "[N, H, W, C] or [N, C, H, W] (third version: for NDHWC and NCDHW rank 5): the gradient of y"};
   static constexpr In<1> x{"x", "T", "the shape of y_backprop: the x that was normalised"};
   static constexpr In<2> scale{"scale", kScale, "[C]: what the normalised x was multiplied by"};
   static constexpr In<3> reserve_space_1{"reserve_space_1", kStatistics, "[C]: the mean; in training the output reserve_space_1"};
@@ -39,10 +39,9 @@ enum Factor { kGain, kMeanG, kSlope, kFactors };
 Result<NormGrad> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(P::y_backprop);
   const Layout layout = ctx.attr(data_format);
-  const bool deep = layout == Layout::NDHWC || layout == Layout::NCDHW;
-  if (shape.rank() != 4 && !(deep && shape.rank() == 5)) {
-    return ctx.Error(P::y_backprop, "needs rank ", deep ? 5 : 4, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
-        ", found ", shape);
+  const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
+  if (shape.rank() != rank) {
+    return ctx.Error(P::y_backprop, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
   }
   if (!(ctx.shape(P::x) == shape)) return ctx.Error(P::x, "needs the shape of y_backprop, ", shape, ", found ", ctx.shape(P::x));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::y_backprop.name));

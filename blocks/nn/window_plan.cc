@@ -1,5 +1,7 @@
 #include "blocks/nn/window_plan.h"
 
+#include "blocks/kernels/window_count.h"
+
 namespace weft::blocks {
 
 PictureOrder OrderOf(Layout layout) {
@@ -75,6 +77,10 @@ Result<kernels::WindowAxes> MakeWindowAxes(const WindowSettings& settings, const
                                    ? kernels::PadSame(axis, *span)
                                    : kernels::PadExplicit(axis, *span, settings.paddings.before[i], settings.paddings.after[i]));
     if (!fits) return InvalidArgument("needs sizes that can be counted; window, dilation or padding is absurd").WithPort(port);
+    if (axis.out < 0 && settings.may_have_none) {
+      const int64_t padded = axis.in + settings.paddings.before[i] + settings.paddings.after[i];
+      if (kernels::HasNoWindow(padded, *span, settings.strides.spatial[i])) axis.out = 0;
+    }
     if (axis.out < 0) {
       return InvalidArgument("needs a picture, padding included, no smaller than the window: axis ", settings.order.axis(i), " of ", shape,
                              " is smaller than ", *span)

@@ -45,6 +45,7 @@ struct WindowSettings {
   PictureOrder order;
   PerAxis strides, dilations;
   Paddings paddings;
+  bool may_have_none = false;  // a window that is larger than the picture by less than two strides gives no output, and no error
 };
 
 /// The axes for pictures of `shape` under windows of the given sizes. invalid_argument, placed at `port`, where a window does not fit
