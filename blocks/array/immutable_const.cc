@@ -9,11 +9,11 @@ namespace weft::blocks {
 namespace {
 
 constexpr Out<0> tensor{"tensor", "dtype", "the elements of the file, in the shape of the attribute"};
-constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements; not strings"};
+constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements; strings, which have no fixed size, are refused when the file is read"};
 constexpr Attr<PartialShape> shape{"shape", kRequired, "the shape of the tensor, all sizes known"};
 constexpr Attr<std::string> memory_region_name{"memory_region_name", kRequired, "the file: the elements in row-major order, little-endian"};
 
-constexpr auto kStored = kNumbers + kQuantized + TypeList<bool>{};
+constexpr auto kStored = kNumbers + kQuantized + TypeList<bool, std::string>{};
 
 /// The tensor, once it has been read. It is read into memory rather than mapped: a mapped file that another program cuts short would end
 /// the process.
@@ -34,6 +34,7 @@ class Region : public Resource {
     if (name.empty()) return NotFound("needs the name of a file, found none").WithPort(memory_region_name.name);
     auto file = InputFile::Open(ctx.files(), name);
     if (!file.ok()) return std::move(file).status().WithPort(memory_region_name.name);
+    if (type == DType::kString) return Unsupported("needs elements of a fixed size, found DT_STRING").WithPort(dtype.name);
     const auto bytes = CheckedMultiply(sizes.count(), static_cast<int64_t>(ElementSize(type)));
     if (!bytes || file->size() < static_cast<uint64_t>(*bytes)) {
       return DataLoss("needs a file of ", bytes.value_or(INT64_MAX), " bytes for ", sizes, " of ", type, ", found ", file->size())

@@ -73,7 +73,6 @@ struct Crops {
 template <class B, class I>
 Result<int64_t> PlanBoxes(PlanContext& ctx, const B& corners, const I& numbers) {
   const Shape &shape = ctx.shape(corners), &indices = ctx.shape(numbers);
-  if (shape.count() == 0 && indices.count() == 0) return int64_t{0};
   if (shape.rank() != 2 || shape[1] != 4) return ctx.Error(corners, "needs shape [boxes, 4], found ", shape);
   if (indices != Shape{shape[0]}) return ctx.Error(numbers, "needs a number for each of the ", shape[0], " boxes, found shape ", indices);
   return shape[0];
@@ -148,10 +147,15 @@ Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
 
 // ---- runs --------------------------------------------------------------------------------------------------------------------
 
-template <InputPort P>
-Status CheckIndices(const Crops& c, RunContext& ctx, const P& numbers) {
+/// What only data can show of the boxes.
+template <InputPort B, InputPort P>
+Status CheckBoxes(const Crops& c, RunContext& ctx, const B& corners, const P& numbers) {
   for (int32_t index : ctx.in<int32_t>(numbers)) {
     if (index < 0 || index >= c.batch) return ctx.ErrorOf(Code::kOutOfRange, numbers, "needs numbers in [0, ", c.batch, "), found ", index);
+  }
+  const auto ends = ctx.in<float>(corners);
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (!std::isfinite(ends[i])) return ctx.Error(corners, "needs finite numbers, found ", ends[i], " in box ", i / 4);
   }
   return {};
 }
@@ -188,7 +192,7 @@ void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, f
 }
 
 constexpr auto RunCrops = []<class T>(const Crops& c, RunContext& ctx) -> Status {
-  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, box_ind));
+  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, boxes, box_ind));
   const auto to = ctx.out<float>(crops);
   if (to.empty()) return {};
   const T* pictures = ctx.in<T>(image).data();
@@ -239,7 +243,7 @@ void AddCrop(const Crops& c, const float* from, const float* box, A* picture) {
 /// A task is a picture with all its boxes, in their order.
 constexpr auto RunImageGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
   using A = Accumulator<T>;
-  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, box_ind));
+  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, boxes, box_ind));
   const auto to = ctx.out<T>(image_grad);
   if (to.empty()) return {};
   A* sums;
@@ -291,11 +295,15 @@ void BoxGradient(const Crops& c, const float* grad, const T* picture, const floa
 }
 
 constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
-  WEFT_RETURN_IF_ERROR(CheckIndices(c, ctx, cut_box_ind));
+  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, cut_boxes, cut_box_ind));
   const T* pictures = ctx.in<T>(cut_image).data();
   const float *from = ctx.in<float>(grads).data(), *corners = ctx.in<float>(cut_boxes).data();
   const int32_t* numbers = ctx.in<int32_t>(cut_box_ind).data();
   float* to = ctx.out<float>(boxes_grad).data();
+  if (c.crop() == 0) {  // however many pixels without channels there are
+    std::fill_n(to, c.boxes * 4, 0.0f);
+    return {};
+  }
   ctx.workers().For(c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t begin, int64_t end) {
     for (int64_t box = begin; box < end; ++box) {
       BoxGradient(c, from + box * c.crop(), pictures + numbers[box] * c.picture(), corners + box * 4, to + box * 4);

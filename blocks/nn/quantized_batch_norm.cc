@@ -52,6 +52,7 @@ Result<Norm> Plan(PlanContext& ctx) {
   };
   check(m), check(v), check(beta), check(gamma_port);
   WEFT_RETURN_IF_ERROR(std::move(status));
+  if (shape[3] == 0) return ctx.Error(m, "needs the mean of one channel or more, found none");
   ctx.set(result, shape);
   ctx.set(result_min, Shape{});
   ctx.set(result_max, Shape{});

@@ -17,6 +17,7 @@ constexpr Out<0> output{"output", "T", "[places]: the values of the result, at t
 
 template <class D>
 Status SetStretched(PlanContext& ctx, Places& p, const D& from, const char* sizes) {
+  if (auto shape = Shape::Make(p.size); !shape.ok()) return std::move(shape).status().WithPort(sizes);
   if (p.SetStretchedSteps(ctx.shape(from))) return {};
   return ctx.Error(from, "needs a shape that can be stretched to ", sizes, " (sizes equal or 1, from the last axis on), found ", ctx.shape(from));
 }
