@@ -130,8 +130,9 @@ Status RunRows(const OptimiserPlan& plan, RunContext& ctx, OptimiserStep& step, 
     if (row >= 0 && row < plan.rows) continue;
     return ctx.Error(kRows, "needs indices of 0 to ", plan.rows - 1, ", found ", row, " at position ", i);
   }
+  if (plan.count == 0) return {};
   const int64_t element = static_cast<int64_t>(ElementSize(plan.dtype));
-  for (size_t v = 0; v < values && plan.count > 0; ++v) {
+  for (size_t v = 0; v < values; ++v) {
     auto* to = static_cast<std::byte*>(step.after[v]);
     const auto* from = static_cast<const std::byte*>(step.before[v]);
     ctx.workers().For(plan.count, int64_t{1} << 16, [=](int64_t begin, int64_t end) {

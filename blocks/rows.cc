@@ -34,26 +34,31 @@ class First {
   std::atomic<int64_t> least_{kNone};
 };
 
-template <class T>
-int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
+/// The number of the first bad tuple, or -1. Writes the row of each where `rows` is given.
+int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_t* rows) {
   First missing;
-  const kernels::RowTables& t = plan.tables;
-  ctx.workers().For(t.sections() * t.count, Grain(t.width * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
-    missing.Found(kernels::GatherRows(t, plan.names(), indices, from, to, begin, end));
+  const kernels::RowNames names = plan.names();
+  if (names.depth == 0 && rows == nullptr) return -1;  // however many tuples without an index there are
+  ctx.workers().For(plan.tables.batches * plan.tables.count, 16384, [&](int64_t begin, int64_t end) {
+    int64_t first = -1;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = names.Find(indices, i);
+      if (rows != nullptr) rows[i] = row;
+      if (row < 0 && first < 0) first = i;
+    }
+    missing.Found(first);
   });
   return missing.number();
 }
 
-int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_t* rows) {
+template <class T>
+int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
   First missing;
-  const kernels::RowNames names = plan.names();
-  ctx.workers().For(plan.tables.batches * plan.tables.count, 16384, [&](int64_t begin, int64_t end) {
-    int64_t first = -1;
-    for (int64_t i = begin; i < end; ++i) {
-      rows[i] = names.Find(indices, i);
-      if (rows[i] < 0 && first < 0) first = i;
-    }
-    missing.Found(first);
+  const kernels::RowTables& t = plan.tables;
+  if (t.outer == 0) return -1;
+  if (t.width == 0) return FindRows(plan, ctx, indices, nullptr);
+  ctx.workers().For(t.sections() * t.count, Grain(t.width * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
+    missing.Found(kernels::GatherRows(t, plan.names(), indices, from, to, begin, end));
   });
   return missing.number();
 }
@@ -138,6 +143,7 @@ void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const
 void PlanUpdateScratch(PlanContext& ctx, RowUpdatePlan& plan) {
   // What is more than this fails elsewhere: it has no memory.
   constexpr int64_t kAlignment = 64, kMost = int64_t{1} << 55;
+  if (TableElements(plan.tables) == 0) return;
   int64_t rows = std::min(plan.tables.batches * plan.tables.count, kMost) * static_cast<int64_t>(sizeof(int64_t));
   plan.sums_offset = (rows + kAlignment - 1) / kAlignment * kAlignment;
   int64_t sums = IsShort(plan.dtype) && !plan.replaces ? std::min(TableElements(plan.tables), kMost) : 0;
@@ -163,6 +169,7 @@ int64_t RunGather(const RowPlan& plan, RunContext& ctx, const void* from, const 
 }
 
 int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, const void* indices, const void* updates, void* to) {
+  if (TableElements(plan.tables) == 0) return FindRows(plan, ctx, {indices, plan.index_bytes}, nullptr);
   auto* rows = ctx.scratch<int64_t>().data();
   const int64_t missing = FindRows(plan, ctx, {indices, plan.index_bytes}, rows);
   if (missing >= 0 && !plan.skips) return missing;

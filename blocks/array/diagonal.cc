@@ -107,6 +107,7 @@ Result<Matrices> PlanBand(PlanContext& ctx) {
 /// Each row is that of `rows`, or zeros without one, with one element from the diagonal.
 template <class T>
 void SetDiagonals(const Matrices& m, RunContext& ctx, const T* rows, const T* from, T* to) {
+  if (m.columns == 0) return;  // however many rows without elements there are
   ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* row = to + r * m.columns;
@@ -152,6 +153,7 @@ constexpr auto RunBand = []<class T>(const Matrices& m, RunContext& ctx) -> Stat
   WEFT_ASSIGN_OR_RETURN(const int64_t upper, Kept(m, ctx, num_upper, m.columns));
   const T* from = ctx.in<T>(matrix).data();
   T* to = ctx.out<T>(band).data();
+  if (m.columns == 0) return {};  // however many rows without elements there are
   ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const int64_t i = r % m.rows;

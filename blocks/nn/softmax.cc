@@ -26,6 +26,7 @@ Result<Rows> Plan(PlanContext& ctx) {
 /// Calls kernel(row, size, out, stream) for each row.
 template <class T, class Kernel>
 void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
+  if (rows.count == 0) return;  // the bytes of a row that is not there may not be countable
   const T* in = ctx.in<T>(logits).data();
   T* out = ctx.out<T>(softmax).data();
   const int64_t row_bytes = rows.size * static_cast<int64_t>(sizeof(T));
