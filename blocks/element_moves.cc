@@ -1,18 +1,19 @@
 #include "blocks/element_moves.h"
 
 #include "blocks/kernels/box_tiles.h"
+#include "blocks/raw_access.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
 
 template <class T>
-void MoveBox(const kernels::BoxCopy& box, const void* from, void* to, int64_t begin, int64_t end) {
+WEFT_RAW_ACCESS void MoveBox(const kernels::BoxCopy& box, const void* from, void* to, int64_t begin, int64_t end) {
   kernels::CopyBox(box, static_cast<const T*>(from), static_cast<T*>(to), begin, end);
 }
 
 template <class T>
-void MoveRows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
+WEFT_RAW_ACCESS void MoveRows(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
   const T* source = static_cast<const T*>(from);
   T* target = static_cast<T*>(to);
   if (columns == 1) {
@@ -23,16 +24,16 @@ void MoveRows(const void* from, int64_t from_step, void* to, int64_t to_step, in
 }
 
 template <class T>
-void Fill(void* to, int64_t n, const void* value) {
+WEFT_RAW_ACCESS void Fill(void* to, int64_t n, const void* value) {
   std::fill_n(static_cast<T*>(to), n, value == nullptr ? T{} : *static_cast<const T*>(value));
 }
 
 template <class T>
-void CopyRow(const void* x, const void*, void* z, int64_t n) {
+WEFT_RAW_ACCESS void CopyRow(const void* x, const void*, void* z, int64_t n) {
   if (x != z) std::copy_n(static_cast<const T*>(x), n, static_cast<T*>(z));
 }
 template <class T>
-void RepeatElement(const void* x, const void*, void* z, int64_t n) {
+WEFT_RAW_ACCESS void RepeatElement(const void* x, const void*, void* z, int64_t n) {
   std::fill_n(static_cast<T*>(z), n, *static_cast<const T*>(x));
 }
 

@@ -4,6 +4,7 @@
 
 #include "blocks/kernels/box_tiles.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/raw_access.h"
 #include "weft/base/divide.h"
 
 namespace weft::blocks {
@@ -171,6 +172,12 @@ int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
   return FirstTap(*d, *h, *w) + (tap(*d, kd) * h->axis.taps + tap(*h, kh)) * w->axis.taps + tap(*w, kw);
 }
 
+/// A tile of numbers turned as integers of their size.
+template <class Word>
+WEFT_RAW_ACCESS void TurnTile(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
+  kernels::internal::TransposeTile(static_cast<const Word*>(from), from_step, static_cast<Word*>(to), to_step, rows, columns, false);
+}
+
 /// The weights of all products: from the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
 template <class T>
 void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers) const {
@@ -192,8 +199,7 @@ void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers
         continue;
       }
       for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
-        kernels::internal::TransposeTile(reinterpret_cast<const Word*>(from), c.out_channels, reinterpret_cast<Word*>(to), c.in_channels,
-                                         out, last - first, false);
+        TurnTile<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
       }
     }
   });

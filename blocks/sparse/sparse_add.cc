@@ -1,6 +1,7 @@
 // SparseAdd: the sum of two sparse tensors, and its gradient.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "blocks/sparse/places.h"
 
@@ -40,14 +41,34 @@ Result<Sum> Plan(PlanContext& ctx) {
   return p;
 }
 
-/// Holds every double and every 64-bit integer.
-using Wide = long double;
-static_assert(std::numeric_limits<Wide>::digits >= 64);
+/// What the magnitude of a sum is compared with. A double holds no 64-bit integer, nor an integer a fraction: neither is rounded to the other.
+struct Limit {
+  bool whole = false;
+  uint64_t integer = 0;  // where `whole`
+  double number = 0;     // elsewhere; also for negative integers, which every magnitude reaches
+
+  template <class T>
+  static Limit Of(const T& limit) {
+    if constexpr (std::is_integral_v<T>) {
+      if (std::cmp_greater_equal(limit, 0)) return {true, static_cast<uint64_t>(limit), 0};
+    }
+    return {false, 0, static_cast<double>(limit)};
+  }
+  bool ReachedBy(uint64_t magnitude) const {
+    if (whole) return integer <= magnitude;
+    if (number <= 0) return true;
+    return number < 0x1p64 && static_cast<uint64_t>(std::ceil(number)) <= magnitude;  // not for NaN
+  }
+  bool ReachedBy(double magnitude) const {
+    if (!whole) return number <= magnitude;  // neither for NaN
+    return magnitude >= 0x1p64 || (magnitude >= 0 && integer <= static_cast<uint64_t>(magnitude));
+  }
+};
 
 template <class T>
-Wide Magnitude(const T& x) {
-  if constexpr (Complex<T>) return std::abs(x);
-  else return std::abs(static_cast<Wide>(x));
+auto Magnitude(const T& x) {
+  if constexpr (std::is_integral_v<T>) return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+  else return static_cast<double>(std::abs(x));
 }
 
 /// Where a merge is in the places of one tensor.
@@ -70,7 +91,7 @@ void Merge(Cursor a, Cursor b, Take&& take) {
 }
 
 template <class T>
-Status MergeValues(const Sum& p, Wide limit, ProduceContext& ctx, Tensor& indices, Tensor& values, int64_t& count) {
+Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indices, Tensor& values, int64_t& count) {
   const int64_t rank = static_cast<int64_t>(p.a.rank());
   const Cursor a{ctx.in<int64_t>(a_indices).data(), 0, p.a.count, rank}, b{ctx.in<int64_t>(b_indices).data(), 0, p.b.count, rank};
   const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
@@ -80,7 +101,7 @@ Status MergeValues(const Sum& p, Wide limit, ProduceContext& ctx, Tensor& indice
     T sum = in_a != nullptr ? left[in_a->at] : right[in_b->at];
     if (in_a != nullptr && in_b != nullptr) {
       sum = WrapAdd(sum, right[in_b->at]);
-      if (!(limit <= Magnitude(sum))) return;  // nor is NaN kept
+      if (!limit.ReachedBy(Magnitude(sum))) return;  // nor is NaN kept
     }
     const int64_t* from = (in_a != nullptr ? in_a : in_b)->index();
     std::copy(from, from + rank, index + count * rank);
@@ -107,7 +128,7 @@ constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
   const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
   WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
   WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
-  const Wide limit = Dispatch(p.limit_dtype, kReals, [&]<class T>() { return static_cast<Wide>(ctx.in<T>(thresh)[0]); });
+  const Limit limit = Dispatch(p.limit_dtype, kReals, [&]<class T>() { return Limit::Of(ctx.in<T>(thresh)[0]); });
   int64_t count = 0;
   WEFT_RETURN_IF_ERROR(
       Dispatch(p.dtype, kSummed, [&]<class T>() { return MergeValues<T>(p, limit, ctx, indices, values, count); }));
