@@ -1,7 +1,7 @@
 // Unique, UniqueWithCounts and SetDiff1D: vectors whose elements are looked up by value.
 #include <bit>
-#include <functional>
 
+#include "blocks/array/keyed_hash.h"
 #include "blocks/element_moves.h"
 #include "weft/block/block.h"
 
@@ -35,7 +35,7 @@ struct Keys {
 
 template <class T>
 uint64_t WordOf(const T& value) {
-  if constexpr (std::is_same_v<T, std::string>) return std::hash<std::string>{}(value);
+  if constexpr (std::is_same_v<T, std::string>) return KeyedHash(value, HashSecret());
   else if constexpr (Float<T>) return value != value ? Keys::kNaN : std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);
   else return static_cast<uint64_t>(value);
 }
@@ -71,8 +71,8 @@ class ValueTable {
   /// The slot of the element that equals element i of `keys`, where `entries` are the keys that the table's positions mean; or a free one.
   int64_t& Find(const Keys& keys, int64_t i, const Keys& entries) {
     int64_t* slots = slots_.values<int64_t>().data();
-    const uint64_t word = keys.word(i), mixed = (word ^ word >> 32) * 0x9E3779B97F4A7C15u;
-    for (uint64_t at = (mixed ^ mixed >> 32) & mask_;; at = (at + 1) & mask_) {
+    const uint64_t word = keys.word(i);
+    for (uint64_t at = KeyedHash(word, secret_) & mask_;; at = (at + 1) & mask_) {
       const int64_t entry = slots[at];
       if (entry < 0) return slots[at];
       if (entries.word(entry) == word && (keys.strings == nullptr || keys.strings[i] == entries.strings[entry])) return slots[at];
@@ -82,6 +82,7 @@ class ValueTable {
  private:
   Tensor slots_;
   uint64_t mask_ = 0;
+  HashKey secret_ = HashSecret();
 };
 
 // ---- results -----------------------------------------------------------------------------------------------------------------
