@@ -279,6 +279,39 @@ struct StretchedMatrix {
   RowView<T> Row(int64_t r) const { return {data + r * row_stride, column_stride}; }
 };
 
+/// The logarithm of sums of exponentials, of doubles right to the last place.
+template <class A>
+Lanes<double> LogOfSums(Lanes<double> sums) {
+  if constexpr (!std::is_same_v<A, double>) return vectors::Log::Of(sums);
+  for (int k = 0; k < kLanes<double>; ++k) sums[k] = std::log(sums[k]);
+  return sums;
+}
+
+/// Rows of so few classes are summed class by class, several of them side by side or one alone.
+inline constexpr int64_t kFewClasses = 64;
+
+/// SoftmaxCrossEntropy of one row of a few classes, to the bits that ShortCrossEntropies gives: a row does not depend on those beside it.
+template <class T>
+void ShortCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* loss, T* backprop) {
+  using A = Accumulator<T>;
+  alignas(64) A shifted[kFewClasses], exponentials[kFewClasses], label[kFewClasses];
+  LoadRow(features, 0, size, shifted);
+  LoadRow(labels, 0, size, label);
+  const A greatest = softmax::Greatest(shifted, size);
+  for (int64_t c = 0; c < size; ++c) shifted[c] -= greatest;
+  softmax::ForLanes(shifted, size, A(0), [&](int64_t i, Lanes<A> v, int count) {
+    softmax::StoreSome<A, A>(exponentials + i, softmax::Exp<A>(v), count);
+  });
+  double sum = 0, total = 0;
+  for (int64_t c = 0; c < size; ++c) sum += static_cast<double>(exponentials[c]);
+  const double logarithm = LogOfSums<A>(Broadcast(sum))[0];
+  const A divisor = static_cast<A>(sum);
+  for (int64_t c = 0; c < size; ++c) total += static_cast<double>(label[c]) * (logarithm - static_cast<double>(shifted[c]));
+  for (int64_t c = 0; c < size; ++c) exponentials[c] = exponentials[c] / divisor - label[c];
+  Narrow(exponentials, backprop, size);
+  *loss = SumOf<T>::Round(total);
+}
+
 /// SoftmaxCrossEntropy of rows [begin, end) of a few classes: as many rows as a register has lanes are turned, so that registers lie along
 /// the rows. No lane is idle, however few the classes are, and nothing is summed or searched within a register.
 template <class T>
@@ -286,8 +319,8 @@ class ShortCrossEntropies {
  public:
   using A = Accumulator<T>;
 
-  /// Whether a matrix is computed so: one with rows for a register.
-  static bool Takes(int64_t rows, int64_t classes) { return rows >= N && classes > 0 && classes <= kMostClasses; }
+  /// Whether there are rows for a register; fewer are computed one by one.
+  static bool Takes(int64_t rows) { return rows >= N; }
 
   ShortCrossEntropies(StretchedMatrix<T> features, StretchedMatrix<T> labels, int64_t classes)
       : features_(features), labels_(labels), classes_(classes) {}
@@ -304,7 +337,6 @@ class ShortCrossEntropies {
 
  private:
   static constexpr int N = kLanes<A>;
-  static constexpr int64_t kMostClasses = 64;
   using Doubles = decltype(softmax::InDouble(Lanes<A>{}));  // a register's lanes
 
   /// The classes [i, i + N) of a row, `count` of them elements.
@@ -362,13 +394,7 @@ class ShortCrossEntropies {
   }
 
   static Doubles Logarithms(Doubles sums) {
-    for (auto& part : sums) {
-      if constexpr (std::is_same_v<A, double>) {
-        for (int k = 0; k < N; ++k) part[k] = std::log(part[k]);  // right to the last place
-      } else {
-        part = vectors::Log::Of(part);
-      }
-    }
+    for (auto& part : sums) part = LogOfSums<A>(part);
     return sums;
   }
   static Lanes<double> Joined(const std::array<Lanes<double>, 1>& v) { return v[0]; }
@@ -382,7 +408,7 @@ class ShortCrossEntropies {
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;
-  Lanes<A> shifted_[kMostClasses], labels_turned_[kMostClasses], gradients_[kMostClasses];  // by class, a lane each row
+  Lanes<A> shifted_[kFewClasses], labels_turned_[kFewClasses], gradients_[kFewClasses];  // by class, a lane each row
 };
 
 }  // namespace weft::kernels

@@ -41,11 +41,13 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   T *losses = ctx.out<T>(loss).data(), *gradients = ctx.out<T>(backprop).data();
   const kernels::StretchedMatrix<T> feature_rows{x, p.features.row, p.features.column}, label_rows{y, p.labels.row, p.labels.column};
   ctx.workers().For(p.rows, 8192 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
-    if (kernels::ShortCrossEntropies<T>::Takes(p.rows, p.classes)) {
+    const bool few = p.classes > 0 && p.classes <= kernels::kFewClasses;
+    if (few && kernels::ShortCrossEntropies<T>::Takes(p.rows)) {
       return kernels::ShortCrossEntropies<T>(feature_rows, label_rows, p.classes).Run(begin, end, losses, gradients);
     }
+    const auto row = few ? kernels::ShortCrossEntropy<T> : kernels::SoftmaxCrossEntropy<T>;
     for (int64_t r = begin; r < end; ++r) {
-      kernels::SoftmaxCrossEntropy(feature_rows.Row(r), label_rows.Row(r), p.classes, losses + r, gradients + r * p.classes);
+      row(feature_rows.Row(r), label_rows.Row(r), p.classes, losses + r, gradients + r * p.classes);
     }
   });
 };

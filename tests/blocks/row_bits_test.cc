@@ -1,0 +1,180 @@
+// Whether the bits of a row depend on the batch around it: each block that works row by row (matrix by matrix, picture by picture) computes
+// the same rows in batches of several sizes and at several places in them. Those that do depend are listed here and in the README.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "tests/kit/block_tester.h"
+#include "weft/base/float16.h"
+
+namespace weft::kit {
+namespace {
+
+/// The blocks whose rows have other last bits in a batch of another size.
+const std::set<std::string> kDependent = {};
+
+enum class Kind { kRow, kShared };  // kRow: an axis of rows in front of the shape
+
+struct Port {
+  const char* name;
+  Kind kind;
+  std::vector<int64_t> shape;
+  DType type = DType::kInvalid;  // where it is not the block's
+  int64_t below = 0;             // whole numbers in [0, below)
+  int64_t above = 0;             // and what is added to them
+};
+Port Axis() { return {"axis", Kind::kShared, {}, DType::kInt32, 1, 1}; }
+
+struct RowBlock {
+  const char *name, *attrs;
+  std::vector<Port> ports;
+};
+
+uint64_t Mixed(uint64_t x) {
+  x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u;
+  return (x ^ x >> 29) * 0xBF58476D1CE4E5B9u ^ x >> 32;
+}
+
+/// Element i of a port: numbers of all 24 bits of a fraction, from -2 to 2, or integers.
+template <class T>
+T NumberAt(uint64_t seed, int64_t i) {
+  return static_cast<T>(static_cast<float>(static_cast<double>(Mixed(seed * 1000003 + static_cast<uint64_t>(i)) >> 40) / (1 << 22) - 2));
+}
+
+/// Rows [first, first + count) of an endless matrix, or a shared tensor.
+Tensor Make(const Port& port, DType dtype, int64_t first, int64_t count, uint64_t seed) {
+  std::vector<int64_t> dims = port.shape;
+  int64_t row = 1;
+  for (int64_t size : dims) row *= size;
+  if (port.kind == Kind::kRow) dims.insert(dims.begin(), count);
+  else first = 0;
+  Tensor tensor = Tensor::Allocate(port.type != DType::kInvalid ? port.type : dtype, Shape(std::span<const int64_t>(dims))).value();
+  const auto fill = [&]<class T>() {
+    for (int64_t i = 0; i < tensor.count(); ++i) {
+      const int64_t at = first * row + i;
+      auto& to = tensor.values<T>()[static_cast<size_t>(i)];
+      const auto whole = [&] { return port.above + static_cast<int64_t>(Mixed(seed + static_cast<uint64_t>(at)) % static_cast<uint64_t>(port.below)); };
+      if (port.below > 0) to = static_cast<T>(static_cast<float>(whole()));
+      else to = NumberAt<T>(seed, at);
+    }
+  };
+  switch (tensor.dtype()) {
+    case DType::kFloat: fill.operator()<float>(); break;
+    case DType::kDouble: fill.operator()<double>(); break;
+    case DType::kHalf: fill.operator()<half>(); break;
+    case DType::kBFloat16: fill.operator()<bfloat16>(); break;
+    case DType::kInt64: fill.operator()<int64_t>(); break;
+    default: fill.operator()<int32_t>(); break;
+  }
+  return tensor;
+}
+
+std::map<std::string, Tensor> RunRows(const RowBlock& block, DType dtype, int64_t first, int64_t count) {
+  BlockTester tester(Catalog(), block.name);
+  tester.Attrs(block.attrs).Once(int64_t{1} << 30);
+  uint64_t seed = 1;
+  for (const Port& port : block.ports) tester.Input(port.name, Make(port, dtype, first, count, seed++));
+  BlockResult result = tester.Run();
+  INFO(block.name << " of " << DTypeName(dtype) << ": " << ToString(result.status) << result.skipped);
+  REQUIRE(result.status.ok());
+  REQUIRE(result.skipped.empty());
+  return std::move(result.outputs);
+}
+
+/// Whether rows [first, first + count) alone are what they are among rows [0, all).
+bool SameRows(const std::map<std::string, Tensor>& among, int64_t all, const std::map<std::string, Tensor>& alone, int64_t first,
+              int64_t count) {
+  for (const auto& [port, whole] : among) {
+    const Tensor& part = alone.at(port);
+    if (whole.shape().rank() == 0 || whole.shape()[0] != all) continue;  // nothing by rows
+    const int64_t row = whole.bytes() / all;
+    REQUIRE(part.bytes() == row * count);
+    const auto* from = static_cast<const char*>(whole.data()) + first * row;
+    if (std::memcmp(from, part.data(), static_cast<size_t>(part.bytes())) != 0) return false;
+  }
+  return true;
+}
+
+bool Depends(const RowBlock& block, DType dtype) {
+  constexpr int64_t kAll = 67;
+  const auto among = RunRows(block, dtype, 0, kAll);
+  for (const auto& [first, count] : std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {5, 1}, {1, 2}, {3, 7}, {0, 16}, {2, 33}, {66, 1}}) {
+    if (SameRows(among, kAll, RunRows(block, dtype, first, count), first, count)) continue;
+    UNSCOPED_INFO(block.name << " " << block.attrs << " of " << DTypeName(dtype) << ": " << count << " rows from " << first
+                             << " on are not what they are among " << kAll);
+    return true;
+  }
+  return false;
+}
+
+RowBlock Row(const char* name, const char* port, std::vector<int64_t> shape, const char* attrs = "") {
+  return {name, attrs, {{port, Kind::kRow, std::move(shape)}}};
+}
+
+std::vector<RowBlock> Rows() {
+  std::vector<RowBlock> all;
+  for (const int64_t classes : {3, 10, 64, 65, 1001, 5000}) {
+    all.push_back(Row("Softmax", "logits", {classes}));
+    all.push_back(Row("LogSoftmax", "logits", {classes}));
+    all.push_back({"SoftmaxCrossEntropyWithLogits", "", {{"features", Kind::kRow, {classes}}, {"labels", Kind::kRow, {classes}}}});
+    all.push_back({"SoftmaxCrossEntropyWithLogits", "", {{"features", Kind::kRow, {classes}}, {"labels", Kind::kShared, {1, classes}}}});
+    all.push_back({"SparseSoftmaxCrossEntropyWithLogits", "", {{"features", Kind::kRow, {classes}}, {"labels", Kind::kRow, {}, DType::kInt32, classes}}});
+    for (const char* name : {"Sum", "Mean", "Prod", "Max", "Min"}) {
+      for (const char* keep : {"", "keep_dims_ = true;"}) {
+        all.push_back({name, keep, {{"input", Kind::kRow, {classes}}, Axis()}});
+      }
+    }
+    for (const char* name : {"Cumsum", "Cumprod"}) {
+      all.push_back({name, "", {{"x", Kind::kRow, {classes}}, Axis()}});
+    }
+    for (const char* name : {"Tanh", "Exp", "Sigmoid", "Erf", "Sin", "Log", "Rsqrt", "Softplus", "Elu", "Relu"}) {
+      const char* port = std::string_view(name) == "Softplus" || std::string_view(name) == "Elu" || std::string_view(name) == "Relu" ? "features" : "x";
+      all.push_back(Row(name, port, {classes}));
+    }
+    for (const char* name : {"Add", "Multiply", "Div", "Pow", "SquaredDifference"}) {
+      all.push_back({name, "", {{"x", Kind::kRow, {classes}}, {"y", Kind::kShared, {classes}}}});
+    }
+    all.push_back({"BiasAdd", "", {{"value", Kind::kRow, {classes}}, {"bias", Kind::kShared, {classes}}}});
+  }
+  for (const int64_t depth : {3, 64, 700}) {
+    for (const int64_t columns : {1, 5, 16, 130}) {
+      all.push_back({"MatMul", "", {{"a", Kind::kRow, {depth}}, {"b", Kind::kShared, {depth, columns}}}});
+      all.push_back({"MatMul", "transpose_b_ = true;", {{"a", Kind::kRow, {depth}}, {"b", Kind::kShared, {columns, depth}}}});
+      all.push_back({"BatchMatMul", "", {{"x", Kind::kRow, {3, depth}}, {"y", Kind::kRow, {depth, columns}}}});
+      all.push_back({"BatchMatMulV2", "", {{"x", Kind::kRow, {1, depth}}, {"y", Kind::kShared, {depth, columns}}}});
+    }
+  }
+  all.push_back(Row("LRN", "input", {5, 4, 19}));
+  all.push_back({"BiasAdd", "data_format_ = NCHW;", {{"value", Kind::kRow, {7, 5, 3}}, {"bias", Kind::kShared, {7}}}});
+  for (const int64_t channels : {1, 3, 16, 40}) {
+    all.push_back({"Conv2D", "strides_ = {1,1,1,1};padding_ = SAME;", {{"input", Kind::kRow, {9, 8, channels}}, {"filter", Kind::kShared, {3, 3, channels, 20}}}});
+    all.push_back({"Conv2D", "strides_ = {1,2,2,1};padding_ = VALID;", {{"input", Kind::kRow, {9, 8, channels}}, {"filter", Kind::kShared, {1, 1, channels, 5}}}});
+    all.push_back({"DepthwiseConv2dNative", "strides_ = {1,1,1,1};padding_ = SAME;",
+                   {{"input", Kind::kRow, {9, 8, channels}}, {"filter", Kind::kShared, {3, 3, channels, 2}}}});
+    all.push_back(Row("MaxPool", "input", {9, 8, channels}, "ksize_ = {1,3,3,1};strides_ = {1,2,2,1};padding_ = SAME;"));
+    all.push_back(Row("AvgPool", "value", {9, 8, channels}, "ksize_ = {1,3,3,1};strides_ = {1,2,2,1};padding_ = SAME;"));
+    all.push_back({"FusedBatchNormV3", "is_training_ = false;",
+                   {{"x", Kind::kRow, {5, 4, channels}},
+                    {"scale", Kind::kShared, {channels}, DType::kFloat},
+                    {"offset", Kind::kShared, {channels}, DType::kFloat},
+                    {"mean", Kind::kShared, {channels}, DType::kFloat},
+                    {"variance", Kind::kShared, {channels}, DType::kFloat, 7, 1}}});
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the bits of a row do not depend on the batch around it, but for the blocks that the README lists", "[rows]") {
+  std::set<std::string> dependent;
+  for (const DType dtype : {DType::kFloat, DType::kDouble, DType::kHalf, DType::kBFloat16}) {
+    for (const RowBlock& block : Rows()) {
+      if (std::string_view(block.name) == "FusedBatchNormV3" && dtype == DType::kDouble) continue;
+      if (Depends(block, dtype)) dependent.insert(block.name);
+    }
+  }
+  CHECK(dependent == kDependent);
+}
+
+}  // namespace weft::kit
