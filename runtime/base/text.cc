@@ -1,9 +1,9 @@
 #include "weft/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 namespace weft {
 namespace {
@@ -26,6 +26,8 @@ void AppendInteger(std::string& out, T value) {
   out.append(buffer, end);
 }
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 }  // namespace
 
 void AppendText(std::string& out, std::string_view text) { out.append(text); }
@@ -35,26 +37,30 @@ void AppendUnsigned(std::string& out, uint64_t value) { AppendInteger(out, value
 void AppendText(std::string& out, double value) { AppendFloating(out, value); }
 void AppendText(std::string& out, float value) { AppendFloating(out, value); }
 
-// Row by row, with one row in memory; stops as soon as the distance cannot be below `limit`. Longer names are only compared, to bound the
-// time that a document can cost.
+// Two neighbouring letters that changed places count once, and a letter in the other case counts as the same: both are the commonest mistakes
+// of typing. Row by row, with three rows in memory; stops as soon as the distance cannot be below `limit`. Longer names are only compared, to
+// bound the time that a document can cost.
 int EditDistance(std::string_view a, std::string_view b, int limit) {
   constexpr size_t kLongest = 200;
   if (a.size() > kLongest || b.size() > kLongest) return a == b ? 0 : limit;
   if (std::abs(static_cast<int>(a.size()) - static_cast<int>(b.size())) >= limit) return limit;
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  std::array<std::array<int, kLongest + 1>, 3> rows;  // of the last prefixes of `a`: that of i is row i % 3
+  for (size_t j = 0; j <= b.size(); ++j) rows[0][j] = static_cast<int>(j);
+  int before = 0;  // the smallest of the row before
   for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
+    auto& row = rows[i % 3];
+    const auto &last = rows[(i + 2) % 3], &second_last = rows[(i + 1) % 3];
     int smallest = row[0] = static_cast<int>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      int substitution = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1)});
+      const bool crossed = i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) && Lower(a[i - 2]) == Lower(b[j - 1]);
+      if (crossed) row[j] = std::min(row[j], second_last[j - 2] + 1);
       smallest = std::min(smallest, row[j]);
     }
-    if (smallest >= limit) return limit;
+    if (smallest >= limit && before >= limit) return limit;  // letters that changed places lead past one row
+    before = smallest;
   }
-  return std::min(row[b.size()], limit);
+  return std::min(rows[a.size() % 3][b.size()], limit);
 }
 
 bool IsValidUtf8(std::string_view text) {

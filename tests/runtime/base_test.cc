@@ -228,6 +228,11 @@ TEST_CASE("text is built, compared and checked", "[base]") {
   CHECK(EditDistance("kitten", "sitting", 10) == 3);
   CHECK(EditDistance("", "abc", 10) == 3);
   CHECK(EditDistance("abcdef", "a", 3) == 3);
+  CHECK(EditDistance("Conts", "Const", 10) == 1);
+  CHECK(EditDistance("ab", "ba", 2) == 1);
+  CHECK(EditDistance("abcd", "badc", 3) == 2);
+  CHECK(EditDistance("nchw", "NCHW", 3) == 0);
+  CHECK(DidYouMean("Conts", std::vector<std::string>{"Conj", "Cos", "Const"}) == "did you mean 'Const'?");
   const std::vector<std::string> names{"out_backprop", "data_format", "input"};
   CHECK(DidYouMean("out_bakprop", names) == "did you mean 'out_backprop'?");
   CHECK(DidYouMean("zzz", names).empty());
