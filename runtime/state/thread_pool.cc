@@ -4,6 +4,7 @@
 #include <bit>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -154,17 +155,70 @@ struct alignas(64) Seat {
   }
 };
 
+/// A thread that waits for its work. Those of a pool are started before it: Eigen's pool cannot be taken down when it has some of its threads
+/// and one more cannot be started.
+class ReadyThread {
+ public:
+  ReadyThread() : thread_([work = work_.get_future()]() mutable {
+    if (const std::function<void()> given = work.get()) given();
+  }) {}
+  ~ReadyThread() {
+    if (!given_) work_.set_value({});
+    thread_.join();
+  }
+  void Give(std::function<void()> work) {
+    given_ = true;
+    work_.set_value(std::move(work));
+  }
+  void OnCancel() {}
+
+ private:
+  std::promise<std::function<void()>> work_;
+  bool given_ = false;
+  std::thread thread_;
+};
+
+/// As many as the system gives, at most `count`: with limits of processes or of address space it may refuse some, or all.
+std::vector<std::unique_ptr<ReadyThread>> StartThreads(int count) {
+  std::vector<std::unique_ptr<ReadyThread>> started;
+  started.reserve(static_cast<size_t>(count));
+  try {
+    while (started.size() < static_cast<size_t>(count)) started.push_back(std::make_unique<ReadyThread>());
+  } catch (const std::exception&) {  // fewer do the same work
+  }
+  return started;
+}
+
+/// Where Eigen's pool gets its threads.
+struct ReadyThreads {
+  struct Task {
+    std::function<void()> f;
+  };
+  using EnvThread = ReadyThread;
+  EnvThread* CreateThread(std::function<void()> work) {
+    std::unique_ptr<ReadyThread> thread = std::move(ready->back());
+    ready->pop_back();
+    thread->Give(std::move(work));
+    return thread.release();
+  }
+  Task CreateTask(std::function<void()> f) { return Task{std::move(f)}; }
+  void ExecuteTask(const Task& task) { task.f(); }
+
+  std::shared_ptr<std::vector<std::unique_ptr<ReadyThread>>> ready;
+};
+
 }  // namespace
 
 struct ThreadPool::Impl {
   static constexpr std::chrono::microseconds kStaysAwake{100};
 
   // Loops for helpers that the machine keeps waiting: a run then takes no memory for another.
-  explicit Impl(int helpers)
-      : threads(helpers + 1),
+  explicit Impl(std::vector<std::unique_ptr<ReadyThread>> started)
+      : helpers(static_cast<int>(started.size())),
+        threads(helpers + 1),
         // Threads that others wait for to leave a processor must not keep it for nothing.
         seats(threads <= UsableProcessors() ? static_cast<size_t>(std::min(helpers, kMostRanges)) : 0),
-        pool(helpers) {
+        pool(helpers, ReadyThreads{std::make_shared<std::vector<std::unique_ptr<ReadyThread>>>(std::move(started))}) {
     constexpr size_t kReady = 256;
     loops.reserve(kReady);
     free.reserve(kReady);
@@ -180,13 +234,13 @@ struct ThreadPool::Impl {
   void Serve(Loop* loop);
   Loop* NextGiven(Seat& seat, int self) const;
 
-  const int threads;
+  const int helpers, threads;
   std::vector<Seat> seats;        // by helper; none where there are more threads than processors
   std::atomic<int> scheduled{0};  // helpers that are still in the pool's queues
   std::mutex mutex;
   std::vector<Loop::Owned> loops;  // all there are
   std::vector<Loop*> free;
-  Eigen::ThreadPool pool;  // last: its threads end before the loops go
+  Eigen::ThreadPoolTempl<ReadyThreads> pool;  // last: its threads end before the loops go
 };
 
 Loop* ThreadPool::Impl::TakeLoop() {
@@ -263,8 +317,10 @@ int UsableProcessors() {
   return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
 }
 
-ThreadPool::ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads) {
-  if (threads_ > 1) impl_ = std::make_unique<Impl>(threads_ - 1);
+ThreadPool::ThreadPool(int threads) : threads_(1) {
+  std::vector<std::unique_ptr<ReadyThread>> started = StartThreads(std::max(threads, 1) - 1);
+  threads_ += static_cast<int>(started.size());
+  if (threads_ > 1) impl_ = std::make_unique<Impl>(std::move(started));
 }
 
 ThreadPool::~ThreadPool() = default;

@@ -28,6 +28,7 @@ int UsableProcessors();
 
 class ThreadPool {
  public:
+  /// With fewer threads where the system refuses to start as many; the calling one is always among them.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   int threads() const { return threads_; }

@@ -2,14 +2,19 @@
 #include "runtime/state/thread_pool.h"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "tests/kit/sanitized.h"
 #include "weft/state/runtime.h"
 
 namespace weft::test {
@@ -34,6 +39,28 @@ TEST_CASE("Every task of a loop runs once, whether helpers are awake or asleep",
         if (pause_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
       }
     }
+  }
+}
+
+TEST_CASE("A pool has as many threads as the system starts", "[threads]") {
+  if (kit::kSanitized) return;  // they need all the address space there is
+  // Enough for some stacks of the usual size more.
+  rlimit before{}, few{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  long pages = 0;
+  REQUIRE(std::fscanf(std::unique_ptr<FILE, int (*)(FILE*)>(std::fopen("/proc/self/statm", "r"), std::fclose).get(), "%ld", &pages) == 1);
+  few = before;
+  few.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + (int64_t{64} << 20));
+  for (int turn = 0; turn < 3; ++turn) {
+    REQUIRE(setrlimit(RLIMIT_AS, &few) == 0);
+    auto pool = std::make_unique<ThreadPool>(60);
+    const std::vector<int> turns = Turns(*pool, 1000);
+    const int threads = pool->threads();
+    pool.reset();
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(threads >= 1);
+    CHECK(threads < 60);
+    CHECK(turns == std::vector<int>(1000, 1));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "tools/cli/bench.h"
@@ -119,21 +120,30 @@ void Pin(int thread) {
   }
 }
 
-/// Seconds for `passes` calls of pass(thread) on each of all threads, from a common start to the end of the last thread.
+/// Seconds for `passes` calls of pass(thread) on each of all threads, from a common start to the end of the last thread. Infinite where the
+/// system refuses to start as many.
 template <class Pass>
 double TimeOnThreads(int threads, int64_t passes, const Pass& pass) {
   Clock::time_point start;
   std::barrier ready(threads, [&]() noexcept { start = Clock::now(); });
   std::vector<std::thread> all;
+  all.reserve(static_cast<size_t>(threads));
+  bool started = true;
   for (int thread = 0; thread < threads; ++thread) {
-    all.emplace_back([&, thread] {
-      Pin(thread);
-      pass(thread);  // warms the caches
-      ready.arrive_and_wait();
-      for (int64_t i = 0; i < passes; ++i) pass(thread);
-    });
+    try {
+      all.emplace_back([&, thread] {
+        Pin(thread);
+        pass(thread);  // warms the caches
+        ready.arrive_and_wait();
+        for (int64_t i = 0; i < passes; ++i) pass(thread);
+      });
+    } catch (const std::system_error&) {
+      started = false;
+      ready.arrive_and_drop();  // for the thread that is not there
+    }
   }
   for (std::thread& thread : all) thread.join();
+  if (!started) return INFINITY;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
