@@ -4,6 +4,8 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "weft/plan/partial_shapes.h"
+
 namespace weft {
 namespace {
 
@@ -39,7 +41,7 @@ Inspection::Inspection(const Graph& graph) {
   for (const Node& node : graph.nodes()) first_.push_back(first_.back() + static_cast<uint32_t>(node.output_types.size()));
   shapes_.resize(first_.back());
   // Shapes as sessions see them come first: a fed value has the shape that is fed.
-  for (const SessionSpec& session : graph.sessions()) TakeShapes(MakePlan(graph, RequestFor(graph, session, Keep::kAll), found_));
+  for (const SessionSpec& session : graph.sessions()) TakeShapes(graph, session);
   SessionSpec all;
   for (size_t b = 0; b < graph.page().blocks.size(); ++b) {
     const Node& node = graph.node(static_cast<int>(b));
@@ -47,7 +49,7 @@ Inspection::Inspection(const Graph& graph) {
     else if (node.def != nullptr && node.def->structural == Structural::kNone && node.output_types.empty()) all.run.push_back(static_cast<int>(b));
     for (size_t o = 0; !node.broken && o < node.output_types.size(); ++o) all.fetches.push_back({"", {static_cast<int>(b), static_cast<int>(o)}});
   }
-  TakeShapes(MakePlan(graph, RequestFor(graph, all, Keep::kAll), found_));
+  TakeShapes(graph, all);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.node(static_cast<int>(n));
     if (node.broken || node.output_types.size() != 1) continue;
@@ -57,11 +59,19 @@ Inspection::Inspection(const Graph& graph) {
   }
 }
 
-void Inspection::TakeShapes(const Plan& plan) {
+void Inspection::TakeShapes(const Graph& graph, const SessionSpec& session) {
+  PartialShapes partial;
+  const Plan plan = MakePlan(graph, RequestFor(graph, session, Keep::kAll), found_, partial);
   for (const Slot& slot : plan.slots) {
     if (!slot.value.valid() || !slot.shape_known) continue;
     PartialShape& known = shapes_[first_[static_cast<size_t>(slot.value.node)] + static_cast<uint32_t>(slot.value.output)];
-    if (!known.known_rank()) known = slot.shape;
+    if (!known.complete()) known = slot.shape;
+  }
+  for (const auto& [index, shape] : partial) {
+    const ValueRef value = plan.slots[index].value;
+    if (!value.valid() || plan.slots[index].shape_known) continue;
+    PartialShape& known = shapes_[first_[static_cast<size_t>(value.node)] + static_cast<uint32_t>(value.output)];
+    if (!known.known_rank()) known = shape;
   }
 }
 

@@ -22,7 +22,7 @@ void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
 }
 
 /// A plan under the assumptions of `speculation`; void where they fail.
-Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, ShapeSpeculation& speculation) {
+Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, ShapeSpeculation& speculation, PartialShapes& partial) {
   const FedValues fed(graph, request);
   const NodesToRun nodes = ChooseNodes(graph, request, fed);
   Plan plan;
@@ -33,7 +33,7 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagno
   slots.AddAll(nodes, request);
   VariableShapes variables(graph, request);
   LoopPlanner loops(graph, nodes, fed, plan, slots, variables, speculation);
-  AddSteps(nodes, {graph, request, fed, diagnostics, plan, slots, variables, loops});
+  AddSteps(nodes, {graph, request, fed, diagnostics, plan, slots, variables, loops, partial});
   if (speculation.failed) return plan;
   Lifetimes lifetimes(graph, plan, slots);
   lifetimes.KeepAcrossIterations();
@@ -47,13 +47,19 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagno
 }  // namespace
 
 Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics) {
+  PartialShapes partial;
+  return MakePlan(graph, request, diagnostics, partial);
+}
+
+Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics, PartialShapes& partial) {
   constexpr int kMostAttempts = 8;
   ShapeSpeculation speculation;
   for (int attempt = 1;; ++attempt) {
     speculation.off = attempt == kMostAttempts;
     speculation.failed = false;
     Diagnostics found;
-    Plan plan = TryPlan(graph, request, found, speculation);
+    partial.clear();
+    Plan plan = TryPlan(graph, request, found, speculation, partial);
     if (speculation.failed) continue;
     diagnostics.Append(std::move(found));
     return plan;

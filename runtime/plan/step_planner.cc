@@ -34,6 +34,7 @@ void StepPlanner::Add(int index) {
     PlanStatic(node, step);
   } else {
     MakeDynamic(node, step);
+    CheckInPart(node, step);
     AddUpdates(node, step, nullptr);
   }
   if (node.def->flow == Flow::kSwitch) step.kind = Step::Kind::kSwitch;
@@ -71,6 +72,41 @@ void StepPlanner::MakeDynamic(const Node& node, Step& step) {
     slot.storage = Slot::Storage::kOwned;
     slot.shape_known = false;
     if (faulty) loops_.MarkFaulty(plan_.operands[step.first_output + v]);
+  }
+}
+
+// What is known of the inputs of a block whose shapes only the run can tell in full; false where that says nothing of the block.
+bool StepPlanner::InputsInPart(const Node& node, const Step& step) {
+  const bool plain = node.def->flow == Flow::kPlain || node.def->flow == Flow::kForward;
+  if (step.loop >= 0 || !plain || !node.def->plan || !node.def->updates.empty()) return false;
+  partial_inputs_.clear();
+  for (uint32_t v = 0; v < node.inputs.size(); ++v) {
+    const Slot& slot = slots_.Input(step, v);
+    const auto known = partial_.find(plan_.operands[step.first_input + v]);
+    if (!slot.shape_known && known == partial_.end()) return false;
+    PartialInput& input = partial_inputs_.emplace_back();
+    input.info = {slot.dtype, nullptr, slot.shape_known ? ConstantOf(slot) : nullptr, graph_.InfoOf(node, v)};
+    input.shape = slot.shape_known ? PartialShape(slot.shape) : known->second;
+  }
+  for (int port : node.def->shaped_by) {
+    for (uint32_t v = node.in_first[port]; v < node.in_first[port + 1]; ++v) {
+      if (partial_inputs_[v].info.value == nullptr) return false;
+    }
+  }
+  return true;
+}
+
+// A block that takes none of the shapes that its inputs can have is at fault before any run.
+void StepPlanner::CheckInPart(const Node& node, const Step& step) {
+  constexpr size_t kEnough = 100;  // faults of a page: to find one takes a thousand calls of Plan
+  if (diagnostics_.errors() > kEnough || !InputsInPart(node, step)) return;
+  std::vector<PartialShape> outputs;
+  if (Status status = PlanInPart(node, partial_inputs_, outputs); !status.ok()) {
+    const auto known = [&](uint32_t v) { return slots_.Input(step, v).shape_known ? &slots_.Input(step, v).shape : nullptr; };
+    return Error(step.node, WithPortFacts(graph_, node, std::move(status), known));
+  }
+  for (size_t v = 0; v < outputs.size(); ++v) {
+    if (outputs[v].known_rank()) partial_[plan_.operands[step.first_output + v]] = std::move(outputs[v]);
   }
 }
 
@@ -192,6 +228,9 @@ void StepPlanner::SetShapes(const Node& node, const Step& step, const PlannedSha
     bool unknown = !shapes.unknown.empty() && shapes.unknown[v];
     slot.shape_known = !unknown;
     if (unknown || step.kind == Step::Kind::kProduce || IsManaged(slot.dtype)) slot.storage = Slot::Storage::kOwned;
+    if (unknown && v < shapes.partial.size() && shapes.partial[v].known_rank()) {
+      partial_[plan_.operands[step.first_output + v]] = shapes.partial[v];
+    }
     if (unknown) continue;
     slot.shape = shapes.outputs[v];
     auto bytes = CheckedMultiply(slot.shape.count(), static_cast<int64_t>(ElementSize(slot.dtype)));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/plan/loop_planner.h"
+#include "runtime/plan/partial_shapes.h"
 #include "runtime/plan/reuse.h"
 
 namespace weft {
@@ -25,10 +26,11 @@ class StepPlanner {
     PlanSlots& slots;
     VariableShapes& variables;
     LoopPlanner& loops;
+    PartialShapes& partial;
   };
   explicit StepPlanner(const Context& context)
       : graph_(context.graph), request_(context.request), fed_(context.fed), diagnostics_(context.diagnostics), plan_(context.plan),
-        slots_(context.slots), variables_(context.variables), loops_(context.loops), reuse_(context.graph) {}
+        slots_(context.slots), variables_(context.variables), loops_(context.loops), partial_(context.partial), reuse_(context.graph) {}
 
   /// A step for the node, unless it needs none: constants, variables, fed values, forwards of memory that is known before the run.
   void Add(int node);
@@ -42,6 +44,8 @@ class StepPlanner {
   const Tensor* ConstantOf(const Slot& slot) const;
   void PlanStatic(const Node& node, Step& step);
   void MakeDynamic(const Node& node, Step& step);
+  void CheckInPart(const Node& node, const Step& step);
+  bool InputsInPart(const Node& node, const Step& step);
   void SetShapes(const Node& node, const Step& step, const PlannedShapes& shapes);
   void AddUpdates(const Node& node, Step& step, const PlannedShapes* shapes);
   void AddUpdate(const Node& node, Step& step, int port, uint32_t input, const PlannedShapes* shapes);
@@ -58,10 +62,12 @@ class StepPlanner {
   PlanSlots& slots_;
   VariableShapes& variables_;
   LoopPlanner& loops_;
+  PartialShapes& partial_;
   PlanReuse reuse_;
   std::map<std::string_view, int> temporaries_;  // name -> node
   int64_t total_bytes_ = 0;
   std::vector<InputInfo> inputs_;  // of the step at hand; kept for its memory
+  std::vector<PartialInput> partial_inputs_;
 };
 
 }  // namespace weft

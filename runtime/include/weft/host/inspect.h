@@ -39,7 +39,7 @@ class Inspection {
   std::vector<Status> WhyNot(const Graph& graph, int block, const Diagnostics& page) const;
 
  private:
-  void TakeShapes(const Plan& plan);
+  void TakeShapes(const Graph& graph, const SessionSpec& session);
   Result<PortType> Output(const Graph& graph, const Wire& wire) const;
 
   std::vector<uint32_t> first_;  // by node: its first value
