@@ -8,7 +8,7 @@
 namespace weft::blocks {
 namespace {
 
-constexpr Attr<int64_t> summarize{"summarize", "3", "how many values of each tensor to show; all where negative"};
+constexpr Attr<int64_t> summarize{"summarize", "3", "how many values of each tensor to show; all where negative. A message has a megabyte of them at most"};
 
 namespace assertion {
 

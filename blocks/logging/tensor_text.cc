@@ -5,30 +5,35 @@
 namespace weft::blocks {
 namespace {
 
-/// Strings without the quotes.
-std::string ValueText(const Tensor& tensor, int64_t index) {
-  std::string text = ElementText(tensor, index);
-  if (tensor.dtype() == DType::kString && text.size() >= 2) text = text.substr(1, text.size() - 2);
-  return text;
-}
-
 class Printer {
  public:
-  Printer(const Tensor& tensor, int64_t limit) : tensor_(tensor), limit_(limit) {}
+  Printer(const Tensor& tensor, int64_t limit, size_t most) : tensor_(tensor), limit_(limit), most_(most) {}
 
   std::string Print() && {
     if (tensor_.shape().scalar()) {
-      if (limit_ > 0) text_ = ValueText(tensor_, 0);
+      if (limit_ > 0) AddValue();
     } else if (limit_ > 0) {
       PrintAxis(0);
     }
-    if (limit_ < tensor_.count()) text_ += "...";
+    if (limit_ < tensor_.count() || full_) text_ += "...";
     return std::move(text_);
   }
 
  private:
-  bool ended() const { return next_ >= limit_; }
+  bool ended() const { return next_ >= limit_ || full_; }
 
+  /// The next value; strings without quotes.
+  void AddValue() {
+    if (tensor_.dtype() == DType::kString) {
+      const std::string& value = tensor_.values<std::string>()[static_cast<size_t>(next_++)];
+      const size_t room = most_ - std::min(most_, text_.size());
+      text_.append(value, 0, room);
+      full_ = value.size() > room;
+    } else {
+      text_ += ElementText(tensor_, next_++);
+    }
+    full_ = full_ || (text_.size() >= most_ && next_ < limit_);
+  }
   void PrintAxis(int axis) {
     const Shape& shape = tensor_.shape();
     if (axis + 1 == shape.rank()) {
@@ -48,20 +53,22 @@ class Printer {
         return;
       }
       if (i > 0) text_ += ' ';
-      text_ += ValueText(tensor_, next_++);
+      AddValue();
     }
   }
 
   const Tensor& tensor_;
   int64_t limit_, next_ = 0;
+  size_t most_;
+  bool full_ = false;  // the text has as many bytes as it may have
   std::string text_;
 };
 
 }  // namespace
 
-std::string TensorText(const Tensor& tensor, int64_t limit) {
+std::string TensorText(const Tensor& tensor, int64_t limit, size_t most) {
   const int64_t count = tensor.count();
-  return Printer(tensor, limit < 0 ? count : std::min(limit, count)).Print();
+  return Printer(tensor, limit < 0 ? count : std::min(limit, count), most).Print();
 }
 
 }  // namespace weft::blocks

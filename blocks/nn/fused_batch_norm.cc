@@ -24,7 +24,7 @@ struct Ports {
 };
 using P = Ports<3>;  // the same indices in all versions
 
-constexpr Attr<float> epsilon{"epsilon", "0.0001", "added to the variance"};
+constexpr Attr<float> epsilon{"epsilon", "0.0001", "added to the variance; as in TensorFlow any number, also one that leaves a sum below 0, whose root is nan"};
 constexpr Attr<float> exponential_avg_factor{"exponential_avg_factor", "1",
     "weight of the batch in the moving mean and variance; 1: the batch alone"};
 constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is", "NHWC|NCHW"};
