@@ -13,6 +13,7 @@ using internal::TrimSpace;
 Status Wrong(std::string_view needed, std::string_view found) {
   Status status = InvalidArgument("needs ", needed, ", found ", FoundText(found));
   if (!found.empty() && found.front() == '"') return std::move(status).WithHint("leave out the quotes");
+  if (found == "?") return std::move(status).WithHint("'?', in JSON null, is an unknown size; leave the setting out to have its default");
   return status;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/page/settings.h"
 
+#include <algorithm>
+
 #include "runtime/page/report.h"
 
 namespace weft::page {
@@ -11,6 +13,14 @@ double AsDouble(const JsonScalar& value) {
     case JsonScalar::Kind::kUnsigned: return static_cast<double>(value.unsigned_value);
     default: return value.real;
   }
+}
+
+/// A word or a number: it reads the same with and without quotes, whether a text is needed or something else.
+bool IsPlain(std::string_view text) {
+  if (IsIdentifier(text)) return true;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || !std::any_of(text.begin(), text.end(), digit)) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) { return digit(c) || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'; });
 }
 
 }  // namespace
@@ -30,7 +40,7 @@ Status SettingsReader::Scalar(const JsonScalar& value) {
     case JsonScalar::Kind::kUnsigned: text_ += std::to_string(value.unsigned_value); break;
     case JsonScalar::Kind::kFloat: text_ += *value.text; break;
     case JsonScalar::Kind::kString:
-      if (IsIdentifier(*value.text)) text_ += *value.text;
+      if (IsPlain(*value.text)) text_ += *value.text;
       else AppendJsonString(text_, *value.text);
       break;
   }
