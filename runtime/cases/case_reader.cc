@@ -258,7 +258,13 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
 Result<std::vector<std::filesystem::path>> FindCaseFiles(const std::filesystem::path& path) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) return std::vector{path};
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(there)) {
+    const bool hidden = there.type() == std::filesystem::file_type::none;  // what lies before it cannot be searched
+    return (hidden ? PermissionDenied("cannot be found: ", error.message()) : NotFound("there is no such file or folder")).WithPage(path.string());
+  }
+  if (std::filesystem::is_regular_file(there)) return std::vector{path};
+  if (!std::filesystem::is_directory(there)) return InvalidArgument("needs a file or a folder, found a device or pipe").WithPage(path.string());
   for (std::filesystem::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     std::error_code unknown;
     if (it->is_regular_file(unknown) && it->path().filename().string().ends_with(".cases.json")) files.push_back(it->path());

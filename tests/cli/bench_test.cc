@@ -44,6 +44,20 @@ TEST_CASE("weft bench gives a JSON line for each kernel case", "[cli][bench]") {
   CHECK(lines[2].at("flops") == 2 * 64 * 64 * 64);
 }
 
+TEST_CASE("weft bench --page takes the folders that weft run takes", "[cli][bench]") {
+  kit::TemporaryFolder folder, elsewhere;
+  const std::string page = (folder.path() / "page.json").string(), there = elsewhere.path().string(), file = there + "/v.bin";
+  kit::WriteBytes(file, std::string("\0\0\x80\x3f", 4));
+  kit::WriteBytes(page, Cat(R"({"weft": 1, "blocks": [
+      {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [1], "file": ")", file, R"("}}},
+      {"id": "save", "block": "Save", "inputs": {"filename": {"text": ")", there, R"(/saved"}, "tensor_names": {"text": "x"}, "data": ["x.output"]}},
+      {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["save.operation"]}}]})"));
+  CHECK_THAT(RunWeft({"bench", "--page", page, "--quick"}).err, Contains("--allow " + there));
+  CHECK_THAT(RunWeft({"bench", "--page", page, "--quick", "--allow", there}).err, Contains("--write " + there));
+  CHECK(Lines(RunWeft({"bench", "--page", page, "--quick", "--json", "--allow", there, "--write", there})).size() == 1);
+  CHECK(std::filesystem::exists(there + "/saved"));
+}
+
 TEST_CASE("weft bench --list says what every case is made of, each under a name of its own", "[cli][bench]") {
   std::set<std::string> names;
   std::vector<Json> lines = Lines(RunWeft({"bench", "--list", "--json"}));

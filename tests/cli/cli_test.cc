@@ -111,6 +111,9 @@ TEST_CASE("Wrong use gives status 2, and says what was meant", "[cli]") {
   Fails(2, {"run", place.page, "--results", "out.csv"}, "needs a file name that ends in .json or .npz");
   Fails(2, {"run", place.page, "--plot", "sum.output", "--plot-file", "out.gif"}, "needs a file name that ends in .svg or .png");
   Fails(2, {"run", place.page, "--plot-file", "out.svg"}, "--plot");
+  Fails(2, {"run", place.page, "--plot-log"}, "--plot");
+  Fails(2, {"run", place.page, "--partial"}, "--load-state");
+  Fails(2, {"show", place.page, "-o", "x.png"}, "needs a file name that ends in .svg, found 'x.png'; rsvg-convert");
   Fails(2, {"convert", place.page}, "out is required");
   Fails(2, {"show", place.page}, "--out is required");
   Fails(2, {"test"}, "a case file, or a folder of them, is needed");
@@ -306,9 +309,43 @@ TEST_CASE("weft check, plan, convert and show", "[cli]") {
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(place.folder.path())) ++files;
   CHECK(files == 4);
+  Json plans = Parse(RunWeft({"plan", place.page, "--json"}).out);
+  REQUIRE(plans["sessions"].size() == 1);
+  CHECK(plans["sessions"][0]["session"] == "run");
+  CHECK(plans["sessions"][0]["plan"]["steps"].size() == 4);
+  CHECK(plans["sessions"][0]["plan"]["steps"][0]["block"] == "twice");
   ProgramResult drawn = RunWeft({"show", place.page, "-o", "-"});
   CHECK(drawn.status == 0);
   CHECK_THAT(drawn.out, Contains("<svg") && Contains("twice") && Contains("</svg>"));
+}
+
+TEST_CASE("Pages with faults are drawn and converted, and not silently", "[cli]") {
+  Place place;
+  std::string bad = place.Write("bad.json", R"({"weft": 1, "blocks": [{"id": "s", "block": "Square", "inputs": {"x": "nowhere.output"}}]})");
+  Fails(1, {"show", bad, "-o", place.Path("bad.svg")}, "there is no block 'nowhere'");
+  CHECK_THAT(kit::FileBytes(place.Path("bad.svg")), Contains("</svg>"));
+  ProgramResult converted = RunWeft({"convert", bad, place.Path("copy.json")});
+  CHECK(converted.status == 0);
+  CHECK_THAT(converted.err, Contains("note: the page has 1 error, which weft check tells"));
+  CHECK_THAT(kit::FileBytes(place.Path("copy.json")), Contains("nowhere.output"));
+  CHECK(RunWeft({"convert", place.page, place.Path("copy.json")}).err.empty());
+}
+
+TEST_CASE("A page comes from standard input", "[cli]") {
+  Place place;
+  kit::ProgramOptions from;
+  from.in_path = place.page;
+  CHECK(RunWeft({"run", "-"}, from).out == RunWeft({"run", place.page}).out);
+  CHECK(RunWeft({"check", "-"}, from).out == "-: 10 blocks, no errors\n");
+  CHECK(RunWeft({"convert", "-", "-"}, from).out == kPage);
+  CHECK_THAT(RunWeft({"show", "-", "-o", "-"}, from).out, Contains("twice"));
+  from.in_path = place.Write("bad.json", R"({"weft": 1, "blocks": [{"id": "s", "block": "Squar"}]})");
+  CHECK_THAT(RunWeft({"run", "-"}, from).err, Contains("-:/blocks/0") && Contains("did you mean 'Square'?"));
+  from.in_path = place.Write("read.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "ReadFile", "inputs": {"filename": {"text": "page.json"}}}]})");
+  from.folder = place.folder.path();  // the folder of such a page
+  CHECK(RunWeft({"run", "-"}, from).status == 0);
+  Fails(1, {"run", "-"}, "found an empty file");
+  Fails(1, {"bench", "--page", "-", "--quick"}, "needs a page in a file");
 }
 
 TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
@@ -319,6 +356,12 @@ TEST_CASE("weft blocks lists, tells and suggests", "[cli]") {
   CHECK_THAT(one.out, Contains("out_backprop") && Contains("data_format") && Contains("example: {\"id\""));
   CHECK(RunWeft({"blocks", "Mul"}).out == RunWeft({"blocks", "Multiply"}).out);
   CHECK_THAT(RunWeft({"blocks", "--category", "nn"}).out, Contains("BiasAdd") && !Contains("MatMul"));
+  Place place;
+  kit::ProgramOptions there;
+  there.folder = place.folder.path();
+  CHECK(RunWeft({"blocks", "--markdown", "Add"}, there).out == RunWeft({"blocks", "Add", "--markdown"}, there).out);
+  CHECK_FALSE(fs::exists(place.folder.path() / "Add"));
+  CHECK_THAT(RunWeft({"blocks", "Conts"}).err, Contains("did you mean 'Const'?"));
   Json manifest = Parse(RunWeft({"blocks", "--json"}).out);
   CHECK(manifest.size() >= 1);
   Json single = Parse(RunWeft({"blocks", "MatMul", "--json"}).out);
@@ -355,7 +398,9 @@ TEST_CASE("weft test runs files and folders", "[cli]") {
   }
   CHECK(last_line(RunWeft({"test", good, wrong, "--blocks", "Square,Negate"}).out) == "2 passed, 1 failed");
   Fails(1, {"test", good, "--blocks", "Cube"}, "no case was found");
-  Fails(1, {"test", place.Path("none")}, "none");
+  Fails(1, {"test", place.Path("none")}, "none: error: there is no such file or folder");
+  Fails(1, {"test", place.Path("none.json")}, "none.json: error: there is no such file or folder");
+  Fails(1, {"test", "/dev/zero"}, "needs a file or a folder");
   Fails(1, {"test", place.page}, "error:");
   Json report = Parse(RunWeft({"test", good, wrong, "--json"}).out);
   CHECK(report["passed"] == 2);
@@ -389,8 +434,13 @@ TEST_CASE("An interrupt ends a loop with its last results", "[cli]") {
   std::this_thread::sleep_for(kStarted);
   counted.Signal(SIGTERM);
   ProgramResult cut = counted.Wait(20);
-  CHECK(cut.status == 1);
+  CHECK(cut.status == 128 + SIGTERM);
   CHECK(cut.seconds < 1);
+  kit::WeftProcess stopped({"run", place.page, "--steps", "1000000000000", "--save-state", place.Path("state")});
+  std::this_thread::sleep_for(kStarted);
+  stopped.Signal(SIGINT);
+  CHECK(stopped.Wait(20).status == 130);
+  CHECK(fs::exists(place.Path("state")));
   // A loop with a number of steps ends by itself.
   CHECK_THAT(RunWeft({"run", page, "--steps", "5"}).out, Contains("count.output_ref  DT_INT64 [] 5\n"));
 }

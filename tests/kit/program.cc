@@ -33,15 +33,20 @@ WeftProcess::WeftProcess(const std::vector<std::string>& arguments, const Progra
   std::vector<char*> argv = {program.data()};
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
+  std::vector<std::string> settings = options.environment;
+  std::vector<char*> environment;
+  for (std::string& setting : settings) environment.push_back(setting.data());
+  for (char** own = environ; *own != nullptr; ++own) environment.push_back(*own);  // of two of a name the first counts
+  environment.push_back(nullptr);
   std::string out = options.out_path.empty() ? (folder_.path() / "out").string() : options.out_path;
   std::string err = (folder_.path() / "err").string();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 0, options.in_path.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
-  if (posix_spawn(&process_, program.c_str(), &actions, nullptr, argv.data(), environ) != 0) process_ = -1;
+  if (posix_spawn(&process_, program.c_str(), &actions, nullptr, argv.data(), environment.data()) != 0) process_ = -1;
   posix_spawn_file_actions_destroy(&actions);
 }
 

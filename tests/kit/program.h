@@ -20,9 +20,11 @@ struct ProgramResult {
 struct ProgramOptions {
   std::filesystem::path folder;  // where it runs; empty: here
   std::string out_path;          // where standard output goes instead of `out`
+  std::string in_path = "/dev/null";  // what standard input is
+  std::vector<std::string> environment{};  // "NAME=VALUE", besides the test's own
 };
 
-/// A running `weft`. Standard input is empty; output goes to files.
+/// A running `weft`. Output goes to files.
 class WeftProcess {
  public:
   explicit WeftProcess(const std::vector<std::string>& arguments, const ProgramOptions& options = {});

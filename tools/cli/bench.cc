@@ -9,6 +9,16 @@
 
 namespace weft::cli {
 
+PageOptions BenchOptions::PageAt(const std::string& path) const {
+  PageOptions page;
+  page.page = path;
+  page.libraries = libraries;
+  page.allow = allow;
+  page.write = write;
+  page.threads = threads;
+  return page;
+}
+
 Result<Timing> TimeRuns(Session& session, double seconds) {
   using Clock = std::chrono::steady_clock;
   WEFT_RETURN_IF_ERROR(session.RunSteps(3));
@@ -37,7 +47,7 @@ struct Options : BenchOptions {
 };
 
 int RunBench(const Options& given) {
-  if (given.edits > 0) return BenchEdits(given.pages, given.libraries, given.edits, given.json);
+  if (given.edits > 0) return BenchEdits(given, given.edits);
   BenchOptions options = given;
   if (options.quick) options.seconds = std::min(options.seconds, 0.02);
   return options.pages.empty() ? BenchKernels(options) : BenchPages(options);
@@ -56,6 +66,7 @@ void AddBench(Program& program) {
                                 options, RunBench);
   const Option page = command.Add("--page", options->pages, "Page whose sessions are timed").Type("PAGE").NotEmpty();
   AddLibraryOption(command, options->libraries).Needs(page);
+  AddFolderOptions(command, options->allow, options->write);
   command.Add("--keep", options->keep, "Which results of pages are kept").OneOf({"all", "asked"}).ShowDefault();
   command.Add("--edits", options->edits, "Time so many edits of each kind instead, each made and taken back while the page is open")
       .Between(1, 1000000)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/common.h"
 #include "weft/base/dtype.h"
 #include "weft/exec/session.h"
 
@@ -15,10 +16,14 @@ struct BenchOptions {
   std::vector<std::string> pages;
   std::vector<std::string> cases;  // parts of names; empty: all
   std::vector<std::string> libraries;  // of blocks
+  std::vector<std::string> allow, write;  // folders of the pages
   std::string keep = "all";
   double seconds = 0.5;  // for each case
   int threads = 0;
   bool json = false, quick = false, list = false;
+
+  /// What Load takes for one of the pages.
+  PageOptions PageAt(const std::string& path) const;
 };
 
 // ---- The work of a case, and the machine's limits ----

@@ -149,11 +149,10 @@ Status TimeEdits(const std::shared_ptr<Scope>& scope, int count, Times& times) {
 
 }  // namespace
 
-int BenchEdits(const std::vector<std::string>& pages, const std::vector<std::string>& libraries, int count, bool json) {
-  for (const std::string& path : pages) {
-    PageOptions page;
-    page.page = path;
-    page.libraries = libraries;
+int BenchEdits(const BenchOptions& options, int count) {
+  const bool json = options.json;
+  for (const std::string& path : options.pages) {
+    PageOptions page = options.PageAt(path);
     page.threads = 1;
     LoadedPage loaded = Load(page);
     if (loaded.diagnostics.has_errors()) {

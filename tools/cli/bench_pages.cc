@@ -91,11 +91,14 @@ double BestMilliseconds(const Call& again) {
 }
 
 /// Of a page that could be loaded.
-double TimeLoading(Runtime& runtime, const std::string& path) {
+double TimeLoading(Runtime& runtime, const std::string& path, const BenchOptions& bench) {
+  FolderRules rules = FolderRules::OfPage(std::filesystem::path(path).parent_path());
+  rules.read.insert(rules.read.end(), bench.allow.begin(), bench.allow.end());
+  rules.write.insert(rules.write.end(), bench.write.begin(), bench.write.end());
   return BestMilliseconds([&] {
-    ReadPageResult read = ReadPageFile(path);
+    ReadPageResult read = ReadPageFile(path, rules);
     ScopeOptions options;
-    options.files = std::make_shared<FileSandbox>(FolderRules::OfPage(std::filesystem::path(path).parent_path()));
+    options.files = std::make_shared<FileSandbox>(rules);
     return Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), path, std::move(options), read.diagnostics);
   });
 }
@@ -116,11 +119,11 @@ struct Shared {
 };
 
 int BenchPage(const std::string& path, const BenchOptions& options, std::optional<Shared>& shared) {
-  PageOptions page;
-  page.page = path;
-  page.libraries = options.libraries;
-  page.threads = options.threads;
-  LoadedPage loaded = Load(page);
+  if (path == "-") {
+    Report(InvalidArgument("weft bench needs a page in a file, found standard input: it is loaded again and again"), options.json);
+    return kFailed;
+  }
+  LoadedPage loaded = Load(options.PageAt(path));
   if (loaded.diagnostics.has_errors()) {
     Report(loaded.diagnostics, options.json);
     return kFailed;
@@ -130,7 +133,7 @@ int BenchPage(const std::string& path, const BenchOptions& options, std::optiona
   const Graph& graph = loaded.scope->graph();
   const std::vector<SessionSpec> sessions = SessionsOf(graph);
   Keep keep = options.keep == "asked" ? Keep::kAsked : Keep::kAll;
-  double load_ms = TimeLoading(*loaded.runtime, path);
+  double load_ms = TimeLoading(*loaded.runtime, path, options);
   for (const SessionSpec& spec : sessions) {
     std::string name = Cat(loaded.page->name, sessions.size() > 1 ? "." + spec.id : "");
     double plan_ms = TimePlanning(loaded.scope, spec, keep);

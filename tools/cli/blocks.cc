@@ -107,15 +107,19 @@ int RunBlocks(const BlocksOptions& options) {
   }
   const Registry& registry = (*runtime)->registry();
   const bool markdown = options.markdown->given();
-  if (options.name.empty()) {
+  std::error_code unknown;
+  // The name of a block after --markdown is meant as NAME, unless there is such a folder.
+  std::string name = options.name;
+  if (markdown && name.empty() && registry.Find(options.folder) != nullptr && !std::filesystem::exists(options.folder, unknown)) name = options.folder;
+  if (name.empty()) {
     if (markdown) return WriteReference(registry, options);
     if (!options.json) return ListBlocks(registry, options);
     std::cout << WriteManifest(registry);
     return kOk;
   }
-  const BlockDef* def = registry.Find(options.name);
+  const BlockDef* def = registry.Find(name);
   if (def == nullptr) {
-    Report(NotFound("there is no block '", options.name, "'").WithHint(DidYouMean(options.name, registry.Names())), options.json);
+    Report(NotFound("there is no block '", name, "'").WithHint(DidYouMean(name, registry.Names())), options.json);
     return kFailed;
   }
   if (markdown) std::cout << BlockMarkdown(registry, *def);
@@ -130,7 +134,7 @@ void AddBlocks(Program& program) {
   auto options = std::make_shared<BlocksOptions>();
   Command command = program.Add("blocks", "List the block types, or tell all of one: ports, types, attributes, an example",
                                 "  weft blocks\n  weft blocks BiasAddGrad\n  weft blocks --json > blocks.json\n"
-                                "  weft blocks --markdown docs/blocks\n  weft blocks --library ./libmine.so Mine", options, RunBlocks);
+                                "  weft blocks --markdown docs/blocks\n  weft blocks --markdown Add\n  weft blocks --library ./libmine.so Mine", options, RunBlocks);
   command.Add("name", options->name, "Block type, or another name of it").Type("NAME");
   command.Add("--category", options->category, "Only blocks of this category").Type("CATEGORY");
   AddLibraryOption(command, options->libraries);

@@ -1,11 +1,11 @@
 // weft check, plan, convert: what is known of a page without running it.
-#include <filesystem>
 #include <iostream>
 
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
+#include "weft/host/inspect.h"
 #include "weft/host/session_choice.h"
-#include "weft/page/writer.h"
+#include "weft/plan/partial_shapes.h"
 
 namespace weft::cli {
 namespace {
@@ -31,7 +31,7 @@ int RunCheck(const CheckOptions& options) {
     if (loaded.document != nullptr) loaded.diagnostics = loaded.document->diagnostics();
     faulty += loaded.diagnostics.has_errors();
     if (!options.json && !loaded.diagnostics.has_errors()) {
-      std::cout << page << ": " << loaded.page->blocks.size() << " blocks, no errors";
+      std::cout << Visible(page) << ": " << loaded.page->blocks.size() << " blocks, no errors";
       if (loaded.diagnostics.warnings() > 0) std::cout << ", " << loaded.diagnostics.warnings() << " warnings";
       std::cout << "\n";
     }
@@ -47,6 +47,29 @@ struct PlanOptions {
   std::string keep = "all";
 };
 
+struct PlanTexts {
+  std::string people, json;
+};
+
+/// A session's plan; what is known of shapes that only the run can tell in full stands after its steps.
+PlanTexts TextsOfPlan(const Graph& graph, const SessionSpec& spec, const Plan& plan) {
+  PartialShapes partial;
+  Diagnostics ignored;
+  const Plan again = MakePlan(graph, RequestFor(graph, spec, plan.keep), ignored, partial);
+  PlanTexts texts;
+  std::string shapes;
+  for (const auto& [slot, shape] : partial) {
+    const std::string name = graph.ValueName(again.slots[slot].value);
+    texts.people += Cat(texts.people.empty() ? "known in part: " : ", ", name, " ", shape);
+    std::string dims;
+    for (int64_t dim : shape.dims()) dims += Cat(dims.empty() ? "" : ", ", dim);
+    shapes += Cat(shapes.empty() ? "" : ", ", Quoted(name), ": [", dims, "]");
+  }
+  texts.people = Cat("session ", spec.id, "\n", PrintPlan(graph, plan), texts.people, texts.people.empty() ? "" : "\n");
+  texts.json = Cat("{\"session\": ", Quoted(spec.id), ", \"partial_shapes\": {", shapes, "}, \"plan\": ", PlanJson(graph, plan), "}");
+  return texts;
+}
+
 int RunPlan(const PlanOptions& options) {
   LoadedPage loaded = Load(options.page);
   if (loaded.diagnostics.has_errors()) {
@@ -61,30 +84,51 @@ int RunPlan(const PlanOptions& options) {
     Report(Status(sessions.status()).WithPage(options.page.page), options.page.json);
     return kFailed;
   }
+  std::string text, json;
   for (SessionSpec& spec : *sessions) {
-    std::string id = spec.id;
     Session session(loaded.scope, std::move(spec), options.keep == "asked" ? Keep::kAsked : Keep::kAll);
     session.Prepare(loaded.diagnostics);
     if (session.plan() == nullptr) continue;
-    std::cout << "session " << id << "\n" << PrintPlan(graph, *session.plan());
+    const PlanTexts texts = TextsOfPlan(graph, session.spec(), *session.plan());
+    text += texts.people;
+    json += Cat(json.empty() ? "" : ",\n", texts.json);
   }
-  Report(loaded.diagnostics, options.page.json);
-  return loaded.diagnostics.has_errors() ? kFailed : kOk;
+  if (!options.page.json) std::cout << Visible(text);
+  const bool failed = loaded.diagnostics.has_errors();
+  if (!options.page.json || failed) Report(InPageOrder(loaded.diagnostics, *loaded.page), options.page.json);
+  else std::cout << "{\"sessions\": [\n" << json << "]}\n";
+  return failed ? kFailed : kOk;
 }
 
 struct ConvertOptions {
   std::string in, out;
-  std::vector<std::string> allow;
+  std::vector<std::string> allow, libraries;
   bool json = false;
 };
 
+/// Faults of a page that is readable do not keep it from being converted, but they are not silent either.
+void NoteFaults(const std::string& page, size_t faults) {
+  if (faults == 0) return;
+  std::cerr << Visible(page) << ": " << Colored("note:", 36) << " the page has " << faults << (faults == 1 ? " error" : " errors")
+            << ", which weft check tells; it is written as it is\n";
+}
+
 int RunConvert(const ConvertOptions& options) {
-  FolderRules rules = FolderRules::OfPage(std::filesystem::path(options.in).parent_path());
-  rules.read.insert(rules.read.end(), options.allow.begin(), options.allow.end());
-  ReadPageResult read = ReadPageFile(options.in, rules);
-  Report(read.diagnostics, options.json);
-  if (read.diagnostics.has_errors()) return kFailed;
-  std::string text = WritePage(read.page);
+  PageOptions page;
+  page.page = options.in;
+  page.allow = options.allow;
+  page.libraries = options.libraries;
+  LoadedPage loaded = Load(page);
+  Diagnostics read;  // what keeps the document from being converted, or is odd in it; the rest is the affair of who runs the page
+  size_t others = 0;
+  for (const Diagnostic& found : loaded.diagnostics.all()) {
+    if (loaded.document == nullptr || found.status.phase() == Phase::kLoad) read.Add(found.severity, found.status);
+    else others += found.severity == Severity::kError;
+  }
+  Report(read, options.json);
+  if (read.has_errors()) return kFailed;
+  if (!options.json) NoteFaults(options.in, others);
+  std::string text = loaded.document->Write();
   if (options.out == "-") {
     std::cout << text;
     return kOk;
@@ -113,7 +157,8 @@ void AddCheck(Program& program) {
 void AddPlan(Program& program) {
   auto options = std::make_shared<PlanOptions>();
   Command command = program.Add("plan", "Print what the sessions of a page would do: steps, places, memory",
-                                "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked", options, RunPlan);
+                                "  weft plan graphs/xor.page.json\n  weft plan page.json --session run --keep asked\n"
+                                "--json gives {\"sessions\": [{\"session\", \"partial_shapes\", \"plan\"}]}, each plan as weft_page_plan_json of weft.h.", options, RunPlan);
   options->page.AddTo(command, false);
   command.Add("--session", options->session, "Only this ClientSession").Type("ID");
   command.Add("--keep", options->keep, "Which results are kept").OneOf({"all", "asked"}).ShowDefault();
@@ -123,9 +168,10 @@ void AddConvert(Program& program) {
   auto options = std::make_shared<ConvertOptions>();
   Command command = program.Add("convert", "Write a page of any format as canonical Weft JSON",
                                 "  weft convert Xor.svg xor.page.json\n  weft convert page.json - | less", options, RunConvert);
-  command.Add("in", options->in, "Page to read").Required().Type("IN").NotEmpty();
+  command.Add("in", options->in, "Page to read, or - for standard input").Required().Type("IN").NotEmpty();
   command.Add("out", options->out, "File to write, or - for standard output").Required().Type("OUT");
   command.Add("--allow", options->allow, "Also read values of the page from files in this folder").Type("FOLDER").Repeated();
+  AddLibraryOption(command, options->libraries);
   command.AddFlag("--json", options->json, "Print findings as JSON");
 }
 

@@ -1,6 +1,7 @@
 #include "tools/cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "weft/base/text.h"
 
@@ -78,6 +79,16 @@ Option& Option::EndsIn(std::vector<std::string> endings) {
       known += Cat(known.empty() ? "" : " or ", ending);
     }
     return Cat("needs a file name that ends in ", known, ", found '", path, "'");
+  };
+  option_->check(CLI::Validator(check, ""));
+  return *this;
+}
+
+Option& Option::NoOtherPicture() {
+  auto check = [](std::string& path) {
+    const std::string ending = std::filesystem::path(path).extension().string();
+    if (ending.empty() || ending == ".svg") return std::string();
+    return Cat("writes SVG, and needs a file name that ends in .svg, found '", path, "'; rsvg-convert page.svg -o page.png makes a .png of it");
   };
   option_->check(CLI::Validator(check, ""));
   return *this;

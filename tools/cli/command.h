@@ -43,6 +43,8 @@ class Option {
   Option& CountOfRuns();
   /// A file name with one of these extensions.
   Option& EndsIn(std::vector<std::string> endings);
+  /// A file for an SVG picture: names that end as another kind of file are refused.
+  Option& NoOtherPicture();
   /// Only together with the other option; never together with it.
   Option& Needs(const Option& other);
   Option& Excludes(const Option& other);

@@ -1,6 +1,7 @@
 // Reads the command line, runs the command, and reports wrong options.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 
@@ -41,7 +42,7 @@ std::vector<std::string> CommandNames(const CLI::App& app) {
 
 int UnknownCommand(const std::vector<std::string>& names, const std::string& given) {
   std::string meant = weft::DidYouMean(given, names);
-  std::cerr << "weft: " << weft::cli::Colored("error:", 31) << " there is no command '" << given << "'";
+  std::cerr << "weft: " << weft::cli::Colored("error:", 31) << " there is no command '" << weft::cli::Visible(given) << "'";
   if (!meant.empty()) std::cerr << " (" << meant << ")";
   std::cerr << "\nweft --help lists the commands\n";
   return weft::cli::kWrongUse;
@@ -58,11 +59,13 @@ bool OutputArrived() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc, char** argv) {
+  // A file that would become larger than a limit allows is an error of the write (EFBIG), not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Weft runs block-graph pages in the style of enuSpace; each block computes what the TensorFlow operation of its name computes.");
   app.name("weft");
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.require_subcommand(1);
-  app.footer("weft COMMAND --help tells more of a command. Exit status: 0, 1 (it failed), 2 (wrong use).");
+  app.footer("weft COMMAND --help tells more of a command. Exit status: 0, 1 (it failed), 2 (wrong use), 130 (interrupted).");
   int status = weft::cli::kOk;
   weft::cli::Program program(app, status);
   weft::cli::AddRun(program);

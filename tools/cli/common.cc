@@ -58,7 +58,7 @@ spdlog::logger& DebugLog() {
 }  // namespace
 
 void SetVerbose() { DebugLog().set_level(spdlog::level::debug); }
-void LogDebug(std::string_view text) { DebugLog().debug("{}", text); }
+void LogDebug(std::string_view text) { DebugLog().debug("{}", Visible(text)); }
 
 bool IsTerminal(int fd) {
   const char* term = std::getenv("TERM");
@@ -70,6 +70,29 @@ std::string Colored(std::string_view text, int color, int fd) {
   return Cat("\033[", color, "m", text, "\033[0m");
 }
 
+std::string Visible(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    size_t length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    bool shown = length == 1 ? (byte >= 0x20 && byte != 0x7F) || byte == '\n' || byte == '\t'
+                             : i + length <= text.size() && IsValidUtf8(text.substr(i, length));
+    if (shown && byte == 0xC2) shown = static_cast<unsigned char>(text[i + 1]) >= 0xA0;  // U+0080 to U+009F are control characters
+    if (shown) {
+      out += text.substr(i, length);
+    } else {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      length = 1;
+    }
+    i += length;
+  }
+  return out;
+}
+
+std::string Quoted(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+
 void Report(const Diagnostics& diagnostics, bool json) {
   const auto notes = std::ranges::count(diagnostics.all(), Severity::kNote, &Diagnostic::severity);
   const size_t left_out = diagnostics.errors() + diagnostics.warnings() + static_cast<size_t>(notes) - diagnostics.all().size();
@@ -80,7 +103,7 @@ void Report(const Diagnostics& diagnostics, bool json) {
     return;
   }
   for (const Diagnostic& d : diagnostics.all()) {
-    std::string line = ToString(d);
+    std::string line = Visible(ToString(d));
     std::string word = Cat(SeverityName(d.severity), ":");
     if (size_t at = line.find(word); at != std::string::npos) line.replace(at, word.size(), Colored(word, SeverityColor(d.severity)));
     std::cerr << line << "\n";
@@ -95,8 +118,8 @@ void Report(const Status& status, bool json) {
     one.Error(status);
     return Report(one, false);
   }
-  std::cerr << "weft: " << Colored("error:", 31) << " " << status.message();
-  if (!status.hint().empty()) std::cerr << " (" << status.hint() << ")";
+  std::cerr << "weft: " << Colored("error:", 31) << " " << Visible(status.message());
+  if (!status.hint().empty()) std::cerr << " (" << Visible(status.hint()) << ")";
   std::cerr << "\n";
 }
 
@@ -111,6 +134,13 @@ Result<std::string> ReadFile(const std::string& path) {
   std::ostringstream bytes;
   bytes << in.rdbuf();
   if (in.bad()) return DataLoss("cannot read '", path, "'");
+  return std::move(bytes).str();
+}
+
+Result<std::string> ReadStandardInput() {
+  std::ostringstream bytes;
+  if (std::cin.peek() != std::istream::traits_type::eof()) bytes << std::cin.rdbuf();
+  if (std::cin.bad() || !bytes) return DataLoss("cannot read standard input");
   return std::move(bytes).str();
 }
 
@@ -164,7 +194,7 @@ void AddBlockListOptions(Command& command, BlockLists& lists) {
 }
 
 void PageOptions::AddTo(Command& command, bool with_threads) {
-  command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG").Required().Type("PAGE").NotEmpty();
+  command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG; - is standard input").Required().Type("PAGE").NotEmpty();
   command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
   AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
@@ -193,7 +223,14 @@ Result<std::unique_ptr<Document>> Open(const PageOptions& options, std::shared_p
   document.settings = options.set;
   WEFT_ASSIGN_OR_RETURN(document.read_folders, Folders(options.allow, "--allow"));
   WEFT_ASSIGN_OR_RETURN(document.write_folders, Folders(options.write, "--write"));
-  document.print = [](std::string_view text) { BlockLog().info("{}", text); };
+  document.print = [](std::string_view text) { BlockLog().info("{}", Visible(text)); };
+  document.stall_limit_ms = options.stall_limit_ms;
+  if (options.page == "-") {
+    WEFT_ASSIGN_OR_RETURN(const std::string bytes, ReadStandardInput());
+    document.name = "-";
+    document.folder = ".";
+    return Document::Open(runtime, bytes, std::move(document));
+  }
   return Document::OpenFile(runtime, options.page, std::move(document));
 }
 

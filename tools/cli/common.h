@@ -22,6 +22,12 @@ bool IsTerminal(int fd);
 /// Text in a colour where standard error is a terminal: 31 red, 33 yellow, 36 cyan.
 std::string Colored(std::string_view text, int color, int fd = 2);
 
+/// Text of a page as a terminal may show it: control bytes (but line feeds and tabs) and bytes that are no UTF-8 as \xNN. Everything that comes
+/// from a page, a case file or a library passes this before it is printed as text.
+std::string Visible(std::string_view text);
+/// Text as a JSON string, quotes included.
+std::string Quoted(std::string_view text);
+
 /// Prints findings to standard error, one a line, or as one JSON document to standard output.
 void Report(const Diagnostics& diagnostics, bool json);
 void Report(const Status& status, bool json);
@@ -35,6 +41,8 @@ Result<std::string> ReadFile(const std::string& path);
 /// The file that a write to `path` is about: links are followed. Tells before a long run what would fail after it: invalid_argument for
 /// a folder, not_found where the folder to hold it is missing, permission_denied.
 Result<std::string> WritableFile(const std::string& path);
+/// All of standard input.
+Result<std::string> ReadStandardInput();
 /// Writes beside the file and renames, so that a failure leaves an old file as it is. Devices and pipes are written to.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
@@ -47,6 +55,7 @@ struct PageOptions {
   BlockLists blocks;
   int threads = 0;
   bool json = false, verbose = false;
+  int64_t stall_limit_ms = DocumentOptions().stall_limit_ms;  // the command's choice
 
   void AddTo(Command& command, bool with_threads);
 };
@@ -65,7 +74,7 @@ struct LoadedPage {
   Diagnostics diagnostics;
 };
 
-/// Opens the page. Faults, but those of shapes, are in `diagnostics`; the caller reports them.
+/// Opens the page; "-" is standard input, whose folder is the working folder. Faults, but those of shapes, are in `diagnostics`; the caller reports them.
 LoadedPage Load(const PageOptions& options);
 
 }  // namespace weft::cli

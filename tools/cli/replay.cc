@@ -356,7 +356,9 @@ struct ReplayOptions {
 };
 
 int RunReplay(const ReplayOptions& options) {
-  LoadedPage loaded = Load(options.page);
+  PageOptions page = options.page;
+  page.stall_limit_ms = 0;  // one session runs at a time: what it waits for never comes
+  LoadedPage loaded = Load(page);
   if (loaded.diagnostics.has_errors()) {
     Report(loaded.diagnostics, options.page.json);
     return kFailed;
@@ -373,7 +375,7 @@ int RunReplay(const ReplayOptions& options) {
     ++counts[static_cast<int>(verdict.kind)];
     results.push_back({{"result", verdict.result}, {"verdict", KindName(verdict.kind)}, {"reason", verdict.reason}});
     if (options.page.json || verdict.kind == Kind::kAgree) continue;
-    std::cout << Colored(KindName(verdict.kind), verdict.kind == Kind::kDiffer ? 31 : 33, 1) << "  " << verdict.result << "  " << verdict.reason << "\n";
+    std::cout << Colored(KindName(verdict.kind), verdict.kind == Kind::kDiffer ? 31 : 33, 1) << "  " << Visible(verdict.result) << "  " << Visible(verdict.reason) << "\n";
   }
   if (options.page.json) {
     std::cout << nlohmann::ordered_json{{"page", loaded.page->name}, {"results", results}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)

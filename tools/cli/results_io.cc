@@ -55,6 +55,9 @@ std::string Npy(const Tensor& tensor) {
   return bytes;
 }
 
+/// 1980-01-01, where the time of zip archives begins: that of every entry, so that the same results are the same bytes.
+constexpr zip_uint16_t kDosDate = 1 << 5 | 1;
+
 Status WriteNpz(const std::string& path, const NamedTensors& results) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   if (std::all_of(results.begin(), results.end(), [](const auto& result) { return IsManaged(result.second.dtype()); })) {
@@ -75,6 +78,7 @@ Status WriteNpz(const std::string& path, const NamedTensors& results) {
       return ResourceExhausted("cannot write '", path, "'");
     }
     zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+    zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, kDosDate, 0);
   }
   if (zip_close(archive) != 0) {
     Status status = ResourceExhausted("cannot write '", path, "': ", zip_strerror(archive));
@@ -129,12 +133,20 @@ Result<Shape> ParseNpyShape(std::string_view text) {
 
 }  // namespace
 
+std::string NumpyName(DType dtype) {
+  const char* code = NpyCode(dtype);
+  if (code == nullptr || IsQuantized(dtype)) return "";
+  if (*code == 'b') return "bool";
+  const std::string_view kind = *code == 'f' ? "float" : *code == 'i' ? "int" : *code == 'u' ? "uint" : "complex";
+  return Cat(kind, 8 * ElementSize(dtype));
+}
+
 std::string ResultsJson(const NamedTensors& results) {
   std::string out = "{\n";
   bool first = true;
   for (const auto& [name, tensor] : results) {
     if (tensor.dtype() == DType::kResource) continue;
-    out += Cat(first ? "" : ",\n", "  \"", name, "\": ", WriteTensor(tensor));
+    out += Cat(first ? "" : ",\n", "  ", Quoted(name), ": ", WriteTensor(tensor));
     first = false;
   }
   return out + "\n}\n";
@@ -149,6 +161,7 @@ Status SaveResults(const std::string& path, const NamedTensors& results) {
 Result<Tensor> ReadNpy(const std::string& path) {
   WEFT_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   auto fault = [&](std::string_view what) { return DataLoss("'", path, "' is no .npy file that can be read: ", what); };
+  if (bytes.starts_with("PK")) return fault("it is an archive of arrays (.npz)").WithHint("save one of them by itself: numpy.save");
   if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0) return fault("it does not start with the mark of one");
   bool long_header = bytes[6] != 1;
   size_t start = long_header ? 12 : 10, length = 0;

@@ -15,8 +15,11 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 std::string ResultsJson(const NamedTensors& results);
 
 /// Writes results as JSON (a name that ends in .json) or as .npz (one .npy a result; strings and handles are left out, bfloat16 is
-/// widened to float32). invalid_argument for another ending.
+/// widened to float32). The bytes depend on the results alone. invalid_argument for another ending.
 Status SaveResults(const std::string& path, const NamedTensors& results);
+
+/// What NumPy calls the type ("float32"); empty for types that it has not.
+std::string NumpyName(DType dtype);
 
 /// Reads a .npy file: little or big endian numbers, booleans, complex numbers, in C or Fortran order. data_loss where it is cut short.
 Result<Tensor> ReadNpy(const std::string& path);

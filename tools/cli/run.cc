@@ -10,12 +10,13 @@
 #include <mutex>
 
 #include "tools/cli/common.h"
+#include "tools/cli/feeds.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/trend.h"
 #include "weft/base/float16.h"
 #include "weft/host/page_run.h"
 #include "weft/host/session_choice.h"
-#include "weft/page/literal.h"
+#include "weft/state/snapshot.h"
 
 namespace weft::cli {
 namespace {
@@ -23,19 +24,24 @@ namespace {
 struct RunCommand {
   PageOptions page;
   std::vector<std::string> fetch, feed, watch, plot;
-  std::string session, keep = "all", results, plot_file;
+  std::string session, keep = "all", results, plot_file, load_state, save_state;
   int64_t steps = -1;
-  bool quiet = false;
+  bool quiet = false, logarithmic = false, partial = false;
+
+  TrendAxis axis() const { return logarithmic ? TrendAxis::kLogarithmic : TrendAxis::kLinear; }
 };
 
 // The page that runs, for the signal handler. Written before the handler is set and cleared after it is taken away.
 PageRun* running_page = nullptr;
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> interrupted = 0;  // the signal that did it
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void OnInterrupt(int) {
+/// The exit status of a program that a signal ended, as shells give it.
+constexpr int StatusOf(int signal) { return 128 + signal; }
+
+void OnInterrupt(int signal) {
   // The second interrupt ends the program at once.
-  if (interrupted.exchange(true)) _exit(130);
+  if (interrupted.exchange(signal) != 0) _exit(StatusOf(signal));
   const int error = errno;
   running_page->Interrupt();
   errno = error;
@@ -59,23 +65,6 @@ class InterruptGuard {
  private:
   struct sigaction old_int_, old_term_;
 };
-
-/// ID.port=@file.npy, or ID.port=VALUE in the spelling of literals.
-Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
-  size_t equals = text.find('=');
-  if (equals == std::string::npos) return InvalidArgument("--feed needs ID.port=@FILE.npy or ID.port=VALUE, found '", text, "'");
-  WEFT_ASSIGN_OR_RETURN(ValueRef value, FindOutput(graph, text.substr(0, equals)));
-  std::string source = text.substr(equals + 1);
-  DType needed = graph.TypeOf(value);
-  auto tensor = source.starts_with("@") ? ReadNpy(source.substr(1)) : ParseTextLiteral(source, needed, std::nullopt);
-  if (!tensor.ok()) {
-    const Status& status = tensor.status();
-    return Status(status.code(), Cat("the feed of '", text.substr(0, equals), "' (", needed, "): ", status.message())).WithHint(status.hint());
-  }
-  if (tensor->dtype() != needed) return InvalidArgument("the feed of '", text.substr(0, equals), "' needs ", needed, ", found ", tensor->dtype());
-  spec.feeds.push_back({value, std::move(*tensor)});
-  return {};
-}
 
 Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command) {
   SessionRequest request;
@@ -140,7 +129,7 @@ void Recorder::AfterRun(const Session& session, uint64_t run) {
     if (!result.ok() || result->run != run) continue;
     if (progress_) std::cerr << "\r\033[K";
     std::ostream& out = command_.page.json ? std::cerr : std::cout;  // the JSON document stays one
-    out << run << "  " << name << "  " << ToString(result->tensor) << "\n";
+    out << run << "  " << Visible(name) << "  " << Visible(ToString(result->tensor)) << "\n";
   }
   for (Trend& trend : trends_) {
     auto result = session.Get(trend.name);
@@ -150,30 +139,60 @@ void Recorder::AfterRun(const Session& session, uint64_t run) {
   auto now = std::chrono::steady_clock::now();
   if (now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;
-  std::cerr << "\r\033[K" << session.spec().id << ": run " << run;
+  std::cerr << "\r\033[K" << Visible(session.spec().id) << ": run " << run;
   if (steps_ > 0) std::cerr << "/" << steps_;
-  if (!trends_.empty() && !trends_[0].values.empty()) std::cerr << "  " << trends_[0].name << " " << trends_[0].values.back();
+  if (!trends_.empty() && !trends_[0].values.empty()) std::cerr << "  " << Visible(trends_[0].name) << " " << trends_[0].values.back();
   std::cerr << std::flush;
 }
 
+/// The value that a Variable has after the run. Its output is what the run read, from before the run's updates.
+std::optional<Tensor> CommittedValue(const Session& session, ValueRef value) {
+  const Node& node = session.graph()->node(value.node);
+  if (node.variable < 0) return std::nullopt;
+  auto committed = session.scope().GetVariable(node.id);
+  return committed.ok() ? std::optional(std::move(*committed)) : std::nullopt;
+}
+
+/// All results; then, on pages with updates, the fetched Variables as they are now, under their ids.
 NamedTensors CollectResults(const PageRun& page) {
-  NamedTensors results;
+  NamedTensors results, variables;
   for (const std::string& name : page.Results()) {
     if (auto result = page.Get(name); result.ok()) results.emplace_back(name, result->tensor);
   }
+  bool updates = false;
+  for (const auto& runner : page.runners()) {
+    const Session& session = runner->session();
+    updates = updates || (session.plan() != nullptr && session.plan()->updates_variables);
+    for (const auto& fetch : session.spec().fetches) {
+      const std::string& id = session.graph()->node(fetch.value.node).id;
+      const bool known = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) { return variable.first == id; });
+      if (auto committed = CommittedValue(session, fetch.value); committed && !known) variables.emplace_back(id, std::move(*committed));
+    }
+  }
+  if (updates) std::move(variables.begin(), variables.end(), std::back_inserter(results));
   return results;
+}
+
+void PrintFetch(const Session& session, const SessionSpec::Fetch& fetch) {
+  std::cout << Colored(Visible(fetch.name), 36, 1) << "  ";
+  const auto result = session.Get(fetch.value);
+  if (!result.ok()) {
+    std::cout << "no value: " << Visible(result.status().message()) << "\n";
+    return;
+  }
+  const auto committed = CommittedValue(session, fetch.value);
+  const bool changed = committed && !SameBits(*committed, result->tensor);
+  std::cout << Visible(ToString(result->tensor)) << (result->stale ? "  (stale: of an earlier run)" : changed ? "  (before the run's updates)" : "") << "\n";
+  if (!changed) return;
+  const std::string& id = session.graph()->node(fetch.value.node).id;
+  std::cout << Colored(Visible(id), 36, 1) << "  " << Visible(ToString(*committed)) << "  (after them)\n";
 }
 
 void PrintFetches(const PageRun& page) {
   for (const auto& runner : page.runners()) {
     const Session& session = runner->session();
-    for (const auto& fetch : session.spec().fetches) {
-      auto result = session.Get(fetch.value);
-      std::cout << Colored(fetch.name, 36, 1) << "  ";
-      if (!result.ok()) std::cout << "no value: " << result.status().message() << "\n";
-      else std::cout << ToString(result->tensor) << (result->stale ? "  (stale: of an earlier run)" : "") << "\n";
-    }
-    if (session.spec().fetches.empty()) std::cout << session.spec().id << ": " << session.runs() << " runs\n";
+    for (const auto& fetch : session.spec().fetches) PrintFetch(session, fetch);
+    if (session.spec().fetches.empty()) std::cout << Visible(session.spec().id) << ": " << session.runs() << " runs\n";
   }
 }
 
@@ -182,13 +201,32 @@ int TerminalWidth() {
   return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
+/// Takes the state that an earlier run left.
+Status LoadState(const RunCommand& command, Scope& scope, Diagnostics& problems) {
+  if (command.load_state.empty()) return {};
+  RestoreOptions options;
+  options.partial = command.partial;
+  WEFT_ASSIGN_OR_RETURN(const SnapshotSummary summary, RestoreSnapshot(scope, command.load_state, options, problems));
+  LogDebug(Cat("loaded ", summary.variables, " variables and ", summary.resources, " other states, ", summary.bytes, " bytes"));
+  return {};
+}
+
+Status SaveState(const RunCommand& command, const PageRun& page) {
+  if (command.save_state.empty()) return {};
+  WEFT_ASSIGN_OR_RETURN(const SnapshotSummary summary, SaveSnapshot(page.runners()[0]->session().scope(), command.save_state));
+  LogDebug(Cat("saved ", summary.variables, " variables and ", summary.resources, " other states, ", summary.bytes, " bytes"));
+  return {};
+}
+
 int Finish(const RunCommand& command, const PageRun& page, const Recorder& recorder) {
-  Status status;
-  if (!command.plot_file.empty()) status = SaveTrends(command.plot_file, recorder.trends());
+  Status status = SaveState(command, page);
+  if (status.ok() && !command.plot_file.empty()) status = SaveTrends(command.plot_file, recorder.trends(), command.axis());
   if (status.ok() && !command.results.empty()) status = SaveResults(command.results, CollectResults(page));
   if (!command.page.json) {
     if (!command.quiet) PrintFetches(page);
-    if (!command.plot.empty()) std::cout << DrawTrends(recorder.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1));
+    if (!command.plot.empty() && !command.quiet) {
+      std::cout << DrawTrends(recorder.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1), command.axis());
+    }
   } else if (status.ok()) {
     std::cout << ResultsJson(CollectResults(page));
   }
@@ -199,7 +237,7 @@ int Finish(const RunCommand& command, const PageRun& page, const Recorder& recor
 
 /// What would fail after a long run is refused before it.
 Status CheckFiles(const RunCommand& command) {
-  for (const std::string& file : {command.results, command.plot_file}) {
+  for (const std::string& file : {command.results, command.plot_file, command.save_state}) {
     if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
   }
   return {};
@@ -210,7 +248,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
   Recorder recorder(command, command.steps);
   PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
     recorder.AfterRun(session, run);
-    if (interrupted) running_page->Interrupt();  // it came before the page's run began
+    if (interrupted != 0) running_page->Interrupt();  // it came before the page's run began
   });
   Status status = recorder.Check(page);
   if (status.ok()) {
@@ -226,7 +264,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
     LogDebug(Cat("session ", session.spec().id, ": ", session.runs(), " runs done"));
     endless = endless || (command.steps < 0 && session.spec().loop);
   }
-  if (interrupted) {
+  if (interrupted != 0) {
     std::cerr << "weft: interrupted; results are those of the last whole run\n";
     if (status.code() == Code::kCancelled) status = {};
   }
@@ -236,7 +274,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
   }
   const int code = Finish(command, page, recorder);
   // To interrupt a loop is how it ends; to interrupt a count of runs leaves it short.
-  return interrupted && !endless ? kFailed : code;
+  return interrupted != 0 && !endless && code == kOk ? StatusOf(interrupted) : code;
 }
 
 int RunPage(const RunCommand& command) {
@@ -246,6 +284,11 @@ int RunPage(const RunCommand& command) {
   }
   LoadedPage loaded = Load(command.page);
   if (loaded.diagnostics.has_errors()) {
+    Report(loaded.diagnostics, command.page.json);
+    return kFailed;
+  }
+  if (Status status = LoadState(command, *loaded.scope, loaded.diagnostics); !status.ok() || loaded.diagnostics.has_errors()) {
+    if (!loaded.diagnostics.has_errors()) loaded.diagnostics.Error(std::move(status));
     Report(loaded.diagnostics, command.page.json);
     return kFailed;
   }
@@ -263,7 +306,7 @@ int RunPage(const RunCommand& command) {
     LogDebug(Cat("session ", runner->session().spec().id, ": ", plan->steps.size(), " steps, arena ", plan->arena_bytes, " bytes, results ",
                  plan->kept_bytes, " bytes"));
   }
-  if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
+  if (!command.page.json || loaded.diagnostics.has_errors()) Report(InPageOrder(loaded.diagnostics, *loaded.page), command.page.json);
   return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners));
 }
 
@@ -274,7 +317,12 @@ void AddRun(Program& program) {
   Command command = program.Add("run", "Run a page: evaluate its sessions and show their results",
                                 "  weft run graphs/xor.page.json --steps 2000 --plot loss.output\n"
                                 "  weft run page.json --fetch db.output --feed x.output=@x.npy --results out.npz\n"
-                                "  weft run page.json --set reader.filename=data.bin --allow /data", options, RunPage);
+                                "  weft run page.json --set reader.filename=data.bin --allow /data\n"
+                                "  weft run train.json --steps 500 --save-state weights && weft run predict.json --load-state weights --partial\n"
+                                "The result of a Variable (w.ref) is what the last run read, from before its updates; where that differs, the value\n"
+                                "after them is printed, too, and stands in --json and --results under the Variable's id (w).\n"
+                                "Interrupted (Ctrl-C), a count of runs ends with status 130; a session that loops has done its work, status 0.",
+                                options, RunPage);
   options->page.AddTo(command, true);
   command.Add("--fetch", options->fetch, "Evaluate this output instead of what the page's sessions ask for").Type("ID.port").Repeated();
   command.Add("--keep", options->keep, "Keep all results, or only those asked for").OneOf({"all", "asked"}).ShowDefault();
@@ -284,10 +332,14 @@ void AddRun(Program& program) {
   command.Add("--watch", options->watch, "Print this result after every run").Type("NAME").Repeated();
   const Option plot = command.Add("--plot", options->plot, "Draw how this result changes from run to run (its mean, where it has several elements)")
       .Type("NAME").Repeated();
+  command.AddFlag("--plot-log", options->logarithmic, "Draw over a logarithmic axis; values that are not above 0 are left out").Needs(plot);
   command.Add("--plot-file", options->plot_file, "Also write the drawing as .svg or .png")
       .Type("FILE").Needs(plot).EndsIn({".svg", ".png"});
   command.Add("--results", options->results, "Write all results to a .json or .npz file").Type("FILE").EndsIn({".json", ".npz"});
-  command.AddFlag("--quiet", options->quiet, "Print no results and no progress");
+  command.Add("--save-state", options->save_state, "Afterwards, write the state of the page: variables, queues, readers, random counters").Type("FILE");
+  const Option load = command.Add("--load-state", options->load_state, "First take the state that --save-state wrote").Type("FILE");
+  command.AddFlag("--partial", options->partial, "Take what fits this page of a state of another one, and leave out the rest").Needs(load);
+  command.AddFlag("--quiet", options->quiet, "Print no results, no plot and no progress");
 }
 
 }  // namespace weft::cli

@@ -29,13 +29,13 @@ int RunShow(const ShowOptions& options) {
   std::string svg = WriteSvg(drawing);
   if (options.out == "-") {
     std::cout << svg << std::flush;
-    return std::cout ? kOk : kFailed;
+    return std::cout && !loaded.diagnostics.has_errors() ? kOk : kFailed;
   }
   if (Status status = WriteFile(options.out, svg); !status.ok()) {
     Report(status, options.page.json);
     return kFailed;
   }
-  return kOk;
+  return loaded.diagnostics.has_errors() ? kFailed : kOk;
 }
 
 }  // namespace
@@ -43,9 +43,10 @@ int RunShow(const ShowOptions& options) {
 void AddShow(Program& program) {
   auto options = std::make_shared<ShowOptions>();
   Command command = program.Add("show", "Draw a page as an SVG picture",
-                                "  weft show graphs/xor.page.json -o xor.svg\n  weft show page.json -o - --layout auto", options, RunShow);
+                                "  weft show graphs/xor.page.json -o xor.svg\n  weft show page.json -o - --layout auto\n"
+                                "A page with errors is drawn, too, as far as it can be read; the status is 1 then.", options, RunShow);
   options->page.AddTo(command, false);
-  command.Add("-o,--out", options->out, "File to write, or - for standard output").Required().Type("FILE");
+  command.Add("-o,--out", options->out, "File to write (.svg), or - for standard output").Required().Type("FILE").NoOtherPicture();
   command.Add("--layout", options->layout, "Where blocks stand: as the page says (default where it does), or in layers")
       .OneOf({"page", "auto"});
 }

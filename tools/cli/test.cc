@@ -46,7 +46,7 @@ void RunFile(const std::filesystem::path& path, const TestOptions& options, case
     if (options.json) {
       results.push_back({{"file", test.file}, {"pointer", test.pointer}, {"name", test.name}, {"verdict", verdict}, {"message", report.message}});
     } else if (report.verdict == cases::CaseReport::Verdict::kFailed) {
-      std::cout << Colored("failed", 31, 1) << " " << cases::CaseTitle(test) << "\n  " << report.message << "\n";
+      std::cout << Colored("failed", 31, 1) << " " << Visible(cases::CaseTitle(test)) << "\n  " << Visible(report.message) << "\n";
     }
   }
 }
@@ -95,7 +95,7 @@ int RunTest(const TestOptions& given) {
     }
     size_t done = 0;
     for (const auto& file : *files) {
-      if (progress) std::cerr << "\r\033[K" << ++done << "/" << files->size() << " " << file.filename().string() << std::flush;
+      if (progress) std::cerr << "\r\033[K" << ++done << "/" << files->size() << " " << Visible(file.filename().string()) << std::flush;
       RunFile(file, options, executor, totals, results);
     }
     if (progress) std::cerr << "\r\033[K";

@@ -12,20 +12,29 @@
 namespace weft::cli {
 namespace {
 
+/// The values that the picture has room for; of a logarithmic axis, their exponents of ten.
 struct Range {
   double low = 0, high = 1;
-  double Part(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
+  TrendAxis axis = TrendAxis::kLinear;
+
+  double On(double value) const { return axis == TrendAxis::kLogarithmic ? std::log10(value) : value; }  // not finite where it has no place
+  bool Has(double value) const { return std::isfinite(On(value)); }
+  double Part(double value) const { return high > low ? (On(value) - low) / (high - low) : 0.5; }
+  double At(double part) const {
+    const double place = low + (high - low) * part;
+    return axis == TrendAxis::kLogarithmic ? std::pow(10, place) : place;
+  }
 };
 
-Range ValueRange(const std::vector<Trend>& trends) {
-  Range range{INFINITY, -INFINITY};
+Range ValueRange(const std::vector<Trend>& trends, TrendAxis axis) {
+  Range range{INFINITY, -INFINITY, axis};
   for (const Trend& trend : trends) {
     for (double v : trend.values) {
-      if (std::isfinite(v)) range.low = std::min(range.low, v), range.high = std::max(range.high, v);
+      if (range.Has(v)) range.low = std::min(range.low, range.On(v)), range.high = std::max(range.high, range.On(v));
     }
   }
-  if (range.low > range.high) return {};
-  if (range.low == range.high) return {range.low - 0.5, range.high + 0.5};
+  if (range.low > range.high) return {0, 1, axis};
+  if (range.low == range.high) return {range.low - 0.5, range.high + 0.5, axis};
   return range;
 }
 
@@ -81,7 +90,7 @@ void DrawLine(DotGrid& grid, const std::vector<double>& values, size_t longest, 
   int last_row = -1;
   for (int column = 0; column < grid.columns(); ++column) {
     auto run = static_cast<size_t>(std::lround(static_cast<double>(column) / std::max(1, grid.columns() - 1) * static_cast<double>(longest - 1)));
-    if (run >= values.size() || !std::isfinite(values[run])) {
+    if (run >= values.size() || !range.Has(values[run])) {
       last_row = -1;
       continue;
     }
@@ -115,7 +124,7 @@ void DrawAxes(cairo_t* cr, const Range& range, size_t longest) {
     cairo_line_to(cr, kWidth - kRight, y);
     cairo_stroke(cr);
     cairo_set_source_rgb(cr, 0.25, 0.25, 0.25);
-    Label(cr, kLeft - 8, y + 4, Short(range.high - (range.high - range.low) * i / 4), 1);
+    Label(cr, kLeft - 8, y + 4, Short(range.At(1 - i / 4.0)), 1);
   }
   for (int i = 0; i <= 4; ++i) {
     double run = 1 + static_cast<double>(longest - 1) * i / 4;
@@ -124,8 +133,8 @@ void DrawAxes(cairo_t* cr, const Range& range, size_t longest) {
   Label(cr, kLeft + plot_width / 2, kHeight - 8, "run", 0.5);
 }
 
-void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends) {
-  Range range = ValueRange(trends);
+void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends, TrendAxis axis) {
+  Range range = ValueRange(trends, axis);
   size_t longest = std::max<size_t>(LongestTrend(trends), 1);
   cairo_set_source_rgb(cr, 1, 1, 1);
   cairo_paint(cr);
@@ -139,7 +148,7 @@ void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends) {
     cairo_set_line_width(cr, 1.8);
     bool pen_down = false;
     for (size_t i = 0; i < trends[t].values.size(); ++i) {
-      if (!std::isfinite(trends[t].values[i])) {
+      if (!range.Has(trends[t].values[i])) {
         pen_down = false;
         continue;
       }
@@ -164,10 +173,10 @@ cairo_status_t WriteBytes(void* bytes, const unsigned char* data, unsigned lengt
 
 }  // namespace
 
-std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color) {
+std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis) {
   size_t longest = LongestTrend(trends);
   if (longest == 0) return "nothing to draw: no run gave a value\n";
-  Range range = ValueRange(trends);
+  Range range = ValueRange(trends, axis);
   constexpr int kLabel = 11;
   int plot_width = std::max(width - kLabel - 1, 10);
   DotGrid grid(plot_width, std::max(height, 2));
@@ -177,7 +186,7 @@ std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, 
   std::string out;
   for (int line = 0; line < height; ++line) {
     bool labelled = line == 0 || line == height / 2 || line == height - 1;
-    std::string label = labelled ? Short(range.high - (range.high - range.low) * line / (height - 1)) : "";
+    std::string label = labelled ? Short(range.At(1 - static_cast<double>(line) / (height - 1))) : "";
     out += Cat(std::string(static_cast<size_t>(std::max<int>(0, kLabel - 1 - static_cast<int>(label.size()))), ' '), label, labelled ? " ┤" : " │");
     grid.Append(out, line, color);
     out += '\n';
@@ -187,7 +196,8 @@ std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, 
   std::string last = std::to_string(longest);
   out += Cat("\n", std::string(kLabel + 1, ' '), "1", std::string(static_cast<size_t>(std::max<int>(1, plot_width - 1 - static_cast<int>(last.size()))), ' '), last, "\n");
   for (size_t t = 0; t < trends.size(); ++t) {
-    std::string name = color ? Cat("\033[", kColors[t % std::size(kColors)], "m", trends[t].name, "\033[0m") : trends[t].name;
+    std::string name = Visible(trends[t].name);
+    if (color) name = Cat("\033[", kColors[t % std::size(kColors)], "m", name, "\033[0m");
     out += Cat(std::string(kLabel + 1, ' '), name);
     if (!trends[t].values.empty()) out += Cat("  first ", Short(trends[t].values.front()), ", last ", Short(trends[t].values.back()));
     out += '\n';
@@ -197,12 +207,12 @@ std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, 
 
 namespace {
 
-Result<std::string> TrendPicture(const std::vector<Trend>& trends, bool svg) {
+Result<std::string> TrendPicture(const std::vector<Trend>& trends, TrendAxis axis, bool svg) {
   std::string bytes;
   cairo_surface_t* surface = svg ? cairo_svg_surface_create_for_stream(WriteBytes, &bytes, kWidth, kHeight)
                                  : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(kWidth), static_cast<int>(kHeight));
   cairo_t* cr = cairo_create(surface);
-  DrawPicture(cr, trends);
+  DrawPicture(cr, trends, axis);
   cairo_status_t status = cairo_status(cr);
   cairo_destroy(cr);
   if (!svg && status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png_stream(surface, WriteBytes, &bytes);
@@ -214,10 +224,10 @@ Result<std::string> TrendPicture(const std::vector<Trend>& trends, bool svg) {
 
 }  // namespace
 
-Status SaveTrends(const std::string& path, const std::vector<Trend>& trends) {
+Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis) {
   bool svg = path.ends_with(".svg");
   if (!svg && !path.ends_with(".png")) return InvalidArgument("a plot is written as .svg or .png, found '", path, "'");
-  WEFT_ASSIGN_OR_RETURN(std::string bytes, TrendPicture(trends, svg));
+  WEFT_ASSIGN_OR_RETURN(std::string bytes, TrendPicture(trends, axis, svg));
   return WriteFile(path, bytes);
 }
 

@@ -1,6 +1,7 @@
 // Trends: how results change from run to run, drawn in the terminal or as a picture.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,15 +9,17 @@
 
 namespace weft::cli {
 
+enum class TrendAxis : uint8_t { kLinear, kLogarithmic };  // of the values; a logarithmic one leaves out those that are not above 0
+
 struct Trend {
   std::string name;
   std::vector<double> values;  // one a run, from run 1
 };
 
 /// A line chart of `width` by `height` characters (braille dots), with axes, the lowest and highest value, and a legend.
-std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color);
+std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis);
 
 /// Writes the chart as a picture: .svg or .png. invalid_argument for another ending.
-Status SaveTrends(const std::string& path, const std::vector<Trend>& trends);
+Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis);
 
 }  // namespace weft::cli

@@ -1,0 +1,204 @@
+// weft run in more depth: feeds in every spelling, the state of pages in files, values of Variables after a run, plots.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tests/kit/program.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+using kit::ProgramResult;
+using kit::RunWeft;
+using Json = nlohmann::json;
+using Catch::Matchers::Contains;
+
+struct Place {
+  kit::TemporaryFolder folder;
+  std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
+  std::string Write(const std::string& name, std::string_view bytes) const {
+    kit::WriteBytes(folder.path() / name, bytes);
+    return Path(name);
+  }
+};
+
+/// A .npy file of shape [2].
+std::string Npy(const std::string& descr, std::string_view data) {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,), }\n", bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size());
+  bytes += '\0';
+  return bytes + header + std::string(data);
+}
+
+constexpr const char* kFed = R"({"weft": 1, "blocks": [
+  {"id": "x", "block": "Placeholder", "attrs": "dtype_ = DT_FLOAT;"},
+  {"id": "c", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}},
+  {"id": "sum", "block": "Add", "inputs": {"x": "x.output", "y": "c.output"}}]})";
+
+/// n counts the runs, and starts at 5.
+constexpr const char* kCounter = R"({"weft": 1, "blocks": [
+  {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [5]}}},
+  {"id": "count", "block": "AssignAdd", "inputs": {"ref": "n.ref", "value": {"text": "1.0f"}}},
+  {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["n.ref"], "run_outputs": ["count.operation"]}}]})";
+
+TEST_CASE("A feed that does not fit says what to write", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", kFed);
+  auto refused = [&](const std::string& feed) {
+    ProgramResult run = RunWeft({"run", page, "--feed", feed});
+    CHECK(run.status == 1);
+    return run.err;
+  };
+  const double doubles[2] = {1, 2};
+  const std::string wide = place.Write("wide.npy", Npy("<f8", std::string(reinterpret_cast<const char*>(doubles), sizeof doubles)));
+  CHECK_THAT(refused("x.output=@" + wide), Contains("needs DT_FLOAT, found DT_DOUBLE in '" + wide + "'") && Contains(".astype('float32'))"));
+  CHECK_THAT(refused("x.output=" + wide), Contains("a file is fed as @" + wide));
+  CHECK_THAT(refused("x.output=missing.npy"), Contains("a file is fed as @missing.npy"));
+  const std::string table = place.Write("x.csv", "1,2\n");
+  CHECK_THAT(refused("x.output=@" + table), Contains("numpy.loadtxt('" + table + "', delimiter=',', dtype='float32')"));
+  CHECK_THAT(refused("x.output=" + table), Contains("numpy.loadtxt(") && Contains("feed it as @" + place.Path("x.npy")));
+  CHECK_THAT(refused("x.output=[[1,2]]"), Contains("lists stand in braces: {{1,2}}"));
+  CHECK_THAT(refused("x.output=@" + place.Write("x.npz", "PK\3\4 and so on")), Contains("an archive of arrays (.npz)"));
+  CHECK(RunWeft({"run", page, "--feed", "x.output={{1,2}}"}).out == "sum.z  DT_FLOAT [1,2] {{2,4}}\n");
+}
+
+TEST_CASE("A Const keeps its shape when it is fed", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", kFed);
+  ProgramResult run = RunWeft({"run", page, "--feed", "x.output={1,2}", "--feed", "c.output={{1,2},{3,4}}"});
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("the feed of 'c.output' needs the shape [2], found [2,2] (feed a Placeholder, which may take any shape)"));
+  CHECK(RunWeft({"run", page, "--feed", "x.output={1,2}", "--feed", "c.output={3,4}"}).out == "sum.z  DT_FLOAT [2] {4,6}\n");
+}
+
+TEST_CASE("A fetched Variable is shown as the run read it, and as it is after the run", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", kCounter);
+  CHECK(RunWeft({"run", page, "--steps", "3"}).out == "n.ref  DT_FLOAT [] 7  (before the run's updates)\nn  DT_FLOAT [] 8  (after them)\n");
+  Json results = Json::parse(RunWeft({"run", page, "--steps", "3", "--json"}).out);
+  CHECK(results["n.ref"]["values"] == Json::parse("[7]"));
+  CHECK(results["n"]["values"] == Json::parse("[8]"));
+  CHECK(RunWeft({"run", page, "--session", "run", "--fetch", "count.output_ref"}).status == 0);
+  CHECK(RunWeft({"run", page, "--fetch", "n.ref"}).out == "n.ref  DT_FLOAT [] 5\n");  // nothing updates it then
+}
+
+TEST_CASE("--save-state and --load-state keep the state of a page", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", kCounter), state = place.Path("state");
+  CHECK(RunWeft({"run", page, "--steps", "2", "--save-state", state}).status == 0);
+  CHECK_THAT(RunWeft({"run", page, "--load-state", state, "--save-state", state}).out, Contains("n.ref  DT_FLOAT [] 7 "));
+  CHECK_THAT(RunWeft({"run", page, "--load-state", state, "--fetch", "n.ref"}).out, Contains("n.ref  DT_FLOAT [] 8\n"));
+  // Another page takes what it has, too, where it is told to.
+  const std::string other = place.Write("other.json", R"({"weft": 1, "blocks": [
+      {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [0]}}},
+      {"id": "m", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
+      {"id": "sum", "block": "Add", "inputs": {"x": "n.ref", "y": "m.ref"}}]})");
+  ProgramResult refused = RunWeft({"run", other, "--load-state", state});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains("error:") && Contains("m"));
+  CHECK(RunWeft({"run", other, "--load-state", state, "--partial"}).out == "sum.z  DT_FLOAT [] 9\n");
+  ProgramResult missing = RunWeft({"run", page, "--load-state", place.Path("none")});
+  CHECK(missing.status == 1);
+  CHECK_THAT(missing.err, Contains(place.Path("none")));
+  CHECK(RunWeft({"run", page, "--load-state", page}).status == 1);
+  // What would fail after a long run is refused before it.
+  CHECK_THAT(RunWeft({"run", page, "--save-state", place.Path("no/state")}).err, Contains("there is no folder"));
+}
+
+TEST_CASE("--quiet draws no plot, and --plot-log has a logarithmic axis", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "n", "block": "Variable", "inputs": {"initvalues": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
+      {"id": "next", "block": "Multiply", "inputs": {"x": "n.ref", "y": {"text": "10.0f"}}},
+      {"id": "count", "block": "Assign", "inputs": {"ref": "n.ref", "value": "next.z"}},
+      {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["count.output_ref"]}}]})");
+  CHECK(RunWeft({"run", page, "--steps", "5", "--plot", "next.z", "--quiet"}).out.empty());
+  CHECK_THAT(RunWeft({"run", page, "--steps", "5", "--plot", "next.z"}).out, Contains("1e+05 ┤") && Contains("10 ┤") && !Contains("1000 ┤"));
+  CHECK_THAT(RunWeft({"run", page, "--steps", "5", "--plot", "next.z", "--plot-log"}).out, Contains("1e+05 ┤") && Contains("701.7 ┤") && Contains("10 ┤"));
+  CHECK(RunWeft({"run", page, "--steps", "5", "--plot", "next.z", "--plot-log", "--plot-file", place.Path("p.svg")}).status == 0);
+  CHECK(kit::FileBytes(place.Path("p.svg")).size() > 1000);
+}
+
+TEST_CASE("The same results are the same .npz", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", kCounter), one = place.Path("one.npz"), two = place.Path("two.npz");
+  CHECK(RunWeft({"run", page, "--results", one}).status == 0);
+  kit::ProgramOptions later;
+  later.environment = {"TZ=Pacific/Honolulu"};
+  const std::string bytes = kit::FileBytes(one);
+  CHECK(RunWeft({"run", page, "--results", two}, later).status == 0);
+  CHECK(bytes == kit::FileBytes(two));
+  // Date and time of the entry's local header: 1980-01-01, 00:00.
+  REQUIRE(bytes.size() > 14);
+  CHECK(bytes.substr(10, 4) == std::string("\0\0\x21\0", 4));
+}
+
+TEST_CASE("Settings in JSON: numbers in quotes, null, and the wrong case", "[cli]") {
+  Place place;
+  auto found = [&](const std::string& attrs) {
+    const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [1, 1, 1, 1], "values": [1]}}},
+      {"id": "v", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [1], "values": [1]}}},
+      {"id": "norm", "block": "FusedBatchNorm", "attrs": )" + attrs + R"(, "inputs": {"x": "x.output", "scale": "v.output",
+       "offset": "v.output", "mean": "v.output", "variance": "v.output"}}]})");
+    return RunWeft({"check", page}).err;
+  };
+  CHECK(found(R"({"epsilon": "0.001", "is_training": "false"})").empty());
+  CHECK_THAT(found(R"({"epsilon": null})"), Contains("norm.epsilon: needs a float, found '?'") && Contains("leave the setting out"));
+  CHECK_THAT(found(R"({"data_format": "nchw"})"), Contains("did you mean 'NCHW'?"));
+  CHECK_THAT(found(R"({"epsilon": "small"})"), Contains("needs a float, found 'small'"));
+}
+
+TEST_CASE("A replay does not wait for what never comes", "[cli]") {
+  Place place;
+  const std::string page = place.Write("queue.svg", R"(<svg xmlns:xlink="http://www.w3.org/1999/xlink">
+      <use id="q" type="tensorflow" xlink:href="#FIFOQueue"><pg-set-pin variable="#attrs" var-type="string" value="component_types_ = {DT_FLOAT};"/></use>
+      <use id="take" type="tensorflow" xlink:href="#QueueDequeue"><pg-set-pin variable="#attrs" var-type="string" value="component_types_ = {DT_FLOAT};"/></use>
+      <use id="y" type="tensorflow" xlink:href="#Square"><pg-set-pin variable="#result_y" shape="" var-type="float" value="4"/></use>
+      <use id="z" type="tensorflow" xlink:href="#Square"><pg-set-pin variable="#result_y" shape="" var-type="float" value="16"/></use>
+      <pg-link from-id="q" param-from="handle" to-id="take" param-to="handle"/>
+      <pg-link from-id="take" param-from="components[0]" to-id="y" param-to="x"/>
+      <pg-link from-id="y" param-from="y" to-id="z" param-to="x"/></svg>)");
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"replay", page}, {"replay", page, "--whole"}}) {
+    ProgramResult run = RunWeft(arguments);
+    INFO(run.out << run.err);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains("undetermined  y.y") && Contains("no session that runs can bring it about"));
+    CHECK(run.seconds < 2);
+  }
+}
+
+TEST_CASE("The shape of a Placeholder that is open in part shows a wrong weight before a run", "[cli]") {
+  Place place;
+  auto page = [&](const std::string& rows) {
+    return place.Write("page.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "Placeholder", "attrs": "dtype_ = DT_FLOAT; shape_ = [-1][3];"},
+      {"id": "ones", "block": "Fill", "inputs": {"dims": {"dtype": "DT_INT32", "shape": [2], "values": [)" + rows + R"(, 2]}, "value": {"text": "1.0f"}}},
+      {"id": "y", "block": "MatMul", "inputs": {"a": "x.output", "b": "ones.output"}}]})");
+  };
+  ProgramResult wrong = RunWeft({"check", page("4")});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.err, Contains("/blocks/2") && Contains("error: y.") && Contains("4") && !Contains("1009"));
+  CHECK(RunWeft({"check", page("3")}).status == 0);
+  CHECK_THAT(RunWeft({"plan", page("3")}).out, Contains("known in part: x.output [?,3], y.product [?,2]\n"));
+  Json plan = Json::parse(RunWeft({"plan", page("3"), "--json"}).out);
+  CHECK(plan["sessions"][0]["partial_shapes"] == Json::parse(R"({"x.output": [-1, 3], "y.product": [-1, 2]})"));
+  CHECK(RunWeft({"run", page("3"), "--feed", "x.output={{1,2,3}}"}).out == "y.product  DT_FLOAT [1,2] {{6,6}}\n");
+}
+
+TEST_CASE("Findings come in the order of the page", "[cli]") {
+  Place place;
+  const std::string page = place.Write("page.json", R"({"weft": 1, "blocks": [
+      {"id": "a", "block": "Add", "inputs": {"x": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}, "y": {"dtype": "DT_FLOAT", "shape": [3], "values": [1, 2, 3]}}},
+      {"id": "b", "block": "Square", "inputs": {"x": "nowhere.output"}},
+      {"id": "c", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [2], "values": [1]}}},
+      {"id": "d", "block": "Conts"}]})");
+  Json report = Json::parse(RunWeft({"check", page, "--json"}).out);
+  std::vector<std::string> order;
+  for (const Json& finding : report["diagnostics"]) order.push_back(finding["block"]);
+  CHECK(order == std::vector<std::string>{"a", "b", "c", "d"});
+}
+
+}  // namespace
+}  // namespace weft
