@@ -64,7 +64,7 @@ TEST_CASE("A limit stops the thread that set it, at its deadline or when its fla
 TEST_CASE("An edit that is stopped leaves the page as it was", "[call_limit]") {
   TestPage page(Chain(200));
   const std::string before = WritePage(page.scope()->revision()->graph->page());
-  const std::vector<Edit> edit = ReadEdits(R"({"op": "remove", "id": "b100"})").value();
+  const std::vector<Edit> edit = ReadEdits(R"({"op": "remove", "block": "b100"})").value();
   Diagnostics found;
   {
     const CallLimit over(Clock::now());
