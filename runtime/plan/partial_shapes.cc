@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
 namespace {
 
@@ -83,6 +85,7 @@ void Trials::Note(const PlannedShapes& shapes) {
 }
 
 bool Trials::Try(std::span<const int64_t> sizes) {
+  CallLimit::Check();
   for (size_t u = 0; u < unknown_.size(); ++u) dims_[unknown_[u].input][static_cast<size_t>(unknown_[u].axis)] = sizes[u];
   shapes_.clear();
   for (const std::vector<int64_t>& dims : dims_) {
