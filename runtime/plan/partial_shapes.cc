@@ -16,6 +16,8 @@ constexpr int64_t kMark = 1009;
 // Sizes that most blocks take. They differ enough to tell a size that follows from them: also one that is divided, cut off or rounded.
 constexpr int64_t kUsual[] = {1, 2, 7, 840, 1024};
 constexpr int64_t kLargest = int64_t{1} << 24;
+// Before a block is refused all sizes up to this one are tried.
+constexpr int64_t kMostSwept = 4096;
 
 /// Where an unknown size is.
 struct Unknown {
@@ -40,7 +42,6 @@ class Trials {
  private:
   bool Try(std::span<const int64_t> sizes);
   bool TryAll(int64_t size) { return Try(std::vector<int64_t>(unknown_.size(), size)); }
-  bool AnyFits(const std::vector<int64_t>& sizes);
   std::vector<int64_t> NamedSizes() const;
   std::vector<int64_t> SizesThatCouldFit(const std::vector<int64_t>& named) const;
   void Note(const PlannedShapes& shapes);
@@ -106,20 +107,6 @@ bool Trials::Try(std::span<const int64_t> sizes) {
   return passed;
 }
 
-// Two sizes are found as soon as the block takes a pair: then no more is said of it.
-bool Trials::AnyFits(const std::vector<int64_t>& sizes) {
-  if (unknown_.size() < 2) {
-    for (int64_t size : sizes) (void)TryAll(size);
-    return outputs_.has_value();
-  }
-  for (int64_t first : sizes) {
-    for (int64_t second : sizes) {
-      if (Try(std::vector<int64_t>{first, second})) return true;
-    }
-  }
-  return false;
-}
-
 /// Sizes that the inputs and the settings name; nothing where there are too many to try.
 std::vector<int64_t> Trials::NamedSizes() const {
   constexpr size_t kMost = 10;
@@ -151,14 +138,12 @@ std::vector<int64_t> Trials::NamedSizes() const {
   return named;
 }
 
-// Small sizes, all that are named, with their neighbours where there is one to find, and the quotients that a Reshape looks for.
+// Small sizes, all that are named with their neighbours, and the quotients that a Reshape looks for.
 std::vector<int64_t> Trials::SizesThatCouldFit(const std::vector<int64_t>& named) const {
-  const bool one = unknown_.size() < 2;
   std::vector<int64_t> sizes(std::begin(kUsual), std::end(kUsual));
-  for (int64_t size = 0; size <= (one ? 12 : 5); ++size) sizes.push_back(size);
+  for (int64_t size = 0; size <= 12; ++size) sizes.push_back(size);
   for (int64_t a : named) {
-    sizes.push_back(a);
-    if (one) sizes.insert(sizes.end(), {a - 1, a + 1});
+    sizes.insert(sizes.end(), {a - 1, a, a + 1});
     for (int64_t b : named) {
       if (a % b == 0) sizes.push_back(a / b);
     }
@@ -184,19 +169,25 @@ std::string WithoutMarks(const std::string& text) {
 }
 
 Status Trials::Plan(std::vector<PartialShape>& outputs) {
-  bool all = true;
-  if (unknown_.empty()) all = TryAll(0);
-  for (size_t i = 0; all && !unknown_.empty() && i < std::size(kUsual); ++i) all = TryAll(kUsual[i]);
-  if (!all) {
-    if (unknown_.size() > 2 || (unknown_.size() == 2 && outputs_)) return {};
-    const std::vector<int64_t> named = NamedSizes();
-    if (named.empty() && !outputs_) return {};
-    const bool fits = AnyFits(SizesThatCouldFit(named));
-    if (!fits) return Refusal();
-    if (unknown_.size() == 2 || named.empty()) return {};
+  if (unknown_.empty()) {
+    if (TryAll(0)) outputs = std::move(*outputs_);
+    return {};
   }
-  outputs = std::move(*outputs_);
-  return {};
+  bool all = true;
+  for (size_t i = 0; all && i < std::size(kUsual); ++i) all = TryAll(kUsual[i]);
+  if (all) {
+    outputs = std::move(*outputs_);
+    return {};
+  }
+  if (unknown_.size() > 1) return {};  // there are too many pairs to try
+  int fitting = 0;
+  for (int64_t size : SizesThatCouldFit(NamedSizes())) fitting += TryAll(size);
+  if (fitting > 1) outputs = std::move(*outputs_);  // one alone may be an odd one, such as none
+  if (fitting > 0) return {};
+  for (int64_t size = 0; size <= kMostSwept; ++size) {
+    if (TryAll(size)) return {};
+  }
+  return Refusal();
 }
 
 // What the block says of the mark.

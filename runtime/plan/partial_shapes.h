@@ -16,8 +16,8 @@ struct PartialInput {
 
 /// What a block makes of inputs whose sizes are known in part, found by its own Plan: sizes are put in the place of the unknown ones, and
 /// what comes out the same for all that the block takes is known. `outputs` gets the shapes, by output value; empty where nothing is known.
-/// Fails where the block takes none of the sizes that could fit, with what it says; unknown sizes stand in that as "?". Blocks with more than
-/// two unknown sizes are never refused.
+/// Fails where one size is unknown and the block takes none up to 4,096, nor one that its inputs or attributes name, with what it says; the
+/// unknown size stands in that as "?".
 Status PlanInPart(const Node& node, std::span<const PartialInput> inputs, std::vector<PartialShape>& outputs);
 
 }  // namespace weft

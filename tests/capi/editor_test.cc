@@ -10,7 +10,7 @@ namespace {
 
 /// Two blocks in a row that read a constant, and one of integers.
 std::vector<std::string> Blocks() {
-  return {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("w", "Const", {{"value", Vector({3, 4})}}), Block("i", "Const", {{"value", Ints({1, 2})}}),
+  return {Block("x", "Const", {{"value", Vector({1, 2})}}), Block("w", "Const", {{"value", Vector({3, 4})}}), Block("i", "Const", {{"value", test::Ints({1, 2})}}),
           Block("m", "Const", {{"value", Vector({1, 2, 3})}}),
           Block("wx", "Multiply", {{"x", "x.output"}, {"y", "w.output"}}), Block("loss", "L2Loss", {{"t", "wx.z"}}),
           Block("run", "ClientSession", {{"fetch_outputs", "[\"loss.output\"]"}})};
@@ -204,7 +204,7 @@ TEST_CASE("C: what a port needs is types and a shape, without prose", "[capi]") 
   OwnedRuntime runtime = OpenRuntime();
   Problems problems;
   OwnedPage page;
-  const std::string clash = PageText({Block("x", "Const", {{"value", Vector({1})}}), Block("i", "Const", {{"value", Ints({1})}}), Block("sum", "Add", {{"x", "x.output"}, {"y", "i.output"}})});
+  const std::string clash = PageText({Block("x", "Const", {{"value", Vector({1})}}), Block("i", "Const", {{"value", test::Ints({1})}}), Block("sum", "Add", {{"x", "x.output"}, {"y", "i.output"}})});
   CHECK(weft_page_load(runtime, clash.data(), clash.size(), nullptr, page.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(std::string(problems.at(0).needed) == "DT_FLOAT");
   CHECK(std::string(problems.at(0).found) == "DT_INT32");
@@ -219,29 +219,29 @@ TEST_CASE("C: a fault of an attribute does not hide those of types and shapes th
   CHECK(FaultsOf(Norm("momentum_ = 3;", Vector({1, 1, 1}))) == Faults{"g.momentum", "g.scale"});
   CHECK(FaultsOf(Norm("epsilon_ = abc;", Vector({1, 1, 1}))) == Faults{"g.epsilon", "g.scale"});
   CHECK(FaultsOf(Norm("is_training_ = maybe;", Vector({1, 1, 1}))) == Faults{"g.is_training", "g.scale"});
-  CHECK(FaultsOf(Norm("momentum_ = 3;", Ints({1, 1}))) == Faults{"g.momentum", "g.scale"});
+  CHECK(FaultsOf(Norm("momentum_ = 3;", test::Ints({1, 1}))) == Faults{"g.momentum", "g.scale"});
   // In one of both layouts there is one channel, in the other two: what fits depends on the attribute.
   CHECK(FaultsOf(Norm("data_format_ = NHC;", Vector({1}))) == Faults{"g.data_format"});
 }
 
 TEST_CASE("C: a fault of an attribute does not hide those of the blocks behind", "[capi]") {
   auto blocks = Norm("momentum_ = 3;", Vector({1, 1}));
-  blocks.push_back(Block("i", "Const", {{"value", Ints({1})}}));
+  blocks.push_back(Block("i", "Const", {{"value", test::Ints({1})}}));
   blocks.push_back(Block("sum", "Add", {{"x", "g.x_backprop"}, {"y", "i.output"}}));
   CHECK(FaultsOf(blocks) == Faults{"g.momentum", "sum.y"});
   // What a Cast gives is not known where its type cannot be read.
-  CHECK(FaultsOf({Block("x", "Const", {{"value", Vector({1})}}), Block("cast", "Cast", {{"x", "x.output"}}, "DstT_ = DT_FLOAR;"), Block("i", "Const", {{"value", Ints({1})}}),
+  CHECK(FaultsOf({Block("x", "Const", {{"value", Vector({1})}}), Block("cast", "Cast", {{"x", "x.output"}}, "DstT_ = DT_FLOAR;"), Block("i", "Const", {{"value", test::Ints({1})}}),
                   Block("sum", "Add", {{"x", "cast.y"}, {"y", "i.output"}})}) == Faults{"cast.DstT"});
 }
 
 TEST_CASE("C: a value that cannot be read does not hide what is wrong with its type", "[capi]") {
   const std::string bad = R"({"dtype": "DT_FLOAT", "shape": [2], "values": [1, "q"]})";
-  CHECK(FaultsOf({Block("x", "Const", {{"value", bad}}), Block("i", "Const", {{"value", Ints({1, 2})}}), Block("sum", "Add", {{"x", "x.output"}, {"y", "i.output"}}),
+  CHECK(FaultsOf({Block("x", "Const", {{"value", bad}}), Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", "x.output"}, {"y", "i.output"}}),
                   Block("good", "Add", {{"x", "x.output"}, {"y", "x.output"}}), Block("behind", "Add", {{"x", "good.z"}, {"y", "i.output"}})}) ==
         Faults{"x.value", "sum.y", "behind.y"});
-  CHECK(FaultsOf({Block("i", "Const", {{"value", Ints({1, 2})}}), Block("sum", "Add", {{"x", bad}, {"y", "i.output"}})}) == Faults{"sum.x", "sum.y"});
+  CHECK(FaultsOf({Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", bad}, {"y", "i.output"}})}) == Faults{"sum.x", "sum.y"});
   // Of a value whose type cannot be read, nothing is known.
-  CHECK(FaultsOf({Block("i", "Const", {{"value", Ints({1, 2})}}), Block("sum", "Add", {{"x", R"({"dtype": "DT_FLOT", "shape": [], "values": [1]})"}, {"y", "i.output"}})}) == Faults{"sum.x"});
+  CHECK(FaultsOf({Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", R"({"dtype": "DT_FLOT", "shape": [], "values": [1]})"}, {"y", "i.output"}})}) == Faults{"sum.x"});
 }
 
 TEST_CASE("C: operations are wired as ID.operation, and what is written otherwise is told", "[capi]") {

@@ -10,6 +10,7 @@
 
 #include "tests/runtime/page_test.h"
 #include "tests/runtime/session_kit.h"
+#include "weft/base/file.h"
 #include "weft/host/document.h"
 
 namespace weft::test {
