@@ -64,7 +64,7 @@ Status Draft::NoBlock(std::string_view id) {
 }
 
 Status Draft::CountListOutputs(const Node& node) {
-  if ((node.broken && node.out_first.table().empty()) || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
+  if (node.broken || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
   list_values += node.output_types.size();
   return CheckListValues(0);
 }

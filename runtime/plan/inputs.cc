@@ -55,8 +55,7 @@ bool ConnectPort(Draft& draft, int block, int port, const PageInput& input, std:
     ok &= ConnectItem(draft, block, port, input, k, values);
     if (values.size() > Draft::kMostValues) break;  // reported once
   }
-  const bool only_type = input.faulty && input.items.size() == 1 && LiteralOf(input.items[0]) != nullptr;  // of a literal that could not be read
-  if (!ok || (input.faulty && !only_type)) return false;
+  if (!ok) return false;
   if (spec.list == PortList::kSingle && values.size() != 1) {
     draft.Error(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found ", values.size()), block, input.port);
     return false;
