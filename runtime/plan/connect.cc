@@ -44,7 +44,6 @@ class BlockConnector {
   bool ReadInputs(int block);
   bool ReportUnknownInput(int block, const PageInput& input);
   bool CheckNothingMissing(int block);
-  bool MayLookAtTypes(int block) const;
   void SetInputs(Node& node);
   bool IsOperation(int block) const { return draft_.nodes[block].def->structural == Structural::kNone; }
 
@@ -62,12 +61,8 @@ void BlockConnector::Connect(int block) {
     if (draft_.reuse.HasTaken(block)) ResetNode(draft_, block);
     ConnectFromPage(block);
   }
-  if (Status status = draft_.CountListOutputs(draft_.nodes[block]); !status.ok()) {
-    draft_.Error(std::move(status), block);
-    Disconnect(draft_, block);
-  } else if (draft_.nodes[block].broken) {
-    HasTypes(draft_.nodes[block]) ? KeepTypes(draft_, block) : Disconnect(draft_, block);
-  }
+  if (Status status = draft_.CountListOutputs(draft_.nodes[block]); !status.ok()) draft_.Error(std::move(status), block);
+  if (draft_.nodes[block].broken) Disconnect(draft_, block);
   draft_.reuse.Compare(block);
 }
 
@@ -77,7 +72,7 @@ void BlockConnector::ConnectFromPage(int block) {
   if (!IsOperation(block)) return ConnectStructural(draft_, block);
   const bool complete = CheckNothingMissing(block);
   Node& node = draft_.nodes[block];
-  if (!inputs_ok || !complete || (node.broken && !MayLookAtTypes(block))) {
+  if (!inputs_ok || !complete || node.broken) {
     node.broken = true;
     return;
   }
@@ -156,11 +151,6 @@ bool BlockConnector::CheckNothingMissing(int block) {
   return ok;
 }
 
-// Whether types say something of a block that is broken: not where what is written of it may be something else, nor within loops.
-bool BlockConnector::MayLookAtTypes(int block) const {
-  return !draft_.page.blocks[block].faulty && !draft_.repeated_ids && draft_.loops.home.empty();
-}
-
 void BlockConnector::SetInputs(Node& node) {
   const std::span ports(values_.data(), node.def->inputs.size());
   node.inputs.reserve(ports.size());
@@ -184,17 +174,6 @@ void Disconnect(Draft& draft, int block) {
   for (int producer : draft.parts.wires.ProducersOf(block)) {
     if (producer >= 0) node.inputs.push_back({producer, 0});
   }
-}
-
-void KeepTypes(Draft& draft, int block) {
-  const Node& node = draft.nodes[block];
-  const bool whole = HasInputs(node) && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef value) { return draft.nodes[value.node].broken; });
-  if (whole && node.def->structural == Structural::kNone) return;
-  ShortList<DType, 8> types = node.output_types;
-  PortTable first = node.out_first;
-  Disconnect(draft, block);
-  draft.nodes[block].output_types = std::move(types);
-  draft.nodes[block].out_first = std::move(first);
 }
 
 void ConnectBlocks(Draft& draft, const std::vector<int>& order) {

@@ -14,9 +14,6 @@ namespace weft {
 
 /// Takes values away from a broken block: nothing reads them. Its inputs lead a plan to what stands before it.
 void Disconnect(Draft& draft, int block);
-/// The same for a block that is broken, but whose types are known: those stay, for the types of what reads it, and its inputs, where they have
-/// values, for its shapes.
-void KeepTypes(Draft& draft, int block);
 
 // make_nodes.cc
 
@@ -38,8 +35,7 @@ Result<Tensor> LiteralTensor(const Literal& literal, std::optional<DType> dtype)
 
 // types.cc
 
-/// Infers the types of a node's outputs from its attributes and the types of its inputs, and the attributes that follow from those. Of a
-/// broken node it leaves unknown what an attribute that could not be read may change.
+/// Infers the types of a node's outputs from its attributes and the types of its inputs, and the attributes that follow from those.
 Status InferTypes(Draft& draft, Node& node);
 /// All that type inference looks at of a value: its type, and whether it is a value, a reference or a handle.
 uint16_t TypeKey(const Graph& graph, ValueRef value);

@@ -108,7 +108,7 @@ Status ResolveWire(const Graph& graph, const Wire& wire, int index, size_t most,
     }
     return std::move(status).WithHint(NamesHint(wire.port, ports, "outputs"));
   }
-  if (node.broken && !HasTypes(node)) {
+  if (node.broken) {
     // How many values it would have is not known.
     values.push_back({index, 0});
     return {};
@@ -173,7 +173,7 @@ static ValueRef ReferenceSource(const Graph& graph, ValueRef value) {
   int port = node.out_first.PortOf(static_cast<uint32_t>(value.output));
   if (port < 0) return {};
   int input = node.def->outputs[port].reference_of;
-  if (input < 0 || !HasInputs(node) || node.in_first[input] >= node.inputs.size()) return {};
+  if (input < 0 || node.in_first[input] >= node.inputs.size()) return {};
   return node.inputs[node.in_first[input]];
 }
 

@@ -28,15 +28,6 @@ Result<Tensor> LiteralTensor(const Literal& literal, std::optional<DType> dtype)
   return ParseTextLiteral(literal.text, dtype, literal.shape);
 }
 
-// A node for a literal that could not be read, but for its type: it is broken, and so is what reads it.
-static ValueRef FaultyLiteralNode(Draft& draft, int block, const PortSpec& spec, DType type) {
-  const int index = draft.AddConstant(Cat(draft.nodes[block].id, ".", spec.name), block, Tensor());
-  Node& node = draft.nodes[index];
-  node.output_types = {type};
-  node.broken = true;
-  return {index, 0};
-}
-
 // Adds a node for a literal.
 static Result<ValueRef> LiteralNode(Draft& draft, int block, const PortSpec& spec, const std::string& suffix, const Literal& literal) {
   const Node& node = draft.nodes[block];
@@ -55,7 +46,7 @@ bool ConnectPort(Draft& draft, int block, int port, const PageInput& input, std:
     ok &= ConnectItem(draft, block, port, input, k, values);
     if (values.size() > Draft::kMostValues) break;  // reported once
   }
-  if (!ok) return false;
+  if (!ok || input.faulty) return false;
   if (spec.list == PortList::kSingle && values.size() != 1) {
     draft.Error(InvalidArgument("the input '", spec.name, "' of ", def.name, " takes one value, found ", values.size()), block, input.port);
     return false;
@@ -68,12 +59,7 @@ bool ConnectItem(Draft& draft, int block, int port, const PageInput& input, size
   const PortSpec& spec = draft.nodes[block].def->inputs[port];
   int place = input.list ? static_cast<int>(item) : -1;
   if (const auto* literal = LiteralOf(input.items[item])) {
-    if (input.faulty) {
-      // One of a list may be missing; and only operations look at no more than types.
-      const bool typed = !input.list && literal->dtype && spec.kind == PortKind::kTensor && draft.nodes[block].def->structural == Structural::kNone;
-      if (typed) values.push_back(FaultyLiteralNode(draft, block, spec, *literal->dtype));
-      return typed;
-    }
+    if (input.faulty) return false;
     auto value = LiteralNode(draft, block, spec, input.list ? Cat("[", item, "]") : "", *literal);
     if (!value.ok()) {
       draft.Error(std::move(value).status(), block, input.port, place);
@@ -106,11 +92,6 @@ bool ConnectItem(Draft& draft, int block, int port, const PageInput& input, size
   for (size_t v = before; v < values.size(); ++v) {
     const ValueRef value = values[v];
     if (value.valid() && !draft.nodes[value.node].broken) continue;
-    // The types of an operation's inputs are looked at also where a value has none, for a fault before it.
-    if (value.valid() && HasTypes(draft.nodes[value.node]) && draft.nodes[block].def->structural == Structural::kNone) {
-      draft.nodes[block].broken = true;
-      continue;
-    }
     values.resize(v);
     if (!value.valid()) {
       draft.Error(InvalidArgument("the wire ", wire, " brings no gradient: the outputs do not depend on that input"), block, input.port, place);

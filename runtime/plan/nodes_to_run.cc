@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "runtime/plan/resolve.h"
 #include "runtime/plan/step_order.h"
 
 namespace weft {
@@ -150,7 +149,6 @@ NodesToRun ChooseNodes(const Graph& graph, const PlanRequest& request, const Fed
   for (int i : graph.in_order()) {
     const Node& node = graph.node(i);
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
-    if (node.broken && needed[i] && HasInputs(node)) made.faulty.push_back(i);
     if (node.broken) continue;
     if (node.def != nullptr && node.def->structural == Structural::kGradients) made.gradients.push_back(i);
     if (!needed[i]) continue;

@@ -11,9 +11,6 @@ std::string TypesFor(const Graph& graph, const Node& node, size_t port) {
   if (spec.dtype != DType::kInvalid) return ToString(spec.dtype);
   const int attr = spec.type_attr.empty() ? -1 : node.def->FindAttr(spec.type_attr);
   if (attr < 0) return "any";
-  if (static_cast<size_t>(attr) < node.attrs.size()) {
-    if (const DType* given = std::get_if<DType>(&node.attrs[static_cast<size_t>(attr)])) return ToString(*given);
-  }
   for (size_t p = 0; p < node.def->inputs.size(); ++p) {
     if (p == port || node.def->inputs[p].type_attr != spec.type_attr || node.in_first[p] == node.in_first[p + 1]) continue;
     if (const ValueRef value = node.inputs[node.in_first[p]]; value.valid()) return ToString(graph.TypeOf(value));

@@ -9,13 +9,8 @@
 
 namespace weft {
 
-/// Whether the types of a node's outputs are known; also of a broken one, whose fault leaves them.
-inline bool HasTypes(const Node& node) { return !node.out_first.table().empty(); }
-/// Whether the inputs of a node are the values of its ports, and not just what stands before a broken block.
-inline bool HasInputs(const Node& node) { return !node.in_first.table().empty(); }
-
 /// Appends to `values` what a wire from the block `node` brings: one value of a single port; of a list port the element that the wire names,
-/// or else up to `most` of all. A broken node whose types are not known gives one value. An error says what the block has no output or element of.
+/// or else up to `most` of all. A broken node gives one value. An error says what the block has no output or element of.
 Status ResolveWire(const Graph& graph, const Wire& wire, int node, size_t most, std::vector<ValueRef>& values);
 
 /// "did you mean 'x'?", or all that is known: "its inputs are 'x', 'y'".

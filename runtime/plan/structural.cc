@@ -83,16 +83,6 @@ void ConnectConstant(Draft& draft, int block) {
   node.output_types = {type};
 }
 
-// A value that could not be read has a type all the same, which what reads the block may not take.
-void TypeFaultyConstant(Draft& draft, int block) {
-  const PageInput* input = InputOf(draft, block, draft.nodes[block].def->inputs[0].name);
-  const Literal* literal = input == nullptr || !input->faulty || input->items.size() != 1 ? nullptr : LiteralOf(input->items[0]);
-  if (literal == nullptr || !literal->dtype || draft.page.blocks[block].faulty || draft.repeated_ids) return;
-  if (IsGiven(draft.page.blocks[block], "dtype") && GivenType(draft, block) != literal->dtype) return;
-  draft.nodes[block].output_types = {*literal->dtype};
-  draft.nodes[block].out_first = PortTable::Single(1);
-}
-
 void ConnectList(Draft& draft, int block) {
   std::vector<ValueRef> values;
   ValuesOf(draft, block, draft.nodes[block].def->inputs[0].name, values);
@@ -205,11 +195,7 @@ void ConnectStructural(Draft& draft, int block) {
     draft.Error(InvalidArgument("the input '", port.name, "' of ", def.name, " needs a wire or a value, and has none"), block, port.name);
     return;
   }
-  if (draft.nodes[block].broken) {
-    CheckWires(draft, block);
-    if (def.structural == Structural::kConstant) TypeFaultyConstant(draft, block);
-    return;
-  }
+  if (draft.nodes[block].broken) return CheckWires(draft, block);
   switch (def.structural) {
     case Structural::kConstant: return ConnectConstant(draft, block);
     case Structural::kVariable:

@@ -66,7 +66,6 @@ class TypeInference {
  public:
   /// Inputs are connected, attributes those that are given.
   TypeInference(const Graph& graph, Node& node) : graph_(graph), node_(node) {}
-  /// Of a broken node, some of whose attributes could not be read: as far as types do not depend on those.
   Status Run();
 
  private:
@@ -74,8 +73,6 @@ class TypeInference {
   Status BindType(int port, DType type);
   Status BindLength(size_t port, int list_attr);
   Status CheckAllowedTypes() const;
-  void SetDefaults();
-  bool KnowsOutputs() const;
   Status SetOutputs();
 
   const Graph& graph_;
@@ -201,28 +198,6 @@ Status TypeInference::SetOutputs() {
   return {};
 }
 
-void TypeInference::SetDefaults() {
-  const BlockDef& def = *node_.def;
-  for (size_t a = 0; a < def.attrs.size(); ++a) {
-    // An attribute that could not be read does not have its default.
-    const bool unread = node_.broken && settings_[a].index() == 0 && !def.attrs[a].inferred;
-    if (bound_[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value && !unread) {
-      bound_[a] = std::get<DType>(*def.attrs[a].default_value);
-    }
-    if (bound_[a] != DType::kInvalid && settings_[a].index() == 0) settings_[a] = bound_[a];
-  }
-}
-
-// Whether all attributes that say how many outputs there are, and of which types, have a value.
-bool TypeInference::KnowsOutputs() const {
-  const BlockDef& def = *node_.def;
-  const auto known = [&](const std::string& name) {
-    const int attr = name.empty() ? -1 : def.FindAttr(name);
-    return attr < 0 || settings_[static_cast<size_t>(attr)].index() != 0;
-  };
-  return std::ranges::all_of(def.outputs, [&](const PortSpec& output) { return known(output.type_attr) && known(output.list_attr); });
-}
-
 Status TypeInference::Run() {
   const BlockDef& def = *node_.def;
   bound_.assign(def.attrs.size(), DType::kInvalid);
@@ -232,9 +207,14 @@ Status TypeInference::Run() {
     if (const DType* type = std::get_if<DType>(&settings_[a])) bound_[a] = *type;
   }
   WEFT_RETURN_IF_ERROR(BindInputTypes());
-  SetDefaults();
+  for (size_t a = 0; a < def.attrs.size(); ++a) {
+    if (bound_[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value) {
+      bound_[a] = std::get<DType>(*def.attrs[a].default_value);
+    }
+    if (bound_[a] != DType::kInvalid && settings_[a].index() == 0) settings_[a] = bound_[a];
+  }
   if (!std::equal(settings_.begin(), settings_.end(), given.begin(), given.end())) node_.attrs = AttrList(settings_);
-  return node_.broken && !KnowsOutputs() ? Status() : SetOutputs();
+  return SetOutputs();
 }
 
 }  // namespace
@@ -246,7 +226,6 @@ uint16_t TypeKey(const Graph& graph, ValueRef value) {
 }
 
 Status InferTypes(Draft& draft, Node& node) {
-  if (node.broken) return TypeInference(draft.graph, node).Run();
   Reuse::TypeKeys keys;
   keys.reserve(node.inputs.size());
   for (ValueRef value : node.inputs) keys.push_back(TypeKey(draft.graph, value));

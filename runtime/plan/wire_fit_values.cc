@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/plan/resolve.h"
-
 namespace weft {
 
 namespace {
@@ -35,7 +33,7 @@ OfferedValue PageValues::ValueOf(ValueRef value) const {
 OfferedOutputs PageValues::OutputsOf(int block) const {
   const Node& node = graph_.node(block);
   OfferedOutputs outputs;
-  if ((node.broken && !HasTypes(node)) || node.def == nullptr) return outputs;
+  if (node.broken || node.def == nullptr) return outputs;
   outputs.broken = false;
   const auto add = [&](ValueRef value) { outputs.values.push_back(ValueOf(value)); };
   if (StandsForOthers(*node.def)) {

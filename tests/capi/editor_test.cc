@@ -36,20 +36,6 @@ std::vector<std::string> Said(const Problems& problems) {
   return said;
 }
 
-/// The errors of a page that cannot run, as "block.port", in order.
-std::vector<std::string> FaultsOf(const std::vector<std::string>& blocks) {
-  OwnedRuntime runtime = OpenRuntime();
-  Problems problems;
-  OwnedPage page;
-  const std::string text = PageText(blocks);
-  CHECK(weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out()) != WEFT_OK);
-  std::vector<std::string> faults;
-  for (size_t i = 0; i < Count(problems); ++i) faults.push_back(Cat(problems.at(i).block, ".", problems.at(i).port));
-  return faults;
-}
-
-using Faults = std::vector<std::string>;
-
 /// FusedBatchNormGrad of two channels, with a scale of so many.
 std::vector<std::string> Norm(const std::string& attrs, const std::string& scale) {
   return {Block("x", "Const", {{"value", R"({"dtype": "DT_FLOAT", "shape": [1, 1, 1, 2], "values": [1, 2]})"}}), Block("s", "Const", {{"value", scale}}),
@@ -212,36 +198,6 @@ TEST_CASE("C: what a port needs is types and a shape, without prose", "[capi]") 
   CHECK(weft_page_load(runtime, shape.data(), shape.size(), nullptr, page.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
   CHECK(std::string(problems.at(0).needed) == "DT_FLOAT [C]");
   CHECK(std::string(problems.at(0).found) == "DT_FLOAT [3]");
-}
-
-TEST_CASE("C: a fault of an attribute does not hide those of types and shapes that do not depend on it", "[capi]") {
-  CHECK(FaultsOf(Norm("momentum_ = 3;", Vector({1, 1}))) == Faults{"g.momentum"});
-  CHECK(FaultsOf(Norm("momentum_ = 3;", Vector({1, 1, 1}))) == Faults{"g.momentum", "g.scale"});
-  CHECK(FaultsOf(Norm("epsilon_ = abc;", Vector({1, 1, 1}))) == Faults{"g.epsilon", "g.scale"});
-  CHECK(FaultsOf(Norm("is_training_ = maybe;", Vector({1, 1, 1}))) == Faults{"g.is_training", "g.scale"});
-  CHECK(FaultsOf(Norm("momentum_ = 3;", test::Ints({1, 1}))) == Faults{"g.momentum", "g.scale"});
-  // In one of both layouts there is one channel, in the other two: what fits depends on the attribute.
-  CHECK(FaultsOf(Norm("data_format_ = NHC;", Vector({1}))) == Faults{"g.data_format"});
-}
-
-TEST_CASE("C: a fault of an attribute does not hide those of the blocks behind", "[capi]") {
-  auto blocks = Norm("momentum_ = 3;", Vector({1, 1}));
-  blocks.push_back(Block("i", "Const", {{"value", test::Ints({1})}}));
-  blocks.push_back(Block("sum", "Add", {{"x", "g.x_backprop"}, {"y", "i.output"}}));
-  CHECK(FaultsOf(blocks) == Faults{"g.momentum", "sum.y"});
-  // What a Cast gives is not known where its type cannot be read.
-  CHECK(FaultsOf({Block("x", "Const", {{"value", Vector({1})}}), Block("cast", "Cast", {{"x", "x.output"}}, "DstT_ = DT_FLOAR;"), Block("i", "Const", {{"value", test::Ints({1})}}),
-                  Block("sum", "Add", {{"x", "cast.y"}, {"y", "i.output"}})}) == Faults{"cast.DstT"});
-}
-
-TEST_CASE("C: a value that cannot be read does not hide what is wrong with its type", "[capi]") {
-  const std::string bad = R"({"dtype": "DT_FLOAT", "shape": [2], "values": [1, "q"]})";
-  CHECK(FaultsOf({Block("x", "Const", {{"value", bad}}), Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", "x.output"}, {"y", "i.output"}}),
-                  Block("good", "Add", {{"x", "x.output"}, {"y", "x.output"}}), Block("behind", "Add", {{"x", "good.z"}, {"y", "i.output"}})}) ==
-        Faults{"x.value", "sum.y", "behind.y"});
-  CHECK(FaultsOf({Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", bad}, {"y", "i.output"}})}) == Faults{"sum.x", "sum.y"});
-  // Of a value whose type cannot be read, nothing is known.
-  CHECK(FaultsOf({Block("i", "Const", {{"value", test::Ints({1, 2})}}), Block("sum", "Add", {{"x", R"({"dtype": "DT_FLOT", "shape": [], "values": [1]})"}, {"y", "i.output"}})}) == Faults{"sum.x"});
 }
 
 TEST_CASE("C: operations are wired as ID.operation, and what is written otherwise is told", "[capi]") {
