@@ -180,10 +180,14 @@ Status Trials::Plan(std::vector<PartialShape>& outputs) {
     return {};
   }
   if (unknown_.size() > 1) return {};  // there are too many pairs to try
-  int fitting = 0;
-  for (int64_t size : SizesThatCouldFit(NamedSizes())) fitting += TryAll(size);
-  if (fitting > 1) outputs = std::move(*outputs_);  // one alone may be an odd one, such as none
-  if (fitting > 0) return {};
+  bool fits = false, some = false;
+  for (int64_t size : SizesThatCouldFit(NamedSizes())) {
+    if (!TryAll(size)) continue;
+    fits = true;
+    some |= size > 0;
+  }
+  if (some) outputs = std::move(*outputs_);  // nothing fits many blocks that say little of other sizes
+  if (fits) return {};
   for (int64_t size = 0; size <= kMostSwept; ++size) {
     if (TryAll(size)) return {};
   }

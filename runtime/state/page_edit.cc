@@ -122,7 +122,7 @@ Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const 
 Status ToldOfEdits(const Graph& graph, std::span<const Edit> edits, Status fault) {
   const int block = fault.place().block.empty() ? -1 : graph.IndexOf(fault.place().block);
   const BlockDef* def = block < 0 ? nullptr : graph.node(block).def;
-  if (def == nullptr) return fault;
+  if (def == nullptr || IsOpenInput(graph.page(), graph.registry(), fault.place())) return fault;
   const int told = def->FindInput(fault.place().port);
   const Wire* to = nullptr;
   const InputItem* item = nullptr;

@@ -226,7 +226,7 @@ Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
   WEFT_RETURN_IF_ERROR(first);
   // From here on nothing fails.
   for (Change& change : changes) change();
-  revision_->started = started_;
+  revision_->started = started_ && !options.partial;  // variables that the snapshot has not are still to start
   return {};
 }
 

@@ -31,7 +31,7 @@ std::string InBraces(std::string text) {
 Result<Tensor> ReadValue(const std::string& source, DType needed) {
   auto tensor = ParseTextLiteral(source, needed, std::nullopt);
   if (tensor.ok()) return tensor;
-  Status status = std::move(tensor).status();
+  Status status(tensor.status().code(), tensor.status().message());  // the hints below say more than that of the text
   std::error_code unknown;
   if (source.ends_with(".npy") || IsTable(source) || std::filesystem::is_regular_file(source, unknown)) {
     return std::move(status).WithHint(IsTable(source) ? TableHint(source, needed) + " and feed it as @" + NpyName(source)
@@ -41,7 +41,7 @@ Result<Tensor> ReadValue(const std::string& source, DType needed) {
   if (!braces.empty() && ParseTextLiteral(braces, needed, std::nullopt).ok()) {
     return std::move(status).WithHint(braces.size() < 100 ? Cat("lists stand in braces: ", braces) : "lists stand in braces: {{1,2},{3,4}}");
   }
-  return status;
+  return std::move(tensor).status();
 }
 
 Result<Tensor> ReadFile(const std::string& path, DType needed) {
