@@ -45,7 +45,7 @@ def main() -> None:
                 digest = 14695981039346656037
                 for session in sessions:
                     results = session.results(sorted(session.names()))
-                    for name in results:
+                    for name in sorted([*results, *results.handles]):
                         digest = add_view(digest, name, results.view(name))
                 print(f"{path} {digest:016x}")
 
