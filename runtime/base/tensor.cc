@@ -75,20 +75,24 @@ void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
   });
 }
 
-void AppendNested(std::string& out, const Tensor& tensor, int axis, int64_t& next, int64_t limit) {
-  if (next >= limit) {
+/// `left` counts the elements, and the lists without any, that may still be written: shapes may have 2^62 of those.
+void AppendNested(std::string& out, const Tensor& tensor, int axis, int64_t& next, int64_t& left) {
+  if (left <= 0) {
     out += "...";
     return;
   }
   if (axis == tensor.shape().rank()) {
     AppendElement(out, tensor, next++);
+    --left;
     return;
   }
+  const int64_t size = tensor.shape()[axis];
+  if (size == 0) --left;
   out += "{";
-  for (int64_t i = 0; i < tensor.shape()[axis]; ++i) {
+  for (int64_t i = 0; i < size; ++i) {
     if (i > 0) out += ",";
-    AppendNested(out, tensor, axis + 1, next, limit);
-    if (next >= limit && i + 1 < tensor.shape()[axis]) {
+    AppendNested(out, tensor, axis + 1, next, left);
+    if (left <= 0 && i + 1 < size) {
       out += ",...";
       break;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <thread>
 
 namespace weft {
 
@@ -27,12 +28,30 @@ void RunLoop::Drive() {
       if (status.ok() && outputs_.any()) status = outputs_.Give(session_);
     }
   } catch (const std::bad_alloc&) {
-    status = ResourceExhausted("the machine has no memory left");
+    status = NoMemory();
   } catch (const std::exception& error) {
     status = Internal("the run ended unexpectedly: ", error.what());
   }
   control_.End(std::move(status), [&] { return feeds_.Apply(session_); });
   observer_.TellState();
+}
+
+// The status that was made ahead; the next one as soon as there is memory for it.
+Status RunLoop::NoMemory() {
+  Status status = std::move(no_memory_);
+  while (status.ok()) {
+    try {
+      status = ResourceExhausted("the machine has no memory left");
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  try {
+    no_memory_ = ResourceExhausted("the machine has no memory left");
+  } catch (const std::bad_alloc&) {
+    no_memory_ = Status();
+  }
+  return status;
 }
 
 // What is asked for between two runs. False where running is to end here.

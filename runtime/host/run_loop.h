@@ -16,6 +16,7 @@ class RunLoop {
   void Drive();
 
  private:
+  Status NoMemory();
   Result<bool> BeforeRun(const RunRequest& request, bool first);
 
   Session& session_;
@@ -25,6 +26,7 @@ class RunLoop {
   RunFeeds& feeds_;
   RunOutputs& outputs_;
   RunControl::Clock::time_point due_{};  // of the next run
+  Status no_memory_ = ResourceExhausted("the machine has no memory left");  // made while there is some
 };
 
 }  // namespace weft

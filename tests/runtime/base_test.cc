@@ -151,6 +151,10 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(ToString(tensor, 2) == "DT_FLOAT [2,2] {{1,2.5},...}");
   CHECK(ToString(Tensor()) == "nothing");
   CHECK(ToString(Tensor::Scalar(std::string("a"))) == "DT_STRING [] \"a\"");
+  // Lists without elements are not written without end.
+  const Tensor rows = Tensor::Allocate(DType::kFloat, Shape{int64_t{1} << 62, 0}).value();
+  CHECK(ToString(rows, 3) == "DT_FLOAT [4611686018427387904,0] {{},{},{},...}");
+  CHECK(ToString(Tensor::Allocate(DType::kFloat, Shape{2, 0}).value(), 3) == "DT_FLOAT [2,0] {{},{}}");
   CHECK(ElementText(Tensor::Scalar(complex64(1, -2)), 0) == "1-2j");
   CHECK(ElementText(Tensor::Scalar(half(0.5f)), 0) == "0.5");
   CHECK(ElementText(Tensor::Scalar(true), 0) == "true");
