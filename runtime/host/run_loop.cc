@@ -9,7 +9,7 @@ namespace weft {
 
 void RunLoop::Drive() {
   const RunRequest& request = control_.Enter();
-  observer_.TellState();
+  TellState();
   RunOptions options;
   options.observer = &observer_;
   options.deadline = request.deadline;
@@ -33,7 +33,15 @@ void RunLoop::Drive() {
     status = Internal("the run ended unexpectedly: ", error.what());
   }
   control_.End(std::move(status), [&] { return feeds_.Apply(session_); });
-  observer_.TellState();
+  TellState();
+}
+
+// Who listens misses a state where there is no memory to say it; the run continues.
+void RunLoop::TellState() {
+  try {
+    observer_.TellState();
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 // The status that was made ahead; the next one as soon as there is memory for it.

@@ -16,6 +16,7 @@ class RunLoop {
   void Drive();
 
  private:
+  void TellState();
   Status NoMemory();
   Result<bool> BeforeRun(const RunRequest& request, bool first);
 
