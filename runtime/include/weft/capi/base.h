@@ -172,7 +172,7 @@ typedef struct weft_diagnostic {
 } weft_diagnostic;
 #define WEFT_DIAGNOSTIC_INIT {sizeof(weft_diagnostic), 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL}
 
-/** A list of findings, in the order found. Immutable. */
+/** A list of findings; those of a page come in its order. Immutable. */
 typedef struct weft_diagnostics weft_diagnostics;
 
 /**
