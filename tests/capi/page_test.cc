@@ -130,13 +130,15 @@ TEST_CASE("C: structs are read by their size", "[capi]") {
   struct {
     weft_runtime_options known;
     uint64_t more;
-  } newer = {{sizeof newer, 1, 0}, 0};
+  } newer = {WEFT_RUNTIME_OPTIONS_INIT, 0};
+  newer.known.size = sizeof newer, newer.known.threads = 1;
   CHECK(weft_runtime_open(&newer.known, runtime.out(), nullptr) == WEFT_OK);
   newer.more = 1;
   OwnedRuntime other;
   Problems problems;
   CHECK(weft_runtime_open(&newer.known, other.out(), problems.out()) == WEFT_UNSUPPORTED);
-  weft_runtime_options options = {8, 3, -1};  // an older host, which knows no memory limit
+  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
+  options.size = 8, options.threads = 3, options.memory_limit = -1;  // an older host, which knows no memory limit
   CHECK(weft_runtime_open(&options, other.out(), problems.out()) == WEFT_OK);
   for (uint32_t size : {0u, 3u, 1u << 20}) {
     options.size = size;
