@@ -39,7 +39,7 @@ std::string Cat(const Parts&... parts) {
   return out;
 }
 
-/// Levenshtein distance, or `limit` where it is not below that.
+/// Edit distance in which two letters that changed places count once, or `limit` where it is not below that.
 int EditDistance(std::string_view a, std::string_view b, int limit);
 
 /// The candidate closest to `word` by edit distance, or an empty view where none is close enough to be a typing mistake.
