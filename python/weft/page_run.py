@@ -4,14 +4,13 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterable
-from ctypes import byref, c_int32, c_void_p
+from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _native
-from .errors import CancelledError
-from .session import SLICE_MS, Session, run_options
+from .session import Session, run_options, wait_for, wait_interruptibly
 from .values import Results, View
 
 if TYPE_CHECKING:
@@ -99,15 +98,7 @@ class PageRun:
             _native.call("weft_page_run_all", self._handle, options)
             return self
         _native.call("weft_page_run_start", self._handle, options)
-        try:
-            self.wait()
-        except KeyboardInterrupt:
-            self.cancel()
-            try:
-                self.wait()
-            except CancelledError:
-                pass
-            raise
+        wait_interruptibly(self)
         return self
 
     def start(self, steps: int | None = None, *, deadline: float | None = None, interval: float | None = None) -> None:
@@ -116,13 +107,7 @@ class PageRun:
 
     def wait(self, timeout: float | None = None) -> str:
         """Waits at most `timeout` seconds until all sessions have ended; gives "idle" or "running". Raises what ended the last run."""
-        state = c_int32()
-        if timeout is None:  # in slices, for Ctrl-C
-            while self.wait(SLICE_MS / 1000) == "running":
-                pass
-            timeout = 0
-        _native.call("weft_page_run_wait", self._handle, max(0, int(timeout * 1000)), byref(state))
-        return _native.name_of(_native.STATES, state.value)
+        return wait_for("weft_page_run_wait", self._handle, timeout)
 
     def stop(self) -> None:
         """Ends running after the runs in progress, which keep their results."""

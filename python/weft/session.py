@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .page import Page
 
 UNTIL_STOPPED = _native.UNTIL_STOPPED
-SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
+_SLICE_MS = 50  # how often a waiting main thread looks for Ctrl-C
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Session(Watching, Debugging):
             options = run_options(steps, deadline, interval)
             if threading.current_thread() is threading.main_thread():
                 _native.call("weft_session_start", self._handle, byref(options))
-                self._wait_interruptibly()
+                wait_interruptibly(self)
             else:  # signals go to the main thread: nothing can interrupt this one
                 _native.call("weft_session_run", self._handle, byref(options))
         finally:
@@ -129,19 +129,6 @@ class Session(Watching, Debugging):
             else:
                 _native.call("weft_session_unbind", self._handle, _native.encode(name))
 
-    def _wait_interruptibly(self) -> None:
-        """Waits until the session is idle or paused, in slices, between which Python sees its signals."""
-        try:
-            while self.wait(SLICE_MS / 1000) == "running":
-                pass
-        except KeyboardInterrupt:
-            self.cancel()
-            try:
-                self.wait()
-            except CancelledError:
-                pass
-            raise
-
     def start(self, steps: int = UNTIL_STOPPED, *, deadline: float | None = None, interval: float | None = None,
               until: str | None = None) -> None:
         """Starts to run on a thread of the session's own and returns at once. `until`: pauses before this block."""
@@ -150,13 +137,7 @@ class Session(Watching, Debugging):
 
     def wait(self, timeout: float | None = None) -> str:
         """Waits at most `timeout` seconds until the session is idle or paused; gives its state. Raises what ended its last run or start."""
-        state = c_int32()
-        if timeout is None:  # in slices, for Ctrl-C
-            while self.wait(SLICE_MS / 1000) == "running":
-                pass
-            timeout = 0
-        _native.call("weft_session_wait", self._handle, max(0, int(timeout * 1000)), byref(state))
-        return _native.name_of(_native.STATES, state.value)
+        return wait_for("weft_session_wait", self._handle, timeout)
 
     def pause(self) -> None:
         """Asks what runs to pause before its next block or run; `wait` waits for it."""
@@ -279,6 +260,29 @@ class Session(Watching, Debugging):
             handles = (c_void_p * len(wanted))()
             _native.call("weft_session_views", self._handle, _native.array(wanted), len(wanted), handles)
         return found
+
+
+def wait_for(function: str, handle: c_void_p, timeout: float | None) -> str:
+    """Calls a function that waits for a handle: for `timeout` seconds, or in slices, for Ctrl-C, until nothing runs. Gives the state."""
+    state = c_int32()
+    while True:
+        _native.call(function, handle, _SLICE_MS if timeout is None else max(0, int(timeout * 1000)), byref(state))
+        name = _native.name_of(_native.STATES, state.value)
+        if timeout is not None or name != "running":
+            return name
+
+
+def wait_interruptibly(running: Any) -> None:
+    """Waits for a session or the run of a page. Ctrl-C cancels it, and raises KeyboardInterrupt when it has ended."""
+    try:
+        running.wait()
+    except KeyboardInterrupt:
+        running.cancel()
+        try:
+            running.wait()
+        except CancelledError:
+            pass
+        raise
 
 
 def nanoseconds(deadline: float | None) -> int:
