@@ -70,7 +70,7 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
   WEFT_RETURN_IF_ERROR(use.Begin(services));
   std::vector<FileRecord> records;
   while (static_cast<int64_t>(records.size()) < count) {
-    if (services.cancelled->load(std::memory_order_relaxed)) {
+    if (services.workers->Stopped()) {
       return Status(Code::kCancelled, "the run was cancelled while records were read");
     }
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));

@@ -42,12 +42,10 @@ class RunValues {
 };
 
 struct RunState {
-  RunState(const HostPlan& of, Workers& with, const std::atomic<bool>* flag)
-      : plan(of), workers(with), cancelled(flag), inputs(of.inputs.size()), outputs(of.outputs.size()) {}
+  RunState(const HostPlan& of, Workers& with) : plan(of), workers(with), inputs(of.inputs.size()), outputs(of.outputs.size()) {}
 
   const HostPlan& plan;
   Workers& workers;
-  const std::atomic<bool>* cancelled;
   RunValues inputs, outputs;
   Failure failure;
   // For ProduceHost only.
@@ -74,7 +72,7 @@ void Parallel(const weft_run_call* call, int64_t count, void (*task)(void* user,
   }
 }
 
-int32_t IsCancelled(const weft_run_call* call) { return StateOf(call).cancelled->load(std::memory_order_relaxed) ? 1 : 0; }
+int32_t IsCancelled(const weft_run_call* call) { return StateOf(call).workers.Stopped() ? 1 : 0; }
 
 int32_t GetString(const weft_run_call* call, size_t input, int64_t element, const char** data, size_t* bytes) {
   const std::string* text = input < call->input_count ? StateOf(call).inputs.StringAt(input, element) : nullptr;
@@ -176,7 +174,7 @@ std::vector<uint32_t> ReadInputs(const ProduceContext& ctx, size_t ports, RunSta
 Status RunHost(const void* parameters, RunContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
   const StepFrame& frame = FrameOf(ctx);
-  RunState state(plan, ctx.workers(), frame.services->cancelled);
+  RunState state(plan, ctx.workers());
   for (size_t v = 0; v < plan.inputs.size(); ++v) {
     const Value& value = frame.values[frame.inputs[v]];
     state.inputs.Set(v, plan.inputs[v], *value.shape, value.data);
@@ -190,7 +188,7 @@ Status RunHost(const void* parameters, RunContext& ctx) {
 
 Status ProduceHost(const void* parameters, ProduceContext& ctx) {
   const auto& plan = *static_cast<const HostPlan*>(parameters);
-  RunState state(plan, ctx.workers(), ctx.services().cancelled);
+  RunState state(plan, ctx.workers());
   state.produce = &ctx;
   state.made.resize(plan.outputs.size());
   const std::vector<uint32_t> in_first = ReadInputs(ctx, plan.input_ports, state);

@@ -14,7 +14,6 @@ class RunServices {
     services_.files = &files_;
     services_.waiter = &waiter_;
     services_.log = &log_;
-    services_.cancelled = &cancelled_;
     services_.budget = scope.runtime().budget();
   }
   RunServices(const RunServices&) = delete;

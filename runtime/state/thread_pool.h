@@ -52,7 +52,7 @@ class PoolWorkers final : public Workers {
   void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) { deadline_ = deadline; }
   const std::optional<std::chrono::steady_clock::time_point>& deadline() const { return deadline_; }
   /// Whether the run shall end; sets the cancel flag when the deadline has passed.
-  bool Stopped() const {
+  bool Stopped() const override {
     if (cancelled_.load(std::memory_order_relaxed)) return true;
     if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) {
       cancelled_.store(true, std::memory_order_relaxed);

@@ -21,7 +21,7 @@ class ReaderTest {
   ReaderTest() : files_(folder_.path()), queue_({"FIFOQueue", {DType::kString}, {PartialShape(Shape{})}, -1}, blocks::MakeFifoStore()) {
     services_.files = &files_;
     services_.waiter = &waiter_;
-    services_.cancelled = &cancelled_;
+    services_.workers = &workers_;
   }
 
   ReaderTest& File(const std::string& name, std::string_view bytes) {
@@ -62,7 +62,7 @@ class ReaderTest {
   kit::TemporaryFolder folder_;
   kit::TestFiles files_;
   kit::TestWaiter waiter_;
-  std::atomic<bool> cancelled_{false};
+  kit::TestWorkers workers_{1};
   Services services_;
   blocks::Queue queue_;
   ResourceHandle handle_;

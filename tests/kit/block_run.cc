@@ -114,7 +114,7 @@ class Run {
   Status Compute() {
     TestWorkers& workers = WorkersWith(options_.threads);
     workers.set_backwards(options_.backwards);
-    services_ = {&workers, &files_, &waiter_, &log_, &cancelled_, std::make_shared<MemoryBudget>(options_.memory_limit)};
+    services_ = {&workers, &files_, &waiter_, &log_, std::make_shared<MemoryBudget>(options_.memory_limit)};
     RunContext ctx = MakeContext();
     const void* parameters = planned_.block.parameters.get();
     FlushDenormals flush;
@@ -232,7 +232,6 @@ class Run {
   TestWaiter waiter_;
   TestLog log_;
   TestState state_;
-  std::atomic<bool> cancelled_{false};
   Services services_;
 };
 

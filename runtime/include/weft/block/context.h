@@ -208,8 +208,9 @@ class RunContext : private StepFrame {
 
   Workers& workers() const { return *services->workers; }
   Log& log() const { return *services->log; }
-  /// Long kernels ask from time to time; outputs of a cancelled run are discarded.
-  bool cancelled() const { return services->cancelled->load(std::memory_order_relaxed); }
+  /// Whether the run was cancelled or is past its deadline: asked by kernels with more than some milliseconds of work between two tasks of
+  /// their loops. Outputs of such a run are discarded.
+  bool cancelled() const { return services->workers->Stopped(); }
 
   /// A failure that only data can show, at a port: Error(indices, Code::kOutOfRange, ...).
   template <class P, class... Parts>

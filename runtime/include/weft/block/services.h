@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -42,8 +41,10 @@ class Workers {
   /// Threads that work at the same time, the calling one included.
   virtual int threads() const = 0;
   /// Calls task(0) ... task(count - 1), each once, in any order and on any thread, and returns when all have ended. Starts no further
-  /// tasks when the run is cancelled; the block's outputs are discarded then.
+  /// tasks when the run is to end; the block's outputs are discarded then.
   virtual void Run(int64_t count, FunctionRef<void(int64_t)> task) = 0;
+  /// Whether the run is to end: it was cancelled, or its deadline has passed. May read the clock: asked once in about a millisecond's work.
+  virtual bool Stopped() const { return false; }
 
   /// Calls body(begin, end) over [0, size) in ranges of `grain` items (the last may be shorter); on the calling thread where one range
   /// covers all.
@@ -100,7 +101,6 @@ struct Services {
   Files* files = nullptr;
   Waiter* waiter = nullptr;
   Log* log = nullptr;
-  const std::atomic<bool>* cancelled = nullptr;
   std::shared_ptr<MemoryBudget> budget;
 };
 
