@@ -1,6 +1,8 @@
 #include "blocks/rows.h"
 
 #include <atomic>
+#include <string>
+#include <unordered_map>
 
 #include "blocks/kernels/widen.h"
 
@@ -130,12 +132,22 @@ void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int
 }
 
 /// Strings are joined to what stands there.
-void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const std::string* updates, std::string* to) {
+void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const String* updates, String* to) {
   const kernels::RowTables& t = plan.tables;
-  CopyOrClear<std::string>(ctx, nullptr, to, TableElements(t));
+  CopyOrClear<String>(ctx, nullptr, to, TableElements(t));
+  std::unordered_map<int64_t, std::string> joined;  // by element, of those that get more than one update
   for (int64_t i = 0; i < t.count; ++i) {
-    for (int64_t c = 0; rows[i] >= 0 && c < t.width; ++c) to[rows[i] * t.width + c] += updates[i * t.width + c];
+    for (int64_t c = 0; rows[i] >= 0 && c < t.width; ++c) {
+      const int64_t at = rows[i] * t.width + c;
+      const String& update = updates[i * t.width + c];
+      if (to[at].empty() && !joined.contains(at)) {
+        to[at] = update;
+        continue;
+      }
+      joined.try_emplace(at, to[at].view()).first->second += update.view();
+    }
   }
+  for (auto& [at, text] : joined) to[at] = String(text);
 }
 
 }  // namespace
@@ -178,7 +190,7 @@ int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, 
       Replace<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));
     });
   } else if (plan.dtype == DType::kString) {
-    Join(plan, ctx, rows, static_cast<const std::string*>(updates), static_cast<std::string*>(to));
+    Join(plan, ctx, rows, static_cast<const String*>(updates), static_cast<String*>(to));
   } else {
     Dispatch(plan.dtype, kNumbers + TypeList<bool>{}, [&]<class T>() {
       Update<T>(plan, ctx, static_cast<const T*>(from), rows, static_cast<const T*>(updates), static_cast<T*>(to));

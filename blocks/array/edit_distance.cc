@@ -18,7 +18,7 @@ constexpr In<5> truth_shape{"truth_shape", "DT_INT64", "[rank]"};
 constexpr Out<0> output{"output", "DT_FLOAT", "the larger of both shapes, axis by axis, without the last: a distance for each pair"};
 constexpr Attr<bool> normalize{"normalize", "true", "divide by the length of the truth: 0 by 0 is then 0, others by 0 infinite"};
 
-constexpr auto kCompared = kNumbers + TypeList<bool, std::string>{};
+constexpr auto kCompared = kNumbers + TypeList<bool, String>{};
 
 /// One of the two sparse tensors: its sizes, and its values sorted by sequence as kernels::GroupBySegment does it, in scratch memory.
 struct Side {

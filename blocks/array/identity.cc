@@ -12,7 +12,7 @@ constexpr In<0> x{"x", "T", "any shape"};
 constexpr Out<0> y{"y", "T", "the shape of x"};
 
 constexpr auto kOneTypes = kNumbers + TypeList<bool>{};
-constexpr auto kZeroTypes = kNumbers + kQuantized + TypeList<bool, std::string>{};
+constexpr auto kZeroTypes = kNumbers + kQuantized + TypeList<bool, String>{};
 
 template <class T>
 void FillWith(RunContext& ctx, const T& value) {

@@ -13,7 +13,7 @@ constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the elements; strin
 constexpr Attr<PartialShape> shape{"shape", kRequired, "the shape of the tensor, all sizes known"};
 constexpr Attr<std::string> memory_region_name{"memory_region_name", kRequired, "the file: the elements in row-major order, little-endian"};
 
-constexpr auto kStored = kNumbers + kQuantized + TypeList<bool, std::string>{};
+constexpr auto kStored = kNumbers + kQuantized + TypeList<bool, String>{};
 
 /// The tensor, once it has been read. It is read into memory rather than mapped: a mapped file that another program cuts short would end
 /// the process.

@@ -16,7 +16,7 @@ constexpr Out<0> rows_output{"output", "T", "the shape of the input"};
 constexpr Attr<int64_t> seq_dim{"seq_dim", kRequired, "the axis that is reversed in part"};
 constexpr Attr<int64_t> batch_dim{"batch_dim", "0", "the axis along which the lengths are given"};
 
-constexpr auto kReversed = kNumbers + TypeList<bool, std::string>{};
+constexpr auto kReversed = kNumbers + TypeList<bool, String>{};
 
 Result<BoxMove> PlanReverse(PlanContext& ctx) {
   const Shape& shape = ctx.shape(tensor);

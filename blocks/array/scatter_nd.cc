@@ -65,7 +65,7 @@ Status AddGradient(GradientBuilder& g) {
 BlockDef ScatterNd() {
   return Block("ScatterNd", "Adds slices to zeros where tuples of indices say.")
       .Ports(indices, updates, shape, output)
-      .Types("T", kNumbers + TypeList<bool, std::string>{})
+      .Types("T", kNumbers + TypeList<bool, String>{})
       .Types("Tindices", kIndices)
       .Attrs(kBadIndices)
       .ShapedBy(shape)

@@ -17,7 +17,7 @@ constexpr Out<0> out{"out", "T", "[k]: the elements of x that are not in y, in t
 constexpr Out<1> out_idx_port{"idx", "out_idx", "[k]: where in x they are"};
 constexpr Attr<DType> out_idx{"out_idx", "DT_INT32", "the type of the positions"};
 
-constexpr auto kCompared = kReals + TypeList<std::string>{};
+constexpr auto kCompared = kReals + TypeList<String>{};
 
 // ---- elements by value -------------------------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ constexpr auto kCompared = kReals + TypeList<std::string>{};
 struct Keys {
   static constexpr uint64_t kNaN = ~uint64_t{0};
   Tensor words;  // uint64
-  const std::string* strings = nullptr;
+  const String* strings = nullptr;
   bool floating = false;
 
   uint64_t word(int64_t i) const { return words.values<uint64_t>()[i]; }
@@ -35,7 +35,7 @@ struct Keys {
 
 template <class T>
 uint64_t WordOf(const T& value) {
-  if constexpr (std::is_same_v<T, std::string>) return KeyedHash(value, HashSecret());
+  if constexpr (std::is_same_v<T, String>) return KeyedHash(value, HashSecret());
   else if constexpr (Float<T>) return value != value ? Keys::kNaN : std::bit_cast<uint64_t>(static_cast<double>(value) + 0.0);
   else return static_cast<uint64_t>(value);
 }
@@ -51,7 +51,7 @@ Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
     for (size_t i = 0; i < values.size(); ++i) {
       words[i] = WordOf<T>(values[i]);
     }
-    if constexpr (std::is_same_v<T, std::string>) keys.strings = values.data();
+    if constexpr (std::is_same_v<T, String>) keys.strings = values.data();
   });
   return keys;
 }

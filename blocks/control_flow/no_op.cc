@@ -15,7 +15,7 @@ Status PlanFact(PlanContext& ctx) {
   ctx.set(fact, Shape{});
   return {};
 }
-constexpr auto RunFact = [](const NoParameters&, RunContext& ctx) { ctx.out<std::string>(fact)[0] = "0! == 1"; };
+constexpr auto RunFact = [](const NoParameters&, RunContext& ctx) { ctx.out<String>(fact)[0] = "0! == 1"; };
 
 struct Ending {
   std::string message;

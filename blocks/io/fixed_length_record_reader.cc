@@ -48,7 +48,7 @@ class FixedLengthSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Read(needed, ahead_));
     if (!found) return false;
     record.key = Cat(name_, ":", records_++);
-    record.value = ahead_.substr(0, static_cast<size_t>(layout_.record));
+    record.value = String(ahead_.data(), static_cast<size_t>(layout_.record));
     return true;
   }
 

@@ -39,8 +39,8 @@ constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status 
   WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(queue_handle));
   WEFT_ASSIGN_OR_RETURN(FileRecord record, reader->Read(*queue, ctx.services()));
-  ctx.Emit(key, Tensor::Scalar<std::string>(std::move(record.key)));
-  ctx.Emit(value, Tensor::Scalar<std::string>(std::move(record.value)));
+  ctx.Emit(key, Tensor::Scalar<String>(std::move(record.key)));
+  ctx.Emit(value, Tensor::Scalar<String>(std::move(record.value)));
   return {};
 };
 
@@ -54,8 +54,8 @@ constexpr auto RunReadUpTo = [](const NoParameters&, ProduceContext& ctx) -> Sta
   WEFT_ASSIGN_OR_RETURN(Tensor all_keys, ctx.Allocate(DType::kString, shape));
   WEFT_ASSIGN_OR_RETURN(Tensor all_values, ctx.Allocate(DType::kString, shape));
   for (size_t i = 0; i < records.size(); ++i) {
-    all_keys.values<std::string>()[i] = std::move(records[i].key);
-    all_values.values<std::string>()[i] = std::move(records[i].value);
+    all_keys.values<String>()[i] = std::move(records[i].key);
+    all_values.values<String>()[i] = std::move(records[i].value);
   }
   ctx.Emit(keys, std::move(all_keys));
   ctx.Emit(values, std::move(all_values));

@@ -38,7 +38,7 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
   if (name.count() != 1) {
     return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
   }
-  const std::string& text = name.values<std::string>()[0];
+  const std::string text(name.values<String>()[0]);
   Status status = source_->Start(*services.files, text);
   if (!status.ok()) source_->Stop();
   set_in_file(status.ok());
@@ -69,6 +69,7 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
   Use use(*this);
   WEFT_RETURN_IF_ERROR(use.Begin(services));
   std::vector<FileRecord> records;
+  MemoryCharge held(services.budget);
   while (static_cast<int64_t>(records.size()) < count) {
     if (services.workers->Stopped()) {
       return Status(Code::kCancelled, "the run was cancelled while records were read");
@@ -76,8 +77,13 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
     FileRecord record;
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
-    if (found) records.push_back(std::move(record));
-    else if (!records.empty()) break;
+    if (!found && !records.empty()) break;
+    if (!found) continue;
+    for (const String* text : {&record.key, &record.value}) {
+      if (!text->Charge(services.budget)) return services.budget->Refusal(static_cast<int64_t>(text->heap_bytes()));
+    }
+    records.push_back(std::move(record));
+    WEFT_RETURN_IF_ERROR(held.Hold(static_cast<int64_t>(records.capacity() * sizeof(FileRecord))));
   }
   return records;
 }

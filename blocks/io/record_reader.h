@@ -13,7 +13,7 @@
 namespace weft::blocks {
 
 struct FileRecord {
-  std::string key, value;
+  String key, value;
 };
 
 /// The records of one file after another. Used by one thread at a time.

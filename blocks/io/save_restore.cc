@@ -45,16 +45,16 @@ Result<SaveParameters> PlanSave(PlanContext& ctx) {
 
 constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Status {
   std::vector<checkpoint_v1::NamedTensor> tensors;
-  const auto names = ctx.in<std::string>(tensor_names);
+  const auto names = ctx.in<String>(tensor_names);
   for (int k = 0; k < ctx.count(data); ++k) {
     if (std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k) {
       return ctx.Error(tensor_names, "needs names that differ, found '", names[k], "' twice");
     }
     // A view: the writer is done with it before this call ends.
     void* elements = const_cast<std::byte*>(ctx.in<std::byte>(data, k).data());
-    tensors.push_back({names[k], Tensor::View(p.types[k], ctx.shape(data, k), elements, nullptr)});
+    tensors.push_back({std::string(names[k]), Tensor::View(p.types[k], ctx.shape(data, k), elements, nullptr)});
   }
-  auto file = AtomicFile::Create(ctx.files(), ctx.in<std::string>(filename)[0]);
+  auto file = AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0]);
   if (!file.ok()) return std::move(file).status().WithPort(filename.name);
   Status status = checkpoint_v1::WriteCheckpoint(*file, tensors);
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
@@ -87,8 +87,8 @@ Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const 
 }
 
 constexpr auto RunRestore = [](const RestoreParameters& p, ProduceContext& ctx) -> Status {
-  const std::string& pattern = ctx.in<std::string>(file_pattern)[0];
-  const std::string& name = ctx.in<std::string>(tensor_name)[0];
+  const std::string pattern(ctx.in<String>(file_pattern)[0]);
+  const std::string name(ctx.in<String>(tensor_name)[0]);
   auto files = MatchFiles(ctx.files(), pattern);
   if (!files.ok()) return std::move(files).status().WithPort(file_pattern.name);
   if (files->empty()) return ctx.ErrorOf(Code::kNotFound, file_pattern, "needs a checkpoint, found no file '", pattern, "'");

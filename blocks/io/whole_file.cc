@@ -22,7 +22,7 @@ Status PlanRead(PlanContext& ctx) {
 }
 
 /// The bytes of a file, within the memory limit.
-Result<std::string> ReadAll(const ProduceContext& ctx, const std::string& name) {
+Result<std::string> ReadAll(const ProduceContext& ctx, std::string_view name) {
   WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(ctx.files(), name));
   // The room is asked for as a tensor of bytes: a string does not count its own.
   auto room = ctx.Allocate(DType::kUInt8, Shape{static_cast<int64_t>(file.size())});
@@ -33,10 +33,10 @@ Result<std::string> ReadAll(const ProduceContext& ctx, const std::string& name) 
 }
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
-  auto bytes = ReadAll(ctx, ctx.in<std::string>(filename)[0]);
+  auto bytes = ReadAll(ctx, ctx.in<String>(filename)[0]);
   if (!bytes.ok()) return std::move(bytes).status().WithPort(filename.name);
   WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
-  text.values<std::string>()[0] = std::move(*bytes);
+  text.values<String>()[0] = std::move(*bytes);
   ctx.Emit(read_contents, std::move(text));
   return {};
 };
@@ -46,14 +46,14 @@ Status PlanWrite(PlanContext& ctx) {
   return CheckScalar(ctx, contents);
 }
 
-Status WriteAll(const ProduceContext& ctx, const std::string& name, const std::string& bytes) {
+Status WriteAll(const ProduceContext& ctx, std::string_view name, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(ctx.files(), name, true));
   WEFT_RETURN_IF_ERROR(file.Write(bytes));
   return file.Commit();
 }
 
 constexpr auto RunWrite = [](const NoParameters&, ProduceContext& ctx) -> Status {
-  return WriteAll(ctx, ctx.in<std::string>(filename)[0], ctx.in<std::string>(contents)[0]).WithPort(filename.name);
+  return WriteAll(ctx, ctx.in<String>(filename)[0], ctx.in<String>(contents)[0]).WithPort(filename.name);
 };
 
 }  // namespace

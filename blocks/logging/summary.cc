@@ -30,7 +30,7 @@ void PutText(std::string& out, uint32_t field, std::string_view text) {
   if (!text.empty()) PutBytesField(out, field, text);
 }
 
-void Emit(RunContext& ctx, std::string message) { ctx.out<std::string>(summary)[0] = std::move(message); }
+void Emit(RunContext& ctx, std::string message) { ctx.out<String>(summary)[0] = std::move(message); }
 
 // ---- ScalarSummary --------------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ Status Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
-  const auto names = ctx.in<std::string>(tags);
+  const auto names = ctx.in<String>(tags);
   const auto numbers = ctx.in<T>(values);
   std::string message, value;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -83,7 +83,7 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status
     histogram.Add(number);
   }
   std::string value, message;
-  PutText(value, kTag, ctx.in<std::string>(tag)[0]);
+  PutText(value, kTag, ctx.in<String>(tag)[0]);
   PutBytesField(value, kHistogram, histogram.Message());
   PutBytesField(message, kValue, value);
   Emit(ctx, std::move(message));
@@ -132,7 +132,7 @@ constexpr auto Run = [](const NoParameters&, RunContext& ctx) -> Status {
   std::string message;
   std::unordered_set<std::string_view> seen;
   for (int k = 0; k < ctx.count(inputs); ++k) {
-    for (const std::string& from : ctx.in<std::string>(inputs, k)) {
+    for (const String& from : ctx.in<String>(inputs, k)) {
       if (Status status = Append(from, seen, message); !status.ok()) return std::move(status).WithPort(inputs.name);
     }
   }
@@ -227,7 +227,7 @@ BlockDef ScalarSummary() {
 BlockDef TensorSummary() {
   return Block("TensorSummary", "A summary message with a tensor, under the name of the block.")
       .Ports(tensor_summary::tensor, summary)
-      .Types("T", kNumbers + TypeList<bool, std::string>{})
+      .Types("T", kNumbers + TypeList<bool, String>{})
       .Attrs(tensor_summary::description, tensor_summary::labels, tensor_summary::display_name)
       .NotDifferentiable()
       .Kernel(tensor_summary::Plan, tensor_summary::Run, tensor_summary::Bind);

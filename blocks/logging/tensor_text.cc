@@ -25,7 +25,7 @@ class Printer {
   /// The next value; strings without quotes.
   void AddValue() {
     if (tensor_.dtype() == DType::kString) {
-      const std::string& value = tensor_.values<std::string>()[static_cast<size_t>(next_++)];
+      const std::string_view value = tensor_.values<String>()[static_cast<size_t>(next_++)];
       const size_t room = most_ - std::min(most_, text_.size());
       text_.append(value, 0, room);
       full_ = value.size() > room;

@@ -9,16 +9,39 @@ constexpr In<0> x{"x", "T", "any shape"};
 constexpr In<1> y{"y", "T", "a shape that fits x: sizes equal or 1, from the last axis on"};
 constexpr Out<0> z{"z", "T", "the common shape of x and y"};
 
-constexpr auto kAddable = kFloats + kSigned + kComplexes + TypeList<uint8_t, std::string>{};
+constexpr auto kAddable = kFloats + kSigned + kComplexes + TypeList<uint8_t, String>{};
 constexpr auto kSquarable = kFloats + TypeList<int32_t, int64_t>{} + kComplexes;
+constexpr int64_t kMostBytes = int64_t{1} << 61;  // more than there is memory, also twice
 
 struct AddOp {
   template <class T>
   T operator()(T a, T b) const { return WrapAdd(a, b); }
-  std::string operator()(const std::string& a, const std::string& b) const { return a + b; }
+  String operator()(const String& a, const String& b) const { return a + b; }
   template <class V>
   static V Of(V a, V b) { return a + b; }
 };
+
+/// The bytes of strings that a broadcast reads `count` of, each as often as the others.
+int64_t BroadcastBytes(std::span<const String> strings, int64_t count) {
+  uint64_t bytes = 0;
+  for (const String& text : strings) bytes += text.size();
+  const uint64_t times = strings.empty() ? 0 : static_cast<uint64_t>(count) / strings.size();
+  return CheckedMultiply(static_cast<int64_t>(bytes), static_cast<int64_t>(times)).value_or(kMostBytes);
+}
+
+/// Strings grow as they are joined: what the memory has no room for is refused before it is made.
+struct AddRun : BroadcastRun<AddOp> {
+  template <class T>
+  Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
+    if constexpr (std::is_same_v<T, String>) {
+      const int64_t bytes = BroadcastBytes(ctx.in<T>(x), loops.count) + BroadcastBytes(ctx.in<T>(y), loops.count);
+      if (ctx.budget() != nullptr && bytes > ctx.budget()->available()) return ctx.budget()->Refusal(bytes);
+    }
+    Broadcast<AddOp, T>(loops, ctx);
+    return {};
+  }
+};
+
 struct SubtractOp {
   template <class T>
   T operator()(T a, T b) const { return WrapSubtract(a, b); }
@@ -74,7 +97,7 @@ Status SquaredDifferenceGradient(GradientBuilder& g) {
 
 BlockDef Add() {
   return Block("Add", "Adds two tensors element by element; strings are joined.")
-      .Ports(x, y, z).Types("T", kAddable).Elementwise().Gradient(AddGradient).Kernel(PlanBroadcast, RunBroadcast<AddOp>);
+      .Ports(x, y, z).Types("T", kAddable).Elementwise().Gradient(AddGradient).Kernel(PlanBroadcast, AddRun{});
 }
 
 BlockDef AddV2() {

@@ -30,7 +30,7 @@ void TruncateRow(const void* from, void* to, int64_t n) {
 }
 
 kernels::MapFunction FindCast(DType from, DType to, bool truncated) {
-  if (from == to && from == DType::kString) return CastRow<std::string, std::string>;
+  if (from == to && from == DType::kString) return CastRow<String, String>;
   return Dispatch(from, kCastable, [&]<class S>() {
     return Dispatch(to, kCastable, [&]<class D>() -> kernels::MapFunction {
       if constexpr (kernels::kDroppedBits<S, D> > 0) {

@@ -19,7 +19,7 @@ constexpr Attr<bool> incompatible_shape_error{"incompatible_shape_error", "true"
                                               "whether shapes that do not fit are an error; false: the result is then a single element"};
 constexpr Attr<float> tolerance{"tolerance", "1e-05", "the largest difference that counts as equal"};
 
-constexpr auto kComparable = kNumbers + kQuantized + TypeList<bool, std::string>{};
+constexpr auto kComparable = kNumbers + kQuantized + TypeList<bool, String>{};
 
 struct EqualOp {
   template <class T>

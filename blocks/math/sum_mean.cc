@@ -81,7 +81,7 @@ T Share(T x, int64_t count) {
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
-  if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, ResourceHandle>) {
+  if constexpr (!std::is_same_v<T, String> && !std::is_same_v<T, ResourceHandle>) {
     if (to.empty()) return;
     const T* from = p.mean ? static_cast<const T*>(ShareAll(p, ctx)) : ctx.in<T>(grad).data();
     kernels::Spread(p.layout, from, to.data(), ctx.workers());

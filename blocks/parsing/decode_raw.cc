@@ -56,7 +56,7 @@ void MakeBools(std::byte* data, size_t size) {
 }
 
 // The length that all strings have, 0 where there are none.
-Result<size_t> CommonLength(std::span<const std::string> strings, size_t element) {
+Result<size_t> CommonLength(std::span<const String> strings, size_t element) {
   const size_t length = strings.empty() ? 0 : strings[0].size();
   for (size_t i = 1; i < strings.size(); ++i) {
     if (strings[i].size() != length) {
@@ -68,7 +68,7 @@ Result<size_t> CommonLength(std::span<const std::string> strings, size_t element
 }
 
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
-  auto strings = ctx.in<std::string>(bytes);
+  auto strings = ctx.in<String>(bytes);
   const size_t element = ElementSize(p.dtype);
   auto length = CommonLength(strings, element);
   if (!length.ok()) return std::move(length).status().WithPort(bytes.name);

@@ -59,7 +59,7 @@ uint64_t PackedSize(DType dtype, const void* elements, int64_t count) {
 
 int HeadSize(uint32_t field, uint64_t size) { return VarintSize(static_cast<uint64_t>(field) << 3) + VarintSize(size); }
 
-bool TakeStrings(std::string_view message, std::string* elements, int64_t count) {
+bool TakeStrings(std::string_view message, String* elements, int64_t count) {
   int64_t found = 0;
   FieldReader field(message);
   while (field.Next()) {
@@ -126,7 +126,7 @@ uint64_t ValuesSize(DType dtype, const void* elements, int64_t count) {
   uint64_t size = 0;
   if (dtype == DType::kString) {
     for (int64_t i = 0; i < count; ++i) {
-      const uint64_t length = static_cast<const std::string*>(elements)[i].size();
+      const uint64_t length = static_cast<const String*>(elements)[i].size();
       size += static_cast<uint64_t>(HeadSize(field, length)) + length;
     }
     return size;
@@ -139,7 +139,7 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
   if (count == 0) return;
   const uint32_t field = FieldOf(dtype);
   if (dtype == DType::kString) {
-    for (int64_t i = 0; i < count; ++i) PutBytesField(out, field, static_cast<const std::string*>(elements)[i]);
+    for (int64_t i = 0; i < count; ++i) PutBytesField(out, field, static_cast<const String*>(elements)[i]);
     return;
   }
   PutBytesHead(out, field, PackedSize(dtype, elements, count));
@@ -153,7 +153,7 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
 }
 
 bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count) {
-  if (dtype == DType::kString) return TakeStrings(message, static_cast<std::string*>(elements), count);
+  if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count);
   if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count);
   return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count); });
 }

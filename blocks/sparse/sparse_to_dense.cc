@@ -135,7 +135,7 @@ BlockDef SparseToDense() {
   return Block("SparseToDense", "A tensor of one default value with other values at given places.")
       .Ports(sparse_indices, output_shape, sparse_values, default_value, dense)
       .Attrs(validate_indices)
-      .Types("T", kNumbers + kQuantized + TypeList<bool, std::string>{})
+      .Types("T", kNumbers + kQuantized + TypeList<bool, String>{})
       .Types("Tindices", kIndices)
       .ShapedBy(output_shape)
       .Gradient(Gradient)

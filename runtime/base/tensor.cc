@@ -1,7 +1,6 @@
 #include "weft/base/tensor.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -37,6 +36,9 @@ size_t InHugePages(size_t size) {
   return whole - size <= size / 3 ? whole : size;
 }
 
+/// Padded so that a kernel may read a whole register at the end; also makes the address of an empty tensor valid.
+size_t Padded(int64_t bytes) { return (static_cast<size_t>(bytes) + 127) / 64 * 64; }
+
 void* AllocateAligned(size_t size, std::align_val_t alignment) {
   const bool huge = alignment == kHugePage;
   if (huge) size = InHugePages(size + (kStaggers - 1) * kStagger);
@@ -61,7 +63,7 @@ void ConstructAll(void* data, int64_t count) {
 void AppendElement(std::string& out, const Tensor& tensor, int64_t i) {
   Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
     const T& value = tensor.values<T>()[i];
-    if constexpr (std::is_same_v<T, std::string>) {
+    if constexpr (std::is_same_v<T, String>) {
       out += Cat('"', value, '"');
     } else if constexpr (std::is_same_v<T, ResourceHandle>) {
       out += value ? "<handle>" : "<no handle>";
@@ -102,45 +104,32 @@ void AppendNested(std::string& out, const Tensor& tensor, int axis, int64_t& nex
 
 }  // namespace
 
-std::shared_ptr<MemoryBudget> MemoryBudget::ForMachine() {
-  int64_t machine = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return std::make_shared<MemoryBudget>(machine / 5 * 4);
-}
-
-bool MemoryBudget::Reserve(int64_t bytes) {
-  int64_t used = used_.load(std::memory_order_relaxed);
-  do {
-    if (bytes > limit_ - used) return false;
-  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
-  return true;
+int64_t Buffer::HeldBytes(int64_t element_bytes) {
+  constexpr auto kObject = static_cast<int64_t>(sizeof(Buffer) + 2 * sizeof(void*));  // with the reference counts
+  return kObject + static_cast<int64_t>(Padded(element_bytes));
 }
 
 Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget) {
   auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
-  if (budget && !budget->Reserve(*bytes)) {
-    return ResourceExhausted("needs ", *bytes, " bytes of memory; ", budget->used(), " of the limit of ", budget->limit(),
-                             " are in use");
-  }
+  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
   auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;
-  // Padded so that a kernel may read a whole register at the end; also makes the address of an empty tensor valid.
-  size_t padded = (static_cast<size_t>(*bytes) + 127) / 64 * 64;
-  buffer->data_ = AllocateAligned(padded, AlignmentOf(*bytes));
+  buffer->data_ = AllocateAligned(Padded(*bytes), AlignmentOf(*bytes));
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
   buffer->count_ = count;
-  if (dtype == DType::kString) ConstructAll<std::string>(buffer->data_, count);
+  if (dtype == DType::kString) ConstructAll<String>(buffer->data_, count);
   if (dtype == DType::kResource) ConstructAll<ResourceHandle>(buffer->data_, count);
   return buffer;
 }
 
 Buffer::~Buffer() {
-  if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<std::string*>(data_), count_);
+  if (data_ != nullptr && dtype_ == DType::kString) std::destroy_n(static_cast<String*>(data_), count_);
   if (data_ != nullptr && dtype_ == DType::kResource) std::destroy_n(static_cast<ResourceHandle*>(data_), count_);
   FreeAligned(data_, AlignmentOf(bytes_));
-  if (budget_) budget_->Release(bytes_);
+  if (budget_) budget_->Release(HeldBytes(bytes_));
 }
 
 Result<Tensor> Tensor::Allocate(DType dtype, Shape shape, const std::shared_ptr<MemoryBudget>& budget) {
@@ -172,7 +161,7 @@ Result<Tensor> Tensor::Clone(const std::shared_ptr<MemoryBudget>& budget) const 
 
 void CopyElements(DType dtype, const void* from, void* to, int64_t count) {
   if (dtype == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
+    std::copy_n(static_cast<const String*>(from), count, static_cast<String*>(to));
   } else if (dtype == DType::kResource) {
     std::copy_n(static_cast<const ResourceHandle*>(from), count, static_cast<ResourceHandle*>(to));
   } else if (count > 0) {
@@ -196,7 +185,7 @@ std::string ToString(const Tensor& tensor, int64_t limit) {
 
 bool SameBits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (a.dtype() == DType::kString) return std::ranges::equal(a.values<std::string>(), b.values<std::string>());
+  if (a.dtype() == DType::kString) return std::ranges::equal(a.values<String>(), b.values<String>());
   if (a.dtype() == DType::kResource) return std::ranges::equal(a.values<ResourceHandle>(), b.values<ResourceHandle>());
   return a.count() == 0 || std::memcmp(a.data(), b.data(), static_cast<size_t>(a.bytes())) == 0;
 }

@@ -16,7 +16,7 @@ void AppendElements(const Tensor& tensor, std::string& to) {
     to.append(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
     return;
   }
-  for (const std::string& text : tensor.values<std::string>()) {
+  for (const String& text : tensor.values<String>()) {
     const uint64_t size = text.size();
     to.append(reinterpret_cast<const char*>(&size), sizeof size);
     to.append(text);
@@ -33,13 +33,13 @@ Status ReadElements(std::string_view bytes, Tensor& to) {
     }
     return {};
   }
-  for (std::string& text : to.values<std::string>()) {
+  for (String& text : to.values<String>()) {
     uint64_t size = 0;
     if (bytes.size() < sizeof size) return Short("a string's length", sizeof size, bytes.size());
     std::memcpy(&size, bytes.data(), sizeof size);
     bytes.remove_prefix(sizeof size);
     if (size > bytes.size()) return Short("a string", size, bytes.size());
-    text.assign(bytes.substr(0, size));
+    text = String(bytes.substr(0, size));
     bytes.remove_prefix(size);
   }
   return bytes.empty() ? Status() : DataLoss("needs the elements' end, found ", bytes.size(), " bytes more");

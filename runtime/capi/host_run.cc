@@ -27,9 +27,9 @@ class RunValues {
   void SetUnknown(size_t v, DType dtype) { all_[v] = {ToC(dtype), 0, nullptr, 0, nullptr}, places_[v] = nullptr; }
   const weft_value* all() const { return all_; }
   /// An element of a string value; null for all else.
-  std::string* StringAt(size_t v, int64_t element) const {
+  String* StringAt(size_t v, int64_t element) const {
     if (all_[v].dtype != WEFT_STRING || places_[v] == nullptr || element < 0 || element >= all_[v].count) return nullptr;
-    return static_cast<std::string*>(places_[v]) + element;
+    return static_cast<String*>(places_[v]) + element;
   }
 
  private:
@@ -75,7 +75,7 @@ void Parallel(const weft_run_call* call, int64_t count, void (*task)(void* user,
 int32_t IsCancelled(const weft_run_call* call) { return StateOf(call).workers.Stopped() ? 1 : 0; }
 
 int32_t GetString(const weft_run_call* call, size_t input, int64_t element, const char** data, size_t* bytes) {
-  const std::string* text = input < call->input_count ? StateOf(call).inputs.StringAt(input, element) : nullptr;
+  const String* text = input < call->input_count ? StateOf(call).inputs.StringAt(input, element) : nullptr;
   if (text == nullptr || data == nullptr) {
     return FailRun(call, WEFT_OUT_OF_RANGE, nullptr, "get_string needs an element of a string input", nullptr);
   }
@@ -85,12 +85,12 @@ int32_t GetString(const weft_run_call* call, size_t input, int64_t element, cons
 }
 
 int32_t SetString(const weft_run_call* call, size_t output, int64_t element, const char* data, size_t bytes) {
-  std::string* text = output < call->output_count ? StateOf(call).outputs.StringAt(output, element) : nullptr;
+  String* text = output < call->output_count ? StateOf(call).outputs.StringAt(output, element) : nullptr;
   if (text == nullptr || (data == nullptr && bytes > 0)) {
     return FailRun(call, WEFT_OUT_OF_RANGE, nullptr, "set_string needs an element of a string output", nullptr);
   }
   try {
-    text->assign(bytes > 0 ? data : "", bytes);
+    *text = String(bytes > 0 ? data : "", bytes);
   } catch (...) {
     return NoMemory(call);
   }

@@ -105,11 +105,12 @@ Result<Tensor> CopyBuffer(const weft_buffer* given, const std::shared_ptr<Memory
     return tensor;
   }
   const auto* texts = static_cast<const weft_bytes*>(buffer.data);
-  std::span<std::string> elements = tensor.values<std::string>();
+  std::span<String> elements = tensor.values<String>();
   for (size_t i = 0; i < elements.size(); ++i) {
     if (texts[i].size == 0) continue;
     WEFT_RETURN_IF_ERROR(NeedPointer(texts[i].data, Cat("data[", i, "].data")));
-    elements[i].assign(texts[i].data, texts[i].size);
+    elements[i] = String(texts[i].data, texts[i].size);
+    if (!elements[i].Charge(budget)) return budget->Refusal(static_cast<int64_t>(elements[i].heap_bytes()));
   }
   return tensor;
 }

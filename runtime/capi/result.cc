@@ -125,7 +125,7 @@ weft_status weft_view_string(const weft_view* view, int64_t index, weft_bytes* b
     const Tensor& tensor = object->value.tensor;
     if (tensor.dtype() != DType::kString) return InvalidArgument("needs a view of DT_STRING, found ", tensor.dtype());
     if (index < 0 || index >= tensor.count()) return OutOfRange("needs an index of 0 to ", tensor.count() - 1, ", found ", index);
-    const std::string& element = tensor.values<std::string>()[static_cast<size_t>(index)];
+    const String& element = tensor.values<String>()[static_cast<size_t>(index)];
     *bytes = {element.data(), element.size()};
     return {};
   });

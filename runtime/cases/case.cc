@@ -14,7 +14,11 @@ void Replace(Tensor& tensor, const std::string& folder) {
   auto own = tensor.Clone();  // copies of a case share the memory of their tensors
   if (!own.ok()) return;
   tensor = std::move(*own);
-  for (std::string& text : tensor.values<std::string>()) Replace(text, folder);
+  for (String& element : tensor.values<String>()) {
+    std::string text(element);
+    Replace(text, folder);
+    element = String(text);
+  }
 }
 
 void Replace(Expectation& expected, const std::string& folder) {
@@ -23,7 +27,7 @@ void Replace(Expectation& expected, const std::string& folder) {
 
 bool Marked(const Tensor& tensor) {
   if (!tensor.defined() || tensor.dtype() != DType::kString) return false;
-  for (const std::string& text : tensor.values<std::string>()) {
+  for (std::string_view text : tensor.values<String>()) {
     if (text.find(kMark) != std::string::npos) return true;
   }
   return false;

@@ -210,8 +210,22 @@ Status StepLoop::TakeOutputs(ResultSet& set, const Step& step, const DynamicStep
 
 Status StepLoop::End(ResultSet& set, size_t index, const PlannedBlock& block) {
   const Step& step = plan_.steps[index];
-  if (block.produce != nullptr) return Emit(set, step);
-  parts_.variables.EndUpdates(set, step);
+  if (block.produce != nullptr) WEFT_RETURN_IF_ERROR(Emit(set, step));
+  else parts_.variables.EndUpdates(set, step);
+  return ChargeStrings(set, step);
+}
+
+Status StepLoop::ChargeStrings(const ResultSet& set, const Step& step) const {
+  const size_t outputs = planned_.graph.node(step.node).output_types.size();
+  for (size_t v = 0; v < outputs; ++v) {
+    const uint32_t slot = plan_.operands[step.first_output + v];
+    if (plan_.slots[slot].dtype != DType::kString) continue;
+    const Value& value = set.values[slot];
+    if (value.data == nullptr) continue;
+    for (const String& text : std::span(static_cast<const String*>(value.data), static_cast<size_t>(value.count))) {
+      if (!text.Charge(services_.budget())) return services_.budget()->Refusal(static_cast<int64_t>(text.heap_bytes()));
+    }
+  }
   return {};
 }
 

@@ -147,7 +147,7 @@ Result<Tensor> ElementStore::Take(const Shape& shape) {
     return InvalidArgument("needs ", shape.count(), plural, " for the shape ", shape, ", found ", found);
   }
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype_, shape));
-  if (dtype_ == DType::kString) std::move(strings_.begin(), strings_.end(), tensor.values<std::string>().begin());
+  if (dtype_ == DType::kString) std::move(strings_.begin(), strings_.end(), tensor.values<String>().begin());
   else if (found > 0) std::memcpy(tensor.data(), bytes_.data(), bytes_.size());
   bytes_.clear();
   strings_.clear();

@@ -20,7 +20,7 @@ void AppendReal(std::string& out, T value) {
   else out += std::isnan(wide) ? "\"nan\"" : wide > 0 ? "\"inf\"" : "\"-inf\"";
 }
 
-void AppendString(std::string& out, const std::string& value) {
+void AppendString(std::string& out, std::string_view value) {
   if (page::FindInvalidUtf8(value) == std::string::npos) return AppendJsonString(out, value);
   out += "{\"base64\": \"";
   out += page::EncodeBase64(value);
@@ -31,7 +31,7 @@ template <class T>
 void AppendElement(std::string& out, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     out += value ? "true" : "false";
-  } else if constexpr (std::is_same_v<T, std::string>) {
+  } else if constexpr (std::is_same_v<T, String>) {
     AppendString(out, value);
   } else if constexpr (Complex<T>) {
     out += '[';
@@ -47,7 +47,7 @@ void AppendElement(std::string& out, const T& value) {
 }
 
 // All types whose elements can be written; handles cannot.
-constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, std::string>{};
+constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, String>{};
 
 void AppendValues(std::string& out, const Tensor& tensor) {
   out += '[';

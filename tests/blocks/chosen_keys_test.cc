@@ -43,7 +43,7 @@ TEST_CASE("elements chosen against a hash are looked up as fast as others", "[un
 
 TEST_CASE("strings of all lengths are told apart", "[unique]") {
   Tensor strings = Tensor::Allocate(DType::kString, Shape{64}).value();
-  for (size_t i = 0; i < 64; ++i) strings.values<std::string>()[i] = std::string(i % 32, 'a');
+  for (size_t i = 0; i < 64; ++i) strings.values<String>()[i] = std::string(i % 32, 'a');
   BlockResult result = BlockTester(Catalog(), "Unique").Input("x", strings).Run();
   REQUIRE(result.status.ok());
   REQUIRE(result.outputs.at("y").shape() == Shape{32});

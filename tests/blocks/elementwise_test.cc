@@ -103,12 +103,12 @@ TEST_CASE("broadcasting moves elements of every size, strings too", "[elementwis
     const auto text = [](int64_t i) { return std::string(1, static_cast<char>('a' + i % 26)); };
     const auto byte = [](int64_t i) { return static_cast<uint8_t>(i * 3); };
     const auto complex = [](int64_t i) { return complex128(static_cast<double>(i), -1); };
-    const Tensor strings = RunBinary("Add", Make<std::string>(Shape(s.x), text), Make<std::string>(Shape(s.y), text));
+    const Tensor strings = RunBinary("Add", Make<String>(Shape(s.x), text), Make<String>(Shape(s.y), text));
     const Tensor bytes = RunBinary("Add", Make<uint8_t>(Shape(s.x), byte), Make<uint8_t>(Shape(s.y), byte));
     const Tensor wide = RunBinary("Add", Make<complex128>(Shape(s.x), complex), Make<complex128>(Shape(s.y), complex));
     for (int64_t i = 0; i < strings.count(); ++i) {
       const int64_t a = OperandIndex(s.x, s.z, i), b = OperandIndex(s.y, s.z, i);
-      if (strings.values<std::string>()[i] != text(a) + text(b)) FAIL("string " << i);
+      if (strings.values<String>()[i] != text(a) + text(b)) FAIL("string " << i);
       if (bytes.values<uint8_t>()[i] != static_cast<uint8_t>(byte(a) + byte(b))) FAIL("byte " << i);
       if (wide.values<complex128>()[i] != complex(a) + complex(b)) FAIL("complex " << i);
     }

@@ -70,12 +70,12 @@ kit::BlockResult SaveBlock(const fs::path& folder, const std::string& file, cons
   Tensor names = Tensor::Allocate(DType::kString, Shape{static_cast<int64_t>(tensors.size())}).value();
   std::vector<Tensor> data;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    names.values<std::string>()[i] = tensors[i].name;
+    names.values<String>()[i] = tensors[i].name;
     data.push_back(tensors[i].tensor);
   }
   return kit::BlockTester(kit::Catalog(), "Save")
       .Folder(folder)
-      .Input("filename", Tensor::Scalar<std::string>(folder / file))
+      .Input("filename", Tensor::Scalar<String>((folder / file).string()))
       .Input("tensor_names", names)
       .Inputs("data", data)
       .Run();
@@ -86,8 +86,8 @@ kit::BlockResult RestoreBlock(const fs::path& folder, const std::string& pattern
   return kit::BlockTester(kit::Catalog(), "Restore")
       .Folder(folder)
       .Attrs(Cat("dt_ = ", dtype, ";", more))
-      .Input("file_pattern", Tensor::Scalar<std::string>(folder / pattern))
-      .Input("tensor_name", Tensor::Scalar<std::string>(name))
+      .Input("file_pattern", Tensor::Scalar<String>((folder / pattern).string()))
+      .Input("tensor_name", Tensor::Scalar<String>(name))
       .Run();
 }
 
@@ -96,7 +96,7 @@ Tensor Sample(DType dtype, Shape shape, uint32_t seed) {
   std::mt19937 random(seed);
   Tensor tensor = Tensor::Allocate(dtype, std::move(shape)).value();
   if (dtype == DType::kString) {
-    for (std::string& s : tensor.values<std::string>()) s.assign(random() % 40, static_cast<char>(random()));
+    for (String& s : tensor.values<String>()) s = String(std::string(random() % 40, static_cast<char>(random())));
     return tensor;
   }
   const size_t bytes = static_cast<size_t>(tensor.count()) * ElementSize(dtype);
@@ -194,7 +194,7 @@ TEST_CASE("A file of TensorFlow is read, and written the same", "[checkpoint]") 
   }
   CHECK(SameBits(tensors[0].tensor, Tensor::Of<float>({-1.2496f, 1.372f, -0.9933f, 1.8758f, 0.063f, 1.0113f}, Shape{2, 3})));
   CHECK(SameBits(tensors[1].tensor, Tensor::Of<int32_t>({-5, -4, 2, 1, -4, 0}, Shape{2, 3})));
-  CHECK(tensors[2].tensor.values<std::string>()[1] == std::string("\xff\0z", 3));
+  CHECK(tensors[2].tensor.values<String>()[1] == std::string("\xff\0z", 3));
   REQUIRE(WriteCheckpoint(folder.path() / "weft", tensors).ok());
   CHECK(Slurp(folder.path() / "weft") == FileOfTensorFlow());
 }

@@ -30,7 +30,7 @@ class ReaderTest {
   }
   ReaderTest& Name(const std::string& name) {
     std::vector<blocks::QueueElement> elements;
-    elements.push_back({Tensor::Scalar<std::string>(name)});
+    elements.push_back({Tensor::Scalar<String>(name)});
     REQUIRE(queue_.Enqueue(std::move(elements), waiter_, -1).ok());
     return *this;
   }
@@ -47,13 +47,13 @@ class ReaderTest {
   /// "key=value", or the name of the failure.
   std::string Read() {
     auto record = reader().Read(queue_, services_);
-    return record.ok() ? record->key + "=" + record->value : std::string(CodeName(record.status().code()));
+    return record.ok() ? Cat(record->key, "=", record->value) : std::string(CodeName(record.status().code()));
   }
   std::string ReadUpTo(int64_t count) {
     auto records = reader().ReadUpTo(queue_, count, services_);
     if (!records.ok()) return std::string(CodeName(records.status().code()));
     std::string text;
-    for (const FileRecord& record : *records) text += record.key + "=" + record.value + " ";
+    for (const FileRecord& record : *records) text += Cat(record.key, "=", record.value, " ");
     return text;
   }
   const Services& services() const { return services_; }

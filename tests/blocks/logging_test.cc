@@ -25,7 +25,7 @@ std::string AssertMessage(std::vector<Tensor> data, int summarize) {
 }
 
 TEST_CASE("Assert shows its data, as much of each as asked for", "[logging]") {
-  const std::vector<Tensor> data = {Counted({2, 5}), Tensor::Scalar<std::string>("hello"), Tensor::Of<std::string>({"a", "b", "c", "d"}),
+  const std::vector<Tensor> data = {Counted({2, 5}), Tensor::Scalar<String>("hello"), Tensor::Of<String>({"a", "b", "c", "d"}),
                                     Tensor::Scalar(1.5f)};
   CHECK(AssertMessage(data, 3) == "assertion failed: [[0 1 2...]...] [hello] [a b c...] [1.5]");
   CHECK(AssertMessage(data, 1) == "assertion failed: [[0...]...] [hello] [a...] [1.5]");
@@ -39,7 +39,7 @@ TEST_CASE("Print writes its message and data to the log and passes its input on"
   BlockTester tester(Catalog(), "Print");
   tester.Attrs("message_ = \"msg: \";")
       .Input("input", Tensor::Of<float>({1, 2}))
-      .Inputs("data", {Counted({2, 5}), Tensor::Scalar<std::string>("hi"), Tensor::Scalar(2.5)});
+      .Inputs("data", {Counted({2, 5}), Tensor::Scalar<String>("hi"), Tensor::Scalar(2.5)});
   const BlockResult result = tester.Run();
   REQUIRE(result.status.ok());
   CHECK(SameBits(result.outputs.at("output"), Tensor::Of<float>({1, 2})));

@@ -15,7 +15,7 @@ Tensor Counting(const Index& dims) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, Shape(dims)).value();
   auto values = tensor.values<T>();
   for (size_t i = 0; i < values.size(); ++i) {
-    if constexpr (std::is_same_v<T, std::string>) values[i] = std::to_string(i);
+    if constexpr (std::is_same_v<T, String>) values[i] = std::to_string(i);
     else values[i] = static_cast<T>(static_cast<int>(i * 7919 % 251));
   }
   return tensor;
@@ -145,13 +145,13 @@ TEST_CASE("Slices and reversals of large tensors", "[moves]") {
   CheckSlices<float>();
   CheckSlices<uint8_t>();
   CheckSlices<complex128>();
-  CheckSlices<std::string>();
+  CheckSlices<String>();
 }
 
 TEST_CASE("Frames round large tensors, and tiles", "[moves]") {
   CheckFrames<float>();
   CheckFrames<int16_t>();
-  CheckFrames<std::string>();
+  CheckFrames<String>();
   CheckWideFrame<double>();
   CheckWideFrame<uint8_t>();
 }
@@ -160,7 +160,7 @@ TEST_CASE("Tensors joined and cut, wide rows and many rows", "[moves]") {
   CheckJoin<float>(3, {1000, 1, 0, 2000}, 40);
   CheckJoin<uint8_t>(20000, {1, 3, 2}, 1);
   CheckJoin<double>(3000, {5, 1, 0, 16}, 7);
-  CheckJoin<std::string>(50, {100, 30}, 2);
+  CheckJoin<String>(50, {100, 30}, 2);
   CheckJoin<float>(1, {200000, 70000}, 1);
   CheckStack<float>();
   CheckStack<uint8_t>();

@@ -14,7 +14,7 @@ Tensor Counting(const Shape& shape) {
   Tensor tensor = Tensor::Allocate(kDTypeOf<T>, shape).value();
   auto values = tensor.values<T>();
   for (size_t i = 0; i < values.size(); ++i) {
-    if constexpr (std::is_same_v<T, std::string>) values[i] = std::to_string(i);
+    if constexpr (std::is_same_v<T, String>) values[i] = std::to_string(i);
     else values[i] = static_cast<T>(static_cast<int>(i * 7919 % 251));
   }
   return tensor;
@@ -60,7 +60,7 @@ void CheckSizes(const std::vector<int64_t>& dims, const std::vector<int32_t>& pe
   Check<float>(dims, perm);
   Check<double>(dims, perm);
   Check<complex128>(dims, perm);
-  Check<std::string>(dims, perm);
+  Check<String>(dims, perm);
 }
 
 TEST_CASE("Transpose: any shape by any permutation", "[transpose]") {

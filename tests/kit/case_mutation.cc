@@ -14,7 +14,7 @@ constexpr DType kTypes[] = {DType::kFloat,   DType::kDouble, DType::kInt32,     
 template <class T>
 T ExtremeValue(std::mt19937& random) {
   if constexpr (std::is_same_v<T, bool>) return random() % 2 == 0;
-  else if constexpr (std::is_same_v<T, std::string>) return random() % 3 == 0 ? std::string() : std::string("\xff\0%s{", 5);
+  else if constexpr (std::is_same_v<T, String>) return random() % 3 == 0 ? std::string() : std::string("\xff\0%s{", 5);
   else if constexpr (Complex<T>) return T(std::numeric_limits<typename T::value_type>::infinity(), std::numeric_limits<typename T::value_type>::quiet_NaN());
   else if constexpr (Float<T>) {
     constexpr double kValues[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-45, 1e38, -1e38, 3e9, -1.0, 1e300, 0.5};
@@ -35,7 +35,7 @@ Tensor AnyTensor(DType dtype, const Shape& shape, std::mt19937& random) {
       if (random() % 8 == 0) value = ExtremeValue<T>(random);
       else if constexpr (Integer<T> || Float<T>) value = static_cast<T>(static_cast<int>(random() % 4));
       else if constexpr (std::is_same_v<T, bool>) value = random() % 2 == 0;
-      else if constexpr (std::is_same_v<T, std::string>) value = Cat(random() % 10);
+      else if constexpr (std::is_same_v<T, String>) value = Cat(random() % 10);
     }
   });
   return tensor;

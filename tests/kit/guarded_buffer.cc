@@ -23,7 +23,7 @@ GuardedBuffer::GuardedBuffer(DType dtype, const Shape& shape, unsigned char fill
     managed_ = Tensor::Allocate(dtype, shape).value();
     data_ = managed_.data();
     if (dtype == DType::kString) {
-      for (std::string& text : managed_.values<std::string>()) text = Cat("not written ", int{fill});
+      for (String& text : managed_.values<String>()) text = Cat("not written ", int{fill});
     }
     return;
   }

@@ -22,7 +22,7 @@ T AnyValue(std::mt19937& random) {
   const int small = static_cast<int>(random() % 9) - 3;
   const bool odd = random() % 20 == 0;
   if constexpr (std::is_same_v<T, bool>) return random() % 2 == 0;
-  else if constexpr (std::is_same_v<T, std::string>) return odd ? std::string("\xff\0x", 3) : Cat("s", small);
+  else if constexpr (std::is_same_v<T, String>) return odd ? std::string("\xff\0x", 3) : Cat("s", small);
   else if constexpr (Complex<T>) return T(static_cast<typename T::value_type>(small), 1);
   else if constexpr (Float<T>) return odd ? static_cast<T>(random() % 2 ? INFINITY : NAN) : static_cast<T>(static_cast<float>(small) / 2);
   else if constexpr (Integer<T>) return odd ? std::numeric_limits<T>::min() : random() % 20 == 0 ? std::numeric_limits<T>::max() : static_cast<T>(small);

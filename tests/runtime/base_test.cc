@@ -150,7 +150,7 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   CHECK(ToString(tensor) == "DT_FLOAT [2,2] {{1,2.5},{3,-0}}");
   CHECK(ToString(tensor, 2) == "DT_FLOAT [2,2] {{1,2.5},...}");
   CHECK(ToString(Tensor()) == "nothing");
-  CHECK(ToString(Tensor::Scalar(std::string("a"))) == "DT_STRING [] \"a\"");
+  CHECK(ToString(Tensor::Scalar<String>("a")) == "DT_STRING [] \"a\"");
   // Lists without elements are not written without end.
   const Tensor rows = Tensor::Allocate(DType::kFloat, Shape{int64_t{1} << 62, 0}).value();
   CHECK(ToString(rows, 3) == "DT_FLOAT [4611686018427387904,0] {{},{},{},...}");
@@ -172,10 +172,10 @@ TEST_CASE("tensors share, clone and print their elements", "[base]") {
   float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(SameBits(Tensor::Scalar(nan), Tensor::Scalar(nan)));
 
-  Tensor text = Tensor::Of<std::string>({"one", std::string(100, 'x')});
+  Tensor text = Tensor::Of<String>({"one", std::string(100, 'x')});
   Tensor text_clone = text.Clone().value();
-  text_clone.values<std::string>()[0] = "two";
-  CHECK(text.values<std::string>()[0] == "one");
+  text_clone.values<String>()[0] = "two";
+  CHECK(text.values<String>()[0] == "one");
   Tensor empty = Tensor::Allocate(DType::kFloat, Shape{0, 3}).value();
   CHECK(empty.data() != nullptr);
   CHECK(SameBits(empty, empty.Clone().value()));

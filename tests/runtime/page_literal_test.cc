@@ -44,12 +44,12 @@ TEST_CASE("Text literals: spellings", "[page]") {
 }
 
 TEST_CASE("Text literals: strings", "[page]") {
-  CHECK(SameBits(Parsed("\"a;b\";\"c\\n\\u00e9\\ud83d\\ude00\""), Tensor::Of<std::string>({"a;b", "c\n\xC3\xA9\xF0\x9F\x98\x80"})));
-  CHECK(SameBits(Parsed("{\"a\",\"}\"}"), Tensor::Of<std::string>({"a", "}"})));
-  CHECK(SameBits(Parsed("\"\""), Tensor::Scalar<std::string>("")));
-  CHECK(SameBits(Parsed("a, b;c", DType::kString), Tensor::Of<std::string>({"a, b", "c"})));
-  CHECK(SameBits(Parsed("00;04;;", DType::kString, Shape{4}), Tensor::Of<std::string>({"00", "04", "", ""})));
-  CHECK(SameBits(Parsed("C:\\Users\\x", DType::kString), Tensor::Scalar<std::string>("C:\\Users\\x")));
+  CHECK(SameBits(Parsed("\"a;b\";\"c\\n\\u00e9\\ud83d\\ude00\""), Tensor::Of<String>({"a;b", "c\n\xC3\xA9\xF0\x9F\x98\x80"})));
+  CHECK(SameBits(Parsed("{\"a\",\"}\"}"), Tensor::Of<String>({"a", "}"})));
+  CHECK(SameBits(Parsed("\"\""), Tensor::Scalar<String>("")));
+  CHECK(SameBits(Parsed("a, b;c", DType::kString), Tensor::Of<String>({"a, b", "c"})));
+  CHECK(SameBits(Parsed("00;04;;", DType::kString, Shape{4}), Tensor::Of<String>({"00", "04", "", ""})));
+  CHECK(SameBits(Parsed("C:\\Users\\x", DType::kString), Tensor::Scalar<String>("C:\\Users\\x")));
   CHECK(Refused("\"C:\\Users\"") ==
         "invalid_argument: needs one of the escapes of JSON, found a backslash at character 4 | write \\\\ for a backslash");
   CHECK(Refused("\"abc") == "invalid_argument: needs a closing quote for the one at character 1");
@@ -131,7 +131,7 @@ TEST_CASE("Tensors as JSON come back with all bits", "[page]") {
       {Tensor::Of<bool>({true, false}), "{\"dtype\": \"DT_BOOL\", \"shape\": [2], \"values\": [true, false]}"},
       {Tensor::Of<complex64>({{1, -0.5f}, {kInf, 0}}),
        "{\"dtype\": \"DT_COMPLEX64\", \"shape\": [2], \"values\": [[1, -0.5], [\"inf\", 0]]}"},
-      {Tensor::Of<std::string>({"a\"\\\n\x01\x7f", std::string("\0x", 2), "\xFF\xFE", "\xC3\xA9"}),
+      {Tensor::Of<String>({"a\"\\\n\x01\x7f", std::string("\0x", 2), "\xFF\xFE", "\xC3\xA9"}),
        "{\"dtype\": \"DT_STRING\", \"shape\": [4], \"values\": [\"a\\\"\\\\\\n\\u0001\x7f\", \"\\u0000x\", {\"base64\": \"//4=\"}, \"\xC3\xA9\"]}"},
       {Tensor::Scalar<int32_t>(5), "{\"dtype\": \"DT_INT32\", \"shape\": [], \"values\": [5]}"},
       {Tensor::Of<float>({}, Shape{2, 0}), "{\"dtype\": \"DT_FLOAT\", \"shape\": [2, 0], \"values\": []}"},

@@ -149,7 +149,7 @@ class RandomPage {
     literal.dtype = dtype;
     literal.shape = literal.tensor.shape();
     if (dtype == DType::kString) {
-      for (std::string& text : literal.tensor.values<std::string>()) text = Below(4) ? Text() : "\xFF" + Text();
+      for (String& text : literal.tensor.values<String>()) text = Below(4) ? Text() : "\xFF" + Text();
     } else {
       auto* bytes = static_cast<uint8_t*>(literal.tensor.data());
       for (int64_t i = 0; i < literal.tensor.bytes(); ++i) bytes[i] = static_cast<uint8_t>(dtype == DType::kBool ? Below(2) : Below(256));

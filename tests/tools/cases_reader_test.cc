@@ -75,8 +75,8 @@ TEST_CASE("a case file is read", "[case-files]") {
 
   TestCase placed = first;
   SetFolder(placed, "/tmp/x");
-  CHECK(placed.inputs.at("y").values[0].values<std::string>()[0] == "/tmp/x/a");
-  CHECK(first.inputs.at("y").values[0].values<std::string>()[0] == "$TMP/a");
+  CHECK(placed.inputs.at("y").values[0].values<String>()[0] == "/tmp/x/a");
+  CHECK(first.inputs.at("y").values[0].values<String>()[0] == "$TMP/a");
 }
 
 TEST_CASE("faults of case files are placed", "[case-files]") {
@@ -128,7 +128,7 @@ TEST_CASE("values are compared within their tolerance", "[case-files]") {
   CHECK(!differs(Tensor::Of<float>({1}), Tensor::Of<float>({NAN})).empty());
   CHECK(differs(Tensor::Of<complex64>({{100, 0.5f}}), Tensor::Of<complex64>({{100, 0}})).empty());
   CHECK(!differs(Tensor::Of<int64_t>({1000}), Tensor::Of<int64_t>({1001})).empty());
-  CHECK(!differs(Tensor::Of<std::string>({"a"}), Tensor::Of<std::string>({"b"})).empty());
+  CHECK(!differs(Tensor::Of<String>({"a"}), Tensor::Of<String>({"b"})).empty());
   CHECK(differs(Tensor::Of<float>({1}), Tensor::Of<double>({1})) == "needs DT_DOUBLE, got DT_FLOAT");
   CHECK(differs(Tensor::Of<float>({1}), Tensor::Scalar(1.0f)) == "needs the shape [], got [1]");
   CHECK(Difference(Tensor::Of<float>({1}), {DType::kFloat, Shape{1}, {}}, tolerance).empty());

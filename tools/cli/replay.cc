@@ -71,7 +71,7 @@ bool Close(double got, double expected, double scale, bool text) {
 int64_t FirstDifference(const Tensor& got, const Tensor& expected, bool text) {
   if (got.dtype() == DType::kString) {
     for (int64_t i = 0; i < got.count(); ++i) {
-      if (got.values<std::string>()[static_cast<size_t>(i)] != expected.values<std::string>()[static_cast<size_t>(i)]) return i;
+      if (got.values<String>()[static_cast<size_t>(i)] != expected.values<String>()[static_cast<size_t>(i)]) return i;
     }
     return -1;
   }

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "weft/base/string.h"
+
 // Declared only, since most users of this header never touch an element: code that does arithmetic in these types includes
 // weft/base/float16.h.
 namespace Eigen {
@@ -87,7 +89,7 @@ WEFT_DTYPE(uint16_t, kUInt16, uint16_t);
 WEFT_DTYPE(uint32_t, kUInt32, uint32_t);
 WEFT_DTYPE(uint64_t, kUInt64, uint64_t);
 WEFT_DTYPE(bool, kBool, bool);
-WEFT_DTYPE(std::string, kString, std::string);
+WEFT_DTYPE(String, kString, String);
 WEFT_DTYPE(complex64, kComplex64, complex64);
 WEFT_DTYPE(complex128, kComplex128, complex128);
 WEFT_DTYPE(qint8, kQInt8, int8_t);
@@ -141,7 +143,7 @@ inline constexpr auto kReals = kFloats + kIntegers;
 /// Types with addition and multiplication.
 inline constexpr auto kNumbers = kReals + kComplexes;
 /// Every type a tensor can have.
-inline constexpr auto kAllTypes = kNumbers + kQuantized + TypeList<bool, std::string, ResourceHandle>{};
+inline constexpr auto kAllTypes = kNumbers + kQuantized + TypeList<bool, String, ResourceHandle>{};
 
 /// Calls f.template operator()<T>() with T the storage type of `dtype`, which must be in the list; returns its result.
 /// A type that is not in the list gives a value-initialised result (nothing is called): callers check types before they dispatch.

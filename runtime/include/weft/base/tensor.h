@@ -1,34 +1,16 @@
 // Tensor: an element type, a shape, and shared, aligned memory.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "weft/base/dtype.h"
+#include "weft/base/memory.h"
 #include "weft/base/shape.h"
 
 namespace weft {
-
-/// Counts the bytes of tensors and refuses to exceed a limit. One for each Runtime, shared by all that allocates for it; thread-safe.
-class MemoryBudget {
- public:
-  explicit MemoryBudget(int64_t limit) : limit_(limit) {}
-  /// Four fifths of this machine's memory.
-  static std::shared_ptr<MemoryBudget> ForMachine();
-
-  /// Adds `bytes` to used(). False, with nothing added, where that would exceed the limit.
-  bool Reserve(int64_t bytes);
-  void Release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
-  int64_t used() const { return used_.load(std::memory_order_relaxed); }
-  int64_t limit() const { return limit_; }
-
- private:
-  const int64_t limit_;
-  std::atomic<int64_t> used_{0};
-};
 
 /// Memory for elements, aligned to 64 bytes, owned through shared_ptr. Elements of managed types (strings, handles) are constructed empty;
 /// other memory is uninitialised. At least 64 bytes after the last element may be read, not written.
@@ -47,6 +29,8 @@ class Buffer {
 
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  /// What elements of so many bytes count in a budget: their memory and the object that owns it. (Strings count their own, see String.)
+  static int64_t HeldBytes(int64_t element_bytes);
 
  private:
   DType dtype_ = DType::kInvalid;

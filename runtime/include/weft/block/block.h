@@ -94,10 +94,10 @@ struct alignas(16) Bits128 {
 inline constexpr struct BySize {
 } kBySize;
 
-/// Calls f.template operator()<T>() with an unsigned type of the element's size, or std::string or ResourceHandle.
+/// Calls f.template operator()<T>() with an unsigned type of the element's size, or String or ResourceHandle.
 template <class F>
 auto DispatchSize(DType dtype, F&& f) {
-  if (dtype == DType::kString) return f.template operator()<std::string>();
+  if (dtype == DType::kString) return f.template operator()<String>();
   if (dtype == DType::kResource) return f.template operator()<ResourceHandle>();
   switch (ElementSize(dtype)) {
     case 1: return f.template operator()<uint8_t>();

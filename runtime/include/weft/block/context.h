@@ -208,6 +208,8 @@ class RunContext : private StepFrame {
 
   Workers& workers() const { return *services->workers; }
   Log& log() const { return *services->log; }
+  /// Of the page; null: no limit. For memory that grows with the values of inputs: the engine counts that of outputs.
+  const std::shared_ptr<MemoryBudget>& budget() const { return services->budget; }
   /// Whether the run was cancelled or is past its deadline: asked by kernels with more than some milliseconds of work between two tasks of
   /// their loops. Outputs of such a run are discarded.
   bool cancelled() const { return services->workers->Stopped(); }
