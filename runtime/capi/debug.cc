@@ -98,7 +98,7 @@ weft_status weft_session_override(weft_session* session, const char* name, const
     WEFT_RETURN_IF_ERROR(NeedPointer(name, "name"));
     WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->runtime->runtime.budget()));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->scope->budget()));
     return object->runner->Override(name, tensor);
   });
 }

@@ -62,7 +62,7 @@ weft_status ReportException(weft_diagnostics** problems) noexcept {
     try {
       throw;
     } catch (const CallStopped& stopped) {
-      code = WEFT_CANCELLED;
+      code = CodeOf(stopped.status());
       return Report(stopped.status(), problems);
     } catch (const std::bad_alloc&) {
       code = WEFT_RESOURCE_EXHAUSTED;

@@ -57,7 +57,7 @@ weft_status TextOf(weft_page* page, weft_strings** text, weft_diagnostics** prob
     *text = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
     WEFT_ASSIGN_OR_RETURN(auto graph, GraphOf(*object));
-    const CallLimit limit(object->runtime->runtime.CallEnd());
+    const CallLimit limit(object->runtime->runtime.CallEnd(), nullptr, object->scope->budget());
     WEFT_ASSIGN_OR_RETURN(std::string written, body(*object, graph));
     return GiveText(std::move(written), text);
   });

@@ -122,7 +122,7 @@ weft_status weft_session_feed(weft_session* session, const char* name, const wef
     WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->runtime->runtime.budget()));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->page->scope->budget()));
     return object->runner->Feed(key, std::move(tensor));
   });
 }

@@ -171,7 +171,7 @@ weft_status weft_page_set_variable(weft_page* page, const char* block, const wef
     WEFT_RETURN_IF_ERROR(NeedPointer(block, "block"));
     WEFT_RETURN_IF_ERROR(NeedPointer(value, "value"));
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->runtime->runtime.budget()));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, CopyBuffer(value, object->scope->budget()));
     return object->scope->SetVariable(block, std::move(tensor));
   });
 }

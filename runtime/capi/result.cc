@@ -33,7 +33,7 @@ Result<Tensor> OwnValue(SessionObject& session, Tensor tensor) {
   std::lock_guard lock(session.bound_mutex);
   for (const auto& bound : session.bound_inputs) {
     auto memory = bound.lock();
-    if (memory && memory->Holds(tensor.data())) return tensor.Clone(session.page->runtime->runtime.budget());
+    if (memory && memory->Holds(tensor.data())) return tensor.Clone(session.page->scope->budget());
   }
   return tensor;
 }

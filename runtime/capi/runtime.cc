@@ -32,12 +32,16 @@ weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime*
     if (known.memory_limit < 0) {
       return InvalidArgument("needs a memory limit of 0 or more bytes, found ", known.memory_limit).WithPort("memory_limit");
     }
+    if (known.page_memory_limit < 0) {
+      return InvalidArgument("needs a memory limit of 0 or more bytes, found ", known.page_memory_limit).WithPort("page_memory_limit");
+    }
     if (known.call_deadline_ns < 0) {
       return InvalidArgument("needs a deadline of 0 or more nanoseconds, found ", known.call_deadline_ns).WithPort("call_deadline_ns");
     }
     RuntimeOptions own;
     own.threads = known.threads;
     own.memory_limit = known.memory_limit;
+    own.page_memory_limit = known.page_memory_limit;
     own.call_deadline = std::chrono::nanoseconds(known.call_deadline_ns);
     BlockLists lists;
     WEFT_ASSIGN_OR_RETURN(lists.allowed, ReadTexts(known.allowed_blocks, known.allowed_block_count, "allowed_blocks"));

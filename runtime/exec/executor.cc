@@ -81,7 +81,10 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     return diagnostics.Error(stopped.status());
   }
   parts_.reset();
-  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number);
+  MemoryCharge held(scope_.budget());
+  CallLimit::Settle(plan->bytes());
+  if (Status enough = held.Hold(plan->bytes()); !enough.ok()) found.Error(std::move(enough).WithPage(graph.name()));
+  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(held));
   results_.SetPlan(planned_);
   found.SetPhase(Phase::kCompile);
   diagnostics.Append(std::move(found));
@@ -96,7 +99,7 @@ bool Executor::FeedsFit() const {
 
 Status Executor::MakePlan() {
   WEFT_RETURN_IF_ERROR(CheckSpec(*revision_, spec_));
-  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag(), scope_.budget());
   Diagnostics diagnostics;
   Prepare(diagnostics);
   return diagnostics.FirstError();

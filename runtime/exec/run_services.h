@@ -14,7 +14,7 @@ class RunServices {
     services_.files = &files_;
     services_.waiter = &waiter_;
     services_.log = &log_;
-    services_.budget = scope.runtime().budget();
+    services_.budget = scope.budget();
   }
   RunServices(const RunServices&) = delete;
   RunServices& operator=(const RunServices&) = delete;

@@ -59,7 +59,7 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std:
 Session::~Session() = default;
 
 void Session::Prepare(Diagnostics& diagnostics) {
-  const CallLimit limit(scope_->runtime().CallEnd());
+  const CallLimit limit(scope_->runtime().CallEnd(), nullptr, scope_->budget());
   const std::shared_ptr<Revision> before = executor_->revision();
   if (!FollowTo(diagnostics).ok() || outdated_page() || executor_->revision() != before) return;  // what was taken over is planned
   executor_->Prepare(diagnostics);
@@ -104,7 +104,7 @@ Status Session::Run(const RunOptions& options) {
   const uint64_t run = runs_.load(std::memory_order_relaxed) + 1;
   Status status;
   if (followed_ != scope_->edits()) {
-    const CallLimit limit(options.deadline, &cancelled_);
+    const CallLimit limit(options.deadline, &cancelled_, scope_->budget());
     status = Follow();
   }
   if (status.ok()) {

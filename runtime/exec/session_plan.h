@@ -21,14 +21,21 @@ struct ResultLayout {
 
 /// Does not change once made. Who shows results of a plan keeps it, also when the session has another by then.
 struct SessionPlan {
-  SessionPlan(std::shared_ptr<Revision> of, PlanRequest made_for, Plan made, uint64_t number)
-      : revision(std::move(of)), graph(*revision->graph), request(std::move(made_for)), plan(std::move(made)), id(number), layout(plan) {}
+  SessionPlan(std::shared_ptr<Revision> of, PlanRequest made_for, Plan made, uint64_t number, MemoryCharge charge)
+      : revision(std::move(of)),
+        graph(*revision->graph),
+        request(std::move(made_for)),
+        plan(std::move(made)),
+        id(number),
+        layout(plan),
+        held(std::move(charge)) {}
   const std::shared_ptr<Revision> revision;
   const Graph& graph;  // the revision's
   const PlanRequest request;
   const Plan plan;
   const uint64_t id;  // another for each plan of the scope
   const ResultLayout layout;
+  const MemoryCharge held;  // of the plan itself
 };
 
 }  // namespace weft

@@ -157,7 +157,7 @@ Status VariableTransaction::MakeNewValues(const Step& step, const PlannedShapes*
       }
     }
     const DType dtype = planned_.plan.slots[planned_.plan.operands[step.first_input + update.input]].dtype;
-    WEFT_ASSIGN_OR_RETURN(Tensor fresh, variable.NewValue(dtype, *shape, scope_.runtime().budget()));
+    WEFT_ASSIGN_OR_RETURN(Tensor fresh, variable.NewValue(dtype, *shape, scope_.budget()));
     Tensor& value = new_values_.emplace_back(std::move(fresh));
     updates_[update.input] = {value.data(), value.count(), &value.shape(), false};
   }

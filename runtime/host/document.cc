@@ -48,7 +48,7 @@ ReadPageResult ReadPageFile(const fs::path& path, const FolderRules& rules) {
 ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, FolderRules::OfPage(path.parent_path())); }
 
 Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options)
-    : runtime_(std::move(runtime)), options_(std::move(options)) {
+    : runtime_(std::move(runtime)), options_(std::move(options)), budget_(runtime_->PageBudget()) {
   FolderRules rules{options_.folder, options_.read_folders, options_.write_folders, options_.may_use};
   if (!options_.folder.empty()) rules.read.push_back(options_.folder);
   files_ = std::make_shared<FileSandbox>(std::move(rules));
@@ -76,7 +76,7 @@ std::unique_ptr<Document> Document::Open(std::shared_ptr<Runtime> runtime, std::
 void Document::Load(FunctionRef<ReadPageResult()> read) {
   ReadPageResult stopped_at;
   try {
-    const CallLimit limit(runtime_->CallEnd());
+    const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
     return Connect(read());
   } catch (const CallStopped& stopped) {
     stopped_at = Unreadable(stopped.status(), options_.name);
@@ -95,6 +95,7 @@ void Document::Connect(ReadPageResult read) {
   ScopeOptions scope;
   scope.files = files_;
   scope.print = options_.print;
+  scope.budget = budget_;
   scope.stall_limit_ms = options_.stall_limit_ms;
   scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
   found_.SetPhase(Phase::kConnect);
@@ -111,7 +112,7 @@ Diagnostics Document::diagnostics() const {
   if (planned_) return found_;
   Diagnostics all = found_;
   try {
-    const CallLimit limit(runtime_->CallEnd());
+    const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
     CheckSessions(scope_, all);
   } catch (const CallStopped& stopped) {  // the next call tries again
     all.Error(Status(stopped.status()).WithPage(options_.name));
@@ -128,7 +129,7 @@ std::string Document::Write() const { return WritePage(scope_->revision()->graph
 Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagnostics& found) {
   Result<std::vector<Edit>> edits = std::vector<Edit>();
   try {
-    const CallLimit limit(runtime_->CallEnd());
+    const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
     edits = ReadEdits(json, read_);
   } catch (const CallStopped& stopped) {
     edits = stopped.status();
@@ -153,7 +154,7 @@ Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Dia
 // Called with the lock held.
 // `tell` calls the listeners of edits; it is to be called without the lock.
 Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) try {
-  const CallLimit limit(runtime_->CallEnd());
+  const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
   DocumentEdit done{std::move(edits), {}, {}};
   Diagnostics now;
   auto inverse = scope_->Apply(done.made, now, mode, &done.changes);

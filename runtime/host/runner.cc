@@ -80,7 +80,7 @@ Result<ResultValue> Runner::Parts::ReadInRun(std::string_view name) const {
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, view.Peek(named.value));
   WEFT_ASSIGN_OR_RETURN(tensor, ElementOf(tensor, named.indices));
   ResultValue read;
-  WEFT_ASSIGN_OR_RETURN(read.tensor, tensor.Clone(session->scope().runtime().budget()));
+  WEFT_ASSIGN_OR_RETURN(read.tensor, tensor.Clone(session->scope().budget()));
   read.run = view.run();
   read.outdated_page = session->outdated_page();
   read.in_progress = true;

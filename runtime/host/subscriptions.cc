@@ -287,7 +287,7 @@ void Subscriptions::OnRunEnd(uint64_t run, const Status& status) {
 // Called with the lock held.
 void Subscriptions::Sampled(Subscription& subscription, const Result<ResultValue>& result, uint64_t run, int64_t now) {
   const SubscriptionSpec& spec = subscription.spec;
-  const std::shared_ptr<MemoryBudget>& budget = runner_.session().scope().runtime().budget();
+  const std::shared_ptr<MemoryBudget>& budget = runner_.session().scope().budget();
   Sample sample;
   sample.subscription = subscription.id;
   sample.tag = spec.tag;

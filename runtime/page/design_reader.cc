@@ -17,6 +17,9 @@ struct Point {
   double x = 0, y = 0;
 };
 
+// Bytes that a document takes for each of its bytes while it is read.
+constexpr int64_t kDocumentBytes = 4;
+
 // The number that `text` begins with, or 0; `text` then begins after it. In any locale.
 double TakeNumber(std::string_view& text) {
   while (text.starts_with(' ') || text.starts_with(',')) text.remove_prefix(1);
@@ -50,6 +53,7 @@ class DesignReader {
     page_.complete = false;
     if (Status status = CheckDocument(text); !status.ok()) return report_.Error(std::move(status), "");
     pugi::xml_document document;
+    CallLimit::Grow(kDocumentBytes * static_cast<int64_t>(text.size()));
     const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
     if (!parsed) {
       const auto offset = static_cast<size_t>(std::max<ptrdiff_t>(0, parsed.offset));

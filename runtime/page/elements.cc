@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/base/call_limit.h"
 #include "weft/base/float16.h"
 
 namespace weft::page {
@@ -146,9 +147,15 @@ Result<Tensor> ElementStore::Take(const Shape& shape) {
     const std::string_view plural = shape.count() == 1 ? " value" : " values";
     return InvalidArgument("needs ", shape.count(), plural, " for the shape ", shape, ", found ", found);
   }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype_, shape));
-  if (dtype_ == DType::kString) std::move(strings_.begin(), strings_.end(), tensor.values<String>().begin());
-  else if (found > 0) std::memcpy(tensor.data(), bytes_.data(), bytes_.size());
+  const std::shared_ptr<MemoryBudget> budget = CallLimit::budget();
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype_, shape, budget));
+  if (dtype_ == DType::kString) {
+    std::copy(strings_.begin(), strings_.end(), tensor.values<String>().begin());
+    for (const String& text : tensor.values<String>()) {
+      if (!text.Charge(budget)) return budget->Refusal(static_cast<int64_t>(text.heap_bytes()));
+    }
+  }
+  if (dtype_ != DType::kString && found > 0) std::memcpy(tensor.data(), bytes_.data(), bytes_.size());
   bytes_.clear();
   strings_.clear();
   return tensor;

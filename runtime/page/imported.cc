@@ -63,6 +63,7 @@ Result<Shape> ParsePinShape(std::string_view text) {
 }
 
 size_t Importer::AddBlock(std::string pointer) {
+  CallLimit::Grow(static_cast<int64_t>(sizeof(PageBlock) + pointer.size()));
   PageBlock& block = page_.blocks.emplace_back();
   block.pointer = std::move(pointer);
   ports_.emplace_back();
@@ -78,6 +79,7 @@ size_t Importer::InputOf(size_t block, std::string_view pin) {
   pin = WithoutIndices(pin);
   const int64_t known = ports_[block].Insert(pin);
   if (known >= 0) return static_cast<size_t>(known);
+  CallLimit::Grow(static_cast<int64_t>(sizeof(PageInput) + sizeof(InputItem) + pin.size()));
   page_.blocks[block].inputs.push_back({std::string(pin), false, {}});
   return page_.blocks[block].inputs.size() - 1;
 }

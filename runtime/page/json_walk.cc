@@ -81,8 +81,12 @@ void JsonWalk::AfterValue() {
   if (depth_ > 0 && !frames_[depth_ - 1].object) ++frames_[depth_ - 1].index;
 }
 
+// What a value or a key becomes, besides its text: an element, a name of a port.
+static constexpr int64_t kValueBytes = 32;
+
 bool JsonWalk::OnScalar(JsonScalar& value) {
   CallLimit::Check();
+  CallLimit::Grow(kValueBytes + static_cast<int64_t>(value.text == nullptr ? 0 : value.text->size()));
   if (skip_depth_ < 0) sink_.Scalar(value);
   AfterValue();
   return !stopped_;
@@ -106,6 +110,7 @@ bool JsonWalk::OnStart(bool object) {
 
 bool JsonWalk::OnKey(std::string& key) {
   CallLimit::Check();
+  CallLimit::Grow(kValueBytes + static_cast<int64_t>(key.size()));
   Frame& frame = frames_[depth_ - 1];
   frame.key = key;
   frame.keyed = true;

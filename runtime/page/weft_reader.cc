@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "runtime/page/formats.h"
+#include "runtime/base/call_limit.h"
 #include "runtime/page/literal_reader.h"
 #include "runtime/page/settings.h"
 
@@ -270,6 +271,7 @@ void WeftReader::StartBlock(bool object) {
   report_.EndBlock("");  // diagnostics from between blocks
   state_ = State::kBlock;
   block_has_ = {};
+  CallLimit::Grow(sizeof(PageBlock));
   PageBlock& added = page_.blocks.emplace_back();
   if (page_.blocks.size() - 1 != walk_.index()) added.pointer = walk_.pointer();
 }

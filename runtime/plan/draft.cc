@@ -1,5 +1,7 @@
 #include "runtime/plan/draft.h"
 
+#include "runtime/base/call_limit.h"
+
 #include <algorithm>
 
 namespace weft {
@@ -66,6 +68,7 @@ Status Draft::NoBlock(std::string_view id) {
 Status Draft::CountListOutputs(const Node& node) {
   if (node.broken || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
   list_values += node.output_types.size();
+  CallLimit::Grow(static_cast<int64_t>(node.output_types.size() * (sizeof(DType) + sizeof(ValueRef))), node.id);
   return CheckListValues(0);
 }
 
@@ -76,6 +79,7 @@ Status Draft::CheckListValues(size_t of_port) const {
 }
 
 int Draft::AddConstant(std::string id, int page_block, Tensor value) {
+  CallLimit::Grow(static_cast<int64_t>(sizeof(Node) + sizeof(Tensor) + id.size()), id);
   Node& node = nodes.emplace_back();
   node.id = std::move(id);
   node.page_block = page_block;

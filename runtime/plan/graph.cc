@@ -54,6 +54,10 @@ PortTable PortTable::Of(std::vector<uint32_t> first) {
   return table;
 }
 
+int64_t Graph::bytes() const {
+  return parts_.page_bytes + static_cast<int64_t>(parts_.nodes.size() * sizeof(Node) + parts_.in_order.size() * sizeof(int) + page_->layout_text.size() + page_->extra.size());
+}
+
 int PortTable::PortOf(uint32_t value) const {
   const std::span<const uint32_t> first = table();
   for (size_t port = 0; port + 1 < first.size(); ++port) {

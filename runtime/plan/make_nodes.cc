@@ -9,6 +9,16 @@
 
 namespace weft {
 
+static constexpr int64_t kNodeBytes = sizeof(Node) + 96;  // with its attributes and its places in orders and tables
+static constexpr size_t kItemBytes = 16;                  // of a wire's text that is not stored in place
+
+// About what a block holds on the page.
+static int64_t BytesOf(const PageBlock& block) {
+  size_t bytes = sizeof block + block.id.size() + block.type.size() + block.attrs.size() + block.attrs_object.size() + block.extra.size();
+  for (const PageInput& input : block.inputs) bytes += sizeof input + input.port.size() + input.items.size() * (sizeof(InputItem) + kItemBytes);
+  return static_cast<int64_t>(bytes);
+}
+
 void MakeNodes(Draft& draft) {
   const std::vector<PageBlock>& blocks = draft.page.blocks;
   draft.nodes.reserve(std::max(blocks.size() * 2, draft.reuse.previous_nodes() + 64));
@@ -17,6 +27,8 @@ void MakeNodes(Draft& draft) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     CallLimit::Check();
     const PageBlock& block = blocks[i];
+    CallLimit::Grow(kNodeBytes, block.id);
+    draft.parts.page_bytes += BytesOf(block);
     Node& node = draft.nodes[i];
     const int index = static_cast<int>(i);
     const bool taken = draft.reuse.TakeNode(index);

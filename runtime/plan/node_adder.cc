@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 
 namespace weft {
@@ -18,6 +19,7 @@ int NodeAdder::AddConstant(Tensor value) { return draft_.AddConstant(NextId("con
 Result<int> NodeAdder::AddLike(std::string_view block, const Node& like, std::span<const ValueRef> inputs) {
   std::string id = NextId(block);
   WEFT_RETURN_IF_ERROR(CheckRoom());
+  CallLimit::Grow(sizeof(Node), like.id);
   Node& node = draft_.nodes.emplace_back(like);
   node.id = std::move(id);
   node.page_block = page_block_;
@@ -31,6 +33,7 @@ Result<int> NodeAdder::Add(std::string_view block, const BlockDef& def, std::spa
                            Reuse::GivenAttrs attrs) {
   std::string id = NextId(block);
   WEFT_RETURN_IF_ERROR(CheckRoom());
+  CallLimit::Grow(sizeof(Node));
   Node& node = draft_.nodes.emplace_back();
   node.def = &def;
   node.id = std::move(id);

@@ -25,6 +25,7 @@ void StepPlanner::Add(int index) {
   if (node.def == nullptr || node.def->structural != Structural::kNone) return;
   if (fed_.Replace(index)) return CheckFeeds(index);
 
+  CallLimit::Grow(static_cast<int64_t>(sizeof(Step) + node.output_types.size() * sizeof(Slot) + node.inputs.size() * sizeof(uint32_t)), node.id);
   Step& step = plan_.steps.emplace_back();
   step.node = index;
   step.loop = loops_.current();

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
+
 namespace weft {
+
+Status Revision::Hold(const std::shared_ptr<MemoryBudget>& budget) {
+  CallLimit::Settle(graph->bytes());
+  held = MemoryCharge(budget);
+  return held.Hold(graph->bytes());
+}
 
 std::optional<Plan> Revision::TakePlan(const PlanRequest& request) {
   std::lock_guard lock(plans_mutex_);

@@ -18,6 +18,7 @@ int ThreadsOf(const RuntimeOptions& options) {
 Runtime::Runtime(Registry registry, RuntimeOptions options)
     : registry_(std::move(registry)),
       budget_(options.memory_limit > 0 ? std::make_shared<MemoryBudget>(options.memory_limit) : MemoryBudget::ForMachine()),
+      page_memory_limit_(options.page_memory_limit),
       call_deadline_(options.call_deadline),
       pool_(std::make_unique<ThreadPool>(ThreadsOf(options))) {}
 
@@ -27,6 +28,11 @@ std::optional<std::chrono::steady_clock::time_point> Runtime::CallEnd() const {
   if (call_deadline_.count() <= 0) return std::nullopt;
   const auto now = std::chrono::steady_clock::now();
   return now + std::min(call_deadline_, std::chrono::nanoseconds(std::chrono::steady_clock::time_point::max() - now));
+}
+
+std::shared_ptr<MemoryBudget> Runtime::PageBudget() const {
+  const int64_t limit = page_memory_limit_ > 0 ? std::min(page_memory_limit_, budget_->limit()) : budget_->limit();
+  return std::make_shared<MemoryBudget>(limit, budget_);
 }
 
 int Runtime::threads() const { return pool_->threads(); }

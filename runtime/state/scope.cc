@@ -33,10 +33,16 @@ Scope::~Scope() = default;
 
 std::shared_ptr<Scope> Scope::Open(Runtime& runtime, std::shared_ptr<const Page> page, std::string_view name, ScopeOptions options,
                                    Diagnostics& diagnostics) {
+  if (options.budget == nullptr) options.budget = runtime.PageBudget();
   std::shared_ptr<Scope> scope(new Scope(runtime, std::move(options)));
   const Planning planning(*scope);
   auto revision = std::make_shared<Revision>();
   revision->graph = Graph::Build(std::move(page), runtime.registry(), name, revision->found);
+  if (Status held = revision->Hold(scope->budget()); !held.ok()) {
+    diagnostics.Error(std::move(held).WithPage(name));
+    revision = std::make_shared<Revision>();
+    revision->graph = Graph::Build(std::make_shared<Page>(), runtime.registry(), name, revision->found);
+  }
   diagnostics.Append(revision->found);
   revision->variables.resize(revision->graph->variables().size());
   for (auto& cell : revision->variables) cell = std::make_shared<VariableCell>();
@@ -69,6 +75,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   Diagnostics found;
   std::shared_ptr<const Graph> graph = Graph::Build(page, runtime_.registry(), old->graph->name(), found, old->graph.get());
   std::shared_ptr<Revision> fresh = NextRevision(*old, std::move(graph), variables());
+  if (Status held = fresh->Hold(budget()); !held.ok()) return std::move(held).WithPage(old->graph->name());
   found.SetPhase(Phase::kConnect);
   fresh->found = found;
   CheckRevision(*this, *fresh, found, mode != EditMode::kTry);

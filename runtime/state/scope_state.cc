@@ -130,7 +130,7 @@ Status ScopeState::Read(SnapshotReader& file) {
   WEFT_ASSIGN_OR_RETURN(SnapshotReader::Section section, file.Next());
   if (section.tag != SectionTag::kScope) return DataLoss("needs the scope as the first section of a snapshot, found another");
   WEFT_ASSIGN_OR_RETURN(const std::string head, file.ReadText("the scope"));
-  StateReader in(head, files, scope_.runtime().budget());
+  StateReader in(head, files, scope_.budget());
   WEFT_ASSIGN_OR_RETURN(page_, in.Text());
   WEFT_ASSIGN_OR_RETURN(const uint64_t started, in.NumberUpTo(1));
   WEFT_RETURN_IF_ERROR(in.End());
@@ -149,7 +149,7 @@ Status ScopeState::Read(SnapshotReader& file) {
 Status ScopeState::ReadVariable(SnapshotReader& file) {
   const ScopeFiles files(scope_);
   WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a variable"));
-  StateReader in(text, files, scope_.runtime().budget());
+  StateReader in(text, files, scope_.budget());
   Variable variable;
   WEFT_ASSIGN_OR_RETURN(variable.id, in.Text());
   WEFT_ASSIGN_OR_RETURN(variable.block, in.Text());
@@ -175,7 +175,7 @@ Status ScopeState::ReadVariable(SnapshotReader& file) {
     if (count > section.size / least || (*dtype != DType::kString && count * least != section.size)) {
       return DataLoss(what, " of ", *dtype, " ", *shape, " needs its elements, found ", section.size, " bytes");
     }
-    WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.runtime().budget()));
+    WEFT_ASSIGN_OR_RETURN(variable.value, Tensor::Allocate(*dtype, std::move(*shape), scope_.budget()));
     if (*dtype == DType::kString || *dtype == DType::kBool) {
       WEFT_ASSIGN_OR_RETURN(const std::string elements, file.ReadText(what));
       WEFT_RETURN_IF_ERROR(ReadElements(elements, variable.value));
@@ -191,7 +191,7 @@ Status ScopeState::ReadVariable(SnapshotReader& file) {
 Status ScopeState::ReadResource(SnapshotReader& file) {
   const ScopeFiles files(scope_);
   WEFT_ASSIGN_OR_RETURN(const std::string text, file.ReadText("a queue, reader or random stream"));
-  StateReader in(text, files, scope_.runtime().budget());
+  StateReader in(text, files, scope_.budget());
   ResourceState& resource = resources_.emplace_back();
   for (std::string* part : {&resource.key, &resource.block, &resource.kind, &resource.state}) {
     WEFT_ASSIGN_OR_RETURN(*part, in.Text());
@@ -205,7 +205,7 @@ Result<std::function<void()>> LoadResource(Resource& resource, std::string_view 
   auto* stored = dynamic_cast<StoredState*>(&resource);
   if (resource.kind() != kind || stored == nullptr) return InvalidArgument("the page needs a ", resource.kind(), ", found the state of a ", kind);
   const ScopeFiles files(scope);
-  StateReader in(state, files, scope.runtime().budget());
+  StateReader in(state, files, scope.budget());
   WEFT_ASSIGN_OR_RETURN(auto change, stored->Load(in));
   WEFT_RETURN_IF_ERROR(in.End());
   return change;

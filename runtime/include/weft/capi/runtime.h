@@ -17,7 +17,7 @@ typedef struct weft_runtime weft_runtime;
 typedef struct weft_runtime_options {
   uint32_t size;
   int32_t threads;      /* that work at the same time, at most one a processor that the caller may run on; 0: one a processor */
-  int64_t memory_limit; /* bytes of tensors; 0: four fifths of the machine's memory */
+  int64_t memory_limit; /* bytes that all pages hold together: values, their strings, state, texts, graphs, plans; 0: four fifths of the machine's memory */
   /* Of each call that loads, checks, edits or plans a page, from its begin: one that still works then ends with WEFT_CANCELLED (a page that is
    * loaded: with that error), and what it worked on is as it was. 0: none. Runs have deadlines of their own. */
   int64_t call_deadline_ns;
@@ -27,8 +27,9 @@ typedef struct weft_runtime_options {
   size_t allowed_block_count;
   const char* const* refused_blocks; /* names of blocks or of categories that do not run; may be NULL */
   size_t refused_block_count;
+  int64_t page_memory_limit; /* bytes that one page holds, of the same kinds; 0: as much as there is */
 } weft_runtime_options;
-#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0, NULL, 0, NULL, 0}
+#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0, NULL, 0, NULL, 0, 0}
 
 /**
  * Makes a runtime with all blocks that Weft brings. `options` may be NULL. A page with a block that the lists refuse is faulty:

@@ -87,6 +87,7 @@ class Document {
 
   const std::shared_ptr<Runtime> runtime_;
   DocumentOptions options_;
+  const std::shared_ptr<MemoryBudget> budget_;  // of the page
   std::shared_ptr<const FileSandbox> files_;
   ReadOptions read_;
   std::shared_ptr<Scope> scope_;

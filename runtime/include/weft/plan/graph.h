@@ -156,6 +156,8 @@ class Graph {
   const Wires& wires() const { return parts_.wires; }
   /// For the plan layer: results kept for blocks like those seen before, shared by the revisions of the page.
   GraphMemo& memo() const { return *memo_; }
+  /// About how much memory the page and the graph take, without the elements of tensors.
+  int64_t bytes() const;
   /// All nodes by Node::order.
   const std::vector<int>& in_order() const { return parts_.in_order; }
   /// By variable: its node; of several that share it the one whose initial value counts.
@@ -204,6 +206,7 @@ class Graph {
     std::vector<VariableInfo> variable_infos;
     std::vector<Frame> frames = std::vector<Frame>(1);
     std::vector<SessionSpec> sessions;
+    int64_t page_bytes = 0;
   };
 
   std::shared_ptr<const Page> page_;

@@ -115,6 +115,10 @@ struct Plan {
   int64_t kept_bytes = 0;         // results
   int64_t live_bytes = 0;         // lower bound of arena_bytes: the most that lives at one time
 
+  /// About how much memory the plan itself takes, without the values of its runs.
+  int64_t bytes() const {
+    return static_cast<int64_t>(slots.size() * sizeof(Slot) + steps.size() * sizeof(Step) + operands.size() * sizeof(uint32_t) + first_slot.size() * sizeof(int));
+  }
   int SlotOf(ValueRef value) const {
     int first = value.node < static_cast<int>(first_slot.size()) ? first_slot[value.node] : -1;
     return first < 0 ? -1 : first + value.output;

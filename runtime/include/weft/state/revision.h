@@ -32,8 +32,11 @@ struct Revision {
   std::vector<std::shared_ptr<VariableCell>> variables;  // by Graph::variables()
   uint64_t number = 0;   // of edits before it
   Diagnostics found;     // what was wrong when its graph was made
+  MemoryCharge held;     // of the page and the graph
   bool started = false;  // its variables have their initial values; read and written with the scope's VariableAccess
 
+  /// Counts the page and the graph in a budget: resource_exhausted where it refuses.
+  Status Hold(const std::shared_ptr<MemoryBudget>& budget);
   /// A plan that was made when the page was checked, for the first session that asks for the same. From any thread.
   std::optional<Plan> TakePlan(const PlanRequest& request);
   void OfferPlan(PlanRequest request, Plan plan);

@@ -19,6 +19,7 @@ namespace weft {
 struct ScopeOptions {
   std::shared_ptr<const Files> files;           // what blocks may read and write; null: no files
   std::function<void(std::string_view)> print;  // where Print and warnings go; called from any thread; may be empty
+  std::shared_ptr<MemoryBudget> budget;         // what the page may hold; null: Runtime::PageBudget
   /// How long all running sessions may wait for one another (on a queue, say) before that is an error. Negative: for ever.
   int64_t stall_limit_ms = 5000;
 };
@@ -43,6 +44,8 @@ class Scope : public std::enable_shared_from_this<Scope> {
   Scope& operator=(const Scope&) = delete;
 
   Runtime& runtime() const { return runtime_; }
+  /// Of all that the page holds: its text, graph and plans, values and state. Never null.
+  const std::shared_ptr<MemoryBudget>& budget() const { return options_.budget; }
   /// The page as it is now. The reference holds until the next edit: who reads while others edit takes the revision.
   const Graph& graph() const { return *revision()->graph; }
   std::shared_ptr<Revision> revision() const;
