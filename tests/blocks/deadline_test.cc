@@ -130,7 +130,7 @@ std::vector<Row> MathRows() {
   return {
       {"MatMul", "", {{"a", longs}, {"b", turned}}},
       {"QuantizedMatMul", "", {{"a", bytes}, {"b", turned_bytes}, {"min_a", low}, {"max_a", high}, {"min_b", low}, {"max_b", high}}},
-      {"Cumprod", "", {{"x", Filled<half>({120 * kMillion})}, {"axis", Int(0)}}},
+      {"Cumprod", "", {{"x", Filled<uint16_t>({120 * kMillion}, 0, DType::kHalf)}, {"axis", Int(0)}}},
       {"Bincount", "", {{"arr", Filled<int32_t>({120 * kMillion})}, {"size", Int(1)}, {"weights", Literal("DT_FLOAT", {0}, {})}}},
       {"UnsortedSegmentSum", "",
        {{"data", Filled<float>({40 * kMillion})}, {"segment_ids", Filled<int32_t>({40 * kMillion})}, {"num_segments", Int(1)}}},
