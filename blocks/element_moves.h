@@ -21,6 +21,16 @@ struct ElementMoves {
   kernels::RowFunctions repeat;
 
   void copy(const void* from, void* to, int64_t n) const { rows(from, 0, to, 0, 1, n); }
+  /// The same, in tasks where they are many.
+  void CopyLong(const void* from, void* to, int64_t n, Workers& workers) const {
+    workers.For(n, kLong, [&](int64_t begin, int64_t end) {
+      copy(static_cast<const std::byte*>(from) + begin * size, static_cast<std::byte*>(to) + begin * size, end - begin);
+    });
+  }
+  void FillLong(void* to, int64_t n, const void* value, Workers& workers) const {
+    workers.For(n, kLong, [&](int64_t begin, int64_t end) { fill(static_cast<std::byte*>(to) + begin * size, end - begin, value); });
+  }
+  static constexpr int64_t kLong = int64_t{1} << 18;  // elements of a task
 };
 
 const ElementMoves& MovesOf(DType dtype);

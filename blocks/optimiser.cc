@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -125,7 +127,9 @@ int64_t IndexAt(const void* indices, int bytes, int64_t i) {
 // Rows one after another, so that repeated ones build on each other; columns on several threads.
 Status RunRows(const OptimiserPlan& plan, RunContext& ctx, OptimiserStep& step, size_t values) {
   const void* indices = DataOf(ctx, static_cast<size_t>(plan.indices));
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < plan.updates; ++i) {
+    if (stop()) return kernels::RunStopped();
     const int64_t row = IndexAt(indices, plan.index_bytes, i);
     if (row >= 0 && row < plan.rows) continue;
     return ctx.Error(kRows, "needs indices of 0 to ", plan.rows - 1, ", found ", row, " at position ", i);
@@ -142,7 +146,8 @@ Status RunRows(const OptimiserPlan& plan, RunContext& ctx, OptimiserStep& step, 
   }
   const int64_t grain = std::max<int64_t>(16, 32768 / std::max<int64_t>(plan.updates, 1));
   ctx.workers().For(plan.width, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < plan.updates; ++i) {
+    kernels::StopCheck stop_columns(ctx.workers());
+    for (int64_t i = 0; i < plan.updates && !stop_columns(end - begin); ++i) {
       plan.kernel(step, IndexAt(indices, plan.index_bytes, i) * plan.width + begin, i * plan.width + begin, end - begin);
     }
   });

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/widen.h"
 
 namespace weft::blocks {
@@ -53,12 +54,34 @@ int64_t FindRows(const RowPlan& plan, RunContext& ctx, IndexView indices, int64_
   return missing.number();
 }
 
+constexpr int64_t kLongRow = int64_t{1} << 20;  // elements; rows above it are not copied in one piece
+
+template <class T>
+int64_t GatherLongRows(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
+  First missing;
+  const kernels::RowTables& t = plan.tables;
+  const kernels::RowNames names = plan.names();
+  for (int64_t n = 0; n < t.sections() * t.count && !ctx.cancelled(); ++n) {
+    const int64_t section = n / t.count, tuple = section / t.outer * t.count + n % t.count;
+    const int64_t row = names.Find(indices, tuple);
+    T* const target = to + n * t.width;
+    if (row < 0) {
+      missing.Found(tuple);
+      kernels::FillLong(ctx.workers(), target, t.width, T{});
+    } else {
+      kernels::CopyLong(ctx.workers(), from + section * t.rows * t.width + row * t.width, target, t.width);
+    }
+  }
+  return missing.number();
+}
+
 template <class T>
 int64_t Gather(const RowPlan& plan, RunContext& ctx, const T* from, IndexView indices, T* to) {
   First missing;
   const kernels::RowTables& t = plan.tables;
   if (t.outer == 0) return -1;
   if (t.width == 0) return FindRows(plan, ctx, indices, nullptr);
+  if (t.width > kLongRow) return GatherLongRows(plan, ctx, from, indices, to);
   ctx.workers().For(t.sections() * t.count, Grain(t.width * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
     missing.Found(kernels::GatherRows(t, plan.names(), indices, from, to, begin, end));
   });
@@ -87,6 +110,15 @@ kernels::RowUpdates UpdatesOf(const RowUpdatePlan& plan, const int64_t* rows, in
   return {rows + section / t.outer * t.count, t.count, t.width, plan.one_update ? 0 : t.width};
 }
 
+/// Calls update(updates, how many came before) for stretches of the updates, until the run is to end.
+template <class Update>
+void ForStretches(RunContext& ctx, const kernels::RowUpdates& all, int64_t columns, const Update& update) {
+  const int64_t tile = 1 + kernels::kItemsBetweenLooks / std::max<int64_t>(columns, 4);
+  kernels::ForTiles(ctx.workers(), all.count, tile, [&](int64_t begin, int64_t end) {
+    update(kernels::RowUpdates{all.rows + begin, end - begin, all.width, all.step}, begin);
+  });
+}
+
 template <class T>
 void CopyOrClear(RunContext& ctx, const T* from, T* to, int64_t count) {
   ctx.workers().For(count, Grain(sizeof(T)), [&](int64_t begin, int64_t end) {
@@ -101,7 +133,9 @@ void Replace(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const in
   CopyOrClear(ctx, from, to, TableElements(t));
   ForParts(t, ctx, [&](int64_t section, int64_t first, int64_t last) {
     const kernels::RowUpdates own = UpdatesOf(plan, rows, section);
-    kernels::ReplaceRows(to + section * t.rows * t.width, updates + section * t.count * own.step, own, first, last);
+    ForStretches(ctx, own, last - first, [&](const kernels::RowUpdates& some, int64_t done) {
+      kernels::ReplaceRows(to + section * t.rows * t.width, updates + section * t.count * own.step + done * own.step, some, first, last);
+    });
   });
 }
 
@@ -124,7 +158,10 @@ void Update(const RowUpdatePlan& plan, RunContext& ctx, const T* from, const int
   }
   ForParts(t, ctx, [&](int64_t section, int64_t first, int64_t last) {
     const kernels::RowUpdates own = UpdatesOf(plan, rows, section);
-    kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, updates + section * t.count * own.step, own, first, last);
+    ForStretches(ctx, own, last - first, [&](const kernels::RowUpdates& some, int64_t done) {
+      kernels::UpdateRows<A, T>(plan.op, sums + section * t.rows * t.width, updates + section * t.count * own.step + done * own.step, some,
+                                first, last);
+    });
   });
   if constexpr (ShortFloat<T>) {
     ctx.workers().For(size, Grain(sizeof(A)), [&](int64_t begin, int64_t end) { kernels::Narrow(sums + begin, to + begin, end - begin); });
@@ -136,8 +173,9 @@ void Join(const RowUpdatePlan& plan, RunContext& ctx, const int64_t* rows, const
   const kernels::RowTables& t = plan.tables;
   CopyOrClear<String>(ctx, nullptr, to, TableElements(t));
   std::unordered_map<int64_t, std::string> joined;  // by element, of those that get more than one update
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < t.count; ++i) {
-    for (int64_t c = 0; rows[i] >= 0 && c < t.width; ++c) {
+    for (int64_t c = 0; rows[i] >= 0 && c < t.width && !stop(16); ++c) {
       const int64_t at = rows[i] * t.width + c;
       const String& update = updates[i * t.width + c];
       if (to[at].empty() && !joined.contains(at)) {
@@ -184,6 +222,7 @@ int64_t RunUpdate(const RowUpdatePlan& plan, RunContext& ctx, const void* from, 
   if (TableElements(plan.tables) == 0) return FindRows(plan, ctx, {indices, plan.index_bytes}, nullptr);
   auto* rows = ctx.scratch<int64_t>().data();
   const int64_t missing = FindRows(plan, ctx, {indices, plan.index_bytes}, rows);
+  if (ctx.cancelled()) return -1;  // not every row was written
   if (missing >= 0 && !plan.skips) return missing;
   if (plan.replaces) {
     DispatchSize(plan.dtype, [&]<class T>() {

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "blocks/kernels/stop_check.h"
+#include "runtime/base/call_limit.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -76,7 +79,9 @@ SegmentKernel MakeSegmentKernel(SegmentOp op, DType dtype, bool worst_where_miss
 
 Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids) {
   SortedSegments sorted;
+  constexpr size_t kBetweenChecks = 256;
   for (size_t j = 0; j < ids.size(); ++j) {
+    if (j % kBetweenChecks == 0) CallLimit::Check();
     const int64_t row = static_cast<int64_t>(j), id = ids[j];
     if (id < 0 || id == INT64_MAX) return InvalidArgument("needs ids of 0 or more and below 2^63 - 1, found ", id, " at position ", row);
     if (j > 0 && id == ids[j - 1]) {
@@ -94,13 +99,16 @@ Result<SortedSegments> SortedSegmentsOf(std::span<const int64_t> ids) {
 
 void ReduceSegments(const SegmentKernel& kernel, const SortedSegments& segments, const SegmentRows& rows, void* out, Workers& workers) {
   const auto& runs = segments.runs;
+  SegmentRows own = rows;
+  own.workers = &workers;
   const int64_t row_bytes = rows.inner * kernel.moves->size, count = static_cast<int64_t>(runs.size());
   ForPieces(count, rows.inner, count == 0 ? 0 : runs.back().end, workers, [&](int64_t i, int64_t column, int64_t width) {
     const SegmentRun& run = runs[i];
     std::byte* to = static_cast<std::byte*>(out) + column * kernel.moves->size;
     const int64_t first = i == 0 ? 0 : runs[i - 1].segment + 1;
-    for (int64_t s = first; s < run.segment; ++s) kernel.moves->fill(to + s * row_bytes, width, kernel.missing);
-    kernel.reduce(rows, run.begin, run.end, column, width, to + run.segment * row_bytes);
+    kernels::StopCheck stop(workers);
+    for (int64_t s = first; s < run.segment && !stop(width); ++s) kernel.moves->fill(to + s * row_bytes, width, kernel.missing);
+    kernel.reduce(own, run.begin, run.end, column, width, to + run.segment * row_bytes);
   });
 }
 
@@ -114,22 +122,26 @@ int64_t UnsortedSegments::FirstTooLarge(const void* id_data) const {
   return first;
 }
 
-const int64_t* UnsortedSegments::Group(const void* id_data, const int64_t* values, std::byte* scratch) const {
+const int64_t* UnsortedSegments::Group(const void* id_data, const int64_t* values, std::byte* scratch, const Workers& workers) const {
   int64_t* starts = reinterpret_cast<int64_t*>(scratch);
   int64_t* order = starts + segments + 2;
-  Dispatch(id_type, kIdTypes,
-           [&]<class I>() { kernels::GroupBySegment(static_cast<const I*>(id_data), values, ids, segments, starts, order); });
-  return order;
+  bool grouped = false;
+  Dispatch(id_type, kIdTypes, [&]<class I>() {
+    grouped = kernels::GroupBySegment(static_cast<const I*>(id_data), values, ids, segments, starts, order, workers);
+  });
+  return grouped ? order : nullptr;
 }
 
 void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const SegmentRows& rows, const std::byte* scratch,
                     void* out, Workers& workers) {
   const int64_t* starts = reinterpret_cast<const int64_t*>(scratch);
   const int64_t size = kernel.moves->size;
+  SegmentRows own = rows;
+  own.workers = &workers;
   ForPieces(segments.segments, rows.inner, segments.ids, workers, [&](int64_t s, int64_t column, int64_t width) {
     std::byte* to = static_cast<std::byte*>(out) + (s * rows.inner + column) * size;
     if (starts[s] == starts[s + 1]) kernel.moves->fill(to, width, kernel.missing);
-    else kernel.reduce(rows, starts[s], starts[s + 1], column, width, to);
+    else kernel.reduce(own, starts[s], starts[s + 1], column, width, to);
   });
 }
 
@@ -138,19 +150,23 @@ int64_t SegmentScale::ScratchBytes() const {
   return (segments * (inner * static_cast<int64_t>(ElementSize(dtype)) + static_cast<int64_t>(sizeof(int64_t))) + 31) / 16 * 16;
 }
 
-const void* SegmentScale::Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch) const {
+const void* SegmentScale::Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch, Workers& workers) const {
   if (op == SegmentOp::kSum) return rows;
   const int64_t bytes = (segments * inner * static_cast<int64_t>(ElementSize(dtype)) + 7) / 8 * 8;
   int64_t* counts = reinterpret_cast<int64_t*>(scratch + bytes);
-  std::fill_n(counts, segments, 0);
-  for (int64_t id : ids) {
-    if (id >= 0 && id < segments) ++counts[id];
-  }
+  kernels::FillLong(workers, counts, segments, int64_t{0});
+  const auto count_ids = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (ids[i] >= 0 && ids[i] < segments) ++counts[ids[i]];
+    }
+  };
+  if (!kernels::ForTiles(workers, static_cast<int64_t>(ids.size()), kernels::kItemsBetweenLooks, count_ids)) return scratch;
   Dispatch(dtype, kFloats + kComplexes, [&]<class T>() {
     using Op = kernels::SumOf<T>;
     const T* from = static_cast<const T*>(rows);
     T* to = reinterpret_cast<T*>(scratch);
-    for (int64_t s = 0; s < segments; ++s) {
+    kernels::StopCheck stop(workers);
+    for (int64_t s = 0; s < segments && !stop(inner); ++s) {
       const double count = static_cast<double>(std::max<int64_t>(counts[s], 1));
       const Op divide{op == SegmentOp::kMean ? count : std::sqrt(count)};
       for (int64_t i = s * inner; i < (s + 1) * inner; ++i) to[i] = divide.Finish(static_cast<typename Op::Acc>(from[i]), 1);

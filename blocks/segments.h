@@ -46,8 +46,9 @@ struct UnsortedSegments {
   /// The position of the first id that is not below `segments`, or -1.
   int64_t FirstTooLarge(const void* id_data) const;
   int64_t ScratchBytes() const { return (segments + 2 + ids) * static_cast<int64_t>(sizeof(int64_t)); }
-  /// Groups the rows as kernels::GroupBySegment does, in scratch memory of ScratchBytes(); gives the order, which follows the starts.
-  const int64_t* Group(const void* id_data, const int64_t* values, std::byte* scratch) const;
+  /// Groups the rows as kernels::GroupBySegment does, in scratch memory of ScratchBytes(); gives the order, which follows the starts, or
+  /// null where it left because the run is to end.
+  const int64_t* Group(const void* id_data, const int64_t* values, std::byte* scratch, const Workers& workers) const;
 };
 /// The same; `rows` are those that Group put into order, and `scratch` is where it did.
 void ReduceSegments(const SegmentKernel& kernel, const UnsortedSegments& segments, const kernels::SegmentRows& rows,
@@ -62,7 +63,7 @@ struct SegmentScale {
   /// A multiple of 16.
   int64_t ScratchBytes() const;
   /// The rows, in scratch memory aligned to 16 where they change. Ids outside [0, segments) do not count.
-  const void* Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch) const;
+  const void* Apply(std::span<const int64_t> ids, const void* rows, std::byte* scratch, Workers& workers) const;
 };
 
 /// Integers of any type as int64_t. The first that is outside [0, limit), or -1 where all are inside.

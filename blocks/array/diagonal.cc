@@ -2,6 +2,7 @@
 // of rank 2k as one matrix, the others its last two axes.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -111,8 +112,8 @@ void SetDiagonals(const Matrices& m, RunContext& ctx, const T* rows, const T* fr
   ctx.workers().For(m.count * m.rows, Grain(m.columns * static_cast<int64_t>(sizeof(T))), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* row = to + r * m.columns;
-      if (rows == nullptr) std::fill_n(row, m.columns, T{});
-      else std::copy_n(rows + r * m.columns, m.columns, row);
+      if (rows == nullptr) kernels::FillLong(ctx.workers(), row, m.columns, T{});
+      else kernels::CopyLong(ctx.workers(), rows + r * m.columns, row, m.columns);
       const int64_t batch = r / m.rows, i = r - batch * m.rows;
       if (i < m.columns) row[i] = from[batch * m.diagonal() + i];
     }
@@ -159,9 +160,9 @@ constexpr auto RunBand = []<class T>(const Matrices& m, RunContext& ctx) -> Stat
       const int64_t i = r % m.rows;
       const int64_t first = std::clamp<int64_t>(i - lower, 0, m.columns), last = std::clamp(i + upper + 1, first, m.columns);
       const int64_t row = r * m.columns;
-      std::fill(to + row, to + row + first, T{});
-      std::copy(from + row + first, from + row + last, to + row + first);
-      std::fill(to + row + last, to + row + m.columns, T{});
+      kernels::FillLong(ctx.workers(), to + row, first, T{});
+      kernels::CopyLong(ctx.workers(), from + row + first, to + row + first, last - first);
+      kernels::FillLong(ctx.workers(), to + row + last, m.columns - last, T{});
     }
   });
   return {};

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "blocks/kernels/segment.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -76,7 +77,9 @@ template <InputPort Indices>
 Status FindSequences(const Parameters& p, const Side& side, const Indices& port, RunContext& ctx, int64_t* sequences) {
   const int64_t* index = ctx.in<int64_t>(port).data();
   const size_t rank = side.dims.size();
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < side.count; ++i, index += rank) {
+    if (stop(static_cast<int64_t>(rank))) return kernels::RunStopped();
     int64_t sequence = 0;
     for (size_t d = 0; d < rank; ++d) {
       if (index[d] < 0 || index[d] >= side.dims[d]) {
@@ -100,12 +103,14 @@ struct Sequence {
 
 /// `row` has b.size + 1 elements.
 template <class T>
-int64_t Distance(const Sequence<T>& a, const Sequence<T>& b, int64_t* row, const RunContext& ctx) {
+int64_t Distance(const Sequence<T>& a, const Sequence<T>& b, int64_t* row, kernels::StopCheck& stop) {
   for (int64_t j = 0; j <= b.size; ++j) row[j] = j;
-  for (int64_t i = 0; i < a.size && !ctx.cancelled(); ++i) {
+  for (int64_t i = 0; i < a.size; ++i) {
+    if (stop()) break;
     int64_t diagonal = row[0];
     row[0] = i + 1;
     for (int64_t j = 0; j < b.size; ++j) {
+      if (stop()) break;
       const int64_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({exchanged, diagonal + 1, row[j] + 1});
@@ -127,19 +132,23 @@ constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   int64_t* order_b = order_a + p.hypothesis.count;
   int64_t* rows = order_b + p.truth.count;
   WEFT_RETURN_IF_ERROR(FindSequences(p, p.hypothesis, hypothesis_indices, ctx, sequences));
-  kernels::GroupBySegment(sequences, nullptr, p.hypothesis.count, p.sequences, starts_a, order_a);
+  const Workers& workers = ctx.workers();
+  bool grouped = kernels::GroupBySegment(sequences, nullptr, p.hypothesis.count, p.sequences, starts_a, order_a, workers);
+  if (!grouped) return kernels::RunStopped();
   WEFT_RETURN_IF_ERROR(FindSequences(p, p.truth, truth_indices, ctx, sequences));
-  kernels::GroupBySegment(sequences, nullptr, p.truth.count, p.sequences, starts_b, order_b);
+  grouped = kernels::GroupBySegment(sequences, nullptr, p.truth.count, p.sequences, starts_b, order_b, workers);
+  if (!grouped) return kernels::RunStopped();
   float* out = ctx.out<float>(output).data();
   const int64_t pairs = std::max<int64_t>(p.sequences, 1);
   const int64_t cost = (p.hypothesis.count / pairs + 1) * (p.truth.count / pairs + 1);
   Dispatch(p.dtype, kCompared, [&]<class T>() {
     const T *a = ctx.in<T>(hypothesis_values).data(), *b = ctx.in<T>(truth_values).data();
     ctx.workers().For(p.sequences, 8192 / cost, [&](int64_t begin, int64_t end) {
+      kernels::StopCheck stop(workers);
       for (int64_t s = begin; s < end; ++s) {
         const Sequence<T> left{a, order_a + starts_a[s], starts_a[s + 1] - starts_a[s]};
         const Sequence<T> right{b, order_b + starts_b[s], starts_b[s + 1] - starts_b[s]};
-        const int64_t distance = Distance(left, right, rows + starts_b[s] + s, ctx);
+        const int64_t distance = Distance(left, right, rows + starts_b[s] + s, stop);
         out[s] = p.normalize ? Normalized(distance, right.size) : static_cast<float>(distance);
       }
     });

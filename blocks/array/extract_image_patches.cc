@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/widen.h"
 #include "blocks/kernels/window.h"
 #include "blocks/kernels/window_count.h"
@@ -94,11 +95,12 @@ struct Inside {
 };
 
 // The window at output (row, column) of the picture at `from`.
-void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t row, int64_t column) {
+void WritePatch(const Windows& w, const std::byte* from, std::byte* to, int64_t row, int64_t column, kernels::StopCheck& stop) {
   const ElementMoves& moves = *w.moves;
   const int64_t top = w.rows.start(row), left = w.columns.start(column), line = w.columns.window * w.depth;
   const Inside down(w.rows, top), across(w.columns, left);
   for (int64_t i = 0; i < w.rows.window; ++i, to += line * moves.size) {
+    if (stop(line + 4)) return;
     if (i < down.first || i >= down.last || across.first == across.last) {
       moves.fill(to, line, nullptr);
       continue;
@@ -119,10 +121,11 @@ constexpr auto Run = [](const Windows& w, RunContext& ctx) {
   const std::byte* from = ctx.in<std::byte>(images).data();
   const int64_t places = w.rows.out * w.columns.out, picture = w.rows.in * w.columns.in * w.depth;
   ctx.workers().For(w.batch * places, 1 + 32768 / w.patch(), [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t at = begin; at < end; ++at) {
       const int64_t place = at % places;
       WritePatch(w, from + at / places * picture * w.moves->size, out.data() + at * w.patch() * w.moves->size, place / w.columns.out,
-                 place % w.columns.out);
+                 place % w.columns.out, stop);
     }
   });
 };
@@ -145,15 +148,17 @@ Result<Windows> PlanGrad(PlanContext& ctx) {
 
 // Row `row` of one picture: what every window that sees it had, in the order of the windows.
 template <class T, class A>
-void AddUpRow(const Windows& w, const T* from, A* sums, int64_t row) {
+void AddUpRow(const Windows& w, const T* from, A* sums, int64_t row, kernels::StopCheck& stop) {
   std::fill_n(sums, w.columns.in * w.depth, A{});
   for (int64_t y = 0; y < w.rows.out; ++y) {
+    if (stop()) return;
     const int64_t distance = row - w.rows.start(y);
     if (distance < 0 || distance % w.rows.dilation != 0 || distance / w.rows.dilation >= w.rows.window) continue;
     const int64_t line = distance / w.rows.dilation * w.columns.window * w.depth;
     for (int64_t x = 0; x < w.columns.out; ++x) {
       const int64_t left = w.columns.start(x);
       const Inside across(w.columns, left);
+      if (stop((across.last - across.first) * w.depth + 8)) return;
       const T* source = from + (y * w.columns.out + x) * w.patch() + line;
       for (int64_t j = across.first; j < across.last; ++j) {
         A* to = sums + (left + j * w.columns.dilation) * w.depth;
@@ -170,14 +175,15 @@ constexpr auto RunGrad = []<class T>(const Windows& w, RunContext& ctx) {
   const int64_t width = w.columns.in * w.depth, windows = w.rows.out * w.columns.out * w.patch();
   const int64_t cost = width + w.rows.window * w.columns.out * w.columns.window * w.depth;
   ctx.workers().For(w.batch * w.rows.in, 1 + 32768 / cost, [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t line = begin; line < end; ++line) {
       const T* source = from + line / w.rows.in * windows;
       if constexpr (ShortFloat<T>) {
         float* sums = ctx.scratch<float>().data() + line * width;
-        AddUpRow(w, source, sums, line % w.rows.in);
+        AddUpRow(w, source, sums, line % w.rows.in, stop);
         kernels::Narrow(sums, out.data() + line * width, width);
       } else {
-        AddUpRow(w, source, out.data() + line * width, line % w.rows.in);
+        AddUpRow(w, source, out.data() + line * width, line % w.rows.in, stop);
       }
     }
   });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/array/pad.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/widen.h"
 #include "weft/block/block.h"
 
@@ -172,7 +173,7 @@ void AddRow(const Mirror& mirror, const T* from, A* sums, int64_t begin, int64_t
 
 // Adds elements [begin, end) of one row of the inner tensor over all rows of the framed one that show it.
 template <class T, class A>
-void AddRows(const Mirror& mirror, const T* from, A* sums, int64_t row, int64_t begin, int64_t end) {
+void AddRows(const Mirror& mirror, const T* from, A* sums, int64_t row, int64_t begin, int64_t end, kernels::StopCheck& stop) {
   const size_t outer = mirror.axes.size() - 1;
   int64_t place[64], step[64];
   int chosen[64] = {};
@@ -183,7 +184,7 @@ void AddRows(const Mirror& mirror, const T* from, A* sums, int64_t row, int64_t 
     step[a] = width;
     width *= mirror.axes[a].total();
   }
-  for (;;) {
+  while (!stop(4 * static_cast<int64_t>(outer + 1) + end - begin)) {
     int64_t offset = 0;
     for (size_t a = 0; a < outer; ++a) offset += Images(mirror, mirror.axes[a], place[a]).at[chosen[a]] * step[a];
     AddRow(mirror, from + offset, sums, begin, end);
@@ -204,11 +205,12 @@ constexpr auto RunGrad = []<class T>(const Mirror& mirror, RunContext& ctx) {
   if (out.empty()) return;
   const int64_t width = mirror.row().size * mirror.chunk;
   ctx.workers().For(static_cast<int64_t>(out.size()), 16384, [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t at = begin; at < end;) {
       const int64_t first = at % width, count = std::min({width - first, end - at, kBlock});
       A sums[kBlock];
       std::fill_n(sums, count, A{});
-      AddRows(mirror, from, sums, at / width, first, first + count);
+      AddRows(mirror, from, sums, at / width, first, first + count, stop);
       if constexpr (ShortFloat<T>) kernels::Narrow(sums, out.data() + at, count);
       else std::copy_n(sums, count, out.data() + at);
       at += count;

@@ -1,6 +1,7 @@
 // QuantizedInstanceNorm: each channel of each picture gets mean 0 and variance 1.
 #include <cmath>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 
@@ -48,14 +49,16 @@ Result<Norm> Plan(PlanContext& ctx) {
 }
 
 /// Sums whole numbers first and distances from the mean then: the one is exact, the other does not cancel.
-void MeasurePicture(const Norm& norm, const uint8_t* from, float x_scale, double* sums, float* mean, float* scale) {
+void MeasurePicture(const Norm& norm, const uint8_t* from, float x_scale, double* sums, float* mean, float* scale,
+                    const Workers& workers) {
+  kernels::StopCheck stop(workers);
   const double pixels = static_cast<double>(norm.pixels);
   std::fill(sums, sums + norm.channels, 0.0);
-  for (int64_t p = 0; p < norm.pixels; ++p) {
+  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
     for (int64_t c = 0; c < norm.channels; ++c) sums[c] += from[p * norm.channels + c];
   }
   for (int64_t c = 0; c < norm.channels; ++c) mean[c] = static_cast<float>(sums[c] / pixels), sums[c] = 0;
-  for (int64_t p = 0; p < norm.pixels; ++p) {
+  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
     for (int64_t c = 0; c < norm.channels; ++c) {
       const float distance = x_scale * (static_cast<float>(from[p * norm.channels + c]) - mean[c]);
       sums[c] += static_cast<double>(distance * distance);
@@ -67,9 +70,11 @@ void MeasurePicture(const Norm& norm, const uint8_t* from, float x_scale, double
 float Normed(uint8_t level, float x_scale, float mean, float scale) { return x_scale * (static_cast<float>(level) - mean) * scale; }
 
 /// A channel's least and largest results come of its least and largest levels.
-QuantizedRange EndsOfPicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale) {
+QuantizedRange EndsOfPicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale,
+                             const Workers& workers) {
+  kernels::StopCheck stop(workers);
   QuantizedRange ends{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
-  for (int64_t p = 0; p < norm.pixels; ++p) {
+  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
     for (int64_t c = 0; c < norm.channels; ++c) {
       const float v = Normed(from[p * norm.channels + c], x_scale, mean[c], scale[c]);
       ends.min = std::min(ends.min, v);
@@ -80,9 +85,10 @@ QuantizedRange EndsOfPicture(const Norm& norm, const uint8_t* from, float x_scal
 }
 
 void QuantizePicture(const Norm& norm, const uint8_t* from, float x_scale, const float* mean, const float* scale,
-                     const kernels::Quantizer& quantizer, uint8_t* to) {
+                     const kernels::Quantizer& quantizer, uint8_t* to, const Workers& workers) {
+  kernels::StopCheck stop(workers);
   float row[256];
-  for (int64_t p = 0; p < norm.pixels; ++p) {
+  for (int64_t p = 0; p < norm.pixels && !stop(norm.channels); ++p) {
     for (int64_t first = 0; first < norm.channels; first += 256) {
       const int64_t n = std::min<int64_t>(256, norm.channels - first), at = p * norm.channels + first;
       for (int64_t c = 0; c < n; ++c) row[c] = Normed(from[at + c], x_scale, mean[first + c], scale[first + c]);
@@ -106,8 +112,8 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
   ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       const int64_t at = n * norm.channels;
-      MeasurePicture(norm, from + n * size, x_scale, sums + at, mean + at, scale + at);
-      if (!norm.given) ends[n] = EndsOfPicture(norm, from + n * size, x_scale, mean + at, scale + at);
+      MeasurePicture(norm, from + n * size, x_scale, sums + at, mean + at, scale + at, ctx.workers());
+      if (!norm.given) ends[n] = EndsOfPicture(norm, from + n * size, x_scale, mean + at, scale + at, ctx.workers());
     }
   });
   if (!norm.given) {
@@ -118,7 +124,8 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
   const kernels::Quantizer quantizer = kernels::MakeQuantizer(range, LimitsOf<uint8_t>());
   ctx.workers().For(size == 0 ? 0 : norm.pictures, grain, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
-      QuantizePicture(norm, from + n * size, x_scale, mean + n * norm.channels, scale + n * norm.channels, quantizer, to + n * size);
+      QuantizePicture(norm, from + n * size, x_scale, mean + n * norm.channels, scale + n * norm.channels, quantizer, to + n * size,
+                      ctx.workers());
     }
   });
   SetRange(ctx, y_min, y_max, range);

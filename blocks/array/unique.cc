@@ -3,6 +3,7 @@
 
 #include "blocks/array/keyed_hash.h"
 #include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -40,6 +41,8 @@ uint64_t WordOf(const T& value) {
   else return static_cast<uint64_t>(value);
 }
 
+constexpr int64_t kTile = 65536;  // elements that are worth a task
+
 template <InputPort P>
 Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
   Keys keys;
@@ -48,13 +51,16 @@ Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
   uint64_t* words = keys.words.values<uint64_t>().data();
   Dispatch(dtype, kCompared + TypeList<bool>{}, [&]<class T>() {
     const auto values = ctx.in<T>(port);
-    for (size_t i = 0; i < values.size(); ++i) {
-      words[i] = WordOf<T>(values[i]);
-    }
+    ctx.workers().For(static_cast<int64_t>(values.size()), kTile, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) words[i] = WordOf<T>(values[static_cast<size_t>(i)]);
+    });
     if constexpr (std::is_same_v<T, String>) keys.strings = values.data();
   });
+  if (ctx.cancelled()) return kernels::RunStopped();  // not every word was written
   return keys;
 }
+
+constexpr int64_t kLookUp = 16;  // simple steps that looking an element up takes as long as
 
 /// Positions of different elements, found by value: open addressing, at most half full.
 class ValueTable {
@@ -64,7 +70,8 @@ class ValueTable {
     const uint64_t size = std::bit_ceil(static_cast<uint64_t>(elements) * 2 + 1);
     ValueTable table;
     WEFT_ASSIGN_OR_RETURN(table.slots_, ctx.Allocate(DType::kInt64, Shape{static_cast<int64_t>(size)}));
-    std::ranges::fill(table.slots_.values<int64_t>(), int64_t{-1});
+    kernels::FillLong(ctx.workers(), table.slots_.values<int64_t>().data(), static_cast<int64_t>(size), int64_t{-1});
+    if (ctx.cancelled()) return kernels::RunStopped();  // not every slot is free
     table.mask_ = size - 1;
     return table;
   }
@@ -96,7 +103,9 @@ Result<Tensor> Positions(std::span<const int64_t> values, DType dtype, ProduceCo
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx.Allocate(dtype, Shape{static_cast<int64_t>(values.size())}));
   Dispatch(dtype, kIndices, [&]<class I>() {
     I* to = tensor.values<I>().data();
-    for (int64_t value : values) *to++ = static_cast<I>(value);
+    ctx.workers().For(static_cast<int64_t>(values.size()), kTile, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = static_cast<I>(values[static_cast<size_t>(i)]);
+    });
   });
   return tensor;
 }
@@ -107,10 +116,9 @@ Result<Tensor> Taken(std::span<const int64_t> positions, DType dtype, ProduceCon
   const ElementMoves& moves = MovesOf(dtype);
   const std::byte* from = ctx.in<std::byte>(x).data();
   std::byte* to = static_cast<std::byte*>(tensor.data());
-  for (int64_t position : positions) {
-    moves.copy(from + position * moves.size, to, 1);
-    to += moves.size;
-  }
+  ctx.workers().For(static_cast<int64_t>(positions.size()), kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) moves.copy(from + positions[static_cast<size_t>(i)] * moves.size, to + i * moves.size, 1);
+  });
   return tensor;
 }
 
@@ -143,7 +151,9 @@ constexpr auto RunUnique = [](const Parameters& p, ProduceContext& ctx) -> Statu
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{3, n}));
   int64_t *places = memory.values<int64_t>().data(), *firsts = places + n, *counts = firsts + n;
   int64_t found = 0;
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < n; ++i) {
+    if (stop(kLookUp)) return kernels::RunStopped();
     int64_t unfound = -1;
     int64_t& slot = keys.never_equal(i) ? unfound : table.Find(keys, i, keys);
     if (slot < 0) {
@@ -183,11 +193,17 @@ constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> S
   WEFT_ASSIGN_OR_RETURN(const Keys keys, KeysOf(x, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(const Keys taken, KeysOf(y, p.dtype, ctx));
   WEFT_ASSIGN_OR_RETURN(ValueTable table, ValueTable::Make(ctx.shape(y).count(), ctx));
-  for (int64_t i = 0; i < ctx.shape(y).count(); ++i) table.Find(taken, i, taken) = i;
+  kernels::StopCheck stop(ctx.workers());
+  const int64_t count_taken = ctx.shape(y).count(), count = ctx.shape(x).count();
+  for (int64_t i = 0; i < count_taken; ++i) {
+    if (stop(kLookUp)) return kernels::RunStopped();
+    table.Find(taken, i, taken) = i;
+  }
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, ctx.shape(x)));
   int64_t* left = memory.values<int64_t>().data();
   size_t found = 0;
-  for (int64_t i = 0; i < ctx.shape(x).count(); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (stop(kLookUp)) return kernels::RunStopped();
     if (keys.never_equal(i) || table.Find(keys, i, taken) < 0) left[found++] = i;
   }
   WEFT_ASSIGN_OR_RETURN(Tensor values, Taken({left, found}, p.dtype, ctx));

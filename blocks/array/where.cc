@@ -1,6 +1,7 @@
 // Where, InvertPermutation and BroadcastDynamicShape: positions and shapes as data.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -28,23 +29,28 @@ constexpr auto RunWhere = [](const DType& dtype, ProduceContext& ctx) -> Status 
   int64_t found = 0;
   Dispatch(dtype, kTested, [&]<class T>() {
     const T* from = ctx.in<T>(condition).data();
-    for (int64_t i = 0; i < n; ++i) {
-      flag[i] = from[i] != T(0);
-      found += flag[i];
-    }
+    kernels::ForTiles(ctx.workers(), n, 2 * kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        flag[i] = from[i] != T(0);
+        found += flag[i];
+      }
+    });
   });
+  if (ctx.cancelled()) return kernels::RunStopped();  // not every flag was written
   WEFT_ASSIGN_OR_RETURN(Tensor positions, ctx.Allocate(DType::kInt64, Shape{found, shape.rank()}));
   int64_t* to = positions.values<int64_t>().data();
-  for (int64_t i = 0; i < n; ++i) {
-    if (!flag[i]) continue;
-    int64_t rest = i;
-    for (int d = shape.rank() - 1; d > 0; --d) {
-      to[d] = rest % shape[d];
-      rest /= shape[d];
+  kernels::ForTiles(ctx.workers(), n, kernels::kItemsBetweenLooks / (shape.rank() + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (!flag[i]) continue;
+      int64_t rest = i;
+      for (int d = shape.rank() - 1; d > 0; --d) {
+        to[d] = rest % shape[d];
+        rest /= shape[d];
+      }
+      to[0] = rest;
+      to += shape.rank();
     }
-    to[0] = rest;
-    to += shape.rank();
-  }
+  });
   ctx.Emit(index, std::move(positions));
   return {};
 };
@@ -63,8 +69,10 @@ Status PlanInvert(PlanContext& ctx) {
 constexpr auto RunInvert = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   const auto from = ctx.in<T>(x);
   const auto to = ctx.out<T>(y);
-  std::ranges::fill(to, T{-1});
+  kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T{-1});
+  kernels::StopCheck stop(ctx.workers());
   for (size_t i = 0; i < from.size(); ++i) {
+    if (stop(4)) return kernels::RunStopped();
     const T value = from[i];
     if (value < 0 || static_cast<size_t>(value) >= from.size()) {
       return ctx.Error(x, "needs values in [0, ", from.size(), "), found ", value, " at position ", i);
@@ -91,7 +99,9 @@ Status PlanShapes(PlanContext& ctx) {
 constexpr auto RunShapes = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   const auto a = ctx.in<T>(s0), b = ctx.in<T>(s1);
   const auto to = ctx.out<T>(r0);
+  kernels::StopCheck stop(ctx.workers());
   for (size_t i = 1; i <= to.size(); ++i) {
+    if (stop()) return kernels::RunStopped();
     const T left = i <= a.size() ? a[a.size() - i] : T{1}, right = i <= b.size() ? b[b.size() - i] : T{1};
     if (left != right && left != 1 && right != 1) {
       return ctx.Error(s1, "needs sizes that equal those of s0 or are 1, from the last on, found ", right, " for ", left);

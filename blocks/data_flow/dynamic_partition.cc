@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -60,7 +61,9 @@ constexpr auto RunPartition = [](const Rows& rows, ProduceContext& ctx) -> Statu
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{count}));
   const auto sizes = memory.values<int64_t>();
   std::ranges::fill(sizes, int64_t{0});
+  kernels::StopCheck stop(ctx.workers());
   for (size_t i = 0; i < numbers.size(); ++i) {
+    if (stop()) return kernels::RunStopped();
     if (numbers[i] < 0 || numbers[i] >= count) {
       return ctx.Error(partitions, "needs numbers in [0, ", count, "), found ", numbers[i], " at position ", i);
     }
@@ -79,8 +82,9 @@ constexpr auto RunPartition = [](const Rows& rows, ProduceContext& ctx) -> Statu
     size_t next = i + 1;  // rows that stay together move together
     while (next < numbers.size() && numbers[next] == numbers[i]) ++next;
     const auto run = static_cast<int64_t>(next - i);
+    if (stop(run * rows.width + 4)) return kernels::RunStopped();
     std::byte*& end = ends[static_cast<size_t>(numbers[i])];
-    moves.copy(from, end, run * rows.width);
+    moves.CopyLong(from, end, run * rows.width, ctx.workers());
     from += run * bytes;
     end += run * bytes;
     i = next;
@@ -128,8 +132,10 @@ Result<Rows> PlanStitch(PlanContext& ctx) {
 
 constexpr auto RunStitch = [](const Rows& rows, ProduceContext& ctx) -> Status {
   int64_t count = 0;
+  kernels::StopCheck stop(ctx.workers());
   for (int k = 0; k < ctx.count(indices); ++k) {
     for (int32_t index : ctx.in<int32_t>(indices, k)) {
+      if (stop()) return kernels::RunStopped();
       if (index < 0) return ctx.Error(indices, "needs indices of 0 or more, found ", index, " in number ", k);
       count = std::max<int64_t>(count, int64_t{index} + 1);
     }
@@ -137,7 +143,7 @@ constexpr auto RunStitch = [](const Rows& rows, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor output, AllocateRows(rows, count, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kBool, Shape{count}));
   const auto written = memory.values<bool>();
-  std::ranges::fill(written, false);
+  kernels::FillLong(ctx.workers(), written.data(), count, false);
   const ElementMoves& moves = MovesOf(rows.dtype);
   const int64_t bytes = rows.width * moves.size;
   auto* to = static_cast<std::byte*>(output.data());
@@ -145,14 +151,17 @@ constexpr auto RunStitch = [](const Rows& rows, ProduceContext& ctx) -> Status {
     for (int k = 0; k < ctx.count(indices); ++k) {
       const std::byte* from = ctx.in<std::byte>(pieces, k).data();
       for (int32_t index : ctx.in<int32_t>(indices, k)) {
-        moves.copy(from, to + index * bytes, rows.width);
+        if (stop(rows.width + 4)) return kernels::RunStopped();
+        moves.CopyLong(from, to + index * bytes, rows.width, ctx.workers());
         from += bytes;
         written[static_cast<size_t>(index)] = true;
       }
     }
-    for (int64_t i = 0; i < count; ++i) {
-      if (!written[static_cast<size_t>(i)]) moves.fill(to + i * bytes, rows.width, nullptr);
-    }
+    ctx.workers().For(count, 1 + 32768 / rows.width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (!written[static_cast<size_t>(i)]) moves.FillLong(to + i * bytes, rows.width, nullptr, ctx.workers());
+      }
+    });
   }
   ctx.Emit(merged, std::move(output));
   return {};

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <deque>
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -21,6 +23,8 @@ class FifoStore final : public QueueStore {
  private:
   std::deque<QueueElement> elements_;
 };
+
+constexpr size_t kBetweenLooks = 1024;  // elements that go in or out between two looks at whether the run is to end
 
 /// What is left of a time limit.
 class TimeLeft {
@@ -101,14 +105,16 @@ Status Queue::CheckShape(int component, const Shape& shape) const {
 
 Status Queue::ClosedError() const { return Status(Code::kCancelled, "needs an open queue, found one that is closed"); }
 
-Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms) {
+Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers) {
   if (elements.empty()) return {};
   TimeLeft left(timeout_ms);
   std::unique_lock lock(mutex_);
   if (closed_) return ClosedError();
   Turn turn(*this, enqueuers_);
   auto ready = [&] { return turn.cancelled() || (turn.first() && HasRoom()); };
+  size_t added = 0;
   for (QueueElement& element : elements) {
+    if (++added % kBetweenLooks == 0 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
     if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "room in a queue"));
     if (turn.cancelled()) return ClosedError();
     store_->Add(std::move(element));
@@ -118,11 +124,12 @@ Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_
 }
 
 Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
-                      std::vector<QueueElement>& taken) {
+                      std::vector<QueueElement>& taken, const Workers* workers) {
   TimeLeft left(timeout_ms);
   Turn turn(*this, dequeuers_);
   auto ready = [&] { return turn.first() && (Available() > 0 || Ended()); };
   while (static_cast<int64_t>(taken.size()) < count) {
+    if (taken.size() % kBetweenLooks == kBetweenLooks - 1 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
     if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "an element of a queue"));
     if (Available() <= 0) {
       if (up_to && !taken.empty()) return {};
@@ -135,10 +142,11 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
   return {};
 }
 
-Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms) {
+Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms,
+                                                 const Workers* workers) {
   std::vector<QueueElement> taken;
   std::unique_lock lock(mutex_);
-  Status status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken);
+  Status status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken, workers);
   if (status.ok()) return taken;
   PutBack(taken);
   return status;

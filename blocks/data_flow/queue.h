@@ -61,10 +61,12 @@ class Queue final : public Resource, public StoredState {
 
   /// Adds elements that passed the checks, one after another, and waits for room. Those already in stay in where a later one fails:
   /// cancelled where the queue is closed, the run is cancelled or `timeout_ms` (where >= 0) has passed.
-  Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms);
+  /// `workers`, where given, are those of the run: of many elements none is added once that is to end.
+  Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers = nullptr);
   /// Takes `count` elements and waits for them; on failure the queue is as it was. out_of_range where the queue is closed and has too few
   /// left; with `up_to`, a closed queue gives the rest, but at least one.
-  Result<std::vector<QueueElement>> Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms);
+  Result<std::vector<QueueElement>> Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms,
+                                            const Workers* workers = nullptr);
   /// Puts elements back that Dequeue gave.
   void Return(std::vector<QueueElement> elements);
   /// Refuses all that is enqueued from now on; with `cancel_pending`, also what waits for room. cancelled where it is closed already
@@ -84,7 +86,7 @@ class Queue final : public Resource, public StoredState {
   bool Ended() const { return closed_ && enqueuers_.empty(); }
   int64_t Available() const { return store_->size() - (Ended() ? 0 : store_->held_back()); }
   Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
-                 std::vector<QueueElement>& taken);
+                 std::vector<QueueElement>& taken, const Workers* workers);
   void PutBack(std::vector<QueueElement>& elements);
   void Replace(std::vector<QueueElement> elements, bool closed);
   /// Whether an element that was saved may be in this queue.

@@ -1,6 +1,13 @@
 #include "blocks/data_flow/queue_blocks.h"
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
+namespace {
+
+constexpr int64_t kRowItems = 128;  // simple steps that a row takes as long as, whatever is in it
+
+}  // namespace
 
 Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
                                  std::unique_ptr<QueueStore> (*make_store)()) {
@@ -14,7 +21,8 @@ Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container,
   return handle;
 }
 
-Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget) {
+Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget,
+                                          const Workers& workers) {
   const int64_t rows = components.empty() ? 0 : components[0].shape()[0];
   // Rows without elements are tensors, too.
   const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
@@ -22,11 +30,13 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
     return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes").WithPort("components");
   }
   std::vector<QueueElement> elements(static_cast<size_t>(rows));
+  kernels::StopCheck stop(workers);
   for (const Tensor& component : components) {
     const Shape row(component.shape().dims().subspan(1));
     const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());
     const auto* from = static_cast<const std::byte*>(component.data());
     for (QueueElement& element : elements) {
+      if (stop(kRowItems + row.count())) return kernels::RunStopped();
       WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(component.dtype(), row, budget));
       CopyElements(component.dtype(), from, tensor.data(), row.count());
       element.push_back(std::move(tensor));
@@ -37,13 +47,15 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
 }
 
 Result<Tensor> JoinRows(std::span<const QueueElement> elements, int k, DType dtype, const Shape& shape,
-                        const std::shared_ptr<MemoryBudget>& budget) {
+                        const std::shared_ptr<MemoryBudget>& budget, const Workers& workers) {
   std::vector<int64_t> dims{static_cast<int64_t>(elements.size())};
   dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
   WEFT_ASSIGN_OR_RETURN(Shape joined, Shape::Make(dims));
   WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(dtype, std::move(joined), budget));
   auto* to = static_cast<std::byte*>(result.data());
+  kernels::StopCheck stop(workers);
   for (const QueueElement& element : elements) {
+    if (stop(kRowItems + shape.count())) return kernels::RunStopped();
     CopyElements(dtype, element[k].data(), to, shape.count());
     to += static_cast<size_t>(shape.count()) * ElementSize(dtype);
   }

@@ -28,11 +28,13 @@ DTypes TypesOf(PlanContext& ctx, const P& components) {
 Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
                                  std::unique_ptr<QueueStore> (*make_store)());
 
-/// Cuts a tensor along its first axis: element r has row r of each component. All components have the same number of rows.
-Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget);
+/// Cuts a tensor along its first axis: element r has row r of each component. All components have the same number of rows. cancelled where
+/// the run of `workers` is to end.
+Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget,
+                                          const Workers& workers);
 
 /// Joins component `k` of elements of one shape along a new first axis. `shape` is that of one element.
 Result<Tensor> JoinRows(std::span<const QueueElement> elements, int k, DType dtype, const Shape& shape,
-                        const std::shared_ptr<MemoryBudget>& budget);
+                        const std::shared_ptr<MemoryBudget>& budget, const Workers& workers);
 
 }  // namespace weft::blocks

@@ -43,7 +43,7 @@ Result<std::vector<Tensor>> JoinAll(const Queue& queue, const std::vector<QueueE
   std::vector<Tensor> joined;
   for (size_t k = 0; k < queue.spec().types.size(); ++k) {
     WEFT_ASSIGN_OR_RETURN(Tensor tensor, JoinRows(elements, static_cast<int>(k), queue.spec().types[k], *queue.spec().shapes[k].shape(),
-                                                  ctx.services().budget));
+                                                  ctx.services().budget, ctx.workers()));
     joined.push_back(std::move(tensor));
   }
   return joined;
@@ -56,7 +56,7 @@ Status TakeMany(const Parameters& p, ProduceContext& ctx, bool up_to) {
   if (queue->spec().shapes.empty()) {
     return ctx.Error(handle, "needs a queue whose shapes are given, found one without, whose elements may differ in shape");
   }
-  WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms));
+  WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms, &ctx.workers()));
   auto joined = JoinAll(*queue, elements, ctx);
   if (!joined.ok()) {
     queue->Return(std::move(elements));

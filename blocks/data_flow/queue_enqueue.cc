@@ -57,9 +57,9 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
 constexpr auto RunMany = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(handle));
   WEFT_ASSIGN_OR_RETURN(QueueElement whole, CopyChecked(*queue, p, ctx, 1));
-  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(whole, ctx.services().budget));
+  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(whole, ctx.services().budget, ctx.workers()));
   whole.clear();
-  return queue->Enqueue(std::move(elements), *ctx.services().waiter, p.timeout_ms);
+  return queue->Enqueue(std::move(elements), *ctx.services().waiter, p.timeout_ms, &ctx.workers());
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // CropAndResize and its gradients with respect to the pictures and the boxes.
 #include <cmath>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -150,11 +151,14 @@ Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
 /// What only data can show of the boxes.
 template <InputPort B, InputPort P>
 Status CheckBoxes(const Crops& c, RunContext& ctx, const B& corners, const P& numbers) {
+  kernels::StopCheck stop(ctx.workers());
   for (int32_t index : ctx.in<int32_t>(numbers)) {
+    if (stop()) return kernels::RunStopped();
     if (index < 0 || index >= c.batch) return ctx.ErrorOf(Code::kOutOfRange, numbers, "needs numbers in [0, ", c.batch, "), found ", index);
   }
   const auto ends = ctx.in<float>(corners);
   for (size_t i = 0; i < ends.size(); ++i) {
+    if (stop()) return kernels::RunStopped();
     if (!std::isfinite(ends[i])) return ctx.Error(corners, "needs finite numbers, found ", ends[i], " in box ", i / 4);
   }
   return {};
@@ -162,7 +166,7 @@ Status CheckBoxes(const Crops& c, RunContext& ctx, const B& corners, const P& nu
 
 /// One row of a crop.
 template <class T>
-void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, float* to) {
+void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, float* to, kernels::StopCheck& stop) {
   const float y = c.y.Place(box[0], box[2], row);
   if (!c.y.Inside(y)) {
     std::fill_n(to, c.x.crop * c.channels, c.outside);
@@ -172,6 +176,7 @@ void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, f
   const T *top = picture + rows.low * c.line(), *bottom = picture + rows.high * c.line();
   const T* nearest = picture + NearestTo(c.y, y) * c.line();
   for (int64_t column = 0; column < c.x.crop; ++column, to += c.channels) {
+    if (stop(c.channels)) return;
     const float x = c.x.Place(box[1], box[3], column);
     if (!c.x.Inside(x)) {
       std::fill_n(to, c.channels, c.outside);
@@ -200,21 +205,24 @@ constexpr auto RunCrops = []<class T>(const Crops& c, RunContext& ctx) -> Status
   const int32_t* numbers = ctx.in<int32_t>(box_ind).data();
   const int64_t line = c.x.crop * c.channels;
   ctx.workers().For(c.boxes * c.y.crop, std::max<int64_t>(1, 8192 / line), [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t row = begin; row < end; ++row) {
       const int64_t box = row / c.y.crop;
-      CropLine(c, pictures + numbers[box] * c.picture(), corners + box * 4, row % c.y.crop, to.data() + row * line);
+      CropLine(c, pictures + numbers[box] * c.picture(), corners + box * 4, row % c.y.crop, to.data() + row * line, stop);
     }
   });
   return {};
 };
 
-/// Calls body(row, column, y, x) for each pixel of a crop that lies inside of the picture.
+/// Calls body(row, column, y, x) for each pixel of a crop that lies inside of the picture, until the run is to end.
 template <class Body>
-void ForInside(const Crops& c, const float* box, Body body) {
+void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, Body body) {
   for (int64_t row = 0; row < c.y.crop; ++row) {
+    if (stop()) return;
     const float y = c.y.Place(box[0], box[2], row);
     if (!c.y.Inside(y)) continue;
     for (int64_t column = 0; column < c.x.crop; ++column) {
+      if (stop(c.channels)) return;
       const float x = c.x.Place(box[1], box[3], column);
       if (c.x.Inside(x)) body(row, column, y, x);
     }
@@ -223,8 +231,8 @@ void ForInside(const Crops& c, const float* box, Body body) {
 
 /// Adds the gradient of one crop to that of its picture.
 template <class A>
-void AddCrop(const Crops& c, const float* from, const float* box, A* picture) {
-  ForInside(c, box, [&](int64_t row, int64_t column, float y, float x) {
+void AddCrop(const Crops& c, const float* from, const float* box, A* picture, kernels::StopCheck& stop) {
+  ForInside(c, box, stop, [&](int64_t row, int64_t column, float y, float x) {
     const float* grad = from + (row * c.x.crop + column) * c.channels;
     auto add = [&](int64_t h, int64_t w, A share) {
       A* pixel = picture + h * c.line() + w * c.channels;
@@ -253,11 +261,13 @@ constexpr auto RunImageGradient = []<class T>(const Crops& c, RunContext& ctx) -
   const auto numbers = ctx.in<int32_t>(box_ind);
   const int64_t size = c.picture();
   ctx.workers().For(c.batch, std::max<int64_t>(1, 32768 / size), [&](int64_t begin, int64_t end) {
-    std::fill(sums + begin * size, sums + end * size, A(0));
-    for (int64_t box = 0; box < c.boxes; ++box) {
+    kernels::FillLong(ctx.workers(), sums + begin * size, (end - begin) * size, A(0));
+    kernels::StopCheck stop(ctx.workers());
+    for (int64_t box = 0; box < c.boxes && !stop(); ++box) {
       const int64_t picture = numbers[static_cast<size_t>(box)];
-      if (picture >= begin && picture < end) AddCrop(c, from + box * c.crop(), corners + box * 4, sums + picture * size);
+      if (picture >= begin && picture < end) AddCrop(c, from + box * c.crop(), corners + box * 4, sums + picture * size, stop);
     }
+    if (stop(0)) return;
     if constexpr (!std::is_same_v<A, T>) {
       for (int64_t i = begin * size; i < end * size; ++i) to[static_cast<size_t>(i)] = static_cast<T>(sums[i]);
     }
@@ -274,9 +284,9 @@ void AddToEnds(const CropAxis& axis, int64_t i, double grad, double& begin, doub
 }
 
 template <class T>
-void BoxGradient(const Crops& c, const float* grad, const T* picture, const float* box, float* to) {
+void BoxGradient(const Crops& c, const float* grad, const T* picture, const float* box, float* to, kernels::StopCheck& stop) {
   double ends[4] = {};
-  ForInside(c, box, [&](int64_t row, int64_t column, float y, float x) {
+  ForInside(c, box, stop, [&](int64_t row, int64_t column, float y, float x) {
     const Between rows(c.y, y), columns(c.x, x);
     const T *top = picture + rows.low * c.line(), *bottom = picture + rows.high * c.line();
     const int64_t left = columns.low * c.channels, right = columns.high * c.channels;
@@ -305,8 +315,9 @@ constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -
     return {};
   }
   ctx.workers().For(c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t box = begin; box < end; ++box) {
-      BoxGradient(c, from + box * c.crop(), pictures + numbers[box] * c.picture(), corners + box * 4, to + box * 4);
+      BoxGradient(c, from + box * c.crop(), pictures + numbers[box] * c.picture(), corners + box * 4, to + box * 4, stop);
     }
   });
   return {};

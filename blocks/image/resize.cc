@@ -1,6 +1,7 @@
 // ResizeBilinear, ResizeBicubic, ResizeNearestNeighbor and the blocks of their gradients: pictures in another size.
 #include "blocks/kernels/resize.h"
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -135,11 +136,15 @@ constexpr auto RunNearest = []<class T>(const ResizePlan& plan, RunContext& ctx)
   if (to.empty()) return;
   const T* in = ctx.in<T>(images).data();
   const auto columns = ctx.scratch<int64_t>();
-  for (int64_t x = 0; x < plan.x.out; ++x) columns[static_cast<size_t>(x)] = kernels::TapsOf<1>(plan.x, x).at[0] * plan.channels;
+  ctx.workers().For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t x = begin; x < end; ++x) columns[static_cast<size_t>(x)] = kernels::TapsOf<1>(plan.x, x).at[0] * plan.channels;
+  });
+  if (ctx.cancelled()) return;  // not every column is known
   const int64_t line = plan.out_line();
   const ResizePieces pieces(plan.batch * plan.y.out, line);
   ctx.workers().For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
     int64_t held = -1;  // the source of the row before
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t row = begin; row < end; ++row) {
       const int64_t source = row / plan.y.out * plan.y.in + kernels::TapsOf<1>(plan.y, row % plan.y.out).at[0];
       T* pixel = to.data() + row * line;
@@ -150,6 +155,7 @@ constexpr auto RunNearest = []<class T>(const ResizePlan& plan, RunContext& ctx)
       held = source;
       const T* from = in + source * plan.in_line();
       for (int64_t x = 0; x < plan.x.out; ++x, pixel += plan.channels) {
+        if (stop(plan.channels)) return;
         const T* picked = from + columns[static_cast<size_t>(x)];
         for (int64_t c = 0; c < plan.channels; ++c) pixel[c] = picked[c];
       }

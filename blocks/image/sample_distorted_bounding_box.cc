@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "blocks/kernels/distributions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -99,11 +100,11 @@ bool DrawCrop(const Wishes& wishes, const Picture& picture, kernels::WordStream&
   return true;
 }
 
-bool CoversEnough(const Rectangle& crop, const Picture& picture, float covered) {
+bool CoversEnough(const Rectangle& crop, const Picture& picture, float covered, kernels::StopCheck& stop) {
   auto enough = [&](const Rectangle& box) { return box.Area() >= 1 && Common(crop, box).Area() / box.Area() >= covered; };
   if (crop.Area() < 1) return false;
   if (picture.boxes.empty()) return enough(picture.Whole());
-  for (size_t i = 0; i < picture.boxes.size() / 4; ++i) {
+  for (size_t i = 0; i < picture.boxes.size() / 4 && !stop(); ++i) {
     if (enough(picture.Box(i))) return true;
   }
   return false;
@@ -112,8 +113,10 @@ bool CoversEnough(const Rectangle& crop, const Picture& picture, float covered) 
 Rectangle Sample(const Wishes& wishes, const Picture& picture, RunContext& ctx) {
   kernels::WordStream words(ctx.state<RandomStream>().ReserveGroups(static_cast<uint64_t>(wishes.attempts)));
   Rectangle crop;
-  for (int64_t i = 0; i < wishes.attempts && !ctx.cancelled(); ++i) {
-    if (DrawCrop(wishes, picture, words, crop) && CoversEnough(crop, picture, wishes.covered)) return crop;
+  constexpr int64_t kItems = 32;  // that drawing a crop takes as long as
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t i = 0; i < wishes.attempts && !stop(kItems); ++i) {
+    if (DrawCrop(wishes, picture, words, crop) && CoversEnough(crop, picture, wishes.covered, stop)) return crop;
   }
   return picture.Whole();
 }
@@ -159,7 +162,9 @@ Status ReadPicture(RunContext& ctx, int64_t height, int64_t width, Picture& pict
     if (side < 0 || side >= INT32_MAX) return ctx.Error(image_size, "needs sizes from 0 to ", INT32_MAX - 1, ", found ", side);
   }
   picture = {height, width, ctx.in<float>(bounding_boxes)};
+  kernels::StopCheck stop(ctx.workers());
   for (float corner : picture.boxes) {
+    if (stop()) return kernels::RunStopped();
     if (!(corner >= 0 && corner <= 1)) return ctx.Error(bounding_boxes, "needs numbers from 0 to 1, found ", corner);
   }
   return {};

@@ -1,5 +1,7 @@
 #include "blocks/io/record_reader.h"
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 
 /// Makes this thread the one that reads, for as long as the object lives. Others wait for it with the engine's waiter, so that they can be
@@ -59,6 +61,7 @@ Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
   WEFT_RETURN_IF_ERROR(use.Begin(services));
   FileRecord record;
   for (;;) {
+    if (services.workers->Stopped()) return kernels::RunStopped();
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
     if (found) return record;
@@ -71,9 +74,7 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
   std::vector<FileRecord> records;
   MemoryCharge held(services.budget);
   while (static_cast<int64_t>(records.size()) < count) {
-    if (services.workers->Stopped()) {
-      return Status(Code::kCancelled, "the run was cancelled while records were read");
-    }
+    if (services.workers->Stopped()) return kernels::RunStopped();
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
     FileRecord record;
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));

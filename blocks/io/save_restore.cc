@@ -56,7 +56,7 @@ constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Sta
   }
   auto file = AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0]);
   if (!file.ok()) return std::move(file).status().WithPort(filename.name);
-  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors);
+  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors, &ctx.workers());
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
 };
@@ -75,7 +75,7 @@ Result<RestoreParameters> PlanRestore(PlanContext& ctx) {
 
 Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const std::string& name, const RestoreParameters& p,
                          ProduceContext& ctx) {
-  auto reader = CheckpointReader::Open(files);
+  auto reader = CheckpointReader::Open(files, &ctx.workers());
   if (!reader.ok()) return std::move(reader).status().WithPort(file_pattern.name);
   const auto* saved = reader->Find(name);
   if (saved != nullptr && saved->dtype != p.dtype && saved->dtype != DType::kInvalid) {

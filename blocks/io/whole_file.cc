@@ -1,5 +1,6 @@
 // ReadFile and WriteFile: a whole file as one string.
 #include "blocks/io/file_access.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -21,14 +22,22 @@ Status PlanRead(PlanContext& ctx) {
   return {};
 }
 
+constexpr size_t kPieceBytes = size_t{1} << 22;  // read or written between two looks at whether the run is to end
+
 /// The bytes of a file, within the memory limit.
 Result<std::string> ReadAll(const ProduceContext& ctx, std::string_view name) {
   WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(ctx.files(), name));
   // The room is asked for as a tensor of bytes: a string does not count its own.
   auto room = ctx.Allocate(DType::kUInt8, Shape{static_cast<int64_t>(file.size())});
   if (!room.ok()) return std::move(room).status();
-  std::string bytes(file.size(), '\0');
-  WEFT_RETURN_IF_ERROR(file.ReadAt(0, bytes));
+  std::string bytes;
+  bytes.reserve(file.size());
+  while (bytes.size() < file.size()) {
+    if (ctx.cancelled()) return kernels::RunStopped();
+    const size_t at = bytes.size();
+    bytes.resize(at + std::min<size_t>(kPieceBytes, file.size() - at));
+    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes).subspan(at)));
+  }
   return bytes;
 }
 
@@ -48,7 +57,10 @@ Status PlanWrite(PlanContext& ctx) {
 
 Status WriteAll(const ProduceContext& ctx, std::string_view name, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(ctx.files(), name, true));
-  WEFT_RETURN_IF_ERROR(file.Write(bytes));
+  for (size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    if (ctx.cancelled()) return kernels::RunStopped();
+    WEFT_RETURN_IF_ERROR(file.Write(std::string_view(bytes).substr(at, kPieceBytes)));
+  }
   return file.Commit();
 }
 

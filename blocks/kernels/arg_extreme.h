@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "blocks/kernels/reduce.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 
@@ -29,9 +30,10 @@ struct Positions {
 
 /// in is [outer, size, inner], T a float or an unsigned integer. Writes the outputs [begin, end) of [outer, inner]: where along `size` the
 /// best element is, of equals the first. Only elements better than the worst finite one count, and NaN is none of them; where there is
-/// none, the position is 0.
+/// none, the position is 0. Leaves when the run of `workers` is to end.
 template <class T>
-void ArgExtreme(const ExtremeOf<T> order, const T* in, int64_t size, int64_t inner, int64_t begin, int64_t end, const Positions& out) {
+void ArgExtreme(const ExtremeOf<T> order, const T* in, int64_t size, int64_t inner, int64_t begin, int64_t end, const Positions& out,
+                const Workers& workers) {
   using A = Accumulator<T>;
   constexpr int64_t kChunk = 256;
   // The worst value that T has, which for half is not that of float.
@@ -43,23 +45,27 @@ void ArgExtreme(const ExtremeOf<T> order, const T* in, int64_t size, int64_t inn
     if (width == 1) {
       A best = worst;
       int64_t position = 0;
-      for (int64_t i = 0; i < size; ++i) {
-        const A x = order.Key(WidenOne<A>(from[i * inner]));
-        if (x > best) best = x, position = i;
-      }
+      ForTiles(workers, size, 2 * kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const A x = order.Key(WidenOne<A>(from[i * inner]));
+          if (x > best) best = x, position = i;
+        }
+      });
       out.Store(begin, &position, 1);
     } else {
       A best[kChunk];
       int64_t position[kChunk] = {};
       std::fill(best, best + width, worst);
-      for (int64_t i = 0; i < size; ++i) {
-        for (int64_t j = 0; j < width; ++j) {
-          const A x = order.Key(WidenOne<A>(from[i * inner + j]));
-          const bool better = x > best[j];
-          best[j] = better ? x : best[j];
-          position[j] = better ? i : position[j];
+      ForTiles(workers, size, 2 * kItemsBetweenLooks / width, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          for (int64_t j = 0; j < width; ++j) {
+            const A x = order.Key(WidenOne<A>(from[i * inner + j]));
+            const bool better = x > best[j];
+            best[j] = better ? x : best[j];
+            position[j] = better ? i : position[j];
+          }
         }
-      }
+      });
       out.Store(begin, position, width);
     }
     begin += width;

@@ -2,6 +2,7 @@
 
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -93,7 +94,8 @@ void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
 }
 
 template <class T, int kVectors>
-void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out) {
+void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out,
+                  StopCheck& stop) {
   using A = LaneElement<T>;
   const TapGather& g = p.gather;
   const TapAxis& width = g.axes[2];
@@ -102,7 +104,9 @@ void MultiplyLine(const TapProduct& p, const Columns<T, kVectors>& columns, cons
   const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
   const Place& place = p.place[2];
   const int64_t all_first = PositionsInside(width, 0).first, all_last = PositionsInside(width, width.taps - 1).second;
+  const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * inner;
   for (int64_t w = 0; w < width.positions; ++w) {
+    if (stop(cost)) return;
     const bool all = w >= all_first && w < all_last;  // every tap is inside
     const int64_t left = width.at(w, 0), first = all ? 0 : width.first_tap(left), last = all ? width.taps : width.last_tap(left, first);
     Lanes<A> sums[kVectors] = {};
@@ -139,7 +143,8 @@ void AddScaled(const T* from, int64_t step, A weight, A* sums, int64_t count) {
 
 /// Channels first: one line of the plane of column `column`.
 template <class T>
-void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, const T* source, const T* weights, T* out) {
+void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, const T* source, const T* weights, T* out,
+                       StopCheck& stop) {
   using A = LaneElement<T>;
   constexpr int64_t kPart = 512;  // positions made at a time
   const TapGather& g = p.gather;
@@ -154,6 +159,7 @@ void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, co
       for (int64_t t = 0; t < width.taps; ++t) {
         const auto [inside, outside] = PositionsInside(width, t);
         const int64_t first = std::max(inside, begin), count = std::min(outside, end) - first;
+        if (stop(4 + std::max<int64_t>(count, 0) * inner / 4)) return;
         for (int64_t u = 0; u < inner && count > 0; ++u) {
           const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source;
           const A weight = ToLaneElement(weights[((tap + t) * inner + u) * p.columns + column]);
@@ -172,7 +178,7 @@ void MultiplyPlaneLine(const TapProduct& p, int64_t column, const Line& line, co
 
 template <class T, int kVectors>
 void SumLine(const FilterSum& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
-             const T* gradient_end, Accumulator<T>* filter) {
+             const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
   using A = LaneElement<T>;
   const TapGather& g = s.gather;
   const TapAxis& width = g.axes[2];
@@ -183,6 +189,7 @@ void SumLine(const FilterSum& s, const Columns<T, kVectors>& columns, const Line
     for (int64_t t = 0; t < width.taps; ++t) {
       const auto [first, last] = PositionsInside(width, t);
       for (int64_t u = 0; u < inner; ++u) {
+        if (stop(4 + last - first)) return;
         const T* pixel = picture + (source_line * width.source + width.at(first, t)) * g.channels;
         const T* row = gradient + first * s.columns + columns.first;
         Lanes<A> sums[kVectors] = {};
@@ -203,7 +210,7 @@ void SumLine(const FilterSum& s, const Columns<T, kVectors>& columns, const Line
 /// Channels first: lines [begin, end) of one picture's plane of `column` times what their taps read.
 template <class T>
 void SumPlaneLines(const FilterSum& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
-                   Accumulator<T>* filter) {
+                   Accumulator<T>* filter, StopCheck& stop) {
   using A = LaneElement<T>;
   constexpr int64_t kCount = kLanes<A>;
   const TapGather& g = s.gather;
@@ -218,6 +225,7 @@ void SumPlaneLines(const FilterSum& s, int64_t column, int64_t begin, int64_t en
       Lanes<A> sums = {};
       A rest = 0;
       for (int64_t i = begin; i < end; ++i) {
+        if (stop(16 + (last - first) / 4)) return;
         const Line line(g, i);
         const int64_t d = depth.at(line.d, td), h = height.at(line.h, th);
         if (!depth.inside(d) || !height.inside(h)) continue;
@@ -247,38 +255,42 @@ void RunChannelTaps(const TapProduct& p, const T* source, const T* weights, T* o
   const int64_t grain = task_cost >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(task_cost, 1.0));
   const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
   workers.For(PositionLines(g) * planes, grain, [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t column = i / plane_lines % planes, picture = i / plane_lines / planes;
       const Line line(g, picture * plane_lines + i % plane_lines);
       const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
       if (g.channels_first) {
         T* plane = out + (picture * p.columns + column) * depth.size * height.size * width.size;
-        MultiplyPlaneLine(p, column, line, source, weights, plane + row * width.size);
+        MultiplyPlaneLine(p, column, line, source, weights, plane + row * width.size, stop);
       } else {
         T* to = out + (picture * depth.size * height.size + row) * width.size * p.columns;
-        ForColumns<T>(p.columns, p.groups, p.inner(), [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to); });
+        ForColumns<T>(p.columns, p.groups, p.inner(),
+                      [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to, stop); });
       }
     }
   });
 }
 
 template <class T>
-void SumChannelTaps(const FilterSum& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter) {
+void SumChannelTaps(const FilterSum& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter,
+                    const Workers& workers) {
   const TapGather& g = s.gather;
+  StopCheck stop(workers);
   const int64_t positions = g.axes[2].positions;
   std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
   if (g.channels_first) {
     const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(end, (first / plane_lines + 1) * plane_lines);
-      for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter);
+      for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter, stop);
     }
     return;
   }
   const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
   for (int64_t i = begin; i < end; ++i) {
     ForColumns<T>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
-      SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter);
+      SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter, stop);
     });
   }
 }
@@ -287,7 +299,8 @@ void SumChannelTaps(const FilterSum& s, const T* source, const T* gradient, int6
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) template void SumChannelTaps(const FilterSum&, const T*, const T*, int64_t, int64_t, Accumulator<T>*);
+#define WEFT_INSTANTIATE(T) \
+  template void SumChannelTaps(const FilterSum&, const T*, const T*, int64_t, int64_t, Accumulator<T>*, const Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -18,6 +18,7 @@ inline int64_t PositionLines(const TapGather& g) { return g.batch * g.axes[0].po
 
 /// RunFilterSum's sum over the lines of positions [begin, end) for narrow groups, in the filter's layout.
 template <class T>
-void SumChannelTaps(const FilterSum& sum, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter);
+void SumChannelTaps(const FilterSum& sum, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter,
+                    const Workers& workers);
 
 }  // namespace weft::kernels

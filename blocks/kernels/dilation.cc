@@ -2,6 +2,7 @@
 
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool_lines.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 namespace {
@@ -14,11 +15,12 @@ Accumulator<T> SumOf(T a, T b) {
 
 /// The window at row `row` and column `column` of a picture: calls body(tap, pixel) for each tap inside.
 template <class Body>
-void ForTaps(const Dilation& p, int64_t picture, int64_t row, int64_t column, Body&& body) {
+void ForTaps(const Dilation& p, int64_t picture, int64_t row, int64_t column, StopCheck& stop, Body&& body) {
   const int64_t top = p.height.at(row, 0), left = p.width.at(column, 0);
   const int64_t h_first = p.height.first_tap(top), h_last = p.height.last_tap(top, h_first);
   const int64_t w_first = p.width.first_tap(left), w_last = p.width.last_tap(left, w_first);
   for (int64_t h = h_first; h < h_last; ++h) {
+    if (stop(kPixelItems * (w_last - w_first))) return;
     const int64_t line = (picture * p.height.source + top + h * p.height.tap_step) * p.width.source + left;
     for (int64_t w = w_first; w < w_last; ++w) body(h * p.width.taps + w, line + w * p.width.tap_step);
   }
@@ -30,13 +32,13 @@ struct Chosen {
 };
 template <class T>
 void Choose(const Dilation& p, int64_t picture, int64_t row, int64_t column, int64_t c, int64_t count, const T* in, const T* filter,
-            Chosen& chosen) {
+            Chosen& chosen, StopCheck& stop) {
   Accumulator<T> best[kPoolStrip];
   const int64_t top = std::max<int64_t>(p.height.at(row, 0), 0), left = std::max<int64_t>(p.width.at(column, 0), 0);
   std::fill_n(best, count, LowestOf<T>());
   std::fill_n(chosen.tap, count, 0);
   std::fill_n(chosen.pixel, count, (picture * p.height.source + top) * p.width.source + left);
-  ForTaps(p, picture, row, column, [&](int64_t tap, int64_t pixel) {
+  ForTaps(p, picture, row, column, stop, [&](int64_t tap, int64_t pixel) {
     const T *x = in + pixel * p.channels + c, *f = filter + tap * p.channels + c;
     for (int64_t i = 0; i < count; ++i) {
       const Accumulator<T> sum = SumOf(x[i], f[i]);
@@ -61,13 +63,15 @@ void Dilate(const Dilation& p, const T* in, const T* filter, T* out, Workers& wo
   const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
   workers.For(p.batch * p.height.positions, grain, [&](int64_t begin, int64_t end) {
     Accumulator<T> best[kPoolStrip];
+    StopCheck stop(workers);
     for (int64_t line = begin; line < end; ++line) {
       T* to = out + line * p.width.positions * p.channels;
       for (int64_t column = 0; column < p.width.positions; ++column, to += p.channels) {
         for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
+          if (stop(kPixelItems)) return;
           const int64_t count = std::min(kPoolStrip, p.channels - c);
           std::fill_n(best, count, LowestOf<T>());
-          ForTaps(p, line / p.height.positions, line % p.height.positions, column, [&](int64_t tap, int64_t pixel) {
+          ForTaps(p, line / p.height.positions, line % p.height.positions, column, stop, [&](int64_t tap, int64_t pixel) {
             const T *x = in + pixel * p.channels + c, *f = filter + tap * p.channels + c;
             for (int64_t i = 0; i < count; ++i) best[i] = Largest<T>::Take(SumOf(x[i], f[i]), best[i]);
           });
@@ -87,11 +91,12 @@ void DilateGradInput(const Dilation& p, const T* in, const T* filter, const T* g
   const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
   workers.For(p.batch * strips, grain, [&](int64_t begin, int64_t end) {
     Chosen chosen;
+    StopCheck stop(workers);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t picture = task / strips, c = task % strips * kPoolStrip, count = std::min(kPoolStrip, p.channels - c);
-      for (int64_t o = 0; o < p.out_pixels(); ++o) {
+      for (int64_t o = 0; o < p.out_pixels() && !stop(kPixelItems); ++o) {
         const T* from = gradient + (picture * p.out_pixels() + o) * p.channels + c;
-        Choose(p, picture, o / p.width.positions, o % p.width.positions, c, count, in, filter, chosen);
+        Choose(p, picture, o / p.width.positions, o % p.width.positions, c, count, in, filter, chosen, stop);
         for (int64_t i = 0; i < count; ++i) {
           T& to = out[chosen.pixel[i] * p.channels + c + i];
           to = WrapAdd(to, from[i]);
@@ -120,14 +125,16 @@ void DilateGradFilter(const Dilation& p, const T* in, const T* filter, const T* 
   }
   workers.For(shares, 1, [&](int64_t share, int64_t) {
     Chosen chosen;
+    StopCheck stop(workers);
     A* sum = sums + share * size;
     std::fill_n(sum, size, A(0));
     for (int64_t line = share * lines / shares; line < (share + 1) * lines / shares; ++line) {
       for (int64_t column = 0; column < p.width.positions; ++column) {
+        if (stop(kPixelItems * DivideUp(p.channels, kPoolStrip))) return;
         const T* from = gradient + (line * p.width.positions + column) * p.channels;
         for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
           const int64_t count = std::min(kPoolStrip, p.channels - c);
-          Choose(p, line / p.height.positions, line % p.height.positions, column, c, count, in, filter, chosen);
+          Choose(p, line / p.height.positions, line % p.height.positions, column, c, count, in, filter, chosen, stop);
           for (int64_t i = 0; i < count; ++i) {
             A& to = sum[chosen.tap[i] * p.channels + c + i];
             to = WrapAdd(to, static_cast<A>(from[c + i]));

@@ -6,9 +6,11 @@
 // There may also be sums of pieces of the inner dimension, which the one tile joins.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "weft/base/float16.h"
+#include "weft/block/services.h"
 
 namespace weft::kernels {
 
@@ -30,6 +32,7 @@ struct Product {
   T* out = nullptr;
   int64_t out_stride = 0;
   bool add = false;        // out += left * right; for half and bfloat16 that rounds once more
+  const ::weft::Workers* workers = nullptr;  // a tile of a long inner dimension ends when their run is to end; null: it does not
   void* packed = nullptr;  // PackedBytes of memory, 64-byte aligned, filled by PackPart; none: each tile does all for itself
 };
 
@@ -96,13 +99,18 @@ template <class T>
 void MatMul(const Product<T>& product) {
   if (IsTiny(product)) return MatMulTiny(product);
   const int64_t tiles = TileCount(product);
-  for (int64_t tile = 0; tile < tiles; ++tile) ComputeTile(product, tile);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    if (tile > 0 && product.workers != nullptr && product.workers->Stopped()) return;
+    ComputeTile(product, tile);
+  }
 }
 
 /// The whole product, its tiles shared out by `workers` (weft::Workers, or anything with Run(count, task)).
 template <class T, class Workers>
-void MatMul(const Product<T>& product, Workers& workers) {
-  if (IsTiny(product)) return MatMulTiny(product);
+void MatMul(const Product<T>& whole, Workers& workers) {
+  if (IsTiny(whole)) return MatMulTiny(whole);
+  Product<T> product = whole;
+  if constexpr (std::derived_from<Workers, ::weft::Workers>) product.workers = &workers;
   if (product.packed != nullptr) workers.Run(PackCount(product), [&](int64_t part) { PackPart(product, part); });
   const int64_t tiles = TileCount(product);
   if (tiles == 1) return ComputeTile(product, 0);

@@ -53,6 +53,7 @@ class Tile {
   void Compute() {
     const int64_t pieces = tiled_.pieces();
     for (int64_t piece = 0; piece < pieces; ++piece) {
+      if (piece > 0 && p_.workers != nullptr && p_.workers->Stopped()) return;
       start_ = tiled_.PieceStart(piece);
       depth_ = tiled_.PieceStart(piece + 1) - start_;
       piece_ = piece;

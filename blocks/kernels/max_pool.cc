@@ -9,13 +9,14 @@ namespace {
 
 /// The gradients of one window for the channels [c, c + count) to their first largest inputs.
 template <class T, class P>
-void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+                  StopCheck& stop) {
   using A = Accumulator<T>;
   using Index = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
   A best[kPoolStrip], buffer[kPoolStrip];
   Index chosen[kPoolStrip];
   Index tap = 0;
-  ForWindow(p, line, o, [&](int64_t pixel) {
+  ForWindow(p, line, o, stop, [&](int64_t pixel) {
     const A* from = Widened(in + pixel * p.channels + c, count, buffer);
     if (tap == 0) {
       std::copy_n(from, count, best);
@@ -30,7 +31,7 @@ void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int
     ++tap;
   });
   tap = 0;
-  ForWindow(p, line, o, [&](int64_t pixel) {
+  ForWindow(p, line, o, stop, [&](int64_t pixel) {
     T* to = out + pixel * p.channels + c;
     for (int64_t i = 0; i < count; ++i) to[i] = chosen[i] == tap ? WrapAdd(to[i], gradient[i]) : to[i];
     ++tap;
@@ -40,7 +41,7 @@ void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int
 /// The same for few channels, one after another.
 template <class T, class P>
 void SpreadWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient,
-                        T* out) {
+                        T* out, StopCheck& stop) {
   using A = Accumulator<T>;
   const int64_t w_first = p.axes[2].first(o), w_count = p.axes[2].last(o) - w_first;
   if (w_count == 0 || line.d_first == line.d_last || line.h_first == line.h_last) return;
@@ -49,6 +50,7 @@ void SpreadWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t 
     A best = static_cast<A>(in[chosen]);
     for (int64_t d = line.d_first; d < line.d_last; ++d) {
       for (int64_t h = line.h_first; h < line.h_last; ++h) {
+        if (stop(w_count)) return;
         const int64_t start = (line.pixel(p, d, h) + w_first) * p.channels + c + k;
         for (int64_t at = start; at < start + w_count * p.channels; at += p.channels) {
           const A value = static_cast<A>(in[at]);
@@ -97,17 +99,19 @@ void SpreadWindowLanes(const int64_t* taps, int64_t count, int64_t channels, con
 
 /// SpreadPicture for windows that share no input.
 template <class T, class P>
-void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+                     StopCheck& stop) {
   const int64_t lines = p.axes[0].out * p.axes[1].out;
   for (int64_t i = 0; i < lines; ++i) {
     const PoolLine<P> line(p, picture * lines + i);
     const T* from = gradient + (picture * lines + i) * p.axes[2].out * p.channels + c;
     int64_t taps[kMostTaps], known = 0, width = 0;
     for (int64_t o = 0; o < p.axes[2].out; ++o, from += p.channels) {
+      if (stop(4 + known * count / kPixelItems)) return;
       const int64_t first = p.axes[2].first(o), start = first * p.channels + c;
       if (p.axes[2].last(o) - first != width) {  // the last window may be narrower
         width = p.axes[2].last(o) - first, known = 0;
-        ForWindow(p, line, o, [&](int64_t pixel) { taps[known++] = (pixel - first) * p.channels; });
+        ForWindow(p, line, o, stop, [&](int64_t pixel) { taps[known++] = (pixel - first) * p.channels; });
       }
       switch (known) {
         case 0: break;  // a window in the padding
@@ -122,26 +126,28 @@ void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, cons
 
 /// A strip of channels of a picture: nobody else writes it.
 template <class T, class P>
-void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out) {
+void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+                   StopCheck& stop) {
   if constexpr (std::is_floating_point_v<T>) {
     if (count >= kLanes<T> && WindowCost(p) <= static_cast<double>(kMostTaps) && IsPartition(p)) {
-      return SpreadPartition(p, picture, c, count, in, gradient, out);
+      return SpreadPartition(p, picture, c, count, in, gradient, out, stop);
     }
   }
   const int64_t first = picture * p.in_pixels(), lines = p.axes[0].out * p.axes[1].out;
   if (count == p.channels) {
     std::fill_n(out + first * count, p.in_pixels() * count, T(0));
   } else {
-    for (int64_t pixel = first; pixel < first + p.in_pixels(); ++pixel) std::fill_n(out + pixel * p.channels + c, count, T(0));
+    for (int64_t pixel = first; pixel < first + p.in_pixels() && !stop(4); ++pixel) std::fill_n(out + pixel * p.channels + c, count, T(0));
   }
   for (int64_t i = 0; i < lines; ++i) {
     const PoolLine<P> line(p, picture * lines + i);
     const T* from = gradient + (picture * lines + i) * p.axes[2].out * p.channels + c;
     for (int64_t o = 0; o < p.axes[2].out; ++o, from += p.channels) {
+      if (stop(4)) return;
       if (count < kFewChannels) {
-        SpreadWindowScalar(p, line, o, c, count, in, from, out);
+        SpreadWindowScalar(p, line, o, c, count, in, from, out, stop);
       } else {
-        SpreadWindow(p, line, o, c, count, in, from, out);
+        SpreadWindow(p, line, o, c, count, in, from, out, stop);
       }
     }
   }
@@ -156,18 +162,20 @@ void SpreadAll(const P& p, const T* in, const T* gradient, T* out, Workers& work
                       static_cast<double>(std::min(strip, p.channels));
   const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
   workers.For(p.batch * strips, grain, [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i % strips * strip;
-      SpreadPicture(p, i / strips, c, std::min(strip, p.channels - c), in, gradient, out);
+      SpreadPicture(p, i / strips, c, std::min(strip, p.channels - c), in, gradient, out, stop);
     }
   });
 }
 
 /// Calls body(first element, window's pixels, channels, channel) for each strip of channels of each window of a line.
 template <class P, class Body>
-void ForStrips(const P& p, int64_t pixel, Body&& body) {
+void ForStrips(const P& p, int64_t pixel, StopCheck& stop, Body&& body) {
   for (int64_t o = 0; o < p.axes[2].out; ++o) {
     for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
+      if (stop(kPixelItems)) return;
       body(o, c, std::min(kPoolStrip, p.channels - c), (pixel + o) * p.channels + c);
     }
   }
@@ -196,11 +204,11 @@ template <class T>
 void MaxPoolGradToAll(const Pooling& windows, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers) {
   using A = Accumulator<T>;
   const auto p = Inverse(windows);  // from the inputs, so that each is written by one task alone
-  ForPoolLines(p, workers, [&](const PoolLine<std::remove_const_t<decltype(p)>>& line, int64_t first_pixel) {
+  ForPoolLines(p, workers, [&](const PoolLine<std::remove_const_t<decltype(p)>>& line, int64_t first_pixel, StopCheck& stop) {
     A sum[kPoolStrip];
-    ForStrips(p, first_pixel, [&](int64_t i, int64_t c, int64_t count, int64_t at) {
+    ForStrips(p, first_pixel, stop, [&](int64_t i, int64_t c, int64_t count, int64_t at) {
       std::fill_n(sum, count, A(0));
-      ForWindow(p, line, i, [&](int64_t pixel) {
+      ForWindow(p, line, i, stop, [&](int64_t pixel) {
         const T *most = pooled + pixel * p.channels + c, *g = gradient + pixel * p.channels + c;
         for (int64_t k = 0; k < count; ++k) sum[k] += in[at + k] == most[k] ? static_cast<A>(g[k]) : A(0);
       });
@@ -211,12 +219,12 @@ void MaxPoolGradToAll(const Pooling& windows, const T* in, const T* pooled, cons
 
 template <class T>
 void MaxPoolGradGrad(const Pooling& p, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers) {
-  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel) {
+  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel, StopCheck& stop) {
     bool found[kPoolStrip];
-    ForStrips(p, first_pixel, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
+    ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
       std::fill_n(found, count, false);
       std::fill_n(out + at, count, T(0));
-      ForWindow(p, line, o, [&](int64_t pixel) {
+      ForWindow(p, line, o, stop, [&](int64_t pixel) {
         const T *x = in + pixel * p.channels + c, *g = gradient + pixel * p.channels + c;
         for (int64_t k = 0; k < count; ++k) {
           const bool takes = !found[k] && x[k] == pooled[at + k];
@@ -231,13 +239,13 @@ void MaxPoolGradGrad(const Pooling& p, const T* in, const T* pooled, const T* gr
 template <class T>
 void MaxPoolWithIndex(const Pooling& p, const T* in, T* out, const Indices& indices, Workers& workers) {
   using A = Accumulator<T>;
-  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel) {
+  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel, StopCheck& stop) {
     A best[kPoolStrip], buffer[kPoolStrip];
     int64_t chosen[kPoolStrip];
     const int64_t origin = indices.across_pictures ? 0 : line.picture * p.in_pixels();
-    ForStrips(p, first_pixel, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
+    ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
       bool first = true;
-      ForWindow(p, line, o, [&](int64_t pixel) {
+      ForWindow(p, line, o, stop, [&](int64_t pixel) {
         const A* from = Widened(in + pixel * p.channels + c, count, buffer);
         for (int64_t k = 0; k < count; ++k) {
           const bool takes = first || best[k] < from[k];

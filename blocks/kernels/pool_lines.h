@@ -5,6 +5,7 @@
 
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/pooling.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/stream.h"
 #include "blocks/kernels/widen.h"
 #include "weft/base/float16.h"
@@ -16,6 +17,7 @@ inline constexpr int64_t kPoolGrain = 32768;   // values looked at by a task
 inline constexpr int64_t kPoolStrip = 128;     // channels handled at a time
 inline constexpr int64_t kPoolBlock = 64;      // values summed at a time
 inline constexpr int64_t kFewChannels = 8;
+inline constexpr int64_t kPixelItems = 16;     // simple steps that a strip of channels of a pixel takes as long as
 inline constexpr int64_t kPoolLine = 1024;     // values of a line handled at a time where channels are few
 
 /// The lowest finite number.
@@ -106,25 +108,27 @@ struct PoolLine {
   int64_t pixel(const P& p, int64_t d, int64_t h) const { return ((picture * p.axes[0].in + d) * p.axes[1].in + h) * p.axes[2].in; }
 };
 
-/// One window: calls body(pixel) for each input pixel it sees, in order.
+/// One window: calls body(pixel) for each input pixel it sees, in order, until the run is to end.
 template <class P, class Body>
-void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, Body&& body) {
+void ForWindow(const P& p, const PoolLine<P>& line, int64_t o, StopCheck& stop, Body&& body) {
   const int64_t w_first = p.axes[2].first(o), w_last = p.axes[2].last(o);
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
       const int64_t start = line.pixel(p, d, h);
+      if (stop(kPixelItems * (w_last - w_first))) return;
       for (int64_t w = w_first; w < w_last; ++w) body(start + w);
     }
   }
 }
 
 template <class Reduction, class S, class T, class P>
-void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
+void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out, StopCheck& stop) {
   using A = Accumulator<S>;
   A result[kPoolStrip], buffer[kPoolStrip], block[kPoolStrip];
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
     const int64_t inputs = line.lines() * (p.axes[2].last(o) - p.axes[2].first(o));
     for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
+      if (stop(kPixelItems)) return;
       const int64_t count = std::min(kPoolStrip, p.channels - c);
       std::fill(result, result + count, start);
       // Large sums are made of smaller ones, which keeps them exact.
@@ -132,7 +136,7 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
       A* const into = blocks ? block : result;
       int64_t left = inputs;
       if (blocks) std::fill(block, block + count, start);
-      ForWindow(p, line, o, [&](int64_t pixel) {
+      ForWindow(p, line, o, stop, [&](int64_t pixel) {
         TakeAll<Reduction>(Widened(in + pixel * p.channels + c, count, buffer), into, count);
         if (!blocks || --left % kPoolBlock != 0) return;
         TakeAll<Reduction>(block, result, count);
@@ -145,15 +149,17 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
 }
 
 /// Window o for kCount registers of channels: `in` is channel c of the first pixel of all, `out` the result. Reads and
-/// writes each value once where windows do not overlap.
+/// writes each value once where windows do not overlap. `stop` is given for a large window.
 template <class Reduction, bool kStream, int kCount, class S, class T, class P>
-void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out) {
+void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
+                     StopCheck* stop) {
   using A = Accumulator<S>;
   Lanes<A> result[kCount];
   for (int k = 0; k < kCount; ++k) result[k] = Broadcast(start);
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
       const S* from = in + (line.pixel(p, d, h) + first) * p.channels;
+      if (stop != nullptr && (*stop)(last - first)) return;
       for (int64_t w = first; w < last; ++w, from += p.channels) {
         for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadLanes(from + k * kLanes<A>), result[k]);
       }
@@ -165,16 +171,19 @@ void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t
 
 /// A line of windows over a register of channels or more; those left over are taken by a register that overlaps the one before.
 template <class Reduction, bool kStream, class S, class T, class P>
-void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out) {
+void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out, StopCheck& stop) {
   constexpr int N = kLanes<Accumulator<S>>;
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
-    const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o);
+    const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o), inputs = line.lines() * (last - first);
+    constexpr int64_t kLargeWindow = 4096;
+    StopCheck* const rows = inputs > kLargeWindow ? &stop : nullptr;
+    if (stop(1 + p.channels / kPixelItems * std::min(inputs, kLargeWindow))) return;
     int64_t c = 0;
-    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, 4>(p, line, first, last, start, in + c, out + c);
-    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, 1>(p, line, first, last, start, in + c, out + c);
+    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, 4>(p, line, first, last, start, in + c, out + c, rows);
+    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, 1>(p, line, first, last, start, in + c, out + c, rows);
     if (c == p.channels) continue;
     c = p.channels - N;
-    PoolWindowLanes<Reduction, false, 1>(p, line, first, last, start, in + c, out + c);
+    PoolWindowLanes<Reduction, false, 1>(p, line, first, last, start, in + c, out + c, rows);
   }
 }
 
@@ -205,7 +214,7 @@ struct LineSpans {
 /// Few channels: first the lines are reduced, element by element, to one line, then each window along it.
 template <class Reduction, class S, class T, class P>
 void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::AxisType>& spans, Accumulator<S> start, const S* in,
-                     T* out) {
+                     T* out, StopCheck& stop) {
   using A = Accumulator<S>;
   const int64_t pixels = kPoolLine / p.channels;
   A reduced[kPoolLine], buffer[kPoolLine], carried[kFewChannels];
@@ -222,12 +231,14 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::
       std::fill(reduced, reduced + count, start);
       for (int64_t d = line.d_first; d < line.d_last; ++d) {
         for (int64_t h = line.h_first; h < line.h_last; ++h) {
+          if (stop(1 + count / 4)) return;
           TakeAll<Reduction>(Widened(in + (line.pixel(p, d, h) + part) * p.channels, count, buffer), reduced, count);
         }
       }
       for (int64_t i = 0; i < windows; ++i) {
         const int64_t w_first = std::max(firsts[i], part), seen = std::min(lasts[i], part_end) - w_first;
         const A* from = reduced + (w_first - part) * p.channels;
+        if (stop(1 + seen * p.channels)) return;
         T* to = out + (o + i) * p.channels;
         for (int64_t c = 0; c < p.channels; ++c, ++from) {
           A result = start;
@@ -250,12 +261,13 @@ int64_t LineGrain(const P& p) {
   return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
 }
 
-/// Calls body(line, its windows' first output) for each line of windows.
+/// Calls body(line, its windows' first output, stop) for each line of windows.
 template <class P, class Body>
 void ForPoolLines(const P& p, Workers& workers, Body&& body) {
   if (p.empty() || p.out_pixels() == 0) return;
   workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) body(PoolLine<P>(p, i), i * p.axes[2].out);
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) body(PoolLine<P>(p, i), i * p.axes[2].out, stop);
   });
 }
 
@@ -271,21 +283,22 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
       constexpr int64_t kSize = sizeof(T), kReadSize = sizeof(S);
       const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
                           p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
-      return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
-        if (!stream) return PoolLineByLanes<Reduction, false>(p, line, start, in, out + pixel * p.channels);
-        PoolLineByLanes<Reduction, true>(p, line, start, in, out + pixel * p.channels);
+      return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
+        if (!stream) return PoolLineByLanes<Reduction, false>(p, line, start, in, out + pixel * p.channels, stop);
+        PoolLineByLanes<Reduction, true>(p, line, start, in, out + pixel * p.channels, stop);
         StreamFence();
       });
     }
   }
   if (p.channels >= kFewChannels) {
-    return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel) {
-      PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels);
+    return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
+      PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels, stop);
     });
   }
   workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
     LineSpans<typename P::AxisType> spans(p.axes[2]);
-    for (int64_t i = begin; i < end; ++i) PoolLineByParts<Reduction>(p, PoolLine<P>(p, i), spans, start, in, out + i * line_size);
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) PoolLineByParts<Reduction>(p, PoolLine<P>(p, i), spans, start, in, out + i * line_size, stop);
   });
 }
 

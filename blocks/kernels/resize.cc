@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -95,8 +96,8 @@ ResizePieces PiecesOf(const ResizePlan& plan) {
 template <int K>
 class ResizedLines {
  public:
-  ResizedLines(const ResizePlan& plan, const ResizeTaps<K>* columns, float* memory)
-      : plan_(plan), columns_(columns), widened_(memory), lines_(memory + plan.in_line()) {
+  ResizedLines(const ResizePlan& plan, const ResizeTaps<K>* columns, float* memory, const Workers& workers)
+      : plan_(plan), columns_(columns), widened_(memory), lines_(memory + plan.in_line()), workers_(workers) {
     std::fill_n(held_, K, -1);
   }
 
@@ -109,7 +110,10 @@ class ResizedLines {
       widen(in, source * plan_.in_line(), widened_, plan_.in_line());
       from = widened_;
     }
-    ResizeLine(columns_, plan_.x.out, from, line, plan_.channels);
+    const int64_t channels = plan_.channels;
+    ForTiles(workers_, plan_.x.out, 1 + kItemsBetweenLooks / channels, [&](int64_t begin, int64_t end) {
+      ResizeLine(columns_ + begin, end - begin, from, line + begin * channels, channels);
+    });
     return line;
   }
 
@@ -117,6 +121,7 @@ class ResizedLines {
   const ResizePlan& plan_;
   const ResizeTaps<K>* columns_;
   float *widened_, *lines_;
+  const Workers& workers_;
   int64_t held_[K];
 };
 
@@ -172,11 +177,12 @@ template <int K>
 void Resize(const ResizePlan& plan, const void* in, WidenLine widen, float* out, std::byte* scratch, Workers& workers) {
   const ResizePieces pieces = PiecesOf<K>(plan);
   auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
-  for (int64_t x = 0; x < plan.x.out; ++x) columns[x] = TapsOf<K>(plan.x, x);
+  SetColumns(plan, columns, workers);
+  if (workers.Stopped()) return;  // not every column is known
   float* const memory = reinterpret_cast<float*>(columns + plan.x.out);
   const int64_t line = plan.out_line();
   workers.For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
-    ResizedLines<K> resized(plan, columns, memory + begin / pieces.length * (plan.in_line() + K * line));
+    ResizedLines<K> resized(plan, columns, memory + begin / pieces.length * (plan.in_line() + K * line), workers);
     for (int64_t row = begin; row < end; ++row) {
       const int64_t picture = row / plan.y.out;
       const ResizeTaps<K> taps = TapsOf<K>(plan.y, row % plan.y.out);

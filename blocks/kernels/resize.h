@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "blocks/kernels/stop_check.h"
 #include "weft/base/float16.h"
 #include "weft/block/services.h"
 
@@ -75,6 +76,14 @@ int64_t ResizeGradientScratchBytes(const ResizePlan& plan) {
          pieces.count * (plan.in_line() + plan.out_line()) * static_cast<int64_t>(sizeof(A));
 }
 
+/// The taps of all columns of the output.
+template <int K>
+void SetColumns(const ResizePlan& plan, ResizeTaps<K>* columns, Workers& workers) {
+  workers.For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t x = begin; x < end; ++x) columns[x] = TapsOf<K>(plan.x, x);
+  });
+}
+
 /// The first output pixel that is made of input pixel `at` or later ones.
 template <int K>
 int64_t FirstThatReaches(const ResizeAxis& axis, int64_t at) {
@@ -94,11 +103,13 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
   const int64_t from_line = plan.out_line(), to_line = plan.in_line(), channels = plan.channels;
   const ResizePieces pieces(plan.batch * plan.y.in, to_line + 2 * from_line);
   auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
-  for (int64_t x = 0; x < plan.x.out; ++x) columns[x] = TapsOf<K>(plan.x, x);
+  SetColumns(plan, columns, workers);
+  if (workers.Stopped()) return;  // not every column is known
   A* const lines = reinterpret_cast<A*>(columns + plan.x.out);
   workers.For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
     A* const column_sums = lines + begin / pieces.length * (from_line + to_line);
     A* const sums = column_sums + from_line;
+    StopCheck stop(workers);
     for (int64_t row = begin; row < end; ++row) {
       const int64_t picture = row / plan.y.in, at = row % plan.y.in;
       std::fill_n(column_sums, from_line, A(0));
@@ -108,11 +119,13 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
         A weight = 0;
         for (int k = 0; k < K; ++k) weight += taps.at[k] == at ? static_cast<A>(taps.weight[k]) : A(0);
         if (weight == A(0)) continue;
+        if (stop(from_line)) return;
         const G* from = grads + (picture * plan.y.out + y) * from_line;
         for (int64_t i = 0; i < from_line; ++i) column_sums[i] += weight * static_cast<A>(from[i]);
       }
       std::fill_n(sums, to_line, A(0));
       for (int64_t x = 0; x < plan.x.out; ++x) {
+        if (stop(K * (channels + 1))) return;
         for (int k = 0; k < K; ++k) {
           const A weight = static_cast<A>(columns[x].weight[k]);
           if (weight == A(0)) continue;

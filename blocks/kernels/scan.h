@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blocks/kernels/reduce.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 
@@ -28,6 +29,16 @@ struct ScanBox {
   static constexpr int64_t kColumns = 256;
 };
 
+namespace internal {
+
+/// Calls body(begin, end) over the steps of a scan, `width` columns side by side, until the run is to end.
+template <class Workers, class Body>
+void ForSteps(const Workers& workers, int64_t size, int64_t width, Body&& body) {
+  ForTiles(workers, size, 2 * kItemsBetweenLooks / width, body);
+}
+
+}  // namespace internal
+
 /// out[i] = the elements up to i reduced by Op, as in kernels/reduce.h.
 template <class Op, class T, class Workers>
 void Scan(const ScanBox& box, const T* in, T* out, Workers& workers) {
@@ -36,13 +47,15 @@ void Scan(const ScanBox& box, const T* in, T* out, Workers& workers) {
     std::fill(total, total + width, Op::Identity());
     const T* x = in + first;
     T* to = out + first;
-    for (int64_t i = 0; i < box.size; ++i, x += step, to += step) {
-      for (int64_t j = 0; j < width; ++j) {
-        const typename Op::Acc before = total[j];
-        total[j] = Op::Add(before, WidenOne<typename Op::In>(x[j]));
-        to[j] = Op{}.Finish(box.exclusive ? before : total[j], 1);
+    internal::ForSteps(workers, box.size, width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i, x += step, to += step) {
+        for (int64_t j = 0; j < width; ++j) {
+          const typename Op::Acc before = total[j];
+          total[j] = Op::Add(before, WidenOne<typename Op::In>(x[j]));
+          to[j] = Op{}.Finish(box.exclusive ? before : total[j], 1);
+        }
       }
-    }
+    });
   });
 }
 
@@ -54,14 +67,16 @@ void ScanProducts(const ScanBox& box, const T* x, const T* y, T* out, Workers& w
   box.ForColumns(workers, [&](int64_t first, int64_t step, int64_t width) {
     Acc total[ScanBox::kColumns];
     std::fill(total, total + width, Acc(0));
-    for (int64_t i = 0; i < box.size; ++i) {
-      const int64_t at = first + i * step;
-      for (int64_t j = 0; j < width; ++j) {
-        const auto wide = [](T v) { return static_cast<Acc>(WidenOne<typename Op::In>(v)); };
-        out[at + j] = Op::Finish(total[j], 1);
-        total[j] = wide(y[at + j]) + Op::Join(wide(x[at + j]), total[j]);
+    internal::ForSteps(workers, box.size, width, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = first + i * step;
+        for (int64_t j = 0; j < width; ++j) {
+          const auto wide = [](T v) { return static_cast<Acc>(WidenOne<typename Op::In>(v)); };
+          out[at + j] = Op::Finish(total[j], 1);
+          total[j] = wide(y[at + j]) + Op::Join(wide(x[at + j]), total[j]);
+        }
       }
-    }
+    });
   });
 }
 

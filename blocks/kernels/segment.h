@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blocks/kernels/reduce.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 
@@ -10,9 +11,18 @@ struct SegmentRows {
   const void* data;
   int64_t inner;  // elements of a row
   const int64_t* rows;
+  const Workers* workers = nullptr;  // of the run: a segment of many rows ends when that is to end; null: it does not
 
   template <class T>
   const T* row(int64_t j) const { return static_cast<const T*>(data) + (rows == nullptr ? j : rows[j]) * inner; }
+  /// Calls body(first, last) for the rows [begin, end), `tile` at a time, until the run is to end.
+  template <class Body>
+  void ForTiles(int64_t begin, int64_t end, int64_t tile, Body&& body) const {
+    for (int64_t first = begin; first < end; first += tile) {
+      if (first > begin && workers != nullptr && workers->Stopped()) return;
+      body(first, std::min(end, first + tile));
+    }
+  }
 };
 
 /// Columns that are reduced side by side.
@@ -27,33 +37,48 @@ template <class Op, class T>
   using In = typename Op::In;
   if (width == 1) {
     Acc total = Op::Identity();
-    for (int64_t j = begin; j < end; ++j) total = op.Add(total, WidenOne<In>(rows.row<T>(j)[column]));
+    rows.ForTiles(begin, end, kItemsBetweenLooks, [&](int64_t first, int64_t last) {
+      for (int64_t j = first; j < last; ++j) total = op.Add(total, WidenOne<In>(rows.row<T>(j)[column]));
+    });
     out[0] = op.Finish(total, end - begin);
     return;
   }
   Acc totals[kSegmentColumns];
   std::fill(totals, totals + width, Op::Identity());
-  for (int64_t j = begin; j < end; ++j) {
-    const T* x = rows.row<T>(j) + column;
-    for (int64_t c = 0; c < width; ++c) totals[c] = op.Add(totals[c], WidenOne<In>(x[c]));
-  }
+  rows.ForTiles(begin, end, 2 * kItemsBetweenLooks / width, [&](int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      const T* x = rows.row<T>(j) + column;
+      for (int64_t c = 0; c < width; ++c) totals[c] = op.Add(totals[c], WidenOne<In>(x[c]));
+    }
+  });
   for (int64_t c = 0; c < width; ++c) out[c] = op.Finish(totals[c], end - begin);
 }
 
 /// Sorts n rows by segment: those of segment s are then order[starts[s]] ... order[starts[s + 1] - 1], in their first order. Ids below 0 or
 /// not below `segments` belong to none. What is sorted are the numbers of the rows, or values[number]. `starts` has segments + 2 elements.
+/// False where it left because the run is to end.
 template <class I>
-void GroupBySegment(const I* ids, const int64_t* values, int64_t n, int64_t segments, int64_t* starts, int64_t* order) {
+[[nodiscard]] bool GroupBySegment(const I* ids, const int64_t* values, int64_t n, int64_t segments, int64_t* starts, int64_t* order,
+                                  const Workers& workers) {
   const auto valid = [&](I id) { return id >= 0 && static_cast<int64_t>(id) < segments; };
-  std::fill(starts, starts + segments + 2, int64_t{0});
-  for (int64_t j = 0; j < n; ++j) {
-    if (valid(ids[j])) ++starts[static_cast<int64_t>(ids[j]) + 2];
-  }
-  for (int64_t s = 2; s < segments + 2; ++s) starts[s] += starts[s - 1];
+  constexpr int64_t kTile = kItemsBetweenLooks;
+  const auto clear = [&](int64_t begin, int64_t end) { std::fill(starts + begin, starts + end, int64_t{0}); };
+  const auto count = [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      if (valid(ids[j])) ++starts[static_cast<int64_t>(ids[j]) + 2];
+    }
+  };
+  const auto add_up = [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin + 2; s < end + 2; ++s) starts[s] += starts[s - 1];
+  };
   // starts[s + 1] is where the next row of segment s goes.
-  for (int64_t j = 0; j < n; ++j) {
-    if (valid(ids[j])) order[starts[static_cast<int64_t>(ids[j]) + 1]++] = values == nullptr ? j : values[j];
-  }
+  const auto place = [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      if (valid(ids[j])) order[starts[static_cast<int64_t>(ids[j]) + 1]++] = values == nullptr ? j : values[j];
+    }
+  };
+  return kernels::ForTiles(workers, segments + 2, kTile, clear) && kernels::ForTiles(workers, n, kTile, count) &&
+         kernels::ForTiles(workers, segments, kTile, add_up) && kernels::ForTiles(workers, n, kTile, place);
 }
 
 }  // namespace weft::kernels

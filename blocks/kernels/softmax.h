@@ -14,6 +14,7 @@
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/reduce.h"
 #include "blocks/kernels/register_square.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/vector_math.h"
 
 namespace weft::kernels {
@@ -134,20 +135,25 @@ struct Sum {
 };
 
 /// Calls keep(index, lanes, count) for the registers of exp(x - greatest), and gives the sum of all. Four registers are joined before they
-/// are summed in double.
+/// are summed in double. Where `workers` are given, it leaves a long row when their run is to end.
 template <class T, class A, class Keep>
-double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep) {
+double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep, const Workers* workers = nullptr) {
   constexpr int N = kLanes<A>;
   const Lanes<A> shift = Broadcast(greatest);
   const int64_t whole = size / (4 * N) * (4 * N);
   Sum sum;
-  for (int64_t i = 0; i < whole; i += 4 * N) {
-    Lanes<A> e[4];
-    for (int k = 0; k < 4; ++k) {
-      e[k] = Exp<A>(LoadLanes(x + i + k * N) - shift);
-      keep(i + k * N, e[k], N);
+  constexpr int64_t kTile = kItemsBetweenLooks;  // whole registers
+  for (int64_t begin = 0; begin < whole; begin += kTile) {
+    if (begin > 0 && workers != nullptr && workers->Stopped()) return 1;
+    const int64_t end = std::min(whole, begin + kTile);
+    for (int64_t i = begin; i < end; i += 4 * N) {
+      Lanes<A> e[4];
+      for (int k = 0; k < 4; ++k) {
+        e[k] = Exp<A>(LoadLanes(x + i + k * N) - shift);
+        keep(i + k * N, e[k], N);
+      }
+      sum.Add((e[0] + e[1]) + (e[2] + e[3]));
     }
-    sum.Add((e[0] + e[1]) + (e[2] + e[3]));
   }
   ForLanes(x + whole, size - whole, greatest, [&](int64_t i, Lanes<A> v, int count) {
     const Lanes<A> e = Exp<A>(v - shift);
@@ -166,11 +172,11 @@ class SoftmaxRow {
   using A = Accumulator<T>;
   static constexpr int64_t kChunk = 2048;
 
-  SoftmaxRow(RowView<T> row, int64_t size) : row_(row), size_(size) {
-    for (int64_t begin = 0; begin < size_; begin += kChunk) {
+  SoftmaxRow(RowView<T> row, int64_t size, const Workers& workers) : row_(row), size_(size), stop_(workers) {
+    for (int64_t begin = 0; begin < size_ && !stop_(kChunk); begin += kChunk) {
       greatest_ = softmax::Greater(softmax::Greatest(shifted_, Load(begin)), greatest_);
     }
-    for (int64_t begin = 0; begin < size_; begin += kChunk) {
+    for (int64_t begin = 0; begin < size_ && !stop_(kChunk); begin += kChunk) {
       if (size_ > kChunk) Load(begin);
       sum_ += Exponentials(begin);
     }
@@ -181,7 +187,7 @@ class SoftmaxRow {
   /// Calls f(begin, count, shifted, exponentials) for each chunk: x - max(x), and exp of that.
   template <class F>
   void ForChunks(F&& f) {
-    for (int64_t begin = 0; begin < size_; begin += kChunk) {
+    for (int64_t begin = 0; begin < size_ && !stop_(kChunk); begin += kChunk) {
       if (size_ > kChunk) Load(begin), Exponentials(begin);
       f(begin, std::min(kChunk, size_ - begin), shifted_, exponentials_);
     }
@@ -202,6 +208,7 @@ class SoftmaxRow {
 
   RowView<T> row_;
   int64_t size_;
+  StopCheck stop_;
   A greatest_ = -std::numeric_limits<A>::infinity();
   double sum_ = 0;
   alignas(64) A shifted_[kChunk];
@@ -212,7 +219,7 @@ class SoftmaxRow {
 /// or they are computed again where it does not fit. `stream`: floats and doubles of rows that fit the buffer may wait there instead, and
 /// the results, of whole cache lines, go past the cache; StreamFence must follow.
 template <class T>
-void Softmax(const T* x, int64_t size, T* out, bool stream = false) {
+void Softmax(const T* x, int64_t size, T* out, bool stream, const Workers* workers) {
   using A = Accumulator<T>;
   constexpr bool kInPlace = std::is_same_v<T, A>;
   constexpr int64_t kBuffer = 4096;
@@ -226,22 +233,22 @@ void Softmax(const T* x, int64_t size, T* out, bool stream = false) {
   const bool fits = kInPlace || size <= kBuffer;
   const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Lanes<A> e, int count) {
     if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
-  });
+  }, workers);
   const Lanes<A> scale = Broadcast(static_cast<A>(1 / sum));
   const auto finish = [=](int64_t i, Lanes<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
   if constexpr (kInPlace) {
     if (stream) return softmax::ForLanes(kept, size, A(0), [=](int64_t i, Lanes<A> e, int) { StoreLanes<true>(out + i, e * scale); });
   }
   if (fits) softmax::ForLanes(kept, size, A(0), finish);
-  else softmax::Exponentials(x, size, greatest, finish);
+  else softmax::Exponentials(x, size, greatest, finish, workers);
 }
 
 /// out = x - log(sum of exp(x)).
 template <class T>
-void LogSoftmax(const T* x, int64_t size, T* out) {
+void LogSoftmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
   const A greatest = softmax::Greatest(x, size);
-  const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Lanes<A>, int) {});
+  const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Lanes<A>, int) {}, workers);
   const Lanes<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
   softmax::ForLanes(x, size, greatest,
                     [=](int64_t i, Lanes<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
@@ -249,9 +256,9 @@ void LogSoftmax(const T* x, int64_t size, T* out) {
 
 /// loss = -sum of labels * log softmax(features); backprop = softmax(features) - labels.
 template <class T>
-void SoftmaxCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* loss, T* backprop) {
+void SoftmaxCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* loss, T* backprop, const Workers& workers) {
   using A = Accumulator<T>;
-  SoftmaxRow<T> softmax(features, size);
+  SoftmaxRow<T> softmax(features, size, workers);
   const A sum = static_cast<A>(softmax.sum());
   const double log_sum = std::log(softmax.sum());
   double total = 0;

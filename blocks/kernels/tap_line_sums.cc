@@ -3,6 +3,7 @@
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/tap_lines.h"
 
 namespace weft::kernels {
@@ -82,8 +83,10 @@ struct SumRunner {
   }
 
   /// Adds the blocks [first, last) to one part of the columns of `sums`, or makes it of them.
-  void Run(int64_t first, int64_t last, int64_t part, LineBlock<T>& block, A* copy, A* sums) const {
+  void Run(int64_t first, int64_t last, int64_t part, LineBlock<T>& block, A* copy, A* sums, const Workers& workers) const {
+    StopCheck stop(workers);
     for (int64_t index = first; index < last; ++index) {
+      if (stop()) return;
       block.Load(index);
       const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
       const TapUnits units(plan.s.gather, plan.s.inner(), block.pixel());
@@ -92,12 +95,14 @@ struct SumRunner {
                   (last_tile - first_tile) * units.count);
       for (int64_t tile = first_tile; tile < last_tile; ++tile) {
         const int64_t group = tile / plan.group_tiles, column = tile % plan.group_tiles * kWide;
-        AddBlock(block, group, column, copy, sums + group * plan.padded_columns + column, index > first, ahead);
+        AddBlock(block, group, column, copy, sums + group * plan.padded_columns + column, index > first, ahead, stop);
+        if (stop()) return;
       }
     }
   }
 
-  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add, Ahead& ahead) const {
+  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add, Ahead& ahead,
+                StopCheck& stop) const {
     const TapGather& g = plan.s.gather;
     const int64_t columns = std::min(kWide, plan.group_columns - column), inner = plan.s.inner();
     const int vectors = columns <= kLanesOf<A> ? 1 : 2;
@@ -114,6 +119,7 @@ struct SumRunner {
     const int64_t line_step = direct ? g.axes[2].positions * plan.s.columns : block.positions * width;
     const TapUnits units(g, inner, block.pixel());
     for (int64_t unit = 0; unit < units.count; ++unit) {
+      if (stop(1 + units.run * block.lines * block.positions / 4)) return;
       // The positions of a line are a segment; of the edges, those below one another are.
       Segment<A> inners[kMostSegments], edges[kMostSegments];
       int64_t inner_count = 0, edge_count = 0;
@@ -173,7 +179,7 @@ bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* fil
     A* patch = scratch + i * plan.lane_elements();
     LineBlock<T> block(plan.s.gather, plan.cut, source, patch, kEdges);
     runner.Run(share * blocks / plan.shares, (share + 1) * blocks / plan.shares, i % plan.parts, block, patch + plan.cut.patch,
-               sums + share * plan.sums);
+               sums + share * plan.sums, workers);
   };
   if (plan.lanes() == 1) lane(0);
   else workers.Run(plan.lanes(), lane);

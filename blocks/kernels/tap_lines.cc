@@ -6,6 +6,7 @@
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/lanes.h"
 #include "blocks/kernels/matmul.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 
@@ -150,7 +151,7 @@ struct LineRunner {
   }
 
   /// `more`: the next block follows.
-  void Run(int64_t task, LineBlock<T>& block, A* sums, bool more) const {
+  void Run(int64_t task, LineBlock<T>& block, A* sums, bool more, StopCheck& stop) const {
     block.Load(task % plan.cut.blocks);
     const int64_t part = task / plan.cut.blocks;
     const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
@@ -158,20 +159,21 @@ struct LineRunner {
     Ahead ahead(more ? block.NewLines(task % plan.cut.blocks + 1) : Stretch{}, more ? NextOut(block) : Stretch{},
                 (last_tile - first_tile) * block.lines * SumsOfLine(block));
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
+      if (stop()) return;
       const Columns columns = ColumnsOf(tile);
       const int64_t width = columns.vectors * kLanesOf<A>, stride = plan.p.place[2].stride * plan.p.columns;
       const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * plan.p.columns;
       const int64_t first = columns.group * plan.group_columns + columns.first;
       if (plan.along) {
-        for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride);
+        for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride, stop);
         continue;
       }
       const bool direct = sizeof(T) == sizeof(A) && width == columns.width;
       if (direct) {
-        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, ahead);
+        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, ahead, stop);
         continue;
       }
-      SumUnits(block, columns, sums, block.positions * width, width, ahead);
+      SumUnits(block, columns, sums, block.positions * width, width, ahead, stop);
       for (int64_t r = 0; r < block.lines; ++r) {
         T* to = OutLine(block, r) + first;
         for (int64_t w = 0; w < block.positions; ++w, to += stride) {
@@ -184,7 +186,7 @@ struct LineRunner {
   }
 
   /// A line of a block, a few positions and one column at a time.
-  void SumLineAlong(const LineBlock<T>& block, const Columns& columns, int64_t r, T* to, int64_t stride) const {
+  void SumLineAlong(const LineBlock<T>& block, const Columns& columns, int64_t r, T* to, int64_t stride, StopCheck& stop) const {
     const TapGather& g = plan.p.gather;
     const int64_t inner = plan.inner(), step = g.axes[2].step * block.pixel();
     const TapUnits units(g, inner, block.pixel());
@@ -197,6 +199,7 @@ struct LineRunner {
     for (int64_t w = 0, count; w < block.positions; w += count, to += count * stride) {
       const int64_t left = block.positions - w;
       count = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+      if (stop(1 + units.count * units.run * columns.width / 4)) return;
       for (int64_t c = 0; c < columns.width; ++c) {
         const A* column = panel + c * g.taps() * inner;
         if (count == 8) SumAlong<8>(starts, units, step, column, to + c, stride);
@@ -223,7 +226,8 @@ struct LineRunner {
 
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
   /// while all positions pass.
-  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Ahead& ahead) const {
+  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Ahead& ahead,
+                StopCheck& stop) const {
     const TapGather& g = plan.p.gather;
     const int64_t inner = plan.inner(), pixel = block.pixel(), step = g.axes[2].step * pixel;
     const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanesOf<A>;
@@ -239,6 +243,7 @@ struct LineRunner {
         const int64_t last = std::min(units.count, unit + together);
         const Onto onto = add ? Onto::kThere : Onto::kNothing;
         for (int64_t r = 0; r < block.lines; ++r) {
+          if (stop(1 + (last - unit) * (end - begin) * block.positions / 4)) return;
           Segment<A> segments[kMostSegments];
           int64_t count = 0;
           for (int64_t u = unit; u < last; ++u) {
@@ -316,8 +321,9 @@ bool RunLines(const TapProduct& product, const T* source, const T* weights, T* o
   auto lane = [&](int64_t i) {
     A* patch = lanes + i * plan.lane_elements();
     LineBlock<T> block(plan.p.gather, plan.cut, source, patch, plan.along ? kNoEdges : kEdges);
-    for (int64_t task = i * plan.tasks / plan.lanes, end = (i + 1) * plan.tasks / plan.lanes; task < end; ++task) {
-      runner.Run(task, block, patch + plan.cut.patch, task + 1 < end);
+    StopCheck stop(workers);
+    for (int64_t task = i * plan.tasks / plan.lanes, end = (i + 1) * plan.tasks / plan.lanes; task < end && !stop(); ++task) {
+      runner.Run(task, block, patch + plan.cut.patch, task + 1 < end, stop);
     }
   };
   if (plan.lanes == 1) lane(0);

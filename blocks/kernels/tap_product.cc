@@ -3,6 +3,7 @@
 #include "blocks/kernels/channel_taps.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/matmul.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/tap_lines.h"
 
 namespace weft::kernels {
@@ -44,6 +45,7 @@ struct TileRunner {
   T* out;
   T* patch;
   T* block;
+  const Workers& workers;
 
   int64_t out_pixels() const { return p.place[0].size * p.place[1].size * p.place[2].size; }
   int64_t OutPixel(const PositionWalk& at) const {
@@ -64,6 +66,7 @@ struct TileRunner {
     Product<T> product{t.rows(), t.columns, p.gather.taps() * inner, left, {weights + column, p.columns, 1}};
     product.out = fills ? out + t.begin * p.columns + column : block;
     product.out_stride = fills ? p.columns : t.columns;
+    product.workers = &workers;
     MatMul(product);
     if (fills) return;
     for (int64_t row = t.begin; row < t.end; ++row) {
@@ -88,6 +91,7 @@ struct TileRunner {
     Product<T> product{t.columns, t.rows(), p.gather.taps() * inner, MatrixView<T>{weights + column, p.columns, 1}.Transposed(), right};
     product.out = fills ? planes + t.begin : block;
     product.out_stride = fills ? out_pixels() : t.rows();
+    product.workers = &workers;
     MatMul(product);
     if (fills) return;
     for (int64_t row = t.begin; row < t.end; ++row) {
@@ -142,6 +146,17 @@ int64_t TapScratch(const TapProduct& product, bool widened) {
   return lines > 0 ? lines : cut.lanes * cut.lane_elements();
 }
 
+namespace {
+
+/// Some multiplications take as long as one item of a StopCheck.
+int64_t TileWork(const TapProduct& p, const TapCut& cut) {
+  constexpr double kTogether = 16, kMost = 1e15;
+  const double steps = static_cast<double>(p.gather.taps()) * static_cast<double>(p.inner());
+  return 1 + static_cast<int64_t>(std::min(static_cast<double>(cut.rows) * static_cast<double>(cut.columns) * steps / kTogether, kMost));
+}
+
+}  // namespace
+
 template <class T>
 void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* out, Accumulator<T>* space, Workers& workers) {
   if (p.gather.batch != 0 && IsNarrow(p.groups, p.inner(), p.columns)) return RunChannelTaps(p, source, weights, out, workers);
@@ -151,8 +166,12 @@ void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* ou
   if (cut.tasks == 0) return;
   auto lane = [&](int64_t i) {
     T* mine = scratch + i * cut.lane_elements();
-    const TileRunner<T> runner{p, cut, source, weights, out, mine, mine + cut.patch};
-    for (int64_t task = i * cut.tasks / cut.lanes, end = (i + 1) * cut.tasks / cut.lanes; task < end; ++task) runner.Run(task);
+    const TileRunner<T> runner{p, cut, source, weights, out, mine, mine + cut.patch, workers};
+    StopCheck stop(workers);
+    const int64_t work = TileWork(p, cut);
+    for (int64_t task = i * cut.tasks / cut.lanes, end = (i + 1) * cut.tasks / cut.lanes; task < end && !stop(work); ++task) {
+      runner.Run(task);
+    }
   };
   if (cut.lanes == 1) return lane(0);
   workers.Run(cut.lanes, lane);
@@ -171,6 +190,7 @@ struct FilterLane {
   const T* gradient;
   A* patch;
   A* block;
+  const Workers& workers;
 
   /// Patches as a matrix [taps * inner, rows].
   MatrixView<A> Patches(int64_t picture, int64_t begin, int64_t end, int64_t group) const {
@@ -219,11 +239,13 @@ struct FilterLane {
     for (int64_t tile = first; tile < last; ++tile) {
       const int64_t picture = tile / picture_tiles, begin = tile % picture_tiles * cut.rows, end = std::min(all, begin + cut.rows);
       for (int64_t group = 0; group < s.groups; ++group) {
+        if (workers.Stopped()) return;
         const int64_t at = group * group_columns + column;
         Product<A> product{inner, columns, end - begin, Patches(picture, begin, end, group), Gradients(picture, begin, end, at, columns)};
         product.out = sum + at;
         product.out_stride = s.columns;
         product.add = tile > first;
+        product.workers = &workers;
         MatMul(product);
       }
     }
@@ -274,17 +296,17 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
   const FilterCut cut = CutFilterSum(s);
   const int64_t count = s.filter_count(), padded = DivideUp(count, 32) * 32;
   if (cut.shares == 0) {
-    std::fill(filter, filter + count, T(0));
+    FillLong(workers, filter, count, T(0));
     return;
   }
   A* sums = scratch + cut.lanes() * (cut.patch + cut.block);
   auto run = [&](int64_t i) {
     if (IsNarrow(s.groups, s.inner(), s.columns)) {
       const int64_t lines = PositionLines(s.gather);
-      return SumChannelTaps(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded);
+      return SumChannelTaps(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded, workers);
     }
     A* mine = scratch + i * (cut.patch + cut.block);
-    const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch};
+    const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch, workers};
     lane.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * padded);
   };
   if (cut.lanes() == 1) {

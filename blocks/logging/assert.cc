@@ -1,6 +1,7 @@
 // Assert and Print: values in the message of a failed run, or in the log.
 #include <mutex>
 
+#include "blocks/element_moves.h"
 #include "blocks/logging/tensor_text.h"
 #include "weft/block/block.h"
 #include "weft/block/stored_state.h"
@@ -89,7 +90,7 @@ Result<Printed> Plan(PlanContext& ctx) {
 constexpr auto Run = [](const Printed& printed, RunContext& ctx) {
   const std::byte* from = ctx.in<std::byte>(input).data();
   const auto to = ctx.out<std::byte>(output);
-  if (to.data() != from) CopyElements(printed.type, from, to.data(), static_cast<int64_t>(to.size()));
+  if (to.data() != from) MovesOf(printed.type).CopyLong(from, to.data(), static_cast<int64_t>(to.size()), ctx.workers());
   if (!ctx.state<Counter>().Next(printed.first_n)) return;
   ctx.log().Print(Cat(printed.message, TensorTexts(ctx, data, printed.types, printed.limit, "")));
 };

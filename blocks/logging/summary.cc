@@ -3,6 +3,7 @@
 #include <cstring>
 #include <unordered_set>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/logging/histogram.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
@@ -77,7 +78,9 @@ Status Plan(PlanContext& ctx) {
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   Histogram histogram;
+  kernels::StopCheck stop(ctx.workers());
   for (const T& element : ctx.in<T>(values)) {
+    if (stop(16)) return kernels::RunStopped();
     const auto number = static_cast<double>(element);
     if (!std::isfinite(number)) return ctx.Error(values, "needs finite values, found ", number);
     histogram.Add(number);
@@ -116,9 +119,10 @@ bool TakeTag(std::string_view value, std::string_view& tag) {
 }
 
 /// Appends the values of one message; a tag may come once in all messages.
-Status Append(std::string_view from, std::unordered_set<std::string_view>& seen, std::string& message) {
+Status Append(std::string_view from, std::unordered_set<std::string_view>& seen, std::string& message, kernels::StopCheck& stop) {
   FieldReader field(from);
   while (field.Next()) {
+    if (stop(64)) return kernels::RunStopped();
     if (!field.Is(kValue, WireType::kBytes)) continue;
     std::string_view tag;
     if (!TakeTag(field.bytes(), tag)) return InvalidArgument("needs Summary messages, found one with a damaged value");
@@ -131,9 +135,10 @@ Status Append(std::string_view from, std::unordered_set<std::string_view>& seen,
 constexpr auto Run = [](const NoParameters&, RunContext& ctx) -> Status {
   std::string message;
   std::unordered_set<std::string_view> seen;
+  kernels::StopCheck stop(ctx.workers());
   for (int k = 0; k < ctx.count(inputs); ++k) {
     for (const String& from : ctx.in<String>(inputs, k)) {
-      if (Status status = Append(from, seen, message); !status.ok()) return std::move(status).WithPort(inputs.name);
+      if (Status status = Append(from, seen, message, stop); !status.ok()) return std::move(status).WithPort(inputs.name);
     }
   }
   Emit(ctx, std::move(message));
@@ -178,18 +183,29 @@ Result<Written> Plan(PlanContext& ctx) {
   return written;
 }
 
+/// A field of many bytes, until the run is to end.
+void PutLong(std::string& out, uint32_t field, std::string_view bytes, const RunContext& ctx) {
+  constexpr int64_t kPiece = int64_t{1} << 22;
+  out.reserve(out.size() + bytes.size() + 16);
+  protobuf::PutBytesHead(out, field, bytes.size());
+  kernels::ForTiles(ctx.workers(), static_cast<int64_t>(bytes.size()), kPiece, [&](int64_t begin, int64_t end) {
+    out.append(bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  });
+}
+
 constexpr auto Run = [](const Written& written, RunContext& ctx) {
   const auto elements = ctx.in<std::byte>(tensor);
   const auto count = static_cast<int64_t>(elements.size());
   std::string proto = written.head, value, message;
   if (written.dtype == DType::kString) {
-    protobuf::PutValues(proto, written.dtype, elements.data(), count);
+    protobuf::PutValues(proto, written.dtype, elements.data(), count, &ctx.workers());
   } else {
-    PutText(proto, kContent, {reinterpret_cast<const char*>(elements.data()), static_cast<size_t>(count) * ElementSize(written.dtype)});
+    const size_t bytes = static_cast<size_t>(count) * ElementSize(written.dtype);
+    if (bytes > 0) PutLong(proto, kContent, {reinterpret_cast<const char*>(elements.data()), bytes}, ctx);
   }
   PutText(value, kNode, ctx.state<BlockName>().id);
-  PutBytesField(value, kTensor, proto);
-  PutBytesField(message, kValue, value);
+  PutLong(value, kTensor, proto, ctx);
+  PutLong(message, kValue, value, ctx);
   Emit(ctx, std::move(message));
 };
 

@@ -44,7 +44,7 @@ constexpr auto Run = []<class T>(const Box& box, RunContext& ctx) {
   const U* in = reinterpret_cast<const U*>(ctx.in<T>(input).data());
   const kernels::Positions out{ctx.out<std::byte>(output).data(), box.position_bytes};
   ctx.workers().For(box.outer * box.inner, kTaskElements / box.size, [&](int64_t begin, int64_t end) {
-    kernels::ArgExtreme(order, in, box.size, box.inner, begin, end, out);
+    kernels::ArgExtreme(order, in, box.size, box.inner, begin, end, out, ctx.workers());
   });
 };
 

@@ -100,10 +100,12 @@ BatchIndex IndexOf(const std::vector<BatchAxis>& axes, int64_t batch) {
 }
 
 template <class T>
-const T* ConjugateAll(const T* from, int64_t count, T* to) {
+const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
   if constexpr (Complex<T>) {
     if (count == 0) return from;
-    for (int64_t i = 0; i < count; ++i) to[i] = std::conj(from[i]);
+    workers.For(count, 65536, [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = std::conj(from[i]);
+    });
     return to;
   }
   return from;
@@ -111,13 +113,15 @@ const T* ConjugateAll(const T* from, int64_t count, T* to) {
 
 constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
   T* scratch = ctx.scratch<T>().data();
-  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, scratch);
-  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, scratch + p.conjugated_x);
+  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, scratch, ctx.workers());
+  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, scratch + p.conjugated_x, ctx.workers());
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
     const BatchIndex at = IndexOf(p.axes, batch);
-    return s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
+    auto one = s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
+    one.workers = &ctx.workers();
+    return one;
   };
   if (p.count == 0) return;
   const auto first = product(0);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -39,17 +40,22 @@ constexpr auto Run = []<class T>(const Bins& p, RunContext& ctx) -> Status {
   Sum* sums = nullptr;
   if constexpr (std::is_same_v<T, float>) sums = ctx.scratch<double>().data();
   else sums = out.data();
-  std::fill_n(sums, out.size(), Sum{0});
+  const auto size = static_cast<int64_t>(out.size());
+  kernels::FillLong(ctx.workers(), sums, size, Sum{0});
+  kernels::StopCheck stop(ctx.workers());
   const auto values = ctx.in<int32_t>(arr);
   const T* each = p.weighted ? ctx.in<T>(weights).data() : nullptr;
   for (size_t i = 0; i < values.size(); ++i) {
+    if (stop()) return kernels::RunStopped();
     const int32_t bin = values[i];
     if (bin < 0) return ctx.Error(arr, "needs bins of 0 or more, found ", bin);
     if (static_cast<size_t>(bin) >= out.size()) continue;
     sums[bin] = WrapAdd(sums[bin], each != nullptr ? static_cast<Sum>(each[i]) : Sum{1});
   }
   if constexpr (std::is_same_v<T, float>) {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(sums[i]);
+    ctx.workers().For(size, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[static_cast<size_t>(i)] = static_cast<float>(sums[i]);
+    });
   }
   return {};
 };

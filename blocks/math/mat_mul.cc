@@ -94,7 +94,8 @@ constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
   float* scratch = ctx.scratch<float>().data();
   const auto operand = [&](const auto& port, int64_t widened, float* to) {
     if (widened == 0) return ctx.in<float>(port).data();
-    kernels::Widen(ctx.in<bfloat16>(port).data(), to, widened);
+    const bfloat16* from = ctx.in<bfloat16>(port).data();
+    ctx.workers().For(widened, 65536, [=](int64_t begin, int64_t end) { kernels::Widen(from + begin, to + begin, end - begin); });
     return static_cast<const float*>(to);
   };
   const float *left = operand(sparse_a, p.widened_a, scratch), *right = operand(sparse_b, p.widened_b, scratch + p.widened_a);

@@ -1,4 +1,5 @@
 // SparseSegmentSum, SparseSegmentMean, SparseSegmentSqrtN: segments of rows that indices pick out, and the gradients of the last two.
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/math/segment_gradients.h"
 #include "blocks/segments.h"
@@ -122,8 +123,9 @@ constexpr auto RunGrad = [](const GradParameters& p, RunContext& ctx) -> Status 
   const int64_t bad = WidenIds(p.index_type, ctx.in<std::byte>(indices).data(), p.count, targets, p.rows);
   if (bad >= 0) return ctx.Error(indices, "needs rows of the output, 0 to ", p.rows - 1, ", found ", targets[bad], " at position ", bad);
   if (p.scale.inner == 0) return {};
-  const void* scaled = p.scale.Apply({ids, static_cast<size_t>(p.count)}, ctx.in<std::byte>(grad).data(), scratch);
-  const int64_t* order = p.targets().Group(targets, ids, groups);
+  const void* scaled = p.scale.Apply({ids, static_cast<size_t>(p.count)}, ctx.in<std::byte>(grad).data(), scratch, ctx.workers());
+  const int64_t* order = p.targets().Group(targets, ids, groups, ctx.workers());
+  if (order == nullptr) return kernels::RunStopped();
   ReduceSegments(p.sum, p.targets(), {scaled, p.scale.inner, order}, groups, ctx.out<std::byte>(data_grad).data(), ctx.workers());
   return {};
 };

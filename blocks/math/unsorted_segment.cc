@@ -57,7 +57,8 @@ Result<Parameters> Plan(PlanContext& ctx) {
 void Reduce(const Parameters& p, RunContext& ctx) {
   if (p.segments.segments == 0 || p.inner == 0) return;
   std::byte* scratch = ctx.scratch().data();
-  const int64_t* order = p.segments.Group(ctx.in<std::byte>(segment_ids).data(), nullptr, scratch);
+  const int64_t* order = p.segments.Group(ctx.in<std::byte>(segment_ids).data(), nullptr, scratch, ctx.workers());
+  if (order == nullptr) return;  // the run is to end
   const kernels::SegmentRows rows{ctx.in<std::byte>(data).data(), p.inner, order};
   ReduceSegments(p.kernel, p.segments, rows, scratch, ctx.out<std::byte>(output).data(), ctx.workers());
 }
@@ -154,7 +155,7 @@ constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
   std::byte* scratch = ctx.scratch().data();
   int64_t* ids = reinterpret_cast<int64_t*>(scratch + p.scale.ScratchBytes());
   WidenIds(p.id_type, ctx.in<std::byte>(segment_ids).data(), p.ids, ids, segments);
-  const void* rows = p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch);
+  const void* rows = p.scale.Apply({ids, static_cast<size_t>(p.ids)}, ctx.in<std::byte>(values).data(), scratch, ctx.workers());
   std::byte* to = ctx.out<std::byte>(spread).data();
   ctx.workers().For(p.ids, 32768 / inner, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

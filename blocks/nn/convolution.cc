@@ -5,6 +5,7 @@
 #include "blocks/kernels/box_tiles.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/raw_access.h"
+#include "runtime/base/call_limit.h"
 #include "weft/base/divide.h"
 
 namespace weft::blocks {
@@ -119,7 +120,10 @@ InputGradient::InputGradient(const Convolution& convolution, bool widened, bool 
   }
   for (const Phase& d : phases_[0].all) {
     for (const Phase& h : phases_[1].all) {
-      for (const Phase& w : phases_[2].all) scratch_ = std::max(scratch_, kernels::TapScratch(ProductOf(d, h, w), widened));
+      for (const Phase& w : phases_[2].all) {
+        CallLimit::Check();  // large strides make many phases
+        scratch_ = std::max(scratch_, kernels::TapScratch(ProductOf(d, h, w), widened));
+      }
     }
   }
   weights_ = DivideUp(phases_[0].taps * phases_[1].taps * phases_[2].taps * tap_size(), 32) * 32;
@@ -131,6 +135,7 @@ InputGradient::Phases InputGradient::PhasesOf(const WindowAxis& axis) {
   const int64_t stride = axis.stride, common = std::gcd(stride, axis.dilation), apart = stride / common;
   Phases phases;
   for (int64_t k = 0; k < std::min(apart, axis.window); ++k) {
+    CallLimit::Check();
     const int64_t r = ((k * axis.dilation - axis.before) % stride + stride) % stride;
     if (r >= axis.in) continue;
     Phase phase;
@@ -217,6 +222,7 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<
   for (const Phase& d : phases_[0].all) {
     for (const Phase& h : phases_[1].all) {
       for (const Phase& w : phases_[2].all) {
+        if (workers.Stopped()) return;
         kernels::RunTapProduct(ProductOf(d, h, w), gradient, weights + FirstTap(d, h, w) * tap_size(), out, scratch + weights_, workers);
       }
     }

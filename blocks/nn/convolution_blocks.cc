@@ -1,5 +1,6 @@
 // The convolutions and their gradients: Conv2D, Conv3D and DepthwiseConv2dNative are one family each. The blocks whose names end in Like
 // take the shape of a tensor in place of a vector of sizes: gradients use them, so that shapes stay known before anything runs.
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/nn/convolution.h"
 #include "weft/block/block.h"
@@ -123,7 +124,7 @@ constexpr auto Run = []<class T>(const kernels::TapProduct& product, RunContext&
   const auto from = ctx.in<T>(input);
   const auto to = ctx.out<T>(output);
   if (from.empty()) {  // all padding
-    std::fill(to.begin(), to.end(), T(0));
+    kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));
     return;
   }
   kernels::RunTapProduct(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(),

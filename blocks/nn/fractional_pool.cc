@@ -1,5 +1,6 @@
 // FractionalMaxPool and FractionalAvgPool: pooling with windows of differing sizes, drawn by chance; and their gradients.
 #include <atomic>
+#include <optional>
 #include <random>
 
 #include "blocks/kernels/avg_pool.h"
@@ -118,22 +119,25 @@ constexpr auto Bind = [](const Parameters&, BindContext& ctx) {
   return ctx.Own([]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Draws>()); });
 };
 
-SequencePooling DrawWindows(const Parameters& p, RunContext& ctx) {
+/// Nothing where it left because the run is to end.
+std::optional<SequencePooling> DrawWindows(const Parameters& p, RunContext& ctx) {
   SequencePooling pooling = p.pooling;
   kernels::Philox generator = ctx.state<Draws>().Next(p);
   const std::span<int64_t> rows = ctx.out<int64_t>(row_pooling_sequence), columns = ctx.out<int64_t>(col_pooling_sequence);
-  kernels::DrawPoolingSequence(pooling.axes[1].in, p.pseudo_random, generator, rows);
-  kernels::DrawPoolingSequence(pooling.axes[2].in, p.pseudo_random, generator, columns);
+  if (!kernels::DrawPoolingSequence(pooling.axes[1].in, p.pseudo_random, generator, rows, ctx.workers())) return std::nullopt;
+  if (!kernels::DrawPoolingSequence(pooling.axes[2].in, p.pseudo_random, generator, columns, ctx.workers())) return std::nullopt;
   pooling.axes[1].starts = rows.data();
   pooling.axes[2].starts = columns.data();
   return pooling;
 }
 
 constexpr auto RunMax = []<class T>(const Parameters& p, RunContext& ctx) {
-  kernels::MaxPool(DrawWindows(p, ctx), ctx.in<T>(value).data(), ctx.out<T>(output).data(), ctx.workers());
+  const auto windows = DrawWindows(p, ctx);
+  if (windows) kernels::MaxPool(*windows, ctx.in<T>(value).data(), ctx.out<T>(output).data(), ctx.workers());
 };
 constexpr auto RunAverage = []<class T>(const Parameters& p, RunContext& ctx) {
-  kernels::AvgPool(DrawWindows(p, ctx), ctx.in<T>(value).data(), ctx.out<T>(output).data(), ctx.workers());
+  const auto windows = DrawWindows(p, ctx);
+  if (windows) kernels::AvgPool(*windows, ctx.in<T>(value).data(), ctx.out<T>(output).data(), ctx.workers());
 };
 
 Status GradientTo(GradientBuilder& g, const char* block, GradientInputs inputs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/kernels/widen.h"
 #include "weft/block/block.h"
 
@@ -48,9 +49,10 @@ using Chunk = Eigen::Array<float, kChunk, 1>;
 
 /// sums[c] = the sum of term(j) over the channels j from first + c - radius to first + c + radius that there are, for c < width.
 template <class Term>
-void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, Term&& term) {
+void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, kernels::StopCheck& stop, Term&& term) {
   std::fill(sums, sums + width, 0.0);
   for (int64_t offset = -p.radius; offset <= p.radius; ++offset) {
+    if (stop(width)) return;
     const int64_t begin = std::max<int64_t>(0, -first - offset), end = std::min(width, p.channels - first - offset);
     for (int64_t c = begin; c < end; ++c) sums[c] += term(first + c + offset);
   }
@@ -58,9 +60,9 @@ void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, 
 
 /// norms[c] = bias + alpha * the squares around channel first + c; the rest is 1.
 template <class T>
-void NormsOf(const Parameters& p, const T* row, int64_t first, int64_t width, Chunk& norms) {
+void NormsOf(const Parameters& p, const T* row, int64_t first, int64_t width, Chunk& norms, kernels::StopCheck& stop) {
   double sums[kChunk];
-  SumWindow(p, first, width, sums, [row](int64_t j) {
+  SumWindow(p, first, width, sums, stop, [row](int64_t j) {
     const double x = static_cast<double>(kernels::WidenOne<float>(row[j]));
     return x * x;
   });
@@ -75,14 +77,17 @@ void PowersOf(float beta, const Chunk& norms, Chunk& powers) {
   else powers = norms.pow(-beta);
 }
 
-/// Calls f(row, first, width) for each chunk of channels of each row.
+/// Calls f(row, first, width, stop) for each chunk of channels of each row.
 template <class F>
 void ForChunks(const Parameters& p, Workers& workers, F&& f) {
   if (p.rows == 0) return;
   const int64_t cost = p.channels * (2 * p.radius + 16);
   workers.For(p.rows, 32768 / cost, [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(workers);
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t first = 0; first < p.channels; first += kChunk) f(r, first, std::min(kChunk, p.channels - first));
+      for (int64_t first = 0; first < p.channels && !stop(16 * kChunk); first += kChunk) {
+        f(r, first, std::min(kChunk, p.channels - first), stop);
+      }
     }
   });
 }
@@ -90,10 +95,10 @@ void ForChunks(const Parameters& p, Workers& workers, F&& f) {
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   const T* from = ctx.in<T>(input).data();
   T* to = ctx.out<T>(output).data();
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width) {
+  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
     const T* row = from + r * p.channels;
     Chunk norms, powers;
-    NormsOf(p, row, first, width, norms);
+    NormsOf(p, row, first, width, norms, stop);
     PowersOf(p.beta, norms, powers);
     T* out = to + r * p.channels + first;
     for (int64_t c = 0; c < width; ++c) out[c] = static_cast<T>(kernels::WidenOne<float>(row[first + c]) * powers[c]);
@@ -135,18 +140,18 @@ constexpr auto RunGrad = []<class T>(const Parameters& p, RunContext& ctx) {
   T* to = ctx.out<T>(image_grad).data();
   float* shares = ctx.scratch<float>().data();
   const auto wide = [](T value) { return kernels::WidenOne<float>(value); };
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width) {
+  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
     Chunk norms;
-    NormsOf(p, x + r * p.channels, first, width, norms);
+    NormsOf(p, x + r * p.channels, first, width, norms, stop);
     const int64_t at = r * p.channels + first;
     for (int64_t c = 0; c < width; ++c) shares[at + c] = wide(dy[at + c]) * wide(y[at + c]) / norms[c];
   });
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width) {
+  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
     Chunk norms, powers;
-    NormsOf(p, x + r * p.channels, first, width, norms);
+    NormsOf(p, x + r * p.channels, first, width, norms, stop);
     PowersOf(p.beta, norms, powers);
     double sums[kChunk];
-    SumWindow(p, first, width, sums, [row = shares + r * p.channels](int64_t j) { return static_cast<double>(row[j]); });
+    SumWindow(p, first, width, sums, stop, [row = shares + r * p.channels](int64_t j) { return static_cast<double>(row[j]); });
     const int64_t at = r * p.channels + first;
     const double factor = 2.0 * static_cast<double>(p.alpha) * static_cast<double>(p.beta);
     for (int64_t c = 0; c < width; ++c) {

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "blocks/kernels/max_pool.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"
 
@@ -101,16 +102,19 @@ Status ForIndices(const Parameters& p, RunContext& ctx, Prepare&& prepare, Move&
       p.wide ? static_cast<const void*>(ctx.in<int64_t>(argmax).data()) : ctx.in<int32_t>(argmax).data();
   std::atomic<bool> bad = false;
   ctx.workers().For(p.pictures, p.grain(), [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t picture = begin; picture < end; ++picture) {
       prepare(picture * p.elements, p.elements);
-      for (int64_t window = 0; window < p.windows; ++window) {
+      for (int64_t window = 0; window < p.windows && !stop(4); ++window) {
         const int64_t element = p.Element(indices, picture, window);
         if (element >= 0) move(element, picture * p.windows + window);
         else bad.store(true, std::memory_order_relaxed);
       }
     }
   });
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; bad && i < p.pictures * p.windows; ++i) {
+    if (stop()) return kernels::RunStopped();
     if (p.Element(indices, i / p.windows, i % p.windows) >= 0) continue;
     const int64_t index = p.wide ? static_cast<const int64_t*>(indices)[i] : static_cast<const int32_t*>(indices)[i];
     return ctx.Error(argmax, "needs indices of elements of their picture, which has ", p.elements, ", found ", index, " at element ", i);

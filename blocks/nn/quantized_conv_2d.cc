@@ -1,4 +1,5 @@
 // QuantizedConv2D: convolution of 8-bit pictures in 32 bits. The padding is the integer that stands for zero.
+#include "blocks/kernels/stop_check.h"
 #include "blocks/nn/convolution.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
@@ -47,7 +48,7 @@ constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
   const QuantizedRange range = RangeOf(ctx, min_input, max_input), filter_range = RangeOf(ctx, min_filter, max_filter);
   const auto to = ctx.out<int32_t>(output);
   if (p.input.count == 0) {  // all padding
-    std::fill(to.begin(), to.end(), 0);
+    kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), 0);
   } else {
     int32_t *pictures = ctx.scratch<int32_t>().data(), *weights = pictures + p.input.count;
     p.input.Widen(ctx, input, range, pictures);

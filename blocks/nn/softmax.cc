@@ -23,7 +23,7 @@ Result<Rows> Plan(PlanContext& ctx) {
   return Rows{shape.count() == 0 ? 0 : shape.count() / size, size};
 }
 
-/// Calls kernel(row, size, out, stream) for each row.
+/// Calls kernel(row, size, out, stream, workers) for each row.
 template <class T, class Kernel>
 void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
   if (rows.count == 0) return;  // the bytes of a row that is not there may not be countable
@@ -33,7 +33,7 @@ void ForRows(const Rows& rows, RunContext& ctx, Kernel kernel) {
   const bool lines = row_bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out) % 64 == 0;
   const bool stream = lines && out != in && kernels::IsStreamed(rows.count * row_bytes, rows.count * row_bytes);
   ctx.workers().For(rows.count, 8192 / std::max<int64_t>(rows.size, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size, stream);
+    for (int64_t r = begin; r < end; ++r) kernel(in + r * rows.size, rows.size, out + r * rows.size, stream, &ctx.workers());
     if (stream) kernels::StreamFence();
   });
 }
@@ -74,7 +74,9 @@ BlockDef LogSoftmax() {
       .Types("T", kFloats)
       .Gradient(LogSoftmaxGradient)
       .Kernel(Plan, []<class T>(const Rows& rows, RunContext& ctx) {
-        ForRows<T>(rows, ctx, [](const T* x, int64_t size, T* out, bool) { kernels::LogSoftmax(x, size, out); });
+        ForRows<T>(rows, ctx, [](const T* x, int64_t size, T* out, bool, const Workers* workers) {
+          kernels::LogSoftmax(x, size, out, workers);
+        });
       });
 }
 

@@ -45,9 +45,11 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
     if (few && kernels::ShortCrossEntropies<T>::Takes(p.rows)) {
       return kernels::ShortCrossEntropies<T>(feature_rows, label_rows, p.classes).Run(begin, end, losses, gradients);
     }
-    const auto row = few ? kernels::ShortCrossEntropy<T> : kernels::SoftmaxCrossEntropy<T>;
     for (int64_t r = begin; r < end; ++r) {
-      row(feature_rows.Row(r), label_rows.Row(r), p.classes, losses + r, gradients + r * p.classes);
+      const auto feature_row = feature_rows.Row(r), label_row = label_rows.Row(r);
+      T* gradient = gradients + r * p.classes;
+      if (few) kernels::ShortCrossEntropy<T>(feature_row, label_row, p.classes, losses + r, gradient);
+      else kernels::SoftmaxCrossEntropy<T>(feature_row, label_row, p.classes, losses + r, gradient, ctx.workers());
     }
   });
 };

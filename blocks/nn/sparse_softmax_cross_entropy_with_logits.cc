@@ -29,9 +29,9 @@ Result<Parameters> Plan(PlanContext& ctx) {
 
 /// loss = -log softmax(row)[label]; backprop = softmax(row), less 1 at the label.
 template <class T>
-void CrossEntropyRow(const T* row, int64_t size, int64_t label, T* loss, T* backprop) {
+void CrossEntropyRow(const T* row, int64_t size, int64_t label, T* loss, T* backprop, const Workers& workers) {
   using A = Accumulator<T>;
-  kernels::SoftmaxRow<T> softmax({row, 1}, size);
+  kernels::SoftmaxRow<T> softmax({row, 1}, size, workers);
   const A sum = static_cast<A>(softmax.sum());
   const double log_sum = std::log(softmax.sum());
   softmax.ForChunks([&](int64_t begin, int64_t count, A* shifted, A* exponentials) {
@@ -59,7 +59,8 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
     if (!status.ok()) return;
     ctx.workers().For(p.rows, 8192 / p.classes, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        CrossEntropyRow(from + r * p.classes, p.classes, static_cast<int64_t>(label[r]), losses + r, gradients + r * p.classes);
+        CrossEntropyRow(from + r * p.classes, p.classes, static_cast<int64_t>(label[r]), losses + r, gradients + r * p.classes,
+                        ctx.workers());
       }
     });
   });

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -69,19 +70,39 @@ uint64_t KeyOf(T x) {
   }
 }
 
-/// The k first elements of a row in the order of Entry, k > 0.
+constexpr int64_t kTile = 16384;  // elements that are chosen, or sorted, between two looks at whether the run is to end
+
+/// A heap of k entries, whatever their order was, and then their order. Few of them at once, many with looks in between.
+void MakeHeap(Entry* entries, int64_t k, const Workers& workers) {
+  if (k <= kTile) return std::make_heap(entries, entries + k);
+  kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::push_heap(entries, entries + i + 1);
+  });
+}
+void SortHeap(Entry* entries, int64_t k, const Workers& workers) {
+  kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t left = k - begin; left > k - end; --left) std::pop_heap(entries, entries + left);
+  });
+}
+
+/// The k first elements of a row in the order of Entry, k > 0. Leaves when the run is to end.
 template <class T>
-void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen) {
-  for (int64_t i = 0; i < k; ++i) chosen[i] = {KeyOf(row[i]), i};
-  std::make_heap(chosen, chosen + k);  // the last of the chosen is on top
-  for (int64_t i = k; i < size; ++i) {
-    const uint64_t key = KeyOf(row[i]);
-    if (key <= chosen[0].key) continue;
-    std::pop_heap(chosen, chosen + k);
-    chosen[k - 1] = {key, i};
-    std::push_heap(chosen, chosen + k);
-  }
-  std::sort_heap(chosen, chosen + k);
+void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen, const Workers& workers) {
+  kernels::ForTiles(workers, k, kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) chosen[i] = {KeyOf(row[i]), i};
+  });
+  MakeHeap(chosen, k, workers);  // the last of the chosen is on top
+  const int64_t tile = k <= kTile ? 4 * kTile : kTile;
+  kernels::ForTiles(workers, size - k, tile, [&](int64_t begin, int64_t end) {
+    for (int64_t i = k + begin; i < k + end; ++i) {
+      const uint64_t key = KeyOf(row[i]);
+      if (key <= chosen[0].key) continue;
+      std::pop_heap(chosen, chosen + k);
+      chosen[k - 1] = {key, i};
+      std::push_heap(chosen, chosen + k);
+    }
+  });
+  SortHeap(chosen, k, workers);
 }
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
@@ -91,13 +112,16 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   Entry* entries = ctx.scratch<Entry>().data();
   ctx.workers().For(p.rows, 8192 / p.size, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      ChooseRow(from + r * p.size, p.size, p.k, entries + r * p.k);
+      ChooseRow(from + r * p.size, p.size, p.k, entries + r * p.k, ctx.workers());
+      if (p.k > kTile && ctx.cancelled()) return;
       for (int64_t i = r * p.k; i < (r + 1) * p.k; ++i) to[i] = from[r * p.size + entries[i].index];
     }
   });
   Dispatch(p.index_type, kIndexTypes, [&]<class I>() {
     const auto out = ctx.out<I>(indices);
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<I>(entries[i].index);
+    ctx.workers().For(static_cast<int64_t>(out.size()), 65536, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[static_cast<size_t>(i)] = static_cast<I>(entries[i].index);
+    });
   });
 };
 
@@ -139,8 +163,10 @@ struct Places {
   void ForEach(RunContext& ctx, F&& f) const {
     Dispatch(index_type, kIndexTypes, [&]<class I>() {
       const I* place = ctx.in<I>(positions).data();
+      kernels::StopCheck stop(ctx.workers());
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t j = 0; j < k; ++j, ++place) {
+          if (stop(4)) return;
           if (*place >= 0 && static_cast<int64_t>(*place) < size) f(r, j, static_cast<int64_t>(*place));
         }
       }
@@ -172,7 +198,7 @@ Result<Places> PlanScatter(PlanContext& ctx) {
 constexpr auto RunScatter = [](const Places& p, RunContext& ctx) {
   const auto out = ctx.out<std::byte>(scattered);
   const std::byte* from = ctx.in<std::byte>(grad).data();
-  p.moves->fill(out.data(), static_cast<int64_t>(out.size()), nullptr);
+  p.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
   p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
     p.moves->copy(from + (r * p.k + j) * p.moves->size, out.data() + (r * p.size + place) * p.moves->size, 1);
   });
@@ -193,7 +219,7 @@ Result<Places> PlanGather(PlanContext& ctx) {
 constexpr auto RunGather = [](const Places& p, RunContext& ctx) {
   const auto out = ctx.out<std::byte>(gathered);
   const std::byte* from = ctx.in<std::byte>(whole).data();
-  p.moves->fill(out.data(), static_cast<int64_t>(out.size()), nullptr);
+  p.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
   p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
     p.moves->copy(from + (r * p.size + place) * p.moves->size, out.data() + (r * p.k + j) * p.moves->size, 1);
   });
@@ -227,14 +253,16 @@ Result<InTopParameters> PlanInTop(PlanContext& ctx) {
 }
 
 /// A row with a prediction that is not finite says nothing, unless k higher ones come before it, which is a no as well.
-bool IsInTop(const float* row, int64_t classes, int64_t target, int64_t k) {
+bool IsInTop(const float* row, int64_t classes, int64_t target, int64_t k, const Workers& workers) {
   if (target < 0 || target >= classes) return false;
   int64_t higher = 0;
   bool finite = true;
-  for (int64_t c = 0; c < classes; ++c) {
-    finite &= std::isfinite(row[c]);
-    higher += row[c] > row[target];
-  }
+  kernels::ForTiles(workers, classes, 2 * kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      finite &= std::isfinite(row[c]);
+      higher += row[c] > row[target];
+    }
+  });
   return finite && higher < k;
 }
 
@@ -243,7 +271,9 @@ constexpr auto RunInTop = []<class T>(const InTopParameters& p, RunContext& ctx)
   const T* target = ctx.in<T>(targets).data();
   const auto out = ctx.out<bool>(precision);
   ctx.workers().For(static_cast<int64_t>(out.size()), 32768 / std::max<int64_t>(p.classes, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) out[r] = IsInTop(rows + r * p.classes, p.classes, static_cast<int64_t>(target[r]), p.k);
+    for (int64_t r = begin; r < end; ++r) {
+      out[r] = IsInTop(rows + r * p.classes, p.classes, static_cast<int64_t>(target[r]), p.k, ctx.workers());
+    }
   });
 };
 

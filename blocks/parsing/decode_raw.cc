@@ -82,9 +82,13 @@ constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   ctx.workers().For(static_cast<int64_t>(strings.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       std::byte* row = to + static_cast<size_t>(i) * *length;
-      if (*length > 0) std::memcpy(row, strings[i].data(), *length);
-      if (p.reverse) Reverse(row, *length, p.word);
-      if (p.dtype == DType::kBool) MakeBools(row, *length);
+      constexpr int64_t kTile = int64_t{1} << 20;  // bytes; a multiple of every word
+      ctx.workers().For(static_cast<int64_t>(*length), kTile, [&](int64_t first, int64_t last) {
+        const auto size = static_cast<size_t>(last - first);
+        std::memcpy(row + first, strings[i].data() + first, size);
+        if (p.reverse) Reverse(row + first, size, p.word);
+        if (p.dtype == DType::kBool) MakeBools(row + first, size);
+      });
     }
   });
   ctx.Emit(output, std::move(tensor));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::protobuf {
@@ -47,22 +48,39 @@ uint64_t VarintOf(T value) {
   else return static_cast<uint64_t>(value);
 }
 
+/// Calls body(begin, end) for pieces of the elements, until the run is to end.
+template <class Body>
+bool ForPieces(int64_t count, const Workers* workers, Body&& body) {
+  constexpr int64_t kPiece = kernels::kItemsBetweenLooks;
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    if (begin > 0 && workers != nullptr && workers->Stopped()) return false;
+    body(begin, std::min(count, begin + kPiece));
+  }
+  return true;
+}
+
 /// Bytes of the packed elements, without tag and size.
-uint64_t PackedSize(DType dtype, const void* elements, int64_t count) {
+uint64_t PackedSize(DType dtype, const void* elements, int64_t count, const Workers* workers) {
   if (IsFixed(dtype)) return static_cast<uint64_t>(count) * ElementSize(dtype);
   return DispatchVarint(dtype, [&]<class T>() {
     uint64_t size = 0;
-    for (int64_t i = 0; i < count; ++i) size += static_cast<uint64_t>(VarintSize(VarintOf(static_cast<const T*>(elements)[i])));
+    ForPieces(count, workers, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) size += static_cast<uint64_t>(VarintSize(VarintOf(static_cast<const T*>(elements)[i])));
+    });
     return size;
   });
 }
 
+/// Whether, at this number, a run is to end: it is asked once in some thousand.
+bool StopsAt(int64_t number, const Workers* workers) { return number % 16384 == 0 && workers != nullptr && workers->Stopped(); }
+
 int HeadSize(uint32_t field, uint64_t size) { return VarintSize(static_cast<uint64_t>(field) << 3) + VarintSize(size); }
 
-bool TakeStrings(std::string_view message, String* elements, int64_t count) {
-  int64_t found = 0;
+bool TakeStrings(std::string_view message, String* elements, int64_t count, const Workers* workers) {
+  int64_t found = 0, seen = 0;
   FieldReader field(message);
   while (field.Next()) {
+    if (StopsAt(++seen, workers)) return false;
     if (!field.Is(FieldOf(DType::kString), WireType::kBytes)) continue;
     if (found == count) return false;
     elements[found++] = field.bytes();
@@ -70,27 +88,32 @@ bool TakeStrings(std::string_view message, String* elements, int64_t count) {
   return field.ok() && found == count;
 }
 
-bool TakeFixed(std::string_view message, DType dtype, char* elements, int64_t count) {
+bool TakeFixed(std::string_view message, DType dtype, char* elements, int64_t count, const Workers* workers) {
   const size_t number_size = FixedSize(dtype);
   const WireType single = number_size == 4 ? WireType::kFixed32 : WireType::kFixed64;
   const size_t needed = static_cast<size_t>(count) * ElementSize(dtype);
   size_t found = 0;
+  int64_t seen = 0;
   FieldReader field(message);
   while (field.Next()) {
+    if (StopsAt(++seen, workers)) return false;
     if (!field.Is(FieldOf(dtype), WireType::kBytes) && !field.Is(FieldOf(dtype), single)) continue;
     const std::string_view bytes = field.bytes();
     if (bytes.size() > needed - found || bytes.size() % number_size != 0) return false;
-    if (!bytes.empty()) std::memcpy(elements + found, bytes.data(), bytes.size());
+    const auto copy = [&](int64_t begin, int64_t end) {
+      std::memcpy(elements + found + begin, bytes.data() + begin, static_cast<size_t>(end - begin));
+    };
+    if (!ForPieces(static_cast<int64_t>(bytes.size()), workers, copy)) return false;
     found += bytes.size();
   }
   return field.ok() && found == needed;
 }
 
 template <class T>
-bool TakeVarints(std::string_view message, uint32_t number, T* elements, int64_t count) {
+bool TakeVarints(std::string_view message, uint32_t number, T* elements, int64_t count, const Workers* workers) {
   int64_t found = 0;
   auto put = [&](uint64_t value) {
-    if (found == count) return false;
+    if (found == count || StopsAt(found, workers)) return false;
     elements[found++] = static_cast<T>(value);
     return true;
   };
@@ -120,42 +143,51 @@ DType TypeOfNumber(uint64_t number) {
   return row == std::end(kTypes) ? DType::kInvalid : row->dtype;
 }
 
-uint64_t ValuesSize(DType dtype, const void* elements, int64_t count) {
+uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Workers* workers) {
   if (count == 0) return 0;
   const uint32_t field = FieldOf(dtype);
   uint64_t size = 0;
   if (dtype == DType::kString) {
-    for (int64_t i = 0; i < count; ++i) {
-      const uint64_t length = static_cast<const String*>(elements)[i].size();
-      size += static_cast<uint64_t>(HeadSize(field, length)) + length;
-    }
+    ForPieces(count, workers, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const uint64_t length = static_cast<const String*>(elements)[i].size();
+        size += static_cast<uint64_t>(HeadSize(field, length)) + length;
+      }
+    });
     return size;
   }
-  size = PackedSize(dtype, elements, count);
+  size = PackedSize(dtype, elements, count, workers);
   return size + static_cast<uint64_t>(HeadSize(field, size));
 }
 
-void PutValues(std::string& out, DType dtype, const void* elements, int64_t count) {
+void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers) {
   if (count == 0) return;
   const uint32_t field = FieldOf(dtype);
   if (dtype == DType::kString) {
-    for (int64_t i = 0; i < count; ++i) PutBytesField(out, field, static_cast<const String*>(elements)[i]);
+    ForPieces(count, workers, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) PutBytesField(out, field, static_cast<const String*>(elements)[i]);
+    });
     return;
   }
-  PutBytesHead(out, field, PackedSize(dtype, elements, count));
+  PutBytesHead(out, field, PackedSize(dtype, elements, count, workers));
   if (IsFixed(dtype)) {
-    out.append(static_cast<const char*>(elements), static_cast<size_t>(count) * ElementSize(dtype));
+    const auto size = static_cast<int64_t>(ElementSize(dtype));
+    ForPieces(count, workers, [&](int64_t begin, int64_t end) {
+      out.append(static_cast<const char*>(elements) + begin * size, static_cast<size_t>((end - begin) * size));
+    });
     return;
   }
   DispatchVarint(dtype, [&]<class T>() {
-    for (int64_t i = 0; i < count; ++i) PutVarint(out, VarintOf(static_cast<const T*>(elements)[i]));
+    ForPieces(count, workers, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) PutVarint(out, VarintOf(static_cast<const T*>(elements)[i]));
+    });
   });
 }
 
-bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count) {
-  if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count);
-  if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count);
-  return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count); });
+bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers) {
+  if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count, workers);
+  if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count, workers);
+  return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count, workers); });
 }
 
 }  // namespace weft::blocks::protobuf

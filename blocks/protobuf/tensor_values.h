@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "weft/base/float16.h"
+#include "weft/block/services.h"
 
 namespace weft::blocks::protobuf {
 
@@ -14,11 +15,13 @@ uint32_t TypeNumber(DType dtype);
 /// The inverse; kInvalid for a number that Weft has no type for.
 DType TypeOfNumber(uint64_t number);
 
+// Those with `workers` leave when the run of these is to end; their result is then of no use.
+
 /// Bytes that PutValues appends.
-uint64_t ValuesSize(DType dtype, const void* elements, int64_t count);
+uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
 /// Appends the elements in the field of their type; nothing where there are none. Not for handles.
-void PutValues(std::string& out, DType dtype, const void* elements, int64_t count);
+void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
 /// Reads just `count` elements; false where the message is damaged or holds another number of them.
-bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count);
+bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr);
 
 }  // namespace weft::blocks::protobuf

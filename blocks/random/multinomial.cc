@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/distributions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
@@ -40,14 +41,16 @@ Result<Draws> Plan(PlanContext& ctx) {
 
 /// Sums of the probabilities up to each class, times a constant; classes that are not finite add nothing.
 template <class T>
-void Accumulate(const T* logits, double* sums, int64_t classes) {
+void Accumulate(const T* logits, double* sums, int64_t classes, kernels::StopCheck& stop) {
   double greatest = std::numeric_limits<double>::lowest();
   for (int64_t j = 0; j < classes; ++j) {
+    if (stop()) return;
     const auto logit = static_cast<double>(logits[j]);
     if (std::isfinite(logit)) greatest = std::max(greatest, logit);
   }
   double sum = 0;
   for (int64_t j = 0; j < classes; ++j) {
+    if (stop(4)) return;
     const auto logit = static_cast<double>(logits[j]);
     if (std::isfinite(logit)) sum += std::exp(logit - greatest);
     sums[j] = sum;
@@ -60,9 +63,13 @@ constexpr auto Run = []<class Out>(const Draws& draws, RunContext& ctx) {
   const int64_t reserved = 2 * ((draws.samples + 3) / 4 * 4);
   const kernels::Philox start = ctx.state<RandomStream>().Reserve(draws.rows * reserved);
   ctx.workers().For(draws.rows, std::max<int64_t>(4096 / (draws.classes + 4 * draws.samples), 1), [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
     for (int64_t row = begin; row < end; ++row) {
       double* sums = all_sums + row * draws.classes;
-      Dispatch(draws.dtype, kReals, [&]<class T>() { Accumulate(ctx.in<T>(logits).data() + row * draws.classes, sums, draws.classes); });
+      Dispatch(draws.dtype, kReals, [&]<class T>() {
+        Accumulate(ctx.in<T>(logits).data() + row * draws.classes, sums, draws.classes, stop);
+      });
+      if (stop()) return;
       // Rows follow one another in the stream, two words a number.
       kernels::Philox own = start;
       const int64_t number = row * draws.samples;
@@ -70,6 +77,7 @@ constexpr auto Run = []<class Out>(const Draws& draws, RunContext& ctx) {
       kernels::WordStream words(own);
       if (number % 2 == 1) words.Unit();
       for (int64_t i = 0; i < draws.samples; ++i) {
+        if (stop(16)) return;
         const double at = words.Unit() * sums[draws.classes - 1];
         to[number + i] = static_cast<Out>(std::upper_bound(sums, sums + draws.classes, at) - sums);
       }

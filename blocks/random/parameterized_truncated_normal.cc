@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/distributions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -60,23 +61,25 @@ class Cut {
     high_ = (high - mean) / deviation_;
   }
 
-  /// False where too many draws in a row were refused.
-  bool Fill(kernels::Philox& generator, std::span<T> to) const {
+  /// False where too many draws in a row were refused. Leaves when the run is to end.
+  bool Fill(kernels::Philox& generator, std::span<T> to, kernels::StopCheck& stop) const {
     namespace math = Eigen::numext;
     const T enough(1.3), zero(0), root = math::sqrt((low_ * low_) + T(4));
-    if ((low_ < -enough && high_ >= zero) || (high_ > enough && low_ <= zero)) return FromNormal(generator, to);
+    if ((low_ < -enough && high_ >= zero) || (high_ > enough && low_ <= zero)) return FromNormal(generator, to, stop);
     const T narrow = T(2) * math::exp(T(0.5) + (low_ * (low_ - root)) / T(4)) / (low_ + root);
-    return high_ - low_ < narrow ? FromUniform(generator, to) : FromExponential(generator, to);
+    return high_ - low_ < narrow ? FromUniform(generator, to, stop) : FromExponential(generator, to, stop);
   }
 
  private:
+  static constexpr int64_t kDraw = 32;  // simple steps that drawing a group of numbers takes as long as
+
   T Scaled(T x) const { return x * deviation_ + mean_; }
 
   /// Normal numbers, those outside drawn again: where the mean is inside and enough of the curve.
-  bool FromNormal(kernels::Philox& generator, std::span<T> to) const {
+  bool FromNormal(kernels::Philox& generator, std::span<T> to, kernels::StopCheck& stop) const {
     const kernels::Normal<T> normal;
     size_t done = 0;
-    for (int refused = 0; done < to.size();) {
+    for (int refused = 0; done < to.size() && !stop(kDraw);) {
       for (const T x : normal(generator)) {
         if (x >= low_ && x <= high_) {
           to[done++] = Scaled(x);
@@ -91,11 +94,11 @@ class Cut {
   }
 
   /// Uniform numbers, kept with a probability of the curve's height: where the limits are close together.
-  bool FromUniform(kernels::Philox& generator, std::span<T> to) const {
+  bool FromUniform(kernels::Philox& generator, std::span<T> to, kernels::StopCheck& stop) const {
     const kernels::Uniform<T> uniform;
     const T width = high_ - low_, top = low_ < T(0) ? T(0) : low_ * low_;
     size_t done = 0;
-    for (int refused = 0; done < to.size();) {
+    for (int refused = 0; done < to.size() && !stop(kDraw);) {
       const auto places = uniform(generator), chances = uniform(generator);
       for (size_t i = 0; i < places.size() && done < to.size(); ++i) {
         const T x = places[i] * width + low_, height = (top - x * x) / T(2.0);
@@ -106,12 +109,12 @@ class Cut {
   }
 
   /// Exponentially distributed numbers from the lower limit on, kept with a probability: in the tail.
-  bool FromExponential(kernels::Philox& generator, std::span<T> to) const {
+  bool FromExponential(kernels::Philox& generator, std::span<T> to, kernels::StopCheck& stop) const {
     namespace math = Eigen::numext;
     const kernels::Uniform<T> uniform;
     const T alpha = (low_ + math::sqrt((low_ * low_) + T(4))) / T(2);
     size_t done = 0;
-    for (int refused = 0; done < to.size();) {
+    for (int refused = 0; done < to.size() && !stop(kDraw);) {
       const auto numbers = uniform(generator);
       for (size_t i = 0; i + 1 < numbers.size() && done < to.size(); i += 2) {
         const T x = -math::log(numbers[i]) / alpha + low_, off = low_ < alpha ? alpha - x : low_ - alpha;
@@ -152,12 +155,13 @@ constexpr auto Run = []<class T>(const Batches& batches, RunContext& ctx) -> Sta
   const int64_t pieces = alike ? (count + kPiece - 1) / kPiece : batches.batches, length = alike ? kPiece : batches.length;
   const auto groups = static_cast<uint64_t>(pieces) * 2 * kMostDraws * static_cast<uint64_t>(length + 3) / 4;
   kernels::Philox generator = ctx.state<RandomStream>().ReserveGroups(groups);
-  for (int64_t piece = 0; piece < pieces && !ctx.cancelled(); ++piece) {
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t piece = 0; piece < pieces && !stop(8); ++piece) {
     const auto value = [&](const auto& port, int i) { return ctx.in<T>(port)[batches.single[i] ? 0 : static_cast<size_t>(piece)]; };
     const T mean = value(means, 0), deviation = value(stdevs, 1), low = value(minvals, 2), high = value(maxvals, 3);
     WEFT_RETURN_IF_ERROR(CheckValues(ctx, mean, deviation, low, high));
     const auto part = to.subspan(static_cast<size_t>(piece * length), static_cast<size_t>(std::min(length, count - piece * length)));
-    if (Cut<T>(mean, deviation, low, high).Fill(generator, part)) continue;
+    if (Cut<T>(mean, deviation, low, high).Fill(generator, part, stop)) continue;
     return ctx.Error(minvals, "found no number between the limits in ", kMostDraws, " draws");
   }
   return {};

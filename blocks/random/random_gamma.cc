@@ -4,6 +4,7 @@
 
 #include "blocks/gradients.h"
 #include "blocks/kernels/distributions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -94,7 +95,9 @@ constexpr auto Run = []<class T>(const Samples& samples, RunContext& ctx) -> Sta
     return Dispatch(samples.parameter_dtype, kFloats + kIndices,
                     [&]<class R>() { return static_cast<double>(ctx.in<R>(rate)[static_cast<size_t>(i)]); });
   };
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < samples.parameters && samples.samples > 0; ++i) {
+    if (stop(4)) return kernels::RunStopped();
     const double r = rate_at(i);
     const bool endless = !kWhole && r == std::numeric_limits<double>::infinity();
     if (r <= limit || endless) continue;

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "blocks/element_moves.h"
 #include "blocks/kernels/distributions.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -33,27 +35,36 @@ Result<Rows> Plan(PlanContext& ctx) {
   return rows;
 }
 
-/// Each place in turn changes with one of those from it on.
-void Shuffle(std::span<uint32_t> order, RandomStream& stream) {
-  std::iota(order.begin(), order.end(), uint32_t{0});
+/// Each place in turn changes with one of those from it on. False where it left because the run is to end.
+bool Shuffle(std::span<uint32_t> order, RandomStream& stream, const Workers& workers) {
+  kernels::StopCheck stop(workers);
   const auto count = static_cast<uint32_t>(order.size());
   kernels::WordStream words(stream.ReserveGroups((uint64_t{count} + 2) / 4));
-  for (uint32_t i = 0; i + 1 < count; ++i) std::swap(order[i], order[i + words() % (count - i)]);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (stop()) return false;
+    order[i] = i;
+  }
+  for (uint32_t i = 0; i + 1 < count; ++i) {
+    if (stop(8)) return false;
+    std::swap(order[i], order[i + words() % (count - i)]);
+  }
+  return true;
 }
 
 constexpr auto Run = [](const Rows& rows, RunContext& ctx) {
   const std::byte* from = ctx.in<std::byte>(value).data();
   std::byte* to = ctx.out<std::byte>(output).data();
   if (rows.rows <= 1) {
-    CopyElements(rows.dtype, from, to, rows.length);
+    MovesOf(rows.dtype).CopyLong(from, to, rows.length, ctx.workers());
     return;
   }
   const auto order = ctx.scratch<uint32_t>().first(static_cast<size_t>(rows.rows));
-  Shuffle(order, ctx.state<RandomStream>());
+  if (!Shuffle(order, ctx.state<RandomStream>(), ctx.workers())) return;
+  const ElementMoves& moves = MovesOf(rows.dtype);
   const int64_t bytes = rows.length * static_cast<int64_t>(ElementSize(rows.dtype));
   ctx.workers().For(rows.rows, std::max<int64_t>(32768 / rows.length, 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      CopyElements(rows.dtype, from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length);
+      moves.CopyLong(from + order[static_cast<size_t>(i)] * bytes, to + i * bytes, rows.length, ctx.workers());
     }
   });
 };

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <span>
 
+#include "blocks/kernels/stop_check.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -42,6 +44,7 @@ Status CheckPlaces(const Places& p, const I* indices, int64_t* offsets, Workers&
     while (bad < seen && !first.compare_exchange_weak(seen, bad)) {
     }
   });
+  if (workers.Stopped()) return kernels::RunStopped();  // not every offset was written
   const int64_t bad = first.load();
   if (bad == p.count) return {};
   const I* index = indices + bad * static_cast<int64_t>(p.rank());
@@ -50,9 +53,11 @@ Status CheckPlaces(const Places& p, const I* indices, int64_t* offsets, Workers&
 }
 
 template <class I>
-Status CheckPlaceOrder(const Places& p, const I* indices, bool once) {
+Status CheckPlaceOrder(const Places& p, const I* indices, bool once, const Workers& workers) {
   const int64_t rank = static_cast<int64_t>(p.rank());
+  kernels::StopCheck stop(workers);
   for (int64_t place = 1; place < p.count; ++place) {
+    if (stop(rank)) return kernels::RunStopped();
     const int order = CompareIndices(indices + (place - 1) * rank, indices + place * rank, p.rank());
     if (order < 0 || (order == 0 && !once)) continue;
     return InvalidArgument("needs places in row-major order", once ? " and each once" : "", ", found place ", place,
@@ -94,9 +99,9 @@ Status Places::Check(const void* indices, int64_t* offsets, Workers& workers) co
   return CheckPlaces(*this, static_cast<const int64_t*>(indices), offsets, workers);
 }
 
-Status Places::CheckOrder(const void* indices, bool once) const {
-  if (index_type == DType::kInt32) return CheckPlaceOrder(*this, static_cast<const int32_t*>(indices), once);
-  return CheckPlaceOrder(*this, static_cast<const int64_t*>(indices), once);
+Status Places::CheckOrder(const void* indices, bool once, const Workers& workers) const {
+  if (index_type == DType::kInt32) return CheckPlaceOrder(*this, static_cast<const int32_t*>(indices), once, workers);
+  return CheckPlaceOrder(*this, static_cast<const int64_t*>(indices), once, workers);
 }
 
 Result<Places> MakePlaces(PlaceInputs inputs, DType index_type, PlaceForms forms) {

@@ -30,7 +30,7 @@ struct Places {
   Status Check(const void* indices, int64_t* offsets, Workers& workers) const;
   /// invalid_argument for the first place that comes before the one in front of it in row-major order, or repeats it where `once` is
   /// asked for.
-  Status CheckOrder(const void* indices, bool once) const;
+  Status CheckOrder(const void* indices, bool once, const Workers& workers) const;
 };
 
 /// Below 0, 0 or above it where a comes before, at, or behind b in row-major order.

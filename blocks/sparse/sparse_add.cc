@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "blocks/element_moves.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -79,10 +81,12 @@ struct Cursor {
   const int64_t* index() const { return indices + at * rank; }
 };
 
-/// Goes through the places of both in order; calls take(place or null of each).
+/// Goes through the places of both in order; calls take(place or null of each). Leaves when the run is to end.
 template <class Take>
-void Merge(Cursor a, Cursor b, Take&& take) {
+void Merge(Cursor a, Cursor b, const Workers& workers, Take&& take) {
+  kernels::StopCheck stop(workers);
   while (!a.done() || !b.done()) {
+    if (stop(2 * a.rank + 4)) return;
     const int order = a.done() ? 1 : b.done() ? -1 : CompareIndices(a.index(), b.index(), static_cast<size_t>(a.rank));
     take(order <= 0 ? &a : nullptr, order >= 0 ? &b : nullptr);
     if (order <= 0) ++a.at;
@@ -97,7 +101,7 @@ Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indic
   const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
   int64_t* index = indices.values<int64_t>().data();
   T* value = values.values<T>().data();
-  Merge(a, b, [&](const Cursor* in_a, const Cursor* in_b) {
+  Merge(a, b, ctx.workers(), [&](const Cursor* in_a, const Cursor* in_b) {
     T sum = in_a != nullptr ? left[in_a->at] : right[in_b->at];
     if (in_a != nullptr && in_b != nullptr) {
       sum = WrapAdd(sum, right[in_b->at]);
@@ -116,15 +120,15 @@ Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ctx) {
   if (shape[0] == count) return tensor;
   shape.set_dim(0, count);
   WEFT_ASSIGN_OR_RETURN(Tensor part, ctx.Allocate(tensor.dtype(), shape));
-  CopyElements(tensor.dtype(), tensor.data(), part.data(), shape.count());
+  MovesOf(tensor.dtype()).CopyLong(tensor.data(), part.data(), shape.count(), ctx.workers());
   return part;
 }
 
 constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.a.Check(BytesOf(ctx, a_indices), nullptr, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.b.Check(BytesOf(ctx, b_indices), nullptr, ctx.workers()));
-  WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), false));
-  WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), false));
+  WEFT_RETURN_IF_ERROR(p.a.CheckOrder(BytesOf(ctx, a_indices), false, ctx.workers()));
+  WEFT_RETURN_IF_ERROR(p.b.CheckOrder(BytesOf(ctx, b_indices), false, ctx.workers()));
   const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory
   WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx.Allocate(DType::kInt64, Shape{most, rank}));
   WEFT_ASSIGN_OR_RETURN(Tensor values, ctx.Allocate(p.dtype, Shape{most}));
@@ -132,6 +136,7 @@ constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {
   int64_t count = 0;
   WEFT_RETURN_IF_ERROR(
       Dispatch(p.dtype, kSummed, [&]<class T>() { return MergeValues<T>(p, limit, ctx, indices, values, count); }));
+  if (ctx.cancelled()) return kernels::RunStopped();
   WEFT_ASSIGN_OR_RETURN(indices, Shortened(std::move(indices), count, ctx));
   WEFT_ASSIGN_OR_RETURN(values, Shortened(std::move(values), count, ctx));
   WEFT_ASSIGN_OR_RETURN(Tensor shape, ctx.Copy(a_shape, DType::kInt64));
@@ -186,12 +191,16 @@ Status PlanGrad(PlanContext& ctx) {
 
 /// to[i] = the gradient at the place of the sum that equals place i, or 0. Of places that repeat, each has one of the sum.
 template <class T>
-void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum, int64_t rank, std::span<const T> from, std::span<T> to) {
+void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum, int64_t rank, std::span<const T> from, std::span<T> to,
+                   const Workers& workers) {
+  kernels::StopCheck stop(workers);
   size_t k = 0;
   for (size_t i = 0; i < to.size(); ++i) {
+    if (stop(rank + 2)) return;
     const int64_t* index = places.data() + static_cast<int64_t>(i) * rank;
     int order = 1;
     while (k < from.size()) {
+      if (stop(rank + 2)) return;
       order = CompareIndices(sum.data() + static_cast<int64_t>(k) * rank, index, static_cast<size_t>(rank));
       if (order >= 0) break;
       ++k;
@@ -203,8 +212,8 @@ void TakeGradients(std::span<const int64_t> places, std::span<const int64_t> sum
 constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) {
   const auto sum = ctx.in<int64_t>(kept);
   const int64_t rank = ctx.shape(kept)[1];
-  TakeGradients(ctx.in<int64_t>(left), sum, rank, ctx.in<T>(grad), ctx.out<T>(left_grad));
-  TakeGradients(ctx.in<int64_t>(right), sum, rank, ctx.in<T>(grad), ctx.out<T>(right_grad));
+  TakeGradients(ctx.in<int64_t>(left), sum, rank, ctx.in<T>(grad), ctx.out<T>(left_grad), ctx.workers());
+  TakeGradients(ctx.in<int64_t>(right), sum, rank, ctx.in<T>(grad), ctx.out<T>(right_grad), ctx.workers());
 };
 
 }  // namespace

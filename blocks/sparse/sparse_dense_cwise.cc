@@ -4,6 +4,7 @@
 
 #include "blocks/gradients.h"
 #include "blocks/kernels/elementwise.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -116,9 +117,13 @@ constexpr auto RunScatter = []<class T>(const Places& p, RunContext& ctx) -> Sta
   int64_t* offsets = ctx.scratch<int64_t>().data();
   double* totals = ctx.scratch<double>().data() + p.count;
   WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, sp_indices), offsets, ctx.workers()));
-  std::fill(totals, totals + to.size(), 0.0);
-  for (int64_t i = 0; i < p.count; ++i) totals[offsets[i]] += static_cast<double>(values[i]);
-  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(totals[i]);
+  const auto size = static_cast<int64_t>(to.size());
+  kernels::FillLong(ctx.workers(), totals, size, 0.0);
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t i = 0; i < p.count && !stop(4); ++i) totals[offsets[i]] += static_cast<double>(values[i]);
+  ctx.workers().For(size, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[static_cast<size_t>(i)] = static_cast<T>(totals[i]);
+  });
   return {};
 };
 

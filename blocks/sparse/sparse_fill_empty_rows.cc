@@ -1,6 +1,7 @@
 // SparseFillEmptyRows: a sparse tensor with an entry of a default value in each row that had none; and its gradient.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -50,29 +51,32 @@ Result<Layout> LayOut(const Fill& p, const int64_t* index, ProduceContext& ctx) 
   WEFT_ASSIGN_OR_RETURN(layout.empty, ctx.Allocate(DType::kBool, Shape{rows}));
   int64_t* next = layout.next.values<int64_t>().data();
   bool* empty = layout.empty.values<bool>().data();
-  std::fill(next, next + rows, int64_t{0});
-  for (int64_t i = 0; i < p.places.count; ++i) ++next[index[i * rank]];
-  for (int64_t row = 0; row < rows; ++row) {
+  kernels::FillLong(ctx.workers(), next, rows, int64_t{0});
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t i = 0; i < p.places.count && !stop(2); ++i) ++next[index[i * rank]];
+  for (int64_t row = 0; row < rows && !stop(); ++row) {
     const int64_t count = next[row];
     empty[row] = count == 0;
     next[row] = layout.total;
     layout.total += std::max<int64_t>(count, 1);
   }
+  if (ctx.cancelled()) return kernels::RunStopped();
   return layout;
 }
 
 /// Writes the indices, and where each place went.
-void PlaceIndices(const Fill& p, const int64_t* from, const Layout& layout, int64_t* to, int64_t* map) {
+void PlaceIndices(const Fill& p, const int64_t* from, const Layout& layout, int64_t* to, int64_t* map, const Workers& workers) {
+  kernels::StopCheck stop(workers);
   const int64_t rank = static_cast<int64_t>(p.places.rank());
   Tensor starts = layout.next;
   int64_t* next = starts.values<int64_t>().data();
   const bool* empty = layout.empty.values<bool>().data();
-  for (int64_t row = 0; row < p.places.size[0]; ++row) {
+  for (int64_t row = 0; row < p.places.size[0] && !stop(rank); ++row) {
     if (!empty[row]) continue;
     std::fill(to + next[row] * rank, to + (next[row] + 1) * rank, int64_t{0});
     to[next[row] * rank] = row;
   }
-  for (int64_t i = 0; i < p.places.count; ++i, from += rank) {
+  for (int64_t i = 0; i < p.places.count && !stop(rank + 4); ++i, from += rank) {
     map[i] = next[from[0]]++;
     std::copy(from, from + rank, to + map[i] * rank);
   }
@@ -89,12 +93,14 @@ constexpr auto Run = [](const Fill& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor filled, ctx.Allocate(p.dtype, Shape{layout.total}));
   WEFT_ASSIGN_OR_RETURN(Tensor map, ctx.Allocate(DType::kInt64, Shape{p.places.count}));
   int64_t* where = map.values<int64_t>().data();
-  PlaceIndices(p, from, layout, placed.values<int64_t>().data(), where);
+  PlaceIndices(p, from, layout, placed.values<int64_t>().data(), where, ctx.workers());
+  if (ctx.cancelled()) return kernels::RunStopped();  // not every place is known
   DispatchSize(p.dtype, [&]<class T>() {
     const T *own = ctx.in<T>(values).data(), &rest = ctx.in<T>(default_value)[0];
     T* to = static_cast<T*>(filled.data());
-    std::fill(to, to + layout.total, rest);
-    for (int64_t i = 0; i < p.places.count; ++i) to[where[i]] = own[i];
+    kernels::FillLong(ctx.workers(), to, layout.total, rest);
+    kernels::StopCheck stop(ctx.workers());
+    for (int64_t i = 0; i < p.places.count && !stop(8); ++i) to[where[i]] = own[i];
   });
   ctx.Emit(output_indices, std::move(placed));
   ctx.Emit(output_values, std::move(filled));
@@ -136,9 +142,11 @@ constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) -> St
   const auto from = ctx.in<T>(grad);
   const auto to = ctx.out<T>(d_values);
   const auto taken = ctx.scratch<bool>();
-  std::fill(taken.begin(), taken.end(), false);
+  kernels::FillLong(ctx.workers(), taken.data(), static_cast<int64_t>(taken.size()), false);
+  kernels::StopCheck stop(ctx.workers());
   const int64_t size = static_cast<int64_t>(from.size());
   for (size_t i = 0; i < to.size(); ++i) {
+    if (stop(4)) return kernels::RunStopped();
     if (where[i] < 0 || where[i] >= size) {
       return ctx.Error(map, "needs indices in [0, ", size, "), found ", where[i], " at place ", i);
     }
@@ -146,7 +154,7 @@ constexpr auto RunGrad = []<class T>(const NoParameters&, RunContext& ctx) -> St
     taken[where[i]] = true;
   }
   Wide<T> rest{};
-  for (size_t i = 0; i < from.size(); ++i) {
+  for (size_t i = 0; i < from.size() && !stop(); ++i) {
     if (!taken[i]) rest = WrapAdd(rest, static_cast<Wide<T>>(from[i]));
   }
   ctx.out<T>(d_default_value)[0] = static_cast<T>(rest);

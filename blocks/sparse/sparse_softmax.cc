@@ -3,6 +3,7 @@
 
 #include "blocks/gradients.h"
 #include "blocks/kernels/softmax.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -25,10 +26,12 @@ Result<Places> Plan(PlanContext& ctx) {
 Result<std::span<const int64_t>> RowEnds(const Places& p, RunContext& ctx) {
   const int64_t* index = ctx.in<int64_t>(sp_indices).data();
   WEFT_RETURN_IF_ERROR(p.Check(index, nullptr, ctx.workers()));
-  WEFT_RETURN_IF_ERROR(p.CheckOrder(index, false));
+  WEFT_RETURN_IF_ERROR(p.CheckOrder(index, false, ctx.workers()));
   int64_t* ends = ctx.scratch<int64_t>().data();
   size_t rows = 0;
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t place = 1; place <= p.count; ++place, index += p.rank()) {
+    if (stop(static_cast<int64_t>(p.rank()))) return kernels::RunStopped();
     if (place == p.count || CompareIndices(index, index + p.rank(), p.rank() - 1) != 0) ends[rows++] = place;
   }
   return std::span<const int64_t>(ends, rows);
@@ -49,7 +52,7 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T* from = ctx.in<T>(sp_values).data();
   T* to = ctx.out<T>(output).data();
   return OverRows(p, ctx, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(from + begin, end - begin, to + begin);
+    kernels::Softmax(from + begin, end - begin, to + begin, false, &ctx.workers());
   });
 };
 

@@ -1,6 +1,7 @@
 // SparseTensorDenseAdd: a dense tensor with the values of a sparse one added at its places.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -32,7 +33,8 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, a_indices), offsets, ctx.workers()));
   ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
                     [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to.data() + begin); });
-  for (int64_t i = 0; i < p.count; ++i) to[offsets[i]] = WrapAdd(to[offsets[i]], values[i]);
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t i = 0; i < p.count && !stop(4); ++i) to[offsets[i]] = WrapAdd(to[offsets[i]], values[i]);
   return {};
 };
 

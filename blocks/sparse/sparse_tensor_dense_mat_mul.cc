@@ -5,6 +5,7 @@
 #include "blocks/gradients.h"
 #include "blocks/kernels/elementwise.h"
 #include "blocks/kernels/segment.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -79,7 +80,8 @@ void Turn(const T* from, int64_t rows, int64_t columns, T* to, Workers& workers)
   constexpr int64_t kTile = 32;
   workers.For((rows + kTile - 1) / kTile, 1 + 512 / std::max<int64_t>(columns, 1), [&](int64_t begin, int64_t end) {
     const int64_t last = std::min(rows, end * kTile);
-    for (int64_t c0 = 0; c0 < columns; c0 += kTile) {
+    kernels::StopCheck stop(workers);
+    for (int64_t c0 = 0; c0 < columns && !stop(kTile * (last - begin * kTile)); c0 += kTile) {
       for (int64_t r = begin * kTile; r < last; ++r) {
         for (int64_t c = c0; c < std::min(columns, c0 + kTile); ++c) to[c * rows + r] = ConjugateOf(from[r * columns + c]);
       }
@@ -103,14 +105,17 @@ constexpr int64_t kColumns = 256;
 
 /// Rows [begin, end) of the product. Each is summed in the order of its places, in columns side by side.
 template <class T>
-void MultiplyRows(const Product& p, const SortedPlaces& sorted, const T* values, const T* from, T* to, int64_t begin, int64_t end) {
+void MultiplyRows(const Product& p, const SortedPlaces& sorted, const T* values, const T* from, T* to, int64_t begin, int64_t end,
+                  const Workers& workers) {
   using A = Accumulator<T>;
   A totals[kColumns];
+  kernels::StopCheck stop(workers);
   for (int64_t row = begin; row < end; ++row) {
     for (int64_t column = 0; column < p.columns; column += kColumns) {
       const int64_t width = std::min(kColumns, p.columns - column);
       std::fill(totals, totals + width, A{});
       for (int64_t i = sorted.starts[row]; i < sorted.starts[row + 1]; ++i) {
+        if (stop(width)) return;
         const int64_t place = sorted.order[i];
         const A factor = static_cast<A>(p.adjoint_a ? ConjugateOf(values[place]) : values[place]);
         const T* x = from + sorted.inner(place) * p.columns + column;
@@ -128,7 +133,8 @@ constexpr auto Run = []<class T>(const Product& p, RunContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.places.Check(indices, scratch, ctx.workers()));
   if (p.rows == 0 || p.columns == 0) return {};
   int64_t *order = scratch + p.places.count, *starts = order + p.places.count;
-  kernels::GroupBySegment(scratch, static_cast<const int64_t*>(nullptr), p.places.count, p.rows, starts, order);
+  constexpr const int64_t* kNumbers = nullptr;
+  if (!kernels::GroupBySegment(scratch, kNumbers, p.places.count, p.rows, starts, order, ctx.workers())) return kernels::RunStopped();
   const T* from = ctx.in<T>(b).data();
   if (p.adjoint_b) {
     T* turned = reinterpret_cast<T*>(scratch + p.numbers);
@@ -140,7 +146,7 @@ constexpr auto Run = []<class T>(const Product& p, RunContext& ctx) -> Status {
   const SortedPlaces sorted{starts, order, indices, p.places.index_type, p.adjoint_a ? 0 : 1};
   const int64_t work = 1 + p.columns * (1 + p.places.count / p.rows);  // of a row, on average
   ctx.workers().For(p.rows, 1 + 32768 / work,
-                    [&](int64_t begin, int64_t end) { MultiplyRows(p, sorted, values, from, to, begin, end); });
+                    [&](int64_t begin, int64_t end) { MultiplyRows(p, sorted, values, from, to, begin, end, ctx.workers()); });
   return {};
 };
 
@@ -176,7 +182,9 @@ constexpr auto RunSampled = []<class T>(const Product& p, RunContext& ctx) -> St
     for (int64_t place = begin; place < end; ++place) {
       const T *l = left + rows.inner(place) * p.inner, *r = right + columns.inner(place) * p.inner;
       Wide total{};
-      for (int64_t j = 0; j < p.inner; ++j) total += static_cast<Wide>(l[j]) * static_cast<Wide>(ConjugateOf(r[j]));
+      kernels::ForTiles(ctx.workers(), p.inner, int64_t{1} << 18, [&](int64_t first, int64_t last) {
+        for (int64_t j = first; j < last; ++j) total += static_cast<Wide>(l[j]) * static_cast<Wide>(ConjugateOf(r[j]));
+      });
       to[place] = static_cast<T>(total);
     }
   });

@@ -1,6 +1,7 @@
 // SparseToDense: values at given places of a tensor of one default value, and its gradient.
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -44,7 +45,8 @@ constexpr auto Run = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   const auto offsets = ctx.scratch<int64_t>();
   WEFT_RETURN_IF_ERROR(p.Check(indices, offsets.data(), ctx.workers()));
   if (p.validate) {
-    Status order = p.CheckOrder(indices, true);
+    Status order = p.CheckOrder(indices, true, ctx.workers());
+    if (order.code() == Code::kCancelled) return order;
     if (!order.ok()) return std::move(order).WithHint("validate_indices_ = false takes them in any order");
   }
   const T* values = ctx.in<T>(sparse_values).data();
@@ -52,7 +54,8 @@ constexpr auto Run = []<class T>(const Placed& p, RunContext& ctx) -> Status {
   auto to = ctx.out<T>(dense);
   ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
                     [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, rest); });
-  for (int64_t place = 0; place < p.count; ++place) to[offsets[place]] = values[p.one_value ? 0 : place];
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t place = 0; place < p.count && !stop(4); ++place) to[offsets[place]] = values[p.one_value ? 0 : place];
   return {};
 };
 
@@ -88,12 +91,14 @@ constexpr auto RunGrad = []<class T>(const Placed& p, RunContext& ctx) -> Status
   const auto offsets = ctx.scratch<int64_t>().first(static_cast<size_t>(p.count));
   WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, sparse_indices), offsets.data(), ctx.workers()));
   const auto owner = ctx.scratch<int64_t>().subspan(offsets.size());
-  std::fill(owner.begin(), owner.end(), 0);
-  for (int64_t place = 0; place < p.count; ++place) owner[offsets[place]] = place + 1;
+  kernels::FillLong(ctx.workers(), owner.data(), static_cast<int64_t>(owner.size()), int64_t{0});
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t place = 0; place < p.count && !stop(4); ++place) owner[offsets[place]] = place + 1;
   auto to = ctx.out<T>(values_grad);
-  std::fill(to.begin(), to.end(), T{});
+  kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T{});
+  if (ctx.cancelled()) return kernels::RunStopped();  // not every owner was written
   Wide<T> shared{}, rest{};
-  for (size_t i = 0; i < from.size(); ++i) {
+  for (size_t i = 0; i < from.size() && !stop(); ++i) {
     if (owner[i] == 0) rest += static_cast<Wide<T>>(from[i]);
     else if (p.one_value) shared += static_cast<Wide<T>>(from[i]);
     else to[owner[i] - 1] = from[i];

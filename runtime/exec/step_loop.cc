@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/call_limit.h"
 #include "runtime/exec/control.h"
 #include "runtime/plan/port_facts.h"
 
@@ -177,11 +178,21 @@ Result<const PlannedBlock*> StepLoop::Begin(ResultSet& set, size_t index) {
   return &step.block;
 }
 
+// A plan that takes long ends with its run.
+Result<const DynamicSteps::Entry*> StepLoop::PrepareDynamic(const ResultSet& set, size_t index) {
+  const CallLimit limit(services_.deadline(), &services_.cancel_flag());
+  try {
+    return parts_.dynamic.Prepare(set, index);
+  } catch (const CallStopped&) {
+    return services_.stopped() ? services_.Stopped() : Internal("a plan was stopped, but not its run");
+  }
+}
+
 Result<const PlannedBlock*> StepLoop::BeginDynamic(ResultSet& set, size_t index) {
   const Step& step = plan_.steps[index];
   const Node& node = planned_.graph.node(step.node);
   if (!step.updates.empty()) WEFT_RETURN_IF_ERROR(parts_.variables.TakeReferences(set, step));
-  WEFT_ASSIGN_OR_RETURN(const DynamicSteps::Entry* entry, parts_.dynamic.Prepare(set, index));
+  WEFT_ASSIGN_OR_RETURN(const DynamicSteps::Entry* entry, PrepareDynamic(set, index));
   if (IsForward(node.def->flow)) {
     Forward(plan_, set, plan_.operands[step.first_input], plan_.operands[step.first_output], entry->planned.outputs[0]);
     return static_cast<const PlannedBlock*>(nullptr);
@@ -266,7 +277,11 @@ Status StepLoop::RunFused(const ResultSet& set) {
 Status StepLoop::Explain(const ResultSet& set, Status status) const {
   if (status.ok()) return services_.stopped() ? services_.Stopped() : Status();
   if (step_ >= records_.size()) return status;
-  if (status.code() == Code::kCancelled && status.place().port.empty() && services_.cancel_flag().load(std::memory_order_relaxed)) return status;
+  if (services_.cancel_flag().load(std::memory_order_relaxed)) {
+    // One that waited says for what. Any other failure may come of what a stopped block has left undone.
+    const Status stopped = services_.Stopped();
+    return status.code() == Code::kCancelled && status.message().starts_with(stopped.message()) ? status : stopped;
+  }
   const Step& step = plan_.steps[step_];
   const Node& node = planned_.graph.node(step.node);
   std::string inputs;

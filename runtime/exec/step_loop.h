@@ -57,6 +57,7 @@ class StepLoop {
   Result<const PlannedBlock*> Begin(ResultSet& set, size_t step);
   /// The kernel has succeeded.
   Status End(ResultSet& set, size_t step, const PlannedBlock& block);
+  Result<const DynamicSteps::Entry*> PrepareDynamic(const ResultSet& set, size_t index);
   Result<const PlannedBlock*> BeginDynamic(ResultSet& set, size_t step);
   Status TakeOutputs(ResultSet& set, const Step& step, const DynamicSteps::Entry* dynamic);
   Status Emit(ResultSet& set, const Step& step);

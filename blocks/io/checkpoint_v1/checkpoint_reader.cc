@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 
@@ -77,15 +78,16 @@ Status CheckpointReader::Damaged(std::string_view what) const {
   return Status(Code::kDataLoss, Cat("needs a version 1 checkpoint, found ", what, " in '", first_file_, "'"));
 }
 
-Result<CheckpointReader> CheckpointReader::Open(const std::vector<std::filesystem::path>& files) {
+Result<CheckpointReader> CheckpointReader::Open(const std::vector<std::filesystem::path>& files, const Workers* workers) {
   CheckpointReader reader;
+  reader.workers_ = workers;
   for (const auto& path : files) WEFT_RETURN_IF_ERROR(reader.AddFile(path));
   return reader;
 }
 
 Status CheckpointReader::AddFile(const std::filesystem::path& path) {
   if (first_file_.empty()) first_file_ = path.native();
-  WEFT_ASSIGN_OR_RETURN(TableReader table, TableReader::Open(path));
+  WEFT_ASSIGN_OR_RETURN(TableReader table, TableReader::Open(path, workers_));
   WEFT_ASSIGN_OR_RETURN(auto value, table.Get(""));
   file_bytes_ += table.file_size();
   tables_.push_back(std::move(table));
@@ -177,6 +179,7 @@ Result<Tensor> CheckpointReader::Read(std::string_view name, const TensorSlice& 
   std::vector<bool> filled(static_cast<size_t>(result.count()));
   bool repeated = false;
   for (const Overlap& overlap : overlaps) {
+    if (workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
     const Box& box = overlap.piece->box;
     const auto count = static_cast<uint64_t>(box.shape().count());
     if (count / kMostElementsPerByte > file_bytes_) return Damaged("a part larger than the file");
@@ -201,7 +204,9 @@ Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& ten
   if (!value) return Damaged(Cat("no record of tensor '", name, "'"));
   const auto record = LastBytes(value->bytes(), 2);
   const auto message = record ? LastBytes(*record, 3) : std::nullopt;
-  if (!message || !TakeValues(*message, tensor.dtype, elements, piece.box.shape().count())) {
+  const bool taken = message && TakeValues(*message, tensor.dtype, elements, piece.box.shape().count(), workers_);
+  if (workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+  if (!taken) {
     return Damaged(Cat("a damaged record of tensor '", name, "'"));
   }
   return {};

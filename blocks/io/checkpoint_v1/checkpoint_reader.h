@@ -28,7 +28,8 @@ struct SavedTensor {
 class CheckpointReader {
  public:
   /// not_found for a missing file; data_loss where one is no checkpoint, damaged, or contradicts another; unsupported for a newer format.
-  static Result<CheckpointReader> Open(const std::vector<std::filesystem::path>& files);
+  /// `workers`, where given: this and Read give cancelled once their run is to end.
+  static Result<CheckpointReader> Open(const std::vector<std::filesystem::path>& files, const Workers* workers = nullptr);
 
   /// Null where the files hold nothing of that name. Lives as long as the reader.
   const SavedTensor* Find(std::string_view name) const;
@@ -50,6 +51,7 @@ class CheckpointReader {
   Status ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements) const;
   Status Damaged(std::string_view what) const;
 
+  const Workers* workers_ = nullptr;
   std::vector<TableReader> tables_;
   std::string first_file_;  // for messages
   uint64_t file_bytes_ = 0;

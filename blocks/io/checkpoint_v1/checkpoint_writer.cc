@@ -5,6 +5,7 @@
 
 #include "blocks/io/checkpoint_v1/slice.h"
 #include "blocks/io/checkpoint_v1/table_writer.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 
@@ -52,9 +53,10 @@ std::string MetaRecord(const std::vector<const NamedTensor*>& tensors) {
   return record;
 }
 
-Result<std::string> TensorRecord(const NamedTensor& named) {
+Result<std::string> TensorRecord(const NamedTensor& named, const Workers* workers) {
   const Tensor& tensor = named.tensor;
-  const uint64_t size = ValuesSize(tensor.dtype(), tensor.data(), tensor.count());
+  const uint64_t size = ValuesSize(tensor.dtype(), tensor.data(), tensor.count(), workers);
+  if (workers != nullptr && workers->Stopped()) return kernels::RunStopped();
   if (size > kMostBytes) {
     return InvalidArgument("tensor '", named.name, "' needs ", size, " bytes, and a version 1 checkpoint takes at most ", kMostBytes,
                            " a tensor")
@@ -67,7 +69,8 @@ Result<std::string> TensorRecord(const NamedTensor& named) {
   PutBytesHead(record, 2, head.size() + size);
   record.reserve(record.size() + head.size() + static_cast<size_t>(size));
   record += head;
-  PutValues(record, tensor.dtype(), tensor.data(), tensor.count());
+  PutValues(record, tensor.dtype(), tensor.data(), tensor.count(), workers);
+  if (workers != nullptr && workers->Stopped()) return kernels::RunStopped();
   return record;
 }
 
@@ -88,7 +91,7 @@ Status CheckSavable(DType dtype) {
   return Status(code, Cat("needs a type that version 1 checkpoints have, found ", dtype)).WithHint("save it with SaveV2, or cast it");
 }
 
-Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors) {
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers) {
   std::map<std::string, const NamedTensor*> by_key;
   std::vector<const NamedTensor*> by_name;
   for (const NamedTensor& named : tensors) {
@@ -100,10 +103,10 @@ Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors) {
   for (size_t i = 1; i < by_name.size(); ++i) {
     if (by_name[i]->name == by_name[i - 1]->name) return InvalidArgument("needs names that differ, found '", by_name[i]->name, "' twice");
   }
-  TableWriter table(file);
+  TableWriter table(file, workers);
   WEFT_RETURN_IF_ERROR(table.Add("", MetaRecord(by_name)));
   for (const auto& [key, named] : by_key) {
-    WEFT_ASSIGN_OR_RETURN(std::string record, TensorRecord(*named));
+    WEFT_ASSIGN_OR_RETURN(std::string record, TensorRecord(*named, workers));
     WEFT_RETURN_IF_ERROR(table.Add(key, record));
   }
   WEFT_RETURN_IF_ERROR(table.Finish());

@@ -19,7 +19,8 @@ struct NamedTensor {
 Status CheckSavable(DType dtype);
 
 /// Writes the file, and moves it to its place once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
-Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors);
+/// `workers`, where given: cancelled once their run is to end, and the file stays as it was.
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers = nullptr);
 /// The same of a file at its real place.
 Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
 

@@ -3,6 +3,7 @@
 #include <snappy.h>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
@@ -23,6 +24,8 @@ bool Expand(std::string_view packed, std::string& plain) {
   plain.resize(size);
   return snappy::RawUncompress(packed.data(), packed.size(), plain.data());
 }
+
+constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
 
 }  // namespace
 
@@ -53,9 +56,9 @@ Status TableReader::Damaged(std::string_view what) const {
       .WithHint("write the file again with Save");
 }
 
-Result<TableReader> TableReader::Open(const std::filesystem::path& path) {
+Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers) {
   WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  TableReader table(std::move(file));
+  TableReader table(std::move(file), workers);
   if (table.file_.size() < kFooterBytes) return table.Damaged("too few bytes");
   char footer[kFooterBytes];
   WEFT_RETURN_IF_ERROR(table.file_.ReadAt(table.file_.size() - kFooterBytes, footer));
@@ -72,11 +75,19 @@ Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
   if (place.offset > end || place.size > end - place.offset || end - place.offset - place.size < kTrailerBytes) {
     return Damaged("a block outside the file");
   }
-  std::string block(static_cast<size_t>(place.size) + kTrailerBytes, '\0');
-  WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset, block));
+  std::string block;
   const auto size = static_cast<size_t>(place.size);
+  block.reserve(size + kTrailerBytes);
+  uint32_t checksum = 0;  // of the block and its kind
+  while (block.size() < size + kTrailerBytes) {
+    if (!block.empty() && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+    const size_t at = block.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
+    block.resize(at + piece);
+    WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(block).subspan(at)));
+    if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(block).substr(at, std::min(piece, size + 1 - at)));
+  }
   const uint32_t stored = LoadFixed<uint32_t>(block.data() + size + 1);
-  if (MaskCrc32c(ExtendCrc32c(0, std::string_view(block).substr(0, size + 1))) != stored) return Damaged("a block with a wrong checksum");
+  if (MaskCrc32c(checksum) != stored) return Damaged("a block with a wrong checksum");
   const char kind = block[size];
   block.resize(size);
   if (kind == kPlainBlock) return block;

@@ -36,17 +36,19 @@ struct TableValue {
 
 class TableReader {
  public:
-  static Result<TableReader> Open(const std::filesystem::path& path);
+  /// `workers`, where given: nothing more is read once their run is to end (cancelled).
+  static Result<TableReader> Open(const std::filesystem::path& path, const Workers* workers = nullptr);
   /// Nothing where the table has no such key.
   Result<std::optional<TableValue>> Get(std::string_view key) const;
   uint64_t file_size() const { return file_.size(); }
 
  private:
-  explicit TableReader(InputFile file) : file_(std::move(file)) {}
+  TableReader(InputFile file, const Workers* workers) : file_(std::move(file)), workers_(workers) {}
   Result<std::string> ReadBlock(BlockPlace place) const;
   Status Damaged(std::string_view what) const;
 
   InputFile file_;
+  const Workers* workers_;
   std::string index_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
 namespace weft::blocks::checkpoint_v1 {
@@ -12,6 +13,7 @@ using namespace protobuf;
 namespace {
 
 constexpr size_t kBlockBytes = 262144;
+constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
 // A record so large gets a block that no earlier record shares, so that those are read without it.
 constexpr size_t kLargeRecordBytes = 2 * kBlockBytes;
 
@@ -92,8 +94,14 @@ void TableWriter::AddIndex(std::string_view key) {
 Result<BlockPlace> TableWriter::WriteBlock(const std::string& block) {
   const BlockPlace place{file_.size(), block.size()};
   std::string trailer(1, kPlainBlock);
-  PutFixed(trailer, MaskCrc32c(ExtendCrc32c(ExtendCrc32c(0, block), trailer)));
-  WEFT_RETURN_IF_ERROR(file_.Write(block));
+  uint32_t checksum = 0;
+  for (size_t at = 0; at < block.size(); at += kPieceBytes) {
+    if (at > 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+    const std::string_view piece = std::string_view(block).substr(at, kPieceBytes);
+    checksum = ExtendCrc32c(checksum, piece);
+    WEFT_RETURN_IF_ERROR(file_.Write(piece));
+  }
+  PutFixed(trailer, MaskCrc32c(ExtendCrc32c(checksum, trailer)));
   WEFT_RETURN_IF_ERROR(file_.Write(trailer));
   return place;
 }

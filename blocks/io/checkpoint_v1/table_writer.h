@@ -30,7 +30,8 @@ class BlockBuilder {
 
 class TableWriter {
  public:
-  explicit TableWriter(AtomicFile& file) : file_(file) {}
+  /// `workers`, where given: nothing more is written once their run is to end (cancelled).
+  explicit TableWriter(AtomicFile& file, const Workers* workers = nullptr) : file_(file), workers_(workers) {}
   /// Keys must rise strictly.
   Status Add(std::string_view key, std::string_view value);
   /// Writes index and footer; nothing may be added after it.
@@ -42,6 +43,7 @@ class TableWriter {
   void AddIndex(std::string_view key);
 
   AtomicFile& file_;
+  const Workers* const workers_;
   BlockBuilder data_{16}, index_{1};
   std::string last_key_;
   BlockPlace pending_;

@@ -1,0 +1,221 @@
+// Blocks end soon after the deadline of their run, however long one of their tasks would be.
+#include <functional>
+#include <numeric>
+
+#include "tests/kit/sanitized.h"
+#include "tests/runtime/session_kit.h"
+
+namespace weft::test {
+namespace {
+
+using std::chrono::milliseconds;
+using Make = std::function<Tensor()>;
+
+constexpr int64_t kMillion = 1'000'000;
+
+constexpr milliseconds kDeadline{50};
+constexpr double kLatest = kit::kSanitized ? 300 : 100;  // milliseconds after it
+constexpr int kTries = 3;                                // others may keep the machine busy
+
+/// Every element is `value`.
+template <class T>
+Make Filled(std::vector<int64_t> dims, T value = T{}, DType dtype = kDTypeOf<T>) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(dtype, Shape(std::span<const int64_t>(dims))).value();
+    std::fill_n(static_cast<T*>(tensor.data()), tensor.count(), value);
+    return tensor;
+  };
+}
+/// 0, 1, 2, ...
+template <class T>
+Make Counting(int64_t n) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(kDTypeOf<T>, Shape{n}).value();
+    std::iota(tensor.values<T>().begin(), tensor.values<T>().end(), T{});
+    return tensor;
+  };
+}
+/// [n, 2]: 0 and the number of the row.
+Make PlacesInOneRow(int64_t n) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kInt64, Shape{n, 2}).value();
+    for (int64_t i = 0; i < n; ++i) tensor.values<int64_t>()[2 * i] = 0, tensor.values<int64_t>()[2 * i + 1] = i;
+    return tensor;
+  };
+}
+Make Alternating(int64_t n) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{n}).value();
+    for (int64_t i = 0; i < n; ++i) tensor.values<int32_t>()[i] = static_cast<int32_t>(i % 2);
+    return tensor;
+  };
+}
+Make LongString(size_t bytes) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kString, Shape{1}).value();
+    tensor.values<std::string>()[0].assign(bytes, 'a');
+    return tensor;
+  };
+}
+
+/// Integers with all their digits.
+std::string Whole(std::string_view dtype, const std::vector<int64_t>& values, bool scalar = false) {
+  std::string text = Cat("{\"dtype\": \"", dtype, "\", \"shape\": [");
+  if (!scalar) text += Cat(values.size());
+  text += "], \"values\": [";
+  for (size_t i = 0; i < values.size(); ++i) text += Cat(i == 0 ? "" : ", ", values[i]);
+  return text + "]}";
+}
+std::string Int(int64_t value) { return Whole("DT_INT32", {value}, true); }
+std::string Sizes(const std::vector<int64_t>& values) { return Whole("DT_INT32", values); }
+std::string Longs(const std::vector<int64_t>& values) { return Whole("DT_INT64", values); }
+
+/// An input that is large, or one written in the page.
+struct Input {
+  std::string port;
+  Make make;
+  std::string written;
+  bool list = false;
+
+  Input(std::string name, Make tensor, bool in_list = false) : port(std::move(name)), make(std::move(tensor)), list(in_list) {}
+  Input(std::string name, std::string text) : port(std::move(name)), written(std::move(text)) {}
+};
+
+struct Row {
+  std::string block, attrs;
+  std::vector<Input> inputs;
+  std::vector<std::string> others = {};  // blocks beside it
+};
+
+std::vector<Row> ImageRows() {
+  const std::string box = Literal("DT_FLOAT", {1, 4}, {0, 0, 1, 1});
+  const Make line = Filled<float>({1, 1, 40 * kMillion, 1}), small = Filled<float>({1, 5, 5, 1});
+  return {
+      {"CropAndResize", "", {{"image", small}, {"boxes", box}, {"box_ind", Sizes({0})}, {"crop_size", Sizes({1, 100 * kMillion})}}},
+      {"CropAndResizeGradImage", "T_ = DT_FLOAT;",
+       {{"grads", line}, {"boxes", box}, {"box_ind", Sizes({0})}, {"image_size", Sizes({1, 5, 5, 1})}}},
+      {"CropAndResizeGradBoxes", "", {{"grads", line}, {"image", small}, {"boxes", box}, {"box_ind", Sizes({0})}}},
+      {"SampleDistortedBoundingBox", "max_attempts_ = 2147483647;",
+       {{"image_size", Sizes({2147483646, 2147483646, 3})}, {"bounding_boxes", Literal("DT_FLOAT", {1, 1, 4}, {0, 0, 1e-30, 1e-30})}}},
+      {"ResizeBilinear", "", {{"images", Filled<float>({1, 2, 2, 1})}, {"size", Sizes({2, 15 * kMillion})}}},
+      {"QuantizedInstanceNorm", "",
+       {{"x", Filled<uint8_t>({1, 8000, 10000, 1}, 7, DType::kQUInt8)}, {"x_min", Scalar(0)}, {"x_max", Scalar(1)}}},
+  };
+}
+
+std::vector<Row> WindowRows() {
+  const std::string steps = "strides_ = {1,1,1,1};padding_ = VALID;";
+  const Make picture = Filled<float>({1, 1000, 1000, 8}), filter = Filled<float>({64, 64, 8, 8});
+  return {
+      {"LRN", "depth_radius_ = 100000;", {{"input", Filled<float>({1, 1, 1, 200'000})}}},
+      {"Conv2D", steps, {{"input", picture}, {"filter", filter}}},
+      {"Conv2DBackpropFilter", steps,
+       {{"input", picture}, {"filter_sizes", Sizes({64, 64, 8, 8})}, {"out_backprop", Filled<float>({1, 937, 937, 8})}}},
+      // A million phases, each with a product of its own.
+      {"Conv2DBackpropInput", "strides_ = {1,1000,1000,1};padding_ = VALID;",
+       {{"input_sizes", Sizes({1, 2000, 2000, 1})}, {"filter", Filled<float>({1000, 1000, 1, 1})},
+        {"out_backprop", Filled<float>({1, 2, 2, 1})}}},
+      {"DepthwiseConv2dNative", steps, {{"input", Filled<float>({1, 1, kMillion, 8})}, {"filter", Filled<float>({1, 500, 8, 1})}}},
+      {"MaxPool", "ksize_ = {1,700,700,1};" + steps, {{"input", Filled<float>({1, 2000, 2000, 1})}}},
+      {"AvgPool", "ksize_ = {1,500,500,1};" + steps, {{"value", picture}}},
+      {"Dilation2D", "rates_ = {1,1,1,1};" + steps,
+       {{"input", Filled<float>({1, 1000, 1000, 1})}, {"filter", Filled<float>({300, 300, 1})}}},
+  };
+}
+
+std::vector<Row> MathRows() {
+  const Make longs = Filled<int64_t>({300, 40'000}, 1), turned = Filled<int64_t>({40'000, 300}, 1);
+  const Make bytes = Filled<uint8_t>({2000, 20'000}, 3, DType::kQUInt8), turned_bytes = Filled<uint8_t>({20'000, 2000}, 3, DType::kQUInt8);
+  const std::string low = Scalar(0), high = Scalar(1);
+  return {
+      {"MatMul", "", {{"a", longs}, {"b", turned}}},
+      {"QuantizedMatMul", "", {{"a", bytes}, {"b", turned_bytes}, {"min_a", low}, {"max_a", high}, {"min_b", low}, {"max_b", high}}},
+      {"Cumprod", "", {{"x", Filled<uint16_t>({120 * kMillion}, 0, DType::kHalf)}, {"axis", Int(0)}}},
+      {"Bincount", "", {{"arr", Filled<int32_t>({120 * kMillion})}, {"size", Int(1)}, {"weights", Literal("DT_FLOAT", {0}, {})}}},
+      {"UnsortedSegmentSum", "",
+       {{"data", Filled<float>({40 * kMillion})}, {"segment_ids", Filled<int32_t>({40 * kMillion})}, {"num_segments", Int(1)}}},
+      {"SegmentSum", "", {{"data", Filled<float>({15 * kMillion})}, {"segment_ids", Counting<int32_t>(15 * kMillion)}}},
+      {"TopK", "", {{"input", Counting<int32_t>(4 * kMillion)}, {"k", Int(3 * kMillion)}}},
+      {"TopK", "", {{"input", Counting<int32_t>(30 * kMillion)}, {"k", Int(1000)}}},
+      {"SparseToDense", "",
+       {{"sparse_indices", PlacesInOneRow(20 * kMillion)}, {"output_shape", Longs({1, 20 * kMillion})}, {"sparse_values", Scalar(1)},
+        {"default_value", Scalar(0)}}},
+  };
+}
+
+std::vector<Row> ArrayRows() {
+  const Make longs = Counting<int64_t>(10 * kMillion), floats = Filled<float>({40 * kMillion});
+  const Make ints = Filled<int64_t>({30'000});
+  const std::string shape = Longs({1, 30'000});
+  return {
+      {"Unique", "", {{"x", longs}}},
+      {"UniqueWithCounts", "", {{"x", longs}}},
+      {"SetDiff1D", "", {{"x", longs}, {"y", longs}}},
+      {"Where", "", {{"condition", Filled<bool>({6000, 10'000}, true)}}},
+      {"DynamicStitch", "", {{"indices", Counting<int32_t>(60 * kMillion), true}, {"data", Filled<int8_t>({60 * kMillion}), true}}},
+      {"DynamicPartition", "num_partitions_ = 2;", {{"data", floats}, {"partitions", Alternating(40 * kMillion)}}},
+      {"EditDistance", "",
+       {{"hypothesis_indices", PlacesInOneRow(30'000)}, {"hypothesis_values", ints}, {"hypothesis_shape", shape},
+        {"truth_indices", PlacesInOneRow(30'000)}, {"truth_values", ints}, {"truth_shape", shape}}},
+      {"DecodeRaw", "out_type_ = DT_INT16;little_endian_ = false;", {{"bytes", LongString(400'000'000)}}},
+      {"RandomShuffle", "", {{"value", floats}}},
+      {"Multinomial", "", {{"logits", Filled<float>({1, 10})}, {"num_samples", Int(60 * kMillion)}}},
+      {"ParameterizedTruncatedNormal", "",
+       {{"shape", Sizes({50 * kMillion})}, {"means", Scalar(0)}, {"stdevs", Scalar(1)}, {"minvals", Scalar(3)}, {"maxvals", Scalar(4)}}},
+      {"HistogramSummary", "", {{"tag", R"({"dtype": "DT_STRING", "shape": [], "values": ["t"]})"}, {"values", floats}}},
+      {"QueueEnqueueMany", "", {{"handle", "q.handle"}, {"components", Filled<float>({2 * kMillion}), true}},
+       {Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = {[]};")}},
+  };
+}
+
+/// The page of a row: its large inputs are placeholders, to be fed.
+std::vector<std::string> PageOf(const Row& row, const std::vector<std::pair<std::string, Tensor>>& large) {
+  std::vector<std::string> blocks = row.others;
+  for (const auto& [id, tensor] : large) blocks.push_back(Block(id, "Placeholder", {}, Cat("dtype_ = ", tensor.dtype(), ";")));
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (size_t i = 0; i < row.inputs.size(); ++i) {
+    const Input& input = row.inputs[i];
+    const std::string wire = Cat("x", i, ".output");
+    if (!input.make) inputs.emplace_back(input.port, input.written);
+    else inputs.emplace_back(input.port, input.list ? Cat("[\"", wire, "\"]") : wire);
+  }
+  blocks.push_back(Block("b", row.block, inputs, row.attrs));
+  return blocks;
+}
+
+void CheckRow(const Row& row) {
+  INFO(row.block << " " << row.attrs);
+  std::vector<std::pair<std::string, Tensor>> large;
+  for (size_t i = 0; i < row.inputs.size(); ++i) {
+    if (row.inputs[i].make) large.emplace_back(Cat("x", i), row.inputs[i].make());
+  }
+  TestPage page(PageOf(row, large), {.threads = 1, .memory_limit = 0});
+  const auto session = page.Open({}, {"b"});
+  for (const auto& [id, tensor] : large) REQUIRE(page.Feed(*session, id + ".output", tensor).ok());
+  double late = 0;
+  for (int tries = 0; tries == 0 || (late > kLatest && tries < kTries); ++tries) {
+    const auto deadline = Clock::now() + kDeadline;
+    const Status status = session->Run({.observer = nullptr, .deadline = deadline});
+    late = MillisecondsSince(deadline);
+    INFO(ToString(status));
+    REQUIRE(status.code() == Code::kCancelled);
+    CHECK(status.message() == "the run's deadline passed");
+  }
+  CHECK(late <= kLatest);
+}
+
+void CheckRows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) CheckRow(row);
+}
+
+}  // namespace
+
+TEST_CASE("Blocks of pictures end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ImageRows()); }
+
+TEST_CASE("Blocks with windows end within 100 ms of a run's deadline", "[deadline]") { CheckRows(WindowRows()); }
+
+TEST_CASE("Products, sums and orders end within 100 ms of a run's deadline", "[deadline]") { CheckRows(MathRows()); }
+
+TEST_CASE("Blocks that move, find and draw elements end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ArrayRows()); }
+
+}  // namespace weft::test
