@@ -53,7 +53,7 @@ Make Alternating(int64_t n) {
 Make LongString(size_t bytes) {
   return [=] {
     Tensor tensor = Tensor::Allocate(DType::kString, Shape{1}).value();
-    tensor.values<std::string>()[0].assign(bytes, 'a');
+    tensor.values<String>()[0] = String(std::string(bytes, 'a'));
     return tensor;
   };
 }
