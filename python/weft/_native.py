@@ -51,7 +51,7 @@ class DiagnosticStruct(Sized):
 class RuntimeOptions(Sized):
     _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("call_deadline_ns", c_int64),
                 ("allowed_blocks", POINTER(c_char_p)), ("allowed_block_count", c_size_t), ("refused_blocks", POINTER(c_char_p)),
-                ("refused_block_count", c_size_t)]
+                ("refused_block_count", c_size_t), ("page_memory_limit", c_int64)]
 
 
 class RuntimeInfo(Sized):

@@ -48,17 +48,19 @@ class Runtime:
     """The blocks, threads and memory that pages share.
 
     `threads`: how many work at the same time (0, and most: one a processor).
-    `memory_limit`: bytes of tensors (0: four fifths of the machine's).
+    `memory_limit`: bytes that all pages hold together: values, strings, state, texts, graphs and plans (0: four fifths of the machine's).
+    `page_memory_limit`: the same of one page (0: all that there is).
     `call_deadline`: seconds that a call may take which loads, checks, edits or plans a page (0: any); else it ends as cancelled.
     `allow_blocks`, `refuse_blocks`: names of blocks or categories ("io_ops"). Where blocks are allowed, no others run; refused ones never do.
     They hold for blocks that Weft brings and that compute something.
     """
 
     def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0, *, allow_blocks: Iterable[str] = (),
-                 refuse_blocks: Iterable[str] = ()):
+                 refuse_blocks: Iterable[str] = (), page_memory_limit: int = 0):
         allowed, refused = list(allow_blocks), list(refuse_blocks)
         options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9),
-                                         allowed_block_count=len(allowed), refused_block_count=len(refused))
+                                         allowed_block_count=len(allowed), refused_block_count=len(refused),
+                                         page_memory_limit=page_memory_limit)
         options.allowed_blocks, options.refused_blocks = _native.array(allowed), _native.array(refused)
         self._handle = _native.make("weft_runtime_open", byref(options))
         self._close = weakref.finalize(self, _native.lib.weft_runtime_close, self._handle)

@@ -177,7 +177,11 @@ TEST_CASE("the bits of a row do not depend on the batch around it, but for the b
       if (Depends(block, dtype)) dependent.insert(block.name);
     }
   }
+#if defined(__AVX2__)
   CHECK(dependent == kDependent);
+#else  // kernels of narrow registers sum more rows in one order
+  CHECK(std::ranges::includes(kDependent, dependent));
+#endif
 }
 
 TEST_CASE("the README lists the blocks whose rows depend on the batch", "[rows]") {

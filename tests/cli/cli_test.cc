@@ -273,6 +273,16 @@ TEST_CASE("--refuse-blocks and --allow-blocks say which blocks run", "[cli]") {
   }
 }
 
+TEST_CASE("--memory bounds what a page may take", "[cli]") {
+  Place place;
+  const std::string fill = place.Write("fill.json", R"({"weft": 1, "blocks": [{"id": "f", "block": "Fill", "inputs": {
+      "dims": {"dtype": "DT_INT32", "shape": [1], "values": [4000000]}, "value": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}}]})");
+  CHECK(RunWeft({"run", fill, "--memory", "64M"}).status == 0);
+  Fails(1, {"run", fill, "--memory", "8M"}, "of the limit of 8388608 are in use");
+  Fails(1, {"check", fill, "--memory", "1000"}, "of the limit of 1000 are in use");
+  for (const char* bad : {"0", "-1", "much", "1.5G"}) Fails(2, {"run", fill, "--memory", bad}, "--memory");
+}
+
 TEST_CASE("Values of a page in files are read by the same rules", "[cli]") {
   Place place;
   kit::TemporaryFolder elsewhere;

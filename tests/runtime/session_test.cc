@@ -295,7 +295,7 @@ TEST_CASE("The memory limit refuses with the size asked for, and nothing is lost
     CHECK(status.message().find("4194304 bytes") != std::string::npos);
     CHECK(big->Run().code() == Code::kResourceExhausted);
   }
-  CHECK(page.runtime().budget()->used() == before + 4);  // what was assigned to the variable
+  CHECK(page.runtime().budget()->used() == before + Buffer::HeldBytes(4));  // what was assigned to the variable
 }
 
 TEST_CASE("Whole pages give the same bits on 1, 2 and 5 threads", "[session-api]") {

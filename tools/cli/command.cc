@@ -62,6 +62,16 @@ Option& Option::Between(double least, double most) {
   return *this;
 }
 
+Option& Option::Bytes() {
+  auto check = [](std::string& text) {
+    const bool number = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+    return number && text.find_first_not_of('0') != std::string::npos ? std::string() : Cat("needs a number of bytes such as 512M or 2G, found '", text, "'");
+  };
+  option_->transform(CLI::AsSizeValue(false));
+  option_->check(CLI::Validator(check, ""));
+  return *this;
+}
+
 Option& Option::CountOfRuns() {
   auto check = [](std::string& text) {
     bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' && text.find_first_not_of("0123456789") == std::string::npos;

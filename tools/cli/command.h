@@ -39,6 +39,8 @@ class Option {
   Option& OneOf(std::initializer_list<const char*> texts);
   Option& Between(int least, int most);
   Option& Between(double least, double most);
+  /// A number of bytes, 1 or more, as a number or with a unit: 512M, 2GiB; a K is 1024.
+  Option& Bytes();
   /// A number of runs, 1 or more. Numbers too large for the type are errors; CLI11 alone would clamp them.
   Option& CountOfRuns();
   /// A file name with one of these extensions.

@@ -199,6 +199,9 @@ void PageOptions::AddTo(Command& command, bool with_threads) {
   AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
   AddBlockListOptions(command, blocks);
+  command.Add("--memory", memory, "Memory that the page may take, its values and its own text, graph and plans together (default: 4/5 of the machine's)")
+      .Type("BYTES")
+      .Bytes();
   if (with_threads) {
     command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   }
@@ -218,7 +221,7 @@ Result<std::vector<fs::path>> Folders(const std::vector<std::string>& given, con
 }
 
 Result<std::unique_ptr<Document>> Open(const PageOptions& options, std::shared_ptr<Runtime>& runtime) {
-  WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = 0}, options.libraries, options.blocks));
+  WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = options.memory}, options.libraries, options.blocks));
   DocumentOptions document;
   document.settings = options.set;
   WEFT_ASSIGN_OR_RETURN(document.read_folders, Folders(options.allow, "--allow"));

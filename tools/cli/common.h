@@ -54,6 +54,7 @@ struct PageOptions {
   std::vector<std::string> libraries;     // of blocks
   BlockLists blocks;
   int threads = 0;
+  int64_t memory = 0;  // bytes that the page may hold; 0: see RuntimeOptions
   bool json = false, verbose = false;
   int64_t stall_limit_ms = DocumentOptions().stall_limit_ms;  // the command's choice
 

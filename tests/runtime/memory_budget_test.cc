@@ -1,0 +1,215 @@
+// One budget counts what a page makes the process hold; what goes over it is refused with the block and the bytes, and the page goes on.
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+#include "runtime/base/call_limit.h"
+#include "tests/runtime/page_test.h"
+#include "tests/runtime/session_kit.h"
+#include "weft/host/document.h"
+
+namespace weft::test {
+namespace {
+
+using Catch::Matchers::Contains;
+constexpr int64_t kMiB = 1 << 20;
+
+std::string PageOf(const std::vector<std::string>& blocks) {
+  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
+  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i == 0 ? "" : ",\n", blocks[i]);
+  return text + "]}";
+}
+
+std::string Text(const std::string& text) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [], \"values\": [\"", text, "\"]}"); }
+
+/// A string, joined with itself `times` times.
+std::vector<std::string> Doubled(size_t bytes, int times) {
+  std::vector<std::string> blocks = {Block("a0", "Const", {{"value", Text(std::string(bytes, 'x'))}})};
+  for (int i = 1; i <= times; ++i) {
+    const std::string before = Cat("a", i - 1, i == 1 ? ".output" : ".z");
+    blocks.push_back(Block(Cat("a", i), "Add", {{"x", before}, {"y", before}}));
+  }
+  return blocks;
+}
+
+TEST_CASE("Strings share their bytes with their copies", "[memory][string]") {
+  const String none, brief("fifteen letters"), text(std::string(100, 'x'));
+  CHECK(none.empty());
+  CHECK(none.size() == 0);
+  CHECK(none.heap_bytes() == 0);
+  CHECK(brief == "fifteen letters");
+  CHECK(brief.heap_bytes() == 0);
+  CHECK(text.heap_bytes() >= 100);
+  String copy = text, other("short");
+  CHECK(copy.data() == text.data());
+  CHECK(copy == text);
+  CHECK(copy != brief);
+  swap(copy, other);
+  CHECK(other.data() == text.data());
+  CHECK(copy == "short");
+  copy = other;
+  copy = std::move(other);
+  CHECK(copy == text);
+  CHECK(other.empty());
+  CHECK(brief + "!" == std::string("fifteen letters!"));
+  CHECK((String("a") < String("b") && !(String("b") < String("a"))));
+  CHECK(String("a\0b", 3).size() == 3);
+  CHECK(String("a\0b", 3) != String("a"));
+}
+
+TEST_CASE("A string counts once for all its copies, until the last one ends", "[memory][string]") {
+  const auto budget = std::make_shared<MemoryBudget>(1000);
+  {
+    String text(std::string(400, 'x'));
+    CHECK(text.Charge(budget));
+    const auto held = static_cast<int64_t>(text.heap_bytes());
+    CHECK(budget->used() == held);
+    std::vector<String> copies(100, text);
+    for (const String& copy : copies) CHECK(copy.Charge(budget));
+    CHECK(budget->used() == held);
+    text = String();
+    CHECK(budget->used() == held);
+    CHECK(!String(std::string(800, 'y')).Charge(budget));
+    CHECK(budget->used() == held);
+    CHECK(String("in place").Charge(budget));
+    // From several threads at once.
+    const String shared(std::string(300, 'z'));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([shared, &budget] {
+        for (int i = 0; i < 1000; ++i) (void)String(shared).Charge(budget);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(budget->used() == held + static_cast<int64_t>(shared.heap_bytes()));
+  }
+  CHECK(budget->used() == 0);
+}
+
+TEST_CASE("A page's budget counts in the runtime's, and a charge ends with its owner", "[memory]") {
+  const auto all = std::make_shared<MemoryBudget>(1000);
+  const auto one = std::make_shared<MemoryBudget>(600, all), other = std::make_shared<MemoryBudget>(600, all);
+  CHECK(one->Reserve(500));
+  CHECK(all->used() == 500);
+  CHECK(!one->Reserve(101));
+  CHECK(!other->Reserve(501));
+  CHECK(other->used() == 0);
+  CHECK(other->available() == 500);
+  CHECK_THAT(other->Refusal(501).message(), Contains("needs 501 bytes") && Contains("500 of the limit of 1000"));
+  CHECK_THAT(one->Refusal(101).message(), Contains("500 of the limit of 600"));
+  one->Release(500);
+  {
+    MemoryCharge charge(one);
+    CHECK(charge.Resize(300));
+    CHECK(!charge.Resize(601));
+    CHECK(charge.bytes() == 300);
+    CHECK(charge.Hold(700).code() == Code::kResourceExhausted);
+    MemoryCharge moved = std::move(charge);
+    CHECK(one->used() == 300);
+    CHECK(moved.Resize(100));
+    CHECK(all->used() == 100);
+  }
+  CHECK(all->used() == 0);
+}
+
+TEST_CASE("Strings that a run joins are refused where the limit ends, and the page goes on", "[memory]") {
+  TestPage page(Doubled(1000, 22), {.threads = 1, .memory_limit = 16 * kMiB});
+  const int64_t before = page.runtime().budget()->used();
+  {
+    auto session = page.Open({"a22.z"}, {}, Keep::kAsked);
+    const Status status = session->Run();
+    INFO(ToString(status));
+    CHECK(status.code() == Code::kResourceExhausted);
+    CHECK(status.place().block == "a13");  // 8 MB beside the 4 MB and less that are there
+    CHECK_THAT(status.message(), Contains("needs 8192000 bytes"));
+    auto small = page.Open({"a3.z"}, {}, Keep::kAsked);
+    RunOk(*small);
+    CHECK(session->Run().code() == Code::kResourceExhausted);
+    RunOk(*small);
+  }
+  CHECK(page.runtime().budget()->used() <= before + 1000);  // plans are gone; the constant was counted when the page was loaded
+}
+
+TEST_CASE("Copies of a long string take no memory of their own", "[memory]") {
+  TestPage page({Block("a", "Const", {{"value", Text(std::string(1000000, 'x'))}}), Block("f", "Fill", {{"dims", Ints({100000})}, {"value", "a.output"}}),
+                 Block("t", "Tile", {{"input", "f.output"}, {"multiples", Ints({2})}})},
+                {.threads = 1, .memory_limit = 32 * kMiB});
+  auto session = page.Open({"t.output"}, {}, Keep::kAsked);
+  RunOk(*session);
+  CHECK(page.runtime().budget()->used() < 16 * kMiB);
+}
+
+TEST_CASE("Rows of a queue count what they are besides their elements", "[memory]") {
+  TestPage page({Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = {[0]};"),
+                 Block("z", "Fill", {{"dims", Ints({20000000, 0})}, {"value", Scalar(0)}}),
+                 Block("e", "QueueEnqueueMany", {{"handle", "q.handle"}, {"components", "[\"z.output\"]"}})},
+                {.threads = 1, .memory_limit = 64 * kMiB});
+  auto session = page.Open({}, {"e"});
+  const Status status = session->Run();
+  INFO(ToString(status));
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(status.place().block == "e");
+}
+
+TEST_CASE("A page whose text and graph need more than the limit is refused, and lets go of all", "[memory]") {
+  std::vector<std::string> blocks = {Block("b0", "Const", {{"value", Vector({1, 2})}})};
+  for (int i = 1; i < 5000; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i - 1, i == 1 ? ".output" : ".y")}}));
+  const std::string text = PageOf(blocks);
+  for (const int64_t limit : {100 * int64_t{1} << 10, kMiB, 2 * kMiB}) {
+    const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = limit});
+    {
+      const auto document = Document::Open(runtime, text);
+      const Status first = document->diagnostics().FirstError();
+      INFO(limit << " " << ToString(first));
+      CHECK(first.code() == Code::kResourceExhausted);
+      CHECK_THAT(first.message(), Contains(Cat("limit of ", limit)));
+    }
+    CHECK(runtime->budget()->used() == 0);
+  }
+  const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 64 * kMiB});
+  const auto document = Document::Open(runtime, text);
+  CHECK(!document->diagnostics().has_errors());
+  CHECK(runtime->budget()->used() > kMiB);
+}
+
+TEST_CASE("An edit that needs more than the limit leaves the page as it was", "[memory]") {
+  const auto runtime = std::make_shared<Runtime>(
+      MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 64 * kMiB, .page_memory_limit = 2 * kMiB});
+  const auto document = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Scalar(1)}})}));
+  const auto other = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Scalar(1)}})}));
+  const std::string before = document->Write();
+  const std::string large = Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", Text(std::string(3000000, 'x'))}}), "}");
+  Diagnostics found;
+  const Status status = document->Apply(large, EditMode::kApply, found).status();
+  INFO(ToString(status));
+  CHECK(status.code() == Code::kResourceExhausted);
+  CHECK(document->Write() == before);
+  const int64_t used = runtime->budget()->used();
+  for (int i = 0; i < 20; ++i) CHECK(!document->Apply(large, EditMode::kApply, found).ok());
+  CHECK(runtime->budget()->used() == used);
+  const std::string small = Cat(R"({"op": "add", "block": )", Block("b", "Const", {{"value", Text("x")}}), "}");
+  CHECK(document->Apply(small, EditMode::kApply, found).ok());
+  CHECK(other->Apply(small, EditMode::kApply, found).ok());
+}
+
+TEST_CASE("What a call has made counts until it ends or something else holds it", "[memory]") {
+  const auto budget = std::make_shared<MemoryBudget>(kMiB);
+  {
+    const CallLimit limit(std::nullopt, nullptr, budget);
+    CallLimit::Grow(1000);
+    CHECK(budget->used() >= 1000);
+    {
+      const CallLimit inner(std::nullopt);
+      CallLimit::Grow(500000);
+      CHECK(budget->used() >= 501000);
+    }
+    CallLimit::Settle(500000);
+    CHECK(budget->used() < 500000);
+    CHECK_THROWS_AS(CallLimit::Grow(2 * kMiB, "b"), CallStopped);
+  }
+  CHECK(budget->used() == 0);
+  CallLimit::Grow(kMiB);  // without a limit nothing happens
+}
+
+}  // namespace
+}  // namespace weft::test
