@@ -61,7 +61,8 @@ constexpr zip_uint16_t kDosDate = 1 << 5 | 1;
 Status WriteNpz(const std::string& path, const NamedTensors& results) {
   WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   if (std::all_of(results.begin(), results.end(), [](const auto& result) { return IsManaged(result.second.dtype()); })) {
-    return WriteFile(path, std::string("PK\5\6", 4) + std::string(18, '\0'));  // an archive without files
+    constexpr char kEmptyArchive[22] = "PK\5\6";  // the end of a directory that lists no files
+    return WriteFile(path, {kEmptyArchive, sizeof kEmptyArchive});
   }
   std::string beside = Cat(target, ".", getpid(), ".tmp");
   int code = 0;
