@@ -28,7 +28,7 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"DT_UINT32", "uint32", 4},
     {"DT_UINT64", "uint64", 8},
     {"DT_BOOL", "bool", sizeof(bool)},
-    {"DT_STRING", "string", sizeof(std::string)},
+    {"DT_STRING", "string", sizeof(String)},
     {"DT_COMPLEX64", "complex64", sizeof(complex64)},
     {"DT_COMPLEX128", "complex128", sizeof(complex128)},
     {"DT_QINT8", "qint8", 1},

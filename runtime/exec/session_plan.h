@@ -21,7 +21,7 @@ struct ResultLayout {
 
 /// Does not change once made. Who shows results of a plan keeps it, also when the session has another by then.
 struct SessionPlan {
-  SessionPlan(std::shared_ptr<Revision> of, PlanRequest made_for, Plan made, uint64_t number, MemoryCharge charge)
+  SessionPlan(std::shared_ptr<Revision> of, PlanRequest made_for, Plan made, uint64_t number, MemoryCharge charge = {})
       : revision(std::move(of)),
         graph(*revision->graph),
         request(std::move(made_for)),

@@ -201,7 +201,7 @@ TEST_CASE("Who puts a link in a block's way between check and use gets nothing f
     const auto start = Clock::now();
     while (MillisecondsSince(start) < 1500) {
       if (read->Run().ok()) {
-        REQUIRE(Get<std::string>(*read, "read.contents").at(0) == "page");
+        REQUIRE(Get<String>(*read, "read.contents").at(0) == "page");
         ++inside;
       } else {
         ++refused;

@@ -120,8 +120,8 @@ TEST_CASE("Strings that a run joins are refused where the limit ends, and the pa
     const Status status = session->Run();
     INFO(ToString(status));
     CHECK(status.code() == Code::kResourceExhausted);
-    CHECK(status.place().block == "a13");  // 8 MB beside the 4 MB and less that are there
-    CHECK_THAT(status.message(), Contains("needs 8192000 bytes"));
+    CHECK(status.place().block == "a14");  // 16 MB beside all the halves before
+    CHECK_THAT(status.message(), Contains("needs 16384000 bytes"));
     auto small = page.Open({"a3.z"}, {}, Keep::kAsked);
     RunOk(*small);
     CHECK(session->Run().code() == Code::kResourceExhausted);

@@ -98,7 +98,7 @@ struct Rich {
   std::string Read() {
     auto session = page.Open({"read.value"});
     RunOk(*session);
-    return test::Get<std::string>(*session, "read.value").at(0);
+    return std::string(test::Get<String>(*session, "read.value").at(0));
   }
   float Dequeue() {
     auto session = page.Open({"take.components[0]"});
@@ -139,7 +139,7 @@ TEST_CASE("All state of a scope comes back, in the same process and in a new one
   Rich fresh(folder);
   RestoreOk(fresh.page, folder.file());
   CHECK(fresh.page.Var("v") == Floats{3});
-  CHECK(Values<std::string>(fresh.page.scope()->GetVariable("name").value()) == std::vector<std::string>{"a", ""});
+  CHECK(Values<String>(fresh.page.scope()->GetVariable("name").value()) == std::vector<String>{"a", ""});
   CHECK(fresh.Read() == "cc");
   CHECK(fresh.Read() == "dd");
   CHECK(fresh.Draw("draw") == next_draw);

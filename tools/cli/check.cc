@@ -13,6 +13,7 @@ namespace {
 struct CheckOptions {
   std::vector<std::string> pages, set, allow, write, libraries;
   BlockLists blocks;
+  int64_t memory = 0;
   bool json = false;
 };
 
@@ -27,6 +28,7 @@ int RunCheck(const CheckOptions& options) {
     one.write = options.write;
     one.libraries = options.libraries;
     one.blocks = options.blocks;
+    one.memory = options.memory;
     LoadedPage loaded = Load(one);
     if (loaded.document != nullptr) loaded.diagnostics = loaded.document->diagnostics();
     faulty += loaded.diagnostics.has_errors();
@@ -151,6 +153,7 @@ void AddCheck(Program& program) {
   AddFolderOptions(command, options->allow, options->write);
   AddLibraryOption(command, options->libraries);
   AddBlockListOptions(command, options->blocks);
+  AddMemoryOption(command, options->memory);
   command.AddFlag("--json", options->json, "Print the findings as JSON");
 }
 

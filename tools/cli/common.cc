@@ -193,15 +193,19 @@ void AddBlockListOptions(Command& command, BlockLists& lists) {
       .SplitAt(',');
 }
 
+void AddMemoryOption(Command& command, int64_t& memory) {
+  command.Add("--memory", memory, "Memory that the page may take, its values and its own text, graph and plans together (default: 4/5 of the machine's)")
+      .Type("BYTES")
+      .Bytes();
+}
+
 void PageOptions::AddTo(Command& command, bool with_threads) {
   command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG; - is standard input").Required().Type("PAGE").NotEmpty();
   command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
   AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
   AddBlockListOptions(command, blocks);
-  command.Add("--memory", memory, "Memory that the page may take, its values and its own text, graph and plans together (default: 4/5 of the machine's)")
-      .Type("BYTES")
-      .Bytes();
+  AddMemoryOption(command, memory);
   if (with_threads) {
     command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   }

@@ -63,6 +63,8 @@ struct PageOptions {
 
 /// --allow-blocks and --refuse-blocks.
 void AddBlockListOptions(Command& command, BlockLists& lists);
+/// --memory.
+void AddMemoryOption(Command& command, int64_t& memory);
 /// --allow and --write, which may be given again.
 void AddFolderOptions(Command& command, std::vector<std::string>& allow, std::vector<std::string>& write);
 
