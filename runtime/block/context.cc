@@ -1,5 +1,8 @@
 #include "weft/block/context.h"
 
+#include <algorithm>
+
+#include "runtime/base/call_limit.h"
 #include "weft/base/float16.h"
 #include "weft/block/def.h"
 #include "weft/block/gradient.h"
@@ -35,9 +38,14 @@ DType PlanContext::type(std::string_view type_attr) const {
 }
 
 std::vector<int64_t> PlanContext::IntsOf(const Tensor& tensor) {
-  std::vector<int64_t> result;
+  constexpr int64_t kTile = 65536;  // elements between two looks at the limit of the call
+  std::vector<int64_t> result(static_cast<size_t>(tensor.count()));
   Dispatch(tensor.dtype(), kIntegers, [&]<class T>() {
-    for (T value : tensor.values<T>()) result.push_back(static_cast<int64_t>(value));
+    const T* values = tensor.values<T>().data();
+    for (int64_t begin = 0; begin < tensor.count(); begin += kTile) {
+      CallLimit::Check();
+      std::copy(values + begin, values + std::min(begin + kTile, tensor.count()), result.begin() + begin);
+    }
   });
   return result;
 }

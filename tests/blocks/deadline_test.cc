@@ -199,7 +199,7 @@ void CheckRow(const Row& row) {
     late = MillisecondsSince(deadline);
     INFO(ToString(status));
     REQUIRE(status.code() == Code::kCancelled);
-    CHECK(status.message() == "the run's deadline passed");
+    CHECK_THAT(status.message(), Catch::Contains("deadline passed"));  // that of the run, or of the planning of its step
   }
   CHECK(late <= kLatest);
 }
