@@ -11,8 +11,9 @@ template <class T, class P>
 void ShareOut(const P& p, const T* gradient, T* out, Accumulator<T>* shares, Workers& workers) {
   using A = Accumulator<T>;
   ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
+    const bool checked = IsLongLine(p, line);
     for (int64_t o = 0; o < p.axes[2].out; ++o) {
-      if (stop(4 + p.channels)) return;
+      if (checked && stop(4 + p.channels)) return;
       const auto inputs = static_cast<A>(line.lines() * (p.axes[2].last(o) - p.axes[2].first(o)));
       const int64_t first = (pixel + o) * p.channels;
       for (int64_t i = first; i < first + p.channels; ++i) shares[i] = static_cast<A>(gradient[i]) / inputs;

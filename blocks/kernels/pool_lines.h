@@ -149,17 +149,19 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
 }
 
 /// Window o for kCount registers of channels: `in` is channel c of the first pixel of all, `out` the result. Reads and
-/// writes each value once where windows do not overlap. `stop` is given for a large window.
-template <class Reduction, bool kStream, int kCount, class S, class T, class P>
+/// writes each value once where windows do not overlap.
+template <class Reduction, bool kStream, bool kChecked, int kCount, class S, class T, class P>
 void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
-                     StopCheck* stop) {
+                     [[maybe_unused]] StopCheck& stop) {
   using A = Accumulator<S>;
   Lanes<A> result[kCount];
   for (int k = 0; k < kCount; ++k) result[k] = Broadcast(start);
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
       const S* from = in + (line.pixel(p, d, h) + first) * p.channels;
-      if (stop != nullptr && (*stop)(last - first)) return;
+      if constexpr (kChecked) {
+        if (stop(last - first)) return;
+      }
       for (int64_t w = first; w < last; ++w, from += p.channels) {
         for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadLanes(from + k * kLanes<A>), result[k]);
       }
@@ -169,21 +171,28 @@ void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t
   for (int k = 0; k < kCount; ++k) StoreLanes<kStream>(out + k * kLanes<A>, Reduction::Finish(result[k], inputs));
 }
 
+/// Whether a line of windows is so long that it has to look whether the run is to end; a short one is a small part of its task.
+template <class P>
+bool IsLongLine(const P& p, const PoolLine<P>& line) {
+  const int64_t middle = p.axes[2].out / 2;
+  return line.lines() * (p.axes[2].last(middle) - p.axes[2].first(middle)) * p.axes[2].out * (1 + p.channels / kPixelItems) > kItemsBetweenLooks;
+}
+
 /// A line of windows over a register of channels or more; those left over are taken by a register that overlaps the one before.
-template <class Reduction, bool kStream, class S, class T, class P>
+template <class Reduction, bool kStream, bool kChecked, class S, class T, class P>
 void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out, StopCheck& stop) {
   constexpr int N = kLanes<Accumulator<S>>;
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
-    const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o), inputs = line.lines() * (last - first);
-    constexpr int64_t kLargeWindow = 4096;
-    StopCheck* const rows = inputs > kLargeWindow ? &stop : nullptr;
-    if (stop(1 + p.channels / kPixelItems * std::min(inputs, kLargeWindow))) return;
+    const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o);
+    if constexpr (kChecked) {
+      if (stop(1 + p.channels / kPixelItems)) return;
+    }
     int64_t c = 0;
-    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, 4>(p, line, first, last, start, in + c, out + c, rows);
-    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, 1>(p, line, first, last, start, in + c, out + c, rows);
+    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, kChecked, 4>(p, line, first, last, start, in + c, out + c, stop);
+    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
     if (c == p.channels) continue;
     c = p.channels - N;
-    PoolWindowLanes<Reduction, false, 1>(p, line, first, last, start, in + c, out + c, rows);
+    PoolWindowLanes<Reduction, false, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
   }
 }
 
@@ -284,8 +293,10 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
       const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
                           p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
       return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
-        if (!stream) return PoolLineByLanes<Reduction, false>(p, line, start, in, out + pixel * p.channels, stop);
-        PoolLineByLanes<Reduction, true>(p, line, start, in, out + pixel * p.channels, stop);
+        T* const to = out + pixel * p.channels;
+        if (IsLongLine(p, line)) return PoolLineByLanes<Reduction, false, true>(p, line, start, in, to, stop);
+        if (!stream) return PoolLineByLanes<Reduction, false, false>(p, line, start, in, to, stop);
+        PoolLineByLanes<Reduction, true, false>(p, line, start, in, to, stop);
         StreamFence();
       });
     }
