@@ -21,7 +21,9 @@ bool WantsSteps(const Observer* observer) {
 // ---- records ---------------------------------------------------------------------------------------------------------------------------
 
 StepLoop::StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& parts, RunServices& services, ExecutorView& view)
-    : scope_(scope), planned_(planned), plan_(planned.plan), parts_(parts), services_(services), view_(view), resources_(plan_.steps.size()) {
+    : scope_(scope), planned_(planned), plan_(planned.plan), parts_(parts), services_(services), view_(view),
+      has_strings_(std::ranges::find(plan_.slots, DType::kString, &Slot::dtype) != plan_.slots.end()),
+      resources_(plan_.steps.size()) {
   records_.reserve(plan_.steps.size());
   for (const Step& step : plan_.steps) records_.push_back(RecordOf(step));
   for (size_t g = 0; g < plan_.fused.size(); ++g) {
@@ -223,7 +225,7 @@ Status StepLoop::End(ResultSet& set, size_t index, const PlannedBlock& block) {
   const Step& step = plan_.steps[index];
   if (block.produce != nullptr) WEFT_RETURN_IF_ERROR(Emit(set, step));
   else parts_.variables.EndUpdates(set, step);
-  return ChargeStrings(set, step);
+  return has_strings_ ? ChargeStrings(set, step) : Status();
 }
 
 Status StepLoop::ChargeStrings(const ResultSet& set, const Step& step) const {

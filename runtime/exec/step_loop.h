@@ -85,6 +85,7 @@ class StepLoop {
   RunServices& services_;
   ExecutorView& view_;
   std::vector<Record> records_;            // by step
+  const bool has_strings_;                 // among the values of the plan
   std::vector<ResourceHandle> resources_;  // by step: what its block has bound, or null
   std::vector<Tensor> emitted_;            // by output value of the step that runs
   size_t step_ = 0;                        // the one that runs
