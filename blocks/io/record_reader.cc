@@ -80,9 +80,7 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
     if (!found && !records.empty()) break;
     if (!found) continue;
-    for (const String* text : {&record.key, &record.value}) {
-      if (!text->Charge(services.budget)) return services.budget->Refusal(static_cast<int64_t>(text->heap_bytes()));
-    }
+    for (const String* text : {&record.key, &record.value}) WEFT_RETURN_IF_ERROR(text->Hold(services.budget));
     records.push_back(std::move(record));
     WEFT_RETURN_IF_ERROR(held.Hold(static_cast<int64_t>(records.capacity() * sizeof(FileRecord))));
   }

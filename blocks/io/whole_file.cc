@@ -25,18 +25,12 @@ Status PlanRead(PlanContext& ctx) {
 constexpr size_t kPieceBytes = size_t{1} << 22;  // read or written between two looks at whether the run is to end
 
 /// The bytes of a file, within the memory limit.
-Result<std::string> ReadAll(const ProduceContext& ctx, std::string_view name) {
+Result<String> ReadAll(const ProduceContext& ctx, std::string_view name) {
   WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(ctx.files(), name));
-  // The room is asked for as a tensor of bytes: a string does not count its own.
-  auto room = ctx.Allocate(DType::kUInt8, Shape{static_cast<int64_t>(file.size())});
-  if (!room.ok()) return std::move(room).status();
-  std::string bytes;
-  bytes.reserve(file.size());
-  while (bytes.size() < file.size()) {
+  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), ctx.services().budget));
+  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
     if (ctx.cancelled()) return kernels::RunStopped();
-    const size_t at = bytes.size();
-    bytes.resize(at + std::min<size_t>(kPieceBytes, file.size() - at));
-    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes).subspan(at)));
+    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
   }
   return bytes;
 }

@@ -29,11 +29,15 @@ void CallLimit::Take(std::string_view block) {
   throw CallStopped(block.empty() ? std::move(refusal) : std::move(refusal).WithBlock(block));
 }
 
-void CallLimit::Settle(int64_t bytes) {
-  if (current_ == nullptr || current_->holder_ == nullptr) return;
-  CallLimit& holder = *current_->holder_;
-  holder.grown_ = std::max<int64_t>(holder.grown_ - bytes, 0);
-  holder.charge_.Resize(std::min(holder.grown_, holder.charge_.bytes()));
+Result<MemoryCharge> CallLimit::Keep(int64_t bytes, const std::shared_ptr<MemoryBudget>& budget) {
+  if (current_ != nullptr && current_->holder_ != nullptr) {
+    CallLimit& holder = *current_->holder_;
+    holder.grown_ = std::max<int64_t>(holder.grown_ - bytes, 0);
+    holder.charge_.Resize(std::min(holder.grown_, holder.charge_.bytes()));
+  }
+  MemoryCharge kept(budget);
+  WEFT_RETURN_IF_ERROR(kept.Hold(bytes));
+  return kept;
 }
 
 }  // namespace weft

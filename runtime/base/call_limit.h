@@ -43,15 +43,16 @@ class CallLimit {
   }
 
   /// Called where the work makes something that stays, before it is made: about so many bytes, for the block named, if any. The bytes are
-  /// held until the call ends, or until Settle.
+  /// held until the call ends, or until Keep.
   static void Grow(int64_t bytes, std::string_view block = {}) {
     CallLimit* const holder = current_ == nullptr ? nullptr : current_->holder_;
     if (holder == nullptr) return;
     holder->grown_ += bytes;
     if (holder->grown_ > holder->charge_.bytes()) holder->Take(block);
   }
-  /// Something that holds `bytes` of what Grow counted by a charge of its own takes over.
-  static void Settle(int64_t bytes);
+  /// A charge of `bytes` for what outlives the call, in place of those that Grow counted for it: resource_exhausted where the budget, which
+  /// may be null, refuses.
+  static Result<MemoryCharge> Keep(int64_t bytes, const std::shared_ptr<MemoryBudget>& budget);
   /// That of the call, for what counts itself; null: no limit.
   static std::shared_ptr<MemoryBudget> budget() { return current_ == nullptr || current_->holder_ == nullptr ? nullptr : current_->holder_->budget_; }
 

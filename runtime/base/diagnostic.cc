@@ -1,5 +1,7 @@
 #include "weft/base/diagnostic.h"
 
+#include <algorithm>
+
 namespace weft {
 
 namespace {
@@ -84,6 +86,18 @@ void Diagnostics::Append(Diagnostics other) {
   }
   errors_ += unkept_errors;
   warnings_ += unkept_warnings;
+}
+
+void Diagnostics::SortBy(const std::function<int(const Status&)>& key) {
+  std::vector<std::pair<int, size_t>> order;  // unique, so that no order is left open
+  order.reserve(all_.size());
+  for (size_t i = 0; i < all_.size(); ++i) order.emplace_back(key(all_[i].status), i);
+  if (std::ranges::is_sorted(order)) return;
+  std::ranges::sort(order);
+  std::vector<Diagnostic> sorted;
+  sorted.reserve(all_.size());
+  for (const auto& [unused, i] : order) sorted.push_back(std::move(all_[i]));
+  all_ = std::move(sorted);
 }
 
 void Diagnostics::SetPhase(Phase phase) {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "runtime/base/fnv.h"
 #include "weft/base/text.h"
 
 namespace weft {
@@ -32,13 +33,6 @@ int Uninterrupted(Call&& call) {
     if (errno != EINTR) return errno;
   }
   return 0;
-}
-
-/// FNV-1a. Files whose names have the same one only share the names beside them.
-uint64_t HashName(std::string_view name) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
 }
 
 Descriptor OpenRoot(const std::filesystem::path& path) {
@@ -175,7 +169,7 @@ int NewFile::Create(Descriptor folder, std::string name) {
   folder_ = std::move(folder);
   name_ = std::move(name);
   if (name_.empty() || name_ == "." || name_ == ".." || name_.find('/') != std::string::npos) return EISDIR;
-  const uint64_t hash = HashName(name_);
+  const uint64_t hash = Fnv1a(name_);  // files whose names have the same one only share the names beside them
   for (int writer = 0; writer < kMostWriters; ++writer) {
     beside_ = Cat(kUnfinishedBegin, hash, "-", writer, kUnfinishedEnd);
     if (MakeBeside()) return 0;

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <new>
 
+#include "weft/base/status.h"
+
 namespace weft {
 
 struct String::Shared {
@@ -16,19 +18,25 @@ struct String::Shared {
   char* data() { return reinterpret_cast<char*>(this + 1); }
 };
 
-String::String(std::string_view first, std::string_view second) {
+String::String(size_t size) {
   static_assert(sizeof(String) == 16 && sizeof(Shared) <= kHeader);
-  const size_t size = first.size() + second.size();
-  char* to = reinterpret_cast<char*>(words_);
-  if (size > kInPlace) {
-    auto* made = new (::operator new(sizeof(Shared) + size)) Shared(size);
-    to = made->data();
-    words_[0] = reinterpret_cast<uint64_t>(made);
-  }
-  // Either may be empty, and then have no address.
-  if (!first.empty()) std::memcpy(to, first.data(), first.size());
-  if (!second.empty()) std::memcpy(to + first.size(), second.data(), second.size());
+  if (size > kInPlace) words_[0] = reinterpret_cast<uint64_t>(new (::operator new(sizeof(Shared) + size)) Shared(size));
   reinterpret_cast<uint8_t*>(words_)[15] = size > kInPlace ? kSharedTag : static_cast<uint8_t>(size);
+}
+
+Result<String> String::Uninitialized(size_t size, const std::shared_ptr<MemoryBudget>& budget) {
+  MemoryCharge room(budget);
+  if (size > kInPlace) WEFT_RETURN_IF_ERROR(room.Hold(static_cast<int64_t>(size)));
+  String made(size);
+  room.Resize(0);
+  WEFT_RETURN_IF_ERROR(made.Hold(budget));
+  return made;
+}
+
+String::String(std::string_view first, std::string_view second) : String(first.size() + second.size()) {
+  // Either may be empty, and then have no address.
+  if (!first.empty()) std::memcpy(mutable_data(), first.data(), first.size());
+  if (!second.empty()) std::memcpy(mutable_data() + first.size(), second.data(), second.size());
 }
 
 const char* String::shared_data() const { return shared()->data(); }
@@ -45,17 +53,18 @@ void String::Drop() const {
   ::operator delete(bytes);
 }
 
-bool String::ChargeShared(const std::shared_ptr<MemoryBudget>& budget) const {
+Status String::Hold(const std::shared_ptr<MemoryBudget>& budget) const {
+  if (budget == nullptr || !is_shared()) return {};
   Shared* bytes = shared();
-  if (budget == nullptr || bytes->charged.load(std::memory_order_relaxed)) return true;
-  const auto held = static_cast<int64_t>(kHeader + bytes->size);
-  if (!budget->Reserve(held)) return false;
+  if (bytes->charged.load(std::memory_order_relaxed)) return {};
+  const auto held = static_cast<int64_t>(heap_bytes());
+  if (!budget->Reserve(held)) return budget->Refusal(held);
   if (bytes->charged.exchange(true)) {
     budget->Release(held);  // another thread was first
-    return true;
+    return {};
   }
   bytes->budget = budget;
-  return true;
+  return {};
 }
 
 }  // namespace weft

@@ -110,7 +110,7 @@ Result<Tensor> CopyBuffer(const weft_buffer* given, const std::shared_ptr<Memory
     if (texts[i].size == 0) continue;
     WEFT_RETURN_IF_ERROR(NeedPointer(texts[i].data, Cat("data[", i, "].data")));
     elements[i] = String(texts[i].data, texts[i].size);
-    if (!elements[i].Charge(budget)) return budget->Refusal(static_cast<int64_t>(elements[i].heap_bytes()));
+    WEFT_RETURN_IF_ERROR(elements[i].Hold(budget));
   }
   return tensor;
 }

@@ -1,4 +1,5 @@
 // Runtimes, and the blocks that they offer as JSON.
+#include "runtime/base/fnv.h"
 #include "runtime/capi/objects.h"
 #include "weft/block/block_lists.h"
 #include "weft/block/manifest.h"
@@ -8,10 +9,9 @@ using namespace weft::capi;
 
 namespace {
 
-/// FNV-1a in 64 bits, as hexadecimal digits.
+/// In hexadecimal digits.
 std::string HashText(std::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  const uint64_t hash = Fnv1a(text);
   std::string digits;
   for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(hash >> shift) & 15];
   return digits;

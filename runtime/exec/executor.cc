@@ -81,10 +81,9 @@ void Executor::Prepare(Diagnostics& diagnostics) {
     return diagnostics.Error(stopped.status());
   }
   parts_.reset();
-  MemoryCharge held(scope_.budget());
-  CallLimit::Settle(plan->bytes());
-  if (Status enough = held.Hold(plan->bytes()); !enough.ok()) found.Error(std::move(enough).WithPage(graph.name()));
-  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(held));
+  Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
+  if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));
+  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
   results_.SetPlan(planned_);
   found.SetPhase(Phase::kCompile);
   diagnostics.Append(std::move(found));

@@ -236,7 +236,7 @@ Status StepLoop::ChargeStrings(const ResultSet& set, const Step& step) const {
     const Value& value = set.values[slot];
     if (value.data == nullptr) continue;
     for (const String& text : std::span(static_cast<const String*>(value.data), static_cast<size_t>(value.count))) {
-      if (!text.Charge(services_.budget())) return services_.budget()->Refusal(static_cast<int64_t>(text.heap_bytes()));
+      WEFT_RETURN_IF_ERROR(text.Hold(services_.budget()));
     }
   }
   return {};

@@ -99,7 +99,7 @@ void Document::Connect(ReadPageResult read) {
   scope.stall_limit_ms = options_.stall_limit_ms;
   scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
   found_.SetPhase(Phase::kConnect);
-  found_ = InPageOrder(found_, scope_->revision()->graph->page());
+  SortByPage(found_, scope_->revision()->graph->page());
 }
 
 Diagnostics Document::faults() const {
@@ -119,7 +119,8 @@ Diagnostics Document::diagnostics() const {
     return all;
   }
   all.SetPhase(Phase::kCompile);
-  found_ = InPageOrder(all, scope_->revision()->graph->page());
+  SortByPage(all, scope_->revision()->graph->page());
+  found_ = std::move(all);
   planned_ = true;
   return found_;
 }
@@ -161,7 +162,7 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   now.SetPhase(Phase::kConnect);  // those of planning say so
   if (inverse.ok()) done.inverse = std::move(*inverse);
   if (inverse.ok() && mode != EditMode::kTry) {
-    now = InPageOrder(now, scope_->revision()->graph->page());
+    SortByPage(now, scope_->revision()->graph->page());
     found_ = now;
     planned_ = true;
     if (events_.any()) tell = events_.Edited(scope_->revision()->graph->name(), scope_->edits(), WriteChanges(done.changes, scope_->edits()));

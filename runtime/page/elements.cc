@@ -151,9 +151,7 @@ Result<Tensor> ElementStore::Take(const Shape& shape) {
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype_, shape, budget));
   if (dtype_ == DType::kString) {
     std::copy(strings_.begin(), strings_.end(), tensor.values<String>().begin());
-    for (const String& text : tensor.values<String>()) {
-      if (!text.Charge(budget)) return budget->Refusal(static_cast<int64_t>(text.heap_bytes()));
-    }
+    for (const String& text : tensor.values<String>()) WEFT_RETURN_IF_ERROR(text.Hold(budget));
   }
   if (dtype_ != DType::kString && found > 0) std::memcpy(tensor.data(), bytes_.data(), bytes_.size());
   bytes_.clear();

@@ -7,9 +7,8 @@
 namespace weft {
 
 Status Revision::Hold(const std::shared_ptr<MemoryBudget>& budget) {
-  CallLimit::Settle(graph->bytes());
-  held = MemoryCharge(budget);
-  return held.Hold(graph->bytes());
+  WEFT_ASSIGN_OR_RETURN(held, CallLimit::Keep(graph->bytes(), budget));
+  return {};
 }
 
 std::optional<Plan> Revision::TakePlan(const PlanRequest& request) {

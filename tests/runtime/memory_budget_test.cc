@@ -61,23 +61,23 @@ TEST_CASE("A string counts once for all its copies, until the last one ends", "[
   const auto budget = std::make_shared<MemoryBudget>(1000);
   {
     String text(std::string(400, 'x'));
-    CHECK(text.Charge(budget));
+    CHECK(text.Hold(budget).ok());
     const auto held = static_cast<int64_t>(text.heap_bytes());
     CHECK(budget->used() == held);
     std::vector<String> copies(100, text);
-    for (const String& copy : copies) CHECK(copy.Charge(budget));
+    for (const String& copy : copies) CHECK(copy.Hold(budget).ok());
     CHECK(budget->used() == held);
     text = String();
     CHECK(budget->used() == held);
-    CHECK(!String(std::string(800, 'y')).Charge(budget));
+    CHECK(String(std::string(800, 'y')).Hold(budget).code() == Code::kResourceExhausted);
     CHECK(budget->used() == held);
-    CHECK(String("in place").Charge(budget));
+    CHECK(String("in place").Hold(budget).ok());
     // From several threads at once.
     const String shared(std::string(300, 'z'));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([shared, &budget] {
-        for (int i = 0; i < 1000; ++i) (void)String(shared).Charge(budget);
+        for (int i = 0; i < 1000; ++i) (void)String(shared).Hold(budget);
       });
     }
     for (std::thread& thread : threads) thread.join();

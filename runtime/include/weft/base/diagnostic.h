@@ -1,6 +1,7 @@
 // Diagnostics: the findings of a reader or checker about a document, each with its place. All are collected, not only the first.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct Diagnostic {
 /// "page.json:/blocks/3/inputs/value: error: block.port: message (hint)".
 std::string ToString(const Diagnostic& diagnostic);
 
-/// Findings in the order found. Keeps the first kLimit and only counts the rest, so that a page of 100,000 faults takes little memory.
+/// Findings in the order found, or sorted. Keeps the first kLimit and only counts the rest, so that a page of 100,000 faults takes little memory.
 /// Not thread-safe.
 class Diagnostics {
  public:
@@ -32,6 +33,8 @@ class Diagnostics {
   void Warning(Status status) { Add(Severity::kWarning, std::move(status)); }
   /// Adds the findings of `other`, and its counts of those it did not keep.
   void Append(Diagnostics other);
+  /// Sorts the findings kept by a key, which is asked for once for each; those of one key stay in their order.
+  void SortBy(const std::function<int(const Status&)>& key);
   /// Sets the phase of all findings that have none yet.
   void SetPhase(Phase phase);
 

@@ -16,6 +16,9 @@
 
 namespace weft {
 
+template <class T>
+class Result;
+
 /// A sequence of bytes that does not change; a value type of 16 bytes. Copies share the bytes (short ones are stored in place), so that
 /// tensors of equal strings hold them once. Distinct objects may be used by several threads, also where they share bytes.
 class String {
@@ -27,6 +30,9 @@ class String {
   String(const char* text, size_t size) : String(std::string_view(text, size)) {}
   /// One string after the other.
   String(std::string_view first, std::string_view second);
+  /// `size` bytes yet to be written, by mutable_data(), that count in a budget, which may be null: resource_exhausted, before anything is
+  /// allocated, where it refuses.
+  static Result<String> Uninitialized(size_t size, const std::shared_ptr<MemoryBudget>& budget);
   ~String() {
     if (is_shared()) Drop();
   }
@@ -58,8 +64,11 @@ class String {
 
   /// The bytes of memory that it holds beside its own 16, together with its copies.
   size_t heap_bytes() const { return is_shared() ? kHeader + shared_size() : 0; }
-  /// Counts heap_bytes() in a budget until the last copy ends, once for all copies: false, with nothing counted, where the budget refuses.
-  bool Charge(const std::shared_ptr<MemoryBudget>& budget) const { return !is_shared() || ChargeShared(budget); }
+  /// Counts heap_bytes() in a budget, which may be null, until the last copy ends, once for all copies: resource_exhausted, with nothing
+  /// counted, where the budget refuses.
+  Status Hold(const std::shared_ptr<MemoryBudget>& budget) const;
+  /// The bytes of what Uninitialized made, as long as there is no copy of it.
+  char* mutable_data() { return const_cast<char*>(data()); }
 
   /// How many bytes are stored in place.
   static constexpr size_t kInPlace = 15;
@@ -69,6 +78,8 @@ class String {
   static constexpr size_t kHeader = 40;       // of the shared bytes, in memory
   static constexpr uint8_t kSharedTag = 255;  // of strings that share their bytes; others have their size there
 
+  explicit String(size_t size);  // bytes yet to be written
+
   // The last byte is the tag, so that the bytes of a short string begin where the object does.
   uint8_t tag() const { return reinterpret_cast<const uint8_t*>(words_)[15]; }
   bool is_shared() const { return tag() == kSharedTag; }
@@ -77,7 +88,6 @@ class String {
   size_t shared_size() const;
   void Share() const;
   void Drop() const;
-  bool ChargeShared(const std::shared_ptr<MemoryBudget>& budget) const;
 
   uint64_t words_[2] = {0, 0};  // the bytes and the tag; or the address of the shared bytes, and the tag
 };

@@ -51,7 +51,7 @@ class Document {
   /// The files that the page may use: for a host's own files, too.
   const FileSandbox& files() const { return *files_; }
 
-  // Findings come in the order of the page (InPageOrder).
+  // Findings come in the order of the page (SortByPage).
   /// What is wrong with the page as it is now, as far as reading and connecting tell; shapes are not looked at. Waits for edits.
   Diagnostics faults() const;
   /// All that is wrong or odd with the page as it is now: of reading, connecting and planning. Made once a revision; waits for edits.
@@ -100,7 +100,7 @@ class Document {
 };
 
 /// The findings of a page, block by block as the page has them; those of no block come first, those of one block stay as they were found.
-Diagnostics InPageOrder(const Diagnostics& found, const Page& page);
+void SortByPage(Diagnostics& found, const Page& page);
 
 /// Reads a page file, and the values that it names from where the rules allow it. Diagnostics call the page by its path.
 ReadPageResult ReadPageFile(const std::filesystem::path& path, const FolderRules& rules);
