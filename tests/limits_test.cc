@@ -36,7 +36,7 @@ TEST_CASE("docs/limits.md has the limits that the code has", "[limits]") {
                                                    {"values of all list inputs", Draft::kMostListValues},
                                                    {"axes of a tensor", static_cast<size_t>(kMaxRank)},
                                                    {"findings that are kept", Diagnostics::kLimit},
-                                                   {"edits that can be taken back", Document::kMostUndo},
+                                                   {"edits that can be taken back", EditHistory::kMostSteps},
                                                    {"operations in one fused chain", static_cast<size_t>(ChainKind::kMaxOps)}};
   for (const auto& [what, number] : limits) {
     INFO(what);

@@ -48,7 +48,7 @@ ReadPageResult ReadPageFile(const fs::path& path, const FolderRules& rules) {
 ReadPageResult ReadPageFile(const fs::path& path) { return ReadPageFile(path, FolderRules::OfPage(path.parent_path())); }
 
 Document::Document(std::shared_ptr<Runtime> runtime, DocumentOptions options)
-    : runtime_(std::move(runtime)), options_(std::move(options)), budget_(runtime_->PageBudget()) {
+    : runtime_(std::move(runtime)), options_(std::move(options)), budget_(runtime_->PageBudget()), history_(budget_) {
   FolderRules rules{options_.folder, options_.read_folders, options_.write_folders, options_.may_use};
   if (!options_.folder.empty()) rules.read.push_back(options_.folder);
   files_ = std::make_shared<FileSandbox>(std::move(rules));
@@ -144,9 +144,7 @@ Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Dia
   std::unique_lock lock(edit_mutex_);
   WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found, tell));
   if (mode == EditMode::kTry) return done;
-  undo_.push_back(done.inverse);
-  if (undo_.size() > kMostUndo) undo_.pop_front();
-  redo_.clear();
+  history_.Add(done.inverse);
   lock.unlock();
   if (tell) tell();
   return done;
@@ -174,14 +172,14 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   return Status(stopped.status()).WithPage(options_.name);
 }
 
-Result<DocumentEdit> Document::Step(Edits& from, Edits& to) {
+Result<DocumentEdit> Document::Step(EditHistory::Direction direction) {
   std::function<void()> tell;
   std::unique_lock lock(edit_mutex_);
-  if (from.empty()) return FailedPrecondition("there is no edit to ", &from == &undo_ ? "take back" : "make again");
+  const std::vector<Edit>* next = history_.Next(direction);
+  if (next == nullptr) return FailedPrecondition("there is no edit to ", direction == EditHistory::Direction::kUndo ? "take back" : "make again");
   Diagnostics found;
-  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(from.back(), EditMode::kApply, found, tell));
-  from.pop_back();
-  to.push_back(done.inverse);
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(*next, EditMode::kApply, found, tell));
+  history_.Made(direction, done.inverse);
   lock.unlock();
   if (tell) tell();
   return done;
@@ -189,7 +187,7 @@ Result<DocumentEdit> Document::Step(Edits& from, Edits& to) {
 
 Document::History Document::history() const {
   std::lock_guard lock(edit_mutex_);
-  return {undo_.size(), redo_.size()};
+  return {history_.size(EditHistory::Direction::kUndo), history_.size(EditHistory::Direction::kRedo)};
 }
 
 }  // namespace weft

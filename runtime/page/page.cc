@@ -37,6 +37,22 @@ Result<Wire> ParseWire(std::string_view text) {
   return wire;
 }
 
+int64_t BytesOf(const PageInput& input) {
+  constexpr size_t kNamesBytes = 16;  // of a wire: what is not stored in place
+  size_t bytes = sizeof input + input.port.size() + input.items.size() * (sizeof(InputItem) + kNamesBytes);
+  for (const InputItem& item : input.items) {
+    if (const Literal* literal = LiteralOf(item)) bytes += sizeof *literal + literal->text.size() + literal->file.size() + literal->extra.size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+int64_t BytesOf(const PageBlock& block) {
+  auto bytes = static_cast<int64_t>(sizeof block + block.id.size() + block.type.size() + block.attrs.size() + block.attrs_object.size() +
+                                    block.extra.size());
+  for (const PageInput& input : block.inputs) bytes += BytesOf(input);
+  return bytes;
+}
+
 int Page::Find(std::string_view id) const {
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].id == id) return static_cast<int>(i);

@@ -10,14 +10,6 @@
 namespace weft {
 
 static constexpr int64_t kNodeBytes = sizeof(Node) + 96;  // with its attributes and its places in orders and tables
-static constexpr size_t kItemBytes = 16;                  // of a wire's text that is not stored in place
-
-// About what a block holds on the page.
-static int64_t BytesOf(const PageBlock& block) {
-  size_t bytes = sizeof block + block.id.size() + block.type.size() + block.attrs.size() + block.attrs_object.size() + block.extra.size();
-  for (const PageInput& input : block.inputs) bytes += sizeof input + input.port.size() + input.items.size() * (sizeof(InputItem) + kItemBytes);
-  return static_cast<int64_t>(bytes);
-}
 
 void MakeNodes(Draft& draft) {
   const std::vector<PageBlock>& blocks = draft.page.blocks;

@@ -165,11 +165,11 @@ TEST_CASE("Documents: what is refused or only tried is no step back", "[document
 
 TEST_CASE("Documents: the oldest edits are forgotten", "[document]") {
   auto document = Document::Open(SmallRuntime(), SumPage());
-  for (size_t i = 0; i < Document::kMostUndo + 5; ++i) Edited(*document, Cat(R"({"op": "move", "block": "x", "layout": [)", i, ", 0]}"));
-  CHECK(document->history().undo == Document::kMostUndo);
+  for (size_t i = 0; i < EditHistory::kMostSteps + 5; ++i) Edited(*document, Cat(R"({"op": "move", "block": "x", "layout": [)", i, ", 0]}"));
+  CHECK(document->history().undo == EditHistory::kMostSteps);
   while (document->Undo().ok()) {
   }
-  CHECK(document->history().redo == Document::kMostUndo);
+  CHECK(document->history().redo == EditHistory::kMostSteps);
   CHECK_THAT(document->Write(), Contains("[4, 0]"));
 }
 

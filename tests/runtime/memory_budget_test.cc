@@ -86,6 +86,42 @@ TEST_CASE("A string counts once for all its copies, until the last one ends", "[
   CHECK(budget->used() == 0);
 }
 
+TEST_CASE("A string is refused before its bytes are there", "[memory][string]") {
+  const auto budget = std::make_shared<MemoryBudget>(1000);
+  CHECK(String::Uninitialized(size_t{1} << 60, budget).status().code() == Code::kResourceExhausted);
+  CHECK(budget->used() == 0);
+  {
+    auto text = String::Uninitialized(500, budget);
+    REQUIRE(text.ok());
+    std::fill_n(text->mutable_data(), text->size(), 'x');
+    CHECK(*text == std::string(500, 'x'));
+    CHECK(budget->used() == static_cast<int64_t>(text->heap_bytes()));
+    auto brief = String::Uninitialized(3, budget);
+    std::copy_n("abc", 3, brief->mutable_data());
+    CHECK(*brief == "abc");
+  }
+  CHECK(budget->used() == 0);
+}
+
+TEST_CASE("What takes back a page's edits counts, and the oldest are forgotten where the memory ends", "[memory]") {
+  const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 4 * kMiB});
+  auto document = Document::Open(runtime, PageOf({Block("a", "Const", {{"value", Text("x")}})}));
+  const int64_t before = runtime->budget()->used();
+  const auto note = [&](char letter) {
+    Diagnostics found;
+    const std::string edit = Cat(R"({"op": "set", "block": "a", "key": "note", "value": ")", std::string(kMiB / 4, letter), "\"}");
+    return document->Apply(edit, EditMode::kApply, found).ok();
+  };
+  for (int i = 0; i < 40; ++i) REQUIRE(note(static_cast<char>('a' + i % 26)));
+  const size_t kept = document->history().undo;
+  CHECK(kept > 2);
+  CHECK(kept < 16);
+  CHECK(runtime->budget()->used() <= 4 * kMiB);
+  CHECK(runtime->budget()->used() > before + static_cast<int64_t>(kept - 1) * kMiB / 4);
+  for (size_t i = 0; i < kept; ++i) REQUIRE(document->Undo().ok());
+  CHECK(document->Undo().status().code() == Code::kFailedPrecondition);
+}
+
 TEST_CASE("A page's budget counts in the runtime's, and a charge ends with its owner", "[memory]") {
   const auto all = std::make_shared<MemoryBudget>(1000);
   const auto one = std::make_shared<MemoryBudget>(600, all), other = std::make_shared<MemoryBudget>(600, all);
@@ -203,8 +239,14 @@ TEST_CASE("What a call has made counts until it ends or something else holds it"
       CallLimit::Grow(500000);
       CHECK(budget->used() >= 501000);
     }
-    CallLimit::Settle(500000);
+    {
+      const Result<MemoryCharge> kept = CallLimit::Keep(500000, budget);
+      REQUIRE(kept.ok());
+      CHECK(budget->used() >= 501000);
+      CHECK(budget->used() < 1000000);  // once
+    }
     CHECK(budget->used() < 500000);
+    CHECK(CallLimit::Keep(2 * kMiB, budget).status().code() == Code::kResourceExhausted);
     CHECK_THROWS_AS(CallLimit::Grow(2 * kMiB, "b"), CallStopped);
   }
   CHECK(budget->used() == 0);

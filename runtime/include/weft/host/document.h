@@ -1,7 +1,6 @@
 // Document: an open page with its faults, its files and the history of its edits. What every program around the engine opens first.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/host/edit_history.h"
 #include "weft/host/file_sandbox.h"
 #include "weft/host/page_events.h"
 #include "weft/page/reader.h"
@@ -66,23 +66,21 @@ class Document {
 
   /// Takes back the last edit that is not taken back, or makes the last one that was taken back again. An edit in between ends what could
   /// be made again. failed_precondition where there is none.
-  Result<DocumentEdit> Undo() { return Step(undo_, redo_); }
-  Result<DocumentEdit> Redo() { return Step(redo_, undo_); }
-  /// How many edits Undo and Redo have; of the oldest of more than kMostUndo nothing is known.
+  Result<DocumentEdit> Undo() { return Step(EditHistory::Direction::kUndo); }
+  Result<DocumentEdit> Redo() { return Step(EditHistory::Direction::kRedo); }
+  /// How many edits Undo and Redo have (EditHistory).
   struct History {
     size_t undo = 0, redo = 0;
   };
   History history() const;
   /// Listeners of edits, undone ones included: in their order, before the call that makes them returns.
   PageEvents& events() { return events_; }
-  static constexpr size_t kMostUndo = 1000;
 
  private:
-  using Edits = std::deque<std::vector<Edit>>;  // each with what makes the step; the last one is the next
   Document(std::shared_ptr<Runtime> runtime, DocumentOptions options);
   void Load(FunctionRef<ReadPageResult()> read);
   void Connect(ReadPageResult read);
-  Result<DocumentEdit> Step(Edits& from, Edits& to);
+  Result<DocumentEdit> Step(EditHistory::Direction direction);
   Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell);
 
   const std::shared_ptr<Runtime> runtime_;
@@ -95,7 +93,7 @@ class Document {
   mutable std::mutex edit_mutex_;  // of what follows; held while the page is edited
   mutable Diagnostics found_;      // of the page as it is now
   mutable bool planned_ = false;   // also what planning finds
-  Edits undo_, redo_;
+  EditHistory history_;
   PageEvents events_;
 };
 

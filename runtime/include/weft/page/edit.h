@@ -96,6 +96,9 @@ Result<std::vector<Edit>> ApplyEdits(Page& page, std::span<const Edit> edits);
 /// The block that an edit changes: of AddBlock the new one, of RenameBlock its present id; empty for keys of the page.
 const std::string& BlockOf(const Edit& edit);
 
+/// About how many bytes of memory the edits take, without the elements of their tensors, which count themselves.
+int64_t BytesOf(std::span<const Edit> edits);
+
 /// A list of edits, one a line:
 ///   {"op": "add", "block": {"id": "y", "block": "Add", "inputs": {"x": "a.z"}}, "place": 3, "layout": [40, 80]}
 ///   {"op": "remove", "block": "y", "keep_wires": true, "keep_layout": true}

@@ -78,6 +78,9 @@ struct PageInput {
   bool faulty = false;           // the reader reported a fault here; consequences of it are not reported again
 };
 
+/// About how many bytes of memory the input takes, without the elements of its tensors, which count themselves.
+int64_t BytesOf(const PageInput& input);
+
 /// One block. Unknown block types, ports, attributes and keys are kept as they were written.
 struct PageBlock {
   std::string id;
@@ -93,6 +96,9 @@ struct PageBlock {
   uint64_t serial = 0;   // identifies the block through renames and moves; 0 before the first edit of the page. Not saved
   uint64_t version = 0;  // changes with each edit of the block, renames included. Not saved
 };
+
+/// As BytesOf of an input.
+int64_t BytesOf(const PageBlock& block);
 
 /// A value that an imported page recorded for an output in its last run.
 struct RecordedResult {
