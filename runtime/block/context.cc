@@ -57,6 +57,19 @@ void PlanContext::SetUnknown(uint32_t output, PartialShape partial) {
   planned_.partial[output] = std::move(partial);
 }
 
+Result<Tensor> ProduceContext::CopyOf(const Value& value, DType dtype) const {
+  constexpr int64_t kTaskBytes = int64_t{1} << 20;
+  WEFT_ASSIGN_OR_RETURN(Tensor copy, Allocate(dtype, *value.shape));
+  const auto bytes = static_cast<int64_t>(ElementSize(dtype));
+  const auto* from = static_cast<const std::byte*>(value.data);
+  auto* to = static_cast<std::byte*>(copy.data());
+  workers().For(copy.count(), kTaskBytes / bytes, [&](int64_t begin, int64_t end) {
+    CopyElements(dtype, from + begin * bytes, to + begin * bytes, end - begin);
+  });
+  if (cancelled()) return Cancelled("the run was cancelled");
+  return copy;
+}
+
 GradientValue GradientBuilder::Scalar(GradientValue like, double value) {
   return Constant(Dispatch(dtype(like), kNumbers, [&]<class T>() { return Tensor::Scalar<T>(static_cast<T>(value)); }));
 }

@@ -251,12 +251,11 @@ class ProduceContext {
 
   /// A tensor to fill and emit, within the memory limit.
   Result<Tensor> Allocate(DType dtype, Shape shape) const { return Tensor::Allocate(dtype, std::move(shape), services().budget); }
-  /// The input as a tensor of its own: a copy, since input memory is reused after the step.
+  /// The input as a tensor of its own: a copy, since input memory is reused after the step. cancelled where the run is to end.
   template <InputPort P>
   Result<Tensor> Copy(const P&, DType dtype, int k = 0) const {
     const StepFrame& frame = FrameOf(run_);
-    const Value& value = frame.values[frame.inputs[frame.in_first[P::index] + k]];
-    return Tensor::View(dtype, *value.shape, value.data, nullptr).Clone(frame.services->budget);
+    return CopyOf(frame.values[frame.inputs[frame.in_first[P::index] + k]], dtype);
   }
 
   /// The output's value. The tensor's memory must not be written afterwards.
@@ -269,6 +268,8 @@ class ProduceContext {
   Status ErrorOf(Code code, const P& port, const Parts&... parts) const { return run_.ErrorOf(code, port, parts...); }
 
  private:
+  Result<Tensor> CopyOf(const Value& value, DType dtype) const;
+
   const RunContext& run_;
   std::span<Tensor> emitted_;
 };
