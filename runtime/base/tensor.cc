@@ -112,8 +112,8 @@ int64_t Buffer::HeldBytes(int64_t element_bytes) {
 Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget) {
   auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
-  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
   auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
+  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;
