@@ -64,7 +64,6 @@ class Sample {
 
 /// What of the process must be as it was before.
 struct Held {
-  int64_t allocations = LiveAllocations();
   size_t handles = capi::LiveHandles();
   int descriptors = OpenDescriptors();
   static int OpenDescriptors();
@@ -76,8 +75,8 @@ std::ostream& operator<<(std::ostream& out, const Held& held);
 uint64_t Next(uint64_t number);
 
 /// Calls trial(fault) for allocation 1, 2 and so on that fails, by itself and with all that follow it, until none fails any more. The trial
-/// makes what it needs, calls what is tested by fault(call), and ends with all given back.
+/// makes what it needs, calls what is tested by fault(call), and ends with all given back, but for what others keep of it.
 using FaultyCall = std::function<weft_status(const std::function<weft_status()>&)>;
-void EveryAllocationFails(const char* what, const std::function<void(const FaultyCall& fault)>& trial);
+void EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep = false);
 
 }  // namespace weft::faults

@@ -94,9 +94,6 @@ std::vector<std::string> Names(const fs::path& folder) {
 }
 bool IsHidden(const std::string& name) { return fs::path(name).filename().string().starts_with('.'); }
 
-/// Whether the calls of such a kind do not matter: what is closed is on the disk, and a lock guards against other programs.
-bool MayBeIgnored(Call call) { return call == Call::kClose || call == Call::kLock || call == Call::kRemove; }
-
 /// One call fails. False where there were not so many of that kind.
 bool Try(const FileWork& work, const fs::path& folder, Call call, uint64_t number, int error) {
   INFO(work.name << ": " << NameOf(call) << " " << number << " fails: " << (error == kShort ? "short" : std::strerror(error)));

@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <new>
 
 namespace weft::faults {
@@ -15,7 +17,54 @@ namespace {
 
 std::atomic<uint64_t> asked{0}, first_that_fails{0};
 std::atomic<bool> armed{false}, lasting{false};
-std::atomic<int64_t> live{0};
+
+/// The allocations of the last fault's time that were not given back: their addresses, in memory of its own.
+class Outstanding {
+ public:
+  void Clear() {
+    const Lock lock(*this);
+    std::fill(std::begin(table_), std::end(table_), kNone);
+    count_.store(0);
+  }
+  void Add(void* memory) {
+    const Lock lock(*this);
+    if (count_.load() >= kSlots / 2) return;
+    size_t at = SlotOf(memory);
+    while (table_[at] != kNone && table_[at] != kGone) at = (at + 1) % kSlots;
+    table_[at] = reinterpret_cast<uintptr_t>(memory);
+    count_.fetch_add(1);
+  }
+  void Remove(void* memory) {
+    if (memory == nullptr || count_.load() == 0) return;
+    const Lock lock(*this);
+    size_t at = SlotOf(memory);
+    for (size_t looks = 0; looks < kSlots && table_[at] != kNone; ++looks, at = (at + 1) % kSlots) {
+      if (table_[at] != reinterpret_cast<uintptr_t>(memory)) continue;
+      table_[at] = kGone;
+      count_.fetch_sub(1);
+      return;
+    }
+  }
+  int64_t count() const { return count_.load(); }
+
+ private:
+  static constexpr size_t kSlots = size_t{1} << 17;
+  static constexpr uintptr_t kNone = 0, kGone = 1;
+  struct Lock {
+    explicit Lock(Outstanding& of) : outstanding(of) {
+      while (outstanding.busy_.test_and_set()) {
+      }
+    }
+    ~Lock() { outstanding.busy_.clear(); }
+    Outstanding& outstanding;
+  };
+  static size_t SlotOf(void* memory) { return reinterpret_cast<uintptr_t>(memory) / 16 * 0x9E3779B97F4A7C15 >> 47; }
+
+  std::atomic_flag busy_;
+  std::atomic<int64_t> count_{0};
+  uintptr_t table_[kSlots];
+};
+Outstanding outstanding;
 
 bool Fails() {
   if (!armed.load(std::memory_order_relaxed)) return false;
@@ -27,7 +76,7 @@ void* Take(std::size_t size, std::size_t alignment) {
   if (Fails()) return nullptr;
   if (size == 0) size = 1;
   void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory != nullptr) live.fetch_add(1, std::memory_order_relaxed);
+  if (memory != nullptr && armed.load()) outstanding.Add(memory);
   return memory;
 }
 
@@ -38,7 +87,7 @@ void* TakeOrThrow(std::size_t size, std::size_t alignment) {
 }
 
 void Give(void* memory) {
-  if (memory != nullptr) live.fetch_sub(1, std::memory_order_relaxed);
+  outstanding.Remove(memory);
   std::free(memory);
 }
 
@@ -62,6 +111,7 @@ void OnTerminate() {
 }  // namespace
 
 MemoryFault::MemoryFault(uint64_t number, bool lasts) : number_(number) {
+  outstanding.Clear();
   asked.store(0);
   first_that_fails.store(number);
   lasting.store(lasts);
@@ -70,7 +120,7 @@ MemoryFault::MemoryFault(uint64_t number, bool lasts) : number_(number) {
 MemoryFault::~MemoryFault() { armed.store(false); }
 uint64_t MemoryFault::seen() const { return asked.load(); }
 
-int64_t LiveAllocations() { return live.load(); }
+int64_t Kept() { return outstanding.count(); }
 
 Watchdog::Watchdog(const char* what, uint64_t number, unsigned seconds) {
   std::snprintf(watched, sizeof watched, "%s, %lu", what, static_cast<unsigned long>(number));

@@ -21,8 +21,8 @@ class MemoryFault {
   const uint64_t number_;
 };
 
-/// Allocations that have not been given back.
-int64_t LiveAllocations();
+/// Allocations that were made while the last fault lived and have not been given back.
+int64_t Kept();
 
 /// Ends the program, saying what hung, unless it ends within `seconds`.
 class Watchdog {

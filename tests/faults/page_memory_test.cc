@@ -22,7 +22,7 @@ TEST_CASE("A page is loaded with all its memory or not at all", "[memory]") {
   const OwnedRuntime runtime = OpenRuntime();
   const kit::TemporaryFolder folder;
   for (const std::string& name : SamplePages()) {
-    EveryAllocationFails(("load " + name).c_str(), [&](const FaultyCall& fault) {
+    EveryAllocationFails("load " + name, [&](const FaultyCall& fault) {
       Sample sample(runtime, name, folder.path().string());
       const weft_status status = fault([&] { return sample.Load(); });
       CHECK((sample.page != nullptr) == (status == WEFT_OK));
@@ -42,7 +42,7 @@ TEST_CASE("Sessions open with all their memory or not at all", "[memory]") {
   for (const std::string& name : SamplePages()) {
     Sample sample(runtime, name, folder.path().string());
     REQUIRE(sample.Load() == WEFT_OK);
-    EveryAllocationFails(("open " + name).c_str(), [&](const FaultyCall& fault) {
+    EveryAllocationFails("open " + name, [&](const FaultyCall& fault) {
       const weft_status status = fault([&] { return sample.Open(); });
       CHECK((sample.run != nullptr) == (status == WEFT_OK));
       if (status != WEFT_OK) CHECK(sample.Open() == WEFT_OK);
@@ -61,7 +61,7 @@ TEST_CASE("A run that lacks memory changes nothing, and the next one gives the s
     REQUIRE((reference.Load() == WEFT_OK && reference.Open() == WEFT_OK && reference.Run() == WEFT_OK));
     const auto expected = reference.Results();
     CHECK(!expected.empty());
-    EveryAllocationFails(("run " + name).c_str(), [&](const FaultyCall& fault) {
+    EveryAllocationFails("run " + name, [&](const FaultyCall& fault) {
       Sample sample(runtime, name, folder.path().string());
       REQUIRE((sample.Load() == WEFT_OK && sample.Open() == WEFT_OK));
       const weft_status status = fault([&] {

@@ -34,9 +34,9 @@ const char* NpyCode(DType dtype) {
 }
 
 /// The bytes of a .npy file (format version 1.0).
-std::string Npy(const Tensor& tensor) {
+Result<std::string> Npy(const Tensor& tensor) {
   if (tensor.dtype() == DType::kBFloat16) {
-    Tensor wide = Tensor::Allocate(DType::kFloat, tensor.shape()).value();
+    WEFT_ASSIGN_OR_RETURN(Tensor wide, Tensor::Allocate(DType::kFloat, tensor.shape()));
     std::copy(tensor.values<bfloat16>().begin(), tensor.values<bfloat16>().end(), wide.values<float>().begin());
     return Npy(wide);
   }
@@ -112,7 +112,9 @@ Status WriteNpz(const std::string& path, const NamedTensors& results) {
   WEFT_RETURN_IF_ERROR(WritableFile(path).status());  // before the work
   Archive archive;
   for (const auto& [name, tensor] : results) {
-    if (!IsManaged(tensor.dtype()) && !archive.Add(Cat(name, ".npy"), Npy(tensor))) return ResourceExhausted("cannot write '", path, "': no memory is left");
+    if (IsManaged(tensor.dtype())) continue;
+    WEFT_ASSIGN_OR_RETURN(std::string npy, Npy(tensor));
+    if (!archive.Add(Cat(name, ".npy"), std::move(npy))) return ResourceExhausted("cannot write '", path, "': no memory is left");
   }
   const std::optional<std::string> bytes = archive.Take();
   return bytes ? WriteFile(path, *bytes) : ResourceExhausted("cannot write '", path, "': no memory is left");
