@@ -59,10 +59,15 @@ Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::stri
   return names;
 }
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));  // of a link, the link: where it leads is not told here
+Result<bool> Exists(const fs::path& path) {
+  struct stat info {};  // of a link, the link: where it leads is not told here
+  if (Uninterrupted([&] { return ::lstat(path.c_str(), &info); }) == 0) return true;
+  if (HasNoNames(errno) || errno == ENAMETOOLONG) return false;
+  return FileError(errno, "look at", path);
 }
+
+/// What the system, not the host's rules or the absence of a file, refused.
+bool IsFailure(const Status& status) { return status.code() == Code::kResourceExhausted || status.code() == Code::kInternal; }
 
 /// What `path` stands for, component by component; a component that exists as it is written is no pattern. A folder is looked into at its
 /// real place, and only where it may be read: a link that leads out of the allowed folders shows nothing of what is there.
@@ -75,10 +80,12 @@ Result<std::vector<fs::path>> Expand(const Files& files, const fs::path& path) {
       fs::path place = folder;
       if (by_pattern) {
         Result<fs::path> allowed = files.Resolve(folder.native(), Files::Access::kRead);
+        if (!allowed.ok() && IsFailure(allowed.status())) return std::move(allowed).status();
         if (!allowed.ok()) continue;
         place = std::move(*allowed);
       }
-      if (Exists(place / part)) {
+      WEFT_ASSIGN_OR_RETURN(const bool exists, Exists(place / part));
+      if (exists) {
         next.push_back(place / part);
       } else if (HasPattern(part.native())) {
         WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(place, part.native()));

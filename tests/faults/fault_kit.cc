@@ -84,8 +84,8 @@ std::ostream& operator<<(std::ostream& out, const Held& held) {
 }
 
 uint64_t Next(uint64_t number) {
-  if (number < 200) return number + 1;
-  return number + 1 + number / 20;
+  if (number < 150) return number + 1;
+  return number + number / 12;
 }
 
 void EveryAllocationFails(const std::string& what, const std::function<void(const FaultyCall& fault)>& trial, bool others_keep) {
