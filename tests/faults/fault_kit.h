@@ -62,6 +62,9 @@ class Sample {
   OwnedRun run;
 };
 
+/// A page of two sessions that loop, one for the other, and one that does not, `once`.
+OwnedPage LoadLoops(weft_runtime* runtime);
+
 /// What of the process must be as it was before.
 struct Held {
   size_t handles = capi::LiveHandles();

@@ -8,28 +8,6 @@
 namespace weft::faults {
 namespace {
 
-/// A page of two sessions that loop, one for the other, and one that does not.
-constexpr const char* kLoops = R"({"weft": 1, "page": "loops", "blocks": [
-  {"id": "queue", "block": "FIFOQueue", "attrs": "component_types_ = {DT_FLOAT};capacity_ = 2;"},
-  {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_FLOAT", "shape": [2], "values": [1, 2]}}},
-  {"id": "put", "block": "QueueEnqueue", "inputs": {"handle": "queue.handle", "components": ["x.output"]}},
-  {"id": "take", "block": "QueueDequeue", "attrs": "component_types_ = {DT_FLOAT};", "inputs": {"handle": "queue.handle"}},
-  {"id": "fill", "block": "ClientSession", "attrs": "INFINITE_LOOP = true;", "inputs": {"run_outputs": ["put.operation"]}},
-  {"id": "empty", "block": "ClientSession", "attrs": "INFINITE_LOOP = true;", "inputs": {"fetch_outputs": ["take.components[0]"]}},
-  {"id": "once", "block": "ClientSession", "inputs": {"fetch_outputs": ["x.output"]}}
-]})";
-
-OwnedPage LoadLoops(weft_runtime* runtime) {
-  OwnedPage page;
-  OwnedProblems problems;
-  const weft_status status = weft_page_load(runtime, kLoops, std::char_traits<char>::length(kLoops), nullptr, page.out(), problems.out());
-  const char* text = "";
-  if (status != WEFT_OK) (void)weft_diagnostics_text(problems, &text);
-  INFO(text);
-  REQUIRE(status == WEFT_OK);
-  return page;
-}
-
 weft_run_options Steps(int64_t steps) {
   weft_run_options options = WEFT_RUN_OPTIONS_INIT;
   options.steps = steps;
