@@ -51,9 +51,9 @@ build() {
 passed=0 failed=0
 count() { passed=$((passed + $1)); failed=$((failed + $2)); }
 
-# Runs the test program and counts its tests. LOG: where its output goes besides.
+# count_tests LOG [PROGRAM]: runs a test program, weft_tests unless another is named, and counts its tests. LOG: where its output goes besides.
 count_tests() {
-  local log=$1 all totals bad
+  local log=$1 tests=${2:-$tests} all totals bad
   all=$("$tests" --list-test-names-only | grep -c . || true)
   # Each test's duration is a line of its own: on a terminal they show how far it is.
   "$tests" --durations yes 2>&1 | tee "$log" | awk -v all="$all" -v terminal="$([ -t 1 ] && echo 1)" '

@@ -1,7 +1,6 @@
 #include "blocks/data_flow/queue.h"
 
 #include <chrono>
-#include <deque>
 
 #include "blocks/kernels/stop_check.h"
 
@@ -14,14 +13,20 @@ class FifoStore final : public QueueStore {
   void Add(QueueElement element) override { elements_.push_back(std::move(element)); }
   QueueElement Take() override {
     QueueElement element = std::move(elements_.front());
-    elements_.pop_front();
+    empty_.splice(empty_.begin(), elements_, elements_.begin());
     return element;
   }
-  void Return(QueueElement element) override { elements_.push_front(std::move(element)); }
+  void Return(QueueElement element) override {
+    if (empty_.empty()) empty_.emplace_front();
+    empty_.front() = std::move(element);
+    elements_.splice(elements_.begin(), empty_, empty_.begin());
+  }
+  void Forget() override { empty_.clear(); }
+  std::unique_ptr<QueueStore> Fresh() const override { return MakeFifoStore(); }
   std::vector<QueueElement> Elements() const override { return {elements_.begin(), elements_.end()}; }
 
  private:
-  std::deque<QueueElement> elements_;
+  std::list<QueueElement> elements_, empty_;  // and places of what was taken, which may come back
 };
 
 constexpr size_t kBetweenLooks = 1024;  // elements that go in or out between two looks at whether the run is to end
@@ -136,6 +141,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
       return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ", taken.size(),
                         " left");
     }
+    if (taken.size() == taken.capacity()) taken.reserve(std::max<size_t>(4, 2 * taken.size()));  // before one is out of the queue
     taken.push_back(store_->Take());
     changed_.notify_all();
   }
@@ -146,7 +152,14 @@ Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Wait
                                                  const Workers* workers) {
   std::vector<QueueElement> taken;
   std::unique_lock lock(mutex_);
-  Status status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken, workers);
+  store_->Forget();
+  Status status;
+  try {
+    status = TakeAll(count, up_to, waiter, timeout_ms, lock, taken, workers);
+  } catch (...) {  // of too little memory
+    PutBack(taken);
+    throw;
+  }
   if (status.ok()) return taken;
   PutBack(taken);
   return status;
@@ -218,14 +231,23 @@ Result<std::function<void()>> Queue::Load(StateReader& in) {
   if (spec_.capacity >= 0 && static_cast<int64_t>(count) > spec_.capacity) {
     return InvalidArgument("needs a queue with room for ", count, " elements, found one of capacity ", spec_.capacity);
   }
-  return std::function<void()>([this, elements = std::move(elements), closed]() mutable { Replace(std::move(elements), closed != 0); });
+  std::shared_ptr<QueueStore> store = store_->Fresh();
+  for (QueueElement& element : elements) store->Add(std::move(element));
+  return std::function<void()>([this, store = std::move(store), closed]() mutable { Replace(std::move(store), closed != 0); });
 }
 
-void Queue::Replace(std::vector<QueueElement> elements, bool closed) {
+void Queue::Replace(std::shared_ptr<QueueStore> store, bool closed) {
+  std::lock_guard lock(mutex_);
+  store_.swap(store);
+  closed_ = closed;
+  changed_.notify_all();
+}
+
+void Queue::Reset() {
   std::lock_guard lock(mutex_);
   while (store_->size() > 0) store_->Take();
-  for (QueueElement& element : elements) store_->Add(std::move(element));
-  closed_ = closed;
+  store_->Forget();
+  closed_ = false;
   changed_.notify_all();
 }
 

@@ -22,10 +22,14 @@ class QueueStore {
   virtual ~QueueStore() = default;
   virtual int64_t size() const = 0;
   virtual void Add(QueueElement element) = 0;
-  /// The next element; only called where size() > 0.
+  /// The next element; only called where size() > 0. Takes no memory.
   virtual QueueElement Take() = 0;
-  /// Puts back the element that Take gave last and that was not put back yet.
+  /// Puts back the element that Take gave last and that was not put back yet: without taking memory, until Forget.
   virtual void Return(QueueElement element) = 0;
+  /// What was taken will hardly be put back.
+  virtual void Forget() = 0;
+  /// Another store of this kind, empty.
+  virtual std::unique_ptr<QueueStore> Fresh() const = 0;
   /// All elements, in an order that Add brings back.
   virtual std::vector<QueueElement> Elements() const = 0;
   /// How many elements may not be taken while the queue is open.
@@ -76,7 +80,7 @@ class Queue final : public Resource, public StoredState {
 
   Status Save(StateWriter& out) const override;
   Result<std::function<void()>> Load(StateReader& in) override;
-  void Reset() override { Replace({}, false); }
+  void Reset() override;
 
  private:
   class Turn;
@@ -88,7 +92,7 @@ class Queue final : public Resource, public StoredState {
   Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                  std::vector<QueueElement>& taken, const Workers* workers);
   void PutBack(std::vector<QueueElement>& elements);
-  void Replace(std::vector<QueueElement> elements, bool closed);
+  void Replace(std::shared_ptr<QueueStore> store, bool closed);
   /// Whether an element that was saved may be in this queue.
   Status CheckElement(const QueueElement& element) const;
   Status ClosedError() const;
@@ -96,7 +100,7 @@ class Queue final : public Resource, public StoredState {
   const QueueSpec spec_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<QueueStore> store_;
+  std::shared_ptr<QueueStore> store_;
   bool closed_ = false;
   uint64_t next_turn_ = 0;
   uint64_t cancelled_before_ = 0;  // enqueuers of an earlier turn are cancelled

@@ -57,7 +57,13 @@ Status TakeMany(const Parameters& p, ProduceContext& ctx, bool up_to) {
     return ctx.Error(handle, "needs a queue whose shapes are given, found one without, whose elements may differ in shape");
   }
   WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms, &ctx.workers()));
-  auto joined = JoinAll(*queue, elements, ctx);
+  Result<std::vector<Tensor>> joined = std::vector<Tensor>();
+  try {
+    joined = JoinAll(*queue, elements, ctx);
+  } catch (...) {  // of too little memory
+    queue->Return(std::move(elements));
+    throw;
+  }
   if (!joined.ok()) {
     queue->Return(std::move(elements));
     return std::move(joined).status();

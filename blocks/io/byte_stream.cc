@@ -100,6 +100,8 @@ class InflatingStream final : public BufferedStream {
       const int code = inflate(&state_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
         WEFT_RETURN_IF_ERROR(NextMember());
+      } else if (code == Z_MEM_ERROR) {
+        return ResourceExhausted("needs memory to expand '", file_.path().native(), "', found none");
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
         return Status(Code::kDataLoss, Cat("needs a ", gzip_ ? "GZIP" : "ZLIB", " file, found '", file_.path().native(), "' damaged: ",
                                            state_.msg != nullptr ? state_.msg : "wrong bytes"));

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
+#include "runtime/base/system_call.h"
 #include "weft/base/system_error.h"
 
 namespace weft::blocks {
@@ -32,32 +34,44 @@ Result<File> OpenAllowed(const Files& files, std::string_view name, Files::Acces
 
 bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
+/// A folder that is not there, or that the system does not let be read, has no names; other failures are told.
+bool HasNoNames(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM; }
+
 /// The names in a folder that match a pattern, sorted.
-std::vector<std::string> NamesIn(const fs::path& folder, const std::string& pattern) {
+Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::string& pattern) {
   std::vector<std::string> names;
   const Descriptor opened = OpenReal(folder, O_RDONLY | O_DIRECTORY);
+  if (!opened.valid() && HasNoNames(errno)) return names;
   const int number = opened.valid() ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 0) : -1;
-  DIR* const listing = number < 0 ? nullptr : ::fdopendir(number);
-  if (listing == nullptr && number >= 0) ::close(number);
-  if (listing == nullptr) return names;
-  while (const dirent* entry = ::readdir(listing)) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(number < 0 ? nullptr : ::fdopendir(number), ::closedir);
+  if (listing == nullptr) {
+    Status status = FileError(errno, "look into", folder);
+    if (number >= 0) ::close(number);
+    return status;
+  }
+  for (errno = 0; const dirent* entry = ::readdir(listing.get()); errno = 0) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || IsUnfinished(name)) continue;
     if (fnmatch(pattern.c_str(), entry->d_name, FNM_PERIOD) == 0) names.emplace_back(name);
   }
-  ::closedir(listing);
+  if (errno != 0) return FileError(errno, "look into", folder);
   std::sort(names.begin(), names.end());
   return names;
 }
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));  // of a link, the link: where it leads is not told here
+Result<bool> Exists(const fs::path& path) {
+  struct stat info {};  // of a link, the link: where it leads is not told here
+  if (Uninterrupted([&] { return ::lstat(path.c_str(), &info); }) == 0) return true;
+  if (HasNoNames(errno) || errno == ENAMETOOLONG) return false;
+  return FileError(errno, "look at", path);
 }
+
+/// What the system, not the host's rules or the absence of a file, refused.
+bool IsFailure(const Status& status) { return status.code() == Code::kResourceExhausted || status.code() == Code::kInternal; }
 
 /// What `path` stands for, component by component; a component that exists as it is written is no pattern. A folder is looked into at its
 /// real place, and only where it may be read: a link that leads out of the allowed folders shows nothing of what is there.
-std::vector<fs::path> Expand(const Files& files, const fs::path& path) {
+Result<std::vector<fs::path>> Expand(const Files& files, const fs::path& path) {
   std::vector<fs::path> found{path.root_path()};
   bool by_pattern = false;
   for (const fs::path& part : path.relative_path()) {
@@ -66,13 +80,16 @@ std::vector<fs::path> Expand(const Files& files, const fs::path& path) {
       fs::path place = folder;
       if (by_pattern) {
         Result<fs::path> allowed = files.Resolve(folder.native(), Files::Access::kRead);
+        if (!allowed.ok() && IsFailure(allowed.status())) return std::move(allowed).status();
         if (!allowed.ok()) continue;
         place = std::move(*allowed);
       }
-      if (Exists(place / part)) {
+      WEFT_ASSIGN_OR_RETURN(const bool exists, Exists(place / part));
+      if (exists) {
         next.push_back(place / part);
       } else if (HasPattern(part.native())) {
-        for (const std::string& name : NamesIn(place, part.native())) next.push_back(place / name);
+        WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(place, part.native()));
+        for (const std::string& name : names) next.push_back(place / name);
       }
     }
     by_pattern |= HasPattern(part.native());
@@ -101,7 +118,7 @@ Result<InputFile> InputFile::OpenAt(const fs::path& path, int& error) {
   Descriptor file = OpenReal(path, O_RDONLY);  // does not wait for the writer of a pipe
   if (!file.valid()) return FileError(error = errno, "open", path);
   struct stat info {};
-  if (::fstat(file.number(), &info) != 0) return FileError(errno, "look at", path);
+  if (Uninterrupted([&] { return ::fstat(file.number(), &info); }) != 0) return FileError(errno, "look at", path);
   if (!S_ISREG(info.st_mode)) {
     return NotFound("needs a file '", path.native(), "', found a ", S_ISDIR(info.st_mode) ? "folder" : "device");
   }
@@ -110,8 +127,7 @@ Result<InputFile> InputFile::OpenAt(const fs::path& path, int& error) {
 
 Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
   while (!to.empty()) {
-    const ssize_t got = ::pread(file_.number(), to.data(), to.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = Uninterrupted([&] { return ::pread(file_.number(), to.data(), to.size(), static_cast<off_t>(offset)); });
     if (got < 0) return FileError(errno, "read", path_);
     if (got == 0) return Status(Code::kDataLoss, Cat("needs ", to.size(), " more bytes of '", path_.native(), "', found its end"));
     offset += static_cast<uint64_t>(got);
@@ -152,8 +168,9 @@ Status AtomicFile::Commit() {
 
 Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern) {
   WEFT_ASSIGN_OR_RETURN(fs::path path, files.Resolve(pattern, Files::Access::kRead));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<fs::path> matches, Expand(files, path));
   std::vector<fs::path> allowed;
-  for (const fs::path& found : Expand(files, path)) {
+  for (const fs::path& found : matches) {
     // Once more: a link may lead out of the allowed folders.
     WEFT_ASSIGN_OR_RETURN(fs::path resolved, files.Resolve(found.native(), Files::Access::kRead));
     allowed.push_back(std::move(resolved));

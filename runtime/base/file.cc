@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "runtime/base/fnv.h"
+#include "runtime/base/system_call.h"
 #include "weft/base/text.h"
 
 namespace weft {
@@ -23,33 +24,41 @@ constexpr int kMostWriters = 100;  // of one name at the same time
 
 bool IsLink(int folder, const char* name) {
   struct stat info {};
-  return ::fstatat(folder, name, &info, *name == '\0' ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+  const int flags = *name == '\0' ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
+  return Uninterrupted([&] { return ::fstatat(folder, name, &info, flags); }) == 0 && S_ISLNK(info.st_mode);
 }
 
-/// Calls a function of the system until no signal interrupts it: 0, or errno.
-template <class Call>
-int Uninterrupted(Call&& call) {
-  while (call() != 0) {
-    if (errno != EINTR) return errno;
-  }
-  return 0;
+Descriptor OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
+  return Descriptor(Uninterrupted([&] { return ::openat(folder, name, flags | O_CLOEXEC, mode); }));
+}
+
+bool Remove(const Descriptor& folder, const std::string& name) {
+  return Uninterrupted([&] { return ::unlinkat(folder.number(), name.c_str(), 0); }) == 0;
+}
+
+int LockAtOnce(const Descriptor& file) {
+  return Uninterrupted([&] { return ::flock(file.number(), LOCK_EX | LOCK_NB); });
 }
 
 Descriptor OpenRoot(const std::filesystem::path& path) {
-  return Descriptor(::open(path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return OpenAt(AT_FDCWD, path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY);
 }
 
 /// The folder as it can be brought to the disk, too, where it may be read.
 Descriptor Syncable(Descriptor folder) {
   if (!folder.valid()) return folder;
-  Descriptor readable(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return readable.valid() ? std::move(readable) : std::move(folder);
+  Descriptor readable = OpenAt(folder.number(), ".", O_RDONLY | O_DIRECTORY);
+  const bool refused = !readable.valid() && (errno == EACCES || errno == EPERM);
+  return refused ? std::move(folder) : std::move(readable);
 }
 
 }  // namespace
 
 Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
+  if (number_ < 0) return;
+  const int error = errno;  // of what failed before
+  ::close(number_);
+  errno = error;
 }
 
 // ---- opening ---------------------------------------------------------------------------------------------------------------------------
@@ -60,7 +69,8 @@ Descriptor OpenBeneath(const Descriptor& folder, const std::filesystem::path& re
     struct open_how how {};
     how.flags = static_cast<uint64_t>(flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK));
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-    Descriptor opened(static_cast<int>(::syscall(SYS_openat2, folder.number(), relative.c_str(), &how, sizeof how)));
+    const auto open = [&] { return ::syscall(SYS_openat2, folder.number(), relative.c_str(), &how, sizeof how); };
+    Descriptor opened(static_cast<int>(Uninterrupted(open)));
     // EPERM: a filter of system calls that does not know this one; a file that may not be opened says so below, too.
     if (opened.valid() || (errno != ENOSYS && errno != EPERM)) return opened;
     if (errno == ENOSYS) missing.store(true, std::memory_order_relaxed);
@@ -69,7 +79,7 @@ Descriptor OpenBeneath(const Descriptor& folder, const std::filesystem::path& re
 }
 
 Descriptor OpenBeneathByComponents(const Descriptor& folder, const std::filesystem::path& relative, int flags) {
-  Descriptor at(::openat(folder.number(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Descriptor at = OpenAt(folder.number(), ".", O_PATH | O_DIRECTORY);
   if (!at.valid()) return at;
   for (auto part = relative.begin(); part != relative.end(); ++part) {
     const bool last = std::next(part) == relative.end();
@@ -78,7 +88,7 @@ Descriptor OpenBeneathByComponents(const Descriptor& folder, const std::filesyst
       return Descriptor();
     }
     const int how = last ? flags | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK) : O_PATH | O_DIRECTORY;
-    Descriptor next(::openat(at.number(), part->c_str(), how | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor next = OpenAt(at.number(), part->c_str(), how | O_NOFOLLOW);
     const int error = next.valid() ? 0 : errno;
     // O_PATH opens a link itself; where a folder is needed, a link is no folder.
     if (next.valid() ? IsLink(next.number(), "") : IsLink(at.number(), part->c_str())) {
@@ -111,7 +121,7 @@ Descriptor OpenRealFolder(const std::filesystem::path& path, bool make) {
     if (part.empty()) continue;
     Descriptor next = OpenBeneath(at, part, kFolder);
     if (!next.valid() && errno == ENOENT) {
-      if (::mkdirat(at.number(), part.c_str(), 0777) != 0 && errno != EEXIST) return Descriptor();
+      if (Uninterrupted([&] { return ::mkdirat(at.number(), part.c_str(), 0777); }) != 0 && errno != EEXIST) return Descriptor();
       next = OpenBeneath(at, part, kFolder);
     }
     at = std::move(next);
@@ -120,7 +130,7 @@ Descriptor OpenRealFolder(const std::filesystem::path& path, bool make) {
 }
 
 Descriptor OpenFolder(const std::filesystem::path& path) {
-  return Syncable(Descriptor(::open(path.empty() ? "." : path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
+  return Syncable(OpenAt(AT_FDCWD, path.empty() ? "." : path.c_str(), O_PATH | O_DIRECTORY));
 }
 
 // ---- writing ---------------------------------------------------------------------------------------------------------------------------
@@ -132,37 +142,41 @@ NewFile::NewFile(NewFile&& other) noexcept
 
 NewFile::~NewFile() {
   // While the lock is held: without it, another writer may have made its file of that name.
-  if (file_.valid() && IsBeside(file_.number())) ::unlinkat(folder_.number(), beside_.c_str(), 0);
+  if (file_.valid() && IsBeside(file_.number())) Remove(folder_, beside_);
 }
 
-/// Whether the name beside is that of the open file.
+/// Whether the name beside is that of the open file. Where that cannot be told, errno says why; else it is EEXIST.
 bool NewFile::IsBeside(int file) const {
   struct stat opened {}, named {};
-  return ::fstat(file, &opened) == 0 && ::fstatat(folder_.number(), beside_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  if (Uninterrupted([&] { return ::fstat(file, &opened); }) != 0) return false;
+  if (Uninterrupted([&] { return ::fstatat(folder_.number(), beside_.c_str(), &named, AT_SYMLINK_NOFOLLOW); }) != 0) {
+    if (errno == ENOENT) errno = EEXIST;  // removed, or moved to its place
+    return false;
+  }
+  errno = EEXIST;
+  return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 /// Makes the file beside. False with errno where that fails; EEXIST also where another process took it for a leftover before it was locked.
 bool NewFile::MakeBeside() {
-  Descriptor made(::openat(folder_.number(), beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  Descriptor made = OpenAt(folder_.number(), beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   if (!made.valid()) return false;
   // A file system without locks has no leftovers removed either.
-  const int locked = Uninterrupted([&] { return ::flock(made.number(), LOCK_EX | LOCK_NB); });
-  if (locked == EWOULDBLOCK || !IsBeside(made.number())) {
+  if (LockAtOnce(made) != 0 && errno == EWOULDBLOCK) {
     errno = EEXIST;
     return false;
   }
-  file_ = std::move(made);
-  return true;
+  const bool ours = IsBeside(made.number());
+  if (ours || errno != EEXIST) file_ = std::move(made);  // or what cannot be looked at now is removed at the end
+  return ours;
 }
 
 /// Removes the file beside where it is one that no process writes any more.
 bool NewFile::RemoveLeftover() const {
-  const Descriptor left(::openat(folder_.number(), beside_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor left = OpenAt(folder_.number(), beside_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   struct stat info {};
-  if (!left.valid() || ::fstat(left.number(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if (Uninterrupted([&] { return ::flock(left.number(), LOCK_EX | LOCK_NB); }) != 0) return false;
-  return IsBeside(left.number()) && ::unlinkat(folder_.number(), beside_.c_str(), 0) == 0;
+  if (!left.valid() || Uninterrupted([&] { return ::fstat(left.number(), &info); }) != 0 || !S_ISREG(info.st_mode)) return false;
+  return LockAtOnce(left) == 0 && IsBeside(left.number()) && Remove(folder_, beside_);
 }
 
 int NewFile::Create(Descriptor folder, std::string name) {
@@ -184,9 +198,9 @@ int NewFile::Create(Descriptor folder, std::string name) {
 int NewFile::Write(const void* data, size_t size) {
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
-    const ssize_t done = ::write(file_.number(), bytes, std::min(size, size_t{1} << 30));
-    if (done < 0 && errno == EINTR) continue;
+    const ssize_t done = Uninterrupted([&] { return ::write(file_.number(), bytes, std::min(size, size_t{1} << 30)); });
     if (done < 0) return errno;
+    if (done == 0) return EIO;  // a device that takes nothing
     bytes += done;
     size -= static_cast<size_t>(done);
   }
@@ -194,11 +208,11 @@ int NewFile::Write(const void* data, size_t size) {
 }
 
 int NewFile::Commit() {
-  if (const int error = Uninterrupted([&] { return ::fsync(file_.number()); })) return error;
-  if (::renameat(folder_.number(), beside_.c_str(), folder_.number(), name_.c_str()) != 0) return errno;
+  if (Uninterrupted([&] { return ::fsync(file_.number()); }) != 0) return errno;
+  if (Uninterrupted([&] { return ::renameat(folder_.number(), beside_.c_str(), folder_.number(), name_.c_str()); }) != 0) return errno;
   file_ = Descriptor();
   // The folder too, or the name may be lost with the power. File systems that cannot do that say so; EBADF: it may not be read.
-  const int error = Uninterrupted([&] { return ::fsync(folder_.number()); });
+  const int error = Uninterrupted([&] { return ::fsync(folder_.number()); }) == 0 ? 0 : errno;
   return error == EINVAL || error == EROFS || error == EBADF || error == ENOTSUP ? 0 : error;
 }
 

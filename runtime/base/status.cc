@@ -1,6 +1,7 @@
 #include "weft/base/status.h"
 
 #include <array>
+#include <new>
 
 namespace weft {
 namespace {
@@ -12,10 +13,6 @@ constexpr std::array<std::string_view, 13> kCodeNames = {
 
 const std::string kEmpty;
 const Place kNowhere;
-
-void FillIfEmpty(std::string& field, std::string_view value) {
-  if (field.empty()) field = value;
-}
 
 }  // namespace
 
@@ -40,18 +37,59 @@ struct Status::Rep {
   Phase phase = Phase::kNone;
   std::string needed, found;
   std::shared_ptr<const Status> cause;
+
+  /// What a status is where there is no memory for it, and resource_exhausted without a message: always there, and never changed.
+  static Rep* NoMemory() noexcept {
+    static Rep* const rep = new Rep{Code::kResourceExhausted, "the machine has no memory left", {}, {}, Phase::kNone, {}, {}, nullptr};
+    return rep;
+  }
+  static const bool made_at_start;
+
+  /// Neither throws: a failure is never replaced by an exception.
+  static Rep* Copy(const Rep* from) noexcept {
+    if (from == nullptr) return nullptr;
+    if (from == NoMemory()) return NoMemory();
+    try {
+      return new Rep(*from);
+    } catch (const std::bad_alloc&) {
+      return NoMemory();
+    }
+  }
+  /// Calls change(rep) with that of a failure; what there is no memory for stays as it is.
+  template <class Change>
+  static Status&& With(Status& status, Change change) noexcept {
+    try {
+      if (status.rep_.get() == NoMemory()) status.rep_.reset(new Rep(*NoMemory()));
+      if (status.rep_) change(*status.rep_);
+    } catch (const std::bad_alloc&) {
+    }
+    return std::move(status);
+  }
+  static Status&& Fill(Status& status, std::string Rep::* field, std::string_view value) noexcept {
+    return With(status, [&](Rep& rep) { if ((rep.*field).empty()) rep.*field = value; });
+  }
+  static Status&& FillPlace(Status& status, std::string Place::* field, std::string_view value) noexcept {
+    return With(status, [&](Rep& rep) { if ((rep.place.*field).empty()) rep.place.*field = value; });
+  }
 };
 
-void Status::FreeRep::operator()(Rep* rep) const { delete rep; }
+const bool Status::Rep::made_at_start = Status::Rep::NoMemory() != nullptr;
 
-Status::Status(Code code, std::string message) {
-  if (code != Code::kOk) rep_.reset(new Rep{code, std::move(message), {}, {}, Phase::kNone, {}, {}, nullptr});
+void Status::FreeRep::operator()(Rep* rep) const {
+  if (rep != Rep::NoMemory()) delete rep;
 }
 
-Status::Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
+Status::Status(Code code, std::string message) {
+  if (code == Code::kOk) return;
+  const bool known = code == Code::kResourceExhausted && message.empty();
+  Rep* const rep = known ? nullptr : new (std::nothrow) Rep{code, std::move(message), {}, {}, Phase::kNone, {}, {}, nullptr};
+  rep_.reset(rep != nullptr ? rep : Rep::NoMemory());
+}
+
+Status::Status(const Status& other) : rep_(Rep::Copy(other.rep_.get())) {}
 
 Status& Status::operator=(const Status& other) {
-  if (this != &other) rep_.reset(other.rep_ ? new Rep(*other.rep_) : nullptr);
+  if (this != &other) rep_.reset(Rep::Copy(other.rep_.get()));
   return *this;
 }
 
@@ -64,54 +102,28 @@ const std::string& Status::needed() const { return rep_ ? rep_->needed : kEmpty;
 const std::string& Status::found() const { return rep_ ? rep_->found : kEmpty; }
 const Status* Status::cause() const { return rep_ ? rep_->cause.get() : nullptr; }
 
-Status&& Status::WithPage(std::string_view page) && {
-  if (rep_) FillIfEmpty(rep_->place.page, page);
-  return std::move(*this);
-}
-
-Status&& Status::WithPointer(std::string_view pointer) && {
-  if (rep_) FillIfEmpty(rep_->place.pointer, pointer);
-  return std::move(*this);
-}
-
-Status&& Status::WithBlock(std::string_view block) && {
-  if (rep_) FillIfEmpty(rep_->place.block, block);
-  return std::move(*this);
-}
-
-Status&& Status::WithPort(std::string_view port) && {
-  if (rep_) FillIfEmpty(rep_->place.port, port);
-  return std::move(*this);
-}
-
-Status&& Status::WithHint(std::string_view hint) && {
-  if (rep_) FillIfEmpty(rep_->hint, hint);
-  return std::move(*this);
-}
+Status&& Status::WithPage(std::string_view page) && { return Rep::FillPlace(*this, &Place::page, page); }
+Status&& Status::WithPointer(std::string_view pointer) && { return Rep::FillPlace(*this, &Place::pointer, pointer); }
+Status&& Status::WithBlock(std::string_view block) && { return Rep::FillPlace(*this, &Place::block, block); }
+Status&& Status::WithPort(std::string_view port) && { return Rep::FillPlace(*this, &Place::port, port); }
+Status&& Status::WithHint(std::string_view hint) && { return Rep::Fill(*this, &Rep::hint, hint); }
+Status&& Status::WithNeeded(std::string_view needed) && { return Rep::Fill(*this, &Rep::needed, needed); }
+Status&& Status::WithFound(std::string_view found) && { return Rep::Fill(*this, &Rep::found, found); }
 
 Status&& Status::WithPhase(Phase phase) && {
-  if (rep_ && rep_->phase == Phase::kNone) rep_->phase = phase;
-  return std::move(*this);
-}
-
-Status&& Status::WithNeeded(std::string_view needed) && {
-  if (rep_) FillIfEmpty(rep_->needed, needed);
-  return std::move(*this);
-}
-
-Status&& Status::WithFound(std::string_view found) && {
-  if (rep_) FillIfEmpty(rep_->found, found);
-  return std::move(*this);
+  return Rep::With(*this, [&](Rep& rep) {
+    if (rep.phase == Phase::kNone) rep.phase = phase;
+  });
 }
 
 Status&& Status::WithCause(Status cause) && {
-  if (rep_ && !rep_->cause && !cause.ok()) rep_->cause = std::make_shared<const Status>(std::move(cause));
-  return std::move(*this);
+  return Rep::With(*this, [&](Rep& rep) {
+    if (!rep.cause && !cause.ok()) rep.cause = std::make_shared<const Status>(std::move(cause));
+  });
 }
 
 Status&& Status::Append(std::string_view text) && {
-  if (rep_) rep_->message.append(text);
-  return std::move(*this);
+  return Rep::With(*this, [&](Rep& rep) { rep.message.append(text); });
 }
 
 std::string ToString(const Status& status) {

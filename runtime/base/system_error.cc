@@ -17,6 +17,7 @@ Code CodeOfErrno(int error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
+    case ENOMEM:
     case EMFILE:
     case ENFILE: return Code::kResourceExhausted;
     case ENOTDIR:

@@ -17,6 +17,9 @@ constexpr std::align_val_t kAlignment{64};
 // Buffers of this size and more use huge pages (2 MB) where the machine has them: kernels with large strides are up to twice as fast.
 constexpr std::align_val_t kHugePage{size_t{2} << 20};
 
+// Where there is no memory even for so few bytes, there is none for anything: that is no matter of this tensor's size.
+constexpr int64_t kSmall = 64 << 10;
+
 std::align_val_t AlignmentOf(int64_t bytes) { return bytes < static_cast<int64_t>(kHugePage) ? kAlignment : kHugePage; }
 
 // Large buffers begin at different offsets in a 4 KB page, chosen by their address. If all began at the same offset, elements of equal index
@@ -112,12 +115,13 @@ int64_t Buffer::HeldBytes(int64_t element_bytes) {
 Result<std::shared_ptr<Buffer>> Buffer::Allocate(DType dtype, int64_t count, const std::shared_ptr<MemoryBudget>& budget) {
   auto bytes = CheckedMultiply(count, static_cast<int64_t>(ElementSize(dtype)));
   if (!bytes) return ResourceExhausted("needs memory for ", count, " elements of ", dtype, ", more than any machine has");
-  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
   auto buffer = std::make_shared<Buffer>(Key());  // one allocation together with the reference count
+  if (budget && !budget->Reserve(HeldBytes(*bytes))) return budget->Refusal(*bytes);
   buffer->dtype_ = dtype;
   buffer->bytes_ = *bytes;
   buffer->budget_ = budget;
   buffer->data_ = AllocateAligned(Padded(*bytes), AlignmentOf(*bytes));
+  if (buffer->data_ == nullptr && *bytes < kSmall) throw std::bad_alloc();
   if (buffer->data_ == nullptr) return ResourceExhausted("the machine has not the ", *bytes, " bytes of memory that are needed");
   buffer->count_ = count;
   if (dtype == DType::kString) ConstructAll<String>(buffer->data_, count);

@@ -9,18 +9,33 @@ static_assert(static_cast<int32_t>(EditMode::kApply) == WEFT_EDIT_APPLY && stati
 
 namespace {
 
+/// Some edits of what is done, and its changes, for a host that wants them; given before the edit is made, which cannot fail then.
+Document::Prepare Giving(std::vector<Edit> DocumentEdit::* edits, weft_strings** out) {
+  if (out == nullptr) return {};
+  return [=](const DocumentEdit& done, uint64_t number) { return GiveTexts({WriteEdits(done.*edits), WriteChanges(done.changes, number)}, out); };
+}
+
+/// What was given for an edit that was not made after all.
+void TakeBack(weft_strings** out) {
+  if (out == nullptr || *out == nullptr) return;
+  (void)Close(*out).ok();
+  *out = nullptr;
+}
+
 /// Undo or redo.
-weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(), weft_strings** edits, weft_diagnostics** problems) {
-  return Guard(problems, [&]() -> Status {
+weft_status StepBack(weft_page* page, Result<DocumentEdit> (Document::*step)(const Document::Prepare&), weft_strings** edits,
+                     weft_diagnostics** problems) {
+  const weft_status status = Guard(problems, [&]() -> Status {
     if (edits != nullptr) *edits = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
-    WEFT_ASSIGN_OR_RETURN(const DocumentEdit done, ((*object->document).*step)());
-    return edits != nullptr ? GiveTexts({WriteEdits(done.made), WriteChanges(done.changes, object->scope->edits())}, edits) : Status();
+    return ((*object->document).*step)(Giving(&DocumentEdit::made, edits)).status();
   });
+  if (status != WEFT_OK) TakeBack(edits);
+  return status;
 }
 
 /// The refusal, then what else would be wrong with the page: what was refused, or came to be told of another port, is not told again.
-weft_status ReportRefusal(const Status& refused, const Diagnostics& found, weft_diagnostics** problems) {
+weft_status ReportRefusal(const Status& refused, const Diagnostics& found, weft_diagnostics** problems) try {
   const auto same = [](const Status& a, const Status& b) {
     return a.place().block == b.place().block && a.place().port == b.place().port && a.message() == b.message();
   };
@@ -30,6 +45,8 @@ weft_status ReportRefusal(const Status& refused, const Diagnostics& found, weft_
     if (!told) others.Add(one.severity, one.status);
   }
   return Report(refused, problems, &others);
+} catch (const std::bad_alloc&) {
+  return Report(refused, problems);
 }
 
 }  // namespace
@@ -37,7 +54,6 @@ weft_status ReportRefusal(const Status& refused, const Diagnostics& found, weft_
 weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, weft_strings** inverse, weft_diagnostics** problems) {
   Diagnostics found;
   Status refused;
-  PageChanges changes;
   weft_status status = Guard(problems, [&]() -> Status {
     if (inverse != nullptr) *inverse = nullptr;
     WEFT_ASSIGN_OR_RETURN(auto object, Find(page));
@@ -45,13 +61,10 @@ weft_status weft_page_edit(weft_page* page, const char* edits, int32_t mode, wef
     if (mode < WEFT_EDIT_APPLY || mode > WEFT_EDIT_OPEN_INPUTS) {
       return InvalidArgument("needs WEFT_EDIT_APPLY, _STRICT, _TRY or _OPEN_INPUTS, found ", mode).WithPort("mode");
     }
-    auto done = object->document->Apply(edits, static_cast<EditMode>(mode), found);
-    if (!done.ok()) {
-      refused = std::move(done).status();
-      return {};
-    }
-    return inverse != nullptr ? GiveTexts({WriteEdits(done->inverse), WriteChanges(done->changes, object->scope->edits())}, inverse) : Status();
+    refused = object->document->Apply(edits, static_cast<EditMode>(mode), found, Giving(&DocumentEdit::inverse, inverse)).status();
+    return {};
   });
+  if (status != WEFT_OK || !refused.ok()) TakeBack(inverse);
   if (refused.ok()) return status;
   return ReportRefusal(refused, found, problems);
 }

@@ -1,6 +1,6 @@
 #include "runtime/capi/guard.h"
 
-#include "runtime/base/call_limit.h"
+#include "runtime/base/failure.h"
 
 namespace weft::capi {
 
@@ -56,24 +56,7 @@ weft_status ReportAll(const Diagnostics& found, weft_diagnostics** problems) noe
   }
 }
 
-weft_status ReportException(weft_diagnostics** problems) noexcept {
-  weft_status code = WEFT_INTERNAL;
-  try {
-    try {
-      throw;
-    } catch (const CallStopped& stopped) {
-      code = CodeOf(stopped.status());
-      return Report(stopped.status(), problems);
-    } catch (const std::bad_alloc&) {
-      code = WEFT_RESOURCE_EXHAUSTED;
-      return Report(ResourceExhausted("the machine has no memory left"), problems);
-    } catch (const std::exception& error) {
-      return Report(Internal("the call ended unexpectedly: ", error.what()), problems);
-    }
-  } catch (...) {
-    return code;  // what is no std::exception, or there is no memory to say it
-  }
-}
+weft_status ReportException(weft_diagnostics** problems) noexcept { return Report(StatusOfException("the call ended"), problems); }
 
 Status GiveTexts(std::vector<std::string> texts, weft_strings** out) {
   WEFT_RETURN_IF_ERROR(NeedPointer(out, "text"));

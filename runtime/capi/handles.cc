@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
 #include <mutex>
 
 namespace weft::capi {
@@ -20,14 +19,17 @@ struct Slot {
   uint32_t generation = 0;         // of the current object or, in a free slot, of the last; 0: never used
   uint32_t references = 0;
   Kind kind{};
+  uint32_t next_free = 0;  // guarded by free_mutex
 };
 
 struct Table {
   std::array<std::mutex, kStripes> stripes;  // a slot belongs to the stripe index % kStripes
   std::array<std::atomic<Slot*>, kMostChunks> chunks{};
   std::mutex free_mutex;
-  std::deque<uint32_t> free;  // first in, first out, so that a slot is not reused soon
-  uint32_t slots = 0;         // guarded by free_mutex
+  // Free slots, linked by next_free, so that to close a handle takes no memory; first in, first out, so that a slot is not reused soon.
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t first_free = kNone, last_free = kNone;  // guarded by free_mutex
+  uint32_t slots = 0;                              // guarded by free_mutex
   std::atomic<size_t> live{0};
 
   std::mutex& StripeOf(uint32_t index) { return stripes[index % kStripes]; }
@@ -37,6 +39,7 @@ struct Table {
   }
   Result<uint32_t> TakeIndex();
   void FreeIndex(uint32_t index);
+  void Append(uint32_t index);
 };
 
 // Never destroyed, since threads may use handles while the process exits.
@@ -47,21 +50,29 @@ Table& TheTable() {
 
 Result<uint32_t> Table::TakeIndex() {
   std::lock_guard lock(free_mutex);
-  if (free.empty()) {
+  if (first_free == kNone) {
     uint32_t chunk = slots / kChunkSlots;
     if (chunk == kMostChunks) return ResourceExhausted("there are ", slots, " handles already").WithHint("release what is no longer used");
-    for (uint32_t i = 0; i < kChunkSlots; ++i) free.push_back(slots + i);
     chunks[chunk].store(new Slot[kChunkSlots], std::memory_order_release);
-    slots += kChunkSlots;
+    for (uint32_t i = 0; i < kChunkSlots; ++i) Append(slots++);
   }
-  uint32_t index = free.front();
-  free.pop_front();
+  const uint32_t index = first_free;
+  first_free = At(index)->next_free;
+  if (first_free == kNone) last_free = kNone;
   return index;
+}
+
+// Called with the lock of the free slots held.
+void Table::Append(uint32_t index) {
+  At(index)->next_free = kNone;
+  if (last_free == kNone) first_free = index;
+  else At(last_free)->next_free = index;
+  last_free = index;
 }
 
 void Table::FreeIndex(uint32_t index) {
   std::lock_guard lock(free_mutex);
-  free.push_back(index);
+  Append(index);
 }
 
 struct Parts {

@@ -1,5 +1,6 @@
 // Loading, checking and writing pages, and their variables.
 #include "runtime/base/call_limit.h"
+#include "runtime/base/failure.h"
 #include "runtime/capi/objects.h"
 #include "runtime/state/host_call.h"
 
@@ -62,6 +63,7 @@ weft_status Load(weft_runtime* runtime, const void* source, const char* what, co
     object->document = open(std::shared_ptr<Runtime>(object->runtime, &object->runtime->runtime), std::move(request.document));
     object->scope = object->document->scope();
     Diagnostics all = object->document->diagnostics();
+    WEFT_RETURN_IF_ERROR(FirstNoMemory(all));  // no fault to keep
     if (all.has_errors() && !request.keep_faulty) {
       found = std::move(all);
       return {};

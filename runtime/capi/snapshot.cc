@@ -60,7 +60,8 @@ weft_status weft_page_restore_state(weft_page* page, const char* path, const wef
     chosen.patience = request.patience;
     chosen.partial = request.partial;
     auto restored = RestoreSnapshot(*request.page->scope, path, chosen, found);
-    return restored.ok() ? FillSummary(*restored, info) : Status();
+    if (restored.ok()) return FillSummary(*restored, info);
+    return found.has_errors() ? Status() : std::move(restored).status();  // without memory there may be no finding
   });
   return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
 }

@@ -5,25 +5,12 @@
 #include <optional>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/base/failure.h"
 #include "runtime/exec/variable_start.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/run_gate.h"
 
 namespace weft {
-namespace {
-
-/// Of the exception that is being handled.
-Status StatusOfException(std::string_view what) {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return ResourceExhausted("the machine has no memory left");
-  } catch (const std::exception& error) {
-    return Internal(what, " unexpectedly: ", error.what());
-  }
-}
-
-}  // namespace
 
 /// What runs of one plan need, in the order in which it is made.
 struct Executor::Parts {
@@ -83,8 +70,10 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   parts_.reset();
   Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
   if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));
-  planned_ = found.has_errors() ? nullptr : std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
-  results_.SetPlan(planned_);
+  std::shared_ptr<const SessionPlan> planned;
+  if (!found.has_errors()) planned = std::make_shared<SessionPlan>(revision_, std::move(request), std::move(*plan), number, std::move(*held));
+  results_.SetPlan(planned);
+  planned_ = std::move(planned);
   found.SetPhase(Phase::kCompile);
   diagnostics.Append(std::move(found));
 }
@@ -112,6 +101,18 @@ Status Executor::MakeParts() {
   parts_ = std::move(parts);
   return {};
 }
+
+namespace {
+
+// What a run has committed stays so: one who has no memory to hear of its end misses it.
+void TellEnd(Observer& observer, uint64_t run, const Status& status) {
+  try {
+    observer.OnRunEnd(run, status);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace
 
 // ---- a run -----------------------------------------------------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ Status Executor::Execute(uint64_t run, const RunOptions& options) {
   if (parts_ != nullptr) parts_->variables.End();
   view_.End();
   status = std::move(status).WithPhase(Phase::kRun);
-  if (observer != nullptr) observer->OnRunEnd(run, status);
+  if (observer != nullptr) TellEnd(*observer, run, status);
   return status;
 }
 

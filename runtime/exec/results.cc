@@ -64,15 +64,19 @@ void RetiredMemories::CountRun(bool leased) {
 // ---- for the thread that runs ----------------------------------------------------------------------------------------------------------
 
 void Results::SetPlan(std::shared_ptr<const SessionPlan> plan) {
+  auto before = front_ >= 0 ? std::make_unique<Before>() : nullptr;
+  RetiredMemories retired;
+  retired.Reset(plan == nullptr ? 0 : plan->layout.bytes.size());
+  // From here on nothing fails.
   std::lock_guard lock(mutex_);
-  if (front_ >= 0) {
-    before_ = std::make_unique<Before>();
-    before_->planned = std::move(planned_);
-    before_->set = std::move(sets_[front_]);
+  if (before != nullptr) {
+    before->planned = std::move(planned_);
+    before->set = std::move(sets_[front_]);
+    before_ = std::move(before);
   }
   // What readers do not see makes room for the new plan's memory.
   sets_[0] = sets_[1] = ResultSet();
-  retired_.Reset(plan == nullptr ? 0 : plan->layout.bytes.size());
+  retired_ = std::move(retired);
   planned_ = std::move(plan);
   front_ = -1;
 }
@@ -93,6 +97,7 @@ void Results::TakeOver(Results& before) {
 Status Results::Renew(const RunMemory& memory, const MemoryBudget* budget) {
   ResultSet& set = back();
   bool leased = false;
+  const bool repoint = std::exchange(set.repoint, true);  // also where this ends early: memories may have been exchanged
   for (Tensor& tensor : set.stale) tensor = Tensor();  // these have leases, too
   for (size_t m = 0; m < set.memories.size(); ++m) {
     if (!set.memories[m]->leased()) continue;
@@ -101,14 +106,12 @@ Status Results::Renew(const RunMemory& memory, const MemoryBudget* budget) {
     // Where memory is short, others will want what this would keep for later.
     const bool keep = budget == nullptr || budget->used() <= budget->limit() / 2;
     auto other = retired_.Exchange(m, set.memories[m], memory, keep);
-    if (!other.ok()) {
-      set.repoint = true;
-      return std::move(other).status();
-    }
+    if (!other.ok()) return std::move(other).status();
     set.memories[m] = std::move(*other);
   }
-  retired_.CountRun(leased || set.repoint);
-  if (leased || set.repoint || set.tiles_whole != memory.tiles_whole()) memory.Point(set);
+  retired_.CountRun(leased || repoint);
+  if (leased || repoint || set.tiles_whole != memory.tiles_whole()) memory.Point(set);
+  set.repoint = false;
   return {};
 }
 

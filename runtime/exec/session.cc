@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/base/failure.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/result_name.h"
 #include "runtime/state/host_call.h"
@@ -105,7 +106,11 @@ Status Session::Run(const RunOptions& options) {
   Status status;
   if (followed_ != scope_->edits()) {
     const CallLimit limit(options.deadline, &cancelled_, scope_->budget());
-    status = Follow();
+    try {
+      status = Follow();
+    } catch (...) {
+      status = StatusOfException("the session's planning ended");
+    }
   }
   if (status.ok()) {
     status = executor_->Execute(run, options);

@@ -128,10 +128,15 @@ Status Session::FollowTo(Diagnostics& found) {
     if (outdated_page()) found.Append(faults());
     return {};
   }
-  followed_ = revision->number;
-  if (revision == executor_->revision()) return {};
+  if (revision == executor_->revision()) {
+    followed_ = revision->number;
+    return {};
+  }
+  const uint64_t number = revision->number;
+  followed_.reset();  // also where there is no memory to follow: the next run tries again
   Diagnostics planning;
   Status fault = Take(std::move(revision), planning);
+  followed_ = number;
   planning.SetPhase(Phase::kConnect);  // those of planning say so
   found.Append(planning);
   if (fault.ok()) return {};

@@ -22,6 +22,7 @@ Result<Tensor> RunVariable::NewValue(DType dtype, const Shape& shape, const std:
     newest = (newest + 1) % count;
     pool[newest] = tensor;
   } else {
+    pool.reserve(most);
     newest = std::min(newest + 1, count);
     pool.insert(pool.begin() + static_cast<std::ptrdiff_t>(newest), tensor);
   }

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "runtime/base/call_limit.h"
+#include "runtime/base/failure.h"
+#include "runtime/base/system_call.h"
 #include "runtime/host/file_bytes.h"
 #include "weft/host/settings.h"
 #include "weft/page/writer.h"
@@ -30,7 +32,7 @@ ReadPageResult Unreadable(Status status, const std::string& name) {
 
 /// Reads the document itself, which the host names: it may be a pipe.
 ReadPageResult ReadDocument(const fs::path& path, const ReadOptions& options) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(Uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (!file.valid()) return Unreadable(OpenError(options.name, errno), options.name);
   Result<std::string> bytes = ReadBytes(file, options.name, 0, -1, true);
   return bytes.ok() ? ReadPage(*bytes, options) : Unreadable(std::move(bytes).status(), options.name);
@@ -120,6 +122,7 @@ Diagnostics Document::diagnostics() const {
   }
   all.SetPhase(Phase::kCompile);
   SortByPage(all, scope_->revision()->graph->page());
+  if (!FirstNoMemory(all).ok()) return all;  // no fault of the page: the next call tries again
   found_ = std::move(all);
   planned_ = true;
   return found_;
@@ -127,7 +130,7 @@ Diagnostics Document::diagnostics() const {
 
 std::string Document::Write() const { return WritePage(scope_->revision()->graph->page()); }
 
-Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagnostics& found) {
+Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagnostics& found, const Prepare& prepare) {
   Result<std::vector<Edit>> edits = std::vector<Edit>();
   try {
     const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
@@ -136,50 +139,64 @@ Result<DocumentEdit> Document::Apply(std::string_view json, EditMode mode, Diagn
     edits = stopped.status();
   }
   WEFT_RETURN_IF_ERROR(edits.status());
-  return Apply(std::move(*edits), mode, found);
+  return Apply(std::move(*edits), mode, found, prepare);
 }
 
-Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found) {
+Result<DocumentEdit> Document::Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found, const Prepare& prepare) {
   std::function<void()> tell;
   std::unique_lock lock(edit_mutex_);
-  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found, tell));
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(std::move(edits), mode, found, tell, EditHistory::How::kEdit, prepare));
   if (mode == EditMode::kTry) return done;
-  history_.Add(done.inverse);
   lock.unlock();
   if (tell) tell();
   return done;
 }
 
-// Called with the lock held.
-// `tell` calls the listeners of edits; it is to be called without the lock.
-Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell) try {
+// Called with the lock held. The history gets what takes the edits back. `tell` calls the listeners of edits; it is to be called without the lock.
+// What can fail for lack of memory is done before the edit is made.
+Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell,
+                                    EditHistory::How how, const Prepare& prepare) try {
   const CallLimit limit(runtime_->CallEnd(), nullptr, budget_);
   DocumentEdit done{std::move(edits), {}, {}};
-  Diagnostics now;
-  auto inverse = scope_->Apply(done.made, now, mode, &done.changes);
-  now.SetPhase(Phase::kConnect);  // those of planning say so
-  if (inverse.ok()) done.inverse = std::move(*inverse);
-  if (inverse.ok() && mode != EditMode::kTry) {
-    SortByPage(now, scope_->revision()->graph->page());
-    found_ = now;
+  Diagnostics now, ordered;
+  PageEvents::Edit event;
+  EditHistory::NewStep step(history_, how);
+  const auto make_ready = [&](const std::vector<Edit>& inverse, const Page& page) -> Status {
+    now.SetPhase(Phase::kConnect);  // those of planning say so
+    ordered = now;
+    SortByPage(ordered, page);
+    found.Append(ordered);
+    done.inverse = inverse;
+    step.Prepare(inverse);
+    const uint64_t number = scope_->edits() + 1;
+    if (events_.any()) event = events_.Made(scope_->revision()->graph->name(), number, WriteChanges(done.changes, number));
+    return prepare ? prepare(done, number) : Status();
+  };
+  auto made = scope_->Apply(done.made, now, mode, &done.changes, make_ready);
+  if (made.ok() && mode != EditMode::kTry) {
+    found_ = std::move(ordered);
     planned_ = true;
-    if (events_.any()) tell = events_.Edited(scope_->revision()->graph->name(), scope_->edits(), WriteChanges(done.changes, scope_->edits()));
+    step.Keep();
+    tell = events_.Tell(std::move(event));
+    return done;
   }
-  found.Append(std::move(now));
-  if (!inverse.ok()) return std::move(inverse).status();
+  now.SetPhase(Phase::kConnect);
+  if (!step.prepared()) found.Append(std::move(now));
+  if (!made.ok()) return std::move(made).status();
+  done.inverse = std::move(*made);
+  if (prepare) WEFT_RETURN_IF_ERROR(prepare(done, scope_->edits()));
   return done;
 } catch (const CallStopped& stopped) {  // the page is as it was
   return Status(stopped.status()).WithPage(options_.name);
 }
 
-Result<DocumentEdit> Document::Step(EditHistory::Direction direction) {
+Result<DocumentEdit> Document::Step(EditHistory::How how, const Prepare& prepare) {
   std::function<void()> tell;
   std::unique_lock lock(edit_mutex_);
-  const std::vector<Edit>* next = history_.Next(direction);
-  if (next == nullptr) return FailedPrecondition("there is no edit to ", direction == EditHistory::Direction::kUndo ? "take back" : "make again");
+  const std::vector<Edit>* next = history_.Next(how);
+  if (next == nullptr) return FailedPrecondition("there is no edit to ", how == EditHistory::How::kUndo ? "take back" : "make again");
   Diagnostics found;
-  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(*next, EditMode::kApply, found, tell));
-  history_.Made(direction, done.inverse);
+  WEFT_ASSIGN_OR_RETURN(DocumentEdit done, Make(*next, EditMode::kApply, found, tell, how, prepare));
   lock.unlock();
   if (tell) tell();
   return done;
@@ -187,7 +204,7 @@ Result<DocumentEdit> Document::Step(EditHistory::Direction direction) {
 
 Document::History Document::history() const {
   std::lock_guard lock(edit_mutex_);
-  return {history_.size(EditHistory::Direction::kUndo), history_.size(EditHistory::Direction::kRedo)};
+  return {history_.undo_steps(), history_.redo_steps()};
 }
 
 }  // namespace weft

@@ -2,30 +2,24 @@
 
 namespace weft {
 
-void EditHistory::Push(Steps& steps, std::vector<Edit> edits) {
-  Step step{std::move(edits), MemoryCharge(budget_)};
-  const int64_t bytes = BytesOf(step.edits);
-  while (!step.held.Resize(bytes)) {
-    if (steps.empty()) return;
-    steps.pop_front();
-  }
-  if (steps.size() == kMostSteps) steps.pop_front();
-  steps.push_back(std::move(step));
-}
-
-void EditHistory::Add(std::vector<Edit> inverse) {
-  redo_.clear();
-  Push(undo_, std::move(inverse));
-}
-
-const std::vector<Edit>* EditHistory::Next(Direction direction) const {
-  const Steps& from = steps(direction);
+const std::vector<Edit>* EditHistory::Next(How how) const {
+  const Steps& from = how == How::kUndo ? undo_ : redo_;
   return from.empty() ? nullptr : &from.back().edits;
 }
 
-void EditHistory::Made(Direction direction, std::vector<Edit> inverse) {
-  (direction == Direction::kUndo ? undo_ : redo_).pop_back();
-  Push(direction == Direction::kUndo ? redo_ : undo_, std::move(inverse));
+void EditHistory::NewStep::Prepare(const std::vector<Edit>& inverse) {
+  to_.push_back({inverse, MemoryCharge(history_.budget_)});
+  prepared_ = true;
+}
+
+void EditHistory::NewStep::Keep() noexcept {
+  prepared_ = false;
+  if (how_ == How::kEdit) history_.redo_.clear();
+  if (how_ == How::kUndo) history_.undo_.pop_back();
+  if (how_ == How::kRedo) history_.redo_.pop_back();
+  if (to_.size() > kMostSteps) to_.pop_front();
+  const int64_t bytes = BytesOf(to_.back().edits);
+  while (!to_.empty() && !to_.back().held.Resize(bytes)) to_.pop_front();
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 // What a run does, as events.
 #include <algorithm>
+#include <new>
 
 #include "weft/host/events.h"
 
@@ -29,15 +30,16 @@ class EventFeed::Table final : public EventSource {
   void Begin(const std::shared_ptr<const Graph>& graph, const std::string& session) {
     std::lock_guard lock(mutex_);
     if (graph_ == graph) return;
-    // What an edit changed makes the rest of the old page's progress stale; the runs' stays.
-    graph_ = graph;
-    session_ = session;
     const size_t blocks = graph->nodes().size();
-    const Entry runs = entries_.empty() ? Entry() : entries_[0];
-    entries_.assign(blocks + 1, {});
-    entries_[0] = runs;
-    std::erase_if(changed_, [](uint32_t entry) { return entry != 0; });
+    std::vector<Entry> entries(blocks + 1);
     changed_.reserve(blocks + 1);
+    std::string name = session;
+    // From here on nothing fails. What an edit changed makes the rest of the old page's progress stale; the runs' stays.
+    if (!entries_.empty()) entries[0] = std::move(entries_[0]);
+    entries_ = std::move(entries);
+    graph_ = graph;
+    session_ = std::move(name);
+    std::erase_if(changed_, [](uint32_t entry) { return entry != 0; });
   }
 
   /// For polling: notes it, and wakes the queue where nothing else was noted.
@@ -71,15 +73,22 @@ class EventFeed::Table final : public EventSource {
 
   bool Collect(size_t most, std::vector<Event>& events) override {
     std::lock_guard lock(mutex_);
+    events.reserve(events.size() + std::min(most, changed_.size()));
     size_t taken = 0;
+    const auto forget = [&] { changed_.erase(changed_.begin(), changed_.begin() + static_cast<std::ptrdiff_t>(taken)); };
     for (; taken < changed_.size() && taken < most; ++taken) {
       Entry& entry = entries_[changed_[taken]];
       Event event;
+      try {
+        event.page = graph_->name();
+        event.session = session_;
+        if (changed_[taken] > 0) event.block = graph_->node(static_cast<int>(changed_[taken]) - 1).id;
+      } catch (const std::bad_alloc&) {
+        forget();
+        throw;
+      }
       event.kind = changed_[taken] == 0 ? EventKind::kRun : EventKind::kProgress;
       event.source = source_;
-      event.page = graph_->name();
-      event.session = session_;
-      if (changed_[taken] > 0) event.block = graph_->node(static_cast<int>(changed_[taken]) - 1).id;
       event.start = entry.noted.start;
       event.run = entry.noted.run;
       event.t_ns = entry.t_ns;
@@ -91,7 +100,7 @@ class EventFeed::Table final : public EventSource {
       entry.changed = false;
       events.push_back(std::move(event));
     }
-    changed_.erase(changed_.begin(), changed_.begin() + static_cast<std::ptrdiff_t>(taken));
+    forget();
     return changed_.empty();
   }
 
@@ -136,6 +145,16 @@ Event EventFeed::Make(EventKind kind) const {
   event.start = start_.load(std::memory_order_relaxed);
   event.t_ns = Now();
   return event;
+}
+
+// What there is no memory to tell counts as dropped in the queue; the run goes on.
+template <class Tell>
+void EventFeed::OrLose(EventKind kind, Tell&& tell) {
+  try {
+    tell();
+  } catch (const std::bad_alloc&) {
+    if (options_.queue != nullptr) options_.queue->Lose(kind);
+  }
 }
 
 void EventFeed::Send(Event event) {
@@ -204,8 +223,8 @@ Status EventFeed::OnRunStart(uint64_t run, RunView& view) {
   run_ = run;
   steps_ = 0;
   if (graph_ != view.graph()) {
+    table_->Begin(view.graph(), session_);
     graph_ = view.graph();
-    table_->Begin(graph_, session_);
   }
   return {};
 }
@@ -226,23 +245,27 @@ void EventFeed::OnStepEnd(size_t step, const Node& node, bool dead) {
 
 void EventFeed::OnPrint(std::string_view text) {
   if (!Wants(EventKind::kPrint)) return;
-  Event event = Make(EventKind::kPrint);
-  event.run = run_;
-  const int node = view_ != nullptr ? view_->current() : -1;
-  if (node >= 0) event.block = graph_->node(node).id;
-  event.text = text;
-  Send(std::move(event));
+  OrLose(EventKind::kPrint, [&] {
+    Event event = Make(EventKind::kPrint);
+    event.run = run_;
+    const int node = view_ != nullptr ? view_->current() : -1;
+    if (node >= 0) event.block = graph_->node(node).id;
+    event.text = text;
+    Send(std::move(event));
+  });
 }
 
 void EventFeed::OnRunEnd(uint64_t run, const Status& status) {
   run_ = run;
   const Progress progress = ProgressOf(status);
   if (graph_ != nullptr && !status.ok() && Wants(EventKind::kProgress)) {
-    auto node = graph_->FindNode(status.place().block);
-    if (node.ok() && !status.place().block.empty()) TellBlock(graph_->node(*node), progress, 0);
+    OrLose(EventKind::kProgress, [&] {
+      auto node = graph_->FindNode(status.place().block);
+      if (node.ok() && !status.place().block.empty()) TellBlock(graph_->node(*node), progress, 0);
+    });
   }
-  if (progress == Progress::kFailed) TellError(status);
-  if (graph_ != nullptr) TellRun(progress, status);
+  if (progress == Progress::kFailed) OrLose(EventKind::kError, [&] { TellError(status); });
+  if (graph_ != nullptr) OrLose(EventKind::kRun, [&] { TellRun(progress, status); });
   view_ = nullptr;
 }
 
@@ -260,10 +283,12 @@ void EventFeed::OnJoin(RunView& view) {
 void EventFeed::OnState(const RunnerState& state) {
   start_.store(state.start, std::memory_order_relaxed);
   if (!Wants(EventKind::kState)) return;
-  Event event = Make(EventKind::kState);
-  event.block = state.block;
-  event.state = state;
-  Send(std::move(event));
+  OrLose(EventKind::kState, [&] {
+    Event event = Make(EventKind::kState);
+    event.block = state.block;
+    event.state = state;
+    Send(std::move(event));
+  });
 }
 
 }  // namespace weft

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <deque>
 #include <list>
+#include <new>
 
 #include "weft/host/events.h"
 
@@ -96,14 +97,31 @@ struct EventQueue::State {
   explicit State(EventQueueOptions given) : options(given) {}
 
   bool empty() const { return count == 0 && !woken.load(std::memory_order_relaxed) && !gap_pending; }
+  void CountInGap(EventKind kind, uint64_t seq, int64_t t_ns) {
+    ++gap.dropped[static_cast<size_t>(kind)];
+    gap.seq = std::max(gap.seq, seq);
+    gap.t_ns = std::max(gap.t_ns, t_ns);
+    gap_pending = true;
+  }
+  /// Takes the event, or counts it in the gap where there is no memory for it.
+  void Add(Event event) {
+    event.seq = ++last_seq;
+    const size_t size = event.bytes();
+    std::list<Event>& list = lists[PriorityOf(event.kind)];
+    try {
+      list.emplace_back();
+    } catch (const std::bad_alloc&) {
+      return CountInGap(event.kind, event.seq, event.t_ns);
+    }
+    list.back() = std::move(event);
+    bytes += size;
+    ++count;
+  }
   /// Drops the oldest event of the lowest priority, and counts it in the gap.
   void DropOne() {
     auto list = std::find_if(lists.begin(), lists.end(), [](const std::list<Event>& events) { return !events.empty(); });
     Event& oldest = list->front();
-    ++gap.dropped[static_cast<size_t>(oldest.kind)];
-    gap.seq = std::max(gap.seq, oldest.seq);
-    gap.t_ns = std::max(gap.t_ns, oldest.t_ns);
-    gap_pending = true;
+    CountInGap(oldest.kind, oldest.seq, oldest.t_ns);
     bytes -= oldest.bytes();
     --count;
     list->pop_front();
@@ -126,12 +144,17 @@ struct EventQueue::State {
     last_seq += others;
   }
 
-  /// Keeps what is polled for Replay, as far as there is room.
+  /// Keeps what is polled for Replay, as far as there is room. Where there is no memory for one, none before it is kept.
   void Remember(const std::vector<Event>& events) {
     if (!events.empty()) polled_seq = events.back().seq;
     for (const Event& event : events) {
-      history.push_back(event);
-      history_bytes += event.bytes();
+      try {
+        history.push_back(event);
+        history_bytes += event.bytes();
+      } catch (const std::bad_alloc&) {
+        history.clear();
+        history_bytes = 0;
+      }
       while (history.size() > options.most_history || (history_bytes > options.most_bytes && history.size() > 1)) {
         history_bytes -= history.front().bytes();
         history.pop_front();
@@ -162,11 +185,18 @@ void EventQueue::Push(Event event) {
   State& s = *state_;
   {
     std::lock_guard lock(s.mutex);
-    event.seq = ++s.last_seq;
-    s.bytes += event.bytes();
-    ++s.count;
-    s.lists[PriorityOf(event.kind)].push_back(std::move(event));
+    s.Add(std::move(event));
     while (s.count > std::max<size_t>(s.options.most_events, 1) || (s.bytes > s.options.most_bytes && s.count > 1)) s.DropOne();
+    s.signal.Raise();
+  }
+  s.changed.notify_all();
+}
+
+void EventQueue::Lose(EventKind kind) noexcept {
+  State& s = *state_;
+  {
+    std::lock_guard lock(s.mutex);
+    s.CountInGap(kind, ++s.last_seq, 0);
     s.signal.Raise();
   }
   s.changed.notify_all();
@@ -180,6 +210,8 @@ std::vector<Event> EventQueue::Poll(size_t most) {
   uint64_t last_seq = 0;
   {
     std::lock_guard lock(s.mutex);
+    events.reserve(std::min(most, s.count + 1));  // nothing is taken out that cannot be handed over
+    sources = s.sources;
     std::list<Event>* next = s.Oldest();
     while (events.size() < most && (s.gap_pending || next != nullptr)) {
       // The gap comes where the last of those was that it stands for.
@@ -198,7 +230,8 @@ std::vector<Event> EventQueue::Poll(size_t most) {
     }
     if (events.size() < most && s.woken.exchange(false)) {
       std::erase_if(s.sources, [](const auto& source) { return source.expired(); });
-      sources = s.sources;
+    } else {
+      sources.clear();
     }
     s.interrupted = false;
     if (s.empty()) s.signal.Lower();
@@ -208,7 +241,11 @@ std::vector<Event> EventQueue::Poll(size_t most) {
   bool all = true;
   for (const auto& weak : sources) {
     auto source = weak.lock();
-    if (source != nullptr) all = (events.size() < most && source->Collect(most - events.size(), events)) && all;
+    try {
+      if (source != nullptr) all = (events.size() < most && source->Collect(most - events.size(), events)) && all;
+    } catch (const std::bad_alloc&) {
+      all = false;  // the rest waits for the next poll
+    }
   }
   std::stable_sort(events.begin() + static_cast<std::ptrdiff_t>(own), events.end(), [](const Event& a, const Event& b) { return a.t_ns < b.t_ns; });
   {

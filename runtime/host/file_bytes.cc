@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/system_call.h"
+#include "weft/base/system_error.h"
+
 namespace weft {
 namespace {
 
@@ -20,12 +23,13 @@ Status OpenError(const std::string& name, int error) {
   if (error == EACCES || error == EPERM || error == ELOOP || error == EXDEV) {
     return PermissionDenied("the file '", name, "' cannot be opened: ", reason);
   }
+  if (CodeOfErrno(error) == Code::kResourceExhausted) return ResourceExhausted("the file '", name, "' cannot be opened: ", reason);
   return FailedPrecondition("the file '", name, "' cannot be opened: ", reason);
 }
 
 Result<std::string> ReadBytes(const Descriptor& file, const std::string& name, int64_t offset, int64_t size, bool pipes) {
   struct stat info {};
-  if (::fstat(file.number(), &info) != 0) return OpenError(name, errno);
+  if (Uninterrupted([&] { return ::fstat(file.number(), &info); }) != 0) return OpenError(name, errno);
   if (S_ISDIR(info.st_mode)) return InvalidArgument("needs a file, found the folder '", name, "'");
   const bool regular = S_ISREG(info.st_mode);
   if (!regular && !(pipes && S_ISFIFO(info.st_mode))) return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
@@ -40,10 +44,9 @@ Result<std::string> ReadBytes(const Descriptor& file, const std::string& name, i
     const size_t begin = bytes.size();
     const auto chunk = static_cast<size_t>(std::min<int64_t>(wanted - static_cast<int64_t>(begin), regular ? wanted : 1 << 16));
     bytes.resize(begin + chunk);
-    const ssize_t got = ::read(file.number(), bytes.data() + begin, chunk);
+    const ssize_t got = Uninterrupted([&] { return ::read(file.number(), bytes.data() + begin, chunk); });
     const int error = errno;
     bytes.resize(begin + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && error == EINTR) continue;
     if (got < 0) return DataLoss("the file '", name, "' cannot be read: ", std::strerror(error));
     if (got == 0) break;
   }

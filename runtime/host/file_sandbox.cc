@@ -9,6 +9,7 @@
 #include <climits>
 #include <deque>
 
+#include "runtime/base/system_call.h"
 #include "runtime/host/file_bytes.h"
 #include "weft/base/file.h"
 #include "weft/base/system_error.h"
@@ -72,7 +73,7 @@ RealPlace Follow(const fs::path& path) {
     }
     const fs::path next = place.path / part;
     struct stat info {};
-    if (!missing && ::lstat(next.c_str(), &info) != 0) {
+    if (!missing && Uninterrupted([&] { return ::lstat(next.c_str(), &info); }) != 0) {
       missing = errno == ENOENT;
       if (!missing) place.error = errno;
     }
@@ -90,9 +91,16 @@ RealPlace Follow(const fs::path& path) {
   }
   if (!missing && place.error == 0) {
     struct stat info {};
-    place.mode = ::lstat(place.path.c_str(), &info) == 0 ? info.st_mode : 0;
+    place.mode = Uninterrupted([&] { return ::lstat(place.path.c_str(), &info); }) == 0 ? info.st_mode : 0;
   }
   return place;
+}
+
+/// Of the system, which tells nothing of what is there.
+bool IsFailure(int error) { return error == EIO || error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE; }
+
+Status CannotOpen(std::string_view name, int error) {
+  return Status(CodeOfErrno(error), Cat("the file '", name, "' cannot be opened: ", std::strerror(error)));
 }
 
 }  // namespace
@@ -121,9 +129,16 @@ Result<fs::path> FileSandbox::Resolve(std::string_view name, Access access) cons
   if (name.find('\0') != std::string_view::npos) return InvalidArgument("needs the name of a file, found one with a NUL in it");
   RealPlace real = Follow(rules_.base / fs::path(name));  // an absolute name stands alone
   const bool write = access == Access::kWrite;
-  const auto holds = [&](const fs::path& folder) { return IsInside(real.path, Follow(folder).path); };
+  int unknown = 0;  // why a folder that may hold it could not be followed
+  const auto holds = [&](const fs::path& folder) {
+    const RealPlace allowed = Follow(folder);
+    if (IsFailure(allowed.error)) unknown = allowed.error;
+    return IsInside(real.path, allowed.path);
+  };
   const bool inside = std::ranges::any_of(rules_.write, holds) || (!write && std::ranges::any_of(rules_.read, holds));
   const bool granted = !rules_.may_use || rules_.may_use({name, real.path, access, inside});
+  if (!inside && IsFailure(unknown)) return CannotOpen(name, unknown);
+  if (!inside && IsFailure(real.error)) return CannotOpen(name, real.error);
   if (!inside) {
     return PermissionDenied("the file '", name, "' lies outside the folders that the page may ", write ? "write" : "read")
         .WithHint(HintFor(name, access));
@@ -131,7 +146,7 @@ Result<fs::path> FileSandbox::Resolve(std::string_view name, Access access) cons
   if (!granted) return PermissionDenied("the host does not let the page ", write ? "write" : "read", " the file '", name, "'");
   if (real.error == ENOENT || real.error == ENOTDIR) return NotFound("the file '", name, "' does not exist");
   if (real.error == ELOOP) return PermissionDenied("the file '", name, "' cannot be opened: too many links");
-  if (real.error != 0) return Status(CodeOfErrno(real.error), Cat("the file '", name, "' cannot be opened: ", std::strerror(real.error)));
+  if (real.error != 0) return CannotOpen(name, real.error);
   if (real.mode != 0 && !S_ISREG(real.mode) && !S_ISDIR(real.mode)) {
     return InvalidArgument("needs a file, found a device or pipe at '", name, "'");
   }

@@ -27,10 +27,13 @@ class ListenerList {
   std::atomic<uint32_t>& steps_wanted() { return *steps_wanted_; }
 
  private:
+  void MakeSpares(size_t entries);
+
   const std::shared_ptr<std::atomic<uint32_t>> steps_wanted_ = std::make_shared<std::atomic<uint32_t>>(0);
   std::atomic<bool> any_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_;
+  std::vector<std::shared_ptr<Entries>> spares_;  // empty, with room; one for each entry that may be removed
   uint64_t last_number_ = 0;
 };
 

@@ -33,22 +33,34 @@ bool PageEvents::any() const {
   return !queues_.empty() || callback_ != nullptr;
 }
 
-std::function<void()> PageEvents::Edited(const std::string& page, uint64_t revision, const std::string& changes) {
+PageEvents::Edit PageEvents::Made(const std::string& page, uint64_t revision, const std::string& changes) const {
   Event event;
   event.kind = EventKind::kEdited;
   event.page = page;
   event.revision = revision;
   event.text = changes;
   event.t_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  Edit edit;
   std::lock_guard lock(mutex_);
   for (const Subscriber& subscriber : queues_) {
-    event.source = subscriber.source;
-    subscriber.queue->Push(event);
+    edit.queued.emplace_back(subscriber.queue, event);
+    edit.queued.back().second.source = subscriber.source;
   }
-  if (!callback_) return {};
-  event.source = 0;
-  event.seq = ++seq_;
-  return [callback = callback_, event = std::move(event)] { callback(event); };
+  if (!callback_) return edit;
+  edit.event = std::make_shared<Event>(std::move(event));
+  edit.call = [callback = callback_, told = edit.event] { callback(*told); };
+  return edit;
+}
+
+std::function<void()> PageEvents::Tell(Edit edit) {
+  std::lock_guard lock(mutex_);
+  for (auto& [queue, event] : edit.queued) {
+    const bool fed = std::ranges::any_of(queues_, [&](const Subscriber& subscriber) { return subscriber.queue == queue; });
+    if (fed) queue->Push(std::move(event));
+  }
+  if (!callback_ || edit.event == nullptr) return {};
+  edit.event->seq = ++seq_;
+  return std::move(edit.call);
 }
 
 }  // namespace weft

@@ -3,7 +3,21 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/base/failure.h"
+
 namespace weft {
+namespace {
+
+// Where a run of the page ends, nothing is thrown.
+Status WasCancelled() noexcept {
+  try {
+    return Cancelled("the run of the page was cancelled");
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  }
+}
+
+}  // namespace
 
 /// Sees the runs of one session, also those that a host makes of it alone: these are none of the page's.
 class PageRun::Watch final : public RunListener {
@@ -14,12 +28,17 @@ class PageRun::Watch final : public RunListener {
   Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) override {
     if (!page_.running()) return {};
     if (page_.stopped_.load()) runner_.Stop();
-    return page_.cancelled_.load() ? Cancelled("the run of the page was cancelled") : Status();
+    return page_.cancelled_.load() ? WasCancelled() : Status();
   }
   void OnRunEnd(uint64_t run, const Status& status) override {
     if (!page_.running()) return;
-    if (!status.ok()) page_.Fail(status);
-    else if (after_run_) after_run_(runner_.session(), run);
+    if (!status.ok()) return page_.Fail(status);
+    if (!after_run_) return;
+    try {
+      after_run_(runner_.session(), run);
+    } catch (...) {  // the run has succeeded, and what the host makes of it has not
+      page_.Fail(StatusOfException("what the host does after a run ended"));
+    }
   }
   void OnState(const RunnerState& /*state*/) override {
     std::lock_guard lock(page_.mutex_);
@@ -33,10 +52,18 @@ class PageRun::Watch final : public RunListener {
 };
 
 PageRun::PageRun(std::vector<std::shared_ptr<Runner>> runners, AfterRun after_run) : runners_(std::move(runners)) {
-  for (const std::shared_ptr<Runner>& runner : runners_) {
-    watches_.push_back(std::make_shared<Watch>(*this, *runner, after_run));
-    runner->AddListener(watches_.back());
+  watches_.reserve(runners_.size());
+  for (const std::shared_ptr<Runner>& runner : runners_) watches_.push_back(std::make_shared<Watch>(*this, *runner, after_run));
+  try {
+    for (size_t i = 0; i < runners_.size(); ++i) runners_[i]->AddListener(watches_[i]);
+  } catch (...) {
+    Unwatch();
+    throw;
   }
+}
+
+void PageRun::Unwatch() {
+  for (size_t i = 0; i < runners_.size(); ++i) runners_[i]->RemoveListener(watches_[i].get());
 }
 
 PageRun::~PageRun() { Close(); }
@@ -53,10 +80,8 @@ void PageRun::Close() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !running(); });
   lock.unlock();
-  for (size_t i = 0; i < runners_.size(); ++i) {
-    runners_[i]->Close();
-    runners_[i]->RemoveListener(watches_[i].get());
-  }
+  for (const std::shared_ptr<Runner>& runner : runners_) runner->Close();
+  Unwatch();
 }
 
 Status PageRun::Begin() {
@@ -84,8 +109,8 @@ Status PageRun::Start(const PageRunRequest& request) {
   Status status = closed_ ? FailedPrecondition("the run of the page was closed") : Status();
   try {
     if (status.ok()) thread_ = std::thread([this, request] { (void)Execute(request).ok(); });
-  } catch (const std::exception& error) {
-    status = ResourceExhausted("no thread can be started: ", error.what());
+  } catch (...) {
+    status = NoThread();
   }
   if (status.ok()) return {};
   running_ = false;
@@ -99,22 +124,19 @@ Status PageRun::Execute(const PageRunRequest& request) {
     loops.reserve(runners_.size());
     StartLoops(request, loops);
     if (Status status = TakeTurns(request); !status.ok()) Fail(status);
-  } catch (const std::exception& error) {  // of too little memory
-    Fail(ResourceExhausted("the page cannot run on: ", error.what()));
+  } catch (...) {
+    Fail(StatusOfException("the run of the page ended"));
   }
-  const auto ended = [](const Loop& loop) {
-    const RunnerState now = loop.runner->state();
-    return now.state == RunState::kIdle || now.start != loop.start;
-  };
+  const auto ended = [](const Loop& loop) { return loop.runner->ended(loop.start); };
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return std::all_of(loops.begin(), loops.end(), ended); });
   }
   for (const Loop& loop : loops) {
-    if (Status status = loop.runner->info().last_status; !status.ok()) Fail(status);
+    if (Status status = loop.runner->last_status(); !status.ok()) Fail(status);
   }
   std::lock_guard lock(mutex_);
-  if (first_.ok() && cancelled_.load()) first_ = Cancelled("the run of the page was cancelled");
+  if (first_.ok() && cancelled_.load()) first_ = WasCancelled();
   last_status_ = first_;
   running_ = false;
   changed_.notify_all();
@@ -129,7 +151,7 @@ void PageRun::StartLoops(const PageRunRequest& request, std::vector<Loop>& loops
   for (const std::shared_ptr<Runner>& runner : runners_) {
     if (!runner->session().spec().loop || Ends()) continue;
     if (Status status = runner->Start(run); !status.ok()) Fail(status);
-    else loops.push_back({runner.get(), runner->state().start});
+    else loops.push_back({runner.get(), runner->last_start()});
   }
 }
 

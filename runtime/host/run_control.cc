@@ -1,6 +1,9 @@
 #include "runtime/host/run_control.h"
 
 #include <algorithm>
+#include <new>
+
+#include "runtime/base/failure.h"
 
 namespace weft {
 namespace {
@@ -24,10 +27,11 @@ Status RunControl::Begin(const RunRequest& request, bool work) {
   std::lock_guard lock(mutex_);
   WEFT_RETURN_IF_ERROR(CheckIdle());
   request_ = request;
+  pauses_.Begin(request);
+  // From here on nothing fails: what is told to run ends.
   ++state_.start;
   SetState(RunState::kRunning);
   asked_ = Asked();
-  pauses_.Begin(request);
   session_.ClearCancel();
   work_.store(work || request.pause_after_run);
   steps_left_.store(request.steps < 0 ? -1 : request.steps);
@@ -117,6 +121,21 @@ RunnerInfo RunControl::info() const {
           (state_.state == RunState::kIdle ? times_.ended : Clock::now()) - times_.started};
 }
 
+bool RunControl::ended(uint64_t start) const {
+  std::lock_guard lock(mutex_);
+  return state_.state == RunState::kIdle || state_.start != start;
+}
+
+uint64_t RunControl::start() const {
+  std::lock_guard lock(mutex_);
+  return state_.start;
+}
+
+Status RunControl::last_status() const {
+  std::lock_guard lock(mutex_);
+  return last_status_;
+}
+
 bool RunControl::on_running_thread() const {
   if (worker_.is_current()) return true;
   std::lock_guard lock(mutex_);
@@ -147,8 +166,12 @@ const RunRequest& RunControl::Enter() {
 
 // Called with the lock held: cancelled where the run is to fail.
 Status RunControl::WhyEnds() const {
-  if (asked_.cancel) return Cancelled("the run was cancelled");
-  if (request_.deadline && Clock::now() >= *request_.deadline) return Cancelled("the run's deadline passed");
+  try {
+    if (asked_.cancel) return Cancelled("the run was cancelled");
+    if (request_.deadline && Clock::now() >= *request_.deadline) return Cancelled("the run's deadline passed");
+  } catch (const std::bad_alloc&) {
+    return NoMemory();
+  }
   return {};
 }
 
@@ -206,7 +229,13 @@ Status RunControl::EndPause(bool before_step) {
 
 void RunControl::End(Status status, FunctionRef<Status()> last) {
   std::lock_guard lock(mutex_);
-  if (Status failed = last(); !failed.ok() && status.ok()) status = std::move(failed);
+  Status failed;
+  try {
+    failed = last();
+  } catch (...) {
+    failed = StatusOfException("what is done after a run ended");
+  }
+  if (!failed.ok() && status.ok()) status = std::move(failed);
   last_status_ = std::move(status);
   SetState(RunState::kIdle);
   times_.ended = Clock::now();

@@ -31,6 +31,10 @@ class RunControl {
   bool Close();
   void SetLease(std::optional<Clock::time_point> until);
   RunnerInfo info() const;
+  // Of info(), what can be told without memory.
+  bool ended(uint64_t start) const;
+  uint64_t start() const;
+  Status last_status() const;
   bool on_running_thread() const;
   /// Something is to be done between two runs.
   void NoteWork() { work_.store(true); }

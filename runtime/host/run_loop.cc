@@ -1,15 +1,14 @@
 #include "runtime/host/run_loop.h"
 
 #include <algorithm>
-#include <exception>
-#include <new>
-#include <thread>
+
+#include "runtime/base/failure.h"
 
 namespace weft {
 
 void RunLoop::Drive() {
   const RunRequest& request = control_.Enter();
-  TellState();
+  observer_.TellState();
   RunOptions options;
   options.observer = &observer_;
   options.deadline = request.deadline;
@@ -27,39 +26,11 @@ void RunLoop::Drive() {
       status = session_.Run(options);
       if (status.ok() && outputs_.any()) status = outputs_.Give(session_);
     }
-  } catch (const std::bad_alloc&) {
-    status = NoMemory();
-  } catch (const std::exception& error) {
-    status = Internal("the run ended unexpectedly: ", error.what());
+  } catch (...) {
+    status = StatusOfException("the run ended");
   }
   control_.End(std::move(status), [&] { return feeds_.Apply(session_); });
-  TellState();
-}
-
-// Who listens misses a state where there is no memory to say it; the run continues.
-void RunLoop::TellState() {
-  try {
-    observer_.TellState();
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-// The status that was made ahead; the next one as soon as there is memory for it.
-Status RunLoop::NoMemory() {
-  Status status = std::move(no_memory_);
-  while (status.ok()) {
-    try {
-      status = ResourceExhausted("the machine has no memory left");
-    } catch (const std::bad_alloc&) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  }
-  try {
-    no_memory_ = ResourceExhausted("the machine has no memory left");
-  } catch (const std::bad_alloc&) {
-    no_memory_ = Status();
-  }
-  return status;
+  observer_.TellState();
 }
 
 // What is asked for between two runs. False where running is to end here.

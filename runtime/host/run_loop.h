@@ -16,8 +16,6 @@ class RunLoop {
   void Drive();
 
  private:
-  void TellState();
-  Status NoMemory();
   Result<bool> BeforeRun(const RunRequest& request, bool first);
 
   Session& session_;
@@ -27,7 +25,6 @@ class RunLoop {
   RunFeeds& feeds_;
   RunOutputs& outputs_;
   RunControl::Clock::time_point due_{};  // of the next run
-  Status no_memory_ = ResourceExhausted("the machine has no memory left");  // made while there is some
 };
 
 }  // namespace weft

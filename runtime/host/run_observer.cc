@@ -1,7 +1,18 @@
 #include "runtime/host/run_observer.h"
 
+#include <new>
+
 namespace weft {
 namespace {
+
+// Who listens misses what there is no memory to tell; the run continues, and others hear of it.
+template <class Tell>
+void Missing(Tell&& tell) {
+  try {
+    tell();
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 bool WantsSteps(const RunListener& listener) { return listener.wants_steps()->load(std::memory_order_relaxed) != 0; }
 
@@ -19,11 +30,14 @@ Status RunObserver::Pause(PauseReason reason, std::string_view block, std::strin
   return status;
 }
 
+// (A state has texts only while paused: to tell the last one of a run takes no memory.)
 void RunObserver::TellState() {
   const auto listeners = listeners_.All();
   if (!listeners) return;
-  const RunnerState now = control_.info().state;
-  for (const auto& [listener, number] : *listeners) listener->OnState(now);
+  Missing([&] {
+    const RunnerState now = control_.info().state;
+    for (const auto& [listener, number] : *listeners) Missing([&] { listener->OnState(now); });
+  });
 }
 
 // Reports to those that were added since the run began what it has done. One that had its report when it was added ignores it.
@@ -90,7 +104,7 @@ void RunObserver::OnRunEnd(uint64_t run, const Status& status) {
   in_run_ = false;
   const auto listeners = listeners_.All();
   if (!listeners) return;
-  for (const auto& [listener, number] : *listeners) listener->OnRunEnd(run, status);
+  for (const auto& [listener, number] : *listeners) Missing([&] { listener->OnRunEnd(run, status); });
 }
 
 }  // namespace weft

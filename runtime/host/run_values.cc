@@ -28,6 +28,8 @@ Status RunFeeds::Add(const Session& session, std::string_view name, std::optiona
         .WithFound(Cat(tensor->dtype(), " ", tensor->shape()));
   }
   std::lock_guard lock(mutex_);
+  fed_.reserve(fed_.size() + 1);
+  pending_.reserve(pending_.size() + 1);
   const bool was = std::erase_if(fed_, [&](const Fed& fed) { return fed.In(*graph) == value; }) > 0;
   if (!tensor && !was) return NotFound("nothing was fed to '", graph->ValueName(value), "'");
   if (tensor) fed_.push_back({graph, value, std::nullopt});
@@ -52,12 +54,13 @@ Status RunFeeds::Apply(Session& session) {
   }
   Status status;
   std::vector<Fed> later;
-  for (Fed& fed : pending_) {
+  // Where this ends early all is still pending, and is fed again.
+  for (const Fed& fed : pending_) {
     const ValueRef value = fed.In(*graph);
-    if (!fits(fed) && session.outdated_page()) later.push_back(std::move(fed));  // for the page as it is now
+    if (!fits(fed) && session.outdated_page()) later.push_back(fed);              // for the page as it is now
     else if (!value.valid()) continue;                                            // an edit took it from the page
     else if (!fed.tensor) session.Unfeed(value);
-    else if (Status failed = session.Feed(value, std::move(*fed.tensor)); !failed.ok()) status = std::move(failed);
+    else if (Status failed = session.Feed(value, *fed.tensor); !failed.ok()) status = std::move(failed);
   }
   pending_ = std::move(later);
   waiting_.store(!pending_.empty());

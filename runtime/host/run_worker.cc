@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/base/failure.h"
+
 namespace weft {
 
 Status RunWorker::Make(std::function<void()> work) {
@@ -9,8 +11,8 @@ Status RunWorker::Make(std::function<void()> work) {
   if (thread_.joinable() || closed_) return {};
   try {
     thread_ = std::thread([this, work = std::move(work)] { Loop(work); });
-  } catch (const std::exception& error) {
-    return ResourceExhausted("no thread can be started: ", error.what());
+  } catch (...) {
+    return NoThread();
   }
   id_.store(thread_.get_id());
   return {};

@@ -41,7 +41,7 @@ Status Runner::RunBlocking(const RunRequest& request) {
   WEFT_RETURN_IF_ERROR(CheckUntil(*parts_->session, request.until));
   WEFT_RETURN_IF_ERROR(parts_->control.Begin(request, parts_->feeds.waiting()));
   parts_->loop.Drive();
-  return parts_->control.info().last_status;
+  return parts_->control.last_status();
 }
 
 Status Runner::Start(const RunRequest& request) {
@@ -69,6 +69,9 @@ void Runner::Close() {
 
 RunnerState Runner::state() const { return parts_->control.info().state; }
 RunnerInfo Runner::info() const { return parts_->control.info(); }
+uint64_t Runner::last_start() const { return parts_->control.start(); }
+bool Runner::ended(uint64_t start) const { return parts_->control.ended(start); }
+Status Runner::last_status() const { return parts_->control.last_status(); }
 bool Runner::on_running_thread() const { return parts_->control.on_running_thread(); }
 
 // ---- values ----------------------------------------------------------------------------------------------------------------------------

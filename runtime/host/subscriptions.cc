@@ -79,7 +79,9 @@ class Subscriptions::Notice final : public EventSource {
   }
   bool Collect(size_t, std::vector<Event>& events) override {
     std::lock_guard lock(mutex_);
-    if (!std::exchange(ready_, false)) return true;
+    if (!ready_) return true;
+    events.reserve(events.size() + 1);
+    ready_ = false;
     Event event;
     event.kind = EventKind::kValues;
     event.source = source_;
@@ -206,6 +208,7 @@ std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
   bool left = false;
   for (auto& subscription : all_) {
     std::deque<Sample>& pending = subscription->pending;
+    if (id == 0 || subscription->id == id) samples.reserve(samples.size() + std::min(most - samples.size(), pending.size()));
     while ((id == 0 || subscription->id == id) && !pending.empty() && samples.size() < most) {
       subscription->pending_bytes -= BytesOf(pending.front().value) + BytesOf(pending.front().high);
       samples.push_back(std::move(pending.front()));
@@ -220,8 +223,6 @@ std::vector<Sample> Subscriptions::Take(uint64_t id, size_t most) {
 // Finds the values in another revision of the page. Called with the lock held.
 void Subscriptions::Find(const std::shared_ptr<const Graph>& graph) {
   if (!changed_ && graph == graph_) return;
-  graph_ = graph;
-  changed_ = false;
   for (auto& subscription : all_) {
     std::string name = FollowedName(*subscription->named_in, *graph, subscription->spec.value);
     auto named = FindNamedValue(*graph, name);
@@ -231,6 +232,8 @@ void Subscriptions::Find(const std::shared_ptr<const Graph>& graph) {
     subscription->spec.value = std::move(name);
     subscription->named_in = graph;
   }
+  graph_ = graph;
+  changed_ = false;
 }
 
 // Whether this run's value is needed.
@@ -341,8 +344,8 @@ void Subscriptions::Keep(Subscription& subscription, Sample sample) {
     drop();
   }
   sample.dropped = subscription.dropped;
-  subscription.pending_bytes += bytes;
   subscription.pending.push_back(std::move(sample));
+  subscription.pending_bytes += bytes;
 }
 
 }  // namespace weft

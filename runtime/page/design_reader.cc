@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <new>
 #include <pugixml.hpp>
 #include <set>
 
@@ -55,6 +56,7 @@ class DesignReader {
     pugi::xml_document document;
     CallLimit::Grow(kDocumentBytes * static_cast<int64_t>(text.size()));
     const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+    if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();  // no fault of the document
     if (!parsed) {
       const auto offset = static_cast<size_t>(std::max<ptrdiff_t>(0, parsed.offset));
       Status status = InvalidArgument("broken XML at ", LineAndColumn(text, offset), ": ", parsed.description());

@@ -149,9 +149,10 @@ void ConnectAlias(Draft& draft, int block) {
   const auto* partial = std::get_if<PartialShape>(&draft.nodes[block].attrs[alias.FindAttr("shape")]);
   auto shape = partial == nullptr ? std::nullopt : partial->shape();
   if (!shape) return draft.Error(InvalidArgument("needs a shape whose sizes are all known"), block, "shape");
-  Tensor dims = Tensor::Allocate(DType::kInt64, Shape{shape->rank()}).value();
-  std::copy(shape->dims().begin(), shape->dims().end(), dims.values<int64_t>().begin());
-  int constant = draft.AddConstant(Cat(draft.nodes[block].id, ".shape"), block, std::move(dims));
+  Result<Tensor> dims = Tensor::Allocate(DType::kInt64, Shape{shape->rank()});
+  if (!dims.ok()) return draft.Error(std::move(dims).status(), block, "shape");
+  std::copy(shape->dims().begin(), shape->dims().end(), dims->values<int64_t>().begin());
+  int constant = draft.AddConstant(Cat(draft.nodes[block].id, ".shape"), block, std::move(*dims));
   Node& node = draft.nodes[block];
   std::vector<AttrValue> attrs;
   for (const AttrSpec& spec : real->attrs) {

@@ -7,17 +7,35 @@
 namespace weft {
 namespace {
 
+/// Takes the states out, and gives them their new keys: by the nodes of the map, so that once those and the keys are there nothing fails.
 template <class States>
-void MoveIn(States& states, const std::vector<ResourceStore::Rename>& renames) {
-  std::vector<std::pair<std::string, typename States::mapped_type>> moved;
-  for (const ResourceStore::Rename& rename : renames) {
-    auto state = states.find(rename.from);
-    if (state == states.end()) continue;
-    if (!rename.to.empty()) moved.emplace_back(rename.to, std::move(state->second));
-    states.erase(state);
+class Mover {
+ public:
+  Mover(States& states, const std::vector<ResourceStore::Rename>& renames) : states_(states) {
+    keys_.reserve(renames.size());
+    nodes_.reserve(renames.size());
+    for (const ResourceStore::Rename& rename : renames) keys_.push_back(rename.to);
   }
-  for (auto& [key, state] : moved) states.insert_or_assign(std::move(key), std::move(state));
-}
+  void Move(const std::vector<ResourceStore::Rename>& renames) noexcept {
+    for (size_t i = 0; i < renames.size(); ++i) {
+      auto state = states_.find(renames[i].from);
+      if (state == states_.end()) continue;
+      auto node = states_.extract(state);
+      if (keys_[i].empty()) continue;
+      node.key() = std::move(keys_[i]);
+      nodes_.push_back(std::move(node));
+    }
+    for (auto& node : nodes_) {
+      states_.erase(node.key());
+      states_.insert(std::move(node));
+    }
+  }
+
+ private:
+  States& states_;
+  std::vector<std::string> keys_;
+  std::vector<typename States::node_type> nodes_;
+};
 
 }  // namespace
 
@@ -30,15 +48,19 @@ Result<ResourceHandle> ResourceStore::FindOrMake(std::string key, const BindCont
   WEFT_ASSIGN_OR_RETURN(ResourceHandle made, make());
   if (auto saved = saved_.find(key); saved != saved_.end()) {
     WEFT_RETURN_IF_ERROR(restore(*made, saved->second));
+    const auto place = resources_.emplace(std::move(key), made).first;
     saved_.erase(saved);
+    return place->second;
   }
   resources_.emplace(std::move(key), made);
   return made;
 }
 
 void ResourceStore::Access::Move(const std::vector<Rename>& renames) {
-  MoveIn(store_.resources_, renames);
-  MoveIn(store_.saved_, renames);
+  Mover made(store_.resources_, renames);
+  Mover saved(store_.saved_, renames);
+  made.Move(renames);
+  saved.Move(renames);
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #include "weft/state/scope.h"
 
+#include "runtime/base/failure.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/page_edit.h"
 #include "runtime/state/resource_store.h"
@@ -63,7 +64,8 @@ uint64_t Scope::NumberPlan(Keep keep) {
   return ++plans_;
 }
 
-Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode, PageChanges* changes) {
+Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode, PageChanges* changes,
+                                       const Prepare& prepare) {
   RevisionHistory::Editing editing(parts_->history);
   const Planning planning(*this);
   const std::shared_ptr<Revision> old = revision();
@@ -79,6 +81,8 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   found.SetPhase(Phase::kConnect);
   fresh->found = found;
   CheckRevision(*this, *fresh, found, mode != EditMode::kTry);
+  // A page has no fault because the machine lacks memory, and keeps none: the edit is refused.
+  WEFT_RETURN_IF_ERROR(FirstNoMemory(found));
   Status fault;
   if (mode != EditMode::kApply) {
     Diagnostics before = old->found;
@@ -89,6 +93,7 @@ Result<std::vector<Edit>> Scope::Apply(std::span<const Edit> edits, Diagnostics&
   diagnostics.Append(std::move(found));
   if (!fault.ok()) return fault;
   if (mode == EditMode::kTry) return undo;
+  if (prepare) WEFT_RETURN_IF_ERROR(prepare(*undo, *page));
   MoveResources(*old->graph, *fresh->graph, resources());
   editing.Commit(std::move(fresh), std::move(page), std::move(made));
   return undo;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/base/failure.h"
 #include "runtime/state/run_gate.h"
 #include "runtime/state/scope_services.h"
 #include "weft/block/stored_state.h"
@@ -310,13 +311,13 @@ Result<SnapshotSummary> SaveSnapshot(Scope& scope, const std::filesystem::path& 
     summary.bytes = file.bytes();
     return summary;
   } catch (const std::bad_alloc&) {
-    return ResourceExhausted("the machine has no memory left for the snapshot");
+    return NoMemory();
   }
 }
 
 Result<SnapshotSummary> RestoreSnapshot(Scope& scope, const std::filesystem::path& path, const RestoreOptions& options, Diagnostics& problems) {
   const auto fail = [&](Status status) {
-    if (!problems.has_errors()) problems.Error(status);
+    if (!problems.has_errors() && !IsNoMemory(status)) problems.Error(status);
     return status;
   };
   try {
@@ -329,7 +330,7 @@ Result<SnapshotSummary> RestoreSnapshot(Scope& scope, const std::filesystem::pat
     summary.bytes = file.bytes();
     return summary;
   } catch (const std::bad_alloc&) {
-    return fail(ResourceExhausted("the machine has no memory left for the snapshot"));
+    return NoMemory();
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/system_call.h"
 #include "weft/base/system_error.h"
 
 namespace weft {
@@ -92,10 +93,11 @@ Status SnapshotReader::Damaged(std::string_view what) const { return DataLoss("t
 
 Status SnapshotReader::Open(const std::filesystem::path& path) {
   name_ = path.string();
-  file_ = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // does not wait for the writer of a pipe
+  const auto open = [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); };
+  file_ = Descriptor(Uninterrupted(open));  // does not wait for the writer of a pipe
   if (!file_.valid()) return SystemError(errno, "read", name_);
   struct stat info {};
-  if (fstat(file_.number(), &info) != 0) return SystemError(errno, "read", name_);
+  if (Uninterrupted([&] { return ::fstat(file_.number(), &info); }) != 0) return SystemError(errno, "read", name_);
   if (!S_ISREG(info.st_mode)) return InvalidArgument("needs a snapshot, found '", name_, "', which is no file");
   size_ = info.st_size;
   std::array<char, kHead> head{};
@@ -119,8 +121,7 @@ Status SnapshotReader::Take(void* to, uint64_t size, std::string_view what) {
   }
   auto* bytes = static_cast<std::byte*>(to);
   while (size > 0) {
-    const ssize_t got = pread(file_.number(), bytes, std::min<uint64_t>(size, uint64_t{1} << 30), offset_);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = Uninterrupted([&] { return ::pread(file_.number(), bytes, std::min<uint64_t>(size, uint64_t{1} << 30), offset_); });
     if (got < 0) return SystemError(errno, "read", name_);
     if (got == 0) return Damaged(Cat("it was cut short in ", what, " while it was read"));
     bytes += got;

@@ -1,5 +1,7 @@
 #include "runtime/state/turn_line.h"
 
+#include "runtime/base/failure.h"
+
 namespace weft {
 
 TurnLine::Turn** TurnLine::PlaceOf(const Turn* turn) {
@@ -13,7 +15,12 @@ Status TurnLine::Turn::Take(Waiter& waiter, std::string_view what) {
   std::unique_lock lock(line_.mutex_);
   next_ = nullptr;
   *line_.PlaceOf(this) = this;
-  Status status = waiter.Wait(lock, line_.changed_, [&] { return line_.first_ == this; }, -1, what);
+  Status status;
+  try {
+    status = waiter.Wait(lock, line_.changed_, [&] { return line_.first_ == this; }, -1, what);
+  } catch (...) {  // a turn that is gone must not stand in the line
+    status = StatusOfException("waiting ended");
+  }
   taken_ = status.ok();
   if (taken_) return {};
   *line_.PlaceOf(this) = next_;

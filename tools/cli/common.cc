@@ -123,26 +123,37 @@ void Report(const Status& status, bool json) {
   std::cerr << "\n";
 }
 
+namespace {
+
+/// (Not by operator<< of its buffer, which takes an error of the system for the end.)
+Result<std::string> ReadAll(std::istream& in, const std::string& what) {
+  constexpr size_t kChunk = size_t{1} << 16;
+  std::string bytes;
+  for (errno = 0; in;) {
+    const size_t begin = bytes.size();
+    bytes.resize(std::max(begin + kChunk, 2 * begin));
+    in.read(bytes.data() + begin, static_cast<std::streamsize>(bytes.size() - begin));
+    bytes.resize(begin + static_cast<size_t>(in.gcount()));
+  }
+  if (in.bad()) return DataLoss("cannot read ", what, errno != 0 ? Cat(": ", std::strerror(errno)) : "");
+  return bytes;
+}
+
+}  // namespace
+
 Result<std::string> ReadFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return InvalidArgument("'", path, "' is a folder, and a file is needed");
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) return InvalidArgument("'", path, "' is a device or pipe, and a file is needed");
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     return errno == EACCES ? PermissionDenied("cannot open '", path, "': permission denied") : NotFound("cannot open '", path, "': ", std::strerror(errno));
   }
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  if (in.bad()) return DataLoss("cannot read '", path, "'");
-  return std::move(bytes).str();
+  return ReadAll(in, Cat("'", path, "'"));
 }
 
-Result<std::string> ReadStandardInput() {
-  std::ostringstream bytes;
-  if (std::cin.peek() != std::istream::traits_type::eof()) bytes << std::cin.rdbuf();
-  if (std::cin.bad() || !bytes) return DataLoss("cannot read standard input");
-  return std::move(bytes).str();
-}
+Result<std::string> ReadStandardInput() { return ReadAll(std::cin, "standard input"); }
 
 Result<std::string> WritableFile(const std::string& path) {
   std::error_code error;

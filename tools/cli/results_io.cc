@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unistd.h>
 
 #include "tools/cli/common.h"
 #include "weft/base/float16.h"
@@ -35,9 +34,9 @@ const char* NpyCode(DType dtype) {
 }
 
 /// The bytes of a .npy file (format version 1.0).
-std::string Npy(const Tensor& tensor) {
+Result<std::string> Npy(const Tensor& tensor) {
   if (tensor.dtype() == DType::kBFloat16) {
-    Tensor wide = Tensor::Allocate(DType::kFloat, tensor.shape()).value();
+    WEFT_ASSIGN_OR_RETURN(Tensor wide, Tensor::Allocate(DType::kFloat, tensor.shape()));
     std::copy(tensor.values<bfloat16>().begin(), tensor.values<bfloat16>().end(), wide.values<float>().begin());
     return Npy(wide);
   }
@@ -58,36 +57,67 @@ std::string Npy(const Tensor& tensor) {
 /// 1980-01-01, where the time of zip archives begins: that of every entry, so that the same results are the same bytes.
 constexpr zip_uint16_t kDosDate = 1 << 5 | 1;
 
+/// An archive in memory, which takes its place as a file like any other.
+class Archive {
+ public:
+  Archive() : bytes_(zip_source_buffer_create(nullptr, 0, 0, nullptr)) {
+    if (bytes_ == nullptr) return;
+    zip_source_keep(bytes_);  // what becomes of the archive is read from it
+    archive_ = zip_open_from_source(bytes_, ZIP_TRUNCATE, nullptr);
+    if (archive_ == nullptr) zip_source_free(bytes_);
+  }
+  ~Archive() {
+    if (archive_ != nullptr) zip_discard(archive_);
+    if (bytes_ != nullptr) zip_source_free(bytes_);
+  }
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  /// False where there is no memory.
+  bool Add(const std::string& name, std::string contents) {
+    if (archive_ == nullptr) return false;
+    const std::string& file = *files_.emplace_back(std::make_unique<std::string>(std::move(contents)));
+    zip_source_t* source = zip_source_buffer(archive_, file.data(), file.size(), 0);
+    const zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive_, name.c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      if (source != nullptr) zip_source_free(source);
+      return false;
+    }
+    const auto entry = static_cast<zip_uint64_t>(index);
+    return zip_set_file_compression(archive_, entry, ZIP_CM_STORE, 0) == 0 && zip_file_set_dostime(archive_, entry, 0, kDosDate, 0) == 0;
+  }
+  /// All of it; nothing where there is no memory.
+  std::optional<std::string> Take() {
+    if (archive_ == nullptr || zip_close(archive_) != 0) return std::nullopt;
+    archive_ = nullptr;
+    zip_stat_t info;
+    if (zip_source_stat(bytes_, &info) != 0 || (info.valid & ZIP_STAT_SIZE) == 0 || zip_source_open(bytes_) != 0) return std::nullopt;
+    std::string all(info.size, '\0');
+    const zip_int64_t got = zip_source_read(bytes_, all.data(), all.size());
+    zip_source_close(bytes_);
+    return got == static_cast<zip_int64_t>(all.size()) ? std::optional(std::move(all)) : std::nullopt;
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::string>> files_;  // libzip reads them when it closes
+  zip_source_t* bytes_;
+  zip_t* archive_ = nullptr;
+};
+
 Status WriteNpz(const std::string& path, const NamedTensors& results) {
-  WEFT_ASSIGN_OR_RETURN(std::string target, WritableFile(path));
   if (std::all_of(results.begin(), results.end(), [](const auto& result) { return IsManaged(result.second.dtype()); })) {
     constexpr char kEmptyArchive[22] = "PK\5\6";  // the end of a directory that lists no files
     return WriteFile(path, {kEmptyArchive, sizeof kEmptyArchive});
   }
-  std::string beside = Cat(target, ".", getpid(), ".tmp");
-  int code = 0;
-  zip_t* archive = zip_open(beside.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
-  if (archive == nullptr) return PermissionDenied("cannot write '", path, "'");
-  std::vector<std::unique_ptr<std::string>> files;  // libzip reads them when it closes
+  WEFT_RETURN_IF_ERROR(WritableFile(path).status());  // before the work
+  Archive archive;
   for (const auto& [name, tensor] : results) {
     if (IsManaged(tensor.dtype())) continue;
-    files.push_back(std::make_unique<std::string>(Npy(tensor)));
-    zip_source_t* source = zip_source_buffer(archive, files.back()->data(), files.back()->size(), 0);
-    zip_int64_t index = source == nullptr ? -1 : zip_file_add(archive, Cat(name, ".npy").c_str(), source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-      zip_discard(archive);
-      return ResourceExhausted("cannot write '", path, "'");
-    }
-    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-    zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, kDosDate, 0);
+    WEFT_ASSIGN_OR_RETURN(std::string npy, Npy(tensor));
+    if (!archive.Add(Cat(name, ".npy"), std::move(npy))) return ResourceExhausted("cannot write '", path, "': no memory is left");
   }
-  if (zip_close(archive) != 0) {
-    Status status = ResourceExhausted("cannot write '", path, "': ", zip_strerror(archive));
-    zip_discard(archive);
-    return status;
-  }
-  if (std::rename(beside.c_str(), target.c_str()) != 0) return PermissionDenied("cannot write '", path, "': ", std::strerror(errno));
-  return {};
+  const std::optional<std::string> bytes = archive.Take();
+  return bytes ? WriteFile(path, *bytes) : ResourceExhausted("cannot write '", path, "': no memory is left");
 }
 
 void ReverseBytes(char* data, int64_t count, size_t size) {

@@ -61,13 +61,16 @@ class Document {
 
   /// Edits the page (Scope::Apply), and notes what takes the edits back; kTry notes nothing. `found` gets the faults of the page as it
   /// would be. Edits as JSON (ReadEdits) may name files that the page may read.
-  Result<DocumentEdit> Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found);
-  Result<DocumentEdit> Apply(std::string_view json, EditMode mode, Diagnostics& found);
+  /// `prepare` (may be empty) is called with what the edit will have done and the number that Scope::edits() will be, before anything is
+  /// changed (in kTry: with what would be): where it fails, nothing is.
+  using Prepare = std::function<Status(const DocumentEdit& done, uint64_t edits)>;
+  Result<DocumentEdit> Apply(std::vector<Edit> edits, EditMode mode, Diagnostics& found, const Prepare& prepare = {});
+  Result<DocumentEdit> Apply(std::string_view json, EditMode mode, Diagnostics& found, const Prepare& prepare = {});
 
   /// Takes back the last edit that is not taken back, or makes the last one that was taken back again. An edit in between ends what could
   /// be made again. failed_precondition where there is none.
-  Result<DocumentEdit> Undo() { return Step(EditHistory::Direction::kUndo); }
-  Result<DocumentEdit> Redo() { return Step(EditHistory::Direction::kRedo); }
+  Result<DocumentEdit> Undo(const Prepare& prepare = {}) { return Step(EditHistory::How::kUndo, prepare); }
+  Result<DocumentEdit> Redo(const Prepare& prepare = {}) { return Step(EditHistory::How::kRedo, prepare); }
   /// How many edits Undo and Redo have (EditHistory).
   struct History {
     size_t undo = 0, redo = 0;
@@ -80,8 +83,9 @@ class Document {
   Document(std::shared_ptr<Runtime> runtime, DocumentOptions options);
   void Load(FunctionRef<ReadPageResult()> read);
   void Connect(ReadPageResult read);
-  Result<DocumentEdit> Step(EditHistory::Direction direction);
-  Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell);
+  Result<DocumentEdit> Step(EditHistory::How how, const Prepare& prepare);
+  Result<DocumentEdit> Make(std::vector<Edit> edits, EditMode mode, Diagnostics& found, std::function<void()>& tell, EditHistory::How how,
+                            const Prepare& prepare);
 
   const std::shared_ptr<Runtime> runtime_;
   DocumentOptions options_;

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "weft/base/memory.h"
@@ -10,22 +11,21 @@
 
 namespace weft {
 
-/// Steps that can be taken back and steps that can be made again. Holds memory of the page's budget; where that or kMostSteps is used up, the
-/// oldest steps are forgotten. Not thread-safe.
+/// Steps that can be taken back and steps that can be made again. Holds memory of the page's budget, which may be null; where that or
+/// kMostSteps is used up, the oldest steps are forgotten. Not thread-safe.
 class EditHistory {
  public:
   static constexpr size_t kMostSteps = 1000;
-  enum class Direction : bool { kUndo, kRedo };
+  /// How a step comes about: as a new edit, after which nothing can be made again; by taking back; by making again.
+  enum class How : uint8_t { kEdit, kUndo, kRedo };
+  class NewStep;
 
   explicit EditHistory(std::shared_ptr<MemoryBudget> budget) : budget_(std::move(budget)) {}
 
-  /// Notes a new step by what takes it back; steps that could be made again are forgotten.
-  void Add(std::vector<Edit> inverse);
-  /// The edits of the next step; null where there is none.
-  const std::vector<Edit>* Next(Direction direction) const;
-  /// The next step was made: `inverse` takes it back.
-  void Made(Direction direction, std::vector<Edit> inverse);
-  size_t size(Direction direction) const { return steps(direction).size(); }
+  /// The edits that take back, or make again, the next step; null where there is none.
+  const std::vector<Edit>* Next(How how) const;
+  size_t undo_steps() const { return undo_.size(); }
+  size_t redo_steps() const { return redo_.size(); }
 
  private:
   struct Step {
@@ -34,11 +34,30 @@ class EditHistory {
   };
   using Steps = std::deque<Step>;  // the last one is the next
 
-  const Steps& steps(Direction direction) const { return direction == Direction::kUndo ? undo_ : redo_; }
-  void Push(Steps& steps, std::vector<Edit> edits);
-
   std::shared_ptr<MemoryBudget> budget_;
   Steps undo_, redo_;
+};
+
+/// A step that is being made: prepared before the page changes, which may lack memory, and kept once it has changed, which cannot fail.
+/// Without Keep the history is as it was.
+class EditHistory::NewStep {
+ public:
+  NewStep(EditHistory& history, How how) : history_(history), how_(how), to_(how == How::kUndo ? history.redo_ : history.undo_) {}
+  NewStep(const NewStep&) = delete;
+  ~NewStep() {
+    if (prepared_) to_.pop_back();
+  }
+
+  /// `inverse`: what takes the step back.
+  void Prepare(const std::vector<Edit>& inverse);
+  bool prepared() const { return prepared_; }
+  void Keep() noexcept;
+
+ private:
+  EditHistory& history_;
+  const How how_;
+  Steps& to_;
+  bool prepared_ = false;
 };
 
 }  // namespace weft

@@ -74,7 +74,10 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
+  /// An event for which there is no memory counts as dropped.
   void Push(Event event);
+  /// An event of the kind could not be made: counts as dropped.
+  void Lose(EventKind kind) noexcept;
   /// The next events, in order, at most `most`; empty where there are none.
   std::vector<Event> Poll(size_t most = SIZE_MAX);
   /// Events that were polled, again: those with numbers from `from` on that are still kept, at most `most`. `missed` gets how many numbers
@@ -130,6 +133,8 @@ class EventFeed final : public RunListener {
   bool Wants(EventKind kind) const { return (options_.kinds & MaskOf(kind)) != 0; }
   Event Make(EventKind kind) const;
   void Send(Event event);
+  template <class Tell>
+  void OrLose(EventKind kind, Tell&& tell);
   void TellRun(Progress progress, const Status& status);
   void TellError(const Status& status);
   void TellBlock(const Node& node, Progress progress, size_t done);

@@ -23,9 +23,17 @@ class PageEvents {
   /// Whether anyone gets them: else what changed need not be found out.
   bool any() const;
 
-  /// An edit has been made: `revision` counts the page's edits, `changes` says what changed, as JSON. To be called in the order of edits;
-  /// queues get the event before it returns. What it returns calls the callback, and is to be called without a lock; it may be empty.
-  std::function<void()> Edited(const std::string& page, uint64_t revision, const std::string& changes);
+  /// An edit that is about to be made, ready to be told.
+  struct Edit {
+    std::vector<std::pair<std::shared_ptr<EventQueue>, Event>> queued;
+    std::shared_ptr<Event> event;  // for the callback
+    std::function<void()> call;
+  };
+  /// `revision` is what will count the page's edits, `changes` says what changes, as JSON.
+  Edit Made(const std::string& page, uint64_t revision, const std::string& changes) const;
+  /// It has been made. To be called in the order of edits; queues get the event before it returns. What it returns calls the callback, and is
+  /// to be called without a lock; it may be empty. Takes no memory.
+  std::function<void()> Tell(Edit edit);
 
  private:
   struct Subscriber {

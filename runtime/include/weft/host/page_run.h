@@ -77,6 +77,7 @@ class PageRun {
     Runner* runner;
     uint64_t start;  // RunnerState::start
   };
+  void Unwatch();
   Status Begin();
   Status Execute(const PageRunRequest& request);
   void StartLoops(const PageRunRequest& request, std::vector<Loop>& loops);

@@ -107,6 +107,13 @@ class Runner {
 
   RunnerState state() const;
   RunnerInfo info() const;
+  // These take no memory.
+  /// RunnerState::start.
+  uint64_t last_start() const;
+  /// Whether the Run or Start of that number is over.
+  bool ended(uint64_t start) const;
+  /// RunnerInfo::last_status.
+  Status last_status() const;
   bool on_running_thread() const;
 
   /// Values by their names as of Session::Get. While paused within a run: what that run has computed so far (a copy, `in_progress`), and the

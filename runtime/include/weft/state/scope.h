@@ -58,8 +58,11 @@ class Scope : public std::enable_shared_from_this<Scope> {
   /// type or attributes change. Errors are those of ApplyEdits; where the mode is not kApply also the first new error of the page,
   /// told of the input that the edits wired, where a block's checks tell it of another of its inputs.
   /// `changes` (may be null) gets what is different, in kTry: what would be.
+  /// `prepare` (may be empty; not called in kTry) is called with the edits that take it back and the page as it will be when nothing can fail
+  /// but it, and nothing is changed yet: where it fails, nothing is.
+  using Prepare = std::function<Status(const std::vector<Edit>& inverse, const Page& page)>;
   Result<std::vector<Edit>> Apply(std::span<const Edit> edits, Diagnostics& diagnostics, EditMode mode = EditMode::kApply,
-                                  PageChanges* changes = nullptr);
+                                  PageChanges* changes = nullptr, const Prepare& prepare = {});
   /// Counts the edits of the page.
   uint64_t edits() const;
 

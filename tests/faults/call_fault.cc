@@ -1,0 +1,207 @@
+// Part of the test program, whose calls of the system are these; and a library that a program loads first (LD_PRELOAD), where the
+// environment says what fails: WEFT_FAULT="CALL NUMBER ERROR", and WEFT_FAULT_HAPPENED is the file that is made when it does.
+#include "tests/faults/call_fault.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft::faults {
+namespace {
+
+std::atomic<int> call{0}, error{0};
+std::atomic<uint64_t> number{0}, seen{0};
+std::atomic<bool> lasting{false};
+
+void Note() {
+  if (const char* path = std::getenv("WEFT_FAULT_HAPPENED")) ::syscall(SYS_close, ::syscall(SYS_open, path, O_CREAT | O_WRONLY, 0666));
+}
+
+/// Whether this call is the one; errno is set then, but for a short one.
+bool Fails(Call kind, int descriptor = 3) {
+  if (call.load(std::memory_order_relaxed) != static_cast<int>(kind) || (descriptor >= 0 && descriptor <= 2)) return false;
+  const uint64_t now = seen.fetch_add(1) + 1, first = number.load();
+  if (now != first && (now < first || !lasting.load())) return false;
+  if (now == first) Note();
+  if (error.load() > 0) errno = error.load();
+  return true;
+}
+bool IsShort() { return error.load() == kShort; }
+size_t Part(size_t size) { return std::max<size_t>(size / 2, std::min<size_t>(size, 1)); }
+
+template <class Function>
+Function* Next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+void Arm(int kind, uint64_t which, int how, bool lasts) {
+  seen.store(0);
+  number.store(which);
+  error.store(how);
+  lasting.store(lasts);
+  call.store(kind);
+}
+
+[[gnu::constructor]] void ReadEnvironment() {
+  int kind = 0, how = 0;
+  unsigned long which = 0;
+  const char* text = std::getenv("WEFT_FAULT");
+  if (text != nullptr && std::sscanf(text, "%d %lu %d", &kind, &which, &how) == 3) Arm(kind, which, how, false);
+}
+
+}  // namespace
+
+const char* NameOf(Call kind) {
+  constexpr const char* kNames[] = {"none", "open", "read", "write", "fsync", "rename", "unlink", "stat", "lseek", "mkdir", "flock", "close", "pthread_create"};
+  return kNames[static_cast<int>(kind)];
+}
+
+CallFault::CallFault(Call kind, uint64_t which, int how, bool lasts) { Arm(static_cast<int>(kind), which, how, lasts); }
+CallFault::~CallFault() { call.store(0); }
+bool CallFault::happened() const { return seen.load() >= number.load(); }
+
+}  // namespace weft::faults
+
+using weft::faults::Call;
+using weft::faults::Fails;
+using weft::faults::IsShort;
+using weft::faults::Next;
+using weft::faults::Part;
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  static const auto next = Next<int(const char*, int, ...)>("open");
+  va_list more;
+  va_start(more, flags);
+  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, int) : 0);
+  va_end(more);
+  return Fails(Call::kOpen) ? -1 : next(path, flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  static const auto next = Next<int(int, const char*, int, ...)>("openat");
+  va_list more;
+  va_start(more, flags);
+  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, int) : 0);
+  va_end(more);
+  return Fails(Call::kOpen) ? -1 : next(folder, path, flags, mode);
+}
+
+long syscall(long which, ...) noexcept {
+  static const auto next = Next<long(long, ...)>("syscall");
+  va_list more;
+  va_start(more, which);
+  long a[6];
+  for (long& one : a) one = va_arg(more, long);
+  va_end(more);
+  if (which == SYS_openat2 && Fails(Call::kOpen)) return -1;
+  return next(which, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+ssize_t read(int file, void* to, size_t size) {
+  static const auto next = Next<ssize_t(int, void*, size_t)>("read");
+  if (Fails(Call::kRead, file)) return IsShort() ? next(file, to, Part(size)) : -1;
+  return next(file, to, size);
+}
+
+ssize_t pread(int file, void* to, size_t size, off_t at) {
+  static const auto next = Next<ssize_t(int, void*, size_t, off_t)>("pread");
+  if (Fails(Call::kRead, file)) return IsShort() ? next(file, to, Part(size), at) : -1;
+  return next(file, to, size, at);
+}
+
+ssize_t write(int file, const void* from, size_t size) {
+  static const auto next = Next<ssize_t(int, const void*, size_t)>("write");
+  if (Fails(Call::kWrite, file)) return IsShort() ? next(file, from, Part(size)) : -1;
+  return next(file, from, size);
+}
+
+ssize_t writev(int file, const struct iovec* parts, int count) {
+  static const auto next = Next<ssize_t(int, const struct iovec*, int)>("writev");
+  if (Fails(Call::kWrite, file)) return IsShort() ? next(file, parts, 1) : -1;
+  return next(file, parts, count);
+}
+
+// (Nothing waits for the disk: no test cuts the power.)
+int fsync(int file) {
+  return Fails(Call::kSync, file) && !IsShort() ? -1 : 0;
+}
+
+int rename(const char* from, const char* to) noexcept {
+  static const auto next = Next<int(const char*, const char*)>("rename");
+  return Fails(Call::kRename) ? -1 : next(from, to);
+}
+
+int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  static const auto next = Next<int(int, const char*, int, const char*)>("renameat");
+  return Fails(Call::kRename) ? -1 : next(from_folder, from, to_folder, to);
+}
+
+int unlink(const char* path) noexcept {
+  static const auto next = Next<int(const char*)>("unlink");
+  return Fails(Call::kRemove) ? -1 : next(path);
+}
+
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  static const auto next = Next<int(int, const char*, int)>("unlinkat");
+  return Fails(Call::kRemove) ? -1 : next(folder, path, flags);
+}
+
+int fstat(int file, struct stat* info) noexcept {
+  static const auto next = Next<int(int, struct stat*)>("fstat");
+  return Fails(Call::kStat, file) ? -1 : next(file, info);
+}
+
+int fstatat(int folder, const char* path, struct stat* info, int flags) noexcept {
+  static const auto next = Next<int(int, const char*, struct stat*, int)>("fstatat");
+  return Fails(Call::kStat) ? -1 : next(folder, path, info, flags);
+}
+
+int lstat(const char* path, struct stat* info) noexcept {
+  static const auto next = Next<int(const char*, struct stat*)>("lstat");
+  return Fails(Call::kStat) ? -1 : next(path, info);
+}
+
+off_t lseek(int file, off_t offset, int whence) noexcept {
+  static const auto next = Next<off_t(int, off_t, int)>("lseek");
+  return Fails(Call::kSeek, file) ? -1 : next(file, offset, whence);
+}
+
+int mkdirat(int folder, const char* path, mode_t mode) noexcept {
+  static const auto next = Next<int(int, const char*, mode_t)>("mkdirat");
+  return Fails(Call::kFolder) ? -1 : next(folder, path, mode);
+}
+
+int flock(int file, int how) noexcept {
+  static const auto next = Next<int(int, int)>("flock");
+  return Fails(Call::kLock, file) ? -1 : next(file, how);
+}
+
+int close(int file) {
+  static const auto next = Next<int(int)>("close");
+  if (!Fails(Call::kClose, file)) return next(file);
+  const int failure = errno;
+  next(file);
+  errno = failure;
+  return -1;
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument) noexcept {
+  static const auto next = Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  return Fails(Call::kThread) ? errno : next(thread, attributes, work, argument);
+}
+
+}  // extern "C"

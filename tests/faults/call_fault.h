@@ -1,0 +1,28 @@
+// Calls of the system that fail when a test wants them to.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::faults {
+
+/// The calls of a kind count together: kOpen is open, openat and openat2, and so on.
+enum class Call : int { kNone, kOpen, kRead, kWrite, kSync, kRename, kRemove, kStat, kSeek, kFolder, kLock, kClose, kThread };
+inline constexpr Call kFileCalls[] = {Call::kOpen,   Call::kRead, Call::kWrite, Call::kSync,   Call::kRename, Call::kRemove,
+                                      Call::kStat,   Call::kSeek, Call::kFolder, Call::kLock,  Call::kClose};
+const char* NameOf(Call call);
+
+/// Instead of an error: reads and writes a part.
+inline constexpr int kShort = -1;
+
+/// While it lives, call `number` (from 1 on) of a kind fails with `error`, once; the next ones, too, where it `lasts`. Calls for the standard
+/// streams do not count. A close that fails has closed. One at a time.
+class CallFault {
+ public:
+  CallFault(Call call, uint64_t number, int error, bool lasts = false);
+  ~CallFault();
+  CallFault(const CallFault&) = delete;
+  CallFault& operator=(const CallFault&) = delete;
+  bool happened() const;
+};
+
+}  // namespace weft::faults

@@ -1,0 +1,338 @@
+// Calls of the system for files that fail: the file before or the new one, whole; an error that names the file and the reason; nothing left
+// open, and nothing left behind that a pattern matches. What a signal interrupts, or what is done in part, just goes on.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "tests/faults/call_fault.h"
+#include "tests/faults/fault_kit.h"
+#include "tests/kit/program.h"
+
+namespace weft::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is done with a file. `call` gives the status and what it says.
+struct FileWork {
+  std::string name, file;
+  std::function<weft_status(std::string& text)> call;
+  std::function<void()> begin;                // before each call
+  std::function<bool(bool succeeded)> whole;  // after it
+};
+
+std::string TextOf(weft_diagnostics* problems) {
+  const char* text = "";
+  (void)weft_diagnostics_text(problems, &text);
+  return text;
+}
+
+weft_page_options MayWrite(const std::string& folder, const char* const* folders) {
+  weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
+  options.folder = folder.c_str();
+  options.write_folders = folders;
+  options.write_count = 1;
+  return options;
+}
+
+/// Loads a page whose blocks are `blocks`, and runs it once.
+weft_status RunPage(weft_runtime* runtime, const std::string& folder, const std::string& blocks, std::string& text, std::string* value = nullptr,
+                    const char* result = nullptr) {
+  const std::string json = R"({"weft": 1, "page": "p", "blocks": [)" + blocks + "]}";
+  const char* folders[] = {folder.c_str()};
+  const weft_page_options options = MayWrite(folder, folders);
+  OwnedProblems problems;
+  OwnedPage page;
+  OwnedSession session;
+  weft_status status = weft_page_load(runtime, json.data(), json.size(), &options, page.out(), problems.out());
+  if (status == WEFT_OK) status = weft_session_open(page, nullptr, session.out(), problems.out());
+  if (status == WEFT_OK) status = weft_session_run(session, nullptr, problems.out());
+  text = TextOf(problems);
+  if (status != WEFT_OK || value == nullptr) return status;
+  OwnedView view;
+  OwnedStrings shown;
+  const char* as_text = "";
+  status = weft_session_view(session, result, view.out(), nullptr);
+  if (status == WEFT_OK) status = weft_view_text(view, 100000, shown.out(), nullptr);
+  if (status == WEFT_OK) status = weft_strings_get(shown, 0, &as_text, nullptr);
+  *value = as_text;
+  return status;
+}
+
+std::string Text(const std::string& value) { return R"({"dtype": "DT_STRING", "shape": [], "values": [")" + value + "\"]}"; }
+std::string Texts(const std::string& value) { return R"({"dtype": "DT_STRING", "shape": [1], "values": [")" + value + "\"]}"; }
+std::string Const(const std::string& id, const std::string& value) {
+  return "{\"id\": \"" + id + R"(", "block": "Const", "inputs": {"value": )" + value + "}}, ";
+}
+
+std::string WriteBlocks(const std::string& file, const std::string& contents) {
+  return Const("name", Text(file)) + Const("bytes", Text(contents)) +
+         R"({"id": "write", "block": "WriteFile", "inputs": {"filename": "name.output", "contents": "bytes.output"}},
+            {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["write.operation"]}})";
+}
+std::string ReadBlocks(const std::string& file) {
+  return Const("name", Text(file)) + R"({"id": "read", "block": "ReadFile", "inputs": {"filename": "name.output"}},
+    {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["read.contents"]}})";
+}
+std::string SaveBlocks(const std::string& file, const std::string& values) {
+  return Const("name", Text(file)) + Const("names", Texts("t")) + Const("x", R"({"dtype": "DT_FLOAT", "shape": [3], "values": [)" + values + "]}") +
+         R"({"id": "save", "block": "Save", "inputs": {"filename": "name.output", "tensor_names": "names.output", "data": ["x.output"]}},
+            {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["save.operation"]}})";
+}
+std::string RestoreBlocks(const std::string& pattern) {
+  return Const("pattern", Text(pattern)) + Const("name", Text("t")) +
+         R"({"id": "restore", "block": "Restore", "attrs": "dt_ = DT_FLOAT;", "inputs": {"file_pattern": "pattern.output", "tensor_name": "name.output"}},
+            {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["restore.tensor"]}})";
+}
+
+/// The names in a folder and below it, sorted.
+std::vector<std::string> Names(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) names.push_back(fs::relative(entry.path(), folder).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+bool IsHidden(const std::string& name) { return fs::path(name).filename().string().starts_with('.'); }
+
+/// One call fails. False where there were not so many of that kind.
+bool Try(const FileWork& work, const fs::path& folder, Call call, uint64_t number, int error) {
+  INFO(work.name << ": " << NameOf(call) << " " << number << " fails: " << (error == kShort ? "short" : std::strerror(error)));
+  const Watchdog watchdog(work.name.c_str(), number);
+  work.begin();
+  const std::vector<std::string> names = Names(folder);
+  std::string text;
+  text.reserve(4096);
+  const Held before;
+  bool happened = false;
+  weft_status status = WEFT_OK;
+  {
+    const CallFault fault(call, number, error);
+    status = work.call(text);
+    happened = fault.happened();
+  }
+  CHECK(Held().descriptors == before.descriptors);
+  CHECK(Held().handles == before.handles);
+  INFO(text);
+  if (!happened || error == EINTR || error == kShort) CHECK(status == WEFT_OK);
+  if (status != WEFT_OK) {
+    CHECK_THAT(text, Catch::Contains(work.file));
+    CHECK_THAT(text, Catch::Contains(std::strerror(error)));
+  }
+  CHECK(work.whole(status == WEFT_OK));
+  std::vector<std::string> now = Names(folder), shown;
+  std::copy_if(now.begin(), now.end(), std::back_inserter(shown), [](const std::string& name) { return !IsHidden(name); });
+  CHECK(shown == names);
+  // What could not be removed goes with the next one.
+  CHECK(work.call(text) == WEFT_OK);
+  CHECK(work.whole(true));
+  CHECK(Names(folder) == names);
+  return happened;
+}
+
+/// Each call of each kind fails by itself. EINTR is for calls that may be interrupted.
+void EveryCallFails(const FileWork& work, const fs::path& folder) {
+  std::string text;
+  work.begin();
+  INFO(work.name);
+  const weft_status status = work.call(text);
+  INFO(text);
+  REQUIRE(status == WEFT_OK);
+  REQUIRE(work.whole(true));
+  int failed = 0;
+  for (const Call call : kFileCalls) {
+    for (const int error : {EIO, ENOSPC, EINTR, kShort}) {
+      if (error == kShort && call != Call::kRead && call != Call::kWrite) continue;
+      for (uint64_t number = 1; number < 200 && Try(work, folder, call, number, error); ++number) ++failed;
+    }
+  }
+  CHECK(failed > 10);
+}
+
+struct Folder : kit::TemporaryFolder {
+  const fs::path at = fs::canonical(path());
+  const std::string text = at.string();
+};
+
+TEST_CASE("WriteFile and ReadFile, whose calls fail", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  const std::string before(3000, 'a'), after(5000, 'b');
+  const fs::path file = folder.at / "sub" / "out.txt";
+  fs::create_directories(file.parent_path());
+  EveryCallFails({"WriteFile", "out.txt", [&](std::string& text) { return RunPage(runtime, folder.text, WriteBlocks("sub/out.txt", after), text); },
+                  [&] { kit::WriteBytes(file, before); },
+                  [&](bool succeeded) {
+                    const std::string now = kit::FileBytes(file);
+                    return now == after || (!succeeded && now == before);
+                  }},
+                 folder.at);
+  std::string read;
+  EveryCallFails({"ReadFile", "out.txt",
+                  [&](std::string& text) {
+                    read.clear();
+                    return RunPage(runtime, folder.text, ReadBlocks("sub/out.txt"), text, &read, "read.contents");
+                  },
+                  [] {}, [&](bool succeeded) { return succeeded ? read.find(after) != read.npos : read.empty(); }},
+                 folder.at);
+}
+
+TEST_CASE("WriteFile makes its folders or says why not", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  for (const int error : {EIO, ENOSPC, EINTR}) {
+    for (uint64_t number = 1; number <= 3; ++number) {
+      const Folder folder;
+      INFO(number << ": " << std::strerror(error));
+      std::string text;
+      weft_status status = WEFT_OK;
+      const int descriptors = Held::OpenDescriptors();
+      {
+        const CallFault fault(Call::kFolder, number, error);
+        status = RunPage(runtime, folder.text, WriteBlocks("one/two/out.txt", "x"), text);
+        if (error == EINTR || !fault.happened()) CHECK(status == WEFT_OK);
+      }
+      CHECK(Held::OpenDescriptors() == descriptors);
+      if (status != WEFT_OK) CHECK_THAT(text, Catch::Contains("out.txt") && Catch::Contains(std::strerror(error)));
+      CHECK(fs::exists(folder.at / "one/two/out.txt") == (status == WEFT_OK));
+      CHECK(RunPage(runtime, folder.text, WriteBlocks("one/two/out.txt", "x"), text) == WEFT_OK);
+    }
+  }
+}
+
+TEST_CASE("Save and Restore, whose calls fail", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  const fs::path file = folder.at / "model-1";
+  std::string text, value, before, after;
+  REQUIRE(RunPage(runtime, folder.text, SaveBlocks("model-1", "4,5,6"), text) == WEFT_OK);
+  after = kit::FileBytes(file);
+  REQUIRE(RunPage(runtime, folder.text, SaveBlocks("model-1", "1,2,3"), text) == WEFT_OK);
+  before = kit::FileBytes(file);
+  EveryCallFails({"Save", "model-1", [&](std::string& said) { return RunPage(runtime, folder.text, SaveBlocks("model-1", "4,5,6"), said); },
+                  [&] { kit::WriteBytes(file, before); },
+                  [&](bool succeeded) {
+                    const std::string now = kit::FileBytes(file);
+                    return now == after || (!succeeded && now == before);
+                  }},
+                 folder.at);
+  for (const char* pattern : {"model-1", "model-*"}) {
+    EveryCallFails({std::string("Restore ") + pattern, "",
+                    [&](std::string& said) {
+                      value.clear();
+                      return RunPage(runtime, folder.text, RestoreBlocks(pattern), said, &value, "restore.tensor");
+                    },
+                    [] {}, [&](bool succeeded) { return succeeded ? value.find("{4,5,6}") != value.npos : value.empty(); }},
+                   folder.at);
+  }
+}
+
+TEST_CASE("Snapshots, whose calls fail", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder, pages;
+  Sample sample(runtime, "softmax_regression", pages.text);
+  REQUIRE((sample.Load() == WEFT_OK && sample.Open() == WEFT_OK && sample.Run() == WEFT_OK));
+  const std::string path = (folder.at / "state").string(), other = (pages.at / "other").string(), now = (pages.at / "now").string();
+  const auto save = [&](const std::string& to, std::string& text) {
+    OwnedProblems problems;
+    const weft_status status = weft_page_save_state(sample.page, to.c_str(), nullptr, nullptr, problems.out());
+    text = TextOf(problems);
+    return status;
+  };
+  std::string text;
+  REQUIRE(save(other, text) == WEFT_OK);
+  REQUIRE(sample.Run() == WEFT_OK);
+  REQUIRE(save(path, text) == WEFT_OK);
+  const std::string before = kit::FileBytes(other), after = kit::FileBytes(path);
+  CHECK(before != after);
+  EveryCallFails({"save a snapshot", "state", [&](std::string& said) { return save(path, said); }, [&] { kit::WriteBytes(path, before); },
+                  [&](bool succeeded) {
+                    const std::string found = kit::FileBytes(path);
+                    return found == after || (!succeeded && found == before);
+                  }},
+                 folder.at);
+  EveryCallFails({"restore a snapshot", "state",
+                  [&](std::string& said) {
+                    OwnedProblems problems;
+                    const weft_status status = weft_page_restore_state(sample.page, path.c_str(), nullptr, nullptr, problems.out());
+                    said = TextOf(problems);
+                    return status;
+                  },
+                  [&] { REQUIRE(weft_page_restore_state(sample.page, other.c_str(), nullptr, nullptr, nullptr) == WEFT_OK); },
+                  [&](bool succeeded) {
+                    std::string said;
+                    return save(now, said) == WEFT_OK && kit::FileBytes(now) == (succeeded ? after : before);
+                  }},
+                 folder.at);
+}
+
+TEST_CASE("A page and its values in files, whose calls fail", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  const std::string path = (folder.at / "page.json").string();
+  kit::WriteBytes(path, R"({"weft": 1, "page": "p", "blocks": [
+    {"id": "x", "block": "Const", "inputs": {"value": {"dtype": "DT_UINT8", "shape": [4], "file": "values.bin"}}}]})");
+  kit::WriteBytes(folder.at / "values.bin", "abcd");
+  bool loaded = false;
+  EveryCallFails({"load a page", "", [&](std::string& text) {
+                    OwnedPage page;
+                    OwnedProblems problems;
+                    const weft_status status = weft_page_load_file(runtime, path.c_str(), nullptr, page.out(), problems.out());
+                    text = TextOf(problems);
+                    loaded = page != nullptr;
+                    return status;
+                  },
+                  [] {}, [&](bool succeeded) { return loaded == succeeded; }},
+                 folder.at);
+}
+
+// ---- the program -----------------------------------------------------------------------------------------------------------------------
+
+/// Runs `weft` with one call that fails; false where there were not so many of that kind.
+bool TryProgram(const std::vector<std::string>& arguments, const fs::path& file, const std::string& before, const std::string& after, Call call,
+                uint64_t number, int error) {
+  INFO(file.filename() << ": " << NameOf(call) << " " << number << " fails: " << (error == kShort ? "short" : std::strerror(error)));
+  const kit::TemporaryFolder notes;
+  const fs::path note = notes.path() / "happened";
+  kit::WriteBytes(file, before);
+  kit::ProgramOptions options;
+  options.environment = {std::string("LD_PRELOAD=") + WEFT_FAULT_LIBRARY, "WEFT_FAULT_HAPPENED=" + note.string(),
+                         "WEFT_FAULT=" + std::to_string(static_cast<int>(call)) + " " + std::to_string(number) + " " + std::to_string(error)};
+  const kit::ProgramResult result = kit::RunWeft(arguments, options);
+  const bool happened = fs::exists(note);
+  INFO(result.err);
+  CHECK((result.status == 0 || result.status == 1));
+  if (!happened || error == EINTR || error == kShort) CHECK(result.status == 0);
+  const std::string now = kit::FileBytes(file);
+  CHECK((now == after || (result.status != 0 && now == before)));
+  if (result.status != 0) CHECK_THAT(result.err, Catch::Contains(std::strerror(error)));
+  for (const std::string& name : Names(file.parent_path())) CHECK((IsHidden(name) || name == file.filename()));
+  return happened;
+}
+
+TEST_CASE("Result files of the program, whose calls fail", "[files]") {
+  const fs::path graphs = fs::path(WEFT_SOURCE_DIR) / "graphs";
+  const std::string page = (graphs / "bias_add_grad.page.json").string(), trained = (graphs / "xor.page.json").string();
+  for (const char* name : {"out.npz", "out.json", "out.svg", "out.state"}) {
+    const Folder own;
+    const fs::path file = own.at / name;
+    const std::string kind = file.extension() == ".svg" ? "--plot-file" : file.extension() == ".state" ? "--save-state" : "--results";
+    std::vector<std::string> arguments = {"run", page, kind, file.string()};
+    if (kind == "--plot-file") arguments = {"run", trained, "--steps", "3", "--plot", "loss.output", kind, file.string()};
+    const kit::ProgramResult first = kit::RunWeft(arguments);
+    INFO(first.err);
+    REQUIRE(first.status == 0);
+    const std::string after = kit::FileBytes(file), before = "what was there before";
+    REQUIRE(!after.empty());
+    for (const Call call : {Call::kOpen, Call::kWrite, Call::kSync, Call::kRename}) {
+      if (call == Call::kOpen && file.extension() == ".svg") continue;  // those of the library that draws it, and its fonts
+      for (const int error : {ENOSPC, EINTR}) {
+        for (uint64_t number = 1; number < 40 && TryProgram(arguments, file, before, after, call, number, error); ++number) {
+        }
+      }
+    }
+    for (uint64_t number = 1; number < 40 && TryProgram(arguments, file, before, after, Call::kWrite, number, kShort); ++number) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::faults
