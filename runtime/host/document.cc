@@ -99,11 +99,12 @@ void Document::Connect(ReadPageResult read) {
   scope.stall_limit_ms = options_.stall_limit_ms;
   scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
   found_.SetPhase(Phase::kConnect);
-  found_ = InPageOrder(found_, scope_->revision()->graph->page());
 }
 
 Diagnostics Document::faults() const {
   std::lock_guard lock(edit_mutex_);
+  if (!sorted_) found_ = InPageOrder(found_, scope_->revision()->graph->page());
+  sorted_ = true;
   return found_;
 }
 
@@ -116,11 +117,11 @@ Diagnostics Document::diagnostics() const {
     CheckSessions(scope_, all);
   } catch (const CallStopped& stopped) {  // the next call tries again
     all.Error(Status(stopped.status()).WithPage(options_.name));
-    return all;
+    return InPageOrder(all, scope_->revision()->graph->page());
   }
   all.SetPhase(Phase::kCompile);
   found_ = InPageOrder(all, scope_->revision()->graph->page());
-  planned_ = true;
+  planned_ = sorted_ = true;
   return found_;
 }
 
@@ -163,7 +164,7 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   if (inverse.ok() && mode != EditMode::kTry) {
     now = InPageOrder(now, scope_->revision()->graph->page());
     found_ = now;
-    planned_ = true;
+    planned_ = sorted_ = true;
     if (events_.any()) tell = events_.Edited(scope_->revision()->graph->name(), scope_->edits(), WriteChanges(done.changes, scope_->edits()));
   }
   found.Append(std::move(now));
