@@ -101,11 +101,12 @@ void Document::Connect(ReadPageResult read) {
   scope.stall_limit_ms = options_.stall_limit_ms;
   scope_ = Scope::Open(*runtime_, std::make_shared<Page>(std::move(read.page)), options_.name, std::move(scope), found_);
   found_.SetPhase(Phase::kConnect);
-  SortByPage(found_, scope_->revision()->graph->page());
 }
 
 Diagnostics Document::faults() const {
   std::lock_guard lock(edit_mutex_);
+  if (!sorted_) SortByPage(found_, scope_->revision()->graph->page());
+  sorted_ = true;
   return found_;
 }
 
@@ -118,13 +119,14 @@ Diagnostics Document::diagnostics() const {
     CheckSessions(scope_, all);
   } catch (const CallStopped& stopped) {  // the next call tries again
     all.Error(Status(stopped.status()).WithPage(options_.name));
+    SortByPage(all, scope_->revision()->graph->page());
     return all;
   }
   all.SetPhase(Phase::kCompile);
   SortByPage(all, scope_->revision()->graph->page());
   if (!FirstNoMemory(all).ok()) return all;  // no fault of the page: the next call tries again
   found_ = std::move(all);
-  planned_ = true;
+  planned_ = sorted_ = true;
   return found_;
 }
 
@@ -175,7 +177,7 @@ Result<DocumentEdit> Document::Make(std::vector<Edit> edits, EditMode mode, Diag
   auto made = scope_->Apply(done.made, now, mode, &done.changes, make_ready);
   if (made.ok() && mode != EditMode::kTry) {
     found_ = std::move(ordered);
-    planned_ = true;
+    planned_ = sorted_ = true;
     step.Keep();
     tell = events_.Tell(std::move(event));
     return done;

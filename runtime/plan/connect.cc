@@ -44,6 +44,7 @@ class BlockConnector {
   bool ReadInputs(int block);
   bool ReportUnknownInput(int block, const PageInput& input);
   bool CheckNothingMissing(int block);
+  void CheckTypesInPart(int block);
   void SetInputs(Node& node);
   bool IsOperation(int block) const { return draft_.nodes[block].def->structural == Structural::kNone; }
 
@@ -74,6 +75,7 @@ void BlockConnector::ConnectFromPage(int block) {
   Node& node = draft_.nodes[block];
   if (!inputs_ok || !complete || node.broken) {
     node.broken = true;
+    if (complete && draft_.loops.home.empty()) CheckTypesInPart(block);
     return;
   }
   SetInputs(node);
@@ -149,6 +151,17 @@ bool BlockConnector::CheckNothingMissing(int block) {
     ok = false;
   }
   return ok;
+}
+
+// Of a broken block, whose faults may leave its types known.
+void BlockConnector::CheckTypesInPart(int block) {
+  std::optional<BlockInPart> part = ReadInPart(draft_.graph, block, draft_.types_in_part);
+  if (!part) return;
+  if (Status status = part->InferTypes(); !status.ok()) {
+    const std::string port = status.place().port;
+    return draft_.Error(std::move(status), block, port);
+  }
+  if (part->knows_outputs()) draft_.types_in_part.Note(block, {part->node.def, part->node.output_types, part->node.out_first});
 }
 
 void BlockConnector::SetInputs(Node& node) {

@@ -32,6 +32,8 @@ const PageInput* InputOf(const Draft& draft, int block, std::string_view port);
 bool ValuesOf(Draft& draft, int block, std::string_view port, std::vector<ValueRef>& values);
 /// The tensor of a literal; `dtype` is that of one written as a text, where it is known.
 Result<Tensor> LiteralTensor(const Literal& literal, std::optional<DType> dtype);
+/// The type of a literal at an input of an operation, where that is known before it is read; also of one that cannot be read.
+std::optional<DType> TypeOfLiteral(const Node& node, const PortSpec& spec, const Literal& literal);
 
 // types.cc
 
@@ -43,6 +45,8 @@ uint16_t TypeKey(const Graph& graph, ValueRef value);
 // structural.cc: blocks that are no operation. Sessions are left to ConnectSessions.
 
 void ConnectStructural(Draft& draft, int block);
+/// Whether the page itself gives the attribute, in the string or as a pin; a default does not count.
+bool IsGiven(const PageBlock& block, std::string_view attr);
 /// The dtype attribute where the page itself gives it; a default does not count.
 std::optional<DType> GivenType(const Draft& draft, int block);
 /// The node that a wire to an operation stands for; `producer` is the block that it names.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/plan/in_part.h"
 #include "runtime/plan/reuse.h"
 #include "weft/plan/graph.h"
 
@@ -32,6 +33,7 @@ struct Draft {
   LoopMarks loops;
   std::map<std::string, int> shared_variables;  // container and shared name -> index into Graph::variables()
   std::vector<int> unknown_blocks;              // of types that the registry does not know
+  TypesInPart types_in_part;                    // of broken blocks
   bool repeated_ids = false;                    // several blocks have one id
   int next_order = 0;                           // Node::order of the next node
   size_t list_values = 0;                       // that wires bring to list ports, and that blocks give at theirs

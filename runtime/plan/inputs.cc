@@ -20,6 +20,10 @@ static std::optional<DType> TypeForText(const Node& node, const PortSpec& spec, 
   return literal.dtype;
 }
 
+std::optional<DType> TypeOfLiteral(const Node& node, const PortSpec& spec, const Literal& literal) {
+  return literal.form == Literal::Form::kText ? TypeForText(node, spec, literal) : literal.dtype;
+}
+
 Result<Tensor> LiteralTensor(const Literal& literal, std::optional<DType> dtype) {
   if (literal.form != Literal::Form::kText) {
     if (!literal.tensor.defined()) return InvalidArgument("the value could not be read");

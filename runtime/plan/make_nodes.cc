@@ -60,6 +60,7 @@ static bool TakePinAsAttr(Draft& draft, int block, const PageInput& input) {
   Status status = value.ok() ? CheckAttr(spec, *value) : value.status();
   if (!status.ok()) {
     draft.Error(std::move(status), block, input.port);
+    node.attrs.Set(static_cast<size_t>(index), AttrValue());  // not its default: what it is to be is not known
     return true;
   }
   node.attrs.Set(static_cast<size_t>(index), std::move(*value));

@@ -149,7 +149,10 @@ NodesToRun ChooseNodes(const Graph& graph, const PlanRequest& request, const Fed
   for (int i : graph.in_order()) {
     const Node& node = graph.node(i);
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
-    if (node.broken) continue;
+    if (node.broken) {
+      if (needed[i] && !node.added && !fed.Replace(i)) made.faulty.push_back(i);
+      continue;
+    }
     if (node.def != nullptr && node.def->structural == Structural::kGradients) made.gradients.push_back(i);
     if (!needed[i]) continue;
     nodes.push_back(i);

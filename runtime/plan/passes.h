@@ -1,5 +1,6 @@
 // The passes that make a graph of a page, in their order; build.cc runs them. Each goes over all blocks and reports every fault that it
-// finds; a block with one is `broken`, what reads it is left out without a report of its own, and the rest continues.
+// finds; a block with one is `broken`, what reads it is left out, and the rest continues. Of blocks that are left out only faults are reported
+// that do not follow from others.
 #pragma once
 
 #include <optional>

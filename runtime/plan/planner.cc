@@ -1,6 +1,7 @@
 // MakePlan: the phases of a plan in their order.
 #include <utility>
 
+#include "runtime/plan/faulty_blocks.h"
 #include "runtime/plan/fusion.h"
 #include "runtime/plan/lifetimes.h"
 #include "runtime/plan/step_planner.h"
@@ -17,6 +18,7 @@ void AddSteps(const NodesToRun& nodes, const StepPlanner::Context& context) {
   }
   context.loops.Reach(nodes.order.size());
   context.loops.CheckAssumptions();
+  CheckFaultyBlocks(nodes.faulty, context);
 }
 
 /// A plan under the assumptions of `speculation`; void where they fail.

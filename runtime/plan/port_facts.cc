@@ -6,14 +6,14 @@ namespace weft {
 namespace {
 
 /// The types that an input takes: the one that it has, that of another input of the same type attribute, or all that are allowed.
-std::string TypesFor(const Graph& graph, const Node& node, size_t port) {
+std::string TypesFor(const Node& node, size_t port, FunctionRef<DType(uint32_t v)> type) {
   const PortSpec& spec = node.def->inputs[port];
   if (spec.dtype != DType::kInvalid) return ToString(spec.dtype);
   const int attr = spec.type_attr.empty() ? -1 : node.def->FindAttr(spec.type_attr);
   if (attr < 0) return "any";
   for (size_t p = 0; p < node.def->inputs.size(); ++p) {
     if (p == port || node.def->inputs[p].type_attr != spec.type_attr || node.in_first[p] == node.in_first[p + 1]) continue;
-    if (const ValueRef value = node.inputs[node.in_first[p]]; value.valid()) return ToString(graph.TypeOf(value));
+    if (const DType other = type(node.in_first[p]); other != DType::kInvalid) return ToString(other);
   }
   const std::vector<DType>& allowed = node.def->attrs[static_cast<size_t>(attr)].allowed_types;
   std::string types;
@@ -22,10 +22,10 @@ std::string TypesFor(const Graph& graph, const Node& node, size_t port) {
 }
 
 /// What the port needs, without prose: a list, a variable or a value of some types, and a shape where its documentation begins with one.
-std::string NeededText(const Graph& graph, const Node& node, size_t port) {
+std::string NeededText(const Node& node, size_t port, FunctionRef<DType(uint32_t v)> type) {
   const PortSpec& spec = node.def->inputs[port];
   if (spec.kind != PortKind::kTensor && spec.kind != PortKind::kReference) return PortTypeText(spec);
-  std::string text = TypesFor(graph, node, port);
+  std::string text = TypesFor(node, port, type);
   if (spec.kind == PortKind::kReference) text = Cat(spec.resource ? "handle of a variable of " : "variable of ", text);
   if (spec.list != PortList::kSingle) text = Cat("list of ", text);
   const std::string_view doc = spec.doc;
@@ -38,6 +38,11 @@ std::string NeededText(const Graph& graph, const Node& node, size_t port) {
 }  // namespace
 
 Status WithPortFacts(const Graph& graph, const Node& node, Status status, FunctionRef<const Shape*(uint32_t v)> shape) {
+  const auto type = [&](uint32_t v) { return node.inputs[v].valid() ? graph.TypeOf(node.inputs[v]) : DType::kInvalid; };
+  return WithPortFacts(node, std::move(status), type, shape);
+}
+
+Status WithPortFacts(const Node& node, Status status, FunctionRef<DType(uint32_t v)> type, FunctionRef<const Shape*(uint32_t v)> shape) {
   const std::string& name = status.place().port;
   if (status.ok() || name.empty() || node.def == nullptr) return status;
   const std::string_view port = std::string_view(name).substr(0, name.find('['));  // an element of a list port names the port
@@ -45,11 +50,11 @@ Status WithPortFacts(const Graph& graph, const Node& node, Status status, Functi
   if (index < 0) return status;
   std::string found;
   for (uint32_t v = node.in_first[index]; v < node.in_first[index + 1] && found.size() < 400; ++v) {
-    if (!node.inputs[v].valid()) continue;
+    if (type(v) == DType::kInvalid) continue;
     const Shape* known = shape(v);
-    found += Cat(found.empty() ? "" : ", ", graph.TypeOf(node.inputs[v]), known != nullptr ? Cat(" ", *known) : "");
+    found += Cat(found.empty() ? "" : ", ", type(v), known != nullptr ? Cat(" ", *known) : "");
   }
-  return std::move(status).WithNeeded(NeededText(graph, node, static_cast<size_t>(index))).WithFound(found);
+  return std::move(status).WithNeeded(NeededText(node, static_cast<size_t>(index), type)).WithFound(found);
 }
 
 Status AtWiredPort(const BlockDef& def, std::string_view port, DType brought, Status fault) {

@@ -7,23 +7,6 @@
 namespace weft {
 namespace {
 
-/// Whether the page itself gives the attribute, in the string or as a pin; a default does not count.
-bool IsGiven(const PageBlock& block, std::string_view attr) {
-  for (const PageInput& input : block.inputs) {
-    if (input.port == attr) return true;
-  }
-  size_t at = block.attrs.find(attr);
-  while (at != std::string::npos) {
-    bool starts = at == 0 || !(std::isalnum(static_cast<unsigned char>(block.attrs[at - 1])) || block.attrs[at - 1] == '_');
-    size_t end = at + attr.size();
-    if (end < block.attrs.size() && block.attrs[end] == '_') ++end;
-    while (end < block.attrs.size() && std::isspace(static_cast<unsigned char>(block.attrs[end]))) ++end;
-    if (starts && end < block.attrs.size() && block.attrs[end] == '=') return true;
-    at = block.attrs.find(attr, at + 1);
-  }
-  return false;
-}
-
 // Whether what is written for the port is known to be at fault.
 bool IsReported(const Draft& draft, int block, int port) {
   const BlockDef& def = *draft.nodes[block].def;
@@ -166,7 +149,64 @@ void ConnectAlias(Draft& draft, int block) {
   if (Status status = InferTypes(draft, node); !status.ok()) draft.Error(std::move(status), block, "dtype");
 }
 
+// The type of what a constant or a variable with a fault gives, where the fault leaves it known. A type that is given and another that is found
+// clash, also where the value itself could not be read: `tell` where that was not told yet.
+void TypeInPart(Draft& draft, int block, bool tell) {
+  const Node& node = draft.nodes[block];
+  const Structural kind = node.def->structural;
+  if (kind != Structural::kConstant && kind != Structural::kVariable && kind != Structural::kTemporary) return;
+  const int attr = node.def->FindAttr("dtype");
+  const bool unread = attr >= 0 && node.attrs[attr].index() == 0 && IsGiven(draft.page.blocks[block], "dtype");
+  if (unread || draft.page.blocks[block].faulty || !node.output_types.empty()) return;
+  const std::optional<DType> given = GivenType(draft, block);
+  const PageInput* input = node.def->inputs.empty() ? nullptr : InputOf(draft, block, node.def->inputs[0].name);
+  std::vector<InputInPart> values;
+  if (input != nullptr) {
+    const Literal* literal = input->items.size() == 1 ? LiteralOf(input->items[0]) : nullptr;
+    const bool as_given = given && literal != nullptr && literal->form == Literal::Form::kText;
+    const bool known = !as_given && input->items.size() == 1 && ReadItemInPart(draft.graph, block, 0, *input, 0, draft.types_in_part, values);
+    if (!known && !given) return;
+  }
+  if (given && !values.empty() && values[0].type.type != *given) {
+    const std::string_view what = kind == Structural::kConstant ? "the value needs " : "the initial value needs ";
+    if (tell) draft.Error(InvalidArgument(what, *given, ", the block's dtype, found ", values[0].type.type), block, input->port);
+  } else if (given || !values.empty()) {
+    draft.types_in_part.Note(block, {node.def, {given ? *given : values[0].type.type}, PortTable::Single(1)});
+  }
+}
+
+void ConnectByKind(Draft& draft, int block) {
+  switch (draft.nodes[block].def->structural) {
+    case Structural::kConstant: return ConnectConstant(draft, block);
+    case Structural::kVariable:
+    case Structural::kTemporary: return ConnectVariable(draft, block);
+    case Structural::kList: return ConnectList(draft, block);
+    case Structural::kOperation:
+    case Structural::kOutput: return ConnectOperation(draft, block);
+    case Structural::kFeed: return ConnectFeed(draft, block);
+    case Structural::kGradients: return ConnectGradients(draft, block);
+    case Structural::kAlias: return ConnectAlias(draft, block);
+    default: return;  // sessions are connected when all blocks are
+  }
+}
+
 }  // namespace
+
+bool IsGiven(const PageBlock& block, std::string_view attr) {
+  for (const PageInput& input : block.inputs) {
+    if (input.port == attr) return true;
+  }
+  size_t at = block.attrs.find(attr);
+  while (at != std::string::npos) {
+    bool starts = at == 0 || !(std::isalnum(static_cast<unsigned char>(block.attrs[at - 1])) || block.attrs[at - 1] == '_');
+    size_t end = at + attr.size();
+    if (end < block.attrs.size() && block.attrs[end] == '_') ++end;
+    while (end < block.attrs.size() && std::isspace(static_cast<unsigned char>(block.attrs[end]))) ++end;
+    if (starts && end < block.attrs.size() && block.attrs[end] == '=') return true;
+    at = block.attrs.find(attr, at + 1);
+  }
+  return false;
+}
 
 std::optional<DType> GivenType(const Draft& draft, int block) {
   const Node& node = draft.nodes[block];
@@ -196,19 +236,10 @@ void ConnectStructural(Draft& draft, int block) {
     draft.Error(InvalidArgument("the input '", port.name, "' of ", def.name, " needs a wire or a value, and has none"), block, port.name);
     return;
   }
-  if (draft.nodes[block].broken) return CheckWires(draft, block);
-  switch (def.structural) {
-    case Structural::kConstant: return ConnectConstant(draft, block);
-    case Structural::kVariable:
-    case Structural::kTemporary: return ConnectVariable(draft, block);
-    case Structural::kList: return ConnectList(draft, block);
-    case Structural::kOperation:
-    case Structural::kOutput: return ConnectOperation(draft, block);
-    case Structural::kFeed: return ConnectFeed(draft, block);
-    case Structural::kGradients: return ConnectGradients(draft, block);
-    case Structural::kAlias: return ConnectAlias(draft, block);
-    default: return;  // sessions are connected when all blocks are
-  }
+  const bool broken = draft.nodes[block].broken;
+  if (broken) CheckWires(draft, block);
+  else ConnectByKind(draft, block);
+  if (draft.nodes[block].broken) TypeInPart(draft, block, broken);
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/plan/connecting.h"
+#include "runtime/plan/types.h"
 
 namespace weft {
 namespace {
@@ -16,8 +17,7 @@ const PortSpec* ReferencePort(const Graph& graph, ValueRef value) {
   return port >= 0 && node.def->outputs[port].kind == PortKind::kReference ? &node.def->outputs[port] : nullptr;
 }
 
-Status CheckKind(const Graph& graph, const PortSpec& spec, ValueRef value) {
-  const PortSpec* reference = ReferencePort(graph, value);
+Status CheckKind(const PortSpec& spec, const PortSpec* reference) {
   if (spec.kind == PortKind::kReference && reference == nullptr) {
     return InvalidArgument("the input '", spec.name, "' needs a variable, found a value")
         .WithPort(spec.name)
@@ -64,19 +64,24 @@ Status TypeUnknown(const BlockDef& def, const PortSpec& output) {
 /// The types of one node.
 class TypeInference {
  public:
-  /// Inputs are connected, attributes those that are given.
-  TypeInference(const Graph& graph, Node& node) : graph_(graph), node_(node) {}
+  /// Of the node there are the attributes that are given, and of which port each of `inputs` is.
+  TypeInference(Node& node, std::span<const InputType> inputs) : node_(node), inputs_(inputs) {}
   Status Run();
+  /// The same, where some attributes could not be read (by attribute): as far as types do not depend on those.
+  Status RunInPart(const std::vector<char>& unread);
 
  private:
   Status BindInputTypes();
   Status BindType(int port, DType type);
   Status BindLength(size_t port, int list_attr);
   Status CheckAllowedTypes() const;
+  Status BindInputs();
+  void SetTypes(const std::vector<char>& unread);
+  bool KnowsOutputs(const std::vector<char>& unread) const;
   Status SetOutputs();
 
-  const Graph& graph_;
   Node& node_;
+  const std::span<const InputType> inputs_;
   std::vector<DType> bound_;         // by attribute: the type it stands for
   std::vector<AttrValue> settings_;  // by attribute: its value so far
 };
@@ -107,9 +112,9 @@ Status TypeInference::BindInputTypes() {
     uint32_t begin = node_.in_first[p], end = node_.in_first[p + 1];
     int list_attr = spec.list == PortList::kSingle ? -1 : def.FindAttr(spec.list_attr);
     for (uint32_t v = begin; v < end; ++v) {
-      WEFT_RETURN_IF_ERROR(CheckKind(graph_, spec, node_.inputs[v]));
+      WEFT_RETURN_IF_ERROR(CheckKind(spec, inputs_[v].reference));
       if (spec.list == PortList::kTuple) continue;
-      Status status = BindType(static_cast<int>(p), graph_.TypeOf(node_.inputs[v]));
+      Status status = BindType(static_cast<int>(p), inputs_[v].type);
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
       WEFT_RETURN_IF_ERROR(std::move(status));
     }
@@ -130,7 +135,7 @@ Status TypeInference::BindLength(size_t p, int list_attr) {
   AttrValue inferred = static_cast<int64_t>(end - begin);
   if (spec.list == PortList::kTuple) {
     DTypes types;
-    for (uint32_t v = begin; v < end; ++v) types.push_back(graph_.TypeOf(node_.inputs[v]));
+    for (uint32_t v = begin; v < end; ++v) types.push_back(inputs_[v].type);
     inferred = std::move(types);
   }
   AttrValue& given = settings_[list_attr];
@@ -198,26 +203,54 @@ Status TypeInference::SetOutputs() {
   return {};
 }
 
-Status TypeInference::Run() {
-  const BlockDef& def = *node_.def;
-  bound_.assign(def.attrs.size(), DType::kInvalid);
+Status TypeInference::BindInputs() {
+  bound_.assign(node_.def->attrs.size(), DType::kInvalid);
   const std::span<const AttrValue> given = node_.attrs;
   settings_.assign(given.begin(), given.end());
-  for (size_t a = 0; a < def.attrs.size(); ++a) {
+  for (size_t a = 0; a < settings_.size(); ++a) {
     if (const DType* type = std::get_if<DType>(&settings_[a])) bound_[a] = *type;
   }
-  WEFT_RETURN_IF_ERROR(BindInputTypes());
+  return BindInputTypes();
+}
+
+// What inputs say of type attributes, or else their defaults, which those that could not be read do not have.
+void TypeInference::SetTypes(const std::vector<char>& unread) {
+  const BlockDef& def = *node_.def;
   for (size_t a = 0; a < def.attrs.size(); ++a) {
-    if (bound_[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && def.attrs[a].default_value) {
-      bound_[a] = std::get<DType>(*def.attrs[a].default_value);
-    }
+    const bool has_default = def.attrs[a].default_value && (unread.empty() || !unread[a]);
+    if (bound_[a] == DType::kInvalid && def.attrs[a].type == AttrType::kType && has_default) bound_[a] = std::get<DType>(*def.attrs[a].default_value);
     if (bound_[a] != DType::kInvalid && settings_[a].index() == 0) settings_[a] = bound_[a];
   }
-  if (!std::equal(settings_.begin(), settings_.end(), given.begin(), given.end())) node_.attrs = AttrList(settings_);
+  const std::span<const AttrValue> given = node_.attrs;
+  if (!std::ranges::equal(settings_, given)) node_.attrs = AttrList(settings_);
+}
+
+Status TypeInference::Run() {
+  WEFT_RETURN_IF_ERROR(BindInputs());
+  SetTypes({});
+  return SetOutputs();
+}
+
+// Whether how many outputs there are, and of which types, depends on no attribute that could not be read.
+bool TypeInference::KnowsOutputs(const std::vector<char>& unread) const {
+  const BlockDef& def = *node_.def;
+  const auto known = [&](const std::string& name) {
+    const int attr = name.empty() ? -1 : def.FindAttr(name);
+    return attr < 0 || !unread[static_cast<size_t>(attr)];
+  };
+  return std::ranges::all_of(def.outputs, [&](const PortSpec& output) { return known(output.type_attr) && known(output.list_attr); });
+}
+
+Status TypeInference::RunInPart(const std::vector<char>& unread) {
+  WEFT_RETURN_IF_ERROR(BindInputs());
+  if (!KnowsOutputs(unread)) return {};
+  SetTypes(unread);
   return SetOutputs();
 }
 
 }  // namespace
+
+InputType InputTypeOf(const Graph& graph, ValueRef value) { return {graph.TypeOf(value), ReferencePort(graph, value)}; }
 
 uint16_t TypeKey(const Graph& graph, ValueRef value) {
   const PortSpec* reference = ReferencePort(graph, value);
@@ -231,9 +264,16 @@ Status InferTypes(Draft& draft, Node& node) {
   for (ValueRef value : node.inputs) keys.push_back(TypeKey(draft.graph, value));
   if (draft.reuse.TakeTypes(node, keys)) return {};
   const AttrList given = node.attrs;
-  WEFT_RETURN_IF_ERROR(TypeInference(draft.graph, node).Run());
+  std::vector<InputType> inputs;
+  inputs.reserve(node.inputs.size());
+  for (ValueRef value : node.inputs) inputs.push_back(InputTypeOf(draft.graph, value));
+  WEFT_RETURN_IF_ERROR(TypeInference(node, inputs).Run());
   draft.reuse.KeepTypes(node, given, keys);
   return {};
+}
+
+Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread) {
+  return TypeInference(node, inputs).RunInPart(unread);
 }
 
 }  // namespace weft
