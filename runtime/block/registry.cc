@@ -48,8 +48,16 @@ Status Registry::Add(BlockDef def) {
   if (by_name_.contains(def.name)) return AlreadyExists("there is a block '", def.name, "' already");
   blocks_.push_back(std::make_unique<BlockDef>(std::move(def)));
   const BlockDef* added = blocks_.back().get();
-  by_name_.emplace(added->name, added);
-  for (const std::string& alias : added->aliases) by_alias_.emplace(alias, added);
+  try {
+    by_name_.emplace(added->name, added);
+    for (const std::string& alias : added->aliases) by_alias_.emplace(alias, added);
+  } catch (...) {  // without memory for all of its names it is not there
+    const auto is = [added](const auto& entry) { return entry.second == added; };
+    std::erase_if(by_name_, is);
+    std::erase_if(by_alias_, is);
+    blocks_.pop_back();
+    throw;
+  }
   return {};
 }
 

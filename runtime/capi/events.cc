@@ -1,5 +1,6 @@
 // Events: queues, callbacks, and what of a session feeds them.
 #include <algorithm>
+#include <iterator>
 
 #include "runtime/capi/watching.h"
 
@@ -33,8 +34,9 @@ Subscriptions& Watching::SubscriptionsLocked() {
 // Called with the lock held.
 void Watching::AddFeed(EventOptions options) {
   Feed feed{options.queue.get(), nullptr};
-  options.start = runner_.state().start;
+  options.start = runner_.last_start();
   feed.feed = std::make_shared<EventFeed>(runner_.session(), std::move(options));
+  feeds_.reserve(feeds_.size() + 1);
   runner_.AddListener(feed.feed);
   feeds_.push_back(std::move(feed));
 }
@@ -55,8 +57,14 @@ Status Watching::AddQueue(const std::shared_ptr<EventQueue>& queue, EventMask ki
   options.source = source;
   options.queue = queue;
   AddFeed(std::move(options));
-  if ((kinds & MaskOf(EventKind::kValues)) != 0) SubscriptionsLocked().Notify(queue, source);
-  feeds_.back().feed->OnState(runner_.state());
+  try {
+    if ((kinds & MaskOf(EventKind::kValues)) != 0) SubscriptionsLocked().Notify(queue, source);
+    feeds_.back().feed->OnState(runner_.state());
+  } catch (...) {  // of too little memory
+    DropFeed(std::prev(feeds_.end()));
+    if (subscriptions_ != nullptr) subscriptions_->Unnotify(queue.get());
+    throw;
+  }
   return {};
 }
 
@@ -75,23 +83,28 @@ PolledEvent::PolledEvent(Event of) : event(std::move(of)) {
 
 void Watching::SetCallback(std::function<void(const Event&)> callback, EventMask kinds, std::chrono::nanoseconds interval) {
   std::lock_guard lock(mutex_);
-  auto feed = std::find_if(feeds_.begin(), feeds_.end(), [](const Feed& one) { return one.queue == nullptr; });
-  if (feed != feeds_.end()) DropFeed(feed);
-  if (subscriptions_ != nullptr) subscriptions_->SetReady({});
-  if (!callback) return;
-  if ((kinds & MaskOf(EventKind::kValues)) != 0) {
-    SubscriptionsLocked().SetReady([callback](uint64_t run) {
+  const auto is_callback = [](const Feed& one) { return one.queue == nullptr; };
+  // The new one first: where there is no memory for it, the one before stays. (It is the first of both in the list.)
+  std::function<void(uint64_t)> ready;
+  if (callback && (kinds & MaskOf(EventKind::kValues)) != 0) {
+    static_cast<void>(SubscriptionsLocked());
+    ready = [callback](uint64_t run) {
       Event event;
       event.kind = EventKind::kValues;
       event.run = run;
       callback(event);
-    });
+    };
   }
-  EventOptions options;
-  options.kinds = kinds;
-  options.callback = std::move(callback);
-  options.progress_interval = interval;
-  AddFeed(std::move(options));
+  const bool had = std::ranges::any_of(feeds_, is_callback);
+  if (callback) {
+    EventOptions options;
+    options.kinds = kinds;
+    options.callback = std::move(callback);
+    options.progress_interval = interval;
+    AddFeed(std::move(options));
+  }
+  if (had) DropFeed(std::ranges::find_if(feeds_, is_callback));
+  if (subscriptions_ != nullptr) subscriptions_->SetReady(std::move(ready));
 }
 
 }  // namespace weft::capi

@@ -153,11 +153,13 @@ weft_status weft_session_bind_output(weft_session* session, const char* name, co
     if (!object->runner->session().Keeps(value)) {
       return FailedPrecondition("'", key, "' is not kept by this session").WithHint("fetch it, or keep all results");
     }
-    bound.memory->ReleaseAtEnd();
+    const std::shared_ptr<HostMemory> memory = bound.memory;
     std::lock_guard lock(object->bound_mutex);
+    object->bound_outputs.reserve(object->bound_outputs.size() + 1);
     object->runner->SetOutput(key, OutputWriter(key, std::move(bound)));
+    memory->ReleaseAtEnd();
     std::erase(object->bound_outputs, key);
-    object->bound_outputs.push_back(key);
+    object->bound_outputs.push_back(std::move(key));
     return {};
   });
 }
@@ -167,9 +169,10 @@ weft_status weft_session_unbind(weft_session* session, const char* name, weft_di
     WEFT_ASSIGN_OR_RETURN(auto object, Find(session));
     WEFT_ASSIGN_OR_RETURN(std::string key, CanonicalName(*object, name));
     std::unique_lock lock(object->bound_mutex);
-    bool output = std::erase(object->bound_outputs, key) > 0;
-    lock.unlock();
+    const bool output = std::ranges::find(object->bound_outputs, key) != object->bound_outputs.end();
     if (output) object->runner->SetOutput(key, nullptr);
+    std::erase(object->bound_outputs, key);
+    lock.unlock();
     Status input = object->runner->Feed(key, std::nullopt);
     return output && input.code() == Code::kNotFound ? Status() : input;
   });

@@ -81,9 +81,10 @@ std::shared_ptr<const NameCache::Values> NameCache::Find(const std::shared_ptr<c
     values->named.push_back(FindNamedValue(*graph, name));
     if (values->named.back().ok()) values->found.push_back(values->named.back()->value);
   }
+  std::vector<std::string> texts(names.begin(), names.end());
   std::lock_guard lock(mutex_);
   graph_ = graph;
-  names_.assign(names.begin(), names.end());
+  names_ = std::move(texts);
   values_ = values;
   return values;
 }

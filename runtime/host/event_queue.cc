@@ -211,7 +211,8 @@ std::vector<Event> EventQueue::Poll(size_t most) {
   {
     std::lock_guard lock(s.mutex);
     events.reserve(std::min(most, s.count + 1));  // nothing is taken out that cannot be handed over
-    sources = s.sources;
+    const bool woken = s.woken.load();
+    if (woken) sources = s.sources;
     std::list<Event>* next = s.Oldest();
     while (events.size() < most && (s.gap_pending || next != nullptr)) {
       // The gap comes where the last of those was that it stands for.
@@ -228,7 +229,8 @@ std::vector<Event> EventQueue::Poll(size_t most) {
       next->pop_front();
       next = s.Oldest();
     }
-    if (events.size() < most && s.woken.exchange(false)) {
+    if (woken && events.size() < most) {
+      s.woken.store(false);
       std::erase_if(s.sources, [](const auto& source) { return source.expired(); });
     } else {
       sources.clear();

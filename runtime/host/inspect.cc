@@ -211,7 +211,12 @@ void Inspector::WithWires(const std::shared_ptr<const Graph>& graph, FunctionRef
     wires_ = std::make_unique<WireFit>(*graph);
     wires_graph_ = graph;
   }
-  use(*wires_);
+  try {
+    use(*wires_);
+  } catch (...) {  // what it keeps may be half made
+    wires_.reset();
+    throw;
+  }
 }
 
 Status Inspector::CheckWire(Scope& scope, const Wire& from, const Wire& to) {

@@ -83,11 +83,13 @@ bool RunFeeds::DropOtherTypes(Session& session) const {
 // ---- outputs ---------------------------------------------------------------------------------------------------------------------------
 
 void RunOutputs::Set(std::string_view name, Take take) {
-  std::vector<Output> before;  // ends without the lock
+  std::vector<Output> outputs;  // those before end without the lock
   std::lock_guard lock(mutex_);
-  before = outputs_;
-  std::erase_if(outputs_, [&](const Output& output) { return output.name == name; });
-  if (take) outputs_.push_back({std::string(name), std::move(take)});
+  for (const Output& output : outputs_) {
+    if (output.name != name) outputs.push_back(output);
+  }
+  if (take) outputs.push_back({std::string(name), std::move(take)});
+  outputs_.swap(outputs);
   any_.store(!outputs_.empty());
 }
 

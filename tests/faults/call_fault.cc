@@ -64,7 +64,8 @@ void Arm(int kind, uint64_t which, int how, bool lasts) {
 }  // namespace
 
 const char* NameOf(Call kind) {
-  constexpr const char* kNames[] = {"none", "open", "read", "write", "fsync", "rename", "unlink", "stat", "lseek", "mkdir", "flock", "close", "pthread_create"};
+  constexpr const char* kNames[] = {"none",  "open",  "read",  "write", "fsync", "rename",        "unlink",
+                                    "stat",  "lseek", "mkdir", "flock", "close", "pthread_create"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/faults/fault_kit.h"
 #include "tests/kit/test_services.h"
+#include "weft/block/registry.h"
 
 namespace weft::faults {
 namespace {
@@ -129,6 +130,29 @@ TEST_CASE("Sessions that loop end where one lacks memory", "[memory]") {
       CHECK(weft_session_run(once, nullptr, nullptr) == WEFT_OK);
     });
   }
+}
+
+TEST_CASE("A block is added with all its names or not at all", "[memory]") {
+  const Registry catalog(MakeCatalog());
+  const BlockDef* const like = catalog.Find("QueueSize");
+  REQUIRE(like != nullptr);
+  REQUIRE(!like->aliases.empty());
+  EveryAllocationFails("add a block", [&](const FaultyCall& fault) {
+    Registry registry(std::span<const CatalogEntry>{});
+    const auto add = [&] {
+      try {
+        return registry.Add(*like).ok() ? WEFT_OK : WEFT_INTERNAL;
+      } catch (const std::bad_alloc&) {
+        return WEFT_RESOURCE_EXHAUSTED;
+      }
+    };
+    if (fault(add) != WEFT_OK) {
+      CHECK(registry.blocks().empty());
+      CHECK(registry.Names().empty());
+      CHECK(add() == WEFT_OK);
+    }
+    CHECK(registry.Find(like->aliases[0]) == registry.Find(like->name));
+  });
 }
 
 // ---- libraries that do not use operator new ---------------------------------------------------------------------------------------------

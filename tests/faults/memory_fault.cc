@@ -75,7 +75,8 @@ bool Fails() {
 void* Take(std::size_t size, std::size_t alignment) {
   if (Fails()) return nullptr;
   if (size == 0) size = 1;
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  const size_t whole = (size + alignment - 1) / alignment * alignment;
+  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size) : std::aligned_alloc(alignment, whole);
   if (memory != nullptr && armed.load()) outstanding.Add(memory);
   return memory;
 }
