@@ -97,7 +97,8 @@ int RunPlan(const PlanOptions& options) {
   }
   if (!options.page.json) std::cout << Visible(text);
   const bool failed = loaded.diagnostics.has_errors();
-  if (!options.page.json || failed) Report(InPageOrder(loaded.diagnostics, *loaded.page), options.page.json);
+  SortByPage(loaded.diagnostics, *loaded.page);
+  if (!options.page.json || failed) Report(loaded.diagnostics, options.page.json);
   else std::cout << "{\"sessions\": [\n" << json << "]}\n";
   return failed ? kFailed : kOk;
 }

@@ -306,7 +306,8 @@ int RunPage(const RunCommand& command) {
     LogDebug(Cat("session ", runner->session().spec().id, ": ", plan->steps.size(), " steps, arena ", plan->arena_bytes, " bytes, results ",
                  plan->kept_bytes, " bytes"));
   }
-  if (!command.page.json || loaded.diagnostics.has_errors()) Report(InPageOrder(loaded.diagnostics, *loaded.page), command.page.json);
+  SortByPage(loaded.diagnostics, *loaded.page);
+  if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
   return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners));
 }
 
