@@ -7,83 +7,108 @@
 namespace weft {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Of single values alone: the end of a list or an object of the library takes memory, and without any it ends the program.
+using Json = nlohmann::json;
 
-Json FloatJson(float value) {
-  // Shortest text of the float itself, not of the double it widens to.
-  const std::string text = Cat(value);
-  if (!std::isfinite(value)) return text;
-  if (text.find_first_not_of("-0123456789") == std::string::npos) return std::stoll(text);
-  return std::stod(text);
+std::string Text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }  // a host's text need not be UTF-8
+
+std::string ListText(const std::vector<std::string>& values) {
+  std::string text = "[";
+  for (const std::string& value : values) text += Cat(text.size() > 1 ? "," : "", value);
+  return text + "]";
 }
 
-Json ShapeJson(const PartialShape& shape) { return shape.known_rank() ? Json(shape.dims()) : Json(nullptr); }
+template <class Values, class TextOf>
+std::string ListText(const Values& values, TextOf text_of) {
+  std::vector<std::string> texts;
+  for (const auto& value : values) texts.push_back(text_of(value));
+  return ListText(texts);
+}
 
-struct ValueJson {
-  Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(int64_t v) const { return v; }
-  Json operator()(float v) const { return FloatJson(v); }
-  Json operator()(bool v) const { return v; }
-  Json operator()(const std::string& v) const { return v; }
-  Json operator()(DType v) const { return DTypeName(v); }
-  Json operator()(const PartialShape& v) const { return ShapeJson(v); }
+/// An object, member by member.
+class Members {
+ public:
+  void Set(std::string_view key, const Json& value) { SetText(key, Text(value)); }
+  void SetText(std::string_view key, std::string_view json) { text_ += Cat(text_.size() > 1 ? "," : "", Text(Json(key)), ":", json); }
+  std::string Take() && { return std::move(text_) + "}"; }
+
+ private:
+  std::string text_ = "{";
+};
+
+std::string FloatText(float value) {
+  // Shortest text of the float itself, not of the double it widens to.
+  const std::string text = Cat(value);
+  if (!std::isfinite(value)) return Text(Json(text));
+  if (text.find_first_not_of("-0123456789") == std::string::npos) return Text(Json(std::stoll(text)));
+  return Text(Json(std::stod(text)));
+}
+
+struct ValueText {
+  std::string operator()(std::monostate) const { return "null"; }
+  std::string operator()(int64_t v) const { return Text(Json(v)); }
+  std::string operator()(float v) const { return FloatText(v); }
+  std::string operator()(bool v) const { return v ? "true" : "false"; }
+  std::string operator()(const std::string& v) const { return Text(Json(v)); }
+  std::string operator()(DType v) const { return Text(Json(DTypeName(v))); }
+  std::string operator()(const PartialShape& v) const { return v.known_rank() ? ListText(v.dims(), *this) : "null"; }
   template <class T>
-  Json operator()(const std::vector<T>& values) const {
-    Json list = Json::array();
-    for (const T& value : values) list.push_back((*this)(value));
-    return list;
+  std::string operator()(const std::vector<T>& values) const {
+    return ListText(values, [this](const T& value) { return (*this)(value); });
   }
 };
 
-Json PortJson(const PortSpec& port) {
-  Json json = {{"port", port.name}};
-  if (port.resource) json["type"] = DTypeName(DType::kResource);
-  else if (port.dtype != DType::kInvalid) json["type"] = DTypeName(port.dtype);
-  if (!port.type_attr.empty()) json[port.resource ? "variable_type_attr" : "type_attr"] = port.type_attr;
-  if (port.list == PortList::kHomogeneous) json["list_length_attr"] = port.list_attr;
-  if (port.list == PortList::kTuple && !port.list_attr.empty()) json["type_list_attr"] = port.list_attr;
-  if (port.list == PortList::kTuple && port.list_attr.empty()) json["list"] = true;
-  if (port.kind == PortKind::kReference && !port.resource) json["reference"] = true;
-  if (port.kind == PortKind::kOperation) json["kind"] = "operation";
-  if (port.kind == PortKind::kFeed) json["kind"] = "feed";
-  if (port.kind == PortKind::kStatus) json["kind"] = "status";
-  if (port.optional) json["optional"] = true;
-  json["doc"] = port.doc;
-  return json;
+std::string PortMembers(const PortSpec& port) {
+  Members json;
+  json.Set("port", port.name);
+  if (port.resource) json.Set("type", DTypeName(DType::kResource));
+  else if (port.dtype != DType::kInvalid) json.Set("type", DTypeName(port.dtype));
+  if (!port.type_attr.empty()) json.Set(port.resource ? "variable_type_attr" : "type_attr", port.type_attr);
+  if (port.list == PortList::kHomogeneous) json.Set("list_length_attr", port.list_attr);
+  if (port.list == PortList::kTuple && !port.list_attr.empty()) json.Set("type_list_attr", port.list_attr);
+  if (port.list == PortList::kTuple && port.list_attr.empty()) json.Set("list", true);
+  if (port.kind == PortKind::kReference && !port.resource) json.Set("reference", true);
+  if (port.kind == PortKind::kOperation) json.Set("kind", "operation");
+  if (port.kind == PortKind::kFeed) json.Set("kind", "feed");
+  if (port.kind == PortKind::kStatus) json.Set("kind", "status");
+  if (port.optional) json.Set("optional", true);
+  json.Set("doc", port.doc);
+  return std::move(json).Take();
 }
 
-Json AttrJson(const AttrSpec& attr) {
-  Json json = {{"name", attr.name}, {"type", AttrTypeName(attr.type)}};
-  if (attr.inferred) json["inferred"] = true;
-  if (attr.default_value) json["default"] = std::visit(ValueJson(), *attr.default_value);
-  if (attr.minimum) json["minimum"] = *attr.minimum;
-  if (!attr.allowed.empty()) json["allowed"] = attr.allowed;
-  if (!attr.allowed_types.empty()) {
-    json["allowed"] = Json::array();
-    for (DType type : attr.allowed_types) json["allowed"].push_back(DTypeName(type));
-  }
-  json["doc"] = attr.doc;
-  return json;
+std::string AttrMembers(const AttrSpec& attr) {
+  Members json;
+  json.Set("name", attr.name);
+  json.Set("type", AttrTypeName(attr.type));
+  if (attr.inferred) json.Set("inferred", true);
+  if (attr.default_value) json.SetText("default", std::visit(ValueText(), *attr.default_value));
+  if (attr.minimum) json.Set("minimum", *attr.minimum);
+  if (!attr.allowed_types.empty()) json.SetText("allowed", ListText(attr.allowed_types, ValueText()));
+  else if (!attr.allowed.empty()) json.SetText("allowed", ListText(attr.allowed, [](const auto& one) { return Text(Json(one)); }));
+  json.Set("doc", attr.doc);
+  return std::move(json).Take();
 }
 
 }  // namespace
 
 std::string WriteManifest(const BlockDef& def) {
-  Json json = {{"block", def.name}, {"category", def.category}, {"summary", def.summary}};
-  if (!def.details.empty()) json["details"] = def.details;
-  if (!def.aliases.empty()) json["aliases"] = def.aliases;
-  for (const char* side : {"inputs", "outputs"}) {
-    json[side] = Json::array();
-    for (const PortSpec& port : side[0] == 'i' ? def.inputs : def.outputs) json[side].push_back(PortJson(port));
-  }
-  json["attrs"] = Json::array();
-  for (const AttrSpec& attr : def.attrs) json["attrs"].push_back(AttrJson(attr));
-  for (const auto& [spelling, port] : def.port_aliases) json["palette_spelling"][spelling] = port;
-  if (def.structural != Structural::kNone) json["structural"] = true;
-  if (def.stateful) json["stateful"] = true;
-  if (def.internal) json["internal"] = true;
-  json["gradient"] = def.gradient != nullptr ? "yes" : def.not_differentiable ? "stops" : "none";
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // a host's text need not be UTF-8
+  Members json;
+  json.Set("block", def.name);
+  json.Set("category", def.category);
+  json.Set("summary", def.summary);
+  if (!def.details.empty()) json.Set("details", def.details);
+  if (!def.aliases.empty()) json.SetText("aliases", ListText(def.aliases, [](const auto& one) { return Text(Json(one)); }));
+  json.SetText("inputs", ListText(def.inputs, PortMembers));
+  json.SetText("outputs", ListText(def.outputs, PortMembers));
+  json.SetText("attrs", ListText(def.attrs, AttrMembers));
+  Members spellings;
+  for (const auto& [spelling, port] : def.port_aliases) spellings.Set(spelling, port);
+  if (!def.port_aliases.empty()) json.SetText("palette_spelling", std::move(spellings).Take());
+  if (def.structural != Structural::kNone) json.Set("structural", true);
+  if (def.stateful) json.Set("stateful", true);
+  if (def.internal) json.Set("internal", true);
+  json.Set("gradient", def.gradient != nullptr ? "yes" : def.not_differentiable ? "stops" : "none");
+  return std::move(json).Take();
 }
 
 std::string WriteManifest(const Registry& registry) {

@@ -311,10 +311,10 @@ bool TryProgram(const std::vector<std::string>& arguments, const fs::path& file,
 TEST_CASE("Result files of the program, whose calls fail", "[files]") {
   const fs::path graphs = fs::path(WEFT_SOURCE_DIR) / "graphs";
   const std::string page = (graphs / "bias_add_grad.page.json").string(), trained = (graphs / "xor.page.json").string();
-  for (const char* name : {"out.npz", "out.json", "out.svg", "out.state"}) {
+  for (const char* name : {"out.npz", "out.json", "out.svg"}) {
     const Folder own;
     const fs::path file = own.at / name;
-    const std::string kind = file.extension() == ".svg" ? "--plot-file" : file.extension() == ".state" ? "--save-state" : "--results";
+    const std::string kind = file.extension() == ".svg" ? "--plot-file" : "--results";
     std::vector<std::string> arguments = {"run", page, kind, file.string()};
     if (kind == "--plot-file") arguments = {"run", trained, "--steps", "3", "--plot", "loss.output", kind, file.string()};
     const kit::ProgramResult first = kit::RunWeft(arguments);
