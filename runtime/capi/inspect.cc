@@ -168,7 +168,7 @@ weft_status weft_page_plan_json(weft_page* page, const char* session, weft_strin
   Diagnostics found;
   const weft_status status = TextOf(page, json, problems, [&](PageObject&, const std::shared_ptr<const Graph>& graph) -> Result<std::string> {
     WEFT_ASSIGN_OR_RETURN(const SessionSpec spec, ChooseSession(*graph, {.session = session == nullptr ? "" : session}));
-    const Plan plan = MakePlan(*graph, RequestFor(*graph, spec, Keep::kAll), found);
+    const Plan plan = MakePlan(*graph, RequestFor(spec, Keep::kAll), found);
     found.SetPhase(Phase::kCompile);
     return found.has_errors() ? std::string() : PlanJson(*graph, plan);
   });

@@ -57,8 +57,8 @@ Executor::~Executor() = default;
 void Executor::Prepare(Diagnostics& diagnostics) {
   const Planning planning(scope_);
   const Graph& graph = *revision_->graph;
-  PlanRequest request = RequestFor(graph, spec_, keep_);
-  TakeShapes(*revision_, VariableAccess(scope_.variables()), request);
+  PlanRequest request = RequestFor(spec_, keep_);
+  request.shape_of = ShapesNow(*revision_, scope_.variables());
   Diagnostics found;
   const uint64_t number = scope_.NumberPlan(keep_);
   std::optional<Plan> plan = revision_->TakePlan(request);
@@ -67,6 +67,7 @@ void Executor::Prepare(Diagnostics& diagnostics) {
   } catch (const CallStopped& stopped) {
     return diagnostics.Error(stopped.status());
   }
+  request.shape_of = nullptr;
   parts_.reset();
   Result<MemoryCharge> held = CallLimit::Keep(plan->bytes(), scope_.budget());
   if (!held.ok()) found.Error(Status(held.status()).WithPage(graph.name()));

@@ -29,15 +29,15 @@ std::vector<std::pair<std::string, ValueRef>> NamesIn(const Plan& plan, const Gr
     listed[slot] = 1;
     names.emplace_back(fetch.name, fetch.value);
   }
-  for (size_t b = 0; keep == Keep::kAll && b < graph.page().blocks.size(); ++b) {
-    const Node& node = graph.node(static_cast<int>(b));
-    if (node.def == nullptr || node.def->structural != Structural::kGradients || node.broken) continue;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      int slot = node.inputs[k].valid() ? plan.SlotOf(node.inputs[k]) : -1;
-      if (slot < 0 || listed[slot]) continue;
-      listed[slot] = 1;
-      names.emplace_back(Cat(node.id, ".grad_outputs[", k, "]"), node.inputs[k]);
-    }
+  std::vector<OfferedGradient> gradients;
+  for (size_t s = 0; keep == Keep::kAll && s < plan.slots.size(); ++s) {
+    const std::span<const OfferedGradient> of = graph.GradientsOf(plan.slots[s].value);
+    if (!of.empty() && !listed[s] && plan.SlotOf(of[0].value) == static_cast<int>(s)) gradients.push_back(of[0]);
+  }
+  std::ranges::sort(gradients, {}, [](const OfferedGradient& gradient) { return std::pair(gradient.block, gradient.index); });
+  for (const OfferedGradient& gradient : gradients) {
+    listed[plan.SlotOf(gradient.value)] = 1;
+    names.emplace_back(Cat(graph.node(gradient.block).id, ".grad_outputs[", gradient.index, "]"), gradient.value);
   }
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];

@@ -1,5 +1,7 @@
 // Sessions of a page that was edited: what they ask for, in terms of the page as it is now.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "runtime/exec/executor.h"
 #include "runtime/plan/id_map.h"
@@ -8,6 +10,12 @@ namespace weft {
 namespace {
 
 bool IsDefault(const SessionSpec& spec) { return spec.node < 0 && !spec.by_name && spec.id == "default"; }
+
+/// The session of a ClientSession block; null where the block is none. They are in page order.
+const SessionSpec* SessionAt(const Graph& graph, int block) {
+  const auto at = std::ranges::lower_bound(graph.sessions(), block, {}, &SessionSpec::node);
+  return at != graph.sessions().end() && at->node == block ? &*at : nullptr;
+}
 
 /// A session of the page, or the default one, as the edited page describes it; what a host asked for, found again.
 class Follower {
@@ -30,9 +38,8 @@ class Follower {
  private:
   Status FromPage(SessionSpec& made) const {
     const int block = id_map_.Block(spec_.node);
-    for (const SessionSpec& session : to_.sessions()) {
-      if (session.node != block) continue;
-      made = session;
+    if (const SessionSpec* session = SessionAt(to_, block)) {
+      made = *session;
       made.by_name = spec_.by_name;
       return {};
     }
@@ -63,8 +70,9 @@ class Follower {
 
   // What a host feeds; what the page itself feeds comes from there.
   Status AddFeeds(SessionSpec& made) const {
+    const auto by_page = FedByPage();
     for (const SessionSpec::Feed& feed : spec_.feeds) {
-      if (FedByPage(feed)) continue;
+      if (by_page.contains(KeyOf(feed))) continue;
       const ValueRef value = id_map_.Value(feed.value);
       if (!value.valid()) continue;  // there is nothing to replace any more
       if (to_.TypeOf(value) != feed.tensor.dtype()) {
@@ -80,15 +88,14 @@ class Follower {
     return {};
   }
 
-  bool FedByPage(const SessionSpec::Feed& feed) const {
-    for (const SessionSpec& session : from_.sessions()) {
-      if (session.node != spec_.node) continue;
-      for (const SessionSpec::Feed& own : session.feeds) {
-        if (own.value == feed.value && own.tensor.data() == feed.tensor.data()) return true;
-      }
-    }
-    return false;
+  // What the page itself feeds: node, output, and where the elements are.
+  std::set<std::tuple<int, int, const void*>> FedByPage() const {
+    std::set<std::tuple<int, int, const void*>> fed;
+    const SessionSpec* session = SessionAt(from_, spec_.node);
+    for (size_t f = 0; session != nullptr && f < session->feeds.size(); ++f) fed.insert(KeyOf(session->feeds[f]));
+    return fed;
   }
+  static std::tuple<int, int, const void*> KeyOf(const SessionSpec::Feed& feed) { return {feed.value.node, feed.value.output, feed.tensor.data()}; }
 
   Result<ValueRef> Found(const std::string& name) const {
     auto value = to_.FindValue(name);

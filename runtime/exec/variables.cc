@@ -7,8 +7,9 @@ namespace weft {
 
 Result<Tensor> RunVariable::NewValue(DType dtype, const Shape& shape, const std::shared_ptr<MemoryBudget>& budget) {
   // Values are let go in the order in which they were made: what follows the newest is most likely to be free.
+  constexpr size_t kLookedAt = 64;
   const size_t count = pool.size();
-  for (size_t i = 1; i <= count; ++i) {
+  for (size_t i = 1; i <= std::min(count, kLookedAt); ++i) {
     const size_t at = (newest + i) % count;
     const Tensor& tensor = pool[at];
     if (!(tensor.dtype() == dtype && tensor.shape() == shape && SoleOwner(tensor.owner()))) continue;
@@ -33,10 +34,10 @@ VariableTransaction::VariableTransaction(Scope& scope, const SessionPlan& planne
     : scope_(scope), planned_(planned), waiter_(waiter), turn_(scope.updating()) {
   const Plan& plan = planned.plan;
   const Graph& graph = planned.graph;
-  index_.assign(graph.variables().size(), -1);
+  index_ = NodeNumbers(graph.variables().size(), plan.variables.size());
   for (int v : plan.variables) {
     if (index_[v] >= 0) continue;
-    index_[v] = static_cast<int>(variables_.size());
+    index_.Set(v, static_cast<int>(variables_.size()));
     RunVariable& variable = variables_.emplace_back();
     variable.variable = v;
     variable.temporary = !graph.variable_info(v).temporary.empty();
@@ -60,9 +61,9 @@ void VariableTransaction::Add(const Step& step) {
 
 // Whether variables still have the shapes that the plan was made for.
 bool VariableTransaction::Fit(const VariableAccess& access) const {
-  for (int v : planned_.plan.variables) {
-    const Tensor& value = planned_.revision->variables[v]->value(access);
-    const auto& planned = planned_.request.variable_shapes[v];
+  for (size_t i = 0; i < planned_.plan.variables.size(); ++i) {
+    const Tensor& value = planned_.revision->variables[planned_.plan.variables[i]]->value(access);
+    const std::optional<Shape>& planned = planned_.plan.variable_shapes[i];
     if (value.defined() && (!planned || !(*planned == value.shape()))) return false;
   }
   return true;

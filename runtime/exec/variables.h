@@ -64,7 +64,7 @@ class VariableTransaction {
   /// Whether the values from which this run's updates start are those that it read, of the planned shapes.
   bool as_planned() const { return as_planned_; }
   std::vector<RunVariable>& variables() { return variables_; }
-  size_t IndexOf(int variable) const { return static_cast<size_t>(index_[static_cast<size_t>(variable)]); }
+  size_t IndexOf(int variable) const { return static_cast<size_t>(index_[variable]); }
 
  private:
   RunVariable& InRun(int variable) { return variables_[IndexOf(variable)]; }
@@ -78,7 +78,7 @@ class VariableTransaction {
   const SessionPlan& planned_;
   Waiter& waiter_;
   std::vector<RunVariable> variables_;
-  std::vector<int> index_;                                // by Graph::variables(): into variables_, or -1
+  NodeNumbers index_;                                     // of Graph::variables(): into variables_
   std::vector<std::pair<uint32_t, size_t>> slots_;        // of Variable blocks, and their index in variables_
   std::vector<int> selected_;                             // by slot; only where there is a RefSelect
   // VariableAccess::changes() when variables_ were as the scope's and fitted the plan, 0: they may not be; and at the run's first update.

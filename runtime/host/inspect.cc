@@ -61,7 +61,7 @@ Inspection::Inspection(const Graph& graph) {
 
 void Inspection::TakeShapes(const Graph& graph, const SessionSpec& session) {
   PartialShapes partial;
-  const Plan plan = MakePlan(graph, RequestFor(graph, session, Keep::kAll), found_, partial);
+  const Plan plan = MakePlan(graph, RequestFor(session, Keep::kAll), found_, partial);
   for (const Slot& slot : plan.slots) {
     if (!slot.value.valid() || !slot.shape_known) continue;
     PartialShape& known = shapes_[first_[static_cast<size_t>(slot.value.node)] + static_cast<uint32_t>(slot.value.output)];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "runtime/base/failure.h"
 
@@ -249,6 +250,30 @@ std::vector<std::string> PageRun::Results() const {
     }
   }
   return names;
+}
+
+std::vector<std::pair<std::string, ResultValue>> PageRun::Values() const {
+  struct Named {
+    std::string name;
+    std::optional<ResultValue> value;
+  };
+  std::vector<Named> all;
+  std::unordered_map<std::string, size_t> places;
+  for (const std::shared_ptr<Runner>& runner : runners_) {
+    const Session& session = runner->session();
+    for (auto& [name, value] : session.Results()) {
+      const auto [place, fresh] = places.emplace(name, all.size());
+      if (fresh) all.push_back({std::move(name), std::nullopt});
+      Named& one = all[place->second];
+      if (one.value) continue;
+      if (auto result = session.Get(one.name); result.ok()) one.value = std::move(*result);
+    }
+  }
+  std::vector<std::pair<std::string, ResultValue>> values;
+  for (Named& one : all) {
+    if (one.value) values.emplace_back(std::move(one.name), std::move(*one.value));
+  }
+  return values;
 }
 
 std::vector<std::shared_ptr<Runner>> OpenRunners(const std::shared_ptr<Scope>& scope, const std::shared_ptr<Revision>& revision,

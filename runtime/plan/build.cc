@@ -1,4 +1,7 @@
 // Graph::Build: the passes in their order.
+#include <algorithm>
+#include <tuple>
+
 #include "runtime/plan/graph_memo.h"
 #include "runtime/plan/passes.h"
 
@@ -12,6 +15,20 @@ void SortNodes(Draft& draft) {
   for (size_t i = 0; i < draft.nodes.size(); ++i) in_order[static_cast<size_t>(draft.nodes[i].order)] = static_cast<int>(i);
 }
 
+// Leaves Graph::gradients.
+void ListGradients(Draft& draft) {
+  std::vector<OfferedGradient>& gradients = draft.parts.gradients;
+  for (int block = 0; block < draft.blocks(); ++block) {
+    const Node& node = draft.nodes[block];
+    if (node.broken || node.def->structural != Structural::kGradients) continue;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      if (node.inputs[k].valid()) gradients.push_back({node.inputs[k], block, static_cast<int>(k)});
+    }
+  }
+  const auto key = [](const OfferedGradient& gradient) { return std::tuple(gradient.value.node, gradient.value.output, gradient.block, gradient.index); };
+  std::ranges::sort(gradients, {}, key);
+}
+
 void RunPasses(Draft& draft) {
   const size_t reported = draft.diagnostics.all().size();
   MakeNodes(draft);
@@ -21,6 +38,7 @@ void RunPasses(Draft& draft) {
   ConnectBlocks(draft, order);
   CheckFeedback(draft);
   SortNodes(draft);
+  ListGradients(draft);
   ConnectSessions(draft);
   ReportUnknownBlocks(draft);
   draft.reuse.NoteFaults(reported);

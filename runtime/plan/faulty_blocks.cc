@@ -56,7 +56,7 @@ bool ReadInputs(const BlockInPart& part, const StepPlanner::Context& context, Kn
       known.infos.push_back({input.type.type, &known.literals[v].shape(), &known.literals[v], nullptr});
       continue;
     }
-    if (context.plan.first_slot[static_cast<size_t>(input.value.node)] < 0) return false;
+    if (context.plan.first_slot[input.value.node] < 0) return false;
     const Slot& slot = context.slots.Of(input.value);
     if (!slot.shape_known) return false;
     const Tensor& constant = graph.node(input.value.node).constant.get();

@@ -219,6 +219,12 @@ const VariableInfo* Graph::InfoOf(const Node& reader, uint32_t input) const {
   return node < 0 ? nullptr : &parts_.variable_infos[parts_.nodes[node].variable];
 }
 
+std::span<const OfferedGradient> Graph::GradientsOf(ValueRef value) const {
+  const auto key = [](const OfferedGradient& gradient) { return std::pair(gradient.value.node, gradient.value.output); };
+  const auto same = std::ranges::equal_range(parts_.gradients, std::pair(value.node, value.output), {}, key);
+  return {same.begin(), same.end()};
+}
+
 SessionSpec Graph::DefaultSession() const {
   std::vector<uint32_t> first(parts_.nodes.size() + 1, 0);
   for (size_t i = 0; i < parts_.nodes.size(); ++i) first[i + 1] = first[i] + static_cast<uint32_t>(parts_.nodes[i].output_types.size());

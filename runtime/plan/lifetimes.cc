@@ -33,17 +33,29 @@ void Lifetimes::KeepAcrossIterations() {
   }
 }
 
-void Lifetimes::MarkKept(const PlanRequest& request, const std::vector<int>& gradients) {
+// Values of other blocks of the page were marked when their slots were made.
+void Lifetimes::MarkGradients() {
+  if (graph_.gradients().size() <= plan_.slots.size()) {
+    for (const OfferedGradient& gradient : graph_.gradients()) {
+      if (const int slot = plan_.SlotOf(gradient.value); slot >= 0) plan_.slots[slot].kept = plan_.slots[slot].result = true;
+    }
+    return;
+  }
+  for (size_t s = 0; s < plan_.slots.size(); ++s) {
+    Slot& slot = plan_.slots[s];
+    const bool own = plan_.SlotOf(slot.value) == static_cast<int>(s);  // others are those of updates
+    if (own && graph_.node(slot.value.node).added && !graph_.GradientsOf(slot.value).empty()) slot.kept = slot.result = true;
+  }
+}
+
+void Lifetimes::MarkKept(const PlanRequest& request) {
   auto keep = [&](ValueRef value) {
     if (!value.valid() || plan_.first_slot[value.node] < 0) return;
     Slot& slot = plan_.slots[slots_.IndexOf(value)];
     slot.kept = slot.result = true;
   };
   for (ValueRef fetch : request.fetches) keep(fetch);
-  // Values of other blocks of the page were marked when their slots were made.
-  for (size_t g = 0; request.keep == Keep::kAll && g < gradients.size(); ++g) {
-    for (ValueRef gradient : graph_.node(gradients[g]).inputs) keep(gradient);
-  }
+  if (request.keep == Keep::kAll) MarkGradients();
   // Memory that a kept slot shares is kept, too. Sources come earlier, so going backwards reaches all.
   for (size_t s = slots_.any_shared() ? plan_.slots.size() : 0; s-- > 0;) {
     if (plan_.slots[s].kept) slots_.ForSources(static_cast<uint32_t>(s), [&](int source) { plan_.slots[source].kept = true; });
@@ -65,7 +77,7 @@ static bool NeedsValue(const BlockDef& def, int port, bool is_update, bool is_up
 }
 
 // What a step reads and makes; which variables it requires to have a value, and which it updates.
-void Lifetimes::NoteStep(int s, std::vector<char>& required, std::vector<char>& updated) {
+void Lifetimes::NoteStep(int s) {
   CallLimit::Check();
   const Step& step = plan_.steps[s];
   const Node& node = graph_.node(step.node);
@@ -78,10 +90,10 @@ void Lifetimes::NoteStep(int s, std::vector<char>& required, std::vector<char>& 
     int variable = graph_.node(slot.value.node).variable;
     if (variable < 0 || slot.storage == Slot::Storage::kFeed) continue;
     const bool is_update = std::any_of(step.updates.begin(), step.updates.end(), [&](const Step::Update& u) { return u.input == v; });
-    if (NeedsValue(*node.def, node.in_first.PortOf(v), is_update, updated[variable] != 0)) required[variable] = 1;
+    if (NeedsValue(*node.def, node.in_first.PortOf(v), is_update, updated_.contains(variable))) required_.insert(variable);
   }
   for (const Step::Update& update : step.updates) {
-    if (update.variable >= 0) updated[update.variable] = 1;
+    if (update.variable >= 0) updated_.insert(update.variable);
   }
   for (size_t v = 0; v < node.output_types.size(); ++v) {
     Slot& slot = plan_.slots[plan_.operands[step.first_output + v]];
@@ -90,8 +102,7 @@ void Lifetimes::NoteStep(int s, std::vector<char>& required, std::vector<char>& 
 }
 
 void Lifetimes::FindLastUses(const PlanRequest& request, const FedValues& fed) {
-  std::vector<char> required(graph_.variables().size(), 0), updated(required);
-  for (size_t s = 0; s < plan_.steps.size(); ++s) NoteStep(static_cast<int>(s), required, updated);
+  for (size_t s = 0; s < plan_.steps.size(); ++s) NoteStep(static_cast<int>(s));
   for (const Loop& loop : plan_.loops) {
     if (loop.condition >= 0) plan_.slots[loop.condition].last_use = std::max(plan_.slots[loop.condition].last_use, loop.last);
   }
@@ -104,11 +115,9 @@ void Lifetimes::FindLastUses(const PlanRequest& request, const FedValues& fed) {
   }
   for (ValueRef fetch : request.fetches) {
     int variable = graph_.node(fetch.node).variable;
-    if (variable >= 0 && !fed.Contains(fetch)) required[variable] = 1;
+    if (variable >= 0 && !fed.Contains(fetch)) required_.insert(variable);
   }
-  for (size_t v = 0; v < required.size(); ++v) {
-    if (required[v]) plan_.required_variables.push_back(static_cast<int>(v));
-  }
+  plan_.required_variables.assign(required_.begin(), required_.end());
 }
 
 // The last step for which a slot that `step` reads has to be there: a value from outside of a loop lives until the loop ends.

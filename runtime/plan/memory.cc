@@ -106,7 +106,8 @@ class InPlaceReuse {
     const Slot& out = plan_.slots[plan_.operands[step.first_output]];
     if (out.storage != Slot::Storage::kArena) return -1;
     // In a group of several steps, an element is read by all steps so far before the next element is touched.
-    for (int reader = s; reader >= group_.first; --reader) {
+    constexpr int kLookedAt = 64;  // what was read long before lies in no cache any more
+    for (int reader = s; reader >= std::max(group_.first, s - kLookedAt); --reader) {
       const Step& reading = plan_.steps[reader];
       if (!graph_.node(reading.node).def->elementwise) continue;  // a reduction reads when all elements of a tile are written
       for (size_t v = 0; v < graph_.node(reading.node).inputs.size(); ++v) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/plan/step_order.h"
@@ -9,15 +10,47 @@
 namespace weft {
 namespace {
 
-/// By node: whether it is needed.
-std::vector<char> FindNeeded(const Graph& graph, const PlanRequest& request, const FedValues& fed) {
-  std::vector<char> needed(graph.nodes().size(), 0);
+/// Some nodes of a graph. Takes time and memory for those alone where they are few: there may be as many sessions as blocks.
+class NodeSet {
+ public:
+  explicit NodeSet(size_t nodes) : nodes_(nodes) {}
+
+  /// False where it is there.
+  bool Add(int node) {
+    if (!is_in_.empty()) return std::exchange(is_in_[static_cast<size_t>(node)], 1) == 0;
+    if (!few_.insert(node).second) return false;
+    if (few_.size() * kFew <= nodes_) return true;
+    is_in_.assign(nodes_, 0);
+    for (int other : few_) is_in_[static_cast<size_t>(other)] = 1;
+    return true;
+  }
+  std::vector<int> Sorted(const Graph& graph) const {
+    std::vector<int> nodes;
+    if (is_in_.empty()) {
+      nodes.assign(few_.begin(), few_.end());
+      std::ranges::sort(nodes, {}, [&](int i) { return graph.node(i).order; });
+      return nodes;
+    }
+    nodes.reserve(nodes_);
+    for (int i : graph.in_order()) {
+      if (is_in_[static_cast<size_t>(i)] != 0) nodes.push_back(i);
+    }
+    return nodes;
+  }
+
+ private:
+  static constexpr size_t kFew = 16;
+  const size_t nodes_;
+  std::unordered_set<int> few_;
+  std::vector<char> is_in_;  // by node; empty where they are few
+};
+
+/// The nodes that are needed, in the graph's order.
+std::vector<int> FindNeeded(const Graph& graph, const PlanRequest& request, const FedValues& fed) {
+  NodeSet needed(graph.nodes().size());
   std::vector<int> stack;
   auto need = [&](int node) {
-    if (!needed[node]) {
-      needed[node] = 1;
-      stack.push_back(node);
-    }
+    if (needed.Add(node)) stack.push_back(node);
   };
   for (ValueRef fetch : request.fetches) need(fetch.node);
   for (int node : request.run) need(node);
@@ -30,7 +63,7 @@ std::vector<char> FindNeeded(const Graph& graph, const PlanRequest& request, con
       if (input.valid()) need(input.node);
     }
   }
-  return needed;
+  return needed.Sorted(graph);
 }
 
 /// The variables that nodes update, as indices into Graph::variables().
@@ -51,7 +84,7 @@ std::set<int> UpdatedBy(const Graph& graph, const std::vector<int>& nodes) {
 /// Puts nodes in the order of their steps.
 class NodeOrder {
  public:
-  NodeOrder(const Graph& graph, NodesToRun& made) : graph_(graph), made_(made), is_late_(graph.nodes().size(), 0) {}
+  NodeOrder(const Graph& graph, NodesToRun& made) : graph_(graph), made_(made) {}
 
   std::vector<int> Arrange(const std::vector<int>& nodes, const Clusters& clusters);
   void ArrangeFrame(int frame, int loop, const std::vector<int>& nodes);
@@ -62,24 +95,23 @@ class NodeOrder {
 
   const Graph& graph_;
   NodesToRun& made_;
-  std::vector<char> is_late_;  // by node: updates a variable, or depends on what does; while nodes are arranged
 };
 
 // Nodes in the graph's order, but updates of variables, and what depends on them, last, so that all that read the old values have run.
 std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Clusters& clusters) {
   std::vector<int> early, late;
   early.reserve(nodes.size());
+  std::unordered_set<int> is_late;  // updates a variable, or depends on what does; a loop's own steps are arranged without regard to those outside
   for (const int& i : nodes) {
     bool after = false;
     for (int member : clusters.Members(i)) {
       const Node& node = graph_.node(member);
       after |= node.def != nullptr && !node.def->updates.empty();
-      for (ValueRef input : node.inputs) after |= input.valid() && is_late_[clusters.Of(input.node)] != 0;
+      for (ValueRef input : node.inputs) after |= !is_late.empty() && input.valid() && is_late.contains(clusters.Of(input.node));
     }
-    is_late_[i] = after;
+    if (after) is_late.insert(i);
     (after ? late : early).push_back(i);
   }
-  for (int i : nodes) is_late_[i] = 0;  // a loop's own steps are arranged without regard to what lies outside
   early = WaitingLast(graph_, std::move(early), clusters);
   for (int i : OrderUpdates(graph_, late, clusters)) early.push_back(i);
   return early;
@@ -142,19 +174,17 @@ void NodeOrder::AddLoop(int frame, int parent, const std::vector<int>& nodes) {
 
 NodesToRun ChooseNodes(const Graph& graph, const PlanRequest& request, const FedValues& fed) {
   NodesToRun made;
-  const std::vector<char> needed = FindNeeded(graph, request, fed);
+  const std::vector<int> needed = FindNeeded(graph, request, fed);
   std::vector<int> nodes;
   nodes.reserve(needed.size());
   bool loops = false, arranged = true;  // no block that others must come before
-  for (int i : graph.in_order()) {
+  for (int i : needed) {
     const Node& node = graph.node(i);
     // A broken node has been walked through for the faults of what it reads; it does nothing itself.
     if (node.broken) {
-      if (needed[i] && !node.added && !fed.Replace(i)) made.faulty.push_back(i);
+      if (!node.added && !fed.Replace(i)) made.faulty.push_back(i);
       continue;
     }
-    if (node.def != nullptr && node.def->structural == Structural::kGradients) made.gradients.push_back(i);
-    if (!needed[i]) continue;
     nodes.push_back(i);
     loops |= node.frame != 0;
     made.outputs += node.output_types.size();

@@ -19,7 +19,6 @@ struct NodesToRun {
   };
   std::vector<int> order;      // producers first; updates of variables, and what depends on them, after all reads of the old values
   std::vector<Loop> loops;     // those outside come before those that they contain
-  std::vector<int> gradients;  // AddSymbolicGradients nodes of the page, needed or not
   std::vector<int> faulty;     // blocks with faults, that cannot run; what they read is among `order`
   size_t outputs = 0, inputs = 0;  // values of the nodes to run
   size_t updates = 0;              // update ports of theirs

@@ -5,14 +5,14 @@
 namespace weft {
 
 void PlanSlots::AddAll(const NodesToRun& nodes, const PlanRequest& request) {
-  plan_.first_slot.assign(graph_.nodes().size(), -1);
+  plan_.first_slot = NodeNumbers(graph_.nodes().size(), nodes.order.size());
   plan_.slots.reserve(nodes.outputs + nodes.updates + request.feeds.size());
   plan_.operands.reserve(nodes.outputs + nodes.inputs);
   plan_.steps.reserve(nodes.order.size());
   const size_t blocks = request.keep == Keep::kAll ? graph_.page().blocks.size() : 0;
   for (int i : nodes.order) {
     const Node& node = graph_.node(i);
-    plan_.first_slot[i] = static_cast<int>(plan_.slots.size());
+    plan_.first_slot.Set(i, static_cast<int>(plan_.slots.size()));
     const bool result = std::cmp_less(i, blocks) && !(node.def != nullptr && node.def->structural == Structural::kGradients);
     for (size_t v = 0; v < node.output_types.size(); ++v) {
       Slot& slot = plan_.slots.emplace_back();

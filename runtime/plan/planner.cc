@@ -37,7 +37,7 @@ Plan TryPlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagno
   if (speculation.failed) return plan;
   Lifetimes lifetimes(graph, plan, slots);
   lifetimes.KeepAcrossIterations();
-  lifetimes.MarkKept(request, nodes.gradients);
+  lifetimes.MarkKept(request);
   lifetimes.FindLastUses(request, fed);
   FuseSteps(graph, plan);
   PlanMemory(graph, plan);
@@ -89,17 +89,21 @@ Status PlaceAtNode(const Graph& graph, int node, Status status) {
   return std::move(status).WithPage(graph.name()).WithPointer(pointer).WithBlock(n.id);
 }
 
-PlanRequest RequestFor(const Graph& graph, const SessionSpec& session, Keep keep) {
+PlanRequest RequestFor(const SessionSpec& session, Keep keep) {
   PlanRequest request;
   for (const auto& fetch : session.fetches) request.fetches.push_back(fetch.value);
   request.run = session.run;
   for (const auto& feed : session.feeds) request.feeds.push_back({feed.value, feed.tensor.shape()});
   request.keep = keep;
-  for (size_t v = 0; v < graph.variables().size(); ++v) {
-    const Tensor& initial = graph.node(graph.variables()[v]).constant;
-    request.variable_shapes.push_back(initial.defined() ? initial.shape() : graph.variable_info(static_cast<int>(v)).declared.shape());
-  }
   return request;
+}
+
+std::optional<Shape> ShapeAtStart(const Graph& graph, const PlanRequest& request, int variable) {
+  if (request.shape_of) {
+    if (std::optional<Shape> now = request.shape_of(variable)) return now;
+  }
+  const Tensor& initial = graph.node(graph.variables()[static_cast<size_t>(variable)]).constant;
+  return initial.defined() ? initial.shape() : graph.variable_info(variable).declared.shape();
 }
 
 }  // namespace weft

@@ -52,13 +52,14 @@ bool StepPlanner::SetSource(int index) {
   if (node.variable < 0 && !constant) return false;
   if (node.variable >= 0) {
     plan_.variables.push_back(node.variable);
+    plan_.variable_shapes.push_back(variables_.AtStart(node.variable));
     CheckTemporary(index);
   }
   Slot& slot = slots_.Of({index, 0});
   if (slot.storage == Slot::Storage::kFeed) return true;
   slot.storage = node.variable >= 0 ? Slot::Storage::kVariable : Slot::Storage::kConstant;
   const Shape* shape = node.variable < 0 ? &node.constant.shape() : nullptr;
-  if (node.variable >= 0 && request_.variable_shapes[node.variable]) shape = &*request_.variable_shapes[node.variable];
+  if (node.variable >= 0 && variables_.AtStart(node.variable)) shape = &*variables_.AtStart(node.variable);
   slot.shape_known = shape != nullptr;
   if (shape != nullptr) slot.shape = *shape;
   return true;

@@ -1,9 +1,11 @@
 // The order of updates: page order for those of one variable, as far as wires leave it open.
 #include <algorithm>
 #include <queue>
+#include <unordered_set>
 #include <utility>
 
 #include "runtime/plan/step_order.h"
+#include "weft/plan/node_numbers.h"
 
 namespace weft {
 namespace {
@@ -12,8 +14,8 @@ namespace {
 class LateSteps {
  public:
   LateSteps(const Graph& graph, const std::vector<int>& late, const Clusters& clusters)
-      : graph_(graph), late_(late), clusters_(clusters), place_(graph.nodes().size(), -1), next_(late.size()) {
-    for (size_t i = 0; i < late.size(); ++i) place_[late[i]] = static_cast<int>(i);
+      : graph_(graph), late_(late), clusters_(clusters), place_(graph.nodes().size(), late.size()), next_(late.size()), in_chain_(late.size(), 0) {
+    for (size_t i = 0; i < late.size(); ++i) place_.Set(late[i], static_cast<int>(i));
     for (size_t i = 0; i < late.size(); ++i) {
       for (int member : clusters.Members(late[i])) AddWires(member, static_cast<int>(i));
     }
@@ -33,14 +35,17 @@ class LateSteps {
   /// Pairs of a variable and the index of what updates it, in order.
   std::vector<std::pair<int, int>> UpdatesByVariable() const;
   void Insert(std::vector<int>& chain, int highest, int update);
-  std::vector<char> ReachableFrom(int start) const;
+  void Reach(int start);
 
   const Graph& graph_;
   const std::vector<int>& late_;
   const Clusters& clusters_;
-  std::vector<int> place_;              // node -> index into late_, or -1
+  NodeNumbers place_;                   // index into late_
   std::vector<std::vector<int>> next_;  // by index into late_
   bool backward_ = false;               // an edge leads from a later to an earlier index
+  // Of the variable at hand: which updates are in the chain so far, and which of those the next one must come before.
+  std::vector<char> in_chain_;
+  std::unordered_set<int> reached_;
 };
 
 std::vector<std::pair<int, int>> LateSteps::UpdatesByVariable() const {
@@ -61,19 +66,21 @@ std::vector<std::pair<int, int>> LateSteps::UpdatesByVariable() const {
   return updates;
 }
 
-std::vector<char> LateSteps::ReachableFrom(int start) const {
-  std::vector<char> reached(late_.size(), 0);
+// Leaves in reached_ updates of the chain that depend on `start`, the first of them among those: what comes after one that was found is not
+// looked for.
+void LateSteps::Reach(int start) {
+  reached_.clear();
+  std::unordered_set<int> visited;
   std::vector<int> stack = {start};
   while (!stack.empty()) {
     int i = stack.back();
     stack.pop_back();
     for (int next : next_[i]) {
-      if (reached[next]) continue;
-      reached[next] = 1;
-      stack.push_back(next);
+      if (!visited.insert(next).second) continue;
+      if (in_chain_[next]) reached_.insert(next);
+      else stack.push_back(next);
     }
   }
-  return reached;
 }
 
 // Behind the others, or before the first that must come after it.
@@ -81,8 +88,8 @@ void LateSteps::Insert(std::vector<int>& chain, int highest, int update) {
   auto at = chain.end();
   // All edges lead forward so far: what comes last is not waited for by any of the chain.
   if (backward_ || highest > update) {
-    std::vector<char> reached = ReachableFrom(update);
-    at = std::find_if(chain.begin(), chain.end(), [&](int i) { return reached[i] != 0; });
+    Reach(update);
+    if (!reached_.empty()) at = std::find_if(chain.begin(), chain.end(), [&](int i) { return reached_.contains(i); });
   }
   if (at != chain.begin()) {
     int before = *std::prev(at);
@@ -94,6 +101,7 @@ void LateSteps::Insert(std::vector<int>& chain, int highest, int update) {
     backward_ |= update > *at;
   }
   chain.insert(at, update);
+  in_chain_[update] = 1;
 }
 
 void LateSteps::LinkUpdates() {
@@ -110,6 +118,7 @@ void LateSteps::LinkUpdates() {
       Insert(chain, highest, update);
       highest = std::max(highest, update);
     }
+    for (int update : chain) in_chain_[update] = 0;
   }
 }
 

@@ -2,26 +2,29 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "weft/plan/plan.h"
 
 namespace weft {
 
-/// By Graph::variables(): what the updates planned so far leave.
+/// By index into Graph::variables(), for those that the plan has to do with: the shapes at the start, and what the updates planned so far leave.
 class VariableShapes {
  public:
-  VariableShapes(const Graph& graph, const PlanRequest& request)
-      : graph_(graph), now_(request.variable_shapes), may_have_value_(now_.size(), 0) {}
+  VariableShapes(const Graph& graph, const PlanRequest& request) : graph_(graph), request_(request) {}
 
+  /// When the run starts: the same for the whole plan, whatever another thread does meanwhile.
+  const std::optional<Shape>& AtStart(int variable) const;
   /// The shape of a variable; absent where it is not known.
-  const std::optional<Shape>& Of(int variable) const { return now_[variable]; }
+  const std::optional<Shape>& Of(int variable) const;
   void Set(int variable, std::optional<Shape> shape) { now_[variable] = std::move(shape); }
   /// The one shape of several Variable nodes; absent where they differ.
   std::optional<Shape> Common(const std::vector<int>& nodes) const;
   /// Whether an update planned so far gives it a value.
-  bool MayHaveValue(int variable) const { return may_have_value_[variable] != 0; }
-  void SetMayHaveValue(int variable) { may_have_value_[variable] = 1; }
+  bool MayHaveValue(int variable) const { return may_have_value_.contains(variable); }
+  void SetMayHaveValue(int variable) { may_have_value_.insert(variable); }
 
   /// The slot is the variable that a reference leads to, as it is now.
   void Describe(Slot& slot, ValueRef reference) const;
@@ -30,8 +33,10 @@ class VariableShapes {
 
  private:
   const Graph& graph_;
-  std::vector<std::optional<Shape>> now_;
-  std::vector<char> may_have_value_;
+  const PlanRequest& request_;
+  mutable std::unordered_map<int, std::optional<Shape>> at_start_;
+  std::unordered_map<int, std::optional<Shape>> now_;  // of those that are not as at the start
+  std::unordered_set<int> may_have_value_;
 };
 
 }  // namespace weft

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <set>
+#include <unordered_map>
 
 #include "runtime/plan/step_order.h"
+#include "weft/plan/node_numbers.h"
 
 namespace weft {
 namespace {
@@ -11,7 +14,7 @@ namespace {
 class WaitingOrder {
  public:
   WaitingOrder(const Graph& graph, const std::vector<int>& order, const Clusters& clusters)
-      : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), -1), missing_(order.size(), 0),
+      : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), order.size()), missing_(order.size(), 0),
         readers_(order.size()) {}
 
   std::vector<int> Make();
@@ -30,13 +33,12 @@ class WaitingOrder {
   const Graph& graph_;
   const std::vector<int>& order_;
   const Clusters& clusters_;
-  std::vector<int> place_;                  // by node: its place in order_, or -1
+  NodeNumbers place_;                       // place in order_
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
-  std::vector<std::vector<int>> users_;     // by node that is a resource: places of nodes that work on it and do not wait
-  std::vector<char> done_;                  // by place
+  std::unordered_map<int, int> fillers_;    // by node that is a resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
-  std::vector<int> waiting_;                // places that are ready and may wait
+  std::set<int> waiting_;                   // places that are ready and may wait
 };
 
 std::vector<int> WaitingOrder::Resources(int place) const {
@@ -52,9 +54,7 @@ std::vector<int> WaitingOrder::Resources(int place) const {
 // Whether a node that does not wait, and is still to come, works on the same resource.
 bool WaitingOrder::CanBeFilled(int place) const {
   for (int resource : Resources(place)) {
-    for (int user : users_[resource]) {
-      if (!done_[user]) return true;
-    }
+    if (const auto fillers = fillers_.find(resource); fillers != fillers_.end() && fillers->second > 0) return true;
   }
   return false;
 }
@@ -70,16 +70,14 @@ int WaitingOrder::NextWaiting() {
 void WaitingOrder::FreeReaders(int place) {
   for (int reader : readers_[place]) {
     if (--missing_[reader] > 0) continue;
-    if (Waits(reader)) waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), reader), reader);
+    if (Waits(reader)) waiting_.insert(reader);
     else ready_.push(reader);
   }
 }
 
 std::vector<int> WaitingOrder::Make() {
   int count = static_cast<int>(order_.size());
-  for (int i = 0; i < count; ++i) place_[order_[i]] = i;
-  users_.resize(graph_.nodes().size());
-  done_.assign(order_.size(), 0);
+  for (int i = 0; i < count; ++i) place_.Set(order_[i], i);
   for (int i = 0; i < count; ++i) {
     for (int member : clusters_.Members(order_[i])) {
       for (ValueRef input : graph_.node(member).inputs) {
@@ -90,11 +88,11 @@ std::vector<int> WaitingOrder::Make() {
       }
     }
     if (Waits(i)) continue;
-    for (int resource : Resources(i)) users_[resource].push_back(i);
+    for (int resource : Resources(i)) ++fillers_[resource];
   }
   for (int i = 0; i < count; ++i) {
     if (missing_[i] > 0) continue;
-    if (Waits(i)) waiting_.push_back(i);
+    if (Waits(i)) waiting_.insert(i);
     else ready_.push(i);
   }
   std::vector<int> result;
@@ -106,7 +104,9 @@ std::vector<int> WaitingOrder::Make() {
       place = ready_.top();
       ready_.pop();
     }
-    done_[place] = 1;
+    if (!Waits(place)) {
+      for (int resource : Resources(place)) --fillers_[resource];
+    }
     result.push_back(order_[place]);
     FreeReaders(place);
   }

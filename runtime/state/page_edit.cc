@@ -167,11 +167,12 @@ void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnost
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
   std::set<std::string> seen;  // sessions share blocks, and so their faults
   for (const SessionSpec& spec : sessions) {
-    PlanRequest request = RequestFor(graph, spec, scope.last_keep());
-    TakeShapes(revision, VariableAccess(scope.variables()), request);
+    PlanRequest request = RequestFor(spec, scope.last_keep());
+    request.shape_of = ShapesNow(revision, scope.variables());
     Diagnostics found;
     Plan plan = MakePlan(graph, request, found);
     found.SetPhase(Phase::kCompile);
+    request.shape_of = nullptr;
     if (keep_plans && found.all().empty()) revision.OfferPlan(std::move(request), std::move(plan));
     for (const Diagnostic& diagnostic : found.all()) {
       if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);

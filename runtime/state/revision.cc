@@ -13,7 +13,14 @@ Status Revision::Hold(const std::shared_ptr<MemoryBudget>& budget) {
 
 std::optional<Plan> Revision::TakePlan(const PlanRequest& request) {
   std::lock_guard lock(plans_mutex_);
-  auto found = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.first == request; });
+  const auto fits = [&](const Plan& plan) {
+    for (size_t i = 0; i < plan.variables.size(); ++i) {
+      if (ShapeAtStart(*graph, request, plan.variables[i]) != plan.variable_shapes[i]) return false;
+    }
+    return true;
+  };
+  // Sessions take them in the order of the page, in which they were made: the first is the one.
+  auto found = std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan.first == request && fits(plan.second); });
   if (found == plans_.end()) {
     plans_.clear();  // sessions ask for something else
     return std::nullopt;

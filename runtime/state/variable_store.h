@@ -33,11 +33,13 @@ inline void VariableCell::Set(Tensor value, VariableAccess& access) {
   access.CountChange();
 }
 
-/// The shapes that variables have now, for a plan.
-inline void TakeShapes(const Revision& revision, const VariableAccess& access, PlanRequest& request) {
-  for (size_t v = 0; v < revision.variables.size(); ++v) {
-    if (const Tensor& value = revision.variables[v]->value(access); value.defined()) request.variable_shapes[v] = value.shape();
-  }
+/// The shapes that values of variables have when they are asked for: PlanRequest::shape_of. Both outlive what is returned, which takes the lock.
+inline std::function<std::optional<Shape>(int)> ShapesNow(const Revision& revision, VariableStore& store) {
+  return [&revision, &store](int variable) -> std::optional<Shape> {
+    const VariableAccess access(store);
+    const Tensor& value = revision.variables[static_cast<size_t>(variable)]->value(access);
+    return value.defined() ? std::optional(value.shape()) : std::nullopt;
+  };
 }
 
 }  // namespace weft

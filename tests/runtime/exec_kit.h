@@ -71,11 +71,12 @@ class PlannedPage {
   /// Of the values that variables have now.
   std::shared_ptr<const SessionPlan> PlanNow(Keep keep) {
     const std::shared_ptr<Revision> revision = page.scope()->revision();
-    PlanRequest request = RequestFor(*revision->graph, spec, keep);
-    TakeShapes(*revision, VariableAccess(page.scope()->variables()), request);
+    PlanRequest request = RequestFor(spec, keep);
+    request.shape_of = ShapesNow(*revision, page.scope()->variables());
     Diagnostics found;
     Plan plan = MakePlan(*revision->graph, request, found);
     for (const Diagnostic& diagnostic : found.all()) FAIL_CHECK(ToString(diagnostic));
+    request.shape_of = nullptr;
     return std::make_shared<SessionPlan>(revision, std::move(request), std::move(plan), page.scope()->NumberPlan(keep));
   }
 

@@ -68,7 +68,7 @@ TEST_CASE("types of all outputs, wires and the plan are JSON", "[inspect]") {
         nlohmann::json::parse(R"([["a.output", "n.x"], ["a.output", "sum.inputs[0]"], ["n.y", "sum.inputs[1]"], ["gone.z", "sum.inputs[2]"], ["n.y", "p.x"]])"));
   TestPage whole({Block("a", "Const", {{"value", Vector({1, 2})}}), Block("n", "Negate", {{"x", "a.output"}})});
   Diagnostics found;
-  const Plan plan = MakePlan(whole.graph(), RequestFor(whole.graph(), whole.graph().DefaultSession(), Keep::kAll), found);
+  const Plan plan = MakePlan(whole.graph(), RequestFor(whole.graph().DefaultSession(), Keep::kAll), found);
   const auto json = nlohmann::json::parse(PlanJson(whole.graph(), plan));
   REQUIRE(json["steps"].size() == 1);
   CHECK(json["steps"][0]["block"] == "n");

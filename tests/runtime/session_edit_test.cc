@@ -100,7 +100,7 @@ std::string PlansOf(const Graph& graph) {
   std::string text = NodesOf(graph);
   for (const SessionSpec& session : sessions) {
     Diagnostics found;
-    text += PrintPlan(graph, MakePlan(graph, RequestFor(graph, session, Keep::kAll), found));
+    text += PrintPlan(graph, MakePlan(graph, RequestFor(session, Keep::kAll), found));
     text += Texts(found);
   }
   return text;

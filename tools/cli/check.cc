@@ -57,7 +57,7 @@ struct PlanTexts {
 PlanTexts TextsOfPlan(const Graph& graph, const SessionSpec& spec, const Plan& plan) {
   PartialShapes partial;
   Diagnostics ignored;
-  const Plan again = MakePlan(graph, RequestFor(graph, spec, plan.keep), ignored, partial);
+  const Plan again = MakePlan(graph, RequestFor(spec, plan.keep), ignored, partial);
   PlanTexts texts;
   std::string shapes;
   for (const auto& [slot, shape] : partial) {

@@ -94,7 +94,7 @@ void Replay::FindShapes() {
     for (size_t v = 0; v < node.output_types.size(); ++v) all.fetches.push_back({"", {static_cast<int>(i), static_cast<int>(v)}});
   }
   Diagnostics ignored;
-  Plan plan = MakePlan(graph_, RequestFor(graph_, all, Keep::kAsked), ignored);
+  Plan plan = MakePlan(graph_, RequestFor(all, Keep::kAsked), ignored);
   for (const Slot& slot : plan.slots) {
     if (slot.shape_known) shapes_.emplace(std::pair(slot.value.node, slot.value.output), slot.shape);
   }

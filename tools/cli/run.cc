@@ -8,6 +8,7 @@
 #include <csignal>
 #include <iostream>
 #include <mutex>
+#include <set>
 
 #include "tools/cli/common.h"
 #include "tools/cli/feeds.h"
@@ -156,17 +157,16 @@ std::optional<Tensor> CommittedValue(const Session& session, ValueRef value) {
 /// All results; then, on pages with updates, the fetched Variables as they are now, under their ids.
 NamedTensors CollectResults(const PageRun& page) {
   NamedTensors results, variables;
-  for (const std::string& name : page.Results()) {
-    if (auto result = page.Get(name); result.ok()) results.emplace_back(name, result->tensor);
-  }
+  for (auto& [name, result] : page.Values()) results.emplace_back(std::move(name), std::move(result.tensor));
+  std::set<std::string> known;
   bool updates = false;
   for (const auto& runner : page.runners()) {
     const Session& session = runner->session();
     updates = updates || (session.plan() != nullptr && session.plan()->updates_variables);
     for (const auto& fetch : session.spec().fetches) {
       const std::string& id = session.graph()->node(fetch.value.node).id;
-      const bool known = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) { return variable.first == id; });
-      if (auto committed = CommittedValue(session, fetch.value); committed && !known) variables.emplace_back(id, std::move(*committed));
+      auto committed = CommittedValue(session, fetch.value);
+      if (committed && known.insert(id).second) variables.emplace_back(id, std::move(*committed));
     }
   }
   if (updates) std::move(variables.begin(), variables.end(), std::back_inserter(results));

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "weft/host/runner.h"
@@ -70,6 +71,8 @@ class PageRun {
   Result<ResultValue> Get(std::string_view name, size_t* session = nullptr) const;
   /// The names of all results that the sessions keep, each once, in page order.
   std::vector<std::string> Results() const;
+  /// The values of all of those that have one by now, in the same order; each of the first session that has one.
+  std::vector<std::pair<std::string, ResultValue>> Values() const;
 
  private:
   class Watch;

@@ -137,6 +137,12 @@ struct SessionSpec {
   bool by_name = true;
 };
 
+/// A value that an AddSymbolicGradients block offers.
+struct OfferedGradient {
+  ValueRef value;
+  int block = -1, index = 0;  // the block, and which of its outputs
+};
+
 class GraphMemo;
 
 class Graph {
@@ -164,6 +170,10 @@ class Graph {
   const std::vector<int>& variables() const { return parts_.variables; }
   /// What the page declares of each.
   const VariableInfo& variable_info(int variable) const { return parts_.variable_infos[variable]; }
+  /// What the page's gradients are, by value (node, then output); of one value that several offer, in page order.
+  const std::vector<OfferedGradient>& gradients() const { return parts_.gradients; }
+  /// The first of those that are this value, and their end.
+  std::span<const OfferedGradient> GradientsOf(ValueRef value) const;
   /// Frame 0 is the page; the others are those of loops.
   const std::vector<Frame>& frames() const { return parts_.frames; }
   /// The frame whose steps the node runs among: of Enter the one it enters, of Exit the one it leaves.
@@ -206,6 +216,7 @@ class Graph {
     std::vector<VariableInfo> variable_infos;
     std::vector<Frame> frames = std::vector<Frame>(1);
     std::vector<SessionSpec> sessions;
+    std::vector<OfferedGradient> gradients;
     int64_t page_bytes = 0;
   };
 

@@ -1,12 +1,14 @@
 // Plan: what a session will do, as inert data: ordered steps over integer slots, and where each value lives. Names are for printing only.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "weft/plan/fused.h"
 #include "weft/plan/graph.h"
+#include "weft/plan/node_numbers.h"
 
 namespace weft {
 
@@ -28,9 +30,13 @@ struct PlanRequest {
   };
   std::vector<Feed> feeds;
   Keep keep = Keep::kAll;
-  /// By Graph::variables(): the shape the variable has now, or its attribute says; absent where neither is known.
-  std::vector<std::optional<Shape>> variable_shapes;
-  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
+  /// The shape that a variable (of Graph::variables()) has now; absent where it has no value, then what the page says of it counts. Called
+  /// while the plan is made, for variables that it reads or updates. Empty: none has a value.
+  std::function<std::optional<Shape>(int variable)> shape_of;
+  /// Whether the same is asked for; variables are not compared.
+  friend bool operator==(const PlanRequest& a, const PlanRequest& b) {
+    return a.keep == b.keep && a.fetches == b.fetches && a.run == b.run && a.feeds == b.feeds;
+  }
 };
 
 /// One value of a plan.
@@ -104,9 +110,10 @@ struct Plan {
   std::vector<Loop> loops;
   std::vector<FusedSteps> fused;   // in the order of their steps
   std::vector<uint32_t> operands;  // slots of the inputs and outputs of all steps
-  std::vector<int> first_slot;     // by node: slot of its output 0, or -1
+  NodeNumbers first_slot;          // slot of a node's output 0
   std::vector<ValueRef> fetches;
   std::vector<int> variables;           // indices into Graph::variables() that the plan reads or updates; some more than once
+  std::vector<std::optional<Shape>> variable_shapes;  // of each of those when the plan was made; absent where it was not known
   std::vector<int> required_variables;  // those that need a value when the run starts
   Keep keep = Keep::kAll;
   bool has_dead_values = false;  // there is a Switch, or a loop
@@ -117,10 +124,10 @@ struct Plan {
 
   /// About how much memory the plan itself takes, without the values of its runs.
   int64_t bytes() const {
-    return static_cast<int64_t>(slots.size() * sizeof(Slot) + steps.size() * sizeof(Step) + operands.size() * sizeof(uint32_t) + first_slot.size() * sizeof(int));
+    return static_cast<int64_t>(slots.size() * sizeof(Slot) + steps.size() * sizeof(Step) + operands.size() * sizeof(uint32_t) + first_slot.bytes());
   }
   int SlotOf(ValueRef value) const {
-    int first = value.node < static_cast<int>(first_slot.size()) ? first_slot[value.node] : -1;
+    const int first = first_slot[value.node];
     return first < 0 ? -1 : first + value.output;
   }
 };
@@ -129,8 +136,10 @@ struct Plan {
 /// The plan can be run only where nothing was added.
 Plan MakePlan(const Graph& graph, const PlanRequest& request, Diagnostics& diagnostics);
 
-/// The request that a session of the page makes. Shapes of variables come from their literals and attributes.
-PlanRequest RequestFor(const Graph& graph, const SessionSpec& session, Keep keep);
+/// The request that a session of the page makes, before any variable has a value.
+PlanRequest RequestFor(const SessionSpec& session, Keep keep);
+/// The shape of a variable when a run starts: that of its value, its initial value or its attribute; absent where none is known.
+std::optional<Shape> ShapeAtStart(const Graph& graph, const PlanRequest& request, int variable);
 
 /// "run", "produce", ...
 std::string_view KindName(Step::Kind kind);

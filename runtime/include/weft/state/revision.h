@@ -1,6 +1,7 @@
 // Revision: one state of a page that is edited while it is open.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,7 +44,7 @@ struct Revision {
 
  private:
   std::mutex plans_mutex_;
-  std::vector<std::pair<PlanRequest, Plan>> plans_;
+  std::list<std::pair<PlanRequest, Plan>> plans_;  // taken from the front
 };
 
 }  // namespace weft
