@@ -33,6 +33,12 @@ Status CheckName(std::string_view what, std::string_view name) {
   return {};
 }
 
+Status CheckPort(std::string_view name) {
+  WEFT_RETURN_IF_ERROR(CheckName("a port", name));
+  if (name.find_first_of(" .[]") == name.npos) return {};
+  return InvalidArgument("a port needs a name without spaces, '.', '[' and ']', found '", name, "'").WithHint("a wire to it could not be written");
+}
+
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported) {
   if (IsIdentifier(id)) return;
   if (Status status = CheckName("a block id", id); !status.ok()) return report.Error(std::move(status), pointer);
@@ -42,7 +48,7 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
   std::string fixed(id);
   std::replace_if(
       fixed.begin(), fixed.end(), [](char c) { return !IsIdentifier(std::string("_") + c); }, '_');
-  if (!IsIdentifier(fixed)) fixed.insert(0, "_");
+  if (!IsIdentifier(fixed)) fixed.insert(fixed.begin(), '_');
   report.Error(InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithHint(Cat("write '", fixed, "'")),
                pointer);
 }
