@@ -294,6 +294,7 @@ Status Editor::Apply(const SetAttr& edit) {
   WEFT_ASSIGN_OR_RETURN(PageBlock* block, Find(edit.block));
   auto attrs = page::WithAttr(*block, edit);
   if (!attrs.ok()) return std::move(attrs).status().WithBlock(edit.block).WithPort(edit.attr);
+  if (Status status = page::CheckAttrs(*attrs); !status.ok()) return std::move(status).WithBlock(edit.block).WithPort(edit.attr);
   PutAttrs(*block, std::move(*attrs));
   return {};
 }

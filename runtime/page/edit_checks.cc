@@ -6,6 +6,7 @@
 #include "runtime/page/edit_attrs.h"
 #include "runtime/page/json_text.h"
 #include "runtime/page/report.h"
+#include "runtime/page/unicode.h"
 
 namespace weft::page {
 namespace {
@@ -27,7 +28,14 @@ Result<std::string> Canonical(const std::string& extra, std::span<const std::str
   return text;
 }
 
+/// Text that is not UTF-8 would be written as another.
+Status CheckText(std::string_view what, std::string_view text) {
+  return FindInvalidUtf8(text) == text.npos ? Status() : InvalidArgument(what, " needs to be UTF-8");
+}
+
 Status CheckWire(const Wire& wire) {
+  WEFT_RETURN_IF_ERROR(CheckText("a wire", wire.block));
+  WEFT_RETURN_IF_ERROR(CheckText("a wire", wire.port));
   auto parsed = ParseWire(ToString(wire));
   if (!parsed.ok()) return std::move(parsed).status();
   if (*parsed == wire) return {};
@@ -36,6 +44,8 @@ Status CheckWire(const Wire& wire) {
 
 Status CheckLiteral(const Literal& literal) {
   if (literal.form != Literal::Form::kText && !literal.tensor.defined()) return InvalidArgument("needs a value, found none");
+  WEFT_RETURN_IF_ERROR(CheckText("the text of a value", literal.text));
+  WEFT_RETURN_IF_ERROR(CheckText("the name of a file", literal.file));
   WEFT_ASSIGN_OR_RETURN(const std::string extra, Canonical(literal.extra, kLiteralKeys));
   if (extra != literal.extra) return InvalidArgument("the keys of a value need to be written as {", extra, "}, found {", literal.extra, "}");
   return {};
@@ -76,6 +86,7 @@ Status CheckBlock(PageBlock& block, bool imported) {
 }
 
 Status CheckAttrs(SetAttrs& attrs) {
+  WEFT_RETURN_IF_ERROR(CheckText("attribute text", attrs.attrs));
   if (attrs.attrs_object.empty()) return {};
   WEFT_ASSIGN_OR_RETURN(const std::vector<JsonMember> members, JsonMembers(attrs.attrs_object));
   std::string text;

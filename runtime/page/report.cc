@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/page/unicode.h"
+
 namespace weft::page {
 
 void Report::Add(Severity severity, Status status, std::string_view pointer, std::string_view port) {
@@ -30,6 +32,7 @@ Status CheckName(std::string_view what, std::string_view name) {
     if ((c > 0 && c < 0x20) || c == 0x7F)
       return InvalidArgument(what, " needs a name without control characters, found code ", static_cast<int>(c));
   }
+  if (FindInvalidUtf8(name) != name.npos) return InvalidArgument(what, " needs a name in UTF-8");
   return {};
 }
 

@@ -21,12 +21,10 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
     std::fprintf(stderr, "\n");
     std::exit(2);
   }
-  static std::string scratch = (std::filesystem::temp_directory_path() / "weft-fuzz-XXXXXX").string();
-  if (::mkdtemp(scratch.data()) == nullptr) std::exit(2);
-  weft::fuzz::SetScratchFolder(scratch);
+  if (weft::fuzz::MakeScratchFolder().empty()) std::exit(2);
   std::atexit([] {
     std::error_code ignored;
-    std::filesystem::remove_all(scratch, ignored);
+    std::filesystem::remove_all(weft::fuzz::ScratchFolder(), ignored);
   });
   return 0;
 }
@@ -35,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     target->run({reinterpret_cast<const char*>(data), size});
   } catch (const std::exception& finding) {
-    std::fprintf(stderr, "found: %s\n", finding.what());
+    const std::string_view input(reinterpret_cast<const char*>(data), size);
+    std::fprintf(stderr, "found: %s\n%s\n", finding.what(), target->by_seed() ? target->tell(input).c_str() : "");
     std::abort();
   }
   return 0;

@@ -30,7 +30,6 @@ constexpr std::chrono::seconds kHang{20};
 /// What the process of a target tells the one that watches it. In memory that both have.
 struct Shared {
   std::atomic<uint64_t> next;      // the input that runs, or is to run
-  std::atomic<int64_t> since;      // the clock when it began, in its own unit
   size_t size;                     // of the input
   char input[Mutator::kMostBytes];
   size_t message_size;
@@ -72,11 +71,10 @@ class Child {
       const std::string input = Input(shared_.next);
       shared_.size = input.size();
       std::memcpy(shared_.input, input.data(), input.size());
-      shared_.since = Clock::now().time_since_epoch().count();
       try {
         Measure(input);
       } catch (const std::exception& finding) {
-        const std::string_view text = finding.what();
+        const std::string text = Cat(finding.what(), target_.by_seed() ? Cat("\n", target_.tell(input).substr(0, 4000)) : "");
         shared_.message_size = text.copy(shared_.message, sizeof shared_.message);
         return kFound;
       }
@@ -87,7 +85,7 @@ class Child {
 
  private:
   std::string Input(uint64_t index) const {
-    if (target_.by_seed) return Cat(options_.seed - 1 + index);
+    if (target_.by_seed()) return Cat(options_.seed - 1 + index);
     if (index < corpus_.size()) return corpus_[index];
     std::seed_seq seeds{options_.seed, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32)};
     std::mt19937 random(seeds);
@@ -119,12 +117,14 @@ class Child {
 /// Waits until the process ends; ends it where an input takes too long. Gives what happened, empty where all is well.
 std::string Watch(pid_t process, const Shared& shared) {
   int state = 0;
-  for (bool late = false; waitpid(process, &state, WNOHANG) == 0;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const Clock::time_point since{Clock::duration(shared.since)};
-    if (late || shared.since == 0 || Clock::now() - since < kHang * kSlowness) continue;
-    late = true;
-    kill(process, SIGKILL);
+  constexpr std::chrono::milliseconds kLook{5};
+  // Looks are counted, rather than time: a machine that stands still stops both.
+  uint64_t last = ~uint64_t{0};
+  for (int64_t looks = 0; waitpid(process, &state, WNOHANG) == 0; ++looks) {
+    std::this_thread::sleep_for(kLook);
+    if (shared.next != last) looks = 0;
+    last = shared.next;
+    if (looks * kLook == kHang * kSlowness) kill(process, SIGKILL);
   }
   if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return "";
   if (WIFEXITED(state) && WEXITSTATUS(state) == kFound) return std::string(shared.message, shared.message_size);
@@ -164,7 +164,6 @@ TargetReport RunTarget(const Target& target, const DriverOptions& options) {
   const auto start = Clock::now();
   const auto end = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   for (bool over = false; !over && report.findings.size() < kMostFindings;) {
-    shared.since = 0;
     std::cout.flush();
     const pid_t process = fork();
     Require(process >= 0, "no process");

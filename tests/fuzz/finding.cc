@@ -1,6 +1,8 @@
 #include "tests/fuzz/finding.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 
@@ -48,7 +50,16 @@ Runtime& SharedRuntime() {
 }
 
 const std::filesystem::path& ScratchFolder() { return Scratch(); }
-void SetScratchFolder(std::filesystem::path folder) { Scratch() = std::move(folder); }
+
+std::filesystem::path MakeScratchFolder() {
+  for (const std::filesystem::path& parent : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
+    std::string pattern = (parent / "weft-fuzz-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) continue;
+    Scratch() = pattern;
+    break;
+  }
+  return Scratch();
+}
 
 std::filesystem::path ScratchFile(std::string_view name, std::string_view bytes) {
   std::filesystem::path path = ScratchFolder() / name;

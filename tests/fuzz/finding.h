@@ -59,7 +59,8 @@ Runtime& SharedRuntime();
 
 /// A folder for the files of this process's targets.
 const std::filesystem::path& ScratchFolder();
-void SetScratchFolder(std::filesystem::path folder);
+/// Makes it; in memory where the system has such folders, as snapshots and results wait for the disk. Empty where there can be none.
+std::filesystem::path MakeScratchFolder();
 /// Writes a file there, in place of the last one; gives its path.
 std::filesystem::path ScratchFile(std::string_view name, std::string_view bytes);
 

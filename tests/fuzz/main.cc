@@ -43,7 +43,11 @@ int Run(Options options) {
   }
   if (!options.input.empty()) {
     const bool file = std::filesystem::exists(options.input);
-    for (const Target* target : chosen) RunInput(*target, file ? FileBytes(options.input) : options.input);
+    const std::string input = file ? FileBytes(options.input) : options.input;
+    for (const Target* target : chosen) {
+      if (target->by_seed()) std::cout << target->tell(input) << std::endl;
+      RunInput(*target, input);
+    }
     std::cout << "nothing found\n";
     return 0;
   }
@@ -77,9 +81,8 @@ int Main(int argc, char** argv) {
   app.add_option("--findings", options.findings, "Folder for inputs that found something");
   CLI11_PARSE(app, argc, argv);
   if (options.driver.seconds == 0 && options.driver.inputs == 0) options.driver.inputs = 1000;
-  std::string scratch = (std::filesystem::temp_directory_path() / "weft-fuzz-XXXXXX").string();
-  if (::mkdtemp(scratch.data()) == nullptr) return 2;
-  SetScratchFolder(scratch);
+  const std::filesystem::path scratch = MakeScratchFolder();
+  if (scratch.empty()) return 2;
   int status = 1;
   try {
     status = Run(options);

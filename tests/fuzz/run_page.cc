@@ -1,5 +1,6 @@
 #include "tests/fuzz/run_page.h"
 
+#include "runtime/base/call_limit.h"
 #include "weft/exec/session.h"
 #include "weft/host/file_sandbox.h"
 
@@ -37,17 +38,30 @@ PageEnd RunSession(Session& session) {
   return PageEnd::kDone;
 }
 
-PageEnd RunOpen(Page page, Diagnostics found, bool keep_all) {
+/// As a document is opened and checked, within the limits of such calls.
+std::shared_ptr<Scope> OpenScope(Page page, Diagnostics& found) {
   ScopeOptions options;
   const std::filesystem::path& folder = ScratchFolder();
   options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
+  options.budget = SharedRuntime().PageBudget();
   options.stall_limit_ms = 1;
   const Stopwatch watch;
-  auto scope = Scope::Open(SharedRuntime(), std::make_shared<Page>(std::move(page)), "fuzz", std::move(options), found);
+  std::shared_ptr<Scope> scope;
+  try {
+    const CallLimit limit(SharedRuntime().CallEnd(), nullptr, options.budget);
+    scope = Scope::Open(SharedRuntime(), std::make_shared<Page>(std::move(page)), "fuzz", options, found);
+    if (scope != nullptr) CheckSessions(scope, found);
+  } catch (const CallStopped& stopped) {
+    found.Error(stopped.status());
+  }
   CheckTime(watch, kCallDeadline, "opening a page");
-  if (scope != nullptr) CheckSessions(scope, found);
   CheckFindings(found);
-  if (scope == nullptr || found.has_errors()) return PageEnd::kRefused;
+  return found.has_errors() ? nullptr : scope;
+}
+
+PageEnd RunOpen(Page page, Diagnostics found, bool keep_all) {
+  const auto scope = OpenScope(std::move(page), found);
+  if (scope == nullptr) return PageEnd::kRefused;
   std::vector<SessionSpec> sessions = scope->graph().sessions();
   if (sessions.empty()) sessions.push_back(scope->graph().DefaultSession());
   PageEnd end = PageEnd::kDone;

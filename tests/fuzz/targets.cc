@@ -20,9 +20,9 @@ constexpr Target kTargets[] = {
     {"edits", "Edits as JSON, made and taken back", JsonEdits},
     {"plain_edits", "Edits as the structs of C++", PlainEdits},
     {"command_line", "Arguments of the program weft", CommandLine},
-    {"cases", "The cases of each block, with slips", Cases, true},
-    {"pages", "Random pages over all blocks, and sample pages with slips", Pages, true},
-    {"shapes", "Each block with shapes, values and attributes of a grid", Shapes, true},
+    {"cases", "The cases of each block, with slips", Cases, TellCase},
+    {"pages", "Random pages over all blocks, and sample pages with slips", Pages, TellPage},
+    {"shapes", "Each block with shapes, values and attributes of a grid", Shapes, TellShapes},
 };
 
 }  // namespace

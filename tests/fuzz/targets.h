@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace weft::fuzz {
@@ -12,8 +13,11 @@ struct Target {
   const char* summary;
   /// Throws a Finding (finding.h) where an answer is wrong. On one thread at a time; the same input gives the same answer.
   void (*run)(std::string_view input);
-  /// An input is a number in decimal digits, from which the target makes what it tests; there is no corpus. Else an input is bytes.
-  bool by_seed = false;
+  /// Where not null, an input is a number in decimal digits, from which the target makes what it tests, and there is no corpus: this tells
+  /// what it makes. Else an input is bytes.
+  std::string (*tell)(std::string_view input) = nullptr;
+
+  bool by_seed() const { return tell != nullptr; }
 };
 
 /// In the order in which they run.
@@ -38,5 +42,8 @@ void CommandLine(std::string_view bytes);
 void Cases(std::string_view seed);
 void Pages(std::string_view seed);
 void Shapes(std::string_view seed);
+std::string TellCase(std::string_view seed);
+std::string TellPage(std::string_view seed);
+std::string TellShapes(std::string_view seed);
 
 }  // namespace weft::fuzz

@@ -248,6 +248,13 @@ TEST_CASE("edits: what a host makes without JSON is checked, too", "[edit]") {
   }
   refused(Connect{Literal{}, {"mul", "x", -1}}, "needs a value");
 
+  // What is no UTF-8 would be written as something else.
+  refused(SetKey{"mul", "k\xff", "1", -1}, "UTF-8");
+  refused(SetAttrs{"mul", true, "k_ = \xff;", "", false}, "UTF-8");
+  refused(SetAttr{"mul", "T", "", "\xff"}, "UTF-8");
+  refused(Connect{Wire{"a", "o\xff", -1}, {"mul", "x", -1}}, "UTF-8");
+  refused(Connect{Wire{"a", "output", -1}, {"mul", "x\xff", -1}}, "UTF-8");
+
   // What is accepted is written in the canonical spelling.
   Page page = Sample();
   added.block.inputs.clear();

@@ -50,21 +50,51 @@ Status RunCase(const cases::TestCase& test, bool alone) {
   return session.RunBlock(test, ScratchFolder()).status;
 }
 
-}  // namespace
+/// Strings that nothing else has: what counts their bytes does until the last copy ends.
+void CopyStrings(cases::TestCase& test) {
+  for (auto& [port, input] : test.inputs) {
+    for (Tensor& value : input.values) {
+      if (value.dtype() != DType::kString) continue;
+      Tensor copy = Tensor::Allocate(DType::kString, value.shape()).value();
+      const auto from = value.values<String>();
+      const auto to = copy.values<String>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = String(std::string(from[i]));
+      value = std::move(copy);
+    }
+  }
+}
 
-void Cases(std::string_view seed) {
+struct SeededCase {
+  cases::TestCase test;
+  bool alone;
+};
+
+SeededCase CaseOf(std::string_view seed) {
   const CaseLists& blocks = CasesByBlock();
   const uint32_t number = SeedOf(seed);
   const auto& tests = blocks[number % blocks.size()];
   std::mt19937 random(number);
   cases::TestCase test = Mutated(tests[random() % tests.size()], random);
   cases::SetFolder(test, ScratchFolder().string());
-  try {
-    CheckStatus(RunCase(test, random() % 4 != 0));
-    Require(SharedRuntime().budget()->used() == 0, "bytes are still counted when the case has run");
-  } catch (const Finding& finding) {
-    throw Finding(Cat(finding.what(), "\n", Describe(test)));
-  }
+  CopyStrings(test);
+  return {std::move(test), random() % 4 != 0};
+}
+
+void RunSeeded(std::string_view seed) {
+  const SeededCase made = CaseOf(seed);
+  CheckStatus(RunCase(made.test, made.alone));
+}
+
+}  // namespace
+
+void Cases(std::string_view seed) {
+  RunSeeded(seed);
+  Require(SharedRuntime().budget()->used() == 0, "bytes are still counted when the case has run");
+}
+
+std::string TellCase(std::string_view seed) {
+  const SeededCase made = CaseOf(seed);
+  return Cat(made.alone ? "alone: " : "in a session: ", Describe(made.test));
 }
 
 }  // namespace weft::fuzz

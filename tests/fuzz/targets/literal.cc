@@ -41,7 +41,7 @@ void TextLiteral(std::string_view bytes) {
   const std::string json = WriteTensor(*tensor);
   const Result<Tensor> again = ReadTensor(json);
   Require(again.ok(), json, " is refused: ", ToString(again.status()));
-  Require(SameBits(*again, *tensor), json, " is read as ", ToString(*again));
+  Require(WriteTensor(*again) == json, json, " is read as ", ToString(*again));  // (The sign of a NaN is not written.)
 }
 
 }  // namespace weft::fuzz

@@ -29,25 +29,22 @@ const std::vector<std::string>& SamplePages() {
   return kPages;
 }
 
+std::string TextOf(std::string_view seed) {
+  const uint32_t number = SeedOf(seed);
+  if (number % 4 != 0) return WritePage(RandomPage(SharedRuntime().registry(), number).Make());
+  std::mt19937 random(number);
+  const auto& pages = SamplePages();
+  static const Dictionary kNone;
+  return Mutator(pages, kNone).Changed(pages[random() % pages.size()], random);
+}
+
 }  // namespace
 
 void Pages(std::string_view seed) {
-  const uint32_t number = SeedOf(seed);
-  std::string text;
-  if (number % 4 != 0) {
-    text = WritePage(RandomPage(SharedRuntime().registry(), number).Make());
-  } else {
-    std::mt19937 random(number);
-    const auto& pages = SamplePages();
-    static const Dictionary kNone;
-    text = Mutator(pages, kNone).Changed(pages[random() % pages.size()], random);
-  }
-  try {
-    ReadPageResult read = ReadPage(text, {.name = "p.json", .read_file = {}});
-    RunPage(std::move(read.page), std::move(read.diagnostics), number % 2 == 0);
-  } catch (const Finding& finding) {
-    throw Finding(Cat(finding.what(), "\n", text));
-  }
+  ReadPageResult read = ReadPage(TextOf(seed), {.name = "p.json", .read_file = {}});
+  RunPage(std::move(read.page), std::move(read.diagnostics), SeedOf(seed) % 2 == 0);
 }
+
+std::string TellPage(std::string_view seed) { return TextOf(seed); }
 
 }  // namespace weft::fuzz
