@@ -51,23 +51,27 @@ void CutNumbers(std::string& argument) {
   if ((argument.starts_with("--steps=") || argument.starts_with("--threads=")) && argument.size() > equals + 4) argument.resize(equals + 4);
 }
 
-/// The process's standard streams lead nowhere while this lives.
+/// Standard input and output lead nowhere while this lives, and what goes to std::cerr does not come out. (Standard error itself stays: a
+/// sanitizer writes its report there.)
 class Silence {
  public:
   Silence() {
     std::cout.flush();
-    std::fflush(nullptr);
-    for (int fd = 0; fd < 3; ++fd) kept_[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    std::fflush(stdout);
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3; ++fd) dup2(nowhere, fd);
+    for (int fd = 0; fd < kStreams; ++fd) {
+      kept_[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+      dup2(nowhere, fd);
+    }
     close(nowhere);
   }
   ~Silence() {
     std::cout.flush();
-    std::fflush(nullptr);
+    std::fflush(stdout);
     std::cout.clear();
     std::cin.clear();
-    for (int fd = 0; fd < 3; ++fd) {
+    std::cerr.rdbuf(errors_);
+    for (int fd = 0; fd < kStreams; ++fd) {
       dup2(kept_[fd], fd);
       close(kept_[fd]);
     }
@@ -76,7 +80,9 @@ class Silence {
   Silence& operator=(const Silence&) = delete;
 
  private:
-  int kept_[3];
+  static constexpr int kStreams = 2;
+  int kept_[kStreams];
+  std::streambuf* errors_ = std::cerr.rdbuf(nullptr);
 };
 
 /// The folder, as the working folder while this lives. What a command wrote into it is removed before the next one.
