@@ -9,12 +9,12 @@ use_preset release
 say() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# Installs the Debian packages of tools/packages.txt that are missing.
+# Installs the Debian packages of tools/packages.txt that are missing, and those named.
 install_packages() {
   local missing=() package sudo=()
   while read -r package; do
     [ -z "$package" ] || dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
-  done < tools/packages.txt
+  done < <(cat tools/packages.txt; printf '%s\n' "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "these Debian packages are needed: ${missing[*]}"
   if [ "$(id -u)" != 0 ]; then

@@ -6,6 +6,7 @@
 
 #include "runtime/base/call_limit.h"
 #include "runtime/page/edit_attrs.h"
+#include "runtime/page/edit_checks.h"
 #include "runtime/page/edit_keys.h"
 #include "runtime/page/report.h"
 
@@ -15,7 +16,8 @@ namespace {
 /// Blocks and inputs of one page as edits change them.
 class Editor {
  public:
-  explicit Editor(Page& page) : page_(page) {}
+  /// `undoing`: what is put on the page was there before, so that nothing of it is refused.
+  explicit Editor(Page& page, bool undoing = false) : page_(page), undoing_(undoing) {}
 
   Status Apply(const AddBlock& edit);
   Status Apply(const RemoveBlock& edit);
@@ -36,9 +38,9 @@ class Editor {
 
  private:
   Result<PageBlock*> Find(const std::string& id);
-  Status CheckNewId(const std::string& id) const;
-  static Status CheckInput(const PageInput& input);
-  static Status CheckItem(const InputItem& item);
+  Status CheckNewId(const std::string& id, bool known = false) const;
+  Status CheckInput(const PageInput& input) const { return undoing_ ? Status() : page::CheckInput(input, imported()); }
+  bool imported() const { return page_.format != Page::Format::kWeft; }
   static Status CheckPlace(int64_t place, size_t size, std::string_view what);
   static PageInput* InputOf(PageBlock& block, const std::string& port);
   static Status NoInput(const PageBlock& block, const Wire& to);
@@ -55,6 +57,7 @@ class Editor {
   void Touch(PageBlock& block) { block.version = ++page_.edits; }
 
   Page& page_;
+  const bool undoing_;
   std::vector<Edit> undo_;
 };
 
@@ -66,37 +69,19 @@ Result<PageBlock*> Editor::Find(const std::string& id) {
   return NotFound("there is no block '", id, "'").WithBlock(id).WithHint(DidYouMean(id, ids));
 }
 
-Status Editor::CheckNewId(const std::string& id) const {
-  if (!page::IsIdentifier(id)) {
-    bool imported = page_.format != Page::Format::kWeft && id.find_first_of(".[]\"") == id.npos && page::CheckName("a block id", id).ok();
+// `known`: the block was on this page, under an id that may be a fault of it.
+Status Editor::CheckNewId(const std::string& id, bool known) const {
+  if (undoing_) return {};
+  if (!known && !page::IsIdentifier(id)) {
+    bool odd = imported() && id.find_first_of(".[]\"") == id.npos && page::CheckName("a block id", id).ok();
     if (id.size() > page::kMostNameBytes) return page::CheckName("a block id", id);
-    if (!imported) return InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithBlock(id);
+    if (!odd) return InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithBlock(id);
   }
   int other = page_.Find(id);
   if (other < 0) return {};
   return AlreadyExists("the id '", id, "' belongs to the block at ", BlockPointer(page_, static_cast<size_t>(other)))
       .WithBlock(id)
       .WithHint("ids are unique on a page: take another");
-}
-
-Status Editor::CheckItem(const InputItem& item) {
-  if (const Wire* wire = WireOf(item)) {
-    auto parsed = ParseWire(ToString(*wire));
-    if (!parsed.ok()) return std::move(parsed).status();
-    if (!(*parsed == *wire)) return InvalidArgument("'", *wire, "' is not a wire").WithHint("a wire is written ID.port, or ID.port[2]");
-  }
-  return {};
-}
-
-Status Editor::CheckInput(const PageInput& input) {
-  WEFT_RETURN_IF_ERROR(page::CheckName("a port", input.port));
-  if (!input.list && input.items.size() != 1) {
-    return InvalidArgument("an input that is no list needs one wire or value, found ", input.items.size()).WithPort(input.port);
-  }
-  for (const InputItem& item : input.items) {
-    if (Status status = CheckItem(item); !status.ok()) return std::move(status).WithPort(input.port);
-  }
-  return {};
 }
 
 Status Editor::CheckPlace(int64_t place, size_t size, std::string_view what) {
@@ -173,24 +158,21 @@ Status Editor::PutLayout(const std::string& id, const std::optional<LayoutEntry>
 }
 
 Status Editor::Apply(const AddBlock& edit) {
-  const PageBlock& added = edit.block;
-  WEFT_RETURN_IF_ERROR(CheckNewId(added.id));
-  if (Status status = page::CheckName("a block type", added.type); !status.ok()) return std::move(status).WithBlock(added.id);
-  for (const PageInput& input : added.inputs) {
-    if (Status status = CheckInput(input); !status.ok()) return std::move(status).WithBlock(added.id);
-    bool twice = std::any_of(added.inputs.data(), &input, [&](const PageInput& other) { return other.port == input.port; });
-    if (twice) return InvalidArgument("the input '", input.port, "' is written twice").WithBlock(added.id).WithPort(input.port);
-  }
-  if (Status status = CheckPlace(edit.place, page_.blocks.size(), "blocks"); !status.ok()) return std::move(status).WithBlock(added.id);
+  PageBlock added = edit.block;
   // One that was removed before is itself again.
   const uint64_t serial = added.serial;
-  bool taken = serial == 0 || std::any_of(page_.blocks.begin(), page_.blocks.end(), [&](const PageBlock& b) { return b.serial == serial; });
+  const bool taken = serial == 0 || std::any_of(page_.blocks.begin(), page_.blocks.end(), [&](const PageBlock& b) { return b.serial == serial; });
+  WEFT_RETURN_IF_ERROR(CheckNewId(added.id, !taken && serial <= page_.edits));
+  if (!undoing_) {
+    if (Status status = page::CheckBlock(added, imported()); !status.ok()) return std::move(status).WithBlock(added.id);
+  }
+  if (Status status = CheckPlace(edit.place, page_.blocks.size(), "blocks"); !status.ok()) return std::move(status).WithBlock(added.id);
   auto at = page_.blocks.begin() + static_cast<ptrdiff_t>(edit.place < 0 ? page_.blocks.size() : static_cast<size_t>(edit.place));
-  PageBlock& block = *page_.blocks.insert(at, added);
+  PageBlock& block = *page_.blocks.insert(at, std::move(added));
   Touch(block);
   if (taken) block.serial = ++page_.edits;
-  undo_.push_back(RemoveBlock{added.id, true, true});
-  return edit.layout ? PutLayout(added.id, edit.layout, -1) : Status();
+  undo_.push_back(RemoveBlock{edit.block.id, true, true});
+  return edit.layout ? PutLayout(edit.block.id, edit.layout, -1) : Status();
 }
 
 // Wires that come from the block; its own to itself stay with it.
@@ -312,6 +294,7 @@ Status Editor::Apply(const SetAttr& edit) {
   WEFT_ASSIGN_OR_RETURN(PageBlock* block, Find(edit.block));
   auto attrs = page::WithAttr(*block, edit);
   if (!attrs.ok()) return std::move(attrs).status().WithBlock(edit.block).WithPort(edit.attr);
+  if (Status status = page::CheckAttrs(*attrs); !status.ok()) return std::move(status).WithBlock(edit.block).WithPort(edit.attr);
   PutAttrs(*block, std::move(*attrs));
   return {};
 }
@@ -321,7 +304,9 @@ Status Editor::Apply(const SetAttrs& edit) {
   if (!edit.has_attrs && !(edit.attrs.empty() && edit.attrs_object.empty())) {
     return InvalidArgument("attributes are given, but not that there are any").WithBlock(edit.block);
   }
-  PutAttrs(*block, edit);
+  SetAttrs attrs = edit;
+  if (Status status = undoing_ ? Status() : page::CheckAttrs(attrs); !status.ok()) return std::move(status).WithBlock(edit.block);
+  PutAttrs(*block, std::move(attrs));
   return {};
 }
 
@@ -388,7 +373,7 @@ Result<std::vector<Edit>> ApplyEdits(Page& page, std::span<const Edit> edits) {
     CallLimit::Check();
     Status status = std::visit([&](const auto& edit) { return editor.Apply(edit); }, edits[i]);
     if (status.ok()) continue;
-    Editor undoing(page);
+    Editor undoing(page, true);
     for (const Edit& undo : editor.TakeUndo()) {
       Status undone = std::visit([&](const auto& edit) { return undoing.Apply(edit); }, undo);
       if (!undone.ok()) return Internal("an edit could not be taken back: ", undone.message());

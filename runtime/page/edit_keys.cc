@@ -4,6 +4,7 @@
 
 #include "runtime/page/edit_attrs.h"
 #include "runtime/page/json_text.h"
+#include "runtime/page/unicode.h"
 #include "runtime/page/writer_parts.h"
 
 namespace weft::page {
@@ -21,6 +22,7 @@ Result<std::string> Canonical(const std::string& json, const std::string& key) {
 
 /// Changes one of the members in `extra`, which `separator` stands between; gives its value before, empty where there was none, and its place.
 Result<SetKey> SetMember(std::string& extra, std::string_view separator, const SetKey& edit) {
+  if (FindInvalidUtf8(edit.key) != edit.key.npos) return InvalidArgument("a key needs to be UTF-8").WithPort(edit.key);
   WEFT_ASSIGN_OR_RETURN(std::vector<JsonMember> members, JsonMembers(Cat("{", extra, "}")));
   std::string value;
   if (!edit.json.empty()) {

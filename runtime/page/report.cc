@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/page/unicode.h"
+
 namespace weft::page {
 
 void Report::Add(Severity severity, Status status, std::string_view pointer, std::string_view port) {
@@ -30,7 +32,14 @@ Status CheckName(std::string_view what, std::string_view name) {
     if ((c > 0 && c < 0x20) || c == 0x7F)
       return InvalidArgument(what, " needs a name without control characters, found code ", static_cast<int>(c));
   }
+  if (FindInvalidUtf8(name) != name.npos) return InvalidArgument(what, " needs a name in UTF-8");
   return {};
+}
+
+Status CheckPort(std::string_view name) {
+  WEFT_RETURN_IF_ERROR(CheckName("a port", name));
+  if (name.find_first_of(" .[]") == name.npos) return {};
+  return InvalidArgument("a port needs a name without spaces, '.', '[' and ']', found '", name, "'").WithHint("a wire to it could not be written");
 }
 
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported) {
@@ -42,7 +51,7 @@ void CheckId(Report& report, std::string_view id, std::string_view pointer, bool
   std::string fixed(id);
   std::replace_if(
       fixed.begin(), fixed.end(), [](char c) { return !IsIdentifier(std::string("_") + c); }, '_');
-  if (!IsIdentifier(fixed)) fixed.insert(0, "_");
+  if (!IsIdentifier(fixed)) fixed.insert(fixed.begin(), '_');
   report.Error(InvalidArgument("a block id needs the form [A-Za-z_][A-Za-z0-9_]*, found '", id, "'").WithHint(Cat("write '", fixed, "'")),
                pointer);
 }

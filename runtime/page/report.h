@@ -46,8 +46,10 @@ bool IsIdentifier(std::string_view text);
 /// them.
 void CheckId(Report& report, std::string_view id, std::string_view pointer, bool imported);
 
-/// invalid_argument where a type or port name is empty, longer than kMostNameBytes, or holds NUL or another control character. `what`: "a block type".
+/// invalid_argument where a type or port name is empty, longer than kMostNameBytes, holds NUL or another control character, or is not UTF-8. `what`: "a block type".
 Status CheckName(std::string_view what, std::string_view name);
+/// The same for the name of an input port, which a wire must be able to spell ("ID.port[2]"): no spaces, '.', '[' and ']'.
+Status CheckPort(std::string_view name);
 
 /// Finds blocks with the id of an earlier block.
 class UniqueIds {

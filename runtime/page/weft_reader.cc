@@ -206,7 +206,7 @@ void WeftReader::Key(std::string& key) {
     case State::kInputs:
       port_ = key;
       block().inputs.emplace_back();
-      if (Status status = CheckName("a port", key); !status.ok()) Error(std::move(status));
+      if (Status status = CheckPort(key); !status.ok()) Error(std::move(status));
       block().inputs.back().port = std::move(key);
       return;
     default: key_ = std::move(key);

@@ -68,7 +68,9 @@ Status Draft::NoBlock(std::string_view id) {
 Status Draft::CountListOutputs(const Node& node) {
   if (node.broken || node.def == nullptr || node.output_types.size() <= node.def->outputs.size()) return {};
   list_values += node.output_types.size();
-  CallLimit::Grow(static_cast<int64_t>(node.output_types.size() * (sizeof(DType) + sizeof(ValueRef))), node.id);
+  // What the graph has of each, and what a plan has while it is made: what the block set, and a copy.
+  constexpr size_t kBytes = sizeof(DType) + sizeof(ValueRef) + 2 * (sizeof(Shape) + sizeof(PartialShape));
+  CallLimit::Grow(static_cast<int64_t>(node.output_types.size() * kBytes), node.id);
   return CheckListValues(0);
 }
 

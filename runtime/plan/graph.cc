@@ -19,7 +19,7 @@ constexpr auto kShared = MakeShared();
 
 }  // namespace
 
-const Tensor RareTensor::kNone;
+const Tensor RareTensor::kNone{};
 
 const PortTable::Rows* PortTable::SharedRows(size_t ports) {
   struct All {

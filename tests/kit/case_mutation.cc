@@ -51,15 +51,33 @@ Tensor WithExtremes(const Tensor& tensor, std::mt19937& random) {
   return changed;
 }
 
-// Another rank or size; an empty one may have an axis of any length.
+// Axes of any length, with a 0 among them at any place.
+std::vector<int64_t> EmptyDims(std::mt19937& random) {
+  std::vector<int64_t> dims(1 + random() % 5);
+  for (int64_t& dim : dims) dim = random() % 3 == 0 ? int64_t{1} << (random() % 63) : 1 + static_cast<int64_t>(random() % 3);
+  dims[random() % dims.size()] = 0;
+  return dims;
+}
+
+// One long axis at any place among short ones.
+std::vector<int64_t> LongDims(std::mt19937& random) {
+  std::vector<int64_t> dims(1 + random() % 5, 1);
+  dims[random() % dims.size()] = int64_t{1} << (random() % 17);
+  dims[random() % dims.size()] += static_cast<int64_t>(random() % 2);
+  return dims;
+}
+
+// Another rank or size; an empty one may have axes of any length.
 Shape AnotherShape(const Shape& shape, std::mt19937& random) {
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
-  switch (random() % 6) {
+  switch (random() % 8) {
     case 0: dims.insert(dims.begin() + static_cast<int64_t>(random() % (dims.size() + 1)), 1 + random() % 2); break;
     case 1: if (!dims.empty()) dims.erase(dims.begin() + static_cast<int64_t>(random() % dims.size())); break;
     case 2: if (!dims.empty()) dims[random() % dims.size()] = 0; break;
-    case 3: dims = {0, int64_t{1} << (random() % 40)}; break;
+    case 3: dims = EmptyDims(random); break;
     case 4: dims.assign(random() % 9, 1); break;
+    case 5: dims = LongDims(random); break;
+    case 6: if (!dims.empty()) dims[random() % dims.size()] = int64_t{1} << (random() % 63), dims[random() % dims.size()] = 0; break;
     default: if (!dims.empty()) dims[random() % dims.size()] += static_cast<int64_t>(random() % 3) - 1;
   }
   auto made = Shape::Make(dims);

@@ -213,6 +213,80 @@ TEST_CASE("edits: what is refused says why, and changes nothing", "[edit]") {
   CHECK(ApplyEdits(odd.page, Edits(R"({"op": "remove", "block": "a"})")).ok());
 }
 
+TEST_CASE("edits: what a host makes without JSON is checked, too", "[edit]") {
+  const auto refused = [](const Edit& edit, std::string_view message) {
+    Page page = Sample();
+    const Status status = ApplyEdits(page, {&edit, 1}).status();
+    INFO(ToString(status));
+    CHECK(status.code() == Code::kInvalidArgument);
+    CHECK(status.message().find(message) != std::string::npos);
+    CHECK(WritePage(page) == kPage);
+  };
+  // Text that is no JSON object would end the page's own JSON.
+  refused(SetAttrs{"pool", true, "", "{\"k\": 1}, \"id\": \"other\"", false}, "JSON");
+  refused(SetAttrs{"pool", true, "", "[1]", false}, "needs an object");
+  refused(SetAttrs{"pool", true, "", "{\"k\": {\"x\": 1}}", false}, "found an object");
+  AddBlock added;
+  added.block.id = "n";
+  added.block.type = "NoOp";
+  added.block.has_attrs = true;
+  added.block.attrs_object = "{";
+  refused(added, "JSON");
+  added.block.attrs_object.clear();
+  added.block.extra = "\"id\": \"other\"";
+  refused(added, "cannot be among the others");
+  added.block.extra = "\"note\": 1}, {";
+  refused(added, "JSON");
+  // No wire spells these ports.
+  for (const char* port : {"a.b", "a[", "a]", "a b", "a[0]", ""}) {
+    INFO(port);
+    refused(Connect{Wire{"a", "output", -1}, {"mul", port, -1}}, "a port needs a name");
+    refused(SetInput{{"mul", port, -1}, PageInput{"x", false, {Wire{"a", "output", -1}}}, -1}, "a port needs a name");
+    added.block.extra.clear();
+    added.block.inputs = {PageInput{port, false, {Wire{"a", "output", -1}}}};
+    refused(added, "a port needs a name");
+  }
+  refused(Connect{Literal{}, {"mul", "x", -1}}, "needs a value");
+
+  // What is no UTF-8 would be written as something else.
+  refused(SetKey{"mul", "k\xff", "1", -1}, "UTF-8");
+  refused(SetAttrs{"mul", true, "k_ = \xff;", "", false}, "UTF-8");
+  refused(SetAttr{"mul", "T", "", "\xff"}, "UTF-8");
+  refused(Connect{Wire{"a", "o\xff", -1}, {"mul", "x", -1}}, "UTF-8");
+  refused(Connect{Wire{"a", "output", -1}, {"mul", "x\xff", -1}}, "UTF-8");
+
+  // What is accepted is written in the canonical spelling.
+  Page page = Sample();
+  added.block.inputs.clear();
+  added.block.extra = "\"note\":1 , \"b\":[1,2]";
+  const std::vector<Edit> edits = {SetAttrs{"pool", true, "", "{ \"padding\":\"VALID\" }", false}, added};
+  REQUIRE(ApplyEdits(page, edits).ok());
+  CHECK(LineOf(page, "pool").find("\"attrs\": {\"padding\": \"VALID\"}") != std::string::npos);
+  CHECK(page.blocks[3].attrs == "padding_ = VALID;");
+  CHECK(LineOf(page, "n").ends_with("\"note\": 1, \"b\": [1, 2]}"));
+  CHECK(WritePage(ReadText(WritePage(page)).page) == WritePage(page));
+}
+
+TEST_CASE("edits: what a faulty page has is taken away and comes back", "[edit]") {
+  ReadPageResult read = ReadText(PageWith(
+      "{\"id\": \"a b\", \"block\": \"NoOp\"}, {\"id\": \"n\", \"block\": \"\"}, {\"id\": \"p\", \"block\": \"Add\", \"attrs\": {\"k\": {\"x\": 1}}, "
+      "\"inputs\": {\"x.y\": \"n.output\", \"z\": 3}}, {\"id\": \"n\", \"block\": \"NoOp\"}"));
+  REQUIRE(read.diagnostics.errors() == 6);
+  const std::string before = WritePage(read.page);
+  for (const char* id : {"a b", "p"}) {
+    INFO(id);
+    const Edit remove = RemoveBlock{id};
+    auto undo = ApplyEdits(read.page, {&remove, 1});
+    REQUIRE(undo.ok());
+    REQUIRE(ApplyEdits(read.page, *undo).ok());
+    CHECK(WritePage(read.page) == before);
+  }
+  // A list of edits that fails is taken back, whatever the page had.
+  const std::vector<Edit> edits = {RemoveBlock{"a b"}, RemoveBlock{"n"}, RemoveBlock{"p"}, RemoveBlock{"nowhere"}};
+  CHECK(ApplyEdits(read.page, edits).status().code() == Code::kNotFound);
+  CHECK(WritePage(read.page) == before);
+}
+
 TEST_CASE("edits: JSON that is no edit is refused with its place", "[edit]") {
   const std::vector<std::array<std::string_view, 3>> all = {
       {R"([{"op": "remove", "block": "a"}, {"op": "delete", "block": "a"}])", "/1/op", "there is no edit 'delete'"},

@@ -1,0 +1,100 @@
+// The case files of the blocks, each case with one to three slips: a block refuses it or computes something.
+#include <map>
+
+#include "tests/fuzz/finding.h"
+#include "tests/fuzz/targets.h"
+#include "tests/kit/block_tester.h"
+#include "tests/kit/case_mutation.h"
+#include "weft/cases/case_reader.h"
+#include "weft/cases/session_executor.h"
+
+namespace weft::fuzz {
+namespace {
+
+using CaseLists = std::vector<std::vector<cases::TestCase>>;
+
+/// The cases of each block that the catalog has.
+const CaseLists& CasesByBlock() {
+  static const CaseLists kCases = [] {
+    std::map<std::string, std::vector<cases::TestCase>> blocks;
+    const auto files = cases::FindCaseFiles(std::string(WEFT_SOURCE_DIR) + "/tests/blocks");
+    Require(files.ok(), ToString(files.status()));
+    for (const auto& path : *files) {
+      for (cases::TestCase& test : cases::ReadCaseFile(path).cases) {
+        if (!test.is_page() && test.fault.empty() && kit::Catalog().Find(test.block) != nullptr) blocks[test.block].push_back(std::move(test));
+      }
+    }
+    CaseLists lists;
+    for (auto& [block, tests] : blocks) lists.push_back(std::move(tests));
+    return lists;
+  }();
+  return kCases;
+}
+
+std::string Describe(const cases::TestCase& test) {
+  std::string text = Cat(test.block, " (", cases::CaseTitle(test), ") '", test.attrs, "'");
+  for (const auto& [port, input] : test.inputs) {
+    for (const Tensor& value : input.values) text += Cat("\n  ", port, ": ", ToString(value).substr(0, 400));
+  }
+  return text;
+}
+
+/// In a session, or alone with guards round all memory.
+Status RunCase(const cases::TestCase& test, bool alone) {
+  kit::BlockTester tester(kit::Catalog(), test.block);
+  tester.Attrs(test.attrs).Folder(ScratchFolder()).Once(kMemoryLimit);
+  for (const auto& [port, input] : test.inputs) tester.Inputs(port, input.values);
+  if (alone && tester.WhySkipped().empty()) return tester.Run().status;
+  cases::SessionExecutor session(SharedRuntime());
+  session.set_deadline(std::chrono::steady_clock::now() + kRunDeadline);
+  return session.RunBlock(test, ScratchFolder()).status;
+}
+
+/// Strings that nothing else has: what counts their bytes does until the last copy ends.
+void CopyStrings(cases::TestCase& test) {
+  for (auto& [port, input] : test.inputs) {
+    for (Tensor& value : input.values) {
+      if (value.dtype() != DType::kString) continue;
+      Tensor copy = Tensor::Allocate(DType::kString, value.shape()).value();
+      const auto from = value.values<String>();
+      const auto to = copy.values<String>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = String(std::string(from[i]));
+      value = std::move(copy);
+    }
+  }
+}
+
+struct SeededCase {
+  cases::TestCase test;
+  bool alone;
+};
+
+SeededCase CaseOf(std::string_view seed) {
+  const CaseLists& blocks = CasesByBlock();
+  const uint32_t number = SeedOf(seed);
+  const auto& tests = blocks[number % blocks.size()];
+  std::mt19937 random(number);
+  cases::TestCase test = Mutated(tests[random() % tests.size()], random);
+  cases::SetFolder(test, ScratchFolder().string());
+  CopyStrings(test);
+  return {std::move(test), random() % 4 != 0};
+}
+
+void RunSeeded(std::string_view seed) {
+  const SeededCase made = CaseOf(seed);
+  CheckStatus(RunCase(made.test, made.alone));
+}
+
+}  // namespace
+
+void Cases(std::string_view seed) {
+  RunSeeded(seed);
+  Require(SharedRuntime().budget()->used() == 0, "bytes are still counted when the case has run");
+}
+
+std::string TellCase(std::string_view seed) {
+  const SeededCase made = CaseOf(seed);
+  return Cat(made.alone ? "alone: " : "in a session: ", Describe(made.test));
+}
+
+}  // namespace weft::fuzz
