@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr int kDone = 0, kFailure = 1, kUsage = 2, kInterrupted = 130;
 
 struct ServeOptions {
-  std::string path = ".", listen = "127.0.0.1", cert, key;
+  std::string path = ".", listen = "127.0.0.1", cert, key, editor;
   std::vector<std::string> host_names;
   int port = 0, threads = 0;
   int64_t memory = 0, page_memory = 0;
@@ -121,6 +121,7 @@ int Serve(const ServeOptions& options) {
     server_options.host_names = options.host_names;
     server_options.read_only = options.read_only;
     server_options.no_files = options.no_files;
+    if (!options.editor.empty()) server_options.editor_folder = fs::canonical(options.editor).string();
     server_options.tls = !options.cert.empty();
     server_options.threads = options.threads;
     server_options.memory = options.memory;
@@ -168,6 +169,7 @@ void AddTo(Command& command, ServeOptions& options) {
   command.Add("--key", options.key, "Its private key (PEM)").Type("FILE");
   command.AddFlag("--read-only", options.read_only, "Pages can be looked at, and nothing else");
   command.AddFlag("--no-files", options.no_files, "For pages of strangers: they may not use files, nor Abort");
+  command.Add("--editor", options.editor, "Take the editor's files from here, not from the program").Type("FOLDER");
   command.AddFlag("--no-journal", options.no_journal, "Keep no unsaved edits on the disk");
   command.Add("--threads", options.threads, "Threads of the engine; 0: one a processor").Between(0, 4096);
   command.Add("--memory", options.memory, "What all pages may hold together").Type("BYTES").Bytes();

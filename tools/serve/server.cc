@@ -138,7 +138,9 @@ Server::Server(ServerOptions options)
     : options_(std::move(options)), token_(RandomToken()), instance_(RandomToken().substr(0, 16)), runtime_(OpenRuntime(options_)),
       folder_(std::make_unique<Folder>(runtime_.get(), options_.folder, options_.read_only)), journal_(options_.journal_folder),
       pool_(options_.limits.threads, options_.limits.calls_waiting),
-      context_{options_.limits, journal_, [this](std::function<void()> task) { return pool_.Add(std::move(task)); }, nullptr} {}
+      context_{options_.limits, journal_, [this](std::function<void()> task) { return pool_.Add(std::move(task)); }, nullptr} {
+  if (!options_.editor_folder.empty()) editor_ = std::make_unique<Folder>(runtime_.get(), options_.editor_folder, true);
+}
 
 Server::~Server() { Close(); }
 
@@ -287,12 +289,24 @@ Response Server::Answer(const Request& request) {
   }
 }
 
+Response Server::FromDisk(const std::string& path) const {
+  try {
+    Response response = TextResponse(editor_->Read(path.substr(1), limits().page_bytes), MediaType(path));
+    response.headers.emplace_back("Cache-Control", "no-cache");
+    return response;
+  } catch (const ApiError& error) {
+    return ErrorResponse(error);
+  }
+}
+
 Response Server::Static(const Request& request) const {
   const std::string path = request.path == "/" ? "/index.html" : request.path;
-  const Asset* asset = FindAsset("editor" + path);
-  if (asset == nullptr && path == "/index.html") asset = FindAsset("no_editor.html");
+  const Asset* asset = editor_ ? nullptr : FindAsset("editor" + path);
+  if (asset == nullptr && !editor_ && path == "/index.html") asset = FindAsset("no_editor.html");
   Response response;
-  if (asset == nullptr) {
+  if (editor_) {
+    response = FromDisk(path);
+  } else if (asset == nullptr) {
     response = ErrorResponse(ApiError(404, "not_found", "there is no '" + path.substr(0, 200) + "'"));
   } else {
     const std::string etag = std::string("\"") + asset->hash + "\"";

@@ -24,6 +24,7 @@ struct ServerOptions {
   std::string open;                     // a page in it that the editor opens; may be empty
   std::vector<std::string> host_names;  // names by which the server may be called besides
   std::string journal_folder;
+  std::string editor_folder;            // the editor's files on the disk, in place of those in the program; may be empty
   bool read_only = false, no_files = false, tls = false;
   int threads = 0;
   int64_t memory = 0, page_memory = 0;
@@ -126,12 +127,13 @@ class Server : public Service, public std::enable_shared_from_this<Server> {
   bool RightToken(std::string_view token) const;
   Response Answer(const Request& request);
   Response Static(const Request& request) const;
+  Response FromDisk(const std::string& path) const;
   void EverySecond();
 
   ServerOptions options_;
   std::string token_, instance_, etag_;
   RuntimeHandle runtime_;
-  std::unique_ptr<Folder> folder_;
+  std::unique_ptr<Folder> folder_, editor_;
   Journal journal_;
   Pool pool_;
   Context context_;
