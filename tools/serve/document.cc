@@ -51,6 +51,7 @@ PageHandle LoadPage(const PageRules& rules, const PageSource& source) {
 Document::Document(std::string id, PageRules rules, PageSource source, Context& context)
     : id_(std::move(id)), rules_(rules), context_(context), limits_(context.limits), journal_(context.journal), log_(id_, limits_) {
   page_ = LoadPage(rules_, source);
+  NeedReadable(page_.get());
   name_ = source.name;
   path_ = source.path;
   format_ = FormatOf(source.bytes);
@@ -209,7 +210,7 @@ std::string Document::View() {
   const bool placed = weft_page_layout_json(handle, WEFT_LAYOUT_PAGE, layout.out(), nullptr) == WEFT_OK;
   const std::string places = placed ? TextOf(layout) : "{}";
   view += ",\"layout\":" + places;
-  if (places == "{}" && count > 0) {
+  if (places.find('"') == std::string::npos && count > 0) {
     view += ",\"auto_layout\":" +
             text([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_layout_json(handle, WEFT_LAYOUT_AUTO, json, problems); });
   }
@@ -312,7 +313,9 @@ void Document::PutBlocks(const std::vector<std::string>& ids, Json& change) {
 }
 
 void Document::PutLayout(const Json& difference, Json& change) {
-  const std::vector<std::string> keys = Ids(difference, "keys"), moved = Ids(difference, "moved"), added = Ids(difference, "added");
+  const std::vector<std::string> keys = Ids(difference, "keys"), added = Ids(difference, "added");
+  std::vector<std::string> moved = Ids(difference, "moved");
+  for (std::string& id : Ids(difference, "removed")) moved.push_back(std::move(id));
   const bool all = std::find(keys.begin(), keys.end(), "layout") != keys.end();
   Json entries = Json::object();
   if (all || !moved.empty() || !added.empty()) {

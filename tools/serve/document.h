@@ -36,6 +36,9 @@ struct PageRules {
 /// A page of the engine, with faults or without. Throws 422 where nothing can be read.
 PageHandle LoadPage(const PageRules& rules, const PageSource& source);
 
+/// Throws 422 where the text was no page at all, of which a page with faults was made.
+void NeedReadable(weft_page* page);
+
 struct EditRequest {
   std::string edits;
   int32_t mode = WEFT_EDIT_APPLY;

@@ -68,6 +68,20 @@ Json EditsBetween(const std::string& from, const std::string& to) {
   return edits;
 }
 
+void NeedReadable(weft_page* page) {
+  DiagnosticsHandle found;
+  StringsHandle ids;
+  size_t blocks = 0;
+  Call([&](weft_diagnostics** problems) { return weft_page_diagnostics(page, found.out(), problems); });
+  Call([&](weft_diagnostics** problems) { return weft_page_blocks(page, ids.out(), problems); });
+  weft_strings_count(ids.get(), &blocks);
+  for (Json& finding : DiagnosticsJson(found.get())) {
+    // Of a text that is none, the fault has no place, or nothing was found.
+    const bool whole = blocks == 0 || finding.value("pointer", "").empty();
+    if (finding["severity"] == "error" && finding.value("phase", "") == "load" && whole) throw ApiError(422, finding);
+  }
+}
+
 Json Document::Replace(const std::string& text, const EditRequest& request) {
   PageSource source;
   source.name = name();
@@ -75,6 +89,7 @@ Json Document::Replace(const std::string& text, const EditRequest& request) {
   source.bytes = text;
   // The engine reads the text first: what cannot be read changes nothing.
   const PageHandle other = LoadPage(rules_, source);
+  NeedReadable(other.get());
   const std::string wanted = TextFrom([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_write(other.get(), json, problems); });
   EditRequest edit = request;
   {

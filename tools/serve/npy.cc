@@ -86,6 +86,16 @@ T ElementFrom(const Json& value) {
   }
 }
 
+/// How many lists are inside of one another.
+size_t DepthOf(const Json& value) {
+  size_t depth = 0;
+  for (const Json* at = &value; at->is_array(); at = &at->front()) {
+    ++depth;
+    if (at->empty()) break;
+  }
+  return depth;
+}
+
 /// Lists inside of lists are laid flat; the pairs of complex numbers stay.
 void Flatten(const Json& value, size_t depth, std::vector<const Json*>& flat) {
   if (!value.is_array() || depth == 0) {
@@ -170,8 +180,9 @@ std::unique_ptr<OwnedBuffer> BufferFromJson(const Json& value) {
   const auto values = value.find("values");
   if (values == value.end() || !values->is_array()) Bad("'values' must be a list");
   std::vector<const Json*> flat;
-  const bool nested = static_cast<int64_t>(values->size()) != count || owned->shape.size() == 1;
-  Flatten(*values, nested ? std::max<size_t>(owned->shape.size(), 1) : 1, flat);
+  const bool is_complex = dtype == WEFT_COMPLEX64 || dtype == WEFT_COMPLEX128;
+  const size_t depth = DepthOf(*values);
+  Flatten(*values, is_complex && depth > 1 ? depth - 1 : depth, flat);
   if (static_cast<int64_t>(flat.size()) != count) {
     Bad("the shape needs " + std::to_string(count) + " values, there are " + std::to_string(flat.size()));
   }
