@@ -1,9 +1,12 @@
 """What strangers, broken clients and greedy pages do: nothing ends the process, nothing changes, others go on."""
+import http.client
 import json
 import os
 import random
 import signal
 import socket as sockets
+import ssl
+import subprocess
 import threading
 import time
 import unittest
@@ -172,10 +175,10 @@ class Modes(ServerTest):
         other = self.start("--no-files")
         text = page_text(block("name", "Const", value={"dtype": "DT_STRING", "shape": [], "values": ["xor.page.json"]}), block("read", "ReadFile", filename="name.output"),
                          block("stop", "Abort"), block("lit", "Const", value={"dtype": "DT_FLOAT", "shape": [1], "file": "xor.page.json"}),
-                         block("run", "ClientSession", fetch_outputs=["read.contents", "lit.output"]))
+                         block("run", "ClientSession", fetch_outputs=["read.contents", "lit.output"], run_outputs=["stop.operation"]))
         page = other.post("/v1/pages", {"text": text, "name": "stranger"})
         found = {each.get("block"): each["code"] for each in other.get(f"/v1/pages/{page['id']}/diagnostics")["diagnostics"]}
-        self.assertEqual((found.get("read"), found.get("stop"), found.get("lit")), ("permission_denied",) * 3)
+        self.assertEqual((found.get("read"), found.get("stop"), found.get("lit")), ("permission_denied", "permission_denied", "failed_precondition"))
         status, _, _ = other.call("POST", "/v1/runs", {"page": page["id"]}, raw=True)
         self.assertEqual(status, 422)
         status, _, _ = other.call("PUT", "/v1/file?path=a.npy", b"x", raw=True, headers={"Content-Type": "application/octet-stream"})
@@ -352,6 +355,36 @@ class GreedyPages(ServerTest):
         self.assertEqual(self.server.stop(), 130)
         self.assertLess(time.time() - start, 5)
         self.server = self.start()
+
+
+class Encrypted(ServerTest):
+    def test_tls(self):
+        cert, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(cert), "-days", "2", "-subj", "/CN=localhost"],
+                       check=True, capture_output=True)
+        server = self.start("--cert", str(cert), "--key", str(key))
+        self.assertTrue(server.address.startswith("https://127.0.0.1:"))
+        context = ssl.create_default_context(cafile=str(cert))
+        context.check_hostname = False
+
+        def status(**headers):
+            connection = http.client.HTTPSConnection(server.host, server.port, context=context, timeout=20)
+            connection.request("GET", "/v1/info", None, {"Authorization": "Bearer " + server.token, **headers})
+            return connection.getresponse().status
+
+        self.assertEqual(status(), 200)
+        self.assertEqual(status(Origin=f"https://localhost:{server.port}"), 200)
+        self.assertEqual(status(Origin=f"http://localhost:{server.port}"), 403)
+        self.assertNotIn(b"200", raw(server, b"GET / HTTP/1.1\r\n\r\n", 2)[:20])
+        self.assertEqual(status(), 200)
+
+    def test_wrong_options(self):
+        for options in (["--cert", "x"], ["--cert", "/nope", "--key", "/nope"], ["--listen", "nowhere"], ["--port", "70000"]):
+            done = subprocess.run([PROGRAM, "serve", str(self.work), *options], capture_output=True, text=True, timeout=20)
+            self.assertIn(done.returncode, (1, 2), options)
+            self.assertIn("error", done.stderr)
+        done = subprocess.run([PROGRAM, "serve", str(self.work / "xor.page.json")], capture_output=True, text=True, timeout=20)
+        self.assertIn("weft edit opens a page", done.stderr)
 
 
 class Ends(ServerTest):

@@ -229,6 +229,43 @@ class Runs(ServerTest):
         run = self.finish(self.server.post("/v1/runs", {"page": page, "session": "second"}))
         self.assertEqual(run["target"], "session")
 
+    def test_subscriptions_and_breakpoints_follow_edits(self):
+        page, path = self.open()
+        socket = self.server.socket()
+        self.addCleanup(socket.close)
+        sub = socket.call("subscribe", topic="value", page=page, name="loss.output", interval_ms=0)["sub"]
+        self.server.post(path + "/breakpoints", {"kind": "before", "block": "loss", "enabled": False}, headers={"Weft-Client": socket.client})
+        self.finish(self.server.post("/v1/runs", {"page": page}))
+        self.assertEqual(socket.wait_frame()["name"], "loss.output")
+        self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": "loss", "to": "cost"}]})
+        self.finish(self.server.post("/v1/runs", {"page": page}))
+        frame = socket.wait_frame()
+        self.assertEqual((frame["sub"], frame["name"]), (sub, "cost.output"))
+        self.assertEqual(self.server.get(path + "/breakpoints")["breakpoints"][0]["block"], "cost")
+        self.server.call("PATCH", path, {"edits": [{"op": "remove", "block": "cost"}, {"op": "set", "block": "run", "key": "note", "value": "x"}]})
+        self.server.post("/v1/runs", {"page": page})
+        self.server.post(path + "/undo")
+        time.sleep(0.1)
+        self.finish(self.server.post("/v1/runs", {"page": page}))
+        self.assertEqual(socket.wait_frame()["sub"], sub)
+
+    def test_each_value_in_batches(self):
+        page, path = self.open()
+        socket = self.server.socket()
+        self.addCleanup(socket.close)
+        socket.call("subscribe", topic="value", page=page, name="loss.output", reduction="each", interval_ms=0, pending=4096, batch=True)
+        self.finish(self.server.post("/v1/runs", {"page": page, "steps": 2000}))
+        runs, losses = [], []
+        while len(runs) < 2000:
+            frame = socket.wait_frame()
+            self.assertEqual((frame["type"], frame["dropped"]), ("samples", 0))
+            values, numbers = frame["tensors"]
+            self.assertEqual((values["shape"], numbers["shape"]), ([frame["count"]], [frame["count"]]))
+            losses += values["data"]
+            runs += numbers["data"]
+        self.assertEqual(runs, list(range(1, 2001)))
+        self.assertLess(losses[-1], losses[0])
+
     def test_replay_and_gap(self):
         page, path = self.open()
         for step in range(5):

@@ -143,7 +143,11 @@ int Serve(const ServeOptions& options) {
     net.OnSignal([&](int number) {
       if (signal != 0) std::_Exit(kInterrupted);  // asked twice: what is still in progress is given up
       signal = number;
-      // Clients are told; what does not end by itself is not waited for.
+      // Clients are told, runs cancelled. What does not end in time is given up: journals are on the disk already.
+      std::thread([] {
+        std::this_thread::sleep_for(std::chrono::seconds(5));
+        std::_Exit(kInterrupted);
+      }).detach();
       std::thread([server, &net] {
         server->Close();
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -58,6 +58,8 @@ Document::Document(std::string id, PageRules rules, PageSource source, Context& 
   original_ = std::move(source.bytes);
   original_text_ = saved_text_ = TextNow();
   stamp_ = source.stamp;
+  const Json keys = Keys();
+  title_ = keys.contains("page") && keys["page"].is_string() ? keys["page"].get<std::string>() : "";
   disk_ = path_ ? "same" : "none";
   dirty_ = source.dirty;
   runner_ = std::make_shared<Runner>(*this, context_);
@@ -121,6 +123,7 @@ Json Document::Describe() {
   const std::lock_guard lock(mutex_);
   if (!checked_) Check(true);
   page["name"] = name_;
+  page["title"] = title_;
   page["path"] = path_ ? Json(*path_) : Json(nullptr);
   page["format"] = format_;
   page["revision"] = RevisionNow();
@@ -284,6 +287,7 @@ Json Document::Changed(const std::string& difference, const EditRequest& request
     change["view"] = true;
   }
   log_.Publish({{"type", "page.changed"}, {"change", change}});
+  runner_->Edited(change["renamed"]);
   Json checked = Check(false);
   log_.Publish({{"type", "page.checked"}, {"checked", checked}});
   change["checked"] = std::move(checked);
@@ -336,6 +340,7 @@ void Document::PutKeys(const Json& difference, Json& change) {
   Json entries = Json::object();
   if (const std::vector<std::string> keys = Ids(difference, "keys"); !keys.empty()) {
     const Json now = Keys();
+    title_ = now.contains("page") && now["page"].is_string() ? now["page"].get<std::string>() : "";
     for (const std::string& key : keys) {
       if (key != "layout") entries[key] = now.contains(key) ? now[key] : Json(nullptr);
     }

@@ -109,7 +109,7 @@ class Document : public std::enable_shared_from_this<Document> {
   std::shared_ptr<Runner> runner_;
 
   mutable std::mutex mutex_;  // what follows, and the order of edits
-  std::string name_, format_;
+  std::string name_, title_, format_;
   std::optional<std::string> path_;
   std::string original_, original_text_;  // the file's bytes, and what the engine writes for them
   std::string saved_text_, stamp_, disk_ = "none";

@@ -27,7 +27,7 @@ struct Limits {
   int64_t call_seconds = 20;              // of a call of the engine
   int64_t lease_seconds = 15;
   size_t calls_waiting = 256;             // for a thread
-  int threads = 4;                        // that answer calls
+  int threads = 8;                        // that answer calls
   size_t files = 5000;                    // in a list
   int64_t restful_calls = 200;            // a second, of one WebSocket
 };

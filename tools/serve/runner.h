@@ -56,7 +56,17 @@ struct ValueWatch {
   weft_subscription_options options = WEFT_SUBSCRIPTION_OPTIONS_INIT;
   SubscriptionHandle handle;  // null while there is no session that has it
   uint64_t frames = 0;
-  bool told_lost = false;
+  bool batch = false;      // samples that are ready together come in one frame
+};
+
+/// A sample with its values.
+struct TakenSample {
+  explicit TakenSample(const weft_sample& taken);
+  /// Whether it fits into one frame with the other.
+  bool Joins(const TakenSample& first) const;
+  weft_sample sample;
+  ViewHandle value, high;
+  Tensor tensor, high_tensor;
 };
 
 /// What a client wants to have while the page runs.
@@ -119,6 +129,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value);
   void Unfeed(const std::string& name);
 
+  /// The page was edited: what is kept by names follows them, and values that came back are subscribed to again.
+  void Edited(const Json& renamed);
+
   // Breakpoints.
   Json AddBreakpoint(const Json& body, const std::shared_ptr<Client>& client);
   Json ChangeBreakpoint(const std::string& id, const Json& body);
@@ -166,7 +179,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void Take(const weft_event& event);
   void TakeSamples();
   void Print(const weft_event& event);
-  void SendSample(ValueWatch& watch, weft_sample& sample);
+  Json SampleHeader(ValueWatch& watch, const char* type, const weft_sample& sample);
+  void SendSample(ValueWatch& watch, Client& client, const TakenSample& taken);
+  void SendBatch(ValueWatch& watch, Client& client, const TakenSample* first, size_t count);
   void KeepTicking();
   void Tick();
   void TakeProgress();
