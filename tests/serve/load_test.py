@@ -25,8 +25,12 @@ class Load(ServerTest):
         def listen(index):
             socket = sockets[index]
             while not done.is_set():
-                if socket.read() == 8:
-                    wrong.append(f"listener {index} was closed with {socket.close_code}")
+                try:
+                    if socket.read() == 8:
+                        raise ConnectionError(f"closed with {socket.close_code}")
+                except OSError as error:
+                    if not done.is_set():
+                        wrong.append(f"listener {index}: {error}")
                     return
                 samples[index] += len(socket.frames)
                 socket.frames.clear()

@@ -81,12 +81,14 @@ Response Patch(const Called& called) {
 
 Response Undo(const Called& called) {
   const auto page = called.Page();
+  called.Body();
   const bool dirty = page->dirty();
   return ChangeResponse(called, page->Undo(false, called.By(), called.IfMatch()), dirty);
 }
 
 Response Redo(const Called& called) {
   const auto page = called.Page();
+  called.Body();
   const bool dirty = page->dirty();
   return ChangeResponse(called, page->Undo(true, called.By(), called.IfMatch()), dirty);
 }
@@ -107,6 +109,7 @@ Response Save(const Called& called) {
 
 Response Reload(const Called& called) {
   const auto page = called.Page();
+  called.Body();
   Response response = ChangeResponse(called, page->Reload(RequestOf(called, "reload")), false);
   called.server.PagesChanged();
   return response;

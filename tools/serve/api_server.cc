@@ -171,6 +171,7 @@ Response RecoveryList(const Called& called) {
 }
 
 Response Recover(const Called& called) {
+  called.Body();
   const auto recovery = called.server.journal().Take(called.parts[0]);
   if (!recovery) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
   if (recovery->path && called.server.FindPath(*recovery->path)) {
