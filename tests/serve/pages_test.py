@@ -168,10 +168,29 @@ class Pages(ServerTest):
         self.assertEqual(self.server.get(path)["on_disk"], "same")
 
     def test_enuspace_pages_open_and_are_saved_as_weft(self):
-        svg = (ROOT / "graphs/xor.svg").read_bytes()
-        (self.work / "xor.svg").write_bytes(svg)
+        def pin(name, interface, initial="", source="", port=""):
+            return {"pin-name": name, "pin-type": "double", "pin-save": "text", "pin-shape": "", "pin-interface": interface, "pin-datatype": "", "pin-initial": initial,
+                    "in-symbol-name": "#Add" if source else "", "in-symbol-id": source, "in-symbol-pin-name": port, "in-symbol-pin-interface": ""}
+
+        objects = [{"symbol-name": "#Add", "id": "sum", "input": [pin("x", "Input", "1.5f"), pin("y", "Input", "2f")], "output": [pin("z", "Output")]},
+                   {"symbol-name": "#ClientSession", "id": "run", "input": [pin("fetch_outputs", "OutputList", "", "sum", "z")], "output": []}]
+        original = b"\xff\xfe" + json.dumps({"object": objects}).encode("utf-16-le")
+        (self.work / "old.json").write_bytes(original)
+        (self.work / "other.json").write_text('{"some": "data"}')
         kinds = {each["path"]: each["kind"] for each in self.server.get("/v1/files")["files"]}
-        self.assertEqual(kinds, {"xor.page.json": "page", "xor.svg": "svg"})
+        self.assertEqual(kinds, {"xor.page.json": "page", "old.json": "json"})
+        page, path = self.open(path="old.json")
+        self.assertEqual(self.server.get(path)["format"], "enuspace_json")
+        run = self.server.post("/v1/runs", {"page": page})
+        self.finish(run)
+        self.assertEqual(self.server.get(path + "/value?name=sum.z")["values"], [3.5])
+        self.server.post(path + "/save")
+        self.assertEqual((self.work / "old.json").read_bytes(), original)
+        self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": "sum", "to": "total"}]})
+        self.fails(409, "POST", path + "/save", {}, code="failed_precondition")
+        self.assertEqual(self.server.post(path + "/save", {"path": "new.page.json"})["format"], "weft")
+        self.assertIn('"total"', (self.work / "new.page.json").read_text())
+        self.assertEqual((self.work / "old.json").read_bytes(), original)
 
     def test_closing_asks_for_unsaved_edits(self):
         _, path = self.open()

@@ -196,6 +196,18 @@ class Runs(ServerTest):
         error = self.fails(422, "POST", "/v1/runs", {"page": page2})["error"]
         self.assertIn("a", [each.get("block") for each in [error, *error.get("others", []), *error.get("causes", [])]])
 
+    def test_prints(self):
+        text = page_text(block("a", "Const", value=number(7)), block("p", "Print", "message_ = seen ;", input="a.output", data=["a.output"]),
+                         block("run", "ClientSession", fetch_outputs=["p.output"]))
+        page, _ = self.open(text=text, name="prints")
+        socket = self.server.socket()
+        self.addCleanup(socket.close)
+        socket.call("subscribe", topic="page", page=page)
+        self.finish(self.server.post("/v1/runs", {"page": page, "steps": 500}))
+        first = socket.wait("run.print")
+        self.assertEqual((first["block"], first["session"]), ("p", "run"))
+        self.assertIn("7", first["text"])
+
     def test_modes(self):
         page, path = self.open(text=counter(), name="counter")
         self.assertEqual(self.server.post(path + "/mode", {"mode": "RUN", "interval_ms": 2})["run"]["state"], "running")

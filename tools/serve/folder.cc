@@ -28,7 +28,7 @@ bool LooksLikePage(const fs::path& path) {
   ::close(descriptor);
   std::string text(bytes.data(), count > 0 ? static_cast<size_t>(count) : 0);
   text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());  // UTF-16
-  return text.find("\"weft\"") != std::string::npos || text.find("\"enuspace") != std::string::npos || text.find("\"symbols\"") != std::string::npos ||
+  return text.find("\"weft\"") != std::string::npos || text.find("\"symbol-name\"") != std::string::npos ||
          (text.find("\"blocks\"") != std::string::npos && text.find("\"block\"") != std::string::npos);
 }
 

@@ -23,7 +23,7 @@ struct Limits {
   int64_t value_bytes = int64_t{256} << 20;  // in one binary answer
   size_t names = 10000;                   // in one call
   size_t history_events = 1024;           // of a page, kept for replay
-  size_t history_bytes = 8 << 20;
+  size_t history_bytes = 4 << 20;         // less than queue_bytes: a replay must fit
   int64_t call_seconds = 20;              // of a call of the engine
   int64_t lease_seconds = 15;
   size_t calls_waiting = 256;             // for a thread

@@ -283,6 +283,7 @@ void Runner::Refresh(bool publish) {
   const bool active = running || paused;
   int32_t page_state = WEFT_IDLE;
   if (!active && run.by_page_run) weft_page_run_wait(page_run_.get(), 0, &page_state, nullptr);
+  settling_ = !active && page_state != WEFT_IDLE;
   if (!active && page_state == WEFT_IDLE) return End(run);
   const std::string state = paused && !running ? "paused" : "running";
   const bool is_new = state != run.state || state == "paused";

@@ -183,7 +183,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void SendSample(ValueWatch& watch, Client& client, const TakenSample& taken);
   void SendBatch(ValueWatch& watch, Client& client, const TakenSample* first, size_t count);
   void KeepTicking();
-  void Tick();
+  void TickSoon();
+  bool Tick();
   void TakeProgress();
   bool SendTicks(Clock::time_point now, bool last);
   void SendTick(TickWatch& watch, Clock::time_point now);
@@ -205,6 +206,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   EventsHandle events_, progress_;
   std::shared_ptr<Watch> watch_;
   std::atomic<bool> draining_{false}, ticking_{false};
+  std::atomic<bool> watched_{false};   // someone wants ticks or summaries
+  std::atomic<bool> settling_{false};  // the sessions are idle, the page's run is about to be
   bool progress_on_ = false, timings_on_ = false;
   BlockTimes times_;
 

@@ -8,6 +8,7 @@ namespace weft::serve {
 namespace {
 
 constexpr auto kBetweenDrains = std::chrono::milliseconds(15);
+constexpr std::chrono::milliseconds kBetweenTicks{16}, kUnwatched{200}, kSettling{3};
 constexpr int kPrintsPerSecond = 100;
 constexpr size_t kPrintBytes = 4096;
 
@@ -102,6 +103,12 @@ void Runner::Drain() {
   }
   KeepTicking();
   draining_ = false;
+  // The sessions are idle, the run of the page is about to be.
+  if (settling_) {
+    context_.After(kSettling, [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->Drain();
+    });
+  }
   // Not at once: events of the next milliseconds come together.
   if (context_.net != nullptr) {
     context_.net->After(kBetweenDrains, [weak = weak_from_this()] {
@@ -138,29 +145,38 @@ void Runner::Print(const weft_event& event) {
   document_.log().Publish(std::move(message));
 }
 
-/// Sends a tick from time to time as long as a run is in progress and someone wants it.
+/// Sends ticks as long as a run is in progress.
 void Runner::KeepTicking() {
   if (context_.net == nullptr || ticking_.exchange(true)) return;
-  context_.After(std::chrono::milliseconds(16), [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->Tick();
+  // Without anyone who watches only the end of the run is looked for, in case that its event was missed.
+  context_.After(watched_ ? kBetweenTicks : kUnwatched, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->ticking_ = false;
+    if (self->Tick()) self->KeepTicking();
   });
 }
 
-void Runner::Tick() {
-  bool goes_on = false;
-  {
-    const Lock lock(mutex_);
-    ticking_ = false;
-    if (closed_) return;
-    Refresh(true);
-    const bool active = !runs_.empty() && !runs_.front().ended;
-    TakeProgress();
-    const bool waits = SendTicks(Clock::now(), !active);
-    SendSummaries(Clock::now(), !active);
-    // A run between two states is looked at again, whoever watches.
-    goes_on = (active && (!ticks_.empty() || !summaries_.empty() || runs_.front().state == "running")) || waits;
-  }
-  if (goes_on) KeepTicking();
+/// Has something sent soon, whatever ticks.
+void Runner::TickSoon() {
+  watched_ = true;
+  context_.After(kBetweenTicks, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->Tick()) self->KeepTicking();
+  });
+}
+
+/// True where another one is needed.
+bool Runner::Tick() {
+  const Lock lock(mutex_);
+  if (closed_) return false;
+  Refresh(true);
+  const bool active = !runs_.empty() && !runs_.front().ended;
+  TakeProgress();
+  const bool waits = SendTicks(Clock::now(), !active);
+  SendSummaries(Clock::now(), !active);
+  watched_ = !ticks_.empty() || !summaries_.empty();
+  return (active && (watched_ || runs_.front().state == "running")) || waits;
 }
 
 /// Blocks report only while someone wants to see it: each report costs.

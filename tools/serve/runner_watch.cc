@@ -105,7 +105,7 @@ void Runner::WatchTicks(const std::shared_ptr<Client>& client, const Json& call)
   std::erase_if(ticks_, [&](const TickWatch& other) { return other.client.lock() == client; });
   ticks_.push_back(std::move(watch));
   ChooseProgress();
-  KeepTicking();
+  TickSoon();
 }
 
 void Runner::WatchSummaries(const std::shared_ptr<Client>& client, const Json& call) {
@@ -119,7 +119,7 @@ void Runner::WatchSummaries(const std::shared_ptr<Client>& client, const Json& c
   }
   std::erase_if(summaries_, [&](const SummaryWatch& other) { return other.client.lock() == client; });
   summaries_.push_back(std::move(watch));
-  KeepTicking();
+  TickSoon();
 }
 
 void Runner::Unwatch(const Client& client, const std::string& topic) {
@@ -254,9 +254,9 @@ void Runner::SendSummaries(Clock::time_point now, bool last) {
       for (size_t i = 0; i < count; ++i) {
         if (array[i].code != WEFT_OK || std::exchange(had[array[i].name], true)) continue;
         // What is the same run's is the same value: nothing is read of it.
-        const std::string key = session->id + std::to_string(array[i].generation) + (array[i].stale != 0 ? "s" : "") + (last ? "" : "r");
+        const std::string key = session->id + std::to_string(array[i].generation) + (array[i].stale != 0 ? "s" : "");
         std::string& sent = watch.sent[array[i].name];
-        if (sent == key && runs_.front().state != "paused") continue;
+        if (sent == key && (runs_.empty() || runs_.front().state != "paused")) continue;
         sent = key;
         Json summary = SummaryOf(array[i], results.get(), i, false, 8);
         summary["session"] = session->id;

@@ -155,6 +155,8 @@ void Server::Attach(Net& net, const std::string& address) {
     hosts_.push_back(LowerCase(name) + port);
     if (port == implied) hosts_.push_back(LowerCase(name));
   }
+  // What the first client asks for at once.
+  pool_.Add([self = shared_from_this()] { self->schema(); });
   net.Every(std::chrono::seconds(1), [self = weak_from_this()] {
     const auto server = self.lock();
     if (server) server->pool_.Add([server] { server->EverySecond(); });

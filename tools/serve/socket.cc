@@ -57,15 +57,19 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     }
     if (!client || !socket || !client->Detach(socket.get())) return;
     server_->context().work([server = server_, client] {
-      for (const auto& document : server->Documents()) {
-        if (client->connected()) return;
-        document->runner().Unwatch(*client, "");
-        if (document->log().Unsubscribe(*client)) TellClients(*document);
-      }
+      if (!client->connected()) Forget(*server, *client);
     });
   }
 
  private:
+  /// Ends all subscriptions of a client.
+  static void Forget(Server& server, const Client& client) {
+    for (const auto& document : server.Documents()) {
+      document->runner().Unwatch(client, "");
+      if (document->log().Unsubscribe(client)) TellClients(*document);
+    }
+  }
+
   static void TellClients(Document& document) {
     Json list = Json::array();
     const auto clients = document.log().subscribers();
@@ -138,12 +142,14 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     const std::shared_ptr<Client> client = server_->Welcome(TextField(call, "resume", ""), resumed);
     if (!client) return CloseWith(4029, "there are too many clients");
     client->SetName(TextField(call, "name", "").substr(0, 100));
+    // What it had subscribed to by the connection before, it asks for anew.
+    if (resumed) Forget(*server_, *client);
     {
       const std::lock_guard lock(mutex_);
       if (!socket_) return;
       client_ = client;
+      client->Attach(socket_);
     }
-    client->Attach(socket_);
     client->Send({{"type", "hello"}, {"protocol", 1}, {"instance", server_->instance()}, {"client", client->id()}, {"resumed", resumed},
                   {"version", weft_version()}, {"lease_seconds", server_->limits().lease_seconds}, {"features", Json::array()}, {"pages", server_->PagesJson()}});
   }
