@@ -29,7 +29,7 @@ struct Limits {
   size_t calls_waiting = 256;             // for a thread
   int threads = 8;                        // that answer calls
   size_t files = 5000;                    // in a list
-  int64_t restful_calls = 200;            // a second, of one WebSocket
+  int64_t calls_a_second = 500;            // a second, of one WebSocket
 };
 
 }  // namespace weft::serve

@@ -34,7 +34,7 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     }
     {
       const std::lock_guard lock(mutex_);
-      if (++calls_ > server_->limits().restful_calls || waiting_.size() >= kWaitingCalls) {
+      if (++calls_ > server_->limits().calls_a_second || waiting_.size() >= kWaitingCalls) {
         if (socket_) socket_->Close(4029, "too many calls", true);
         return;
       }
