@@ -312,6 +312,16 @@ class BrokenClients(ServerTest):
         time.sleep(0.3)
         self.server.get("/v1/info")
 
+    def test_many_clients(self):
+        for _ in range(80):
+            self.server.socket().close()
+        clients = [self.server.socket() for _ in range(64)]
+        socket = self.server.socket(hello=False)
+        socket.send({"op": "hello", "protocol": 1})
+        self.assertEqual(socket.wait_close(), 4029)
+        for client in clients:
+            client.close()
+
     def test_many_pages(self):
         status = 201
         for _ in range(70):

@@ -13,7 +13,8 @@ struct Limits {
   size_t queue_bytes = 8 << 20;           // that wait to be sent to a client
   size_t change_bytes = 4 << 20;          // of a change that is sent whole
   size_t pages = 64;
-  size_t clients = 64;
+  size_t clients = 64;                    // that are connected
+  size_t clients_known = 1024;            // with those that are gone for less than a lease
   size_t connections = 256;
   size_t runs_kept = 20;                  // of a page, those that ended
   size_t subscriptions = 256;             // of a client

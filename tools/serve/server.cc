@@ -424,7 +424,9 @@ std::shared_ptr<Client> Server::Welcome(const std::string& resume, bool& resumed
   const auto found = clients_.find(resume);
   resumed = found != clients_.end();
   if (resumed) return found->second;
-  if (closed_ || clients_.size() >= limits().clients) return nullptr;
+  // Those that are gone, and whose lease lasts, take no place.
+  const auto connected = std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second->connected(); });
+  if (closed_ || static_cast<size_t>(connected) >= limits().clients || clients_.size() >= limits().clients_known) return nullptr;
   const std::string id = "c" + std::to_string(next_client_++);
   return clients_[id] = std::make_shared<Client>(id, limits());
 }
