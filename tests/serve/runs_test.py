@@ -121,6 +121,12 @@ class Runs(ServerTest):
         self.fails(404, "GET", f"/v1/runs/{page}r99")
         self.fails(404, "GET", "/v1/runs/zzz")
 
+    def test_ended_runs_have_counted_all(self):
+        page, _ = self.open(text=counter(), name="counter")
+        for count in range(1, 60):
+            ended = self.finish(self.server.post("/v1/runs", {"page": page}))
+            self.assertEqual(ended["sessions"][0]["runs"], count)
+
     def test_run_to_here_and_until_block(self):
         page, path = self.open()
         run = self.finish(self.server.post("/v1/runs", {"page": page, "fetches": ["hidden.y"]}))

@@ -98,14 +98,20 @@ void Runner::OpenSessions() {
     sessions_.push_back(std::move(session));
   }
   for (OpenSession& session : sessions_) Adopt(session);
-  for (ValueWatch& watch : values_) Subscribe(watch);
+  for (ValueWatch& watch : values_) {
+    try {
+      Subscribe(watch, false);
+    } catch (const ApiError&) {
+      // Of another type now: it waits.
+    }
+  }
   if (had) document_.log().Publish({{"type", "values.reset"}});
 }
 
 /// The sessions of before go; they are idle.
 void Runner::Abandon() {
   for (ValueWatch& watch : values_) {
-    if (watch.session != "fetch") watch.handle.reset();
+    if (watch.session != "fetch") watch.engine.reset();
   }
   for (PageBreakpoint& breakpoint : breakpoints_) {
     std::erase_if(breakpoint.in_sessions, [](const auto& entry) { return entry.first != "fetch"; });
@@ -275,11 +281,7 @@ void Runner::Refresh(bool publish) {
   if (runs_.empty() || runs_.front().ended) return;
   RunRecord& run = runs_.front();
   bool running = false, paused = false;
-  Json sessions = Json::array();
-  for (OpenSession* session : AllSessions()) {
-    if ((session->id == "fetch") == (run.target == "fetches")) sessions.push_back(SessionJson(*session, running, paused));
-  }
-  run.sessions = std::move(sessions);
+  LookAtSessions(run, running, paused);
   const bool active = running || paused;
   int32_t page_state = WEFT_IDLE;
   if (!active && run.by_page_run) weft_page_run_wait(page_run_.get(), 0, &page_state, nullptr);
@@ -292,7 +294,18 @@ void Runner::Refresh(bool publish) {
   if (publish && is_new && !was_paused) document_.log().Publish({{"type", "run.state"}, {"run", RunJson(run)}});
 }
 
+void Runner::LookAtSessions(RunRecord& run, bool& running, bool& paused) {
+  Json sessions = Json::array();
+  for (OpenSession* session : AllSessions()) {
+    if ((session->id == "fetch") == (run.target == "fetches")) sessions.push_back(SessionJson(*session, running, paused));
+  }
+  run.sessions = std::move(sessions);
+}
+
 void Runner::End(RunRecord& run) {
+  // Again: a session may have been idle because it had not begun.
+  bool running = false, paused = false;
+  LookAtSessions(run, running, paused);
   run.ended = true;
   run.state = "ended";
   run.elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - run.began).count();

@@ -48,13 +48,19 @@ struct PageBreakpoint {
   std::vector<std::pair<std::string, BreakpointHandle>> in_sessions;  // by the session's id
 };
 
+/// A subscription of the engine. Watches that want the same share one: each costs every run something.
+struct EngineWatch {
+  SubscriptionHandle handle;
+  uint64_t tag = 0;
+};
+
 /// What a client wants to have of a value.
 struct ValueWatch {
   uint64_t sub = 0;
   std::weak_ptr<Client> client;
   std::string name, session, reduction_name;
   weft_subscription_options options = WEFT_SUBSCRIPTION_OPTIONS_INIT;
-  SubscriptionHandle handle;  // null while there is no session that has it
+  std::shared_ptr<EngineWatch> engine;  // null while there is no session that has it
   uint64_t frames = 0;
   bool batch = false;      // samples that are ready together come in one frame
 };
@@ -168,6 +174,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   RunRecord& Find(const std::string& run);
   std::vector<OpenSession*> SessionsFor(const Json& body);
   void Refresh(bool publish);
+  void LookAtSessions(RunRecord& run, bool& running, bool& paused);
   void End(RunRecord& run);
   Json RunJson(const RunRecord& run) const;
   Json SessionJson(OpenSession& session, bool& running, bool& paused);
@@ -190,7 +197,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void SendTick(TickWatch& watch, Clock::time_point now);
   void SendSummaries(Clock::time_point now, bool last);
   void ChooseProgress();
-  void Subscribe(ValueWatch& watch);
+  void Subscribe(ValueWatch& watch, bool new_one);
   void InsertBreakpoint(PageBreakpoint& breakpoint, OpenSession& session);
   Json BreakpointJson(PageBreakpoint& breakpoint);
   void PublishBreakpoints();
@@ -221,6 +228,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   uint64_t next_breakpoint_ = 1;
   std::map<std::string, std::unique_ptr<OwnedBuffer>> feeds_;
   std::deque<ValueWatch> values_;
+  uint64_t next_tag_ = 1;
   std::deque<TickWatch> ticks_;
   std::deque<SummaryWatch> summaries_;
   Clock::time_point print_window_{};

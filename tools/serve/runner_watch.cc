@@ -1,5 +1,6 @@
 // Values of the page's runs, sent to those who subscribed.
 #include <algorithm>
+#include <tuple>
 
 #include "tools/serve/document.h"
 #include "tools/serve/runner.h"
@@ -15,23 +16,42 @@ int32_t ReductionNamed(const std::string& name) {
   throw ApiError(400, "invalid_argument", "'" + name + "' is no reduction", "each, last, mean, min_max, decimate or histogram");
 }
 
+/// Whether one subscription of the engine serves both.
+bool Same(const ValueWatch& a, const ValueWatch& b) {
+  const auto options = [](const ValueWatch& watch) {
+    const weft_subscription_options& of = watch.options;
+    return std::tuple(of.reduction, of.interval_ns, of.max_bytes, of.every, of.bins, of.most_pending);
+  };
+  return a.name == b.name && a.session == b.session && options(a) == options(b);
+}
+
 }  // namespace
 
-void Runner::Subscribe(ValueWatch& watch) {
-  if (watch.handle) return;
+/// Leaves it to wait where there is no session yet, or, unless it is `new_one`, no such value any more.
+void Runner::Subscribe(ValueWatch& watch, bool new_one) {
+  if (watch.engine) return;
+  for (const ValueWatch& other : values_) {
+    if (other.engine && Same(other, watch)) {
+      watch.engine = other.engine;
+      return;
+    }
+  }
   std::optional<ApiError> failure;
   for (OpenSession* session : AllSessions()) {
     if (!watch.session.empty() && watch.session != session->id) continue;
+    auto engine = std::make_shared<EngineWatch>();
+    engine->tag = watch.options.tag = next_tag_++;
     try {
       Call([&](weft_diagnostics** problems) {
-        return weft_session_subscribe(session->handle.get(), watch.name.c_str(), &watch.options, watch.handle.out(), problems);
+        return weft_session_subscribe(session->handle.get(), watch.name.c_str(), &watch.options, engine->handle.out(), problems);
       });
+      watch.engine = std::move(engine);
       return;
     } catch (const ApiError& error) {
       failure = error;
     }
   }
-  if (failure && failure->diagnostic()["code"] == "invalid_argument") throw *failure;
+  if (failure && (new_one || failure->diagnostic()["code"] == "invalid_argument")) throw *failure;
 }
 
 void Runner::Edited(const Json& renamed) {
@@ -59,7 +79,7 @@ void Runner::Edited(const Json& renamed) {
   }
   for (ValueWatch& watch : values_) {
     try {
-      Subscribe(watch);
+      Subscribe(watch, false);
     } catch (const ApiError&) {
       // Of another type now: it waits.
     }
@@ -79,10 +99,9 @@ Json Runner::WatchValue(const std::shared_ptr<Client>& client, const Json& call,
   watch.options.bins = NumberField(call, "bins", 64, 1, 65536);
   watch.options.max_bytes = NumberField(call, "max_bytes", 65536, 1, 16 << 20);
   watch.options.most_pending = static_cast<uint64_t>(NumberField(call, "pending", 0, 0, 65536));
-  watch.options.tag = sub;
   watch.batch = FlagField(call, "batch", false);
   const Lock lock(mutex_);
-  Subscribe(watch);
+  Subscribe(watch, true);
   values_.push_back(std::move(watch));
   return {{"topic", "value"}, {"sub", sub}};
 }
@@ -152,11 +171,11 @@ void Runner::TakeSamples() {
     }
   }
   for (ValueWatch& watch : values_) {
-    const auto found = taken.find(watch.sub);
+    const auto found = watch.engine ? taken.find(watch.engine->tag) : taken.end();
     const std::shared_ptr<Client> client = found == taken.end() ? nullptr : watch.client.lock();
     if (!client) continue;
     StringsHandle name;
-    if (watch.handle && weft_subscription_name(watch.handle.get(), name.out(), nullptr) == WEFT_OK) watch.name = TextOf(name);
+    if (watch.engine && weft_subscription_name(watch.engine->handle.get(), name.out(), nullptr) == WEFT_OK) watch.name = TextOf(name);
     const std::vector<TakenSample>& samples_of = found->second;
     for (size_t i = 0; i < samples_of.size();) {
       size_t end = i + 1;
@@ -188,7 +207,7 @@ Json Runner::SampleHeader(ValueWatch& watch, const char* type, const weft_sample
 void Runner::SendSample(ValueWatch& watch, Client& client, const TakenSample& taken) {
   const weft_sample& sample = taken.sample;
   if (sample.code != WEFT_OK || !taken.value) {
-    watch.handle.reset();
+    watch.engine.reset();
     client.Send({{"type", "value.lost"}, {"page", document_.id()}, {"sub", watch.sub},
                  {"error", {{"code", weft_status_name(sample.code)}, {"severity", "error"}, {"message", "'" + watch.name + "' is gone"}}}});
     return;
