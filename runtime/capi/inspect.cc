@@ -5,6 +5,7 @@
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/objects.h"
 #include "runtime/page/writer_parts.h"
+#include "weft/host/drawing_svg.h"
 #include "weft/host/session_choice.h"
 
 using namespace weft;
@@ -123,6 +124,17 @@ weft_status weft_page_layout_json(weft_page* page, int32_t how, weft_strings** j
     if (how == WEFT_LAYOUT_AUTO) return LayoutJson(AutomaticLayout(graph->page(), graph->registry(), TextsOf(*graph, *object.inspector.Of(graph))));
     if (!graph->page().layout_text.empty()) return FailedPrecondition("the page's layout is not {\"ID\": [x, y], ...} throughout");
     return LayoutJson(graph->page().layout);
+  });
+}
+
+weft_status weft_page_picture(weft_page* page, int32_t how, weft_strings** svg, weft_diagnostics** problems) {
+  return TextOf(page, svg, problems, [&](PageObject& object, const std::shared_ptr<const Graph>& graph) -> Result<std::string> {
+    if (how != WEFT_LAYOUT_PAGE && how != WEFT_LAYOUT_AUTO) return InvalidArgument("needs WEFT_LAYOUT_PAGE or WEFT_LAYOUT_AUTO, found ", how).WithPort("how");
+    Drawing drawing = MakeDrawing(graph->page(), graph->registry(), TextsOf(*graph, *object.inspector.Of(graph)));
+    if (drawing.title.empty()) drawing.title = graph->name();
+    if (how == WEFT_LAYOUT_PAGE && !graph->page().layout.empty()) LayOutAsPage(drawing, graph->page());
+    else LayOutInLayers(drawing);
+    return WriteSvg(drawing);
   });
 }
 

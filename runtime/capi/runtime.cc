@@ -3,6 +3,7 @@
 #include "runtime/capi/objects.h"
 #include "weft/block/block_lists.h"
 #include "weft/block/manifest.h"
+#include "weft/host/reference.h"
 
 using namespace weft;
 using namespace weft::capi;
@@ -103,5 +104,19 @@ weft_status weft_block_json(weft_runtime* runtime, const char* block, weft_strin
     const BlockDef* def = registry.Find(block);
     if (def == nullptr) return NotFound("there is no block '", block, "'").WithHint(DidYouMean(block, registry.Names()));
     return GiveText(WriteManifest(*def), json);
+  });
+}
+
+weft_status weft_block_markdown(weft_runtime* runtime, const char* block, weft_strings** markdown, weft_diagnostics** problems) {
+  return Guard(problems, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(NeedPointer(markdown, "markdown"));
+    *markdown = nullptr;
+    WEFT_RETURN_IF_ERROR(NeedPointer(block, "block"));
+    WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
+    std::shared_lock lock(object->blocks_mutex);
+    const Registry& registry = object->runtime.registry();
+    const BlockDef* def = registry.Find(block);
+    if (def == nullptr) return NotFound("there is no block '", block, "'").WithHint(DidYouMean(block, registry.Names()));
+    return GiveText(BlockMarkdown(registry, *def), markdown);
   });
 }

@@ -77,6 +77,20 @@ TEST_CASE("C: blocks, wires and layout as JSON", "[capi]") {
   CHECK(weft_page_layout_json(page, WEFT_LAYOUT_PAGE, none.out(), problems.out()) == WEFT_FAILED_PRECONDITION);
 }
 
+TEST_CASE("C: a page as a picture, with its faults", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = Small(runtime);
+  Problems problems;
+  OwnedStrings placed, automatic;
+  C_OK(problems, weft_page_picture(page, WEFT_LAYOUT_PAGE, placed.out(), problems.out()));
+  C_OK(problems, weft_page_picture(page, WEFT_LAYOUT_AUTO, automatic.out(), problems.out()));
+  CHECK(First(placed).find("<svg") == 0);
+  CHECK(First(placed).find(">lost<") != std::string::npos);
+  CHECK(First(placed) != First(automatic));
+  CHECK(weft_page_picture(page, 7, placed.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
+  CHECK(problems.at(0).port == std::string("how"));
+}
+
 TEST_CASE("C: types and shapes of ports before a run, also of a page with faults", "[capi]") {
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = Small(runtime);

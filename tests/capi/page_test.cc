@@ -201,6 +201,11 @@ TEST_CASE("C: the blocks of a runtime as JSON", "[capi]") {
   CHECK(weft_block_json(runtime, "BiasAddGrat", one.out(), problems.out()) == WEFT_NOT_FOUND);
   CHECK(problems.at(0).hint == std::string("did you mean 'BiasAddGrad'?"));
   CHECK(weft_block_json(runtime, nullptr, one.out(), problems.out()) == WEFT_INVALID_ARGUMENT);
+  C_OK(problems, weft_block_markdown(runtime, "Sub", one.out(), problems.out()));
+  CHECK(TextsOf(one)[0].find("# Subtract\n") == 0);
+  CHECK(TextsOf(one)[0].find("\"weft\": 1") != std::string::npos);
+  CHECK(weft_block_markdown(runtime, "BiasAddGrat", one.out(), problems.out()) == WEFT_NOT_FOUND);
+  CHECK(problems.at(0).hint == std::string("did you mean 'BiasAddGrad'?"));
   const char* text = nullptr;
   OwnedStrings again;
   C_OK(problems, weft_block_json(runtime, "Add", again.out(), problems.out()));

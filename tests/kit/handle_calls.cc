@@ -39,6 +39,7 @@ std::vector<HandleCall> BaseCalls(LiveHandles& live) {
       TRY(weft_runtime_get_info, weft_runtime, handle, &info, problems),
       TRY(weft_blocks_json, weft_runtime, handle, strings.out(), problems),
       TRY(weft_block_json, weft_runtime, handle, "Add", strings.out(), problems),
+      TRY(weft_block_markdown, weft_runtime, handle, "Add", strings.out(), problems),
       TRY(weft_runtime_add_block, weft_runtime, handle, &block, problems),
   };
 }

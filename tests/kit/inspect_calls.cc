@@ -35,6 +35,7 @@ std::vector<HandleCall> InspectCalls(LiveHandles&) {
       Texts<weft_page_block_json>("weft_page_block_json", "n"),
       Texts<weft_page_wires_json>("weft_page_wires_json"),
       Texts<weft_page_layout_json>("weft_page_layout_json", WEFT_LAYOUT_AUTO),
+      Texts<weft_page_picture>("weft_page_picture", WEFT_LAYOUT_AUTO),
       Texts<weft_page_types_json>("weft_page_types_json"),
       Texts<weft_page_plan_json>("weft_page_plan_json", "run"),
       Texts<weft_page_inputs_for>("weft_page_inputs_for", "n.ref"),

@@ -9,8 +9,8 @@
 #include "tools/cli/common.h"
 #include "tools/cli/libraries.h"
 #include "weft/capi/runtime.hpp"
-#include "tools/cli/reference.h"
 #include "weft/block/manifest.h"
+#include "weft/host/reference.h"
 
 namespace weft::cli {
 namespace {

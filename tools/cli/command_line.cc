@@ -78,6 +78,8 @@ extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc
   weft::cli::AddShow(program);
   weft::cli::AddCodes(program);
   weft::cli::AddBench(program);
+  weft::cli::AddServe(program);
+  weft::cli::AddEdit(program);
   if (argc < 2) {
     std::cerr << app.help();
     return weft::cli::kWrongUse;

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "tools/cli/common.h"
-#include "tools/cli/drawing_svg.h"
+#include "weft/host/drawing_svg.h"
 #include "weft/host/inspect.h"
 
 namespace weft::cli {

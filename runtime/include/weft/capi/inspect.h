@@ -51,6 +51,13 @@ enum {
  */
 WEFT_API weft_status weft_page_layout_json(weft_page* page, int32_t how, weft_strings** json, weft_diagnostics** problems);
 
+/**
+ * The page as an SVG picture, as `weft show` draws it, faults included. With WEFT_LAYOUT_PAGE blocks stand where the page says; of a page
+ * that places none, as with WEFT_LAYOUT_AUTO.
+ * Errors: WEFT_INVALID_ARGUMENT for an unknown `how`. Owner: the caller, of `svg` (one text). Threads: any; waits for edits.
+ */
+WEFT_API weft_status weft_page_picture(weft_page* page, int32_t how, weft_strings** svg, weft_diagnostics** problems);
+
 /* ---- types and shapes before a run ---------------------------------------------------------------------------------------- */
 
 /** The type and shape of a port as far as the page tells them, before it runs. */

@@ -80,6 +80,13 @@ WEFT_API weft_status weft_blocks_hash(weft_runtime* runtime, weft_strings** hash
  */
 WEFT_API weft_status weft_block_json(weft_runtime* runtime, const char* block, weft_strings** json, weft_diagnostics** problems);
 
+/**
+ * The page of the block reference about one block, by its name or an alias, as Markdown: summary, ports, attributes, gradient, and an example
+ * page. What `weft blocks NAME --markdown` prints.
+ * Errors: WEFT_NOT_FOUND, with a suggestion as the hint. Owner: the caller, of `markdown` (one text). Threads: any.
+ */
+WEFT_API weft_status weft_block_markdown(weft_runtime* runtime, const char* block, weft_strings** markdown, weft_diagnostics** problems);
+
 #ifdef __cplusplus
 }
 #endif

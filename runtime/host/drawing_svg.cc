@@ -1,5 +1,5 @@
 // A placed drawing as SVG: plain shapes and real text.
-#include "tools/cli/drawing_svg.h"
+#include "weft/host/drawing_svg.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "weft/base/text.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 struct Tint {
@@ -198,4 +198,4 @@ std::string SvgWriter::Write() {
 
 std::string WriteSvg(const Drawing& drawing) { return SvgWriter(drawing).Write(); }
 
-}  // namespace weft::cli
+}  // namespace weft

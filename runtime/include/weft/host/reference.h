@@ -5,7 +5,7 @@
 
 #include "weft/block/registry.h"
 
-namespace weft::cli {
+namespace weft {
 
 /// The allowed values or types of an attribute: "SAME | VALID", "DT_HALF DT_FLOAT"; empty where all are allowed.
 std::string ValuesText(const AttrSpec& attr);
@@ -22,4 +22,4 @@ std::string BlockMarkdown(const Registry& registry, const BlockDef& def);
 /// All blocks that are not internal, by category, each with a link to NAME.md.
 std::string IndexMarkdown(const Registry& registry);
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -5,8 +5,8 @@
 
 #include "weft/host/layout.h"
 
-namespace weft::cli {
+namespace weft {
 
 std::string WriteSvg(const Drawing& drawing);
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -1,4 +1,4 @@
-#include "tools/cli/reference.h"
+#include "weft/host/reference.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "weft/block/manifest.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 std::string LowerCase(std::string text) {
@@ -252,4 +252,4 @@ std::string IndexMarkdown(const Registry& registry) {
   return text;
 }
 
-}  // namespace weft::cli
+}  // namespace weft

@@ -1,0 +1,97 @@
+// Calls about runs and breakpoints.
+#include "tools/serve/runner.h"
+#include "tools/serve/server.h"
+
+namespace weft::serve {
+namespace {
+
+Response Empty() {
+  Response response;
+  response.status = 204;
+  return response;
+}
+
+Response Start(const Called& called) {
+  const Json body = called.Body();
+  const auto page = called.server.FindPage(TextField(body, "page"));
+  return JsonResponse(page->runner().Start(body, called.By()), 201);
+}
+
+Response Runs(const Called& called) {
+  const std::string id = called.Get("page");
+  Json runs = Json::array();
+  for (const auto& document : id.empty() ? called.server.Documents() : std::vector{called.server.FindPage(id)}) {
+    for (Json& run : document->runner().Runs()) runs.push_back(std::move(run));
+  }
+  return JsonResponse({{"runs", std::move(runs)}});
+}
+
+/// The page that a run is of: ids of runs begin with its id.
+std::shared_ptr<Document> PageOf(const Called& called) {
+  const std::string& run = called.parts[0];
+  const size_t at = run.find('r');
+  if (at == std::string::npos) throw ApiError(404, "not_found", "there is no run '" + run.substr(0, 100) + "'");
+  return called.server.FindPage(run.substr(0, at));
+}
+
+Response Run(const Called& called) {
+  const auto run = PageOf(called)->runner().RunOf(called.parts[0]);
+  if (!run) throw ApiError(404, "not_found", "there is no run '" + called.parts[0].substr(0, 100) + "'");
+  return JsonResponse(*run);
+}
+
+template <const char* kAction>
+Response Control(const Called& called) {
+  return JsonResponse(PageOf(called)->runner().Control(called.parts[0], kAction, called.Body()));
+}
+constexpr char kPause[] = "pause", kResume[] = "resume", kStop[] = "stop", kStep[] = "step", kCancel[] = "cancel", kOverride[] = "override";
+
+Response Delete(const Called& called) { return JsonResponse(PageOf(called)->runner().Control(called.parts[0], kCancel, Json::object())); }
+
+Response Mode(const Called& called) { return JsonResponse(called.Page()->runner().SetMode(called.Body(), called.By())); }
+
+Response Timings(const Called& called) { return JsonResponse(called.Page()->runner().Timings()); }
+
+Response Breakpoints(const Called& called) { return JsonResponse({{"breakpoints", called.Page()->runner().BreakpointsJson()}}); }
+
+Response AddBreakpoint(const Called& called) {
+  const auto page = called.Page();
+  if (!called.client || !called.client->connected()) {
+    throw ApiError(400, "invalid_argument", "a breakpoint belongs to a client that is connected by WebSocket", "send its id as the header Weft-Client");
+  }
+  return JsonResponse(page->runner().AddBreakpoint(called.Body(), called.client), 201);
+}
+
+Response ChangeBreakpoint(const Called& called) { return JsonResponse(called.Page()->runner().ChangeBreakpoint(called.parts[1], called.Body())); }
+
+Response RemoveBreakpoint(const Called& called) {
+  called.Page()->runner().RemoveBreakpoint(called.parts[1]);
+  return Empty();
+}
+
+}  // namespace
+
+void AddRunRoutes(std::vector<Route>& routes) {
+  for (const Route& route : std::initializer_list<Route>{
+           {"POST", "/v1/runs", Route::kJson, true, Start},
+           {"GET", "/v1/runs", Route::kNone, false, Runs},
+           {"GET", "/v1/runs/*", Route::kNone, false, Run},
+           {"DELETE", "/v1/runs/*", Route::kNone, true, Delete},
+           {"POST", "/v1/runs/*/pause", Route::kJson, true, Control<kPause>},
+           {"POST", "/v1/runs/*/resume", Route::kJson, true, Control<kResume>},
+           {"POST", "/v1/runs/*/stop", Route::kJson, true, Control<kStop>},
+           {"POST", "/v1/runs/*/step", Route::kJson, true, Control<kStep>},
+           {"POST", "/v1/runs/*/cancel", Route::kJson, true, Control<kCancel>},
+           {"POST", "/v1/runs/*/override", Route::kJson, true, Control<kOverride>},
+           {"POST", "/v1/pages/*/mode", Route::kJson, true, Mode},
+           {"GET", "/v1/pages/*/timings", Route::kNone, false, Timings},
+           {"GET", "/v1/pages/*/breakpoints", Route::kNone, false, Breakpoints},
+           {"POST", "/v1/pages/*/breakpoints", Route::kJson, true, AddBreakpoint},
+           {"PATCH", "/v1/pages/*/breakpoints/*", Route::kJson, true, ChangeBreakpoint},
+           {"DELETE", "/v1/pages/*/breakpoints/*", Route::kNone, true, RemoveBreakpoint},
+       }) {
+    routes.push_back(route);
+  }
+}
+
+}  // namespace weft::serve

@@ -1,0 +1,68 @@
+// The threads that answer calls. What waits is bounded.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weft::serve {
+
+class Pool {
+ public:
+  Pool(int threads, size_t most_waiting) : most_waiting_(most_waiting) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  }
+  ~Pool() { Stop(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// False where too many wait, or after Stop.
+  bool Add(std::function<void()> task) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_ || waiting_.size() >= most_waiting_) return false;
+      waiting_.push_back(std::move(task));
+    }
+    ready_.notify_one();
+    return true;
+  }
+
+  /// Ends the threads after their tasks; those that wait are dropped.
+  void Stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+      waiting_.clear();
+    }
+    ready_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  void Work() {
+    for (;;) {
+      std::function<void()> task;
+      {
+        std::unique_lock lock(mutex_);
+        ready_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+        if (stopped_) return;
+        task = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      task();
+    }
+  }
+
+  const size_t most_waiting_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<std::function<void()>> waiting_;
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace weft::serve
