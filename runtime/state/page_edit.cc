@@ -116,6 +116,10 @@ Status FirstNewError(const Diagnostics& before, const Diagnostics& after, const 
     if (diagnostic.severity != Severity::kError || (open_inputs && IsOpenInput(page, registry, place))) continue;
     if (!known.contains(Cat(place.block, ".", place.port, ": ", diagnostic.status.message()))) return diagnostic.status;
   }
+  // Of a page with very many errors not all are kept.
+  if (!open_inputs && after.errors() > before.errors() && after.errors() > Diagnostics::kLimit) {
+    return InvalidArgument("the page would have ", after.errors(), " errors; before the edit it has ", before.errors()).WithPage(page.name);
+  }
   return {};
 }
 

@@ -154,6 +154,16 @@ TEST_CASE("a refused edit says of what it made first, also on a page with other 
   CHECK(document->Apply(R"({"op": "connect", "from": "g.x_backprop", "to": "sum.y"})", EditMode::kStrict, found).ok());
 }
 
+TEST_CASE("an edit that brings an error is refused on a page with more errors than are kept, too", "[faults]") {
+  std::vector<std::string> blocks;
+  for (size_t i = 0; i < 2 * Diagnostics::kLimit; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("a", i, ".y")}}));
+  blocks.push_back(Const("last", Vector({1})));
+  const auto document = Open(blocks);
+  Diagnostics found;
+  CHECK(!document->Apply(R"({"op": "connect", "from": "nothing.z", "to": "last.value"})", EditMode::kStrict, found).ok());
+  CHECK(document->Apply(R"({"op": "rename", "block": "last", "to": "renamed"})", EditMode::kStrict, found).ok());
+}
+
 TEST_CASE("edits find the faults that opening the page finds", "[faults]") {
   const auto blocks = With(Norm("", Vector({1, 1})), {Const("i", Ints({1})), Const("f", Vector({1})), Add("sum", "g.x_backprop", "f.output")});
   const auto document = Open(blocks);

@@ -1,0 +1,281 @@
+// Pages of many kinds, each of a size.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/runtime/session_kit.h"
+
+namespace weft::test {
+
+using Blocks = std::vector<std::string>;
+
+inline std::string Wires(int count, const std::function<std::string(int)>& wire) {
+  std::string list = "[";
+  for (int i = 0; i < count; ++i) list += Cat(i ? ", " : "", "\"", wire(i), "\"");
+  return list + "]";
+}
+
+inline std::string Fetching(std::string_view id, const std::string& fetches, const std::string& runs = "[]") {
+  return Block(id, "ClientSession", {{"fetch_outputs", fetches}, {"run_outputs", runs}});
+}
+
+// ---- pages ------------------------------------------------------------------------------------------------------------------------------
+
+inline Blocks Chain(int n) {
+  Blocks blocks = {Block("b0", "Const", {{"value", Scalar(0.5)}})};
+  for (int i = 1; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i - 1, i == 1 ? ".output" : ".y")}}));
+  return blocks;
+}
+
+inline Blocks Backwards(int n) {
+  Blocks blocks = Chain(n);
+  std::ranges::reverse(blocks);
+  return blocks;
+}
+
+inline Blocks FanOut(int n) {
+  Blocks blocks = {Block("c", "Const", {{"value", Vector({1, 2})}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("y", i), "Square", {{"x", "c.output"}}));
+  return blocks;
+}
+
+inline Blocks FanIn(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("c", i), "Const", {{"value", Vector({1, 2})}}));
+  blocks.push_back(Block("sum", "AddN", {{"inputs", Wires(n, [](int i) { return Cat("c", i, ".output"); })}}));
+  return blocks;
+}
+
+inline Blocks Grid(int n) {
+  constexpr int kWide = 16;
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    if (i < kWide) blocks.push_back(Block(Cat("b", i), "Variable", {{"initvalues", Vector({1, 2})}}));
+    const auto name = [&](int at) { return Cat("b", at, at < kWide ? ".ref" : ".z"); };
+    if (i >= kWide) blocks.push_back(Block(Cat("b", i), "Maximum", {{"x", name(i - kWide)}, {"y", name(i - kWide + (i % kWide == kWide - 1 ? 1 - kWide : 1))}}));
+  }
+  return blocks;
+}
+
+/// Each with blocks of its own.
+inline Blocks Sessions(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Block(Cat("c", i), "Const", {{"value", Scalar(i)}}));
+    blocks.push_back(Block(Cat("y", i), "Square", {{"x", Cat("c", i, ".output")}}));
+    blocks.push_back(Fetching(Cat("s", i), Cat("[\"y", i, ".y\"]")));
+  }
+  return blocks;
+}
+
+/// Each with a variable and its gradient.
+inline Blocks Trainers(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Variable(Cat("v", i), Scalar(1)));
+    blocks.push_back(Block(Cat("y", i), "Square", {{"x", Cat("v", i, ".ref")}}));
+    blocks.push_back(Block(Cat("g", i), "AddSymbolicGradients", {{"outputs", Cat("[\"y", i, ".y\"]")}, {"inputs", Cat("[\"v", i, ".ref\"]")}}));
+    blocks.push_back(Block(Cat("t", i), "ApplyGradientDescent", {{"var", Cat("v", i, ".ref")}, {"alpha", Scalar(0.5)}, {"delta", Cat("g", i, ".grad_outputs[0]")}}));
+    blocks.push_back(Fetching(Cat("s", i), Cat("[\"y", i, ".y\"]"), Cat("[\"t", i, ".operation\"]")));
+  }
+  return blocks;
+}
+
+inline Blocks Variables(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Variable(Cat("v", i), Vector({1, 2})));
+    blocks.push_back(Block(Cat("up", i), "AssignAdd", {{"ref", Cat("v", i, ".ref")}, {"value", Vector({1, 1})}}));
+  }
+  blocks.push_back(Fetching("s", "[]", Wires(n, [](int i) { return Cat("up", i, ".operation"); })));
+  return blocks;
+}
+
+/// Of one variable; those that come later on the page are ready first.
+inline Blocks Updates(int n) {
+  Blocks blocks = {Variable("v", Scalar(1)), Block("c", "Const", {{"value", Scalar(1)}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("up", i), "AssignAdd", {{"ref", "v.ref"}, {"value", Cat("y", n - 1 - i, ".y")}}));
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("y", i), "Square", {{"x", "c.output"}}));
+  blocks.push_back(Fetching("s", "[]", Wires(n, [](int i) { return Cat("up", i, ".operation"); })));
+  return blocks;
+}
+
+/// Of one variable, each of which reads what the next one on the page leaves.
+inline Blocks Backward(int n) {
+  Blocks blocks = {Variable("v", Scalar(1))};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("up", i), "AssignAdd", {{"ref", "v.ref"}, {"value", i == n - 1 ? Scalar(1) : Cat("up", i + 1, ".output_ref")}}));
+  blocks.push_back(Fetching("s", "[]", "[\"up0.operation\"]"));
+  return blocks;
+}
+
+inline Blocks Queue(int n) {
+  Blocks blocks = {Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"), Block("c", "Const", {{"value", Scalar(1)}})};
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Block(Cat("in", i), "QueueEnqueue", {{"handle", "q.handle"}, {"components", "[\"c.output\"]"}}));
+    blocks.push_back(Block(Cat("out", i), "QueueDequeue", {{"handle", "q.handle"}}, "component_types_ = {DT_FLOAT};"));
+  }
+  blocks.push_back(Fetching("s", Wires(n, [](int i) { return Cat("out", i, ".components[0]"); }), Wires(n, [](int i) { return Cat("in", i, ".operation"); })));
+  return blocks;
+}
+
+inline Blocks Gradients(int n) {
+  Blocks blocks = {Variable("v", Scalar(0.5))};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Tanh", {{"x", i == 0 ? "v.ref" : Cat("b", i - 1, ".y")}}));
+  blocks.push_back(Block("g", "AddSymbolicGradients", {{"outputs", Cat("[\"b", n - 1, ".y\"]")}, {"inputs", "[\"v.ref\"]"}}));
+  return blocks;
+}
+
+inline Blocks Feeds(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Block(Cat("p", i), "Placeholder", {}, "dtype_ = DT_FLOAT;"));
+    blocks.push_back(Block(Cat("f", i), "FeedType", {{"input", Cat("p", i, ".output")}, {"initializer", Scalar(1)}}));
+    blocks.push_back(Block(Cat("y", i), "Square", {{"x", Cat("p", i, ".output")}}));
+  }
+  const std::string fetches = Wires(n, [](int i) { return Cat("y", i, ".y"); }), feeds = Wires(n, [](int i) { return Cat("f", i, ".output"); });
+  blocks.push_back(Block("s", "ClientSession", {{"fetch_outputs", fetches}, {"inputs", feeds}}));
+  return blocks;
+}
+
+inline Blocks Loops(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) {
+    const auto id = [&](std::string_view name) { return Cat(name, i); };
+    blocks.push_back(Block(id("e"), "Enter", {{"data", Scalar(0)}}, Cat("frame_name_ = \\\"f", i, "\\\";")));
+    blocks.push_back(Block(id("m"), "Merge", {{"inputs", Cat("[\"", id("e"), ".output\", \"", id("n"), ".output\"]")}}));
+    blocks.push_back(Block(id("l"), "Less", {{"x", id("m") + ".output"}, {"y", Scalar(2)}}));
+    blocks.push_back(Block(id("w"), "LoopCond", {{"input", id("l") + ".z"}}));
+    blocks.push_back(Block(id("s"), "Switch", {{"data", id("m") + ".output"}, {"pred", id("w") + ".output"}}));
+    blocks.push_back(Block(id("a"), "Add", {{"x", id("s") + ".output_true"}, {"y", Scalar(1)}}));
+    blocks.push_back(Block(id("n"), "NextIteration", {{"data", id("a") + ".z"}}));
+    blocks.push_back(Block(id("x"), "Exit", {{"data", id("s") + ".output_false"}}));
+  }
+  return blocks;
+}
+
+/// Values that other blocks read when all of them are made.
+inline Blocks FusedGroup(int n) {
+  Blocks blocks = {Block("x", "Fill", {{"dims", Ints({40000})}, {"value", Scalar(2)}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("y", i), "Square", {{"x", "x.output"}}));
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("z", i), "Cumsum", {{"x", Cat("y", i, ".y")}, {"axis", Literal("DT_INT32", {}, {0})}}));
+  blocks.push_back(Fetching("s", Wires(n, [](int i) { return Cat("z", i, ".out"); })));
+  return blocks;
+}
+
+inline Blocks LongNames(int n) {
+  const std::string name(static_cast<size_t>(n), 'n');
+  Blocks blocks = {Block(name, "Const", {{"value", Scalar(0.5)}})};
+  for (int i = 0; i < 20; ++i) blocks.push_back(Block(Cat(name, i), "Negate", {{"x", i == 0 ? name + ".output" : Cat(name, i - 1, ".y")}}));
+  return blocks;
+}
+
+inline Blocks Attributes(int n) {
+  Blocks blocks = {Block("c", "Const", {{"value", Literal("DT_FLOAT", {1, 1, 1, 2}, {1, 2})}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "LRN", {{"input", "c.output"}}, Cat("depth_radius_ = ", i + 1, "; alpha_ = ", i, ".5; bias_ = 2;")));
+  return blocks;
+}
+
+inline Blocks LongAttributes(int n) {
+  return {Block("c", "Const", {{"value", Vector({1, 2})}}), Block("p", "Print", {{"input", "c.output"}, {"data", "[\"c.output\"]"}}, Cat("message_ = ", std::string(static_cast<size_t>(n) * 10, 'm'), ";"))};
+}
+
+inline Blocks Literals(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Add", {{"x", Vector({1, 2, 3})}, {"y", Vector({4, 5, 6})}}));
+  return blocks;
+}
+
+inline Blocks LongLiterals(int n) {
+  std::string text = "{";
+  for (int i = 0; i < 10 * n; ++i) text += Cat(i ? "," : "", i % 7, ".5");
+  return {Block("c", "Const", {{"value", Vector(std::vector<double>(static_cast<size_t>(n) * 10, 0.25))}}),
+          Block("t", "Const", {{"value", Cat("{\"dtype\": \"DT_FLOAT\", \"text\": \"", text, "}\"}")}}), Block("y", "Add", {{"x", "c.output"}, {"y", "t.output"}})};
+}
+
+// ---- pages with faults ------------------------------------------------------------------------------------------------------------------
+
+inline Blocks MissingBlocks(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("a", i, ".y")}}));
+  return blocks;
+}
+
+inline Blocks BadAttributes(int n) {
+  Blocks blocks = {Block("c", "Const", {{"value", Vector({1, 2})}}), Block("i", "Const", {{"value", Ints({1, 2})}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Add", {{"x", i == 0 ? "c.output" : Cat("b", i - 1, ".z")}, {"y", "c.output"}}, "no_ = 1;"));
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("t", i), "Add", {{"x", Cat("b", i, ".z")}, {"y", "i.output"}}));
+  return blocks;
+}
+
+inline Blocks BadShapes(int n) {
+  Blocks blocks = {Block("c", "Const", {{"value", Vector({1, 2})}}), Block("m", "Const", {{"value", Vector({1, 2, 3})}})};
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Add", {{"x", "c.output"}, {"y", "m.output"}}));
+  return blocks;
+}
+
+inline Blocks Cycles(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Negate", {{"x", Cat("b", i ^ 1, ".y")}}));
+  return blocks;
+}
+
+inline Blocks SameIds(int n) {
+  Blocks blocks;
+  for (int i = 0; i < n; ++i) blocks.push_back(Block("b", "Const", {{"value", Scalar(i)}}));
+  return blocks;
+}
+
+enum class Kind : uint8_t { kRuns, kPlans, kFaulty };
+
+struct Family {
+  const char* name;
+  std::function<Blocks(int)> blocks;
+  int n;
+  Kind kind = Kind::kRuns;
+};
+
+inline std::vector<Family> Families() {
+  return {{"a chain", Chain, 1000},
+          {"a chain, last block first", Backwards, 1000},
+          {"one to many", FanOut, 1000},
+          {"many to one", FanIn, 1000},
+          {"a grid", Grid, 1000},
+          {"sessions", Sessions, 500},
+          {"sessions that train", Trainers, 250},
+          {"variables", Variables, 500},
+          {"updates of one variable", Updates, 500},
+          {"updates, the last first", Backward, 500},
+          {"readers and writers of a queue", Queue, 400},
+          {"a gradient", Gradients, 500},
+          {"feeds", Feeds, 400},
+          {"loops", Loops, 100},
+          {"a group of fused steps", FusedGroup, 500, Kind::kPlans},
+          {"long names", LongNames, 60},
+          {"attributes", Attributes, 500},
+          {"long attributes", LongAttributes, 10000},
+          {"literals", Literals, 500},
+          {"long literals", LongLiterals, 1000},
+          {"wires to nothing", MissingBlocks, 1000, Kind::kFaulty},
+          {"attributes and types at fault", BadAttributes, 500, Kind::kFaulty},
+          {"shapes at fault", BadShapes, 1000, Kind::kFaulty},
+          {"cycles", Cycles, 1000, Kind::kFaulty},
+          {"the same id", SameIds, 1000, Kind::kFaulty}};
+}
+
+inline std::string PageOf(const Blocks& blocks) {
+  std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [\n";
+  for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
+  return text + "\n]}\n";
+}
+
+/// A page of enuSpace's editor, of so many blocks.
+inline std::string DesignPage(int n) {
+  std::string text = "<svg>";
+  for (int i = 0; i < n; ++i) text += Cat("<g><use id=\"c", i, "\" type=\"tensorflow\" xlink:href=\"#Const\" x=\"", i, "\" y=\"0\"><pg-set-pin variable=\"#value\" value=\"1.5\"/></use></g>");
+  return text + "</svg>";
+}
+
+}  // namespace weft::test

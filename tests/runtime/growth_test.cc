@@ -1,0 +1,162 @@
+// Pages of many kinds: what is done with twice as many blocks, or twice as long names, takes at most 2.5 times the time. Compared are a page and
+// one four times as large.
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "tests/kit/growth.h"
+#include "tests/runtime/growth_pages.h"
+#include "tests/runtime/page_test.h"
+#include "weft/host/document.h"
+#include "weft/host/inspect.h"
+#include "weft/host/page_run.h"
+#include "weft/host/session_choice.h"
+#include "weft/state/snapshot.h"
+
+namespace weft::test {
+namespace {
+
+using Times = std::map<std::string, double>;  // by what is done: seconds
+
+// ---- what is done with them ---------------------------------------------------------------------------------------------------------------
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(Times& times) : times_(times) {}
+  template <class F>
+  void operator()(const char* what, F&& f) {
+    const double begin = kit::ProcessorSeconds();
+    f();
+    times_[what] = kit::ProcessorSeconds() - begin;
+  }
+
+ private:
+  Times& times_;
+};
+
+void Show(Document& document, Stopwatch& time) {
+  const std::shared_ptr<const Graph> graph = document.scope()->revision()->graph;
+  time("write", [&] { document.Write(); });
+  time("inspect", [&] {
+    const Inspection inspection(*graph);
+    TypesJson(*graph, inspection);
+  });
+  time("wires", [&] { WiresJson(graph->page()); });
+  time("show", [&] {
+    Drawing drawing = MakeDrawing(graph->page(), graph->registry(), {});
+    LayOutInLayers(drawing);
+  });
+}
+
+void Edit(Document& document, Stopwatch& time) {
+  Diagnostics found;
+  const std::string add = Cat("{\"op\": \"add\", \"block\": ", Block("fresh", "Const", {{"value", Scalar(1)}}), "}");
+  time("first edit", [&] { REQUIRE(document.Apply(add, EditMode::kApply, found).ok()); });
+  time("edit", [&] { REQUIRE(document.Apply(R"({"op": "rename", "block": "fresh", "to": "renamed"})", EditMode::kApply, found).ok()); });
+  time("refused edit", [&] { REQUIRE(!document.Apply(R"({"op": "connect", "from": "nothing.z", "to": "renamed.value"})", EditMode::kStrict, found).ok()); });
+  time("undo", [&] { REQUIRE(document.Undo().ok()); });
+}
+
+void PlanAsked(Document& document, Stopwatch& time) {
+  const std::shared_ptr<Scope>& scope = document.scope();
+  time("plan of what is asked", [&] {
+    Diagnostics found;
+    for (const SessionSpec& spec : SessionsOf(scope->graph())) Session(scope, spec, Keep::kAsked).Prepare(found);
+    REQUIRE(found.FirstError().ok());
+  });
+}
+
+void Run(Document& document, Stopwatch& time, const std::filesystem::path& folder) {
+  const std::shared_ptr<Revision> revision = document.scope()->revision();
+  Diagnostics found;
+  std::vector<std::shared_ptr<Runner>> runners;
+  time("plan", [&] { runners = OpenRunners(document.scope(), revision, SessionsOf(*revision->graph), Keep::kAll, nullptr, found); });
+  REQUIRE(found.FirstError().ok());
+  PageRun run(std::move(runners));
+  for (const char* what : {"first run", "run"}) {
+    time(what, [&] {
+      const Status status = run.Run({.steps = 1});
+      INFO(ToString(status));
+      REQUIRE(status.ok());
+    });
+  }
+  time("results", [&] { run.Values(); });
+  time("snapshot", [&] { REQUIRE(SaveSnapshot(*document.scope(), folder / "state").ok()); });
+  time("restore", [&] { REQUIRE(RestoreSnapshot(*document.scope(), folder / "state", {}, found).ok()); });
+  Edit(document, time);
+  time("run after an edit", [&] { REQUIRE(run.Run({.steps = 1}).ok()); });
+}
+
+Times Measure(const std::shared_ptr<Runtime>& runtime, const std::string& text, Kind kind) {
+  Times times;
+  Stopwatch time(times);
+  const TempFolder folder;
+  std::unique_ptr<Document> document;
+  time("load", [&] { document = Document::Open(runtime, text); });
+  time("check", [&] {
+    const Diagnostics found = document->diagnostics();
+    INFO(ToString(found.FirstError()));
+    REQUIRE(found.has_errors() == (kind == Kind::kFaulty));
+  });
+  Show(*document, time);
+  if (kind != Kind::kFaulty) PlanAsked(*document, time);
+  if (kind == Kind::kRuns) Run(*document, time, folder.path());
+  else Edit(*document, time);
+  time("close", [&] { document.reset(); });
+  return times;
+}
+
+void TakeBest(Times& best, const Times& times) {
+  for (const auto& [what, seconds] : times) best[what] = best.contains(what) ? std::min(best[what], seconds) : seconds;
+}
+
+/// What takes too long on a page four times as large; what is over within moments does not tell.
+std::vector<std::string> TooLong(const Times& once, const Times& four) {
+  constexpr double kMoment = 200e-6;
+  std::vector<std::string> too_long;
+  for (const auto& [what, seconds] : four) {
+    const double most = kit::kMostForTwice * kit::kMostForTwice * once.at(what);
+    if (seconds > kMoment && seconds > most) too_long.push_back(Cat(what, ": ", 1e3 * once.at(what), " ms, four times as large ", 1e3 * seconds, " ms"));
+  }
+  return too_long;
+}
+
+/// What takes too long on pages of so many blocks and of four times as many.
+std::vector<std::string> Compare(const std::shared_ptr<Runtime>& runtime, const std::string& small, const std::string& large, Kind kind) {
+  constexpr int kMostRounds = 6;  // the best of each counts: other programs may disturb
+  Times once, four;
+  std::vector<std::string> too_long;
+  for (int round = 0; round < kMostRounds && (round < 2 || !too_long.empty()); ++round) {
+    TakeBest(once, Measure(runtime, small, kind));
+    TakeBest(four, Measure(runtime, large, kind));
+    too_long = TooLong(once, four);
+  }
+  return too_long;
+}
+
+/// A cache that becomes too small costs time once: only what stays so as the page grows counts.
+void CheckGrowth(const char* name, const std::function<std::string(int)>& page, int n, Kind kind) {
+  const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
+  const auto what = [](const std::string& line) { return line.substr(0, line.find(':')); };
+  const std::vector<std::string> first = Compare(runtime, page(n), page(4 * n), kind);
+  if (first.empty()) return;
+  for (const std::string& line : Compare(runtime, page(4 * n), page(16 * n), kind)) {
+    if (std::ranges::find(first, what(line), what) != first.end()) FAIL_CHECK(name << ": " << line);
+  }
+}
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(NDEBUG)
+TEST_CASE("what is done with a page takes no more than 2.5 times the time where the page is twice as large", "[growth]") {
+  const kit::KeptMemory memory;
+  for (const Family& family : Families()) {
+    INFO(family.name);
+    CheckGrowth(family.name, [&](int n) { return PageOf(family.blocks(n)); }, family.n, family.kind);
+  }
+  CheckGrowth("a page of enuSpace's editor", DesignPage, 500, Kind::kRuns);
+}
+#endif
+
+}  // namespace weft::test
