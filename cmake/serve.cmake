@@ -26,7 +26,8 @@ add_library(weft_serve OBJECT ${WEFT_SERVE} ${WEFT_ASSETS})
 set_target_properties(weft_serve PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(weft_serve PRIVATE ${PROJECT_SOURCE_DIR} runtime/include)
 target_link_libraries(weft_serve PUBLIC OpenSSL::SSL ZLIB::ZLIB Threads::Threads PRIVATE nlohmann_json::nlohmann_json)
-target_compile_options(weft_serve PRIVATE ${WEFT_TOOLS_OPTIMIZATION})
+# JSON of large pages is read and written here.
+target_compile_options(weft_serve PRIVATE $<IF:$<CONFIG:Release>,-O2,${WEFT_TOOLS_OPTIMIZATION}>)
 target_precompile_headers(weft_serve PRIVATE <algorithm> <functional> <map> <memory> <mutex> <string> <vector> <nlohmann/json.hpp>)
 # What they include is large; the header that is compiled beforehand would not help.
 set_source_files_properties(tools/serve/net.cc tools/serve/net_plain.cc tools/serve/net_tls.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -132,6 +132,8 @@ class Pages(ServerTest):
         self.assertEqual([each["id"] for each in now["blocks"]], [each["id"] for each in text["blocks"]])
         self.assertEqual(now["keys"]["title"], "mine")
         self.fails(409, "PUT", path + "/text", body, headers={"If-Match": '"1"'})
+        same = self.server.call("PUT", path + "/text", body, headers={"If-Match": f'"{change["revision"]}"'})
+        self.assertEqual((same["revision"], same["undo"], same["checked"]["types"]), (change["revision"], 1, {}))
         self.server.post(path + "/undo")
         self.assertEqual(self.server.call("GET", path + "/text", raw=True)[2], (self.work / "xor.page.json").read_bytes())
         self.fails(422, "PUT", path + "/text", b"[1, 2", headers={"If-Match": f'"{self.server.get(path)["revision"]}"'})

@@ -235,8 +235,8 @@ int64_t Called::Number(const char* name, int64_t otherwise, int64_t least, int64
 }
 
 std::optional<uint64_t> Called::IfMatch() const {
+  if (!request.headers.contains("if-match")) return std::nullopt;
   std::string value(request.Header("if-match"));
-  if (value.empty()) return std::nullopt;
   value.erase(std::remove(value.begin(), value.end(), '"'), value.end());
   if (value.empty() || value.size() > 18 || value.find_first_not_of("0123456789") != std::string::npos) {
     throw ApiError(400, "invalid_argument", "If-Match must be a revision in quotes, as ETag says it");

@@ -226,6 +226,7 @@ Json Document::Edit(const EditRequest& request) {
   CheckMatch(request.if_match);
   if (!checked_ && request.mode != WEFT_EDIT_TRY) Check(true);
   const uint64_t before = RevisionNow();
+  if (request.edits == "[]") return Unchanged(request);
   StringsHandle texts;
   Call([&](weft_diagnostics** problems) { return weft_page_edit(page_.get(), request.edits.c_str(), request.mode, texts.out(), problems); }, Refusal::kEngine);
   if (request.mode == WEFT_EDIT_TRY) return {{"revision", before}, {"before", before}, {"cause", "try"}};
@@ -236,6 +237,17 @@ Json Document::Edit(const EditRequest& request) {
   }
   Json change = Changed(TextOf(texts, 1), request);
   change["before"] = before;
+  return change;
+}
+
+/// A Change in which nothing changes: no step of undo, no event.
+Json Document::Unchanged(const EditRequest& request) {
+  const uint64_t revision = RevisionNow();
+  Json change = {{"revision", revision}, {"before", revision}, {"cause", request.cause}, {"label", nullptr}, {"by", nullptr}};
+  for (const char* name : {"added", "removed", "changed", "renamed", "moved", "keys", "blocks"}) change[name] = Json::array();
+  for (const char* name : {"wires", "layout", "page_keys"}) change[name] = Json::object();
+  PutHistory(change);
+  change["checked"] = {{"revision", revision}, {"types", Json::object()}, {"types_removed", Json::array()}, {"diagnostics", diagnostics_}, {"errors", errors_}, {"warnings", warnings_}};
   return change;
 }
 

@@ -92,6 +92,7 @@ class Document : public std::enable_shared_from_this<Document> {
   void PutLayout(const Json& difference, Json& change);
   void PutKeys(const Json& difference, Json& change);
   Json Check(bool all);
+  Json Unchanged(const EditRequest& request);
   Json Keys();
   uint64_t RevisionNow() const;
   void PutHistory(Json& object);

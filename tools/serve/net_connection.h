@@ -238,7 +238,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection<Stream
     if (error == http::error::header_limit) return Refuse(431, "the header is too long");
     if (error) return dynamic_is_parse_error(error) ? Refuse(400, "this is no HTTP request") : End();
     head_ = HeadOf(parser_->get());
-    if (parser_->get().method() == http::verb::trace || parser_->get().method() == http::verb::connect) return Refuse(405, "unknown method");
     if (head_.malformed) return Refuse(400, "the target or a header cannot be read");
     if (websocket::is_upgrade(parser_->get())) return Upgrade();
     uint64_t limit = 0;
