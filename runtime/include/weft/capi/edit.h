@@ -56,7 +56,7 @@ WEFT_API weft_status weft_page_edit(weft_page* page, const char* edits, int32_t 
 
 /**
  * Takes back the last call of weft_page_edit that changed the page and is not taken back, as its inverse does; a page keeps the last 1,000,
- * fewer where they are more than its memory limit has room for.
+ * fewer where they take more than an eighth of its memory limit.
  * `edits` (may be NULL) gets two texts: the edits that this makes of the page, as weft_page_edit takes them, and what is different, as
  * weft_page_edit says it.
  * Errors: WEFT_FAILED_PRECONDITION where nothing is left to take back. Owner: the caller, of `edits` (two texts). Threads: any; edits of

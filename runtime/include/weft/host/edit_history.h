@@ -11,11 +11,12 @@
 
 namespace weft {
 
-/// Steps that can be taken back and steps that can be made again. Holds memory of the page's budget, which may be null; where that or
-/// kMostSteps is used up, the oldest steps are forgotten. Not thread-safe.
+/// Steps that can be taken back and steps that can be made again. Holds memory of the page's budget, which may be null, at most a part of it, so
+/// that edits and runs have the rest; where that or kMostSteps is used up, the oldest steps are forgotten. Not thread-safe.
 class EditHistory {
  public:
   static constexpr size_t kMostSteps = 1000;
+  static constexpr int64_t kPartOfBudget = 8;  // one in so many of its bytes
   /// How a step comes about: as a new edit, after which nothing can be made again; by taking back; by making again.
   enum class How : uint8_t { kEdit, kUndo, kRedo };
   class NewStep;
@@ -33,6 +34,8 @@ class EditHistory {
     MemoryCharge held;
   };
   using Steps = std::deque<Step>;  // the last one is the next
+
+  static int64_t BytesHeld(const Steps& steps);
 
   std::shared_ptr<MemoryBudget> budget_;
   Steps undo_, redo_;
