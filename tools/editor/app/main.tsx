@@ -1,0 +1,1 @@
+import "@weft/editor/theme.css";

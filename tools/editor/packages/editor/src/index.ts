@@ -1,0 +1,1 @@
+export { texts, text } from "./texts";
