@@ -112,23 +112,83 @@ export interface Diagnostic {
   causes?: Diagnostic[];
 }
 
-/** What an editor shows of a page, in one answer. */
+/** A page that the server has open. */
+export interface PageInfo {
+  id: string;
+  name: string;
+  path: string | null;
+  format: "weft" | "enuspace_json" | "enuspace_svg";
+  revision: number;
+  dirty: boolean;
+  on_disk: "same" | "changed" | "missing" | "none";
+  undo: number;
+  redo: number;
+  undo_label: string | null;
+  redo_label: string | null;
+  blocks: number;
+  errors: number;
+  warnings: number;
+  clients: number;
+  seq: number;
+  sessions: string[];
+  run: Run | null;
+}
+
+/** What is known of a page's types and faults at a revision. */
+export interface Checked {
+  revision: number;
+  types: Record<string, PortType>;
+  types_removed?: string[];
+  diagnostics: Diagnostic[];
+  errors: number;
+  warnings: number;
+}
+
+/** Everything of a page that is drawn, in one answer. */
 export interface PageView {
-  page: string;
-  revision: string;
-  name?: string;
-  path?: string;
+  page: PageInfo;
+  revision: number;
   blocks: Block[];
   wires: Wire[];
   layout: Record<string, Point>;
+  auto_layout?: Record<string, Point>;
+  /** Keys of the page itself, unknown ones (frames, notes) too. */
+  keys: Record<string, unknown>;
   types: Record<string, PortType>;
   diagnostics: Diagnostic[];
-  /** Unknown keys of the page: frames, notes. */
-  keys?: Record<string, unknown>;
+  breakpoints: Breakpoint[];
+  seq: number;
+}
+
+/** What an edit made different. */
+export interface Change {
+  revision: number;
+  before: number;
+  cause: "edit" | "undo" | "redo" | "replace" | "reload";
+  label?: string | null;
+  by?: string | null;
+  added: string[];
+  removed: string[];
+  changed: string[];
+  renamed: [from: string, to: string][];
+  moved: string[];
+  keys: string[];
+  blocks?: { place: number; block: Block }[];
+  wires?: Record<string, Wire[]>;
+  layout?: Record<string, Point | null>;
+  page_keys?: Record<string, unknown>;
   undo: number;
   redo: number;
+  undo_label: string | null;
+  redo_label: string | null;
   dirty: boolean;
+  /** Too large to send: fetch the view. */
+  view?: boolean;
+  checked?: Checked;
 }
+
+/** How edits are taken: see edit.h. */
+export type EditMode = "apply" | "strict" | "try" | "open_inputs";
 
 /** One small edit, as weft_page_edit takes it. */
 export type Edit =
@@ -145,26 +205,236 @@ export type Edit =
   | { op: "rename"; block: string; to: string }
   | { op: "move"; block: string; layout: Point | null };
 
-/** State of a block in a run. */
+/** State of a block in a run, as the editor shows it. */
 export type BlockState = "idle" | "waiting" | "running" | "done" | "skipped" | "failed" | "paused" | "stale";
+
+/** An element as JSON holds it: NaN and infinities are strings, complex numbers pairs. */
+export type Element = number | string | boolean | null | [number, number] | { base64: string };
 
 /** A value in short, as blocks and wires show it. */
 export interface ValueSummary {
+  dtype: DType;
+  shape: number[];
+  count: number;
+  bytes: number;
+  session: string;
+  /** The run that computed it, counted from 1. */
+  generation: number;
+  /** Not of the last run: what it depends on was not evaluated. */
+  stale: boolean;
+  /** Of a run that is paused within. */
+  in_progress: boolean;
+  /** Of a run of the page before its last edits. */
+  outdated_page: boolean;
+  /** Short enough for a wire. */
+  text: string;
+  first: Element[];
+  min?: Element;
+  max?: Element;
+  mean?: Element;
+  nan?: number;
+  inf?: number;
+}
+
+/** A summary, or why there is none. */
+export type Summary = ValueSummary | { error: Diagnostic };
+
+/** A value with its elements. */
+export interface Value {
   name: string;
   dtype: DType;
   shape: number[];
-  /** The first elements, or all where there are few. */
-  head: (number | string | boolean | null)[];
+  full_shape: number[];
   count: number;
-  min?: number | null;
-  max?: number | null;
-  mean?: number | null;
-  nan?: number;
-  inf?: number;
-  /** The run that computed it, counted from 1. */
-  run: number;
-  /** Not of the last run: what it depends on was not evaluated. */
+  values: Element[];
+  cut: boolean;
+  session?: string;
+  generation?: number;
   stale?: boolean;
+  in_progress?: boolean;
+  outdated_page?: boolean;
+}
+
+export interface Statistics {
+  name: string;
+  dtype: DType;
+  shape: number[];
+  count: number;
+  nan: number;
+  inf: number;
+  zero: number;
+  min: Element;
+  max: Element;
+  mean: Element;
+  std: Element;
+  histogram: { low: number; high: number; counts: number[] };
+  generation: number;
+}
+
+export interface VariableInfo {
+  name: string;
+  dtype: DType;
+  shape: number[];
+  has_value: boolean;
+  text: string;
+  count: number;
+}
+
+export interface Pause {
+  reason: "asked" | "reached" | "stepped" | "break";
+  block?: string;
+  text?: string;
+  breakpoint?: string;
+}
+
+export interface SessionRun {
+  id: string;
+  state: string;
+  runs: number;
+  /** -1: until stopped. */
+  steps_left: number;
+  elapsed_ms: number;
+  outdated_page: boolean;
+  pause?: Pause | null;
+}
+
+/** A run of a page: in progress, paused or over. */
+export interface Run {
+  id: string;
+  page: string;
+  target: "page" | "session" | "fetches";
+  state: "running" | "paused" | "ended";
+  outcome: "ok" | "stopped" | "cancelled" | "failed" | null;
+  error: Diagnostic | null;
+  mode: RunMode;
+  by: string | null;
+  started: string;
+  elapsed_ms: number;
+  revision: number;
+  sessions: SessionRun[];
+}
+
+/** enuSpace's modes. */
+export type RunMode = "EDIT" | "FREEZE" | "STEP" | "RUN";
+
+/** What to run. */
+export interface RunRequest {
+  session?: string;
+  fetches?: string[];
+  operations?: string[];
+  steps?: number | "until_stopped";
+  interval_ms?: number;
+  deadline_ms?: number;
+  until_block?: string;
+  paused?: boolean;
+}
+
+export interface Breakpoint {
+  id: string;
+  kind: "before" | "not_finite" | "condition";
+  block?: string | null;
+  port?: string | null;
+  condition?: string | null;
+  from_hit: number;
+  once: boolean;
+  enabled: boolean;
+  hits: number;
+  by: string | null;
+  lease: string;
+}
+
+export type NewBreakpoint = Pick<Breakpoint, "kind"> & Partial<Omit<Breakpoint, "id" | "kind" | "hits" | "by" | "lease">>;
+
+export type BlockProgress = "began" | "ended" | "skipped" | "failed" | "cancelled";
+
+export interface Timings {
+  runs: number;
+  blocks: Record<string, { ns: number; most_ns: number; count: number; share: number }>;
+}
+
+export interface FileInfo {
+  path: string;
+  kind: "page" | "json" | "svg" | "npy" | "csv" | "state";
+  bytes: number;
+  modified: string;
+  open?: string;
+}
+
+export interface ExampleInfo {
+  name: string;
+  title: string;
+  blocks?: number;
+  summary: string;
+}
+
+export interface RecoveryInfo {
+  id: string;
+  path: string | null;
+  name: string;
+  edits: number;
+  modified: string;
+  changed_on_disk: boolean;
+}
+
+export interface ServerInfo {
+  name: string;
+  version: string;
+  protocol: number;
+  instance: string;
+  folder: string;
+  read_only: boolean;
+  no_files: boolean;
+  features: string[];
+  schema: string;
+  limits: Record<string, number>;
+  open?: string;
+}
+
+/** What the server tells of a page. Numbered events have `seq`. */
+export type Event = { page?: string; seq?: number } & (
+  | { type: "page.changed"; change: Change }
+  | { type: "page.checked"; checked: Checked }
+  | { type: "page.saved"; document: PageInfo; by: string | null }
+  | { type: "page.disk"; on_disk: PageInfo["on_disk"] }
+  | { type: "page.closed"; by: string | null }
+  | { type: "run.started" | "run.state" | "run.ended"; run: Run }
+  | { type: "run.error"; run: string; session: string; error: Diagnostic }
+  | { type: "run.print"; run: string; session: string; block: string; text: string; dropped?: number }
+  | { type: "breakpoints"; breakpoints: Breakpoint[] }
+  | { type: "variables" | "feeds"; names: string[]; by?: string | null }
+  | { type: "values.reset" }
+  | { type: "run.tick"; run: Run; blocks?: Record<string, { progress: BlockProgress; run: number }>; fraction: number | null; runs_per_second: number; timings?: Timings }
+  | { type: "values"; values: Record<string, Summary> }
+  | { type: "pages"; pages: PageInfo[] }
+  | { type: "clients"; clients: { id: string; name: string }[] }
+  | { type: "value.lost"; sub: number; error: Diagnostic }
+  | { type: "lost"; topics: string[] }
+  | { type: "bye"; reason: string }
+);
+
+/** How values between two samples are reduced. */
+export type Reduction = "each" | "last" | "mean" | "min_max" | "decimate" | "histogram";
+
+/** One sample of a subscription to a value. */
+export interface Sample {
+  sub: number;
+  page: string;
+  name: string;
+  seq: number;
+  first_run: number;
+  run: number;
+  runs: number;
+  dropped: number;
+  t_ms: number;
+  stride: number;
+  reduction: Reduction;
+  generation: number;
+  value?: Tensor;
+  high?: Tensor;
+  values?: Element[];
+  low?: number;
+  highest?: number;
+  not_finite?: number;
 }
 
 /** Elements of a tensor in memory. Complex numbers are pairs; half and bfloat16 are widened to Float32Array by `decode`. */

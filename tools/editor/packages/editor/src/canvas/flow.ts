@@ -1,0 +1,228 @@
+import type { Edge as FlowEdge, Node as FlowNode } from "@xyflow/react";
+import { Position } from "@xyflow/react";
+import { framesOf, notesOf, type Frame, type Note } from "../model/decor";
+import { Cell } from "../model/emitter";
+import { localPort } from "../model/names";
+import type { ModelChange, PageModel, WireInfo } from "../model/page";
+
+/** A part of the page, in its own coordinates. */
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** What is selected: ids of blocks, "wire:TO", "frame:ID", "note:ID". */
+export type Selection = ReadonlySet<string>;
+
+export const framePadding = 20;
+export const frameTitle = 28;
+
+/**
+ * The nodes and edges that React Flow is given: those of the visible part of the page and round it. A change of one block makes one new
+ * node object; all others stay the same objects, which React Flow and React pass over.
+ */
+export class FlowModel {
+  readonly nodes = new Cell<FlowNode[]>([]);
+  readonly edges = new Cell<FlowEdge[]>([]);
+  private nodeCache = new Map<string, FlowNode>();
+  private edgeCache = new Map<string, FlowEdge>();
+  private selected: Selection = new Set();
+  private window: Rect | null = null;
+  private scheduled = false;
+  private readonly ends: (() => void)[];
+
+  constructor(private readonly model: PageModel, selection: Cell<Selection>) {
+    this.ends = [model.follow((change) => this.changed(change)), selection.subscribe(() => this.select(selection.get()))];
+    this.selected = selection.get();
+  }
+
+  dispose(): void {
+    for (const end of this.ends) end();
+  }
+
+  /** The visible part is now this one; null: none, since the overview is shown. */
+  show(view: Rect | null): void {
+    if (!view) {
+      if (this.window) {
+        this.window = null;
+        this.rebuild();
+      }
+      return;
+    }
+    const now = this.window;
+    const inside = now && view.x >= now.x && view.y >= now.y && view.x + view.width <= now.x + now.width && view.y + view.height <= now.y + now.height;
+    if (inside && now.width < view.width * 4) return;
+    this.window = { x: view.x - view.width / 2, y: view.y - view.height / 2, width: view.width * 2, height: view.height * 2 };
+    this.rebuild();
+  }
+
+  private changed(change: ModelChange): void {
+    if (change.reset) {
+      this.nodeCache.clear();
+      this.edgeCache.clear();
+      this.rebuild();
+      return;
+    }
+    for (const list of [change.added, change.removed, change.changed, change.moved]) for (const id of list) this.nodeCache.delete(id);
+    const structural = change.added.length || change.removed.length || change.changed.length;
+    if (structural || change.keys.length || change.moved.length) this.nodeCacheDecor();
+    if (structural) for (const id of [...change.added, ...change.changed, ...change.removed]) this.dropEdgesOf(id);
+    this.rebuild();
+  }
+
+  /** Frames follow their members, and notes are cheap: both are made anew. */
+  private nodeCacheDecor(): void {
+    for (const id of this.nodeCache.keys()) if (id.startsWith("frame:") || id.startsWith("note:")) this.nodeCache.delete(id);
+  }
+
+  private dropEdgesOf(id: string): void {
+    for (const [key, edge] of this.edgeCache) if (edge.target === id || edge.source === id) this.edgeCache.delete(key);
+  }
+
+  private select(next: Selection): void {
+    const before = this.selected;
+    this.selected = next;
+    for (const id of new Set([...before, ...next])) {
+      if (before.has(id) === next.has(id)) continue;
+      const node = this.nodeCache.get(id);
+      if (node) this.nodeCache.set(id, { ...node, selected: next.has(id) });
+      const edge = id.startsWith("wire:") ? this.edgeCache.get(id.slice(5)) : undefined;
+      if (edge) this.edgeCache.set(edge.id, { ...edge, selected: next.has(id) });
+    }
+    this.rebuild();
+  }
+
+  /** One rebuild for all changes of a turn. */
+  private rebuild(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => {
+      this.scheduled = false;
+      this.build();
+    });
+  }
+
+  private build(): void {
+    const window = this.window;
+    if (!window) {
+      this.nodes.set(noNodes);
+      this.edges.set(noEdges);
+      return;
+    }
+    const shown = new Set<string>();
+    for (const id of this.model.blocks.keys()) if (this.touches(id, window)) shown.add(id);
+    const ends = new Set(shown);
+    const edges: FlowEdge[] = [];
+    for (const wire of this.model.wires()) {
+      if (!this.model.blocks.has(wire.source)) continue;
+      if (!shown.has(wire.source) && !shown.has(wire.target) && !this.spans(wire, window)) continue;
+      edges.push(this.edge(wire));
+      ends.add(wire.source).add(wire.target);
+    }
+    const nodes: FlowNode[] = [];
+    for (const frame of framesOf(this.model.keys)) {
+      const node = this.frame(frame);
+      if (node) nodes.push(node);
+    }
+    for (const note of notesOf(this.model.keys)) nodes.push(this.note(note));
+    for (const id of ends) nodes.push(this.block(id));
+    this.nodes.set(nodes);
+    this.edges.set(edges);
+  }
+
+  private touches(id: string, window: Rect): boolean {
+    const [x, y] = this.model.position(id);
+    if (x > window.x + window.width || y > window.y + window.height) return false;
+    return x + 320 > window.x && y + this.model.shape(id).height > window.y;
+  }
+
+  private spans(wire: WireInfo, window: Rect): boolean {
+    const [ax, ay] = this.model.position(wire.source);
+    const [bx, by] = this.model.position(wire.target);
+    return Math.min(ax, bx) < window.x + window.width && Math.max(ax, bx) + 320 > window.x &&
+      Math.min(ay, by) < window.y + window.height && Math.max(ay, by) + 200 > window.y;
+  }
+
+  private block(id: string): FlowNode {
+    const cached = this.nodeCache.get(id);
+    if (cached) return cached;
+    const shape = this.model.shape(id);
+    const [x, y] = this.model.position(id);
+    const node: FlowNode = {
+      id, type: "block", position: { x, y }, data: nothing, selected: this.selected.has(id), zIndex: 1,
+      width: shape.width, height: shape.height, measured: { width: shape.width, height: shape.height },
+      handles: shape.rows.map((row) => ({
+        id: row.name, type: row.side === "in" ? "target" as const : "source" as const,
+        position: row.side === "in" ? Position.Left : Position.Right,
+        x: row.side === "in" ? -5 : shape.width - 5, y: row.y - 5, width: 10, height: 10,
+      })),
+    };
+    this.nodeCache.set(id, node);
+    return node;
+  }
+
+  private edge(wire: WireInfo): FlowEdge {
+    const cached = this.edgeCache.get(wire.to);
+    if (cached && cached.data?.["from"] === wire.from) return cached;
+    const edge: FlowEdge = {
+      id: wire.to, type: "wire", source: wire.source, target: wire.target,
+      sourceHandle: wire.from.slice(wire.source.length + 1), targetHandle: localPort(wire.to),
+      data: { from: wire.from }, selected: this.selected.has(`wire:${wire.to}`),
+    };
+    this.edgeCache.set(wire.to, edge);
+    return edge;
+  }
+
+  /** The part of the page that the members of a frame take; undefined where none is left. */
+  frameRect(frame: Frame): Rect | undefined {
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const id of frame.blocks) {
+      if (!this.model.blocks.has(id)) continue;
+      const [x, y] = this.model.position(id);
+      const { width, height } = this.model.shape(id);
+      left = Math.min(left, x);
+      top = Math.min(top, y);
+      right = Math.max(right, x + width);
+      bottom = Math.max(bottom, y + height);
+    }
+    if (left > right) return undefined;
+    return {
+      x: left - framePadding, y: top - framePadding - frameTitle,
+      width: right - left + 2 * framePadding, height: bottom - top + 2 * framePadding + frameTitle,
+    };
+  }
+
+  private frame(frame: Frame): FlowNode | undefined {
+    const id = `frame:${frame.id}`;
+    const cached = this.nodeCache.get(id);
+    if (cached) return cached;
+    const rect = this.frameRect(frame);
+    if (!rect) return undefined;
+    const { width, height } = rect;
+    const node: FlowNode = {
+      id, type: "frame", position: { x: rect.x, y: rect.y }, width, height, measured: { width, height }, handles: [],
+      data: { frame }, zIndex: -1, selected: this.selected.has(id), dragHandle: ".w-frame-title", connectable: false,
+    };
+    this.nodeCache.set(id, node);
+    return node;
+  }
+
+  private note(note: Note): FlowNode {
+    const id = `note:${note.id}`;
+    const cached = this.nodeCache.get(id);
+    if (cached) return cached;
+    const [width, height] = note.size ?? [200, 80];
+    const node: FlowNode = {
+      id, type: "note", position: { x: note.at[0], y: note.at[1] }, width, height, measured: { width, height }, handles: [],
+      data: { note }, zIndex: 0, selected: this.selected.has(id), connectable: false,
+    };
+    this.nodeCache.set(id, node);
+    return node;
+  }
+}
+
+const nothing = {};
+const noNodes: FlowNode[] = [];
+const noEdges: FlowEdge[] = [];
