@@ -1,0 +1,186 @@
+/** Drawing of a scene on a canvas: what stands still, and what a run and the user change. Coordinates are pixels of the screen. */
+import type { Palette } from "./palette";
+import type { Scene } from "./scene";
+
+/** Where the page stands: a point p of the page is at p * zoom + (x, y). */
+export interface Viewport {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
+/** Strokes of many wires go to the rasteriser in parts, for its time grows faster than the length of a path. */
+const WIRES_A_PATH = 64;
+/** Below this zoom wires are straight, and blocks plain. */
+const PLAIN = 0.12;
+
+/** Frames, wires, blocks and their names. */
+export function drawStatic(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
+  drawFrames(ctx, scene, palette, view);
+  drawWires(ctx, scene, palette, view, size);
+  drawBlocks(ctx, scene, palette, view, size);
+  drawNames(ctx, scene, palette, view, size);
+}
+
+function drawFrames(ctx: Context, scene: Scene, palette: Palette, view: Viewport): void {
+  for (const frame of scene.frames) {
+    const x = frame.x * view.zoom + view.x, y = frame.y * view.zoom + view.y;
+    const width = frame.width * view.zoom, height = frame.height * view.zoom;
+    ctx.globalAlpha = 0.14;
+    ctx.fillStyle = frame.color ?? palette.accent;
+    ctx.fillRect(x, y, width, height);
+    ctx.globalAlpha = 0.6;
+    ctx.strokeStyle = frame.color ?? palette.accent;
+    ctx.lineWidth = 1;
+    ctx.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    ctx.globalAlpha = 1;
+    if (frame.title && width > 40) {
+      ctx.font = `600 12px ${palette.font}`;
+      ctx.fillStyle = palette.text2;
+      ctx.fillText(fitted(frame.title, width - 12, 6.6), x + 6, y + 15);
+    }
+  }
+}
+
+function drawWires(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
+  ctx.lineWidth = view.zoom < PLAIN ? 1 : Math.max(1, 2 * view.zoom + 0.6);
+  ctx.globalAlpha = view.zoom < PLAIN ? 0.45 : 0.7;
+  for (let type = 0; type < scene.types.list.length; ++type) {
+    ctx.strokeStyle = palette.type(scene.types.list[type]!);
+    drawWiresOfType(ctx, scene, type, view, size);
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawWiresOfType(ctx: Context, scene: Scene, type: number, view: Viewport, size: Size): void {
+  const { ends, ports, boxes, wireType } = scene;
+  const { zoom } = view;
+  let inPath = 0;
+  for (let i = 0; i < wireType.length; ++i) {
+    if (wireType[i] !== type) continue;
+    const from = ends[2 * i]! * 4, to = ends[2 * i + 1]! * 4;
+    const x1 = (boxes[from]! + boxes[from + 2]!) * zoom + view.x, y1 = (boxes[from + 1]! + ports[2 * i]!) * zoom + view.y;
+    const x2 = boxes[to]! * zoom + view.x, y2 = (boxes[to + 1]! + ports[2 * i + 1]!) * zoom + view.y;
+    const bend = zoom < PLAIN ? 0 : Math.max(12 * zoom, Math.abs(x2 - x1) / 2);
+    if (Math.max(x1, x2) + bend < 0 || Math.min(x1, x2) - bend > size.width || Math.max(y1, y2) < 0 || Math.min(y1, y2) > size.height) continue;
+    if (inPath === 0) ctx.beginPath();
+    ctx.moveTo(x1, y1);
+    if (bend === 0) ctx.lineTo(x2, y2);
+    else ctx.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+    if (++inPath === WIRES_A_PATH) {
+      ctx.stroke();
+      inPath = 0;
+    }
+  }
+  if (inPath > 0) ctx.stroke();
+}
+
+/** Calls back for each block in sight with its box on the screen. */
+function eachInSight(scene: Scene, view: Viewport, size: Size, visit: (i: number, x: number, y: number, width: number, height: number) => void): void {
+  const { boxes } = scene;
+  for (let i = 0; i * 4 < boxes.length; ++i) {
+    const x = boxes[i * 4]! * view.zoom + view.x, y = boxes[i * 4 + 1]! * view.zoom + view.y;
+    const width = boxes[i * 4 + 2]! * view.zoom, height = boxes[i * 4 + 3]! * view.zoom;
+    if (x < size.width && y < size.height && x + width > 0 && y + height > 0) visit(i, x, y, width, height);
+  }
+}
+
+function drawBlocks(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
+  const plain = view.zoom < PLAIN;
+  const tints = scene.categories.list.map((name) => palette.category(name));
+  // Sorted by category, so that the colour changes seldom.
+  const byCategory: number[][] = tints.map(() => []);
+  eachInSight(scene, view, size, (i) => byCategory[scene.category[i]!]!.push(i));
+  byCategory.forEach((blocks, category) => {
+    const tint = tints[category]!;
+    for (const i of blocks) drawBlock(ctx, scene, view, i, tint, plain);
+  });
+}
+
+function drawBlock(ctx: Context, scene: Scene, view: Viewport, i: number, tint: { line: string; head: string; body: string }, plain: boolean): void {
+  const { boxes } = scene;
+  const x = Math.round(boxes[i * 4]! * view.zoom + view.x), y = Math.round(boxes[i * 4 + 1]! * view.zoom + view.y);
+  const width = Math.max(2, Math.round(boxes[i * 4 + 2]! * view.zoom)), height = Math.max(2, Math.round(boxes[i * 4 + 3]! * view.zoom));
+  ctx.fillStyle = tint.line;
+  ctx.fillRect(x, y, width, height);
+  if (plain || width < 6 || height < 6) return;
+  ctx.fillStyle = tint.body;
+  ctx.fillRect(x + 1, y + 1, width - 2, height - 2);
+  ctx.fillStyle = tint.head;
+  ctx.fillRect(x + 1, y + 1, width - 2, Math.min(height - 2, Math.max(3, Math.round(30 * view.zoom))));
+}
+
+function drawNames(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
+  if (view.zoom < PLAIN) return;
+  ctx.font = `500 10px ${palette.font}`;
+  ctx.fillStyle = palette.text;
+  ctx.textBaseline = "middle";
+  eachInSight(scene, view, size, (i, x, y, width, height) => {
+    if (width >= 34 && height >= 12) ctx.fillText(fitted(scene.ids[i]!, width - 8, 5.8), x + 5, y + height / 2);
+  });
+  ctx.textBaseline = "alphabetic";
+}
+
+function fitted(text: string, width: number, perChar: number): string {
+  const most = Math.floor(width / perChar);
+  return text.length <= most ? text : most < 3 ? "" : `${text.slice(0, most - 1)}…`;
+}
+
+/** States, faults, heat and selection: what changes while a page runs. */
+export function drawLive(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size, hovered?: string): void {
+  const byColour = new Map<string, number[]>();
+  const selected: number[] = [];
+  const faulty: number[] = [];
+  eachInSight(scene, view, size, (i) => {
+    const colour = scene.heat ? heatColour(scene.heat[i]!, palette) : palette.states[scene.state[i]!]!;
+    if (colour) (byColour.get(colour) ?? byColour.set(colour, []).get(colour)!).push(i);
+    if (scene.selected[i] || scene.ids[i] === hovered) selected.push(i);
+    if (scene.fault[i]) faulty.push(i);
+  });
+  for (const [colour, blocks] of byColour) drawMarks(ctx, scene, view, blocks, colour, scene.heat !== undefined);
+  for (const i of faulty) drawFault(ctx, scene, view, i, scene.fault[i] === 2 ? palette.error : palette.warning);
+  for (const i of selected) outline(ctx, scene, view, i, palette.accent, scene.selected[i] ? 2 : 1);
+}
+
+function heatColour(heat: number, palette: Palette): string {
+  return heat < 0 ? "" : palette.heat[Math.min(15, Math.floor(heat * 16))]!;
+}
+
+/** A bar at the left edge for a state; the whole block for heat, and where blocks are tiny. */
+function drawMarks(ctx: Context, scene: Scene, view: Viewport, blocks: readonly number[], colour: string, whole: boolean): void {
+  const { boxes } = scene;
+  ctx.fillStyle = colour;
+  if (whole) ctx.globalAlpha = 0.75;
+  for (const i of blocks) {
+    const x = Math.round(boxes[i * 4]! * view.zoom + view.x), y = Math.round(boxes[i * 4 + 1]! * view.zoom + view.y);
+    const width = Math.max(2, Math.round(boxes[i * 4 + 2]! * view.zoom)), height = Math.max(2, Math.round(boxes[i * 4 + 3]! * view.zoom));
+    ctx.fillRect(x, y, whole || width < 8 ? width : Math.max(3, Math.round(10 * view.zoom)), height);
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawFault(ctx: Context, scene: Scene, view: Viewport, i: number, colour: string): void {
+  const { boxes } = scene;
+  const x = (boxes[i * 4]! + boxes[i * 4 + 2]!) * view.zoom + view.x, y = boxes[i * 4 + 1]! * view.zoom + view.y;
+  outline(ctx, scene, view, i, colour, 1);
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x - 1, y + 1, Math.max(3, 12 * view.zoom), 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+function outline(ctx: Context, scene: Scene, view: Viewport, i: number, colour: string, width: number): void {
+  const { boxes } = scene;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  const x = Math.round(boxes[i * 4]! * view.zoom + view.x), y = Math.round(boxes[i * 4 + 1]! * view.zoom + view.y);
+  const out = width / 2 + 0.5;
+  ctx.strokeRect(x - out, y - out, Math.round(boxes[i * 4 + 2]! * view.zoom) + 2 * out, Math.round(boxes[i * 4 + 3]! * view.zoom) + 2 * out);
+}
