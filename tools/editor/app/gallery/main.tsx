@@ -2,9 +2,11 @@
 import { createRoot } from "react-dom/client";
 import "../../packages/editor/src/theme.css";
 import "./gallery.css";
+import { FormsPart } from "./forms";
 import { OverviewPart } from "./overview";
+import { TensorPart } from "./tensor";
 
-const PARTS: Record<string, () => React.ReactNode> = { overview: OverviewPart };
+const PARTS: Record<string, () => React.ReactNode> = { overview: OverviewPart, tensor: TensorPart, forms: FormsPart };
 
 const query = new URLSearchParams(location.search);
 const theme = query.get("theme") ?? "light";
