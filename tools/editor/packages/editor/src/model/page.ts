@@ -57,6 +57,7 @@ export class PageModel {
   private readonly shapes = new Map<string, BlockShape>();
   private readonly faults = new Map<string, Diagnostic[]>();
   private readonly outputsKnown = new Map<string, Set<string>>();
+  private readonly versions = new Map<string, number>();
   private readonly followers = new Set<(change: ModelChange) => void>();
 
   constructor(readonly schema: SchemaIndex) {}
@@ -65,6 +66,16 @@ export class PageModel {
   follow(follower: (change: ModelChange) => void): () => void {
     this.followers.add(follower);
     return () => this.followers.delete(follower);
+  }
+
+  /** Counts what is different about a block: its content, types at its ports, faults. */
+  version(id: string): number {
+    return this.versions.get(id) ?? 0;
+  }
+
+  private touch(id: string): void {
+    this.versions.set(id, this.version(id) + 1);
+    this.events.emit(`block:${id}`);
   }
 
   // ---- reading ---------------------------------------------------------------------------------------------------------
@@ -145,6 +156,7 @@ export class PageModel {
     for (const [name, type] of Object.entries(patch.types ?? {})) if (type) this.putType(name, type);
     for (const [id, point] of Object.entries(patch.layout ?? {})) if (point) this.stored.set(id, point);
     this.setDiagnostics(patch.diagnostics ?? []);
+    for (const id of this.blocks.keys()) this.versions.set(id, this.version(id) + 1);
     this.tell({ reset: true, added: this.ids, removed: [], changed: [], moved: [], keys: Object.keys(this.keys) });
     this.events.emitAll();
   }
@@ -159,7 +171,12 @@ export class PageModel {
       this.put(block, touched);
     }
     for (const [id, point] of Object.entries(patch.layout ?? {})) if (this.place(id, point)) change.moved.push(id);
-    for (const [name, type] of Object.entries(patch.types ?? {})) touched.add(this.setType(name, type));
+    const readers = new Set<string>();
+    for (const [name, type] of Object.entries(patch.types ?? {})) {
+      const id = this.setType(name, type);
+      touched.add(id);
+      for (const to of this.readersOf(id).get(name.slice(id.length + 1)) ?? []) readers.add(parsePort(to).block);
+    }
     if (patch.keys) {
       change.keys = Object.keys(patch.keys);
       this.keys = { ...this.keys, ...patch.keys };
@@ -170,14 +187,12 @@ export class PageModel {
     const before = new Set(this.faults.keys());
     if (patch.diagnostics) this.setDiagnostics(patch.diagnostics);
     this.tell(change);
-    for (const id of new Set([...change.changed, ...change.added, ...touched])) this.events.emit(`block:${id}`);
+    const faulty = patch.diagnostics ? [...before, ...this.faults.keys()] : [];
+    for (const id of new Set([...change.changed, ...change.added, ...touched, ...readers, ...faulty])) this.touch(id);
     if (change.added.length || change.removed.length || change.changed.length) this.events.emit("structure");
     if (patch.types) this.events.emit("types");
     if (change.keys.length) this.events.emit("keys");
-    if (patch.diagnostics) {
-      for (const id of new Set([...before, ...this.faults.keys()])) this.events.emit(`block:${id}`);
-      this.events.emit("diagnostics");
-    }
+    if (patch.diagnostics) this.events.emit("diagnostics");
   }
 
   /** Shows blocks elsewhere until the server has confirmed it, or null: where they were. */

@@ -1,0 +1,4 @@
+/** Help. */
+export function HelpDock({ block }: { block: string }) {
+  return <p>{block}</p>;
+}

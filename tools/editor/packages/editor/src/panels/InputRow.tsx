@@ -1,0 +1,84 @@
+import { useState } from "react";
+import type { PortSchema, TensorLiteral } from "@weft/client";
+import { editLiteral } from "../actions/literals";
+import type { PortRow } from "../model/geometry";
+import { typeText } from "../model/names";
+import { usePage, useWorkbench } from "../model/react";
+import { fromLiteral, TensorEditor, toLiteral } from "../tensor";
+import { text, texts } from "../texts";
+import { IconButton } from "../ui";
+
+const t = texts.panels;
+
+/** An input of the selected block: what is wired to it, or its value, which can be edited. */
+export function InputRow({ id, row, port }: { id: string; row: PortRow; port?: PortSchema }) {
+  const page = usePage();
+  const workbench = useWorkbench();
+  const [editing, setEditing] = useState(false);
+  const name = `${id}.${row.name}`;
+  const wire = page.model.wireAt(name);
+  const written = page.model.inputAt(name);
+  const literal = written && typeof written === "object" && !Array.isArray(written) ? written : undefined;
+  const scalar = literal && !literal.file && (literal.shape?.length ?? 0) === 0;
+  if (row.more && !row.label.startsWith("+ ")) {
+    return <li className="w-port-row w-port-row-more"><IconButton small icon="plus" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} /><span className="w-hint">{row.name}</span></li>;
+  }
+  return (
+    <li className="w-port-row" title={row.doc ?? port?.doc}>
+      <div className="w-port-row-head">
+        <span className="w-port-name">{row.name}</span>
+        <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
+        {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], `Disconnect ${name}`)} />}
+        {!wire && <IconButton small icon="link" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} />}
+        {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing(true)} />}
+      </div>
+      {wire && (
+        <button type="button" className="w-link w-port-from" onClick={() => { page.select([wire.source]); workbench.reveal([wire.source]); }}>{text(t.wired, { port: wire.from })}</button>
+      )}
+      {scalar && <ScalarField name={name} literal={literal} shown={row.literal ?? ""} />}
+      {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing(true)}>{row.literal}</button>}
+      {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
+      {editing && (
+        <TensorEditor
+          name={name} tensor={readLiteral(literal)} dtypes={port?.type ? [port.type] : undefined} onClose={() => setEditing(false)}
+          onSave={(tensor) => {
+            setEditing(false);
+            const value = toLiteral(tensor) as TensorLiteral;
+            void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], `Set ${name}`);
+          }}
+        />
+      )}
+    </li>
+  );
+}
+
+function readLiteral(literal: TensorLiteral | undefined) {
+  if (!literal) return undefined;
+  try {
+    return fromLiteral(literal);
+  } catch {
+    return undefined;
+  }
+}
+
+function ScalarField({ name, literal, shown }: { name: string; literal: TensorLiteral; shown: string }) {
+  const page = usePage();
+  const stored = Array.isArray(literal.values) ? String(literal.values[0] ?? "") : literal.text !== undefined ? literal.text : shown;
+  const [draft, setDraft] = useState<string | null>(null);
+  const done = (): void => {
+    if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
+    setDraft(null);
+  };
+  if (literal.dtype === "DT_BOOL") {
+    return <label className="w-check"><input type="checkbox" checked={stored === "true"} onChange={(event) => void editLiteral(page, name, String(event.target.checked))} />{name}</label>;
+  }
+  return (
+    <input
+      className="w-input w-input-mono" aria-label={text(texts.canvas.valueOf, { port: name })} value={draft ?? stored} onChange={(event) => setDraft(event.target.value)}
+      onBlur={done} onKeyDown={(event) => {
+        if (event.key === "Enter") done();
+        if (event.key === "Escape") setDraft(null);
+      }}
+    />
+  );
+}

@@ -1,0 +1,4 @@
+/** The outline of the page. */
+export function OutlinePanel() {
+  return null;
+}

@@ -1,0 +1,4 @@
+/** The plots of the page. */
+export function PlotsPanel() {
+  return null;
+}
