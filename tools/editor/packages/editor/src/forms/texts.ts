@@ -38,6 +38,7 @@ export const formTexts = {
   asWritten: "As written",
   wiredFrom: "Wired from {from}",
   disconnect: "Disconnect",
+  connect: "Connect to…",
   noValue: "Not connected",
   setValue: "Set a value",
   optional: "optional",

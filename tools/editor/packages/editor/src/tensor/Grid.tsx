@@ -14,6 +14,8 @@ export interface GridProps {
   active: Cell;
   selection: Range;
   readOnly: boolean;
+  /** Has the focus first in a dialog. */
+  autoFocus?: boolean;
   rowLabel(row: number): string;
   /** Text of a cell, and whether it stands out. Undefined: there is none. */
   cellAt(row: number, column: number): { text: string; kind?: "nan" | "zero" | "text" } | undefined;
@@ -61,7 +63,7 @@ export function Grid(props: GridProps) {
   const rowNumbers = list(seen.first, seen.end), columnNumbers = list(across.first, across.end);
   return (
     <div
-      ref={scroller} role="grid" tabIndex={0} className="w-tensor-grid" aria-label={label} aria-describedby={props.describedBy} aria-readonly={props.readOnly}
+      ref={scroller} role="grid" tabIndex={0} className="w-tensor-grid" aria-label={label} aria-describedby={props.describedBy} aria-readonly={props.readOnly} data-autofocus={props.autoFocus || undefined}
       aria-rowcount={rows + 1} aria-colcount={columns + 1} aria-multiselectable="true" aria-activedescendant={`${base}-${active.row}-${active.column}`}
       onKeyDown={(event) => props.onKey(event, Math.max(1, Math.floor(room / rowHeight) - 1))} onCopy={props.onCopy} onPaste={props.onPaste}
       onPointerUp={() => { pressing.current = false; }} onPointerCancel={() => { pressing.current = false; }}

@@ -20,6 +20,8 @@ export interface TensorTableProps {
   onEdit?(tensor: TensorValue): void;
   /** An element to go to; a new object goes there again. */
   goTo?: { index: number };
+  /** Has the focus first in a dialog. */
+  autoFocus?: boolean;
   /** Told what happened, such as what was copied. A hidden live region does it where left out. */
   announce?(message: string): void;
 }
@@ -36,7 +38,7 @@ function columnWidth(tensor: TensorValue, plane: Plane): number {
 const ORIGIN: Cell = { row: 0, column: 0 };
 
 /** Slices above, the grid, and below it the place and full text of the active cell. */
-export function TensorTable({ tensor, name, onEdit, goTo, announce }: TensorTableProps) {
+export function TensorTable({ tensor, name, onEdit, goTo, autoFocus, announce }: TensorTableProps) {
   const { shape } = tensor;
   const [lead, setLead] = useState<number[]>([]);
   const [active, setActive] = useState<Cell>(ORIGIN);
@@ -117,7 +119,7 @@ export function TensorTable({ tensor, name, onEdit, goTo, announce }: TensorTabl
       {leadAxes(shape).length > 0 && <SliceBar shape={shape} axes={leadAxes(shape)} place={here} onPlace={setLead} />}
       <Grid
         rows={plane.rows} columns={plane.columns} columnWidth={width} headWidth={Math.max(36, String(plane.rowLabel(plane.rows - 1)).length * 7.3 + 18)}
-        label={text(tensorTexts.gridLabel, { name })} describedBy={helpId} active={cell} selection={selection} readOnly={!onEdit} rowLabel={plane.rowLabel}
+        label={text(tensorTexts.gridLabel, { name })} describedBy={helpId} active={cell} selection={selection} readOnly={!onEdit} autoFocus={autoFocus} rowLabel={plane.rowLabel}
         cellAt={show} onPress={(to, extend) => { if (draft !== null) commit(); go(to, extend); }} onOpen={(to) => { if (onEdit) { go(to); setDraft(textAt(tensor, plane.indexAt(to.row, to.column))); } }}
         onKey={key} onCopy={copy}
         onPaste={onEdit && ((event) => {
