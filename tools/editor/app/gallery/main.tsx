@@ -4,9 +4,10 @@ import "../../packages/editor/src/theme.css";
 import "./gallery.css";
 import { FormsPart } from "./forms";
 import { OverviewPart } from "./overview";
+import { PlotsPart } from "./plots";
 import { TensorPart } from "./tensor";
 
-const PARTS: Record<string, () => React.ReactNode> = { overview: OverviewPart, tensor: TensorPart, forms: FormsPart };
+const PARTS: Record<string, () => React.ReactNode> = { overview: OverviewPart, tensor: TensorPart, forms: FormsPart, plots: PlotsPart };
 
 const query = new URLSearchParams(location.search);
 const theme = query.get("theme") ?? "light";
