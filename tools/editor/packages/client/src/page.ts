@@ -119,8 +119,9 @@ export class PageApi {
     return (await this.http.get<{ layout: Record<string, Point> }>(this.path("/layout"), { how })).layout;
   }
 
-  picture(format: "svg" | "png"): Promise<Blob> {
-    return this.http.request("GET", this.path("/picture"), { query: { format }, accept: "blob" });
+  /** The picture of `weft show`, as SVG. */
+  picture(): Promise<Blob> {
+    return this.http.request("GET", this.path("/picture"), { accept: "blob" });
   }
 
   async checkWire(from: string, to: string, signal?: AbortSignal): Promise<Diagnostic | null> {

@@ -176,6 +176,8 @@ export interface Change {
   blocks?: { place: number; block: Block }[];
   wires?: Record<string, Wire[]>;
   layout?: Record<string, Point | null>;
+  /** `layout` replaces all places. */
+  layout_all?: boolean;
   page_keys?: Record<string, unknown>;
   undo: number;
   redo: number;

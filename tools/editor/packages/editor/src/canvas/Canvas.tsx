@@ -4,7 +4,6 @@ import {
 } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Point } from "@weft/client";
 import { dropSchema, pointOf } from "../actions/drop";
 import { openContextMenu, type ContextMenuState } from "../actions/menus";
 import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
@@ -14,6 +13,7 @@ import { BlockNode } from "./BlockNode";
 import { Connector, connect, ends, reconnect } from "./connect";
 import { ConnectionReason, WireLine } from "./ConnectionReason";
 import { FrameNode, NoteNode } from "./DecorNodes";
+import { onGoTo } from "./goTo";
 import { useDrag } from "./drag";
 import { Landscape, overviewZoom } from "./Landscape";
 import { PortTip } from "./PortTip";
@@ -169,6 +169,7 @@ function useReveal(): void {
   const flow = useReactFlow();
   const store = useStoreApi();
   const loaded = useCell(page.loaded);
+  useEffect(() => onGoTo((view) => void flow.setViewport(view)), [flow]);
   useEffect(() => {
     workbench.reveal = (ids, zoomIn = true) => {
       const bounds = page.bounds(ids);
@@ -187,8 +188,11 @@ function useReveal(): void {
     const { width, height } = store.getState();
     const bounds = page.bounds();
     if (!bounds || !width) return;
-    const zoom = Math.max(0.06, Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80)));
-    void flow.setViewport({ zoom, x: (width - bounds.width * zoom) / 2 - bounds.x * zoom, y: (height - bounds.height * zoom) / 2 - bounds.y * zoom });
+    const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
+    // a page of readable size begins at its left end, a very large one with all of it
+    const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
+    const x = bounds.width * zoom < width ? (width - bounds.width * zoom) / 2 : 40;
+    void flow.setViewport({ zoom, x: x - bounds.x * zoom, y: Math.max(40, (height - bounds.height * zoom) / 2) - bounds.y * zoom });
   }, [loaded, page, flow, store]);
 }
 
@@ -217,5 +221,3 @@ function EmptyPage() {
     </div>
   );
 }
-
-export type { Point };

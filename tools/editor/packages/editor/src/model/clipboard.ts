@@ -33,7 +33,7 @@ export function freshBlockId(type: string, taken: (id: string) => boolean, rando
   const base = type.replace(/[^A-Za-z0-9_]/g, "_").replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().replace(/^(\d)/, "_$1") || "block";
   if (!taken(base)) return base;
   for (;;) {
-    const id = `${base.replace(/_[a-z0-9]{3}$/, "")}_${Math.floor(random() * 36 ** 3).toString(36).padStart(3, "0")}`;
+    const id = `${base.replace(/_(?=[a-z]*\d)[a-z0-9]{3}$/, "")}_${Math.floor(random() * 36 ** 3).toString(36).padStart(3, "0")}`;
     if (!taken(id)) return id;
   }
 }

@@ -31,6 +31,8 @@ export interface PagePatch {
   removed?: string[];
   order?: string[];
   layout?: Record<string, Point | null>;
+  /** `layout` has all places: others are gone. */
+  layoutAll?: boolean;
   types?: Record<string, PortType | null>;
   diagnostics?: Diagnostic[];
   keys?: Record<string, unknown>;
@@ -170,6 +172,7 @@ export class PageModel {
       (this.blocks.has(block.id) ? change.changed : change.added).push(block.id);
       this.put(block, touched);
     }
+    if (patch.layoutAll) for (const id of [...this.stored.keys()]) if (this.place(id, null)) change.moved.push(id);
     for (const [id, point] of Object.entries(patch.layout ?? {})) if (this.place(id, point)) change.moved.push(id);
     const readers = new Set<string>();
     for (const [name, type] of Object.entries(patch.types ?? {})) {

@@ -163,6 +163,7 @@ export class PageEditor {
       blocks: (change.blocks ?? []).map(({ block }) => block),
       order: this.orderAfter(change, removed),
       layout: change.layout,
+      layoutAll: change.layout_all,
       keys: change.page_keys,
     });
     this.info.update((info) => ({
@@ -170,6 +171,7 @@ export class PageEditor {
       undo_label: change.undo_label, redo_label: change.redo_label, blocks: this.model.blocks.size,
       name: typeof change.page_keys?.["page"] === "string" ? change.page_keys["page"] : info.name,
     }));
+    this.placeNew(change.added);
     this.keepSelection();
     if (change.checked) this.checked(change.checked);
   }
@@ -180,6 +182,14 @@ export class PageEditor {
     else if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
     const selected = this.selection.get();
     if (selected.has(from)) this.selection.set(new Set([...selected].map((id) => (id === from ? to : id))));
+  }
+
+  /** Blocks that came without a place, as from another program, go below what is there. */
+  private placeNew(added: string[]): void {
+    const open = added.filter((id) => !this.model.isPlaced(id));
+    const bounds = open.length ? this.bounds(this.model.ids.filter((id) => !open.includes(id))) : null;
+    const top = bounds ? bounds.y + bounds.height + 60 : 40;
+    if (open.length) this.model.setAuto(Object.fromEntries(open.map((id, k) => [id, [(bounds?.x ?? 40) + 208 * (k % 6), top + 128 * Math.floor(k / 6)] as Point])));
   }
 
   private orderAfter(change: Change, removed: string[]): string[] | undefined {

@@ -76,6 +76,7 @@ export class Workbench {
     const recovery = await this.client.recovery().catch(() => []);
     this.recovery.set(recovery);
     if (recovery.length) this.dialog.set("recovery");
+    else if (!this.settings.get().tourSeen && this.active.get()?.info.get().name === "xor") this.dialog.set("tour");
   }
 
   // ---- pages -----------------------------------------------------------------------------------------------------------
