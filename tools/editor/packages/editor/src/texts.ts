@@ -50,7 +50,7 @@ export const texts = {
     type: "Type", id: "Id", noteOn: "Note", inputs: "Inputs", outputs: "Outputs", attributes: "Settings", wired: "from {port}", notWired: "nothing", optional: "optional", disconnect: "Disconnect", connect: "Connect…", editValue: "Edit value", setValue: "Set a value", inspect: "Inspect", plot: "Plot",
     whyNot: "Why it cannot run", noVariables: "The page has no variables, or has not run yet.", set: "Set", saveState: "Save all to a file…", restoreState: "Restore from a file…", refresh: "Read again",
     noBreakpoints: "No breakpoints. Press F9 on a block, or the dot at its left.", addBreakpoint: "Break when…", breakNaN: "Break on NaN and infinity", hits: "{n} hits", enabled: "on", noLog: "Nothing has been said yet.", clear: "Clear",
-    noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",
+    noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", plotName: "Value to plot, such as loss.output", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",
     pageProperties: "Page", pageName: "Name", summary: "{blocks} blocks, {wires} wires",
   },
   dialogs: {

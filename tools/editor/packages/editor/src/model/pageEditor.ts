@@ -3,6 +3,7 @@ import { WeftError } from "@weft/client";
 import { FlowModel, type Rect, type Selection } from "../canvas/flow";
 import { Cell } from "./emitter";
 import { PageModel } from "./page";
+import { PlotModel } from "./plots";
 import { RunModel } from "./runs";
 import type { SchemaIndex } from "./schema";
 
@@ -34,6 +35,7 @@ export interface Viewport {
 export class PageEditor {
   readonly model: PageModel;
   readonly runs: RunModel;
+  readonly plots: PlotModel;
   readonly selection = new Cell<Selection>(new Set());
   readonly flow: FlowModel;
   readonly info: Cell<PageInfo>;
@@ -53,6 +55,7 @@ export class PageEditor {
     this.info = new Cell(info);
     this.model = new PageModel(schema);
     this.runs = new RunModel(api);
+    this.plots = new PlotModel(api);
     this.flow = new FlowModel(this.model, this.selection);
   }
 
@@ -104,6 +107,7 @@ export class PageEditor {
   dispose(): void {
     this.api.unfollow();
     this.runs.dispose();
+    this.plots.dispose();
     this.flow.dispose();
   }
 
@@ -144,6 +148,7 @@ export class PageEditor {
         this.runs.receive(event);
         break;
       default:
+        if (event.type === "run.started") this.plots.startRun(event.run.id.replace(/^p\d+/, ""));
         this.runs.receive(event);
         if (event.type === "run.ended") this.write({ kind: event.run.outcome === "failed" ? "error" : "info", text: runLine(event.run) });
     }

@@ -49,8 +49,6 @@ export class Workbench {
   readonly settings: Cell<Settings> = loadSettings();
   readonly helpFor = new Cell<string | null>(null);
   readonly inspect = new Cell<string | null>(null);
-  /** Plots of the active page: names of values. */
-  readonly plotted = new Cell<string[]>([]);
   clip: Clip | null = null;
   /** Shows blocks in the canvas; set by the canvas that is mounted. */
   reveal: (ids: string[], zoom?: boolean) => void = () => {};
@@ -106,7 +104,6 @@ export class Workbench {
     } else {
       this.active.set(editor);
     }
-    this.plotted.set(plotsOf(editor));
   }
 
   editor(id: string): PageEditor | undefined {
@@ -209,19 +206,9 @@ export class Workbench {
     this.toast({ kind: "error", text: diagnostic?.message ?? (error instanceof Error ? error.message : String(error)), detail: diagnostic?.hint });
   };
 
+  /** Plots a value of the page that is shown, and opens the plots. */
   plot(name: string): void {
-    this.plotted.update((names) => (names.includes(name) ? names : [...names, name]));
+    this.active.get()?.plots.add(name);
     this.settings.update((s) => ({ ...s, bottom: true, bottomTab: "plots" }));
-    const editor = this.active.get();
-    if (editor) plots.set(editor, this.plotted.get());
-  }
-
-  unplot(name: string): void {
-    this.plotted.update((names) => names.filter((other) => other !== name));
-    const editor = this.active.get();
-    if (editor) plots.set(editor, this.plotted.get());
   }
 }
-
-const plots = new WeakMap<PageEditor, string[]>();
-const plotsOf = (editor: PageEditor): string[] => plots.get(editor) ?? [];
