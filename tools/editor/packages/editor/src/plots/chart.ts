@@ -96,7 +96,7 @@ export class Chart {
     return {
       ...this.size(),
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 24, 0, 0],
       cursor: {
         drag: { x: true, y: false, setScale: false },
         points: { size: 7, width: 2 },
