@@ -1,5 +1,5 @@
 import type { PageEditor } from "../model/pageEditor";
-import type { Workbench } from "../model/workbench";
+import { isXor, type Workbench } from "../model/workbench";
 import { texts } from "../texts";
 import { addFrame, addNote } from "./decor";
 import { clipboardClip, copy, cut, duplicate, paste, removeSelection } from "./edit";
@@ -151,7 +151,7 @@ function addBookmark(workbench: Workbench, page: PageEditor): void {
 }
 
 async function startTour(workbench: Workbench): Promise<void> {
-  if (workbench.active.get()?.info.get().name !== "xor") await workbench.open({ example: "xor" });
+  if (!isXor(workbench.active.get())) await workbench.open({ example: "xor" });
   workbench.ask("tour");
 }
 

@@ -1,4 +1,4 @@
-import type { Block, Edit, Point } from "@weft/client";
+import type { Block, Diagnostic, Edit, Point } from "@weft/client";
 import { makeClip, parseClip, pasteEdits, freshBlockId, type Clip } from "../model/clipboard";
 import { colorDecor, removeDecor } from "./decor";
 import { parsePort } from "../model/names";
@@ -88,12 +88,18 @@ export async function colorSelection(page: PageEditor, color: string | null): Pr
   await page.edit([...blocks, ...colorDecor(page, page.selection.get(), color)], "Colour");
 }
 
-/** Renames a block; its wires follow. */
-export async function rename(workbench: Workbench, page: PageEditor, from: string, to: string): Promise<boolean> {
+/** Renames a block; its wires follow. A refusal is shown, or handed to `refused`. */
+export async function rename(workbench: Workbench, page: PageEditor, from: string, to: string, refused?: (reason: Diagnostic) => void): Promise<boolean> {
   if (from === to) return true;
-  const done = await page.edit([{ op: "rename", block: from, to }], `Rename ${from} to ${to}`);
+  const done = await page.edit([{ op: "rename", block: from, to }], `Rename ${from} to ${to}`, "apply", refused);
   if (done) workbench.announce(`${from} → ${to}`);
   return done;
+}
+
+/** Removes blocks with their wires. */
+export async function removeBlocks(workbench: Workbench, page: PageEditor, ids: string[]): Promise<void> {
+  page.select(ids);
+  await removeSelection(workbench, page);
 }
 
 export function setNoteOf(page: PageEditor, block: Block, note: string): Promise<boolean> {

@@ -183,20 +183,30 @@ function useReveal(): void {
     };
   }, [workbench, page, flow, store]);
   useEffect(() => {
-    if (!loaded || page.viewport?.zoom !== 1 || shown.has(page)) return;
-    shown.add(page);
-    const { width, height } = store.getState();
-    const bounds = page.bounds();
-    if (!bounds || !width) return;
-    const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
-    // a page of readable size begins at its left end, a very large one with all of it
-    const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
-    const x = bounds.width * zoom < width ? (width - bounds.width * zoom) / 2 : 40;
-    void flow.setViewport({ zoom, x: x - bounds.x * zoom, y: Math.max(40, (height - bounds.height * zoom) / 2) - bounds.y * zoom });
+    if (!loaded || shown.has(page)) return;
+    const show = (): boolean => {
+      const { width, height } = store.getState();
+      if (!width || shown.has(page)) return shown.has(page);
+      shown.add(page);
+      const view = firstView(page, width, height);
+      if (view) void flow.setViewport(view);
+      return true;
+    };
+    return show() ? undefined : store.subscribe(show);
   }, [loaded, page, flow, store]);
 }
 
 const shown = new WeakSet<object>();
+
+/** How a page is shown first: all of it, but one that would be too small to read begins at its left end. */
+function firstView(page: ReturnType<typeof usePage>, width: number, height: number): { x: number; y: number; zoom: number } | null {
+  const bounds = page.bounds();
+  if (!bounds) return null;
+  const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
+  const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
+  const x = bounds.width * zoom < width ? (width - bounds.width * zoom) / 2 : 40;
+  return { zoom, x: x - bounds.x * zoom, y: Math.max(40, (height - bounds.height * zoom) / 2) - bounds.y * zoom };
+}
 
 function select(page: ReturnType<typeof usePage>, changes: (NodeChange | EdgeChange)[], prefix: string): void {
   const picks = changes.filter((change) => change.type === "select");

@@ -78,7 +78,7 @@ export function SaveAsDialog() {
   const workbench = useWorkbench();
   const page = usePage();
   const info = useCell(page.info);
-  const [path, setPath] = useState(info.path ?? `${info.name || "untitled"}.page.json`);
+  const [path, setPath] = useState(info.path ?? `${page.title || "untitled"}.page.json`);
   const [exists, setExists] = useState(false);
   const [overwrite, setOverwrite] = useState(false);
   const close = (): void => workbench.dialog.set(null);
@@ -105,7 +105,7 @@ export function SaveAsDialog() {
 export function ClosePageDialog() {
   const workbench = useWorkbench();
   const id = workbench.dialogSubject ?? workbench.active.get()?.id ?? "";
-  const name = workbench.editor(id)?.info.get().name ?? "";
+  const name = workbench.editor(id)?.title ?? "";
   const close = (): void => workbench.dialog.set(null);
   return (
     <Dialog

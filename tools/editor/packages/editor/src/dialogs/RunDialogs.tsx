@@ -125,7 +125,7 @@ export function StateDialog() {
   const workbench = useWorkbench();
   const page = usePage();
   const saving = workbench.dialog.get() === "saveState";
-  const [path, setPath] = useState(`${page.info.get().name || "page"}.weftstate`);
+  const [path, setPath] = useState(`${page.title || "page"}.weftstate`);
   const [overwrite, setOverwrite] = useState(false);
   const [known, setKnown] = useState<string[]>([]);
   const close = (): void => workbench.dialog.set(null);

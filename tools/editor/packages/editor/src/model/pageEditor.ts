@@ -72,6 +72,8 @@ export class PageEditor {
   private async read(): Promise<void> {
     const view = await this.api.view();
     this.take(view);
+    if (!view.auto_layout) await this.placeRest();
+    this.loaded.set(true);
     this.api.follow(view.seq, {
       event: (event) => this.receive(event),
       gap: () => void this.load().catch(this.report),
@@ -84,11 +86,9 @@ export class PageEditor {
     this.revision = view.revision;
     this.model.load({ blocks: view.blocks, layout: view.layout, types: view.types, diagnostics: view.diagnostics, keys: view.keys });
     if (view.auto_layout) this.model.setAuto(view.auto_layout);
-    else void this.placeRest();
     this.info.set(view.page);
     this.breakpoints.set(view.breakpoints);
     this.runs.setRun(view.page.run);
-    this.loaded.set(true);
     this.keepSelection();
   }
 
@@ -97,10 +97,11 @@ export class PageEditor {
     const open = this.model.ids.filter((id) => !this.model.isPlaced(id));
     if (!open.length) return;
     const auto = await this.api.layout("auto").catch(() => ({}) as Record<string, Point>);
-    const bottom = Math.max(0, ...this.model.ids.filter((id) => this.model.isPlaced(id)).map((id) => this.model.position(id)[1] + this.model.shape(id).height));
+    const placed = this.bounds(this.model.ids.filter((id) => this.model.isPlaced(id)));
+    const bottom = placed ? placed.y + placed.height + 60 : 0;
     this.model.setAuto(Object.fromEntries(open.map((id, k) => {
       const [x, y] = auto[id] ?? [40 + 200 * (k % 6), 120 * Math.floor(k / 6)];
-      return [id, [x, y + bottom + 60] as Point];
+      return [id, [x, y + bottom] as Point];
     })));
   }
 
@@ -249,6 +250,13 @@ export class PageEditor {
   /** The answer to a call: where events of others come before it, they bring it, too. */
   private answered(change: Change): void {
     if (change.before === this.revision) this.change(change);
+  }
+
+  /** What the page is called: the name that it has itself, or that of its file. */
+  get title(): string {
+    const { path, name } = this.info.get();
+    const own = this.model.keys["page"];
+    return path ? (path.split("/").at(-1) ?? path).replace(/(\.page)?\.(json|svg)$/i, "") : typeof own === "string" && own ? own : name;
   }
 
   /** Blocks that are selected, in page order. */

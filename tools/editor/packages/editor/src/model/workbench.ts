@@ -74,7 +74,7 @@ export class Workbench {
     const recovery = await this.client.recovery().catch(() => []);
     this.recovery.set(recovery);
     if (recovery.length) this.dialog.set("recovery");
-    else if (!this.settings.get().tourSeen && this.active.get()?.info.get().name === "xor") this.dialog.set("tour");
+    else if (!this.settings.get().tourSeen && isXor(this.active.get())) this.dialog.set("tour");
   }
 
   // ---- pages -----------------------------------------------------------------------------------------------------------
@@ -212,3 +212,6 @@ export class Workbench {
     this.settings.update((s) => ({ ...s, bottom: true, bottomTab: "plots" }));
   }
 }
+
+/** The page of the tour. */
+export const isXor = (editor: PageEditor | null): boolean => /^xor\b/.test(editor?.info.get().name ?? "");

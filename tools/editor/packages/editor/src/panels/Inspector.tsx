@@ -27,13 +27,14 @@ function PageInspector() {
   const page = usePage();
   const info = useCell(page.info);
   useStructure();
-  const [name, setName] = useState(info.name);
-  useEffect(() => setName(info.name), [info.name]);
+  const stored = typeof page.model.keys["page"] === "string" ? page.model.keys["page"] : info.name;
+  const [name, setName] = useState(stored);
+  useEffect(() => setName(stored), [stored]);
   const wires = [...page.model.wires()].length;
   return (
     <div className="w-inspector">
       <h2 className="w-inspector-title">{t.pageProperties}</h2>
-      <form onSubmit={(event) => { event.preventDefault(); if (name !== info.name) void page.edit([{ op: "set", key: "page", value: name }], `Rename page to ${name}`); }}>
+      <form onSubmit={(event) => { event.preventDefault(); if (name !== stored) void page.edit([{ op: "set", key: "page", value: name }], `Rename page to ${name}`); }}>
         <Field label={t.pageName}>{(ids) => <input {...ids} className="w-input" value={name} onChange={(event) => setName(event.target.value)} />}</Field>
       </form>
       <p className="w-hint">{text(t.summary, { blocks: page.model.blocks.size, wires })}</p>

@@ -66,7 +66,7 @@ function RunStatus({ run }: { run: Run | null }) {
   return (
     <div className={`w-run-status w-run-status-${run?.outcome ?? run?.state ?? "idle"}`} role="status">
       <span className="w-run-word">{words}</span>
-      {run && <span className="w-run-detail">{text(t.run_n, { run: Math.max(0, ...run.sessions.map((s) => s.runs)) })}{run.state === "running" && stepsLeft !== undefined && stepsLeft > 0 ? ` · ${text(t.left, { n: stepsLeft })}` : ""}{run.state === "running" && rate > 0 ? ` · ${text(t.rate, { n: rate })}` : ""}</span>}
+      {run && <span className="w-run-detail">{text(t.run_n, { n: Math.max(0, ...run.sessions.map((s) => s.runs)) })}{run.state === "running" && stepsLeft !== undefined && stepsLeft > 0 ? ` · ${text(t.left, { n: stepsLeft })}` : ""}{run.state === "running" && rate > 0 ? ` · ${text(t.rate, { n: rate })}` : ""}</span>}
       {run?.state === "running" && <progress className="w-run-progress" max={1} value={fraction ?? undefined} aria-label={t.running} />}
     </div>
   );
