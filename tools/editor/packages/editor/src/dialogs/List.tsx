@@ -27,7 +27,9 @@ export function ChoiceDialog({ title, placeholder, find, onChoose, onClose, chil
   const [at, setAt] = useState(0);
   const found = find(query).slice(0, 200);
   useEffect(() => setAt(0), [query]);
-  useEffect(() => document.getElementById(`w-choice-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    document.getElementById(`w-choice-${at}`)?.scrollIntoView({ block: "nearest" });
+  }, [at]);
   const take = (choice: Choice | undefined): void => {
     if (choice && !choice.disabled) onChoose(choice.key);
   };

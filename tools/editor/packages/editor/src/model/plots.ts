@@ -26,7 +26,7 @@ export class PlotModel {
       this.ends.delete(name);
     }
     for (const name of names) {
-      if (!this.ends.has(name)) this.ends.set(name, this.api.followValue(name, { reduction: "each", interval_ms: 33, max_bytes: 4096 }, (sample) => this.take(name, sample)));
+      if (!this.ends.has(name)) this.ends.set(name, this.api.followValue(name, { reduction: "each", interval_ms: 0, max_bytes: 4096 }, (sample) => this.take(name, sample)));
     }
     this.names.set(names);
     this.store.setNames(names);

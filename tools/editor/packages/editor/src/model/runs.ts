@@ -60,12 +60,14 @@ export class RunModel {
   }
 
   async start(request: RunRequest): Promise<void> {
-    this.setRun(await this.api.run(request));
+    const run = await this.api.run(request);
+    // events may have told more of this run already
+    if (this.run.get()?.id !== run.id) this.setRun(run);
   }
 
   async act(action: "pause" | "resume" | "stop" | "cancel" | "step", body: Record<string, unknown> = {}): Promise<void> {
     const run = this.run.get();
-    if (run) this.setRun(await this.api.act(run.id, action, body));
+    if (run) await this.api.act(run.id, action, body);
   }
 
   setHeat(on: boolean): void {

@@ -31,7 +31,9 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
     return (fitting ? found.filter((hit) => fitting.has(hit.schema.block)) : found).slice(0, 60);
   }, [schema, query, fitting]);
   useEffect(() => setAt(0), [query]);
-  useEffect(() => document.getElementById(`w-quick-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    document.getElementById(`w-quick-${at}`)?.scrollIntoView({ block: "nearest" });
+  }, [at]);
 
   const take = async (hit: PaletteHit | undefined): Promise<void> => {
     if (!hit || !page) return;

@@ -9,7 +9,9 @@ export function LogPanel() {
   const page = usePage();
   const lines = useCell(page.log);
   const end = useRef<HTMLLIElement>(null);
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [lines]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [lines]);
   if (!lines.length) return <p className="w-hint w-pad">{texts.panels.noLog}</p>;
   return (
     <div>
