@@ -101,7 +101,7 @@ function CandidateList({ list, autoFocus, onChoose }: { list: readonly Candidate
   const fitting = useMemo(() => filterCandidates(list ?? [], search), [list, search]);
   const shown = fitting.slice(0, SHOWN);
   const active = Math.min(at, shown.length - 1);
-  useEffect(() => document.getElementById(`${base}-${active}`)?.scrollIntoView?.({ block: "nearest" }), [active, base]);
+  useEffect(() => { void document.getElementById(`${base}-${active}`)?.scrollIntoView?.({ block: "nearest" }); }, [active, base]);
   const key = (event: KeyboardEvent) => {
     const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + 8, PageUp: active - 8 }[event.key];
     if (to !== undefined) setAt(Math.max(0, Math.min(shown.length - 1, to)));

@@ -104,7 +104,7 @@ function Lines({ store, series, axis, logarithmic, paused, span, names, syncKey,
       chart.current = null;
     };
   }, [store, axis, logarithmic, syncKey]);
-  useEffect(() => chart.current?.draw(store.series(), span, true), [structure, span, store]);
+  useEffect(() => { chart.current?.draw(store.series(), span, true); }, [structure, span, store]);
   useEffect(() => { if (!paused) chart.current?.draw(store.series(), now.current.span, false); }, [paused, store]);
 
   const key = (event: KeyboardEvent) => {
