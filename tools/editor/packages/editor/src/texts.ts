@@ -38,7 +38,7 @@ export const texts = {
     quick: "Add a block", quickWire: "Add a block to {port}", quickHint: "Type a name", fitting: "Only blocks that fit {port}", byWords: "by its description", checking: "Asking what fits…",
   },
   toolbar: {
-    run: "Run", runWhole: "Run once", resume: "Continue", cannotRun: "The page cannot run: {n} faults. Press to see them.", faults: "{n} faults", untilStopped: "Run until stopped", nTimes: "Run N times…",
+    run: "Run", runWhole: "Run once", resume: "Continue", cannotRun: "The page cannot run: {n} faults. Press to see them.", cannotRunOne: "The page cannot run: 1 fault. Press to see it.", faults: "{n} faults", fault: "{n} fault", untilStopped: "Run until stopped", nTimes: "Run N times…",
     pause: "Pause", stop: "Stop", cancel: "Cancel: variables stay as before", stepBlock: "Step one block", stepRun: "Step one run", mode: "Mode", more: "More ways to run", toHere: "Run to here", interval: "Interval", menu: "Menu",
     modes: { EDIT: "Edit: nothing runs", FREEZE: "Freeze: paused", STEP: "Step", RUN: "Run" },
     running: "Running", paused: "Paused", pausedAt: "Paused at {block}", run_n: "run {n}", left: "{n} left", rate: "{n} runs/s", done: "Done", failed: "Failed", stopped: "Stopped", cancelled: "Cancelled", idle: "Not run yet",
@@ -77,6 +77,11 @@ export const texts = {
     title: "Weft", text: "Build a graph of blocks, run it, watch it.", open: "Open a page", example: "Begin with an example", new: "New page", tour: "Take the tour", hint: "Or drop a page here: Weft's own, or enuSpace's JSON and SVG.",
   },
 };
+
+/** "1 fault", "3 faults": a text for one and a text for others, with {n}. */
+export function plural(n: number, one: string, many: string): string {
+  return text(n === 1 ? one : many, { n });
+}
 
 /** Puts values into a text: text("{n} blocks", {n: 3}). */
 export function text(template: string, values: Record<string, string | number>): string {

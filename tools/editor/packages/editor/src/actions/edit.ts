@@ -11,7 +11,10 @@ export async function addBlock(
 ): Promise<string | undefined> {
   const id = freshBlockId(type, (name) => page.model.blocks.has(name));
   const at: Point = [Math.round(place[0] / 8) * 8, Math.round(place[1] / 8) * 8];
-  const edits: Edit[] = [{ op: "add", block: { id, block: type }, layout: at }];
+  const block: Block = { id, block: type };
+  // a constant is of use only with a value: zero, until it gets another
+  if (type === "Const" && !(wire?.side === "source" && port === "value")) block.inputs = { value: { dtype: "DT_FLOAT", shape: [], values: [0] } };
+  const edits: Edit[] = [{ op: "add", block, layout: at }];
   if (wire && port) {
     edits.push(wire.side === "source" ? { op: "connect", from: wire.port, to: `${id}.${port}` } : { op: "connect", from: `${id}.${port}`, to: wire.port });
   }

@@ -22,12 +22,14 @@ export const BlockNode = memo(function BlockNode({ id, selected }: NodeProps) {
   if (!block) return null;
   const schema = page.model.schema.get(block.block);
   const shape = page.model.shape(id);
-  const worst = faults.some((f) => f.severity === "error") ? "error" : faults.length ? "warning" : undefined;
+  // inputs that are not wired yet are no reason to paint the block red
+  const wrong = faults.filter((f) => !isOpen(page, id, f));
+  const worst = wrong.some((f) => f.severity === "error") ? "error" : wrong.length ? "warning" : undefined;
   const color = colorValue(block["color"]) ?? categoryColor(schema?.category);
   const className = ["w-block", selected && "w-block-selected", worst && `w-block-${worst}`, !schema && "w-block-unknown", state !== "idle" && `w-state-${state}`].filter(Boolean).join(" ");
   return (
     <div className={className} style={{ "--block": color, width: shape.width, height: shape.height } as CSSProperties}>
-      <Header block={block} summary={schema?.summary} state={state} faults={faults} known={Boolean(schema)} breakpoint={breakpoint ? (breakpoint.enabled ? "on" : "off") : undefined} />
+      <Header block={block} summary={schema?.summary} state={state} faults={faults} known={Boolean(schema)} open={wrong.length === 0} breakpoint={breakpoint ? (breakpoint.enabled ? "on" : "off") : undefined} />
       {shape.rows.map((row) => <Port key={`${row.side}:${row.name}`} id={id} row={row} faults={faults} />)}
       {shape.attrs && <div className="w-block-attrs" title={shape.attrs}>{shape.attrs}</div>}
       <HeatBar id={id} />
@@ -42,9 +44,11 @@ interface HeaderProps {
   faults: readonly Diagnostic[];
   known: boolean;
   breakpoint?: "on" | "off";
+  /** All findings are inputs that are not wired yet. */
+  open: boolean;
 }
 
-function Header({ block, summary, state, faults, known, breakpoint }: HeaderProps) {
+function Header({ block, summary, state, faults, known, breakpoint, open }: HeaderProps) {
   const page = usePage();
   const note = typeof block["note"] === "string" ? block["note"] : undefined;
   return (
@@ -63,7 +67,7 @@ function Header({ block, summary, state, faults, known, breakpoint }: HeaderProp
       </div>
       {note && <span className="w-block-note" title={note} aria-label={text(t.note, { note })}><Icon name="info" size={13} /></span>}
       <StateMark state={state} />
-      {faults.length > 0 && <FaultBadge faults={faults} />}
+      {faults.length > 0 && <FaultBadge faults={faults} open={open} />}
     </div>
   );
 }
@@ -73,9 +77,9 @@ function StateMark({ state }: { state: BlockState }) {
   return <span className={`w-block-state w-block-state-${state}`} role="img" aria-label={t.states[state]} title={t.states[state]} />;
 }
 
-function FaultBadge({ faults }: { faults: readonly Diagnostic[] }) {
+function FaultBadge({ faults, open }: { faults: readonly Diagnostic[]; open: boolean }) {
   const workbench = useWorkbench();
-  const worst = faults.some((f) => f.severity === "error") ? "error" : "warning";
+  const worst = !open && faults.some((f) => f.severity === "error") ? "error" : "warning";
   const title = faults.map((f) => (f.hint ? `${f.message} (${f.hint})` : f.message)).join("\n");
   return (
     <button
@@ -115,6 +119,11 @@ function Port({ id, row, faults }: { id: string; row: PortRow; faults: readonly 
       {row.side === "out" && <OutputValue name={name} />}
     </div>
   );
+}
+
+/** A finding about an input that has neither wire nor value. */
+function isOpen(page: PageEditor, id: string, { port }: Diagnostic): boolean {
+  return port !== undefined && hasInput(page, id, port) && page.model.inputAt(`${id}.${port}`) === undefined;
 }
 
 const samePort = (reported: string, row: string): boolean => reported === row || parsePort(`.${row}`).port === reported;

@@ -18,7 +18,6 @@ export interface Draft {
  */
 export class Connector {
   draft: Draft | null = null;
-  /** Whether the last drawing ended on a handle: then the canvas opens nothing. */
   private root: HTMLElement | null = null;
   private readonly reasons = new Map<string, Diagnostic | null>();
 
@@ -46,10 +45,12 @@ export class Connector {
     for (const handle of this.root?.querySelectorAll(".w-fits") ?? []) handle.classList.remove("w-fits");
   }
 
-  /** Whether a port may be the other end, as far as is known yet. */
+  /** Whether a port may be the other end, as far as is known yet. What the server said of this very wire counts most. */
   fits(port: string): boolean {
-    const fits = this.draft?.fits;
-    return !fits || fits.has(port) || fits.has(withoutIndex(port));
+    const draft = this.draft;
+    if (!draft?.fits) return true;
+    const said = this.reasons.get(draft.side === "source" ? `${draft.port} ${port}` : `${port} ${draft.port}`);
+    return said === undefined ? draft.fits.has(port) || draft.fits.has(withoutIndex(port)) : said === null;
   }
 
   /** Marks the handles that fit; also after blocks came into sight. */

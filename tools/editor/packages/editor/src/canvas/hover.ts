@@ -19,6 +19,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Shows the tip of a port after a moment. */
 export function hoverPort(element: Element, port: Omit<Hovered, "x" | "y">): void {
   clearTimeout(timer);
+  if (element.closest("[data-wiring]")) return; // the reason of the wire is at the pointer
   timer = setTimeout(() => {
     const box = element.getBoundingClientRect();
     hovered.set({ ...port, x: port.side === "in" ? box.left : box.right, y: box.bottom });

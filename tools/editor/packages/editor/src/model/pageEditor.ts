@@ -199,11 +199,11 @@ export class PageEditor {
   }
 
   private orderAfter(change: Change, removed: string[]): string[] | undefined {
-    const fresh = (change.blocks ?? []).filter(({ block }) => !this.model.blocks.has(block.id));
-    if (!fresh.length) return undefined;
-    const gone = new Set(removed);
+    const entries = change.blocks ?? [];
+    if (!entries.some(({ block }) => !this.model.blocks.has(block.id))) return undefined;
+    const gone = new Set([...removed, ...entries.map(({ block }) => block.id)]);
     const order = this.model.ids.filter((id) => !gone.has(id));
-    for (const { place, block } of [...fresh].sort((a, b) => a.place - b.place)) order.splice(place, 0, block.id);
+    for (const { place, block } of entries) order.splice(place, 0, block.id);
     return order;
   }
 

@@ -153,7 +153,7 @@ function useKeys(root: React.RefObject<HTMLDivElement | null>): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
-      const target = event.target as HTMLElement;
+      const target = event.target instanceof HTMLElement || event.target instanceof SVGElement ? (event.target as HTMLElement) : document.body;
       if (target !== document.body && !root.current?.contains(target)) return;
       if (document.querySelector("dialog[open]")) return;
       const command = commandForKey(event);

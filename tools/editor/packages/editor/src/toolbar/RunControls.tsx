@@ -3,7 +3,7 @@ import { commandItem } from "../actions/menus";
 import { keysOf, runCommand } from "../actions/commands";
 import { startRun, stopRun } from "../actions/running";
 import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
-import { text, texts } from "../texts";
+import { plural, text, texts } from "../texts";
 import { Icon, IconButton, MenuButton, type MenuItem } from "../ui";
 
 const t = texts.toolbar;
@@ -34,10 +34,10 @@ export function RunControls() {
     <div className="w-run-controls" role="group" aria-label={texts.commands.groups.run}>
       <button
         type="button" className={`w-run ${broken ? "w-run-broken" : ""}`} disabled={active && !paused} onClick={() => runCommand(workbench, "run")}
-        aria-label={broken ? text(t.cannotRun, { n: errors }) : paused ? t.resume : t.run} title={broken ? text(t.cannotRun, { n: errors }) : `${paused ? t.resume : t.run} (${keysOf("run")})`}
+        aria-label={broken ? plural(errors, t.cannotRunOne, t.cannotRun) : paused ? t.resume : t.run} title={broken ? plural(errors, t.cannotRunOne, t.cannotRun) : `${paused ? t.resume : t.run} (${keysOf("run")})`}
       >
         {broken ? <BrokenArrow /> : <Icon name="play" filled size={14} />}
-        <span>{broken ? text(t.faults, { n: errors }) : paused ? t.resume : t.run}</span>
+        <span>{broken ? plural(errors, t.fault, t.faults) : paused ? t.resume : t.run}</span>
       </button>
       <MenuButton label={t.more} icon="chevronDown" items={ways} />
       <IconButton icon="pause" filledIcon label={t.pause} shortcut={keysOf("pause")} disabled={run?.state !== "running"} onClick={() => runCommand(workbench, "pause")} />
