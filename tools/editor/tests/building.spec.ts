@@ -76,7 +76,7 @@ describe("building a page", () => {
       await editor.press("Control+k");
       await editor.tab.keyboard.type("connect to");
       await editor.press("Enter");
-      await editor.tab.getByRole("option", { name: to }).first().waitFor();
+      await editor.tab.getByRole("option", { name: to }).first().waitFor({ timeout: 5000 }).catch(async (e: Error) => { await editor.tab.screenshot({ path: "/tmp/core-fail.png" }); throw e; });
       await editor.tab.keyboard.type(to);
       await editor.press("Enter");
       await editor.wire(to).waitFor({ state: "attached" });

@@ -37,7 +37,6 @@ describe("running", () => {
     const panel = await editor.panel("Plots");
     await panel.getByRole("combobox", { name: /Value to plot/ }).fill("loss.output");
     await editor.press("Enter");
-    await panel.locator("canvas").first().waitFor();
     await editor.runTimes(50);
     await editor.status().filter({ hasText: "Done" }).waitFor();
     await editor.tab.locator(".w-run-detail", { hasText: "run 50" }).waitFor();

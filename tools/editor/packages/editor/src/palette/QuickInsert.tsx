@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { addBlock } from "../actions/edit";
 import { categoryColor } from "../model/names";
+import type { PageEditor } from "../model/pageEditor";
 import { useCell, useWorkbench } from "../model/react";
 import type { QuickInsert as Quick } from "../model/workbench";
 import type { PaletteHit } from "../model/schema";
@@ -41,6 +42,7 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
     onClose();
     const id = await addBlock(page, hit.schema.block, [quick.place.x, quick.place.y], quick.wire, ports?.[0]);
     if (id) workbench.announce(text(t.add, { block: id, summary: hit.schema.summary }));
+    if (id && !inSight(page, id)) workbench.reveal([id]);
     document.querySelector<HTMLElement>(".react-flow")?.focus();
   };
   const left = Math.max(8, Math.min(quick.at.x, window.innerWidth - 340));
@@ -79,6 +81,16 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
       </div>
     </div>
   );
+}
+
+/** Whether all of a block is seen in the canvas. */
+function inSight(page: PageEditor, id: string): boolean {
+  const box = document.querySelector(".w-canvas")?.getBoundingClientRect();
+  const view = page.viewport;
+  const bounds = page.bounds([id]);
+  if (!box || !view || !bounds) return true;
+  const [left, top] = [bounds.x * view.zoom + view.x, bounds.y * view.zoom + view.y];
+  return left >= 0 && top >= 0 && left + bounds.width * view.zoom <= box.width && top + bounds.height * view.zoom <= box.height;
 }
 
 /** The block types that fit the loose wire, with the ports that take it; null where there is no wire. */
