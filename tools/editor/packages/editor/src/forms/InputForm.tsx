@@ -117,7 +117,7 @@ function InputLine(props: InputLineProps) {
 
 function Wire({ from, type, onGoTo }: { from: string; type?: string; onGoTo(from: string): void }) {
   return (
-    <button type="button" className="w-link" title={text(formTexts.wiredFrom, { from })} aria-label={text(formTexts.wiredFrom, { from })} onClick={() => onGoTo(from)}>
+    <button type="button" className="w-link" title={text(formTexts.wiredFrom, { from })} onClick={() => onGoTo(from)}>
       {from}{type && <span className="w-forms-muted"> {type}</span>}
     </button>
   );

@@ -129,13 +129,13 @@ export function Outline(props: OutlineProps) {
 }
 
 function Row({ row }: { row: OutlineRow }) {
-  if (row.kind === "group") return <><span className="w-outline-group">{row.label}</span><span className="w-badge">{row.count}</span></>;
+  if (row.kind === "group") return <><span className="w-outline-group">{row.label}</span>{" "}<span className="w-badge">{row.count}</span></>;
   if (row.kind !== "block") {
     return (
       <>
         <span className="w-outline-arrow" aria-hidden="true">{row.kind === "input" ? "→" : "←"}</span>
-        <span>{row.label}</span>
-        <span className="w-outline-type">{row.port.type}</span>
+        <span>{row.label}</span>{" "}
+        {row.port.type && <span className="w-outline-type">{row.port.type}</span>}{" "}
         <span className="w-outline-wire">{portState(row)}</span>
       </>
     );
@@ -144,7 +144,7 @@ function Row({ row }: { row: OutlineRow }) {
   return (
     <>
       <span className={`w-outline-dot w-outline-${block.state ?? "idle"}`} aria-hidden="true" />
-      <span className="w-outline-id">{block.id}</span>
+      <span className="w-outline-id">{block.id}</span>{" "}
       <span className="w-outline-type">{block.type}</span>
       {block.fault && <span className={`w-outline-fault w-outline-fault-${block.fault}`} title={block.faultText}><Icon name={block.fault} size={14} /></span>}
     </>

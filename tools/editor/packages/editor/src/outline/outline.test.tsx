@@ -23,8 +23,8 @@ describe("rows", () => {
   it("are told whole", () => {
     const rows = outlineRows(BLOCKS, "page", none, new Set(["w"]), none);
     expect(rows.map(describeRow)).toEqual([
-      "sum, Add, 2 inputs, 1 outputs", "w, Variable, error: no value, 2 inputs, 1 outputs", "Input x, wired from a.z", "Input y, not connected",
-      "Output z, float [2], nobody reads it", "mul, Multiply, running, 2 inputs, 1 outputs"]);
+      "sum Add, 2 inputs, 1 outputs", "w Variable, error: no value, 2 inputs, 1 outputs", "x wired from a.z, input", "y not connected, input",
+      "z float [2] nobody reads it, output", "mul Multiply, running, 2 inputs, 1 outputs"]);
     expect(rows[2]).toMatchObject({ level: 2, place: 1, siblings: 3 });
   });
   it("are searched by all words", () => expect(searchBlocks(BLOCKS, "mat mul").map((each) => each.id)).toEqual(["mul"]));

@@ -103,7 +103,7 @@ export function portState(row: OutlineRow & { port: OutlinePort }): string {
 export function describeRow(row: OutlineRow): string {
   if (row.kind === "group") return text(t.group, { name: row.label, count: row.count });
   if (row.kind !== "block") {
-    return text(row.kind === "input" ? t.input : t.output, { port: row.label, type: row.port.type ? `, ${row.port.type}` : "", state: portState(row) });
+    return text(row.kind === "input" ? t.input : t.output, { port: row.label, type: row.port.type ? ` ${row.port.type}` : "", state: portState(row) });
   }
   const { block } = row;
   return text(t.block, {

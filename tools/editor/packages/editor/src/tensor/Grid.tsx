@@ -70,7 +70,7 @@ export function Grid(props: GridProps) {
     >
       <div role="presentation" className="w-tensor-space" style={{ width: headWidth + columns * columnWidth, height: height + rowHeight }}>
         <div role="row" aria-rowindex={1} className="w-tensor-row w-tensor-heads" style={{ height: rowHeight }}>
-          <span role="columnheader" className="w-tensor-corner" style={{ width: headWidth }} aria-label={label} />
+          <span role="columnheader" className="w-tensor-corner" style={{ width: headWidth }}><span className="w-visually-hidden">{label}</span></span>
           {columnNumbers.map((column) => (
             <span key={column} role="columnheader" aria-colindex={column + 2} className="w-tensor-head" data-active={column === active.column || undefined}
               style={{ left: headWidth + column * columnWidth, width: columnWidth }}>{column}</span>

@@ -68,7 +68,7 @@ export function TensorInspector(props: TensorInspectorProps) {
     setGoTo({ index });
   };
   return (
-    <section className="w-tensor" aria-label={name}>
+    <div className="w-tensor" role="group" aria-label={name}>
       <div className="w-tensor-head-line">
         <span className="w-tensor-name">{name}</span>
         <span className="w-tensor-type">{shortDType(tensor.dtype)} {shapeText(fullShape ?? tensor.shape)}</span>
@@ -89,7 +89,7 @@ export function TensorInspector(props: TensorInspectorProps) {
         {tab === "histogram" && stats && values && <HistogramTab values={values} stats={stats} histogram={props.histogram} />}
         {tab === "statistics" && stats && <TensorStats dtype={tensor.dtype} shape={fullShape ?? tensor.shape} stats={stats} />}
       </Tabs>
-    </section>
+    </div>
   );
 }
 
