@@ -149,7 +149,8 @@ export class RunModel {
     this.fraction.set(event.fraction);
     this.rate.set(event.runs_per_second);
     if (event.timings) this.timings.set(event.timings);
-    for (const [id, { progress }] of Object.entries(event.blocks ?? {})) this.mark(id, progressState[progress] ?? "idle");
+    const paused = this.pausedAt;
+    for (const [id, { progress }] of Object.entries(event.blocks ?? {})) if (id !== paused) this.mark(id, progressState[progress] ?? "idle");
   }
 
   mark(id: string, state: BlockState): void {
