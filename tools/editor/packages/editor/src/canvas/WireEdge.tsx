@@ -1,5 +1,6 @@
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, useStore, type EdgeProps } from "@xyflow/react";
 import { memo, useCallback, useState, useSyncExternalStore } from "react";
+import { bendsOf, bentPath } from "../model/bends";
 import { typeColor, typeText } from "../model/names";
 import { useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 
@@ -12,7 +13,10 @@ export const WireEdge = memo(function WireEdge(props: EdgeProps) {
   const routed = useCellPart(useWorkbench().settings, (s) => s.routedWires);
   const close = useStore((s) => s.transform[2] >= 1);
   const [hover, setHover] = useState(false);
-  const [path, x, y] = (routed ? getSmoothStepPath : getBezierPath)(props);
+  const followKeys = useCallback((listener: () => void) => model.events.on("keys", listener), [model]);
+  const bends = useSyncExternalStore(followKeys, () => bendsOf(model.keys)[props.id]);
+  const bent = routed ? bentPath(bends, { x: props.sourceX, y: props.sourceY }, { x: props.targetX, y: props.targetY }) : undefined;
+  const [path, x, y] = bent ?? (routed ? getSmoothStepPath : getBezierPath)(props);
   const label = typeText(type);
   const operation = from.endsWith(".operation");
   const long = Math.abs(props.targetX - props.sourceX) > 150;

@@ -68,6 +68,7 @@ export class FlowModel {
     for (const list of [change.added, change.removed, change.changed, change.moved]) for (const id of list) this.nodeCache.delete(id);
     const structural = change.added.length || change.removed.length || change.changed.length;
     if (structural || change.keys.length || change.moved.length) this.nodeCacheDecor();
+    if (change.keys.includes("bends")) this.edgeCache.clear();
     if (structural) for (const id of [...change.added, ...change.changed, ...change.removed]) this.dropEdgesOf(id);
     this.rebuild();
   }

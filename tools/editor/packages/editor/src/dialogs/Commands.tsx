@@ -36,7 +36,7 @@ export function KeysDialog() {
   const groups = [...new Set(commands.filter((c) => c.keys).map((c) => c.group))];
   return (
     <Dialog title={t.keysTitle} width="l" onClose={() => workbench.dialog.set(null)}>
-      <div className="w-keys">
+      <div className="w-keys" tabIndex={0} role="group" aria-label={t.keysTitle}>
         {groups.map((group) => (
           <section key={group}>
             <h3>{group}</h3>

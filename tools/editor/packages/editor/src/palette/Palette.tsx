@@ -72,7 +72,7 @@ export function Palette() {
 function Item({ block, by, onAdd }: { block: BlockSchema; by?: string; onAdd: (block: BlockSchema) => void }) {
   return (
     <button
-      type="button" className="w-palette-item" draggable title={block.summary} aria-label={text(t.add, { block: block.block, summary: block.summary })}
+      type="button" className="w-palette-item" draggable title={block.summary}
       onClick={() => onAdd(block)}
       onDragStart={(event) => {
         event.dataTransfer.setData(dragType, block.block);

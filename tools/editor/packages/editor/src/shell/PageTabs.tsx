@@ -38,13 +38,13 @@ function PageTab({ editor, selected }: { editor: PageEditor; selected: boolean }
   const workbench = useWorkbench();
   const info = useCell(editor.info);
   return (
-    <div className={`w-page-tab ${selected ? "w-page-tab-selected" : ""}`}>
+    <div role="presentation" className={`w-page-tab ${selected ? "w-page-tab-selected" : ""}`}>
       <button type="button" role="tab" aria-selected={selected} tabIndex={selected ? 0 : -1} title={info.path ?? info.name} onClick={() => void workbench.show(editor.id)}>
         {editor.title}
         {info.dirty && <span className="w-dirty" role="img" aria-label={texts.toolbar.dirty} title={texts.toolbar.dirty} />}
       </button>
       <button
-        type="button" className="w-page-close" tabIndex={-1} aria-label={`${texts.common.close} ${editor.title}`}
+        type="button" className="w-page-close" tabIndex={-1} aria-hidden title={`${texts.common.close} ${editor.title} (Delete)`}
         onClick={() => void workbench.closePage(editor.id).then((closed) => !closed && workbench.ask("closePage", editor.id))}
       >
         <Icon name="close" size={12} />

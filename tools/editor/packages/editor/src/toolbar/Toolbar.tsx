@@ -23,7 +23,7 @@ export function Toolbar() {
   ];
   return (
     <header className="w-toolbar" role="toolbar" aria-label={texts.app.editor}>
-      <MenuButton label={t.menu} items={menu} className="w-brand">
+      <MenuButton label={`${texts.app.name} ${t.menu}`} items={menu} className="w-brand">
         <Logo /> <span className="w-brand-name">{texts.app.name}</span>
       </MenuButton>
       <IconButton icon="open" label={texts.commands.open} shortcut={keysOf("open")} onClick={() => runCommand(workbench, "open")} />
