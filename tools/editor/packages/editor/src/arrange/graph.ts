@@ -64,7 +64,10 @@ function layoutOptions(count: number, options: ArrangeOptions): Record<string, s
 const inputId = (block: string, port: string) => `i ${block} ${port}`;
 const outputId = (block: string, port: string) => `o ${block} ${port}`;
 
-/** The graph of the blocks, with ports that stay where they are. Wires to other blocks, or to ports that are not there, are left out. */
+/**
+ * The graph of the blocks, with ports that stay where they are. Wires to other blocks are left out; those of ports that blocks do not show
+ * (operations) are the block's.
+ */
 export function toElk(blocks: readonly ArrangeBlock[], wires: readonly ArrangeWire[], options: ArrangeOptions = {}): ElkNode {
   const ports = new Set<string>();
   const children = blocks.map((block): ElkNode => {
@@ -81,9 +84,11 @@ export function toElk(blocks: readonly ArrangeBlock[], wires: readonly ArrangeWi
       layoutOptions: { "elk.portConstraints": "FIXED_POS" },
     };
   });
+  const known = new Set(blocks.map((block) => block.id));
+  const end = (port: string, block: string) => [ports.has(port) ? port : block];
   const edges: ElkExtendedEdge[] = wires
-    .map((wire) => ({ id: wire.id, sources: [outputId(wire.from, wire.fromPort)], targets: [inputId(wire.to, wire.toPort)] }))
-    .filter((edge) => ports.has(edge.sources[0]!) && ports.has(edge.targets[0]!));
+    .filter((wire) => known.has(wire.from) && known.has(wire.to))
+    .map((wire) => ({ id: wire.id, sources: end(outputId(wire.from, wire.fromPort), wire.from), targets: end(inputId(wire.to, wire.toPort), wire.to) }));
   return { id: "page", layoutOptions: layoutOptions(blocks.length, options), children, edges };
 }
 

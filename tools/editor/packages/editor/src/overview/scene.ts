@@ -83,6 +83,7 @@ export class Scene {
   stateVersion = 0;
 
   private index = new Map<string, number>();
+  private heatById: ReadonlyMap<string, number> | undefined;
   private grid: Grid | undefined;
   private readonly listeners = new Set<() => void>();
 
@@ -90,7 +91,7 @@ export class Scene {
     return this.ids.length;
   }
 
-  /** Replaces all blocks. States and selection of those that stay are kept. Wires are dropped: set them next. */
+  /** Replaces all blocks. States, heat and selection of those that stay are kept. Wires are dropped: set them next. */
   setBlocks(blocks: readonly SceneBlock[]): void {
     const { index: old, state, selected } = this;
     const count = blocks.length;
@@ -110,7 +111,7 @@ export class Scene {
       this.state[i] = state[before]!;
       this.selected[i] = selected[before]!;
     });
-    this.heat = undefined;
+    this.heat = this.heatOf(this.heatById);
     this.ends = new Uint32Array(0);
     this.wireType = new Uint8Array(0);
     this.laidOut();
@@ -165,7 +166,8 @@ export class Scene {
 
   /** Shares of the time from 0 to 1 for the heat map; undefined ends it. */
   setHeat(heat: ReadonlyMap<string, number> | undefined): void {
-    this.heat = heat && Float32Array.from(this.ids, (id) => heat.get(id) ?? -1);
+    this.heatById = heat;
+    this.heat = this.heatOf(heat);
     this.stated();
   }
 
@@ -215,6 +217,10 @@ export class Scene {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
+
+  private heatOf(heat: ReadonlyMap<string, number> | undefined): Float32Array | undefined {
+    return heat && Float32Array.from(this.ids, (id) => heat.get(id) ?? -1);
+  }
 
   private laidOut(): void {
     this.grid = undefined;
