@@ -24,7 +24,7 @@ export const texts = {
   },
   commands: {
     groups: { page: "Page", edit: "Edit", build: "Build", go: "Find and go", run: "Run", view: "View", help: "Help" },
-    open: "Open…", newPage: "New page", save: "Save", saveAs: "Save as…", closePage: "Close page",
+    open: "Open…", newPage: "New page", save: "Save", saveAs: "Save as…", closePage: "Close page", exportSvg: "Export picture as SVG", exportPng: "Export picture as PNG", exportPage: "Download the page",
     undo: "Undo", redo: "Redo", cut: "Cut", copy: "Copy", paste: "Paste", duplicate: "Duplicate", remove: "Delete", selectAll: "Select all", rename: "Rename",
     addBlock: "Add block…", connect: "Connect to…", addNote: "Add note", addFrame: "Frame the selection", frame: "Frame", arrange: "Arrange", arranging: "Arranging the blocks…", arranged: "Arranged",
     align: { left: "Align left", right: "Align right", top: "Align top", bottom: "Align bottom", centerX: "Align centres in a column", centerY: "Align centres in a row", spreadX: "Spread across", spreadY: "Spread down" },
@@ -57,7 +57,7 @@ export const texts = {
     openTitle: "Open a page", files: "Files of {folder}", examples: "Examples", templates: "New", recent: "Open", noFiles: "This folder has no pages yet. Begin with an example or an empty page.", blocks: "{n} blocks", filter: "Filter", empty: "Empty page", emptySummary: "Begin with nothing.",
     saveAsTitle: "Save as", path: "File in the folder", overwrite: "Replace the file that is there", saveExists: "“{path}” exists.",
     closeTitle: "Close without saving?", closeText: "“{name}” has edits that are not saved.", diskTitle: "The file was changed by another program", diskText: "“{path}” is not what was opened. Saving would replace what is there now.", reload: "Take the file's", saveAnyway: "Save mine",
-    recoveryTitle: "Unsaved edits were kept", recoveryText: "The server ended before these pages were saved.", recover: "Recover", forget: "Forget", edits: "{n} edits, {when}", later: "Later",
+    recoveryTitle: "Unsaved edits were kept", recoveryText: "The server ended before these pages were saved.", recover: "Recover", recoverEdited: "“{name}” is open and has other edits. Save or close it first.", forget: "Forget", edits: "{n} edits, {when}", later: "Later",
     keysTitle: "Keys", commandsTitle: "Commands", findTitle: "Find block", findHint: "Id, type or note", noMatch: "Nothing matches.", connectTitle: "Connect {block}", connectFrom: "Output or input of {block}", connectTo: "To", noFits: "Nothing fits.",
     breakTitle: "Break when…", breakKind: "Pause", kinds: { before: "Before a block", not_finite: "On NaN or infinity", condition: "When a condition holds" }, block: "Block", anyBlock: "any block", condition: "Condition", conditionHint: "run >= 100, loss.output < 0.5, w.ref[0][2] == 0", fromHit: "From this time on", once: "Only once",
     stepsTitle: "Run N times", steps: "Times", intervalMs: "Pause between runs, in milliseconds", session: "Session", wholePage: "the whole page",

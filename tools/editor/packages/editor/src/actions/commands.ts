@@ -4,6 +4,7 @@ import { texts } from "../texts";
 import { addFrame, addNote } from "./decor";
 import { clipboardClip, copy, cut, duplicate, paste, removeSelection } from "./edit";
 import { alignSelection, arrangePage } from "./place";
+import { exportPage, exportPicture } from "./exporting";
 import { runNow, runToHere, stepRun, stopRun, togglePause } from "./running";
 
 const t = texts.commands;
@@ -31,6 +32,9 @@ export const commands: Command[] = [
   { id: "new", title: t.newPage, group: t.groups.page, run: (w) => w.open({ template: "empty", name: "untitled" }) },
   { id: "save", title: t.save, keys: "Ctrl+S", group: t.groups.page, page: true, run: (w) => w.save() },
   { id: "saveAs", title: t.saveAs, keys: "Ctrl+Shift+S", group: t.groups.page, page: true, run: (w) => w.ask("saveAs") },
+  { id: "exportSvg", title: t.exportSvg, group: t.groups.page, page: true, run: (w, p) => exportPicture(w, p, "svg") },
+  { id: "exportPng", title: t.exportPng, group: t.groups.page, page: true, run: (w, p) => exportPicture(w, p, "png") },
+  { id: "exportPage", title: t.exportPage, group: t.groups.page, page: true, run: (w, p) => exportPage(w, p) },
   { id: "closePage", title: t.closePage, group: t.groups.page, page: true, run: async (w, p) => void ((await w.closePage(p.id)) || w.ask("closePage", p.id)) },
 
   { id: "undo", title: t.undo, keys: "Ctrl+Z", group: t.groups.edit, page: true, enabled: (_w, p) => (p?.info.get().undo ?? 0) > 0, run: (_w, p) => p.undo() },

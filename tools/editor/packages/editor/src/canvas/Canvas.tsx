@@ -115,7 +115,7 @@ function Flow() {
         minZoom={0.05} maxZoom={3} defaultViewport={page.viewport ?? { x: 40, y: 40, zoom: 1 }} zoomOnDoubleClick={false}
         selectionOnDrag={false} selectionKeyCode="Shift" multiSelectionKeyCode={["Control", "Meta", "Shift"]} deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         panOnScroll={false} snapToGrid={snap} snapGrid={grid} nodeDragThreshold={3} elevateNodesOnSelect={false} disableKeyboardA11y={false}
-        ariaLabelConfig={ariaLabels} proOptions={attribution} fitView={false}
+        ariaLabelConfig={ariaLabels} proOptions={attribution} attributionPosition="top-right" fitView={false}
       >
         {!far && <Background variant={BackgroundVariant.Dots} gap={24} size={1.5} color="var(--w-grid)" />}
         <ConnectionReason connector={connector} />

@@ -16,7 +16,7 @@ export function Landscape({ far }: { far: boolean }) {
   return (
     <>
       {far && <FarView scene={sync.scene} />}
-      {minimap && <Panel position="bottom-right" className="w-minimap"><Map scene={sync.scene} /></Panel>}
+      {minimap && <Panel position="bottom-right" className="w-minimap-panel"><Map scene={sync.scene} /></Panel>}
     </>
   );
 }

@@ -10,7 +10,8 @@ export function ValuesPanel() {
   const page = usePage();
   const selection = useCell(page.selection);
   useStructure();
-  const names = selection.size ? [...selection].flatMap((id) => (id.startsWith("wire:") ? (page.model.wireAt(id.slice(5))?.from ?? []) : outputsOf(page.model, id))) : fetched(page.model);
+  const chosen = [...selection].flatMap((id) => (id.startsWith("wire:") ? (page.model.wireAt(id.slice(5))?.from ?? []) : outputsOf(page.model, id)));
+  const names = chosen.length ? chosen : fetched(page.model);
   if (!names.length) return <p className="w-hint w-pad">{t.noValues}</p>;
   return (
     <table className="w-table">

@@ -17,7 +17,7 @@ export function Toolbar() {
   const dark = useDark(workbench);
   const item = (id: string): MenuItem => commandItem(workbench, id);
   const menu = (): MenuItem[] => [
-    item("new"), item("open"), item("save"), item("saveAs"), item("closePage"), "separator",
+    item("new"), item("open"), item("save"), item("saveAs"), item("exportPage"), item("exportSvg"), item("exportPng"), item("closePage"), "separator",
     item("find"), item("commands"), item("bookmark"), "separator",
     item("minimap"), item("values"), item("routed"), item("snap"), "separator", item("keys"), item("tour"), item("help"),
   ];
