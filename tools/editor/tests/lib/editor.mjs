@@ -151,6 +151,20 @@ export class Editor {
     await this.inspector.getByLabel("Id", { exact: true }).waitFor();
   }
 
+  /** Goes to a block by the find dialog; it is selected then. */
+  async find(id) {
+    await this.tab.keyboard.press("Control+f");
+    const box = this.dialog("Find block").getByRole("combobox");
+    await this.eventually(async () => {
+      await box.fill("");
+      await box.fill(id);
+      await this.dialog("Find block").getByRole("option").filter({ hasText: id }).first().waitFor({ timeout: 500 });
+    });
+    await box.press("Enter");
+    await this.block(id).waitFor();
+    await this.inspector.getByLabel("Id", { exact: true }).waitFor();
+  }
+
   /** Opens a panel of the lower dock. */
   async show(panel) {
     if (!(await this.details.isVisible())) await this.tab.keyboard.press("Control+2");

@@ -26,3 +26,16 @@ export const faulty = {
   ],
   layout: { x: [40, 80], near: [300, 80], far: [9000, 3000], ...Object.fromEntries(Array.from({ length: 40 }, (_, k) => [`c${k}`, [40 + 220 * k, 400]])) },
 };
+
+const use = (id, type, x, y, pins = "") =>
+  `\t<use id="${id}" type="tensorflow" xlink:href="#${type}" transform="translate(${x.toFixed(2)},${y.toFixed(2)}) rotate(0.00) scale(1.0000, 1.0000)">${pins}</use>\r\n`;
+const pin = (name, shape, type, value) => `<pg-set-pin variable="#${name}" shape="${shape}" var-type="${type}" value="${value}"/>`;
+const link = (from, output, to, input) => `\t<polyline><pg-link from-id="${from}" param-from="${output}" to-id="${to}" param-to="${input}"/></polyline>\r\n`;
+
+/** A design page as enuSpace writes them: UTF-16 with a byte-order mark, blocks in places, wires in polylines. */
+export const design = Buffer.from(`\uFEFF<?xml version="1.0" encoding="UTF-16"?>\r
+<svg id="ID_test" enuspace-version="3.0.2.0" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="1000" height="600">\r
+${use("ID_A", "Const", 100, 120, pin("value", "[2][2]", "float", "1;2;3;4"))}${use("ID_B", "Const", 100, 300, pin("value", "[2][1]", "float", "1;1"))}\
+${use("ID_MUL", "MatMul", 420, 200)}${use("ID_SUM", "Square", 700, 200)}${use("ID_RUN", "ClientSession", 940, 220)}\
+${link("ID_A", "output", "ID_MUL", "a")}${link("ID_B", "output", "ID_MUL", "b")}${link("ID_MUL", "product", "ID_SUM", "x")}${link("ID_SUM", "y", "ID_RUN", "fetch_outputs")}\
+</svg>\r\n`, "utf16le");

@@ -4,6 +4,7 @@ import type { Clip } from "./clipboard";
 import { Notifications } from "../ui";
 import { PageEditor, type Notice } from "./pageEditor";
 import { SchemaIndex } from "./schema";
+import { text, texts } from "../texts";
 import { loadSettings, type Settings } from "./settings";
 
 /** The dialogs of the editor; one at a time. */
@@ -153,6 +154,15 @@ export class Workbench {
       else this.report(error);
       return false;
     }
+  }
+
+  /** Takes back edits that an earlier start of the server left. The page as the file has it, which may be open, gives way. */
+  async recover(entry: RecoveryInfo): Promise<void> {
+    const asSaved = entry.path === null ? undefined : (await this.client.openPages()).find((page) => page.path === entry.path);
+    if (asSaved && !(await this.closePage(asSaved.id))) throw new Error(text(texts.dialogs.recoverEdited, { name: entry.path ?? entry.name }));
+    const info = await this.client.recover(entry.id);
+    this.pages.update((pages) => (pages.some((p) => p.id === info.id) ? pages : [...pages, info]));
+    await this.show(info.id, info);
   }
 
   private receive(event: Event): void {
