@@ -8,6 +8,7 @@ describe("bends", () => {
     expect(path).toBe("M0,10L34,10Q40,10 40,16L40,54Q40,60 46,60L100,60");
     expect([x, y]).toEqual([70, 60]);
   });
+  it("follow ports that are a pixel beside", () => expect(bentPath([[40, 9], [40, 62]], source, target)![0]).toBe("M0,10L34,10Q40,10 40,16L40,54Q40,60 46,60L100,60"));
   it("do not hold for blocks that were moved since", () => {
     expect(bentPath([[40, 10], [40, 60]], { x: 0, y: 30 }, target)).toBeUndefined();
     expect(bentPath([[40, 10], [40, 60]], source, { x: 20, y: 60 })).toBeUndefined();

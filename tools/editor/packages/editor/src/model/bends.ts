@@ -16,10 +16,13 @@ interface At {
   y: number;
 }
 
+/** Ports of mounted blocks are where the browser measured them, a pixel beside where they were computed; and snapping moves blocks a little. */
+const SLACK = 4;
+
 /** Whether the bends still lead from one port to the other: neither block was moved since, which would make slanting lines. */
 function fits(bends: readonly Point[] | undefined, source: At, target: At): bends is readonly Point[] {
   if (!Array.isArray(bends) || bends.length === 0 || !bends.every((bend) => Array.isArray(bend) && bend.length === 2)) return false;
-  return Math.abs(bends[0]![1] - source.y) <= 1 && Math.abs(bends.at(-1)![1] - target.y) <= 1 && bends[0]![0] >= source.x - 8 && bends.at(-1)![0] <= target.x + 8;
+  return Math.abs(bends[0]![1] - source.y) <= SLACK && Math.abs(bends.at(-1)![1] - target.y) <= SLACK && bends[0]![0] >= source.x - 2 * SLACK && bends.at(-1)![0] <= target.x + 2 * SLACK;
 }
 
 /**

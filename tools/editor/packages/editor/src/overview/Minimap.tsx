@@ -86,7 +86,7 @@ export function Minimap({ scene, viewport, canvasSize, onCenter, width = 200, he
   };
   return (
     <div
-      className="w-minimap" role="group" tabIndex={0} aria-label={overviewTexts.minimap} style={{ width, height }} onKeyDown={key}
+      className="w-overview-map" role="group" tabIndex={0} aria-label={overviewTexts.minimap} style={{ width, height }} onKeyDown={key}
       onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); center(event); }}
       onPointerMove={(event) => { if (event.buttons & 1) center(event); }}
     >
