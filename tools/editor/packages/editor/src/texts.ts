@@ -18,7 +18,7 @@ export const texts = {
     frameTitle: "Frame", noteText: "Write a note", doubleClickToEdit: "Double click to edit", fits: "fits", from: "from {port}",
     inProgress: "of the run that is paused", ofRun: "of run {run}", stale: "stale: not computed in the last run", outdated: "of the page before its last edits", noValue: "no value yet: run the page",
     nodeHelp: "Enter selects the block, arrow keys move it, W wires it, Delete removes it.", edgeHelp: "Enter selects the wire, Delete removes it.",
-    emptyTitle: "An empty page", emptyText: "Double click anywhere, or press Tab, to add a block. Drag from a port to wire it.",
+    emptyTitle: "An empty page", emptyText: "Double click anywhere, or press A, to add a block. Drag from a port to wire it.",
     pageMenu: "Page", wireMenu: "Wire", blockMenu: "Block", inspectValue: "Inspect value", plotValue: "Plot value",
     colors: { blue: "Blue", violet: "Violet", teal: "Teal", green: "Green", amber: "Amber", orange: "Orange", red: "Red", pink: "Pink", grey: "Grey", none: "Colour of its kind" },
   },
@@ -47,7 +47,7 @@ export const texts = {
   panels: {
     left: "Blocks and outline", right: "Inspector", bottom: "Details", palette: "Blocks", outline: "Outline", bookmarks: "Views", faults: "Faults", plots: "Plots", values: "Values", breakpoints: "Breakpoints", variables: "Variables", log: "Log",
     noFaults: "Nothing is wrong with this page.", fix: "Replace by “{name}”", goTo: "Show {block}", selectSomething: "Select a block to see its settings, inputs and outputs.", many: "{n} blocks are selected.",
-    type: "Type", id: "Id", noteOn: "Note", inputs: "Inputs", outputs: "Outputs", attributes: "Settings", wired: "from {port}", notWired: "nothing", optional: "optional", disconnect: "Disconnect", connect: "Connect…", editValue: "Edit value", setValue: "Set a value", inspect: "Inspect", plot: "Plot",
+    type: "Type", id: "Id", noteOn: "Note", inputs: "Inputs", outputs: "Outputs", attributes: "Settings", wired: "from {port}", notWired: "nothing", optional: "optional", disconnect: "Disconnect", connect: "Connect…", editValue: "Edit value", setValue: "Set a value", inspect: "Inspect", plot: "Plot", plotOnPage: "Plot on the page",
     whyNot: "Why it cannot run", noVariables: "The page has no variables, or has not run yet.", set: "Set", saveState: "Save all to a file…", restoreState: "Restore from a file…", refresh: "Read again",
     noBreakpoints: "No breakpoints. Press F9 on a block, or the dot at its left.", addBreakpoint: "Break when…", breakNaN: "Break on NaN and infinity", hits: "{n} hits", enabled: "on", noLog: "Nothing has been said yet.", clear: "Clear",
     noValues: "No run yet.", value: "Value", name: "Name", shape: "Type and shape", statistics: "Least, mean, most", plotName: "Value to plot, such as loss.output", noPlots: "Plot an output from its menu in the inspector, or from a wire.", override: "Replace…", placeholder: "This block type is not known here. It is kept as it is.", unit: "Why?",

@@ -47,7 +47,7 @@ export const commands: Command[] = [
   { id: "selectAll", title: t.selectAll, keys: "Ctrl+A", group: t.groups.edit, page: true, run: (_w, p) => p.select(p.model.ids) },
   { id: "rename", title: t.rename, keys: "F2", group: t.groups.edit, page: true, enabled: hasBlocks, run: (w) => { w.set("right", true); focusSoon(".w-inspector-id"); } },
 
-  { id: "add", title: t.addBlock, keys: "Tab", group: t.groups.build, page: true, run: (w) => openQuick(w) },
+  { id: "add", title: t.addBlock, keys: "A Insert", group: t.groups.build, page: true, run: (w) => openQuick(w) },
   { id: "connect", title: t.connect, keys: "W", group: t.groups.build, page: true, enabled: hasBlocks, run: (w) => w.ask("connect") },
   { id: "note", title: t.addNote, keys: "N", group: t.groups.build, page: true, run: (_w, p) => addNote(p, middle(p), "") },
   { id: "frame", title: t.addFrame, keys: "G", group: t.groups.build, page: true, enabled: hasBlocks, run: (_w, p) => addFrame(p, p.selectedBlocks().map((b) => b.id), t.frame) },

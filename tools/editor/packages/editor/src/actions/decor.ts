@@ -1,14 +1,20 @@
 import type { Edit, Point } from "@weft/client";
-import { framesOf, freshId, notesOf, type Frame, type Note } from "../model/decor";
+import { framesOf, freshId, notesOf, plotsOf, type Frame, type Note, type PagePlot } from "../model/decor";
+import { parsePort } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 
+/** Keys of the page that hold lists of what stands on it besides blocks. */
+type DecorKey = "frames" | "notes" | "plots";
+
+const prefixes: Record<DecorKey, string> = { frames: "frame:", notes: "note:", plots: "plot:" };
+
 /** Entries of a list under a key of the page, those that the editor does not know included. */
-function entries(page: PageEditor, key: "frames" | "notes"): Record<string, unknown>[] {
+function entries(page: PageEditor, key: DecorKey): Record<string, unknown>[] {
   const list = page.model.keys[key];
   return Array.isArray(list) ? structuredClone(list) as Record<string, unknown>[] : [];
 }
 
-const write = (key: "frames" | "notes", list: unknown[]): Edit => ({ op: "set", key, value: list.length ? list : null });
+const write = (key: DecorKey, list: unknown[]): Edit => ({ op: "set", key, value: list.length ? list : null });
 
 /** Puts a frame round blocks. */
 export async function addFrame(page: PageEditor, blocks: string[], title: string): Promise<void> {
@@ -33,11 +39,24 @@ export function setNote(page: PageEditor, id: string, change: Partial<Note>): Pr
   return page.edit([write("notes", entries(page, "notes").map((n) => (n["id"] === id ? { ...n, ...change } : n)))], "Change note");
 }
 
+/** Puts a plot of a value on the page, right of the block that computes it. */
+export async function addPlot(page: PageEditor, value: string): Promise<void> {
+  const id = freshId("plot", plotsOf(page.model.keys).map((p) => p.id));
+  const block = parsePort(value).block;
+  const [x, y] = page.model.position(block);
+  const plot: PagePlot = { id, values: [value], at: [Math.round(x), Math.round(y + page.model.shape(block).height + 24)], size: [240, 120] };
+  if (await page.edit([write("plots", [...entries(page, "plots"), { ...plot }])], "Add plot")) page.select([`plot:${id}`]);
+}
+
+export function setPlot(page: PageEditor, id: string, change: Partial<PagePlot>): Promise<boolean> {
+  return page.edit([write("plots", entries(page, "plots").map((p) => (p["id"] === id ? { ...p, ...change } : p)))], "Change plot");
+}
+
 /** The edits that take frames and notes of a selection away. */
 export function removeDecor(page: PageEditor, selection: ReadonlySet<string>): Edit[] {
   const edits: Edit[] = [];
-  for (const key of ["frames", "notes"] as const) {
-    const prefix = key === "frames" ? "frame:" : "note:";
+  for (const key of ["frames", "notes", "plots"] as const) {
+    const prefix = prefixes[key];
     const all = entries(page, key);
     const left = all.filter((entry) => !selection.has(prefix + String(entry["id"])));
     if (left.length !== all.length) edits.push(write(key, left));
@@ -48,8 +67,8 @@ export function removeDecor(page: PageEditor, selection: ReadonlySet<string>): E
 /** The edits that give frames and notes of a selection a colour. */
 export function colorDecor(page: PageEditor, selection: ReadonlySet<string>, color: string | null): Edit[] {
   const edits: Edit[] = [];
-  for (const key of ["frames", "notes"] as const) {
-    const prefix = key === "frames" ? "frame:" : "note:";
+  for (const key of ["frames", "notes", "plots"] as const) {
+    const prefix = prefixes[key];
     const all = entries(page, key);
     if (!all.some((entry) => selection.has(prefix + String(entry["id"])))) continue;
     edits.push(write(key, all.map((entry) => (selection.has(prefix + String(entry["id"])) ? { ...entry, color: color ?? undefined } : entry))));

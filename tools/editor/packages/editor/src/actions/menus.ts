@@ -5,7 +5,7 @@ import type { Workbench } from "../model/workbench";
 import { texts } from "../texts";
 import type { IconName, MenuItem } from "../ui";
 import { commandOf, keysOf, runCommand } from "./commands";
-import { addNote } from "./decor";
+import { addNote, addPlot } from "./decor";
 import { clipboardClip, colorSelection, paste } from "./edit";
 
 export interface ContextMenuState {
@@ -49,6 +49,7 @@ export function openContextMenu(
       ...(wire ? [
         { label: texts.canvas.inspectValue, icon: "table" as const, onSelect: () => workbench.inspect.set(wire.from) },
         { label: texts.canvas.plotValue, icon: "chart" as const, onSelect: () => workbench.plot(wire.from) },
+        { label: texts.panels.plotOnPage, icon: "pin" as const, onSelect: () => void addPlot(page, wire.from) },
         "separator" as const,
       ] : []),
       item("delete", "trash", true),

@@ -16,11 +16,12 @@ import { FrameNode, NoteNode } from "./DecorNodes";
 import { onGoTo } from "./goTo";
 import { useDrag } from "./drag";
 import { Landscape, overviewZoom } from "./Landscape";
+import { PlotNode } from "./PlotNode";
 import { PortTip } from "./PortTip";
 import { WireEdge } from "./WireEdge";
 import "./canvas.css";
 
-const nodeTypes = { block: BlockNode, frame: FrameNode, note: NoteNode };
+const nodeTypes = { block: BlockNode, frame: FrameNode, note: NoteNode, plot: PlotNode };
 const edgeTypes = { wire: WireEdge };
 const t = texts.canvas;
 

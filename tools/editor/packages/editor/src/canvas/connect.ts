@@ -13,8 +13,8 @@ export interface Draft {
 }
 
 /**
- * The wires that are drawn by hand on one canvas. What fits is asked of the server when drawing begins; handles that fit get a class, so
- * that nothing is drawn again by React.
+ * The wires that are drawn by hand on one canvas. What fits is asked of the server when drawing begins; handles that fit get an attribute, so
+ * that nothing is drawn again by React (which would take a class back).
  */
 export class Connector {
   draft: Draft | null = null;
@@ -42,7 +42,7 @@ export class Connector {
   end(): void {
     this.draft = null;
     this.root?.removeAttribute("data-wiring");
-    for (const handle of this.root?.querySelectorAll(".w-fits") ?? []) handle.classList.remove("w-fits");
+    for (const handle of this.root?.querySelectorAll("[data-fits]") ?? []) handle.removeAttribute("data-fits");
   }
 
   /** Whether a port may be the other end, as far as is known yet. What the server said of this very wire counts most. */
@@ -58,7 +58,7 @@ export class Connector {
     if (!this.draft?.fits || !this.root) return;
     const wanted = this.draft.side === "source" ? "target" : "source";
     for (const handle of this.root.querySelectorAll<HTMLElement>(`.w-handle.${wanted}`)) {
-      handle.classList.toggle("w-fits", this.fits(handle.dataset["port"] ?? ""));
+      handle.toggleAttribute("data-fits", this.fits(handle.dataset["port"] ?? ""));
     }
   }
 

@@ -1,9 +1,11 @@
 import { useMemo } from "react";
 import type { Node, NodeChange } from "@xyflow/react";
 import type { Edit, Point } from "@weft/client";
-import { setNote } from "../actions/decor";
-import { framesOf, notesOf } from "../model/decor";
+import { setNote, setPlot } from "../actions/decor";
+import { framesOf, notesOf, plotsOf } from "../model/decor";
 import type { PageEditor } from "../model/pageEditor";
+
+const decorKeys = [["notes", "note:"], ["plots", "plot:"]] as const;
 
 /** What moves together, from where, since a drag began. */
 interface Dragging {
@@ -68,18 +70,23 @@ class Drag {
       if (rect) from.set(`frame:${frame.id}`, [rect.x, rect.y]);
     }
     for (const note of notesOf(this.page.model.keys)) if (selection.has(`note:${note.id}`)) notes.set(`note:${note.id}`, note.at);
+    for (const plot of plotsOf(this.page.model.keys)) if (selection.has(`plot:${plot.id}`)) notes.set(`plot:${plot.id}`, plot.at);
     this.now = { lead, from, notes, to: new Map() };
   }
 
-  /** Notes are shown where they go by the document itself: there are few. */
+  /** Notes and plots are shown where they go by the document itself: there are few. */
   private moveNotes(dx: number, dy: number): void {
-    if (!this.now?.notes.size) return;
-    const moved = this.now.notes;
-    const list = (this.page.model.keys["notes"] as Record<string, unknown>[]).map((note) => {
-      const at = moved.get(`note:${String(note["id"])}`);
-      return at ? { ...note, at: [Math.round(at[0] + dx), Math.round(at[1] + dy)] } : note;
-    });
-    this.page.model.apply({ keys: { notes: list } });
+    const moved = this.now?.notes;
+    if (!moved?.size) return;
+    const keys: Record<string, unknown> = {};
+    for (const [key, prefix] of decorKeys) {
+      if (![...moved.keys()].some((id) => id.startsWith(prefix))) continue;
+      keys[key] = (this.page.model.keys[key] as Record<string, unknown>[]).map((entry) => {
+        const at = moved.get(prefix + String(entry["id"]));
+        return at ? { ...entry, at: [Math.round(at[0] + dx), Math.round(at[1] + dy)] } : entry;
+      });
+    }
+    this.page.model.apply({ keys });
   }
 
   private async finish(): Promise<void> {
@@ -89,7 +96,9 @@ class Drag {
     const positions = Object.fromEntries([...done.to].filter(([id]) => this.page.model.blocks.has(id)));
     const count = Object.keys(positions).length;
     const edits: Edit[] = count ? this.page.moveEdits(positions) : [];
-    if (done.notes.size) edits.push({ op: "set", key: "notes", value: this.page.model.keys["notes"] });
+    for (const [key, prefix] of decorKeys) {
+      if ([...done.notes.keys()].some((id) => id.startsWith(prefix))) edits.push({ op: "set", key, value: this.page.model.keys[key] });
+    }
     if (!edits.length) return;
     const moved = await this.page.edit(edits, count === 1 ? `Move ${Object.keys(positions)[0]}` : `Move ${Math.max(count, done.notes.size)} blocks`);
     if (!moved) this.page.model.drag(Object.keys(positions).map((id) => [id, null]));
@@ -98,6 +107,7 @@ class Drag {
   private async byKeyboard(moves: [string, { x: number; y: number }][]): Promise<void> {
     const positions = Object.fromEntries(moves.filter(([id]) => this.page.model.blocks.has(id)).map(([id, { x, y }]) => [id, [x, y] as Point]));
     if (Object.keys(positions).length) await this.page.edit(this.page.moveEdits(positions), "Move blocks");
+    for (const [id, { x, y }] of moves) if (id.startsWith("plot:")) await setPlot(this.page, id.slice(5), { at: [Math.round(x), Math.round(y)] });
     for (const [id, { x, y }] of moves) if (id.startsWith("note:")) await setNote(this.page, id.slice(5), { at: [Math.round(x), Math.round(y)] });
   }
 }

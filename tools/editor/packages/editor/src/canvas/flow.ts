@@ -1,6 +1,7 @@
 import type { Edge as FlowEdge, Node as FlowNode } from "@xyflow/react";
 import { Position } from "@xyflow/react";
-import { framesOf, notesOf, type Frame, type Note } from "../model/decor";
+import type { Point } from "@weft/client";
+import { framesOf, notesOf, plotsOf, type Frame, type Note, type PagePlot } from "../model/decor";
 import { Cell } from "../model/emitter";
 import { localPort } from "../model/names";
 import type { ModelChange, PageModel, WireInfo } from "../model/page";
@@ -75,7 +76,7 @@ export class FlowModel {
 
   /** Frames follow their members, and notes are cheap: both are made anew. */
   private nodeCacheDecor(): void {
-    for (const id of this.nodeCache.keys()) if (id.startsWith("frame:") || id.startsWith("note:")) this.nodeCache.delete(id);
+    for (const id of this.nodeCache.keys()) if (/^(frame|note|plot):/.test(id)) this.nodeCache.delete(id);
   }
 
   private dropEdgesOf(id: string): void {
@@ -128,6 +129,7 @@ export class FlowModel {
       if (node) nodes.push(node);
     }
     for (const note of notesOf(this.model.keys)) nodes.push(this.note(note));
+    for (const plot of plotsOf(this.model.keys)) nodes.push(this.plot(plot));
     for (const id of ends) nodes.push(this.block(id));
     this.nodes.set(nodes);
     this.edges.set(edges);
@@ -152,7 +154,7 @@ export class FlowModel {
     const shape = this.model.shape(id);
     const [x, y] = this.model.position(id);
     const node: FlowNode = {
-      id, type: "block", position: { x, y }, data: nothing, selected: this.selected.has(id), zIndex: 1,
+      id, type: "block", position: { x, y }, data: nothing, ariaLabel: `${id}, ${this.model.blocks.get(id)?.block ?? ""}`, selected: this.selected.has(id), zIndex: 1,
       width: shape.width, height: shape.height, measured: { width: shape.width, height: shape.height },
       handles: shape.rows.map((row) => ({
         id: row.name, type: row.side === "in" ? "target" as const : "source" as const,
@@ -170,7 +172,7 @@ export class FlowModel {
     const edge: FlowEdge = {
       id: wire.to, type: "wire", source: wire.source, target: wire.target,
       sourceHandle: wire.from.slice(wire.source.length + 1), targetHandle: localPort(wire.to),
-      data: { from: wire.from }, selected: this.selected.has(`wire:${wire.to}`),
+      data: { from: wire.from }, ariaLabel: `${wire.from} → ${wire.to}`, selected: this.selected.has(`wire:${wire.to}`),
     };
     this.edgeCache.set(wire.to, edge);
     return edge;
@@ -211,13 +213,22 @@ export class FlowModel {
   }
 
   private note(note: Note): FlowNode {
-    const id = `note:${note.id}`;
+    return this.placed("note", note, { note }, [200, 80]);
+  }
+
+  private plot(plot: PagePlot): FlowNode {
+    return this.placed("plot", plot, { plot }, [240, 120]);
+  }
+
+  /** What stands on the page at a place of its own. */
+  private placed(type: string, entry: { id: string; at: Point; size?: Point }, data: Record<string, unknown>, size: Point): FlowNode {
+    const id = `${type}:${entry.id}`;
     const cached = this.nodeCache.get(id);
     if (cached) return cached;
-    const [width, height] = note.size ?? [200, 80];
+    const [width, height] = entry.size ?? size;
     const node: FlowNode = {
-      id, type: "note", position: { x: note.at[0], y: note.at[1] }, width, height, measured: { width, height }, handles: [],
-      data: { note }, zIndex: 0, selected: this.selected.has(id), connectable: false,
+      id, type, position: { x: entry.at[0], y: entry.at[1] }, width, height, measured: { width, height }, handles: [],
+      data, zIndex: type === "plot" ? 2 : 0, selected: this.selected.has(id), connectable: false, ariaLabel: id,
     };
     this.nodeCache.set(id, node);
     return node;

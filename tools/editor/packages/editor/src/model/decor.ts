@@ -17,6 +17,16 @@ export interface Note {
   color?: string;
 }
 
+/** A plot that stands on the page. Kept under the page's key "plots". */
+export interface PagePlot {
+  id: string;
+  /** Names of values: "loss.output". */
+  values: string[];
+  at: Point;
+  size?: Point;
+  log?: boolean;
+}
+
 /** Colours that blocks, frames and notes may have; names, so that they suit either theme. */
 export const palette = ["blue", "violet", "teal", "green", "amber", "orange", "red", "pink", "grey"] as const;
 
@@ -33,6 +43,14 @@ export function notesOf(keys: Record<string, unknown>): Note[] {
   const list = keys["notes"];
   if (!Array.isArray(list)) return [];
   return list.filter((n): n is Note => isRecord(n) && typeof n["id"] === "string" && typeof n["text"] === "string" && isPoint(n["at"]));
+}
+
+/** The plots of a page. */
+export function plotsOf(keys: Record<string, unknown>): PagePlot[] {
+  const list = keys["plots"];
+  if (!Array.isArray(list)) return [];
+  return list.filter((p): p is PagePlot => isRecord(p) && typeof p["id"] === "string" && Array.isArray(p["values"]) && isPoint(p["at"]))
+    .map((p) => ({ ...p, values: p.values.filter((v) => typeof v === "string") }));
 }
 
 /** An id that no entry has. */

@@ -36,6 +36,8 @@ export class PageEditor {
   readonly model: PageModel;
   readonly runs: RunModel;
   readonly plots: PlotModel;
+  /** Plots that stand on the page; they hear of runs, too. */
+  readonly pagePlots = new Set<PlotModel>();
   readonly selection = new Cell<Selection>(new Set());
   readonly flow: FlowModel;
   readonly info: Cell<PageInfo>;
@@ -149,7 +151,7 @@ export class PageEditor {
         this.runs.receive(event);
         break;
       default:
-        if (event.type === "run.started") this.plots.startRun(event.run.id.replace(/^p\d+/, ""));
+        if (event.type === "run.started") for (const plot of [this.plots, ...this.pagePlots]) plot.startRun(event.run.id.replace(/^p\d+/, ""));
         this.runs.receive(event);
         if (event.type === "run.ended") this.write({ kind: event.run.outcome === "failed" ? "error" : "info", text: runLine(event.run) });
     }
@@ -217,7 +219,7 @@ export class PageEditor {
 
   private keepSelection(): void {
     const now = this.selection.get();
-    const left = [...now].filter((id) => (id.startsWith("wire:") ? this.model.wireAt(id.slice(5)) : /^(frame|note):/.test(id) || this.model.blocks.has(id)));
+    const left = [...now].filter((id) => (id.startsWith("wire:") ? this.model.wireAt(id.slice(5)) : /^(frame|note|plot):/.test(id) || this.model.blocks.has(id)));
     if (left.length !== now.size) this.selection.set(new Set(left));
   }
 

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import type { Attrs, Block, Diagnostic, Edit, PortSchema } from "@weft/client";
+import { addPlot } from "../actions/decor";
 import { rename, setNoteOf } from "../actions/edit";
 import { quickFix } from "../actions/fixes";
 import { AttributeForm } from "../forms";
@@ -151,6 +152,7 @@ function OutputRow({ name, label, doc }: { name: string; label: string; doc?: st
           items={[
             { label: t.inspect, icon: "table", disabled: !value, onSelect: () => workbench.inspect.set(name) },
             { label: t.plot, icon: "chart", onSelect: () => workbench.plot(name) },
+            { label: t.plotOnPage, icon: "pin", onSelect: () => void addPlot(page, name) },
             { label: t.connect, icon: "link", onSelect: () => workbench.ask("connect", name) },
             { label: t.override, icon: "edit", disabled: page.runs.run.get()?.state !== "paused", onSelect: () => workbench.ask("override", name) },
           ]}

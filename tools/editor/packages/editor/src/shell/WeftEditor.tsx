@@ -161,7 +161,6 @@ function useKeys(root: React.RefObject<HTMLDivElement | null>): void {
       const typing = target.closest("input, textarea, select, [contenteditable], [role=tree], [role=grid]");
       const plain = !event.ctrlKey && !event.metaKey && !/^F\d+$/.test(event.key);
       if (typing && (plain || /^[zyxcva]$/i.test(event.key))) return;
-      if (command.id === "add" && !target.closest(".w-canvas") && target !== document.body) return;
       if (command.id === "copy" && window.getSelection()?.toString()) return;
       event.preventDefault();
       runCommand(workbench, command.id);

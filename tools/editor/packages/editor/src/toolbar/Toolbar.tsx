@@ -4,7 +4,7 @@ import { keysOf, runCommand } from "../actions/commands";
 import { useCell, useCellPart, useWorkbench, PageContext } from "../model/react";
 import type { PageEditor } from "../model/pageEditor";
 import { text, texts } from "../texts";
-import { IconButton, MenuButton, type MenuItem } from "../ui";
+import { Button, IconButton, MenuButton, type MenuItem } from "../ui";
 import { RunControls } from "./RunControls";
 import "./toolbar.css";
 
@@ -58,7 +58,7 @@ function PageButtons({ page }: { page: PageEditor }) {
       />
       {readOnly && <span className="w-badge w-badge-warning">{texts.app.readOnly}</span>}
       {clients > 1 && <span className="w-badge" title={text(t.clients, { n: clients })}>{clients}</span>}
-      {info.on_disk === "changed" && <span className="w-badge w-badge-warning">{t.diskChanged}</span>}
+      {info.on_disk === "changed" && <Button small look="quiet" icon="warning" onClick={() => workbench.ask("changedOnDisk")}>{t.diskChanged}</Button>}
     </>
   );
 }
