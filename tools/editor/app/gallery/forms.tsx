@@ -9,7 +9,7 @@ export function FormsPart() {
   const [attrs, setAttrs] = useState("strides_ = {1,x,1};padding_ = SAME;data_format_ = NCHW;epsilon_ = 0.001f; nchw_ = 1;");
   return (
     <div className="gallery-row">
-      <div className="gallery-panel" style={{ width: 320 }}>
+      <div className="gallery-panel" style={{ width: 320, padding: 12 }}>
         <AttributeForm schema={conv} attrs={attrs} inferred={{ T: "DT_FLOAT" }} faults={{ data_format: "NCHW needs 4 axes, found 3" }}
           onSet={(attr, value) => setAttrs(withSetting(attrs, attr, value))} onSetText={setAttrs} />
       </div>

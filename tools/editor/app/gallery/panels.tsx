@@ -1,9 +1,7 @@
 import { useState } from "react";
 import { ConnectDialog, Outline, type OutlineBlock } from "../../packages/editor/src/outline";
 import { HelpPanel } from "../../packages/editor/src/help";
-import { InputForm } from "../../packages/editor/src/forms";
 import { Notifications, ToastArea, Button, Menu } from "../../packages/editor/src/ui";
-import type { BlockSchema, InputValue } from "@weft/client";
 
 const blocks: OutlineBlock[] = Array.from({ length: 200 }, (_, i) => ({
   id: i === 3 ? "a_very_long_name_of_a_block_that_does_not_fit" : `block_${i}`, type: ["MatMul", "Add", "Variable", "Tanh"][i % 4]!, category: ["math", "state", "nn"][i % 3]!,
@@ -17,16 +15,10 @@ export function OutlinePart() {
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set(["block_1"]));
   const query = new URLSearchParams(location.search);
   const [connecting, setConnecting] = useState(query.has("connect"));
-  const [inputs, setInputs] = useState<Record<string, InputValue>>({ input: "x.output", axis: { dtype: "DT_INT32", shape: [], values: [0] }, value: { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, 6] }, values: ["a.z", { dtype: "DT_BOOL", shape: [], values: [true] }] });
-  const schema = { block: "X", category: "nn", summary: "", outputs: [], attrs: [{ name: "T", type: "type", doc: "", allowed: ["DT_FLOAT", "DT_DOUBLE", "DT_INT32"] }], inputs: [{ port: "input", doc: "[batch, channels]", type_attr: "T" }, { port: "axis", doc: "a scalar", type: "DT_INT32" }, { port: "value", doc: "what is added", type_attr: "T" }, { port: "values", doc: "", type_attr: "T", list: true }, { port: "bias", doc: "one number a channel", type_attr: "T", optional: true }] } as BlockSchema;
   return (
     <div className="gallery-row" style={{ height: "100%", boxSizing: "border-box" }}>
       <div className="gallery-panel" style={{ width: 320, height: 600 }}>
         <Outline blocks={blocks} selection={selection} onSelect={(ids) => setSelection(new Set(ids))} onReveal={() => {}} onRename={() => Promise.resolve("the name is taken")} onDelete={() => {}} onConnect={() => setConnecting(true)} announce={(text) => notifications.announce(text)} />
-      </div>
-      <div className="gallery-panel" style={{ width: 320 }}>
-        <InputForm block="y" schema={schema} inputs={inputs} faults={{ value: "needs the shape [3], found [2,3]" }} found={{ input: "float [4,2]" }} onGoTo={() => {}} onConnect={() => setConnecting(true)}
-          onSet={(port, value) => setInputs(({ [port]: _, ...rest }) => (value ? { ...rest, [port]: value } : rest))} />
       </div>
       <div><Button look="primary">Primary</Button> <Button>Plain</Button> <Button look="danger">Danger</Button> <Button disabled icon="play">Disabled</Button></div>
       {query.has("menu") && <Menu label="Block" at={{ x: 720, y: 120 }} onClose={() => {}} items={[{ label: "Copy", icon: "copy", shortcut: "Ctrl+C", onSelect() {} }, { label: "Run to here", icon: "play", onSelect() {} }, "separator", { label: "Snap to grid", checked: true, onSelect() {} }, { label: "Paste", disabled: true, onSelect() {} }, { label: "Delete", icon: "trash", danger: true, shortcut: "Delete", onSelect() {} }]} />}

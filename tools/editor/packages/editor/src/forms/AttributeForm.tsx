@@ -109,7 +109,7 @@ function RawText({ attrs, readOnly, onSetText }: Pick<AttributeFormProps, "attrs
     <div className="w-forms-raw">
       <label htmlFor={id}>{formTexts.asText}</label>
       <textarea
-        id={id} className="w-input w-input-mono" rows={Math.min(8, Math.max(2, Math.ceil(value.length / 34)))} value={draft.text} spellCheck={false}
+        id={id} className="w-input w-input-mono" rows={Math.min(8, Math.max(1, Math.ceil(value.length / 34)))} value={draft.text} spellCheck={false}
         readOnly={readOnly || isObject} aria-describedby={`${id}-help`} onChange={(event) => draft.setText(event.target.value)}
         onBlur={draft.commit} onKeyDown={draft.onKeyDown}
       />

@@ -1,21 +1,24 @@
-import { useState } from "react";
-import type { PortSchema, TensorLiteral } from "@weft/client";
+import { useState, type DragEvent } from "react";
+import type { BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
 import { editLiteral } from "../actions/literals";
+import { dtypesOf } from "../forms";
 import type { PortRow } from "../model/geometry";
 import { typeText } from "../model/names";
 import { usePage, useWorkbench } from "../model/react";
-import { fromLiteral, TensorEditor, toLiteral } from "../tensor";
+import { castTensor, fromLiteral, readTensorFile, TensorEditor, toLiteral, type TensorValue } from "../tensor";
 import { text, texts } from "../texts";
 import { IconButton } from "../ui";
 
 const t = texts.panels;
 
 /** An input of the selected block: what is wired to it, or its value, which can be edited. */
-export function InputRow({ id, row, port }: { id: string; row: PortRow; port?: PortSchema }) {
+export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; port?: PortSchema; schema?: BlockSchema }) {
   const page = usePage();
   const workbench = useWorkbench();
   const [editing, setEditing] = useState(false);
+  const [dropping, setDropping] = useState(false);
   const name = `${id}.${row.name}`;
+  const dtypes = dtypesOf(port, schema);
   const wire = page.model.wireAt(name);
   const written = page.model.inputAt(name);
   const literal = written && typeof written === "object" && !Array.isArray(written) ? written : undefined;
@@ -23,8 +26,24 @@ export function InputRow({ id, row, port }: { id: string; row: PortRow; port?: P
   if (row.more && !row.label.startsWith("+ ")) {
     return <li className="w-port-row w-port-row-more"><IconButton small icon="plus" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} /><span className="w-hint">{row.name}</span></li>;
   }
+  const save = (tensor: TensorValue): void => {
+    const value = toLiteral(dtypes.includes(tensor.dtype) ? tensor : castTensor(tensor, dtypes[0] ?? tensor.dtype).tensor) as TensorLiteral;
+    void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], `Set ${name}`);
+  };
+  const drop = (event: DragEvent): void => {
+    const file = event.dataTransfer.files[0];
+    setDropping(false);
+    if (!file) return;
+    event.preventDefault();
+    // What cannot be read is told by the editor, which takes another file.
+    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem ? setEditing(true) : save(tensor)), () => setEditing(true));
+  };
+  const takesFiles = !wire && !port?.kind;
   return (
-    <li className="w-port-row" title={row.doc ?? port?.doc}>
+    <li
+      className={`w-port-row ${dropping ? "w-forms-drop" : ""}`} title={row.doc ?? port?.doc} onDragLeave={() => setDropping(false)}
+      onDragOver={(event) => { if (takesFiles && event.dataTransfer.types.includes("Files")) { event.preventDefault(); setDropping(true); } }} onDrop={takesFiles ? drop : undefined}
+    >
       <div className="w-port-row-head">
         <span className="w-port-name">{row.name}</span>
         <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
@@ -40,11 +59,10 @@ export function InputRow({ id, row, port }: { id: string; row: PortRow; port?: P
       {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
       {editing && (
         <TensorEditor
-          name={name} tensor={readLiteral(literal)} dtypes={port?.type ? [port.type] : undefined} onClose={() => setEditing(false)}
+          name={name} tensor={readLiteral(literal)} dtypes={dtypes} onClose={() => setEditing(false)}
           onSave={(tensor) => {
             setEditing(false);
-            const value = toLiteral(tensor) as TensorLiteral;
-            void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], `Set ${name}`);
+            save(tensor);
           }}
         />
       )}

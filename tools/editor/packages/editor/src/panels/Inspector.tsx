@@ -71,7 +71,7 @@ function BlockInspector({ id }: { id: string }) {
         </Section>
       )}
       <Section title={t.inputs}>
-        <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "in").map((row) => <InputRow key={row.name} id={id} row={row} port={portSchema(schema?.inputs, row.name)} />)}</ul>
+        <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "in").map((row) => <InputRow key={row.name} id={id} row={row} port={portSchema(schema?.inputs, row.name)} schema={schema} />)}</ul>
       </Section>
       <Section title={t.outputs}>
         <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "out").map((row) => <OutputRow key={row.name} name={`${id}.${row.name}`} label={row.name} doc={row.doc} />)}</ul>

@@ -108,7 +108,7 @@ export class Chart {
       },
       axes: [
         { ...axis, size: 30, space: 70, values: (_, ticks) => ticks.map((tick) => formatBrief(tick)) },
-        { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatBrief(tick, 4))) },
+        { ...axis, size: 62, space: 24, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatBrief(tick, 4))) },
       ],
       series: [{ label: this.options.axis === "run" ? plotTexts.runAxis : plotTexts.timeAxis }, ...this.shown.map((series) => this.seriesOptions(series, style))],
       hooks: {
@@ -121,7 +121,7 @@ export class Chart {
 
   private seriesOptions(series: TrendSeries, style: CSSStyleDeclaration): uPlot.Series {
     const { stroke, dash, width, alpha } = strokeOf(series, style);
-    return { label: series.name, stroke, dash, width, alpha, spanGaps: false, points: { show: series.points.length < 3 } };
+    return { label: series.name, stroke, dash, width, alpha, spanGaps: false, points: { show: (_plot, _series, first, last) => last - first < 3 } };
   }
 
   private rangeOfX(min: number, max: number): [number, number] {

@@ -2,8 +2,6 @@
 export const uiTexts = {
   close: "Close",
   dismiss: "Dismiss",
-  menu: "Menu",
   notifications: "Notifications",
   resize: "Resize panel",
-  more: "More",
 };
