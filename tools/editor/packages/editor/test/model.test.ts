@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Block, Schema } from "@weft/client";
-import { aligned } from "../src/actions/place";
 import { scalarLiteral } from "../src/actions/literals";
 import { attributeSummary } from "../src/model/attributes";
 import { freshBlockId, makeClip, parseClip, pasteEdits } from "../src/model/clipboard";
@@ -170,11 +169,6 @@ describe("small things", () => {
     expect(scalarLiteral("0.5", { dtype: "DT_FLOAT", shape: [] })).toEqual({ dtype: "DT_FLOAT", shape: [], values: [0.5] });
     expect(scalarLiteral("0.5", { dtype: "DT_INT32", shape: [] })).toBeUndefined();
     expect(scalarLiteral("true")).toMatchObject({ dtype: "DT_BOOL", values: [true] });
-  });
-  it("align and spread", () => {
-    const boxes = [{ id: "p", x: 0, y: 0, width: 10, height: 10 }, { id: "q", x: 50, y: 5, width: 20, height: 10 }, { id: "r", x: 20, y: 9, width: 10, height: 10 }];
-    expect(aligned(boxes, "right")).toMatchObject({ p: [60, 0], q: [50, 5] });
-    expect(aligned(boxes, "spreadX")).toEqual({ p: [0, 0], r: [25, 9], q: [50, 5] });
   });
   it("leave out frames and notes that are none", () => {
     expect(framesOf({ frames: [1, { id: "f", blocks: ["a", 3] }] })).toEqual([{ id: "f", title: "", blocks: ["a"] }]);

@@ -56,8 +56,3 @@ export function distributeBoxes(boxes: readonly PlacedBox[], direction: "horizon
     return across ? { x: place, y: box.y } : { x: box.x, y: place };
   });
 }
-
-/** Brings the boxes onto a grid. */
-export function snapBoxes(boxes: readonly PlacedBox[], grid: number): Moves {
-  return moves(boxes, (box) => ({ x: Math.round(box.x / grid) * grid, y: Math.round(box.y / grid) * grid }));
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import Elk from "elkjs/lib/elk.bundled.js";
-import { alignBoxes, distributeBoxes, snapBoxes, type PlacedBox } from "./align";
+import { alignBoxes, distributeBoxes, type PlacedBox } from "./align";
 import { fromElk, toElk, type ArrangeBlock, type ArrangeWire } from "./graph";
 
 const box = (id: string, x: number, y: number, width = 100, height = 40): PlacedBox => ({ id, x, y, width, height });
@@ -19,7 +19,6 @@ describe("align", () => {
     const tight = [box("a", 0, 0), box("b", 20, 0), box("c", 40, 0)];
     expect([...distributeBoxes(tight, "horizontal", 10)]).toEqual([["b", { x: 110, y: 0 }], ["c", { x: 220, y: 0 }]]);
   });
-  it("snaps", () => expect([...snapBoxes([box("a", 9, -11), box("b", 20, 0)], 20)]).toEqual([["a", { x: 0, y: -20 }]]));
 });
 
 const block = (id: string, x: number, y: number): ArrangeBlock => ({ ...box(id, x, y, 120, 80), inputs: [{ port: "x", y: 40 }, { port: "y", y: 60 }], outputs: [{ port: "z", y: 40 }] });
