@@ -30,12 +30,14 @@ export function decodeFrame(buffer: ArrayBuffer): Frame {
   return { header, tensors };
 }
 
-/** A frame of a subscription as a sample; null where it is none. */
+/** A frame of a subscription as a sample, or as several in one (`batch`); null where it is none. */
 export function decodeSample(buffer: ArrayBuffer): Sample | null {
   const { header, tensors } = decodeFrame(buffer);
-  if (header.type !== "sample") return null;
-  const { tensors: _elements, high, ...rest } = header;
-  return { ...(rest as unknown as Sample), value: tensors["value"], high: tensors["high"], highest: typeof high === "number" ? high : undefined };
+  if (header.type !== "sample" && header.type !== "samples") return null;
+  const { tensors: _elements, high, count, ...rest } = header;
+  const runs = tensors["run"]?.data;
+  const batch = header.type === "samples" && typeof count === "number" && runs ? { count, runs: Array.from(runs as BigInt64Array, Number) } : undefined;
+  return { ...(rest as unknown as Sample), batch, value: tensors["value"], high: tensors["high"], highest: typeof high === "number" ? high : undefined };
 }
 
 /** Elements as a typed array. Complex numbers are pairs; half and bfloat16 are widened to float. */

@@ -18,6 +18,10 @@ export interface SampleOptions {
   every?: number;
   bins?: number;
   max_bytes?: number;
+  /** Samples that are kept until they are sent. */
+  pending?: number;
+  /** Those that are ready together come as one Sample with `batch`. */
+  batch?: boolean;
 }
 
 interface ValueSubscription {

@@ -417,8 +417,10 @@ export type Event = { page?: string; seq?: number } & (
 /** How values between two samples are reduced. */
 export type Reduction = "each" | "last" | "mean" | "min_max" | "decimate" | "histogram";
 
-/** One sample of a subscription to a value. */
+/** One sample of a subscription to a value, or several (`batch`). */
 export interface Sample {
+  /** Several samples of one shape: `value` has one axis more in front, `runs` is the run of each. The other fields are those of the last. */
+  batch?: { count: number; runs: number[] };
   sub: number;
   page: string;
   name: string;

@@ -160,6 +160,22 @@ describe("binary frames", () => {
     expect([...(sample?.value?.data as Float32Array)]).toEqual([1.5, NaN]);
   });
 
+  it("may hold several samples", () => {
+    const header = { type: "samples", sub: 3, run: 9, count: 2, tensors: [
+      { key: "value", dtype: "DT_FLOAT", shape: [2], offset: 0, bytes: 8 }, { key: "run", dtype: "DT_INT64", shape: [2], offset: 0, bytes: 16 }] };
+    for (let k = 0; k < 3; k++) {
+      let text = JSON.stringify(header);
+      while ((4 + text.length) % 8) text += " ";
+      header.tensors.forEach((tensor, at) => (tensor.offset = 4 + text.length + 8 * at));
+    }
+    const tail = new Uint8Array(24);
+    tail.set(new Uint8Array(new Float32Array([0.5, 0.25]).buffer), 0);
+    tail.set(new Uint8Array(new BigInt64Array([8n, 9n]).buffer), 8);
+    const sample = decodeSample(frame(header, tail.buffer));
+    expect(sample?.batch).toEqual({ count: 2, runs: [8, 9] });
+    expect([...(sample?.value?.data as Float32Array)]).toEqual([0.5, 0.25]);
+  });
+
   it("that are cut are refused", () => {
     expect(() => decodeFrame(new ArrayBuffer(2))).toThrow(RangeError);
     expect(() => decodeFrame(frame({ type: "sample", tensors: [{ key: "value", dtype: "DT_INT64", shape: [9], offset: 0, bytes: 999 }] }, new ArrayBuffer(0)))).toThrow(RangeError);

@@ -1,4 +1,4 @@
-import type { PageApi, Sample } from "@weft/client";
+import type { PageApi, Sample, SampleOptions, TensorData } from "@weft/client";
 import { TrendStore } from "../plots";
 import { Cell } from "./emitter";
 
@@ -8,6 +8,7 @@ export class PlotModel {
   readonly store = new TrendStore();
   private readonly ends = new Map<string, () => void>();
   private started: number | null = null;
+  private readonly last = new Map<string, number>();
 
   constructor(private readonly api: PageApi) {}
 
@@ -26,7 +27,7 @@ export class PlotModel {
       this.ends.delete(name);
     }
     for (const name of names) {
-      if (!this.ends.has(name)) this.ends.set(name, this.api.followValue(name, { reduction: "each", interval_ms: 0, max_bytes: 4096 }, (sample) => this.take(name, sample)));
+      if (!this.ends.has(name)) this.ends.set(name, this.api.followValue(name, follow, (sample) => this.take(name, sample)));
     }
     this.names.set(names);
     this.store.setNames(names);
@@ -35,6 +36,7 @@ export class PlotModel {
   /** A run began: what comes from now on is its. */
   startRun(label: string): void {
     this.started = null;
+    this.last.clear();
     if (this.names.get().length) this.store.startRun(label);
   }
 
@@ -44,18 +46,25 @@ export class PlotModel {
   }
 
   private take(name: string, sample: Sample): void {
-    const value = meanOf(sample);
-    if (value === undefined) return;
-    this.started ??= sample.t_ms;
-    this.store.push(name, sample.generation ?? sample.run, (sample.t_ms - this.started) / 1000, value);
+    const data = sample.value?.data;
+    if (!data || data.length === 0 || typeof data[0] === "string") return;
+    const begin = (this.started ??= sample.t_ms);
+    const now = (sample.t_ms - begin) / 1000;
+    const runs = sample.batch?.runs ?? [sample.generation ?? sample.run];
+    const before = Math.min(this.last.get(name) ?? 0, now);
+    const each = Math.floor(data.length / runs.length);
+    // of several samples only the time of the last is known
+    runs.forEach((run, k) => this.store.push(name, run, before + ((now - before) * (k + 1)) / runs.length, mean(data, k * each, each)));
+    this.last.set(name, now);
   }
 }
 
-/** A sample as one number: that of a scalar, the mean of others. */
-function meanOf(sample: Sample): number | undefined {
-  const data = sample.value?.data;
-  if (!data || data.length === 0 || typeof data[0] === "string") return undefined;
+/** Every run counts: a training of hundreds of runs may be over before the next frame. */
+const follow: SampleOptions = { reduction: "each", interval_ms: 0, max_bytes: 1024, pending: 8192, batch: true };
+
+/** Elements as one number: that of a scalar, the mean of others. */
+function mean(data: TensorData, begin: number, count: number): number {
   let sum = 0;
-  for (let k = 0; k < data.length; k++) sum += Number(data[k]);
-  return sum / data.length;
+  for (let k = begin; k < begin + count; k++) sum += Number(data[k]);
+  return sum / count;
 }
