@@ -42,7 +42,7 @@ function ChoiceControl({ attr, written, effective, ids, readOnly, onSet }: Contr
   const names = attr.allowed ?? LITERAL_DTYPES;
   const value = (attr.type === "string" ? unquote(written ?? "") : written) ?? "";
   const label = (name: string) => (attr.type === "type" ? `${shortDType(name)} (${name})` : name);
-  const none = attr.inferred ? `${effective ? `${shortDType(effective)}, ` : ""}${formTexts.byInputs}` : effective ? `${effective} (${formTexts.isDefault})` : formTexts.notGiven;
+  const none = attr.inferred ? effective ? `${shortDType(effective)} (${formTexts.inferredShort})` : formTexts.byInputs : effective ? `${effective} (${formTexts.isDefault})` : formTexts.notGiven;
   return (
     <select
       className="w-select" {...ids} value={value} disabled={readOnly}

@@ -10,6 +10,7 @@ export const formTexts = {
   required: "Must be given",
   notGiven: "not given",
   byInputs: "by the inputs",
+  inferredShort: "by inputs",
   isDefault: "default",
   yes: "true",
   no: "false",

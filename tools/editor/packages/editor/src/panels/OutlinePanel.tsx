@@ -3,7 +3,7 @@ import type { Block } from "@weft/client";
 import { removeBlocks, rename } from "../actions/edit";
 import type { PageEditor } from "../model/pageEditor";
 import { typeText } from "../model/names";
-import { useCell, usePage, useStructure, useWorkbench } from "../model/react";
+import { useCell, useCellPart, usePage, useStructure, useWorkbench } from "../model/react";
 import { Outline, type OutlineBlock } from "../outline";
 
 /** Every block of the page as a tree: for screen readers, for the keyboard, and to find things. */
@@ -11,9 +11,12 @@ export function OutlinePanel() {
   const page = usePage();
   const workbench = useWorkbench();
   const version = useStructure();
-  const tick = useCell(page.runs.tick);
+  const ticks = useCell(page.runs.tick);
+  const running = useCellPart(page.runs.run, (run) => run?.state === "running");
+  // while a page runs, the rows are made anew at every fourth change of states alone; the last change counts
+  const tick = running ? Math.floor(ticks / 4) : ticks;
   const selection = useCell(page.selection);
-  const blocks = useMemo(() => [...page.model.blocks.values()].map((block) => outlineBlock(page, block)), [page, version, Math.floor(tick / 4)]);
+  const blocks = useMemo(() => [...page.model.blocks.values()].map((block) => outlineBlock(page, block)), [page, version, tick]);
   const readOnly = useCell(workbench.server)?.read_only ?? false;
   return (
     <div className="w-outline-panel">
