@@ -79,7 +79,7 @@ export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, onSave, on
             {tensorTexts.choose}
           </label>
         </div>
-        <TensorTable tensor={value} name={name} autoFocus onEdit={setValue} announce={(said) => setMessage({ text: said, bad: said.includes("not fit") })} />
+        <TensorTable tensor={value} name={name} autoFocus growable onEdit={setValue} announce={(said) => setMessage({ text: said, bad: said.includes("not fit") })} />
         <p className="w-tensor-message" role="status" data-bad={message.bad || undefined}>{message.text}</p>
       </div>
     </Dialog>

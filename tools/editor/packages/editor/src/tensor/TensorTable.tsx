@@ -3,7 +3,7 @@ import { useEffect, useId, useMemo, useRef, useState, type ClipboardEvent, type 
 import { text } from "../texts";
 import { requireDType } from "./dtype";
 import { checkElement, textAt } from "./format";
-import { readCells, writeCells } from "./cells";
+import { pasteCells, readCells, writeCells } from "./cells";
 import { Grid } from "./Grid";
 import { cellsText, parseCells } from "./paste";
 import { clampLead, leadAxes, leadOf, moveCell, placeText, planeOf, rangeOf, type Cell, type Plane } from "./plane";
@@ -18,6 +18,8 @@ export interface TensorTableProps {
   name: string;
   /** Where given, cells can be edited; it gets the changed tensor. */
   onEdit?(tensor: TensorValue): void;
+  /** Pasting makes the tensor larger where it must. */
+  growable?: boolean;
   /** An element to go to; a new object goes there again. */
   goTo?: { index: number };
   /** Has the focus first in a dialog. */
@@ -38,7 +40,7 @@ function columnWidth(tensor: TensorValue, plane: Plane): number {
 const ORIGIN: Cell = { row: 0, column: 0 };
 
 /** Slices above, the grid, and below it the place and full text of the active cell. */
-export function TensorTable({ tensor, name, onEdit, goTo, autoFocus, announce }: TensorTableProps) {
+export function TensorTable({ tensor, name, onEdit, growable = false, goTo, autoFocus, announce }: TensorTableProps) {
   const { shape } = tensor;
   const [lead, setLead] = useState<number[]>([]);
   const [active, setActive] = useState<Cell>(ORIGIN);
@@ -82,7 +84,7 @@ export function TensorTable({ tensor, name, onEdit, goTo, autoFocus, announce }:
     say(text(tensorTexts.copied, { rows: selection.bottom - selection.top + 1, columns: selection.right - selection.left + 1 }));
   };
   const write = (cells: string[][], at: Cell) => {
-    const result = writeCells(tensor, plane, at, cells, selection);
+    const result = pasteCells(tensor, here, at, cells, selection, growable);
     onEdit?.(result.tensor);
     const parts = [text(tensorTexts.pasted, { count: result.written })];
     if (result.wrong) parts.push(text(tensorTexts.wrongCells, { count: result.wrong, first: result.firstProblem ?? "" }));

@@ -2,7 +2,7 @@
 import { requireDType } from "./dtype";
 import { setElement, textAt } from "./format";
 import type { Cells } from "./paste";
-import type { Cell, Plane, Range } from "./plane";
+import { planeOf, type Cell, type Plane, type Range } from "./plane";
 import { copyTensor, countOf, zeros, type TensorValue } from "./tensor";
 
 /** The range's elements as texts. */
@@ -52,6 +52,44 @@ export function writeCells(tensor: TensorValue, plane: Plane, at: Cell, cells: C
     }
   }
   return { tensor: changed, written, wrong, firstProblem, outside };
+}
+
+/** Cells of one row or one column, in their order. */
+function lineOf(cells: Cells): string[] | undefined {
+  if (cells.length === 1) return cells[0];
+  return cells.every((row) => row.length === 1) ? cells.map((row) => row[0]!) : undefined;
+}
+
+/**
+ * What pasting does: as writeCells, but a row or column goes into a vector element by element, and with `grow` the tensor becomes as large as
+ * the cells need.
+ */
+export function pasteCells(tensor: TensorValue, lead: readonly number[], at: Cell, cells: Cells, fill: Range, grow: boolean): Written {
+  const plane = planeOf(tensor.shape, lead);
+  const line = lineOf(cells);
+  if (tensor.shape.length <= 1 && line && line.length > 1) return pasteLine(tensor, Math.max(0, plane.indexAt(at.row, at.column)), line, grow);
+  const shape = grow ? grownShape(tensor.shape, at, cells) : tensor.shape;
+  const target = shape.join() === tensor.shape.join() ? tensor : reshapeTensor(tensor, shape);
+  return writeCells(target, planeOf(shape, lead), at, cells, fill);
+}
+
+function grownShape(shape: readonly number[], at: Cell, cells: Cells): readonly number[] {
+  const rows = at.row + cells.length, columns = at.column + Math.max(...cells.map((row) => row.length));
+  if (shape.length <= 1) return cells.length > 1 ? [cells.length, columns - at.column] : shape;
+  return [...shape.slice(0, -2), Math.max(shape.at(-2)!, rows), Math.max(shape.at(-1)!, columns)];
+}
+
+function pasteLine(tensor: TensorValue, from: number, line: readonly string[], grow: boolean): Written {
+  const count = countOf(tensor.shape);
+  const target = grow && from + line.length > count ? reshapeTensor(tensor, [from + line.length]) : copyTensor(tensor);
+  const info = requireDType(tensor.dtype);
+  const room = Math.min(line.length, countOf(target.shape) - from);
+  let wrong = 0, firstProblem: string | undefined;
+  for (let i = 0; i < room; ++i) {
+    const problem = setElement(info, target.data, from + i, line[i]!);
+    if (problem !== undefined && wrong++ === 0) firstProblem = problem;
+  }
+  return { tensor: target, written: room - wrong, wrong, firstProblem, outside: line.length - room };
 }
 
 /** A tensor of the cells: a scalar of one, a vector of a row or column, else a matrix. Short rows are filled with zeros. */

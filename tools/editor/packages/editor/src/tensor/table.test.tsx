@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { act, useState, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
-import { castTensor, reshapeTensor, tensorOfCells, writeCells } from "./cells";
+import { castTensor, pasteCells, reshapeTensor, tensorOfCells, writeCells } from "./cells";
 import { colourTable, drawPicture, pictureAxes } from "./colours";
 import { textAt } from "./format";
 import { fromLiteral } from "./literal";
@@ -48,6 +48,16 @@ describe("cells", () => {
   it("fill a range from one", () => {
     const result = writeCells(ints([2, 3]), planeOf([2, 3], []), { row: 0, column: 0 }, [["7"]], { top: 0, left: 0, bottom: 1, right: 1 });
     expect(texts(result.tensor)).toEqual(["7", "7", "2", "7", "7", "5"]);
+  });
+  it("go into a vector one after another, and make room where they may", () => {
+    const all = { top: 0, left: 0, bottom: 0, right: 0 };
+    const column = [["7"], ["8"], ["9"]];
+    const kept = pasteCells(ints([12]), [], { row: 1, column: 0 }, column, all, false);
+    expect([texts(kept.tensor).slice(9), kept.outside]).toEqual([["9", "7", "8"], 1]);
+    expect(texts(pasteCells(ints([12]), [], { row: 1, column: 0 }, column, all, true).tensor).slice(9)).toEqual(["9", "7", "8", "9"]);
+    expect(pasteCells(ints([]), [], { row: 0, column: 0 }, [["1", "2"], ["3", "4"], ["5", "6"]], all, true).tensor.shape).toEqual([3, 2]);
+    const grown = pasteCells(ints([2, 2]), [], { row: 1, column: 1 }, [["7", "8"], ["9", "10"]], all, true).tensor;
+    expect([grown.shape, texts(grown)]).toEqual([[3, 3], ["0", "1", "0", "2", "7", "8", "0", "9", "10"]]);
   });
   it("become a tensor", () => {
     expect(tensorOfCells("DT_FLOAT", [["1", "2"], ["3"]]).tensor).toMatchObject({ shape: [2, 2] });
