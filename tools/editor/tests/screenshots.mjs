@@ -5,7 +5,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { faulty, logarithm } from "./lib/pages.mjs";
+import { faulty, logarithm, networks } from "./lib/pages.mjs";
 import { sample, Server } from "./lib/server.mjs";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -43,6 +43,7 @@ const shots = {
   },
   async dark(server) {
     const editor = await Editor.open(server, "convolution.page.json", { colorScheme: "dark", settings: look });
+    await editor.blocks.first().waitFor();
     await editor.tab.keyboard.press("F5");
     await editor.statusIs(/Done/);
     await editor.find((await editor.json("convolution.page.json")).blocks.find((b) => b.block === "Conv2D").id);
@@ -52,9 +53,16 @@ const shots = {
     return Editor.open(server, undefined);
   },
   async large(server) {
-    const editor = await Editor.open(server, "grid.page.json", { settings: { ...look, right: false, left: false } });
-    await editor.tab.waitForTimeout(1500);
+    const editor = await Editor.open(server, "large.page.json", { settings: { ...look, right: false, left: false } });
+    await editor.button("Run").click();
+    await editor.statusIs(/Done/, 60_000);
     await fit(editor);
+    const { mouse } = editor.tab;
+    await mouse.move(500, 380);
+    for (let k = 0; k < 4; k++) {
+      await mouse.wheel(0, -120);
+      await editor.tab.waitForTimeout(100);
+    }
     return editor;
   },
   async paused(server) {
@@ -65,7 +73,7 @@ const shots = {
     await editor.button("Run").click();
     await editor.statusIs(/nan/i);
     await editor.select("logs");
-    await editor.inspector.getByRole("button", { name: /NaN|nan/ }).first().waitFor();
+    await editor.tab.waitForTimeout(500);
     return editor;
   },
   async plots(server) {
@@ -134,11 +142,10 @@ const shots = {
 const names = { paused: "paused-at-a-breakpoint", narrow: "narrow-window", large: "large-page", zoomed: "zoomed-200-percent", empty: "empty", light: "light", dark: "dark", plots: "plots", inspector: "inspector", faults: "faults", palette: "palette", outline: "outline" };
 
 mkdirSync(folder, { recursive: true });
-const grid = execFileSync("/usr/bin/python3", [join(root, "tools/make_page.py"), "grid", "5000"], { maxBuffer: 1 << 26 });
 const server = await Server.start({ pages: ["xor", "convolution", "softmax_regression"].map(sample) });
 await server.write("logarithm.page.json", logarithm);
 await server.write("faulty.page.json", faulty);
-await server.write("grid.page.json", grid);
+await server.write("large.page.json", networks(10, 12));
 await launch();
 let failed = 0;
 for (const [name, make] of Object.entries(shots)) {

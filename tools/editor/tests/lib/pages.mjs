@@ -39,3 +39,33 @@ ${use("ID_A", "Const", 100, 120, pin("value", "[2][2]", "float", "1;2;3;4"))}${u
 ${use("ID_MUL", "MatMul", 420, 200)}${use("ID_SUM", "Square", 700, 200)}${use("ID_RUN", "ClientSession", 940, 220)}\
 ${link("ID_A", "output", "ID_MUL", "a")}${link("ID_B", "output", "ID_MUL", "b")}${link("ID_MUL", "product", "ID_SUM", "x")}${link("ID_SUM", "y", "ID_RUN", "fetch_outputs")}\
 </svg>\r\n`, "utf16le");
+
+/** Many small networks beside each other, each in a frame: `rows` times `columns` of about 41 blocks. */
+export function networks(rows, columns) {
+  const blocks = [];
+  const layout = {};
+  const frames = [];
+  const colors = ["blue", "violet", "teal", "green", "amber", "orange"];
+  for (let n = 0; n < rows * columns; n++) {
+    const [left, top] = [(n % columns) * 2100, Math.floor(n / columns) * 1000];
+    const members = [];
+    const put = (name, type, x, y, inputs, attrs) => {
+      const id = `n${n}_${name}`;
+      blocks.push(block(id, type, inputs, attrs));
+      layout[id] = [left + x * 200, top + y * 110];
+      members.push(id);
+      return id;
+    };
+    let last = `${put("x", "Const", 0, 0, { value: floats([2, 2], [0.1 * (n % 7), 1, -1, 0.5]) })}.output`;
+    for (let layer = 0; layer < 8; layer++) {
+      const y = layer % 2;
+      const w = put(`w${layer}`, "Const", layer, 2 + y, { value: floats([2, 2], [0.5, -0.5, 0.25, 1]) });
+      const b = put(`b${layer}`, "Const", layer, 4 + y, { value: floats([2], [0.1, -0.1]) });
+      const product = put(`mul${layer}`, "MatMul", layer + 1, y, { a: last, b: `${w}.output` });
+      const sum = put(`add${layer}`, "BiasAdd", layer + 1, 2 + y, { value: `${product}.product`, bias: `${b}.output` });
+      last = `${put(`act${layer}`, ["Tanh", "Sigmoid", "Softmax", "Relu"][layer % 4], layer + 1, 6 + y, { [layer % 4 === 2 ? "logits" : layer % 4 === 3 ? "features" : "x"]: `${sum}.output` })}.${["y", "y", "softmax", "activations"][layer % 4]}`;
+    }
+    frames.push({ id: `f${n}`, title: `Network ${n + 1}`, color: colors[n % colors.length], blocks: members });
+  }
+  return { weft: 1, page: "networks", blocks, layout, frames };
+}

@@ -165,10 +165,10 @@ function nextTheme(workbench: Workbench): "light" | "dark" {
   return dark ? "light" : "dark";
 }
 
-/** Focuses what is about to be on the screen. */
+/** Focuses what is about to be on the screen: the first of several selectors that finds something. */
 export function focusSoon(selector: string): void {
   setTimeout(() => {
-    const element = document.querySelector<HTMLElement>(`.weft :is(${selector})`);
+    const element = selector.split(", ").map((each) => document.querySelector<HTMLElement>(`.weft ${each}`)).find(Boolean);
     element?.focus();
     if (element instanceof HTMLInputElement) element.select();
   }, 60);

@@ -20,6 +20,8 @@ type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 const WIRES_A_PATH = 64;
 /** Below this zoom wires are straight, and blocks plain. */
 const PLAIN = 0.12;
+/** Below this zoom titles of frames stand above them. */
+const ROOM_FOR_TITLE = 0.6;
 
 /** Frames, wires, blocks and their names. */
 export function drawStatic(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
@@ -33,18 +35,21 @@ function drawFrames(ctx: Context, scene: Scene, palette: Palette, view: Viewport
   for (const frame of scene.frames) {
     const x = frame.x * view.zoom + view.x, y = frame.y * view.zoom + view.y;
     const width = frame.width * view.zoom, height = frame.height * view.zoom;
+    const color = frame.color ? palette.color(frame.color) : palette.accent;
     ctx.globalAlpha = 0.14;
-    ctx.fillStyle = frame.color ?? palette.accent;
+    ctx.fillStyle = color;
     ctx.fillRect(x, y, width, height);
     ctx.globalAlpha = 0.6;
-    ctx.strokeStyle = frame.color ?? palette.accent;
+    ctx.strokeStyle = color;
     ctx.lineWidth = 1;
     ctx.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
     ctx.globalAlpha = 1;
     if (frame.title && width > 40) {
       ctx.font = `600 12px ${palette.font}`;
       ctx.fillStyle = palette.text2;
-      ctx.fillText(fitted(frame.title, width - 12, 6.6), x + 6, y + 15);
+      // the line that frames leave for their titles is lower than the letters when one is far away
+      const above = view.zoom < ROOM_FOR_TITLE;
+      ctx.fillText(fitted(frame.title, width - 12, 6.6), above ? x : x + 6, above ? y - 4 : y + 15);
     }
   }
 }

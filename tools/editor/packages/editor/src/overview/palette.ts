@@ -17,6 +17,8 @@ export interface Palette {
   readonly font: string;
   category(name: string): { readonly line: string; readonly head: string; readonly body: string };
   type(name: string): string;
+  /** A colour that may be a custom property, "var(--w-color-teal)": a canvas knows none. */
+  color(written: string): string;
 }
 
 type Rgb = readonly [number, number, number];
@@ -73,6 +75,10 @@ export function readPalette(element: Element): Palette {
       const line = get(`--w-cat-${name}`, other);
       return { line: mix(line, surface, 0.75), head: mix(line, surface, 0.28), body: mix(line, surface, 0.06) };
     }),
+    color: (written) => {
+      const name = /^var\((--[\w-]+)\)$/.exec(written)?.[1];
+      return name ? get(name, accent) : written;
+    },
     type: (name) => keep(types, name, () => get(`--w-type-${name}`, get("--w-type-unknown", "#8b93a1"))),
   };
 }
