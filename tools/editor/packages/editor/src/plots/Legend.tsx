@@ -4,7 +4,7 @@ import { formatBrief } from "../tensor";
 import { text } from "../texts";
 import { IconButton } from "../ui";
 import type { TrendAxis, TrendSeries, TrendStore } from "./store";
-import { plotTexts } from "./texts";
+import { axisName, plotTexts } from "./texts";
 
 export interface LegendProps {
   store: TrendStore;
@@ -45,7 +45,7 @@ export function Legend({ store, series, axis, at, onHidden, onRemove }: LegendPr
           </li>
         );
       })}
-      <li className="w-plots-at">{at && Number.isFinite(at.x) ? `${axis === "run" ? plotTexts.runAxis : plotTexts.timeAxis} ${formatBrief(at.x)}` : plotTexts.latest}</li>
+      <li className="w-plots-at">{at && Number.isFinite(at.x) ? `${axisName(axis)} ${formatBrief(at.x)}` : plotTexts.latest}</li>
     </ul>
   );
 }

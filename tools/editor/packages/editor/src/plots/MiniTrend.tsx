@@ -52,7 +52,7 @@ export function MiniTrend({ store, width, height, logarithmic = false, title }: 
 function drawLines(canvas: HTMLCanvasElement, store: TrendStore, width: number, height: number, logarithmic: boolean): number | undefined {
   const ratio = window.devicePixelRatio || 1;
   const ctx = canvas.getContext("2d");
-  const lines = store.series().filter((each) => !each.hidden && each.points.length > 0).map((each) => ({ each, ...thinned(each.points, "run", width * 2, logarithmic) }));
+  const lines = store.series().filter((each) => !each.hidden && each.points.length > 0).map((each) => ({ each, ...thinned(each.points, "step", width * 2, logarithmic) }));
   const newest = lines.find((line) => line.each.age === 0)?.each.points;
   const latest = newest?.y(newest.length - 1);
   if (!ctx) return latest;

@@ -11,7 +11,7 @@ import { trendCsv } from "./csv";
 import { Legend } from "./Legend";
 import { TrendTable } from "./TrendTable";
 import type { TrendAxis, TrendSeries, TrendStore } from "./store";
-import { plotTexts } from "./texts";
+import { axisName, plotTexts } from "./texts";
 import "./plots.css";
 
 export interface TrendProps {
@@ -27,7 +27,7 @@ export interface TrendProps {
 /** The plot with its tools, legend, and the same as a table. */
 export function Trend({ store, syncKey, onRemove, name = "trend" }: TrendProps) {
   const series = useSyncExternalStore(store.subscribe, store.series);
-  const [axis, setAxis] = useState<TrendAxis>("run");
+  const [axis, setAxis] = useState<TrendAxis>("step");
   const [logarithmic, setLogarithmic] = useState(false);
   const [paused, setPaused] = useState(false);
   const [asTable, setAsTable] = useState(false);
@@ -42,6 +42,7 @@ export function Trend({ store, syncKey, onRemove, name = "trend" }: TrendProps) 
         <span className="w-plots-space" />
         <label className="w-plots-check"><input type="checkbox" checked={logarithmic} onChange={(event) => setLogarithmic(event.target.checked)} />{plotTexts.log}</label>
         <select className="w-select w-plots-axis" aria-label={plotTexts.axis} value={axis} onChange={(event) => { setAxis(event.target.value as TrendAxis); setSpan(undefined); }}>
+          <option value="step">{plotTexts.byStep}</option>
           <option value="run">{plotTexts.byRun}</option>
           <option value="time">{plotTexts.byTime}</option>
         </select>
@@ -137,7 +138,7 @@ function Lines({ store, series, axis, logarithmic, paused, span, names, syncKey,
 function readOut(chart: Chart, index: number, axis: TrendAxis): string {
   const { x, values } = chart.at(index);
   return text(plotTexts.at, {
-    axis: axis === "run" ? plotTexts.runAxis : plotTexts.timeAxis, x: formatBrief(x),
+    axis: axisName(axis), x: formatBrief(x),
     values: values.map(({ series, value }) => text(plotTexts.valueOf, { name: series.name, value: value == null ? plotTexts.noValue : formatBrief(value) })).join(", "),
   });
 }

@@ -4,7 +4,7 @@ import { formatBrief } from "../tensor";
 import { text } from "../texts";
 import { aligned, thinned } from "./align";
 import type { TrendAxis, TrendStore } from "./store";
-import { plotTexts } from "./texts";
+import { axisName, plotTexts } from "./texts";
 
 const ROWS = 200;
 
@@ -26,7 +26,7 @@ export function TrendTable({ store, axis }: { store: TrendStore; axis: TrendAxis
       <table>
         <caption>{text(plotTexts.pointsLeftOut, { count: ROWS })}</caption>
         <thead>
-          <tr><th scope="col">{axis === "run" ? plotTexts.runAxis : plotTexts.timeAxis}</th>{series.map((each) => <th key={each.id} scope="col">{each.name}{each.age > 0 && ` (${each.run})`}</th>)}</tr>
+          <tr><th scope="col">{axisName(axis)}</th>{series.map((each) => <th key={each.id} scope="col">{each.name}{each.age > 0 && ` (${each.run})`}</th>)}</tr>
         </thead>
         <tbody>
           {rows.map((i) => (

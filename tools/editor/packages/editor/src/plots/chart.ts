@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { formatBrief } from "../tensor";
 import { aligned, thinned, type Columns, type Span } from "./align";
 import type { TrendAxis, TrendSeries } from "./store";
-import { plotTexts } from "./texts";
+import { axisName } from "./texts";
 
 export interface ChartOptions {
   readonly axis: TrendAxis;
@@ -110,7 +110,7 @@ export class Chart {
         { ...axis, size: 30, space: 70, values: (_, ticks) => ticks.map((tick) => formatBrief(tick)) },
         { ...axis, size: 62, space: 24, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatBrief(tick, 4))) },
       ],
-      series: [{ label: this.options.axis === "run" ? plotTexts.runAxis : plotTexts.timeAxis }, ...this.shown.map((series) => this.seriesOptions(series, style))],
+      series: [{ label: axisName(this.options.axis) }, ...this.shown.map((series) => this.seriesOptions(series, style))],
       hooks: {
         setSelect: [(plot) => this.selected(plot)],
         setCursor: [(plot) => this.options.onCursor(plot.cursor.idx ?? null)],

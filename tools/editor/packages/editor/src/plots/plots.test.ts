@@ -12,6 +12,14 @@ function ring(values: readonly number[], capacity = 1000): Ring {
 }
 
 describe("Ring", () => {
+  it("counts steps from the first, also when that is gone", () => {
+    const points = new Ring(2);
+    for (const run of [101, 102, 103]) points.push(run, 0, run);
+    expect([points.x(0, "step"), points.x(1, "step"), points.x(1, "run")]).toEqual([2, 3, 103]);
+    points.clear();
+    points.push(500, 0, 1);
+    expect(points.x(0, "step")).toBe(1);
+  });
   it("drops the oldest, and finds places by bisection", () => {
     const points = ring([1, 2, 3, 4, 5], 3);
     expect([points.length, points.y(0), points.x(0, "run"), points.x(2, "time")]).toEqual([3, 3, 3, 0.4]);

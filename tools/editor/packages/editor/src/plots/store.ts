@@ -1,7 +1,7 @@
 /** Points of trends in typed arrays, kept outside of React: samples come faster than the screen is drawn. */
 
-/** What the horizontal axis counts. */
-export type TrendAxis = "run" | "time";
+/** What the horizontal axis counts: steps since the run began, steps since the page was opened, or seconds since the run began. */
+export type TrendAxis = "step" | "run" | "time";
 
 /** Points of one series in a ring: the oldest go when it is full. */
 export class Ring {
@@ -10,6 +10,8 @@ export class Ring {
   private readonly values: Float64Array;
   private begin = 0;
   private size = 0;
+  /** Number of the first step. */
+  private origin = 0;
 
   constructor(readonly capacity: number) {
     this.runs = new Float64Array(capacity);
@@ -22,6 +24,7 @@ export class Ring {
   }
 
   push(run: number, seconds: number, value: number): void {
+    if (this.size === 0) this.origin = run;
     const at = (this.begin + this.size) % this.capacity;
     this.runs[at] = run;
     this.times[at] = seconds;
@@ -35,7 +38,9 @@ export class Ring {
   }
 
   x(i: number, axis: TrendAxis): number {
-    return (axis === "run" ? this.runs : this.times)[(this.begin + i) % this.capacity]!;
+    const at = (this.begin + i) % this.capacity;
+    if (axis === "time") return this.times[at]!;
+    return axis === "run" ? this.runs[at]! : this.runs[at]! - this.origin + 1;
   }
 
   y(i: number): number {
@@ -106,7 +111,7 @@ export class TrendStore {
     this.setList(this.list.filter((series) => names.includes(series.name)).map((series) => ({ ...series, colour: names.indexOf(series.name) })));
   }
 
-  /** The value `name` had in run number `run` of its session, `seconds` after the start. */
+  /** The value `name` had in step number `run` of its session, `seconds` after the start. */
   push(name: string, run: number, seconds: number, value: number): void {
     const label = this.runs[0]!;
     let series = this.list.find((each) => each.name === name && each.run === label);

@@ -10,10 +10,11 @@ export const plotTexts = {
   csv: "Save as CSV",
   reset: "Whole range",
   zoomHelp: "Drag to zoom, double click for the whole range. Keys: arrows read values, + and - zoom, 0 whole range.",
-  byRun: "by run",
-  byTime: "by time",
+  byStep: "by step of the run",
+  byRun: "by step of all runs",
+  byTime: "by seconds",
   axis: "Axis",
-  runAxis: "run",
+  runAxis: "step",
   timeAxis: "seconds",
   legend: "Series",
   hide: "Hide {name}",
@@ -26,3 +27,8 @@ export const plotTexts = {
   points: "{name}, {count} points, last {value}",
   noValue: "no value",
 };
+
+/** What the numbers on the horizontal axis are. */
+export function axisName(axis: "step" | "run" | "time"): string {
+  return axis === "time" ? plotTexts.timeAxis : plotTexts.runAxis;
+}

@@ -44,6 +44,7 @@ function Bars({ bins, label, logarithmic, low, high }: { bins: readonly Bin[]; l
   return (
     <>
       <div className="w-tensor-plot">
+        <span className="w-tensor-most" aria-hidden="true">{Math.max(...bins.map((bin) => bin.count))}</span>
         <svg viewBox={`0 0 ${bins.length} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
           {bins.map((bin, i) => {
             const tall = bin.count === 0 ? 0 : Math.max(0.8, (height(bin.count) / most) * 100);

@@ -25,7 +25,7 @@ export interface TensorInspectorProps {
   run?: number;
   stale?: boolean;
   inProgress?: boolean;
-  /** Of a slice: the shape of the whole, which leading indices it has, and how to ask for others. */
+  /** Of a slice, which lacks the first axes: the shape of the whole, the indices on those axes, and how to ask for others. */
   fullShape?: readonly number[];
   place?: readonly number[];
   onPlace?(place: number[]): void;
@@ -60,7 +60,8 @@ export function TensorInspector(props: TensorInspectorProps) {
   const wanted = props.tab ?? ownTab;
   const tab = offered.some((each) => each.id === wanted) ? wanted : "table";
   const choose = (id: string) => { setOwnTab(id as InspectorTab); props.onTab?.(id as InspectorTab); };
-  const sliced = fullShape !== undefined && fullShape.join() !== tensor.shape.join();
+  // Axes of the whole that the slice does not have.
+  const sliced = fullShape ? fullShape.slice(0, Math.max(0, fullShape.length - tensor.shape.length)).map((_, axis) => axis) : [];
   const jump = () => {
     const index = values ? nextNonFinite(values, goTo?.index ?? -1) : -1;
     if (index < 0) return;
@@ -82,7 +83,7 @@ export function TensorInspector(props: TensorInspectorProps) {
         {kind !== "resource" && <IconButton small icon="download" label={tensorTexts.npy} onClick={() => (props.onSaveNpy ? props.onSaveNpy() : saveNpy(name, tensor))} />}
         <IconButton small icon="table" label={tensorTexts.csv} onClick={() => saveCsv(name, tensor)} />
       </div>
-      {sliced && onPlace && <SliceBar shape={fullShape} axes={fullShape.slice(0, -2).map((_, axis) => axis)} place={place} onPlace={onPlace} />}
+      {fullShape && sliced.length > 0 && onPlace && <SliceBar shape={fullShape} axes={sliced} place={place} onPlace={onPlace} />}
       <Tabs label={name} tabs={offered} selected={tab} onSelect={choose}>
         {tab === "table" && <TensorTable tensor={tensor} name={name} goTo={goTo} onEdit={props.onEdit} announce={props.announce} />}
         {tab === "image" && stats && <TensorImage key={tensor.shape.join()} tensor={tensor} stats={stats} />}

@@ -53,13 +53,18 @@ export interface Histogram {
   readonly counts: Uint32Array;
 }
 
+/** More parts for more values, so that bars show a shape rather than single elements (Rice's rule and a half). */
+function suggestedBins(count: number): number {
+  return Math.max(8, Math.min(64, Math.ceil(3 * Math.cbrt(count))));
+}
+
 /** Counts of the finite values in `bins` equal parts of their range. Whole numbers of a small range have a bin each. */
-export function histogramOf(values: ArrayLike<number>, stats: Stats, bins = 64): Histogram {
+export function histogramOf(values: ArrayLike<number>, stats: Stats, bins = suggestedBins(stats.count)): Histogram {
   let { min, max } = stats;
   if (!(max >= min)) return { min: 0, max: 1, counts: new Uint32Array(0) };
   const span = max - min;
   let count = bins;
-  if (span < bins && allWhole(values)) {
+  if (span < 64 && allWhole(values)) {
     min -= 0.5;
     max += 0.5;
     count = Math.round(max - min);

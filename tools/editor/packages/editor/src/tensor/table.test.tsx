@@ -178,6 +178,18 @@ describe("TensorInspector", () => {
     expect(host.querySelector(".w-tensor-note")!.textContent).toBe("run 3");
   });
 
+  it("asks for other slices on the axes that it lacks alone", () => {
+    const onPlace = vi.fn();
+    const host = mount(<TensorInspector name="w" tensor={floats([2, 1, 3], [1, 2, 3, 4, 5, 6])} fullShape={[5, 2, 1, 3]} place={[1]} onPlace={onPlace} />);
+    const inputs = [...host.querySelectorAll<HTMLInputElement>('input[type="number"]')];
+    expect(inputs.map((input) => [input.getAttribute("aria-label"), input.value])).toEqual([["Index on axis 0, 0 to 4", "1"], ["Index on axis 0, 0 to 1", "0"]]);
+    act(() => {
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")!.set!.call(inputs[0], "3");
+      inputs[0]!.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    expect(onPlace).toHaveBeenCalledWith([3]);
+  });
+
   it("has a table alone for strings", () => {
     const host = mount(<TensorInspector name="s" tensor={{ dtype: "DT_STRING", shape: [1], data: ["a"] }} />);
     expect([...host.querySelectorAll('[role="tab"]')].map((tab) => tab.textContent)).toEqual(["Table"]);
