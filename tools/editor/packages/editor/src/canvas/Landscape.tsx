@@ -27,7 +27,8 @@ function Map({ scene }: { scene: Scene }) {
   const width = useStore((s) => s.width);
   const height = useStore((s) => s.height);
   const size = useMemo(() => ({ width, height }), [width, height]);
-  return <Minimap scene={scene} viewport={viewport} canvasSize={size} onCenter={(x, y) => void flow.setCenter(x, y, { zoom: viewport.zoom })} width={176} height={112} />;
+  const small = height < 480 || width < 560;
+  return <Minimap scene={scene} viewport={viewport} canvasSize={size} onCenter={(x, y) => void flow.setCenter(x, y, { zoom: viewport.zoom })} width={small ? 112 : 176} height={small ? 72 : 112} />;
 }
 
 /** The far view, with what the pointer does on it: a click selects, a double click goes there. */

@@ -5,6 +5,7 @@ import { framesOf, notesOf, plotsOf, type Frame, type Note, type PagePlot } from
 import { Cell } from "../model/emitter";
 import { localPort } from "../model/names";
 import type { ModelChange, PageModel, WireInfo } from "../model/page";
+import { Sight } from "./sight";
 
 /** A part of the page, in its own coordinates. */
 export interface Rect {
@@ -31,10 +32,12 @@ export class FlowModel {
   private edgeCache = new Map<string, FlowEdge>();
   private selected: Selection = new Set();
   private window: Rect | null = null;
+  private readonly sight: Sight;
   private scheduled = false;
   private readonly ends: (() => void)[];
 
   constructor(private readonly model: PageModel, selection: Cell<Selection>) {
+    this.sight = new Sight(model);
     this.ends = [model.follow((change) => this.changed(change)), selection.subscribe(() => this.select(selection.get()))];
     this.selected = selection.get();
   }
@@ -46,16 +49,19 @@ export class FlowModel {
   /** The visible part is now this one; null: none, since the overview is shown. */
   show(view: Rect | null): void {
     if (!view) {
-      if (this.window) {
-        this.window = null;
-        this.rebuild();
-      }
+      if (this.window) this.look(null);
       return;
     }
     const now = this.window;
     const inside = now && view.x >= now.x && view.y >= now.y && view.x + view.width <= now.x + now.width && view.y + view.height <= now.y + now.height;
     if (inside && now.width < view.width * 4) return;
-    this.window = { x: view.x - view.width / 2, y: view.y - view.height / 2, width: view.width * 2, height: view.height * 2 };
+    this.look({ x: view.x - view.width / 2, y: view.y - view.height / 2, width: view.width * 2, height: view.height * 2 });
+  }
+
+  private look(window: Rect | null): void {
+    this.window = window;
+    this.sight.scan(window);
+    if (this.edgeCache.size > 4000) this.edgeCache.clear();
     this.rebuild();
   }
 
@@ -63,24 +69,23 @@ export class FlowModel {
     if (change.reset) {
       this.nodeCache.clear();
       this.edgeCache.clear();
+      this.sight.scan(this.window);
       this.rebuild();
       return;
     }
-    for (const list of [change.added, change.removed, change.changed, change.moved]) for (const id of list) this.nodeCache.delete(id);
-    const structural = change.added.length || change.removed.length || change.changed.length;
-    if (structural || change.keys.length || change.moved.length) this.nodeCacheDecor();
+    const rewired = new Set([...change.added, ...change.removed, ...change.changed]);
+    const touched = new Set([...rewired, ...change.moved]);
+    for (const id of touched) this.nodeCache.delete(id);
+    if (touched.size || change.keys.length) this.dropDecor();
     if (change.keys.includes("bends")) this.edgeCache.clear();
-    if (structural) for (const id of [...change.added, ...change.changed, ...change.removed]) this.dropEdgesOf(id);
-    this.rebuild();
+    if (rewired.size) for (const [key, edge] of this.edgeCache) if (rewired.has(edge.target) || rewired.has(edge.source)) this.edgeCache.delete(key);
+    this.sight.update(touched);
+    if (touched.size || change.keys.length) this.rebuild();
   }
 
   /** Frames follow their members, and notes are cheap: both are made anew. */
-  private nodeCacheDecor(): void {
+  private dropDecor(): void {
     for (const id of this.nodeCache.keys()) if (/^(frame|note|plot):/.test(id)) this.nodeCache.delete(id);
-  }
-
-  private dropEdgesOf(id: string): void {
-    for (const [key, edge] of this.edgeCache) if (edge.target === id || edge.source === id) this.edgeCache.delete(key);
   }
 
   private select(next: Selection): void {
@@ -113,13 +118,9 @@ export class FlowModel {
       this.edges.set(noEdges);
       return;
     }
-    const shown = new Set<string>();
-    for (const id of this.model.blocks.keys()) if (this.touches(id, window)) shown.add(id);
-    const ends = new Set(shown);
+    const ends = new Set(this.sight.blocks);
     const edges: FlowEdge[] = [];
-    for (const wire of this.model.wires()) {
-      if (!this.model.blocks.has(wire.source)) continue;
-      if (!shown.has(wire.source) && !shown.has(wire.target) && !this.spans(wire, window)) continue;
+    for (const wire of this.sight.wires.values()) {
       edges.push(this.edge(wire));
       ends.add(wire.source).add(wire.target);
     }
@@ -133,19 +134,6 @@ export class FlowModel {
     for (const id of ends) nodes.push(this.block(id));
     this.nodes.set(nodes);
     this.edges.set(edges);
-  }
-
-  private touches(id: string, window: Rect): boolean {
-    const [x, y] = this.model.position(id);
-    if (x > window.x + window.width || y > window.y + window.height) return false;
-    return x + 320 > window.x && y + this.model.shape(id).height > window.y;
-  }
-
-  private spans(wire: WireInfo, window: Rect): boolean {
-    const [ax, ay] = this.model.position(wire.source);
-    const [bx, by] = this.model.position(wire.target);
-    return Math.min(ax, bx) < window.x + window.width && Math.max(ax, bx) + 320 > window.x &&
-      Math.min(ay, by) < window.y + window.height && Math.max(ay, by) + 200 > window.y;
   }
 
   private block(id: string): FlowNode {

@@ -31,9 +31,11 @@ export class SceneSync {
     for (const end of this.ends) end();
   }
 
+  /** Once the edits of a moment are done; of a large page, once there is nothing else to do. */
   private later(ms: number): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.rebuild(), ms);
+    const wait = this.page.model.blocks.size > 1000 ? ms * 5 : ms;
+    this.timer = setTimeout(() => this.rebuild(), wait);
   }
 
   private rebuild(): void {
@@ -58,9 +60,14 @@ export class SceneSync {
   private wires(): SceneWire[] {
     const { model } = this.page;
     const wires: SceneWire[] = [];
+    const plain = model.blocks.size > 1000; // at the zoom that shows so many blocks ports are less than a pixel apart
     for (const { from, to, source, target } of model.wires()) {
       if (!model.blocks.has(source)) continue;
       const family = from.endsWith(".operation") ? "operation" : typeFamily(model.types.get(from)?.dtype);
+      if (plain) {
+        wires.push({ from: source, to: target, type: family });
+        continue;
+      }
       const fromY = model.shape(source).rows.find((row) => row.side === "out" && row.name === from.slice(source.length + 1))?.y;
       const toY = model.shape(target).rows.find((row) => row.side === "in" && row.name === to.slice(target.length + 1))?.y;
       wires.push({ from: source, to: target, fromY, toY, type: family });

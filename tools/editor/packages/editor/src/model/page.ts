@@ -99,6 +99,12 @@ export class PageModel {
     for (const list of this.into.values()) yield* list;
   }
 
+  get wireCount(): number {
+    let count = 0;
+    for (const list of this.into.values()) count += list.length;
+    return count;
+  }
+
   wireAt(to: string): WireInfo | undefined {
     return this.into.get(parsePort(to).block)?.find((wire) => wire.to === to);
   }
@@ -177,7 +183,8 @@ export class PageModel {
     const readers = new Set<string>();
     for (const [name, type] of Object.entries(patch.types ?? {})) {
       const id = this.setType(name, type);
-      touched.add(id);
+      // only elements of list outputs change a block's shape
+      (name.endsWith("]") ? touched : readers).add(id);
       for (const to of this.readersOf(id).get(name.slice(id.length + 1)) ?? []) readers.add(parsePort(to).block);
     }
     if (patch.keys) {
@@ -186,7 +193,8 @@ export class PageModel {
       for (const [key, value] of Object.entries(patch.keys)) if (value === null || value === undefined) delete this.keys[key];
     }
     if (patch.order) this.reorder(patch.order);
-    for (const id of touched) if (this.blocks.has(id)) this.reshape(id, change);
+    const known = new Set([...change.added, ...change.changed]);
+    for (const id of touched) if (this.blocks.has(id)) this.reshape(id, change, known);
     const before = new Set(this.faults.keys());
     if (patch.diagnostics) this.setDiagnostics(patch.diagnostics);
     this.tell(change);
@@ -297,10 +305,10 @@ export class PageModel {
   }
 
   /** Computes the shape of a block again; where it is another, the block counts as changed. */
-  private reshape(id: string, change: ModelChange): void {
+  private reshape(id: string, change: ModelChange, known: ReadonlySet<string>): void {
     const before = this.shapes.get(id);
     this.shapes.delete(id);
-    if (change.added.includes(id) || change.changed.includes(id)) return;
+    if (known.has(id)) return;
     const after = this.shape(id);
     if (before && before.height === after.height && before.width === after.width && before.rows.length === after.rows.length) {
       this.shapes.set(id, before);

@@ -31,7 +31,7 @@ function PageInspector() {
   const stored = typeof page.model.keys["page"] === "string" ? page.model.keys["page"] : info.name;
   const [name, setName] = useState(stored);
   useEffect(() => setName(stored), [stored]);
-  const wires = [...page.model.wires()].length;
+  const wires = page.model.wireCount;
   return (
     <div className="w-inspector">
       <h2 className="w-inspector-title">{t.pageProperties}</h2>
