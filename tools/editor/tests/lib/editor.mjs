@@ -151,6 +151,30 @@ export class Editor {
     await this.inspector.getByLabel("Id", { exact: true }).waitFor();
   }
 
+  /** Gives an input of the selected block a value, by its table: cells are pasted as from a spreadsheet. */
+  async setValue(name, { dtype, shape, values }) {
+    await this.inspector.getByRole("button", { name: new RegExp(`(Set a value|Edit value): ${name.replace(/[.[\]]/g, "\\$&")}$`) }).click();
+    const dialog = this.dialog(`Value of ${name}`);
+    const type = dialog.getByRole("combobox", { name: "Type" });
+    if ((await type.inputValue()) !== dtype) await type.selectOption(dtype);
+    const field = dialog.getByRole("textbox", { name: "Shape" });
+    await field.fill(shape.join(", "));
+    await field.press("Enter");
+    const grid = dialog.getByRole("grid");
+    // one axis is a column
+    await this.eventually(async () => assert.ok(Number(await grid.getAttribute("aria-rowcount")) >= (shape[0] ?? 1)));
+    await grid.focus();
+    const columns = shape.length > 1 ? shape.at(-1) : 1;
+    const rows = Array.from({ length: values.length / columns }, (_, k) => values.slice(k * columns, (k + 1) * columns).join("\t"));
+    await this.tab.evaluate((text) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }, rows.join("\n"));
+    await dialog.getByRole("button", { name: "Set value" }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+
   /** Goes to a block by the find dialog; it is selected then. */
   async find(id) {
     await this.tab.keyboard.press("Control+f");

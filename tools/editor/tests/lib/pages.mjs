@@ -47,7 +47,7 @@ export function networks(rows, columns) {
   const frames = [];
   const colors = ["blue", "violet", "teal", "green", "amber", "orange"];
   for (let n = 0; n < rows * columns; n++) {
-    const [left, top] = [(n % columns) * 2100, Math.floor(n / columns) * 1000];
+    const [left, top] = [(n % columns) * 2100, Math.floor(n / columns) * 1160];
     const members = [];
     const put = (name, type, x, y, inputs, attrs) => {
       const id = `n${n}_${name}`;
