@@ -1,7 +1,7 @@
 import { useState, type DragEvent } from "react";
-import type { BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
+import type { Block, BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
 import { editLiteral } from "../actions/literals";
-import { dtypesOf } from "../forms";
+import { dtypesOf, writtenValue } from "../forms";
 import type { PortRow } from "../model/geometry";
 import { typeText } from "../model/names";
 import { usePage, useWorkbench } from "../model/react";
@@ -59,7 +59,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
       {editing && (
         <TensorEditor
-          name={name} tensor={readLiteral(literal)} dtypes={dtypes} onClose={() => setEditing(false)}
+          name={name} tensor={readLiteral(literal, dtypes.length === 1 ? dtypes[0] : givenType(page.model.blocks.get(id)))} dtypes={dtypes} onClose={() => setEditing(false)}
           onSave={(tensor) => {
             setEditing(false);
             save(tensor);
@@ -70,10 +70,15 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
   );
 }
 
-function readLiteral(literal: TensorLiteral | undefined) {
+/** The type that the block's attributes give its value. */
+function givenType(block: Block | undefined): string | undefined {
+  return writtenValue(block?.attrs, { name: "dtype", type: "type", doc: "" });
+}
+
+function readLiteral(literal: TensorLiteral | undefined, dtype: string | undefined) {
   if (!literal) return undefined;
   try {
-    return fromLiteral(literal);
+    return fromLiteral(literal, dtype);
   } catch {
     return undefined;
   }

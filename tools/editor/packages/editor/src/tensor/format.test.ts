@@ -102,7 +102,27 @@ describe("literals", () => {
     expect(fromLiteral({ dtype: "DT_FLOAT", shape: [2], file: "x.dat" })).toBeUndefined();
     expect(fromLiteral({ dtype: "DT_STRING", shape: [1], values: [{ base64: "/w==" }] })).toBeUndefined();
     expect(fromLiteral({ dtype: "DT_FLOAT", shape: [3], values: [1] })).toBeUndefined();
-    expect(fromLiteral({ text: "{{1,2}}" })).toBeUndefined();
+    expect(fromLiteral({ text: "{{1,2},{3}}" })).toBeUndefined();
+    expect(fromLiteral({ text: "{1" })).toBeUndefined();
+    expect(fromLiteral({ text: '{"a}' })).toBeUndefined();
+  });
+
+  it.each([
+    ["{{1.5,3.5},{0.5f,1}}", "DT_FLOAT", [2, 2], "{{1.5,3.5},{0.5,1}}"],
+    ["1;2;3", "DT_INT32", [3], "{1,2,3}"],
+    ["{1,2.5}", "DT_DOUBLE", [2], "{1,2.5}"],
+    ['{"a,b","c"}', "DT_STRING", [2], '{"a,b","c"}'],
+    ["TRUE", "DT_BOOL", [], "true"],
+    ["{{{1}},{{-2}}}", "DT_INT32", [2, 1, 1], "{{{1}},{{-2}}}"],
+    ["{1+2j,3}", "DT_COMPLEX128", [2], "{1+2j,3+0j}"],
+    ["inf", "DT_DOUBLE", [], "inf"],
+  ])("reads the text %s as enuSpace means it", (written, dtype, shape, shown) => {
+    const tensor = fromLiteral({ text: written })!;
+    expect([tensor.dtype, tensor.shape, tensorText(tensor)]).toEqual([dtype, shape, shown]);
+  });
+  it("takes type and shape from elsewhere first", () => {
+    expect(fromLiteral({ text: "1;2;3;4", shape: [2, 2] }, "DT_FLOAT")).toMatchObject({ dtype: "DT_FLOAT", shape: [2, 2] });
+    expect(fromLiteral({ text: "a;b", dtype: "DT_STRING" })!.data).toEqual(["a", "b"]);
   });
 
   it("is short in a line", () => {

@@ -1,7 +1,8 @@
 /** Tensors as values on a page: the JSON that page files hold. */
 import { dtypeInfo, requireDType } from "./dtype";
-import { parseReal, setElement, shortest, textAt } from "./format";
+import { setElement, shortest, textAt } from "./format";
 import { countOf, numberAt, type TensorValue } from "./tensor";
+import { parseText, typeOfText, unquoted } from "./textLiteral";
 
 /** A literal of a page, as far as it is looked at here. */
 export interface LiteralLike {
@@ -46,38 +47,37 @@ export function toLiteral(tensor: TensorValue): { dtype: string; shape: number[]
   return { ...head, values: Array.from({ length: count }, (_, i) => jsonElement(tensor, i)) };
 }
 
-function elementText(value: unknown): string {
+/** Undefined for what no cell can show: bytes in base64 stay the page's. */
+function elementText(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const second = String(value[1]);
     return `${value[0]}${second.startsWith("-") ? "" : "+"}${second}j`;
   }
-  return String(value);
+  return typeof value === "object" ? undefined : String(value);
 }
 
 /**
- * The tensor of a literal that holds its values. Undefined for a literal whose values are in a file or in text that only the engine
- * reads, and for one that is faulty.
+ * The tensor of a literal that holds its values, also as text in enuSpace's spelling. `dtype` is the type where the literal does not say it;
+ * else its text tells. Undefined for a literal whose values are in a file, and for one that is faulty.
  */
-export function fromLiteral(literal: LiteralLike): TensorValue | undefined {
-  const info = dtypeInfo(literal.dtype ?? "");
-  if (!info || info.kind === "resource") return undefined;
-  const values = Array.isArray(literal.values) ? (literal.values as unknown[]) : flatText(literal);
-  const shape = literal.shape ?? (values?.length === 1 ? [] : [values?.length ?? 0]);
-  if (!values || values.length !== countOf(shape)) return undefined;
-  const data = info.make(values.length);
-  for (let i = 0; i < values.length; ++i) {
-    const value = values[i];
-    if (info.kind === "string" ? typeof value !== "string" : value === null) return undefined; // {"base64": ...} stays the page's
-    if (setElement(info, data, i, elementText(value)) !== undefined) return undefined;
-  }
-  return { dtype: info.name, shape, data };
+export function fromLiteral(literal: LiteralLike, dtype?: string): TensorValue | undefined {
+  if (Array.isArray(literal.values)) return filled(literal.dtype, literal.shape, (literal.values as unknown[]).map(elementText));
+  const parsed = literal.text === undefined ? undefined : parseText(literal.text);
+  if (!parsed || (parsed.elements.length === 0 && !parsed.shape)) return undefined;
+  return filled(literal.dtype ?? dtype ?? typeOfText(parsed.elements), literal.shape ?? parsed.shape, parsed.elements.map(unquoted));
 }
 
-/** The elements of flat text such as "1;2;3". */
-function flatText(literal: LiteralLike): string[] | undefined {
-  if (literal.text === undefined || /[{}"]/.test(literal.text)) return undefined;
-  const words = literal.text.split(";").map((word) => word.trim());
-  return words.every((word) => parseReal(word) !== undefined) ? words : undefined;
+function filled(dtype: string | undefined, given: number[] | undefined, elements: readonly (string | undefined)[]): TensorValue | undefined {
+  const info = dtypeInfo(dtype ?? "");
+  if (!info || info.kind === "resource") return undefined;
+  const shape = given ?? (elements.length === 1 ? [] : [elements.length]);
+  if (elements.length !== countOf(shape)) return undefined;
+  const data = info.make(elements.length);
+  for (let i = 0; i < elements.length; ++i) {
+    const element = elements[i];
+    if (element === undefined || setElement(info, data, i, element) !== undefined) return undefined;
+  }
+  return { dtype: info.name, shape, data };
 }
 
 /** The literal in a line, cut after `limit` elements: "float [2,2] {{1,2},{3,4}}". */

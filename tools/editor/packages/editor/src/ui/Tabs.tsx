@@ -50,7 +50,7 @@ export function Tabs({ tabs, selected, onSelect, label, children, onClose, close
           {tabs.map((tab, index) => (
             <span key={tab.id} role="presentation" className="w-tab-holder" data-selected={tab.id === selected || undefined}>
               <button
-                type="button" role="tab" id={`${base}-tab-${tab.id}`} aria-selected={tab.id === selected} aria-controls={`${base}-panel`}
+                type="button" role="tab" id={`${base}-tab-${tab.id}`} aria-selected={tab.id === selected} aria-controls={children === undefined ? undefined : `${base}-panel`}
                 tabIndex={tab.id === selected ? 0 : -1} className="w-tab" title={tab.title}
                 onClick={() => onSelect(tab.id)} onKeyDown={(event) => key(event, index)}
                 onAuxClick={(event) => { if (event.button === 1) onClose?.(tab.id); }}
