@@ -1,12 +1,11 @@
 import type { MouseEvent as ReactMouseEvent } from "react";
-import { palette } from "../model/decor";
 import type { PageEditor } from "../model/pageEditor";
 import type { Workbench } from "../model/workbench";
 import { texts } from "../texts";
 import type { IconName, MenuItem } from "../ui";
 import { commandOf, keysOf, runCommand } from "./commands";
 import { addNote, addPlot } from "./decor";
-import { clipboardClip, colorSelection, paste } from "./edit";
+import { clipboardClip, paste } from "./edit";
 
 export interface ContextMenuState {
   at: { x: number; y: number };
@@ -58,15 +57,7 @@ export function openContextMenu(
   }
   open({ at, label: texts.canvas.blockMenu, items: [
     item("runToHere", "play"), item("breakpoint", "dot"), item("breakWhen"), item("connect", "link"), "separator",
-    item("rename", "edit"), item("cut"), item("copy", "copy"), item("duplicate"), item("frame"), ...colorItems(page), "separator",
+    item("rename", "edit"), item("cut"), item("copy", "copy"), item("duplicate"), item("frame"), "separator",
     item("help", "help"), item("delete", "trash", true),
   ] });
-}
-
-function colorItems(page: PageEditor): MenuItem[] {
-  return [
-    "separator",
-    ...palette.slice(0, 6).map((color): MenuItem => ({ label: texts.canvas.colors[color], icon: "dot", onSelect: () => void colorSelection(page, color) })),
-    { label: texts.canvas.colors.none, icon: "reset", onSelect: () => void colorSelection(page, null) },
-  ];
 }

@@ -71,6 +71,9 @@ function cardPlace(box: DOMRect | null): React.CSSProperties {
   const fitsLeft = box.left - width - 16 > 0;
   const left = fitsRight ? right : fitsLeft ? box.left - width - 16 : Math.max(8, Math.min(box.left + box.width / 2 - width / 2, window.innerWidth - width - 8));
   const below = box.bottom + 12 + height < window.innerHeight;
-  const top = fitsRight || fitsLeft ? Math.min(box.top + 12, window.innerHeight - height - 8) : below ? box.bottom + 12 : Math.max(8, box.top - height - 12);
+  const above = box.top - 12 - height > 0;
+  // beside it, below it, above it, or, of what fills the window, inside at its lower end
+  const top = fitsRight || fitsLeft ? Math.min(box.top + 12, window.innerHeight - height - 8)
+    : below ? box.bottom + 12 : above ? box.top - height - 12 : box.bottom - height - 24;
   return { left, top: Math.max(8, top), width };
 }

@@ -10,7 +10,9 @@ import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useCell, usePage, useStructure, useSummary, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Button, Field, Icon, IconButton, MenuButton } from "../ui";
+import { commandOf, runCommand } from "../actions/commands";
 import { InputRow } from "./InputRow";
+import { Swatches } from "./Swatches";
 
 const t = texts.panels;
 
@@ -20,8 +22,23 @@ export function Inspector() {
   const selection = useCell(page.selection);
   const blocks = [...selection].filter((id) => page.model.blocks.has(id));
   if (blocks.length === 1 && blocks[0]) return <BlockInspector key={blocks[0]} id={blocks[0]} />;
-  if (blocks.length > 1) return <p className="w-hint w-pad">{text(t.many, { n: blocks.length })}</p>;
+  if (blocks.length > 1) return <SeveralInspector count={blocks.length} />;
+  if ([...selection].some((id) => /^(frame|note):/.test(id))) return <div className="w-inspector"><Swatches /></div>;
   return <PageInspector />;
+}
+
+/** What can be done with several blocks at once. */
+function SeveralInspector({ count }: { count: number }) {
+  const workbench = useWorkbench();
+  const button = (id: string) => <Button key={id} small onClick={() => runCommand(workbench, id)}>{commandOf(id)?.title}</Button>;
+  return (
+    <div className="w-inspector">
+      <h2 className="w-inspector-title">{text(t.many, { n: count })}</h2>
+      <div className="w-inspector-actions">{["frame", "duplicate", "arrange"].map(button)}</div>
+      <div className="w-inspector-actions">{["left", "centerX", "right", "top", "centerY", "bottom", "spreadX", "spreadY"].map((how) => button(`align-${how}`))}</div>
+      <Swatches />
+    </div>
+  );
 }
 
 function PageInspector() {
@@ -77,6 +94,7 @@ function BlockInspector({ id }: { id: string }) {
         <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "out").map((row) => <OutputRow key={row.name} name={`${id}.${row.name}`} label={row.name} doc={row.doc} />)}</ul>
       </Section>
       <NoteField block={block} />
+      <Swatches current={block["color"]} />
     </div>
   );
 }
