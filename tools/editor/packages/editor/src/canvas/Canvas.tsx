@@ -101,6 +101,7 @@ function Flow() {
         onNodesChange={onNodesChange} onEdgesChange={onEdgesChange}
         onNodeDragStart={drag.start} onNodeDragStop={drag.stop} onSelectionDragStart={drag.startAll} onSelectionDragStop={drag.stopAll}
         onConnect={onConnect} onConnectStart={onConnectStart} onConnectEnd={onConnectEnd}
+        onClickConnectStart={onConnectStart} onClickConnectEnd={() => connector.end()}
         onReconnect={onReconnect} onReconnectStart={() => (reconnecting.current = true)} onReconnectEnd={() => (reconnecting.current = false)}
         isValidConnection={(connection) => {
           const { from, to } = ends(connection);

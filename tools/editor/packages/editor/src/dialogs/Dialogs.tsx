@@ -11,7 +11,7 @@ import "./dialogs.css";
 const dialogs: Record<string, FC> = {
   open: OpenDialog, saveAs: SaveAsDialog, closePage: ClosePageDialog, changedOnDisk: DiskDialog, recovery: RecoveryDialog,
   keys: KeysDialog, commands: CommandPalette, find: FindDialog, connect: ConnectDialog, breakpoint: BreakpointDialog, steps: StepsDialog,
-  override: ValueDialog, setVariable: ValueDialog, saveState: StateDialog, restoreState: StateDialog, tour: Tour,
+  override: ValueDialog, feed: ValueDialog, setVariable: ValueDialog, saveState: StateDialog, restoreState: StateDialog, tour: Tour,
 };
 
 /** The dialog that is open, if any, and the inspector of a value. */

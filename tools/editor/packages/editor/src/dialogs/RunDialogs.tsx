@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
-import type { Breakpoint, TensorLiteral } from "@weft/client";
+import type { Breakpoint, PortType, TensorLiteral } from "@weft/client";
 import { startRun } from "../actions/running";
 import { useCell, usePage, useWorkbench } from "../model/react";
-import { TensorEditor, toLiteral, type TensorValue } from "../tensor";
+import { TensorEditor, toLiteral, zeros, type TensorValue } from "../tensor";
 import { fromValue, readTensor } from "../model/tensors";
 import { texts } from "../texts";
 import { Button, Dialog, Field } from "../ui";
@@ -92,24 +92,26 @@ export function BreakpointDialog() {
   );
 }
 
-/** Replaces a value of a run that is paused, or sets a variable. */
+/** Replaces a value of a run that is paused, feeds an output in every run, or sets a variable. */
 export function ValueDialog() {
   const workbench = useWorkbench();
   const page = usePage();
   const name = workbench.dialogSubject ?? "";
-  const override = workbench.dialog.get() === "override";
+  const [what] = useState(() => workbench.dialog.get());
+  const variable = what === "setVariable";
   const [tensor, setTensor] = useState<TensorValue | null | undefined>(null);
   useEffect(() => {
-    const read = override ? readTensor(page, name) : page.api.variable(name, { limit: 1048576 }).then(fromValue);
-    read.then(setTensor, () => setTensor(undefined));
-  }, [page, name, override]);
+    const read = !variable ? readTensor(page, name) : page.api.variable(name, { limit: 1048576 }).then(fromValue);
+    read.then(setTensor, () => setTensor(zerosOf(page.model.types.get(name))));
+  }, [page, name, variable]);
   if (tensor === null) return null;
   const close = (): void => workbench.dialog.set(null);
   const save = async (value: TensorValue): Promise<void> => {
     const literal = toLiteral(value) as TensorLiteral;
     const run = page.runs.run.get();
     try {
-      if (!override) await page.api.setVariable(name, literal);
+      if (variable) await page.api.setVariable(name, literal);
+      else if (what === "feed") await page.api.setFeed(name, literal);
       else if (run) page.runs.setRun(await page.api.override(run.id, name, literal));
       void page.runs.refresh();
       close();
@@ -118,6 +120,13 @@ export function ValueDialog() {
     }
   };
   return <TensorEditor name={name} tensor={tensor} onSave={(value) => void save(value)} onClose={close} />;
+}
+
+/** Zeros of the type and shape that the page tells; undefined where it does not, or they would be very many. */
+function zerosOf(type: PortType | undefined): TensorValue | undefined {
+  const { dtype, shape } = type ?? {};
+  if (!dtype || !shape || shape.some((size) => size < 0) || shape.reduce((count, size) => count * size, 1) > 100_000) return undefined;
+  return zeros(dtype, shape);
 }
 
 /** Saves all variables to a file of the folder, or takes them from one. */

@@ -9,7 +9,7 @@ import { loadSettings, type Settings } from "./settings";
 
 /** The dialogs of the editor; one at a time. */
 export type DialogName =
-  | "open" | "saveAs" | "connect" | "override" | "setVariable" | "saveState" | "restoreState" | "keys" | "commands" | "find" | "breakpoint" | "steps" | "tour" | "recovery" | "about" | "closePage" | "changedOnDisk" | null;
+  | "open" | "saveAs" | "connect" | "override" | "feed" | "setVariable" | "saveState" | "restoreState" | "keys" | "commands" | "find" | "breakpoint" | "steps" | "tour" | "recovery" | "about" | "closePage" | "changedOnDisk" | null;
 
 /** Where the quick insert is open: at a place of the page, perhaps at the end of a loose wire. */
 export interface QuickInsert {

@@ -12,6 +12,7 @@ import { text, texts } from "../texts";
 import { Button, Field, Icon, IconButton, MenuButton } from "../ui";
 import { commandOf, runCommand } from "../actions/commands";
 import { InputRow } from "./InputRow";
+import { WhyNot } from "./WhyNot";
 import { Swatches } from "./Swatches";
 
 const t = texts.panels;
@@ -77,7 +78,7 @@ function BlockInspector({ id }: { id: string }) {
       </div>
       <IdField block={block} />
       <p className="w-inspector-summary">{schema?.summary ?? t.placeholder}</p>
-      {faults.length > 0 && <Findings block={block} faults={faults} />}
+      {faults.length > 0 ? <Findings block={block} faults={faults} /> : <WhyNot id={id} />}
       {schema && (
         <Section title={t.attributes}>
           <AttributeForm
@@ -172,6 +173,7 @@ function OutputRow({ name, label, doc }: { name: string; label: string; doc?: st
             { label: t.plot, icon: "chart", onSelect: () => workbench.plot(name) },
             { label: t.plotOnPage, icon: "pin", onSelect: () => void addPlot(page, name) },
             { label: t.connect, icon: "link", onSelect: () => workbench.ask("connect", name) },
+            { label: t.feed, icon: "upload", onSelect: () => workbench.ask("feed", name) },
             { label: t.override, icon: "edit", disabled: page.runs.run.get()?.state !== "paused", onSelect: () => workbench.ask("override", name) },
           ]}
         />

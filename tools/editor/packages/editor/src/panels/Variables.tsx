@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import type { VariableInfo } from "@weft/client";
 import { shapeText, shortType } from "../model/names";
 import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
-import { texts } from "../texts";
+import { text, texts } from "../texts";
 import { Button, IconButton } from "../ui";
 
 const t = texts.panels;
@@ -24,6 +24,7 @@ export function VariablesPanel() {
         <Button small icon="save" look="quiet" onClick={() => workbench.ask("saveState")}>{t.saveState}</Button>
         <Button small icon="open" look="quiet" onClick={() => workbench.ask("restoreState")}>{t.restoreState}</Button>
       </div>
+      <Feeds />
       {list?.length === 0 && <p className="w-hint w-pad">{t.noVariables}</p>}
       {list && list.length > 0 && (
         <table className="w-table">
@@ -41,5 +42,24 @@ export function VariablesPanel() {
         </table>
       )}
     </div>
+  );
+}
+
+/** Outputs that get a value from outside in every run. */
+function Feeds() {
+  const page = usePage();
+  const changed = useCell(page.feeds);
+  const [list, setList] = useState<{ name: string; dtype: string; shape: number[] }[]>([]);
+  useEffect(() => void page.api.feeds().then(setList, () => {}), [page, changed]);
+  if (!list.length) return null;
+  return (
+    <ul className="w-rows" aria-label={t.feeds}>
+      {list.map(({ name, dtype, shape }) => (
+        <li key={name} className="w-row">
+          <span className="w-row-text w-pad">{t.feeds}: <strong>{name}</strong> {shortType(dtype)} {shapeText(shape)}</span>
+          <IconButton small icon="close" label={text(t.stopFeeding, { name })} onClick={() => void page.api.clearFeed(name).catch(page.report)} />
+        </li>
+      ))}
+    </ul>
   );
 }
