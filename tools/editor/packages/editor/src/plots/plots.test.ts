@@ -20,6 +20,12 @@ describe("Ring", () => {
     points.push(500, 0, 1);
     expect(points.x(0, "step")).toBe(1);
   });
+  it("grows to its capacity and drops the oldest then", () => {
+    const points = ring(Array.from({ length: 5000 }, (_, i) => i), 3000);
+    expect([points.length, points.y(0), points.y(2999), points.x(0, "run"), points.x(0, "step")]).toEqual([3000, 2000, 4999, 2001, 2001]);
+    const all = ring(Array.from({ length: 2500 }, (_, i) => i), 3000);
+    expect([all.length, all.y(0), all.y(1500), all.y(2499)]).toEqual([2500, 0, 1500, 2499]);
+  });
   it("drops the oldest, and finds places by bisection", () => {
     const points = ring([1, 2, 3, 4, 5], 3);
     expect([points.length, points.y(0), points.x(0, "run"), points.x(2, "time")]).toEqual([3, 3, 3, 0.4]);

@@ -3,20 +3,21 @@
 /** What the horizontal axis counts: steps since the run began, steps since the page was opened, or seconds since the run began. */
 export type TrendAxis = "step" | "run" | "time";
 
-/** Points of one series in a ring: the oldest go when it is full. */
+/** Points of one series in a ring: the oldest go when it is full. Memory grows with the points. */
 export class Ring {
-  private readonly runs: Float64Array;
-  private readonly times: Float64Array;
-  private readonly values: Float64Array;
+  private runs: Float64Array;
+  private times: Float64Array;
+  private values: Float64Array;
   private begin = 0;
   private size = 0;
   /** Number of the first step. */
   private origin = 0;
 
   constructor(readonly capacity: number) {
-    this.runs = new Float64Array(capacity);
-    this.times = new Float64Array(capacity);
-    this.values = new Float64Array(capacity);
+    const room = Math.min(capacity, 1024);
+    this.runs = new Float64Array(room);
+    this.times = new Float64Array(room);
+    this.values = new Float64Array(room);
   }
 
   get length(): number {
@@ -25,12 +26,26 @@ export class Ring {
 
   push(run: number, seconds: number, value: number): void {
     if (this.size === 0) this.origin = run;
-    const at = (this.begin + this.size) % this.capacity;
+    const room = this.runs.length;
+    if (this.size === room && room < this.capacity) this.grow(Math.min(this.capacity, room * 2));
+    const at = (this.begin + this.size) % this.runs.length;
     this.runs[at] = run;
     this.times[at] = seconds;
     this.values[at] = value;
-    if (this.size < this.capacity) ++this.size;
-    else this.begin = (this.begin + 1) % this.capacity;
+    if (this.size < this.runs.length) ++this.size;
+    else this.begin = (this.begin + 1) % this.runs.length;
+  }
+
+  /** Called only while nothing was dropped yet, so that the points begin at 0. */
+  private grow(room: number): void {
+    const larger = (points: Float64Array): Float64Array => {
+      const more = new Float64Array(room);
+      more.set(points);
+      return more;
+    };
+    this.runs = larger(this.runs);
+    this.times = larger(this.times);
+    this.values = larger(this.values);
   }
 
   clear(): void {
@@ -38,13 +53,13 @@ export class Ring {
   }
 
   x(i: number, axis: TrendAxis): number {
-    const at = (this.begin + i) % this.capacity;
+    const at = (this.begin + i) % this.runs.length;
     if (axis === "time") return this.times[at]!;
     return axis === "run" ? this.runs[at]! : this.runs[at]! - this.origin + 1;
   }
 
   y(i: number): number {
-    return this.values[(this.begin + i) % this.capacity]!;
+    return this.values[(this.begin + i) % this.values.length]!;
   }
 
   /** The first point at or right of `x`. Points come in the order of their axis. */
