@@ -45,7 +45,7 @@ export class SceneSync {
       const { width, height } = model.shape(id);
       const faults = model.faultsOf(id);
       const fault = faults.some((f) => f.severity === "error") ? "error" as const : faults.length ? "warning" as const : undefined;
-      return { id, x, y, width, height, fault, category: model.schema.get(model.blocks.get(id)?.block ?? "")?.category ?? "other" };
+      return { id, x, y, width, height, fault, label: model.blocks.get(id)?.block, category: model.schema.get(model.blocks.get(id)?.block ?? "")?.category ?? "other" };
     });
     this.scene.setBlocks(blocks);
     this.scene.setWires(this.wires());

@@ -104,7 +104,7 @@ export function Outline(props: OutlineProps) {
       <div className="w-outline-tools">
         <span className="w-outline-search">
           <Icon name="search" size={14} />
-          <input type="search" className="w-input" placeholder={t.search} aria-label={t.search} value={search}
+          <input type="search" className="w-input" placeholder={t.searchHint} aria-label={t.search} value={search}
             onChange={(event) => { setSearch(event.target.value); announce(text(t.found, { count: searchBlocks(blocks, event.target.value).length })); }} />
         </span>
         <select className="w-select" aria-label={t.order} value={order} onChange={(event) => setOrder(event.target.value as OutlineOrder)}>

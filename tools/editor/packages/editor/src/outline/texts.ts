@@ -3,6 +3,7 @@ export const outlineTexts = {
   label: "Outline: all blocks of the page",
   keys: "Enter shows the block, Space adds it to the selection, Right opens its ports, C connects, F2 renames, Delete deletes.",
   search: "Search blocks",
+  searchHint: "Search",
   order: "Order",
   byPage: "Page order",
   byCategory: "By category",

@@ -20,6 +20,8 @@ type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 const WIRES_A_PATH = 64;
 /** Below this zoom wires are straight, and blocks plain. */
 const PLAIN = 0.12;
+/** Pixels of height that id and label need. */
+const TWO_LINES = 24;
 /** Below this zoom titles of frames stand above them. */
 const ROOM_FOR_TITLE = 0.6;
 
@@ -122,14 +124,20 @@ function drawBlock(ctx: Context, scene: Scene, view: Viewport, i: number, tint: 
   ctx.fillRect(x + 1, y + 1, width - 2, Math.min(height - 2, Math.max(3, Math.round(30 * view.zoom))));
 }
 
+/** Ids, and labels below them where blocks are tall enough: a colour at a time. */
 function drawNames(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size): void {
   if (view.zoom < PLAIN) return;
-  ctx.font = `500 10px ${palette.font}`;
-  ctx.fillStyle = palette.text;
   ctx.textBaseline = "middle";
-  eachInSight(scene, view, size, (i, x, y, width, height) => {
-    if (width >= 34 && height >= 12) ctx.fillText(fitted(scene.ids[i]!, width - 8, 5.8), x + 5, y + height / 2);
-  });
+  const write = (texts: readonly string[], font: string, colour: string, perChar: number, place: (height: number) => number | undefined): void => {
+    ctx.font = `${font} ${palette.font}`;
+    ctx.fillStyle = colour;
+    eachInSight(scene, view, size, (i, x, y, width, height) => {
+      const down = width >= 34 ? place(height) : undefined;
+      if (down !== undefined && texts[i]) ctx.fillText(fitted(texts[i], width - 8, perChar), x + 5, y + down);
+    });
+  };
+  write(scene.ids, "500 10px", palette.text, 5.8, (height) => (height >= TWO_LINES ? height / 2 - 5.5 : height >= 12 ? height / 2 : undefined));
+  write(scene.labels, "9px", palette.text2, 5, (height) => (height >= TWO_LINES ? height / 2 + 5.5 : undefined));
   ctx.textBaseline = "alphabetic";
 }
 

@@ -12,6 +12,8 @@ export interface SceneBlock {
   readonly height: number;
   /** As the schema has it; chooses the colour. */
   readonly category: string;
+  /** Shown below the id where there is room, such as the block type. */
+  readonly label?: string;
   readonly fault?: "error" | "warning";
 }
 
@@ -61,6 +63,7 @@ class Names {
 /** Blocks, wires, frames, and what is known of a run. Tells its listeners whether what stands still or only states changed. */
 export class Scene {
   ids: string[] = [];
+  labels: string[] = [];
   /** x, y, width, height of each block. */
   boxes = new Float32Array(0);
   category = new Uint8Array(0);
@@ -97,6 +100,7 @@ export class Scene {
     const count = blocks.length;
     this.index = new Map(blocks.map((block, i) => [block.id, i]));
     this.ids = blocks.map((block) => block.id);
+    this.labels = blocks.map((block) => block.label ?? "");
     this.boxes = new Float32Array(count * 4);
     this.category = new Uint8Array(count);
     this.fault = new Uint8Array(count);
