@@ -87,6 +87,17 @@ describe("the page model", () => {
     expect(changes[0]?.changed).toEqual(["s"]);
   });
 
+  it("has the only wire of a list as its first element, however the page spells it", () => {
+    const { model } = loaded();
+    expect(model.endOf("n.inputs")).toBe("n.inputs");
+    model.apply({ blocks: [{ id: "n", block: "AddN", inputs: { inputs: "c.output" } }] });
+    expect(model.wireAt("n.inputs[0]")?.from).toBe("c.output");
+    expect(model.inputAt("n.inputs[0]")).toBe("c.output");
+    expect(model.shape("n").rows.filter((row) => row.side === "in").map((row) => row.name)).toEqual(["inputs[0]", "inputs"]);
+    model.apply({ blocks: [{ id: "n", block: "AddN" }] });
+    expect([model.endOf("n.inputs"), model.endOf("a.x")]).toEqual(["n.inputs[0]", "a.x"]);
+  });
+
   it("sorts faults by block", () => {
     const { model } = loaded();
     model.apply({ diagnostics: [{ code: "invalid_argument", severity: "error", message: "m", block: "a" }] });

@@ -2,6 +2,7 @@ import type { Connection, HandleType } from "@xyflow/react";
 import type { Diagnostic, Edit } from "@weft/client";
 import { openInputs } from "../actions/literals";
 import { parsePort } from "../model/names";
+import { text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 
 /** A wire that is being drawn: from which port, and which ports it fits, once the server has said so. */
@@ -93,12 +94,12 @@ export function ends(connection: Connection | { source: string; target: string; 
 
 /** Wires two ports. The reason of a refusal is shown. */
 export function connect(page: PageEditor, from: string, to: string): Promise<boolean> {
-  return page.edit([{ op: "connect", from, to }], `Wire ${from} to ${to}`, "open_inputs");
+  return page.edit([{ op: "connect", from, to: page.model.endOf(to) }], text(texts.edits.wire, { from, to }), "open_inputs");
 }
 
 /** Leads a wire elsewhere. */
 export function reconnect(page: PageEditor, oldTo: string, from: string, to: string): Promise<boolean> {
-  const edits: Edit[] = [{ op: "connect", from, to }];
+  const edits: Edit[] = [{ op: "connect", from, to: page.model.endOf(to) }];
   if (oldTo !== to) edits.push({ op: "disconnect", to: oldTo });
-  return page.edit(edits, `Wire ${from} to ${to}`, "open_inputs");
+  return page.edit(edits, text(texts.edits.wire, { from, to }), "open_inputs");
 }

@@ -2,7 +2,7 @@ import type { Block, Diagnostic, InputValue, Point, PortType } from "@weft/clien
 import { Emitter } from "./emitter";
 import { blockShape, type BlockShape } from "./geometry";
 import { parsePort } from "./names";
-import type { SchemaIndex } from "./schema";
+import { isList, type SchemaIndex } from "./schema";
 
 /** A wire as the page stores it: the input names it, since an input has at most one. */
 export interface WireInfo {
@@ -113,7 +113,22 @@ export class PageModel {
   inputAt(to: string): InputValue | undefined {
     const { block, port, index } = parsePort(to);
     const value = this.blocks.get(block)?.inputs?.[port];
-    return index === undefined ? value : Array.isArray(value) ? value[index] : undefined;
+    if (index === undefined) return value;
+    return Array.isArray(value) ? value[index] : index === 0 ? value : undefined;
+  }
+
+  /** Where a wire into a list is to go: its first one begins a list, as pages are written by hand; others are appended by the engine. */
+  endOf(to: string): string {
+    const { block: id, port, index } = parsePort(to);
+    const block = this.blocks.get(id);
+    const schema = block && index === undefined ? this.schema.get(block.block)?.inputs.find((p) => p.port === port) : undefined;
+    return schema && isList(schema) && (block?.inputs?.[port] ?? null) === null ? `${to}[0]` : to;
+  }
+
+  /** What an input has; of a list that a page gives as its only element: the list. */
+  private listed(block: Block, port: string, value: InputValue): InputValue {
+    const schema = Array.isArray(value) ? undefined : this.schema.get(block.block)?.inputs.find((p) => p.port === port);
+    return schema && isList(schema) && value !== null ? [value] as InputValue : value;
   }
 
   position(id: string): Point {
@@ -250,7 +265,7 @@ export class PageModel {
     this.blocks.set(block.id, block);
     this.shapes.delete(block.id);
     const wires: WireInfo[] = [];
-    for (const [port, value] of Object.entries(block.inputs ?? {})) collectWires(block.id, port, value, wires);
+    for (const [port, value] of Object.entries(block.inputs ?? {})) collectWires(block.id, port, this.listed(block, port, value), wires);
     if (wires.length) this.into.set(block.id, wires);
     for (const wire of wires) {
       const name = wire.from.slice(wire.source.length + 1);
