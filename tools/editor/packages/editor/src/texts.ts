@@ -7,7 +7,7 @@ export const texts = {
     name: "Weft", editor: "Weft editor", connecting: "Connecting…", waiting: "The server is gone. Trying again…", retry: "Try now",
     refused: "The server was started anew and does not know this window any more. Open the address that it printed, or the link of “weft edit”.",
     noToken: "This address has no token. Open the editor by the address that “weft edit” or “weft serve” printed.",
-    failed: "The editor could not start: {reason}", loading: "Opening the page…", readOnly: "Read only",
+    saved: "Saved {path}", failed: "The editor could not start: {reason}", loading: "Opening the page…", readOnly: "Read only",
   },
   common: { cancel: "Cancel", ok: "OK", close: "Close", delete: "Delete", rename: "Rename", search: "Search", save: "Save", discard: "Discard", open: "Open", add: "Add", remove: "Remove", apply: "Apply", none: "None" },
   canvas: {
@@ -33,6 +33,14 @@ export const texts = {
     help: "Help on the block", keys: "Keys", tour: "Tour of a minute", theme: "Light or dark", left: "Blocks and outline", bottom: "Bottom panel", right: "Inspector", outline: "Outline", blocks: "Search the blocks", canvas: "Go to the canvas",
     minimap: "Minimap", values: "Values on blocks", routed: "Routed wires", snap: "Snap to the grid",
   },
+  /** Names of edits, as undo and redo show them. */
+  edits: {
+    add: "Add {what}", remove: "Remove {what}", removeOne: "Remove {n} block", removeMany: "Remove {n} blocks", removeWires: "Remove wires", copiedOne: "Copied {n} block", copiedMany: "Copied {n} blocks",
+    pasteOne: "Paste {n} block", pasteMany: "Paste {n} blocks", color: "Colour", rename: "Rename {from} to {to}", renamePage: "Rename the page to {to}", note: "Note on {what}", set: "Set {what}", settings: "Settings of {what}",
+    noValue: "“{typed}” is not a value of type {type}.", move: "Move {what}", moveOne: "Move {n} block", moveMany: "Move {n} blocks", wire: "Wire {from} to {to}", disconnect: "Disconnect {what}", align: "Align",
+    addFrame: "Add frame", changeFrame: "Change frame", addNote: "Add note", changeNote: "Change note", addPlot: "Add plot", changePlot: "Change plot",
+  },
+  categories: { nn: "Neural networks", io_ops: "Input and output", core: "Page", no: "Other" },
   palette: {
     name: "Blocks", search: "Search blocks", searchHint: "Name, alias or what it does", none: "No block matches “{query}”.", add: "Add {block}: {summary}", alias: "alias {alias}", found: "{n} blocks",
     quick: "Add a block", quickWire: "Add a block to {port}", quickHint: "Type a name", fitting: "Only blocks that fit {port}", byWords: "by its description", checking: "Asking what fits…",
@@ -41,7 +49,7 @@ export const texts = {
     run: "Run", runWhole: "Run once", resume: "Continue", cannotRun: "The page cannot run: {n} faults. Press to see them.", cannotRunOne: "The page cannot run: 1 fault. Press to see it.", faults: "{n} faults", fault: "{n} fault", untilStopped: "Run until stopped", nTimes: "Run N times…",
     pause: "Pause", stop: "Stop", cancel: "Cancel: variables stay as before", stepBlock: "Step one block", stepRun: "Step one run", mode: "Mode", more: "More ways to run", toHere: "Run to here", interval: "Interval", menu: "Menu",
     modes: { EDIT: "Edit: nothing runs", FREEZE: "Freeze: paused", STEP: "Step", RUN: "Run" },
-    running: "Running", paused: "Paused", pausedAt: "Paused at {block}", run_n: "run {n}", left: "{n} left", rate: "{n} runs/s", done: "Done", failed: "Failed", stopped: "Stopped", cancelled: "Cancelled", idle: "Not run yet",
+    running: "Running", paused: "Paused", pausedAt: "Paused at {block}", run_n: "run {n}", left: "{n} left", rate: "{n} runs/s", done: "Done", failed: "Failed", stopped: "Stopped", cancelled: "Cancelled", ended: "Run {run} ended: {outcome} ({runs}; {ms} ms)", idle: "Not run yet",
     heat: "Time heat map", dirty: "not saved", theme: "Light or dark", zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Show all", clients: "{n} windows look at this page", diskChanged: "changed on disk",
   },
   panels: {

@@ -117,6 +117,12 @@ describe("shapes of blocks", () => {
     expect(shape.rows.map((r) => r.name)).toEqual(["left", "right"]);
   });
 
+  it("have a row for a port that is written as enuSpace spells it", () => {
+    const spelled = { ...schema.blocks[0]!, palette_spelling: { val: "value" } };
+    const shape = blockShape({ id: "q", block: "Const", inputs: { val: { text: "1;2" } } }, spelled, new Set());
+    expect(shape.rows.filter((r) => r.side === "in").map((r) => [r.name, r.literal])).toEqual([["val", "1;2"]]);
+  });
+
   it("show values in short", () => {
     expect(blockShape(c, index.get("Const"), new Set()).rows[0]?.literal).toBe("0.5");
   });

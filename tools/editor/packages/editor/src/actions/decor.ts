@@ -1,6 +1,7 @@
 import type { Edit, Point } from "@weft/client";
 import { framesOf, freshId, notesOf, plotsOf, type Frame, type Note, type PagePlot } from "../model/decor";
 import { parsePort } from "../model/names";
+import { texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 
 /** Keys of the page that hold lists of what stands on it besides blocks. */
@@ -21,22 +22,22 @@ export async function addFrame(page: PageEditor, blocks: string[], title: string
   if (!blocks.length) return;
   const id = freshId("frame", framesOf(page.model.keys).map((f) => f.id));
   const frame: Frame = { id, title, color: "blue", blocks };
-  if (await page.edit([write("frames", [...entries(page, "frames"), { ...frame }])], "Add frame")) page.select([`frame:${id}`]);
+  if (await page.edit([write("frames", [...entries(page, "frames"), { ...frame }])], texts.edits.addFrame)) page.select([`frame:${id}`]);
 }
 
 export function setFrame(page: PageEditor, id: string, change: Partial<Frame>): Promise<boolean> {
-  return page.edit([write("frames", entries(page, "frames").map((f) => (f["id"] === id ? { ...f, ...change } : f)))], "Change frame");
+  return page.edit([write("frames", entries(page, "frames").map((f) => (f["id"] === id ? { ...f, ...change } : f)))], texts.edits.changeFrame);
 }
 
 /** Puts a note on the page. */
 export async function addNote(page: PageEditor, at: Point, text = ""): Promise<void> {
   const id = freshId("note", notesOf(page.model.keys).map((n) => n.id));
   const note: Note = { id, text, at: [Math.round(at[0]), Math.round(at[1])], size: [200, 80] };
-  if (await page.edit([write("notes", [...entries(page, "notes"), { ...note }])], "Add note")) page.select([`note:${id}`]);
+  if (await page.edit([write("notes", [...entries(page, "notes"), { ...note }])], texts.edits.addNote)) page.select([`note:${id}`]);
 }
 
 export function setNote(page: PageEditor, id: string, change: Partial<Note>): Promise<boolean> {
-  return page.edit([write("notes", entries(page, "notes").map((n) => (n["id"] === id ? { ...n, ...change } : n)))], "Change note");
+  return page.edit([write("notes", entries(page, "notes").map((n) => (n["id"] === id ? { ...n, ...change } : n)))], texts.edits.changeNote);
 }
 
 /** Puts a plot of a value on the page, right of the block that computes it. */
@@ -45,11 +46,11 @@ export async function addPlot(page: PageEditor, value: string): Promise<void> {
   const block = parsePort(value).block;
   const [x, y] = page.model.position(block);
   const plot: PagePlot = { id, values: [value], at: [Math.round(x), Math.round(y + page.model.shape(block).height + 24)], size: [240, 120] };
-  if (await page.edit([write("plots", [...entries(page, "plots"), { ...plot }])], "Add plot")) page.select([`plot:${id}`]);
+  if (await page.edit([write("plots", [...entries(page, "plots"), { ...plot }])], texts.edits.addPlot)) page.select([`plot:${id}`]);
 }
 
 export function setPlot(page: PageEditor, id: string, change: Partial<PagePlot>): Promise<boolean> {
-  return page.edit([write("plots", entries(page, "plots").map((p) => (p["id"] === id ? { ...p, ...change } : p)))], "Change plot");
+  return page.edit([write("plots", entries(page, "plots").map((p) => (p["id"] === id ? { ...p, ...change } : p)))], texts.edits.changePlot);
 }
 
 /** The edits that take frames and notes of a selection away. */

@@ -2,6 +2,7 @@ import type { Block, Diagnostic, Edit, Point } from "@weft/client";
 import { makeClip, parseClip, pasteEdits, freshBlockId, type Clip } from "../model/clipboard";
 import { colorDecor, removeDecor } from "./decor";
 import { parsePort } from "../model/names";
+import { plural, text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 import type { Workbench } from "../model/workbench";
 
@@ -18,7 +19,7 @@ export async function addBlock(
   if (wire && port) {
     edits.push(wire.side === "source" ? { op: "connect", from: wire.port, to: `${id}.${port}` } : { op: "connect", from: `${id}.${port}`, to: wire.port });
   }
-  if (!(await page.edit([...pinAuto(page), ...edits], `Add ${type}`))) return undefined;
+  if (!(await page.edit([...pinAuto(page), ...edits], text(texts.edits.add, { what: type })))) return undefined;
   page.select([id]);
   return id;
 }
@@ -42,7 +43,7 @@ export async function removeSelection(workbench: Workbench, page: PageEditor): P
     ...removeDecor(page, selection),
   ];
   if (!edits.length) return;
-  const label = blocks.length === 1 && edits.length === 1 ? `Remove ${blocks[0]}` : blocks.length ? `Remove ${blocks.length} blocks` : "Remove wires";
+  const label = blocks.length === 1 && edits.length === 1 ? text(texts.edits.remove, { what: blocks[0] ?? "" }) : blocks.length ? plural(blocks.length, texts.edits.removeOne, texts.edits.removeMany) : texts.edits.removeWires;
   if (await page.edit(edits, label)) workbench.announce(label);
 }
 
@@ -52,7 +53,7 @@ export function copy(workbench: Workbench, page: PageEditor): boolean {
   if (!blocks.length) return false;
   workbench.clip = makeClip(blocks, (id) => page.model.position(id));
   void navigator.clipboard?.writeText(JSON.stringify(workbench.clip, null, 2)).catch(() => {});
-  workbench.announce(`Copied ${blocks.length}`);
+  workbench.announce(plural(blocks.length, texts.edits.copiedOne, texts.edits.copiedMany));
   return true;
 }
 
@@ -68,7 +69,7 @@ export async function paste(page: PageEditor, clip: Clip | null, at?: Point): Pr
   const top = Math.min(...corner.map(([, y]) => y));
   const offset: Point = at && corner.length ? [at[0] - left, at[1] - top] : [32, 32];
   const { edits, ids } = pasteEdits(clip, (id) => page.model.blocks.has(id), offset);
-  if (await page.edit([...pinAuto(page), ...edits], clip.blocks.length === 1 ? "Paste a block" : `Paste ${clip.blocks.length} blocks`)) page.select(ids);
+  if (await page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany))) page.select(ids);
 }
 
 /** What is in the system's clipboard, where it may be read and is a page; else what was copied here last. */
@@ -88,13 +89,13 @@ export async function duplicate(page: PageEditor): Promise<void> {
 /** Gives blocks, frames and notes of the selection a colour; null: that of their category. */
 export async function colorSelection(page: PageEditor, color: string | null): Promise<void> {
   const blocks = page.selectedBlocks().map((b): Edit => ({ op: "set", block: b.id, key: "color", value: color }));
-  await page.edit([...blocks, ...colorDecor(page, page.selection.get(), color)], "Colour");
+  await page.edit([...blocks, ...colorDecor(page, page.selection.get(), color)], texts.edits.color);
 }
 
 /** Renames a block; its wires follow. A refusal is shown, or handed to `refused`. */
 export async function rename(workbench: Workbench, page: PageEditor, from: string, to: string, refused?: (reason: Diagnostic) => void): Promise<boolean> {
   if (from === to) return true;
-  const done = await page.edit([{ op: "rename", block: from, to }], `Rename ${from} to ${to}`, "apply", refused);
+  const done = await page.edit([{ op: "rename", block: from, to }], text(texts.edits.rename, { from, to }), "apply", refused);
   if (done) workbench.announce(`${from} → ${to}`);
   return done;
 }
@@ -106,5 +107,5 @@ export async function removeBlocks(workbench: Workbench, page: PageEditor, ids: 
 }
 
 export function setNoteOf(page: PageEditor, block: Block, note: string): Promise<boolean> {
-  return page.edit([{ op: "set", block: block.id, key: "note", value: note || null }], `Note on ${block.id}`);
+  return page.edit([{ op: "set", block: block.id, key: "note", value: note || null }], text(texts.edits.note, { what: block.id }));
 }

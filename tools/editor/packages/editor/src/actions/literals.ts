@@ -1,6 +1,7 @@
 import type { TensorLiteral } from "@weft/client";
 import { isList } from "../model/schema";
-import { parsePort } from "../model/names";
+import { parsePort, shortType } from "../model/names";
+import { text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 
 /**
@@ -12,10 +13,10 @@ export async function editLiteral(page: PageEditor, port: string, typed: string)
   const literal = before && typeof before === "object" && !Array.isArray(before) ? before : undefined;
   const value = scalarLiteral(typed, literal);
   if (!value) {
-    page.notify({ kind: "error", text: `“${typed}” is not a value of type ${literal?.dtype ?? "float"}.` });
+    page.notify({ kind: "error", text: text(texts.edits.noValue, { typed, type: shortType(literal?.dtype) || "float" }) });
     return false;
   }
-  return page.edit([{ op: "set", input: port, value }], `Set ${port}`);
+  return page.edit([{ op: "set", input: port, value }], text(texts.edits.set, { what: port }));
 }
 
 /** The literal of one element; undefined where the text does not fit its type. */

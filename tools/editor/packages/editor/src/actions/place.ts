@@ -1,4 +1,5 @@
 import { alignBoxes, distributeBoxes, type PlacedBox } from "../arrange/align";
+import { texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 import type { Workbench } from "../model/workbench";
 import type { Point } from "@weft/client";
@@ -17,7 +18,7 @@ export async function alignSelection(page: PageEditor, how: Alignment): Promise<
   });
   const moves = how === "spreadX" || how === "spreadY" ? distributeBoxes(boxes, how === "spreadX" ? "horizontal" : "vertical") : alignBoxes(boxes, sides[how]);
   const places = Object.fromEntries([...moves].map(([id, { x, y }]) => [id, [x, y] as Point]));
-  if (moves.size > 0) await page.edit(page.moveEdits(places), "Align");
+  if (moves.size > 0) await page.edit(page.moveEdits(places), texts.edits.align);
 }
 
 /** Arranges the selected blocks, or the whole page. */

@@ -3,6 +3,7 @@ import type { Node, NodeChange } from "@xyflow/react";
 import type { Edit, Point } from "@weft/client";
 import { setNote, setPlot } from "../actions/decor";
 import { framesOf, notesOf, plotsOf } from "../model/decor";
+import { plural, text, texts } from "../texts";
 import type { PageEditor } from "../model/pageEditor";
 
 const decorKeys = [["notes", "note:"], ["plots", "plot:"]] as const;
@@ -100,13 +101,13 @@ class Drag {
       if ([...done.notes.keys()].some((id) => id.startsWith(prefix))) edits.push({ op: "set", key, value: this.page.model.keys[key] });
     }
     if (!edits.length) return;
-    const moved = await this.page.edit(edits, count === 1 ? `Move ${Object.keys(positions)[0]}` : `Move ${Math.max(count, done.notes.size)} blocks`);
+    const moved = await this.page.edit(edits, count === 1 ? text(texts.edits.move, { what: Object.keys(positions)[0] ?? "" }) : plural(Math.max(count, done.notes.size), texts.edits.moveOne, texts.edits.moveMany));
     if (!moved) this.page.model.drag(Object.keys(positions).map((id) => [id, null]));
   }
 
   private async byKeyboard(moves: [string, { x: number; y: number }][]): Promise<void> {
     const positions = Object.fromEntries(moves.filter(([id]) => this.page.model.blocks.has(id)).map(([id, { x, y }]) => [id, [x, y] as Point]));
-    if (Object.keys(positions).length) await this.page.edit(this.page.moveEdits(positions), "Move blocks");
+    if (Object.keys(positions).length) await this.page.edit(this.page.moveEdits(positions), plural(Object.keys(positions).length, texts.edits.moveOne, texts.edits.moveMany));
     for (const [id, { x, y }] of moves) if (id.startsWith("plot:")) await setPlot(this.page, id.slice(5), { at: [Math.round(x), Math.round(y)] });
     for (const [id, { x, y }] of moves) if (id.startsWith("note:")) await setNote(this.page, id.slice(5), { at: [Math.round(x), Math.round(y)] });
   }

@@ -39,14 +39,17 @@ function inputRows(block: Block, schema: BlockSchema | undefined): Omit<PortRow,
   const inputs = block.inputs ?? {};
   const known = new Set<string>();
   for (const port of schema?.inputs ?? []) {
-    known.add(port.port);
-    const value = inputs[port.port];
+    // enuSpace's pages spell some ports otherwise: such a row has the name that is written
+    const spelled = port.port in inputs ? undefined : Object.entries(schema?.palette_spelling ?? {}).find(([name, meant]) => meant === port.port && name in inputs)?.[0];
+    const written = spelled ?? port.port;
+    known.add(written);
+    const value = inputs[written];
     if (isList(port)) {
       const items = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-      items.forEach((item, k) => rows.push(inRow(`${port.port}[${k}]`, k === 0 ? `${port.port} [0]` : `[${k}]`, item, port.doc)));
-      rows.push({ name: port.port, label: items.length ? "+" : `+ ${port.port}`, side: "in", more: true, optional: port.optional, doc: port.doc });
+      items.forEach((item, k) => rows.push(inRow(`${written}[${k}]`, k === 0 ? `${port.port} [0]` : `[${k}]`, item, port.doc)));
+      rows.push({ name: written, label: items.length ? "+" : `+ ${port.port}`, side: "in", more: true, optional: port.optional, doc: port.doc });
     } else {
-      rows.push({ ...inRow(port.port, port.port, value, port.doc), optional: port.optional });
+      rows.push({ ...inRow(written, written, value, port.doc), optional: port.optional });
     }
   }
   for (const [name, value] of Object.entries(inputs)) {

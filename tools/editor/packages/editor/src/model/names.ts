@@ -1,3 +1,4 @@
+import { texts } from "../texts";
 import type { DType, PortType } from "@weft/client";
 
 /** A port of a block on a page: "sum.inputs[1]" is block "sum", port "inputs", index 1. */
@@ -68,8 +69,7 @@ export function categoryColor(category: string | undefined): string {
 
 /** "control_flow_ops" as a heading: "Control flow". */
 export function categoryTitle(category: string): string {
-  const special: Record<string, string> = { nn: "Neural networks", io_ops: "Input and output", core: "Page", no: "Other" };
-  const known = special[category];
+  const known = (texts.categories as Record<string, string>)[category];
   if (known) return known;
   const words = category.replace(/_ops?$/, "").replace(/_/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

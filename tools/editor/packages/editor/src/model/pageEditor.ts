@@ -5,6 +5,7 @@ import { Cell } from "./emitter";
 import { PageModel } from "./page";
 import { PlotModel } from "./plots";
 import { RunModel } from "./runs";
+import { text, texts } from "../texts";
 import type { SchemaIndex } from "./schema";
 
 /** What the editor says to its user outside of dialogs. */
@@ -334,6 +335,6 @@ export class PageEditor {
 
 function runLine(run: Run): string {
   const runs = run.sessions.map((s) => `${s.id}: ${s.runs}`).join(", ");
-  if (run.outcome === "failed") return run.error?.message ?? "The run failed.";
-  return `Run ${run.id} ended: ${run.outcome ?? "ok"} (${runs}; ${Math.round(run.elapsed_ms)} ms)`;
+  if (run.outcome === "failed") return run.error?.message ?? texts.toolbar.failed;
+  return text(texts.toolbar.ended, { run: run.id, outcome: run.outcome ?? "ok", runs, ms: Math.round(run.elapsed_ms) });
 }

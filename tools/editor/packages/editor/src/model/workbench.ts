@@ -146,7 +146,7 @@ export class Workbench {
     }
     try {
       editor.info.set(await editor.api.save(options));
-      this.announce(`Saved ${editor.info.get().path ?? ""}`);
+      this.announce(text(texts.app.saved, { path: editor.info.get().path ?? "" }));
       return true;
     } catch (error) {
       if (error instanceof WeftError && error.diagnostic.code === "aborted") this.dialog.set("changedOnDisk");

@@ -28,7 +28,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
   }
   const save = (tensor: TensorValue): void => {
     const value = toLiteral(dtypes.includes(tensor.dtype) ? tensor : castTensor(tensor, dtypes[0] ?? tensor.dtype).tensor) as TensorLiteral;
-    void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], `Set ${name}`);
+    void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], text(texts.edits.set, { what: name }));
   };
   const drop = (event: DragEvent): void => {
     const file = event.dataTransfer.files[0];
@@ -47,7 +47,7 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
       <div className="w-port-row-head">
         <span className="w-port-name">{row.name}</span>
         <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
-        {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], `Disconnect ${name}`)} />}
+        {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], text(texts.edits.disconnect, { what: name }))} />}
         {!wire && <IconButton small icon="link" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} />}
         {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing(true)} />}
       </div>

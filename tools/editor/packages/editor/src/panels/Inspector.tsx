@@ -53,7 +53,7 @@ function PageInspector() {
   return (
     <div className="w-inspector">
       <h2 className="w-inspector-title">{t.pageProperties}</h2>
-      <form onSubmit={(event) => { event.preventDefault(); if (name !== stored) void page.edit([{ op: "set", key: "page", value: name }], `Rename page to ${name}`); }}>
+      <form onSubmit={(event) => { event.preventDefault(); if (name !== stored) void page.edit([{ op: "set", key: "page", value: name }], text(texts.edits.renamePage, { to: name })); }}>
         <Field label={t.pageName}>{(ids) => <input {...ids} className="w-input" value={name} onChange={(event) => setName(event.target.value)} />}</Field>
       </form>
       <p className="w-hint">{text(t.summary, { blocks: page.model.blocks.size, wires })}</p>
@@ -83,8 +83,8 @@ function BlockInspector({ id }: { id: string }) {
         <Section title={t.attributes}>
           <AttributeForm
             schema={schema} attrs={block.attrs} faults={attributeFaults(faults, block)} inferred={inferredTypes(page, block)}
-            onSet={(attr, value) => void page.edit([settingEdit(block, attr, value)], `Set ${id}.${attr}`)}
-            onSetText={(value) => void page.edit([{ op: "set", block: id, attrs: value || null }], `Settings of ${id}`)}
+            onSet={(attr, value) => void page.edit([settingEdit(block, attr, value)], text(texts.edits.set, { what: `${id}.${attr}` }))}
+            onSetText={(value) => void page.edit([{ op: "set", block: id, attrs: value || null }], text(texts.edits.settings, { what: id }))}
           />
         </Section>
       )}
