@@ -64,7 +64,7 @@ describe("building", () => {
         await text.fill(attrs);
         await text.blur();
       }
-      for (const [port, value] of Object.entries(inputs)) if (value.values) await editor.setValue(`${id}.${port}`, value);
+      for (const [port, value] of Object.entries(inputs)) if (Array.isArray(value.values)) await editor.setValue(`${id}.${port}`, value);
     }
     for (const { id, inputs = {} } of wanted.blocks) {
       for (const [port, value] of Object.entries(inputs)) {

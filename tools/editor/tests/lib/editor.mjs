@@ -161,10 +161,9 @@ export class Editor {
     await field.fill(shape.join(", "));
     await field.press("Enter");
     const grid = dialog.getByRole("grid");
-    // one axis is a column
-    await this.eventually(async () => assert.ok(Number(await grid.getAttribute("aria-rowcount")) >= (shape[0] ?? 1)));
+    const columns = shape.at(-1) ?? 1;
+    await this.eventually(async () => assert.equal(Number(await grid.getAttribute("aria-colcount")), columns + 1));
     await grid.focus();
-    const columns = shape.length > 1 ? shape.at(-1) : 1;
     const rows = Array.from({ length: values.length / columns }, (_, k) => values.slice(k * columns, (k + 1) * columns).join("\t"));
     await this.tab.evaluate((text) => {
       const data = new DataTransfer();

@@ -165,7 +165,7 @@ export class PageModel {
   /** Names of outputs that are known to be there: typed, or wired from. */
   private outputsOf(id: string): ReadonlySet<string> {
     const names = new Set(this.outputsKnown.get(id));
-    for (const name of this.readersOf(id).keys()) if (name !== "operation") names.add(name);
+    for (const name of this.readersOf(id).keys()) names.add(name);
     return names;
   }
 
