@@ -18,6 +18,8 @@ export interface MinimapProps {
 }
 
 const PADDING = 8;
+/** Milliseconds between two drawings of states: a map is looked at for places. */
+const CALM = 250;
 
 /** What of the page is in sight. */
 function inSight(viewport: Viewport, size: Size): Box {
@@ -39,7 +41,7 @@ export function Minimap({ scene, viewport, canvasSize, onCenter, width = 200, he
   const own = () => fitView(scene.bounds() ?? { x: 0, y: 0, width: 1, height: 1 }, { width, height });
 
   useLayoutEffect(() => {
-    const made = (painter.current = new Painter(canvas.current!, scene));
+    const made = (painter.current = new Painter(canvas.current!, scene, CALM));
     made.onPaint = (ctx, view, palette) => {
       const box = inSight(now.current.viewport, now.current.canvasSize);
       const [x, y, w, h] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y, box.width * view.zoom, box.height * view.zoom];

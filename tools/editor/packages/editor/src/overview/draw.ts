@@ -51,7 +51,7 @@ function drawFrames(ctx: Context, scene: Scene, palette: Palette, view: Viewport
       ctx.fillStyle = palette.text2;
       // the line that frames leave for their titles is lower than the letters when one is far away
       const above = view.zoom < ROOM_FOR_TITLE;
-      ctx.fillText(fitted(frame.title, width - 12, 6.6), above ? x : x + 6, above ? y - 4 : y + 15);
+      ctx.fillText(fitted(ctx, frame.title, width - 12, 6.6), above ? x : x + 6, above ? y - 4 : y + 15);
     }
   }
 }
@@ -133,7 +133,7 @@ function drawNames(ctx: Context, scene: Scene, palette: Palette, view: Viewport,
     ctx.fillStyle = colour;
     eachInSight(scene, view, size, (i, x, y, width, height) => {
       const down = width >= 34 ? place(height) : undefined;
-      if (down !== undefined && texts[i]) ctx.fillText(fitted(texts[i], width - 8, perChar), x + 5, y + down);
+      if (down !== undefined && texts[i]) ctx.fillText(fitted(ctx, texts[i], width - 8, perChar), x + 5, y + down);
     });
   };
   write(scene.ids, "500 10px", palette.text, 5.8, (height) => (height >= TWO_LINES ? height / 2 - 5.5 : height >= 12 ? height / 2 : undefined));
@@ -141,36 +141,41 @@ function drawNames(ctx: Context, scene: Scene, palette: Palette, view: Viewport,
   ctx.textBaseline = "alphabetic";
 }
 
-function fitted(text: string, width: number, perChar: number): string {
+/** The text, or as much of its beginning as fits. `perChar` is about the width of a letter; what may fit is measured. */
+function fitted(ctx: Context, text: string, width: number, perChar: number): string {
   const most = Math.floor(width / perChar);
-  return text.length <= most ? text : most < 3 ? "" : `${text.slice(0, most - 1)}…`;
+  if (text.length <= most || (text.length * perChar * 0.85 <= width && ctx.measureText(text).width <= width)) return text;
+  return most < 3 ? "" : `${text.slice(0, most - 1)}…`;
 }
 
 /** States, faults, heat and selection: what changes while a page runs. */
 export function drawLive(ctx: Context, scene: Scene, palette: Palette, view: Viewport, size: Size, hovered?: string): void {
-  const byColour = new Map<string, number[]>();
+  const colours = scene.heat ? palette.heat : palette.states;
+  const byColour: number[][] = colours.map(() => []);
   const selected: number[] = [];
   const faulty: number[] = [];
   eachInSight(scene, view, size, (i) => {
-    const colour = scene.heat ? heatColour(scene.heat[i]!, palette) : palette.states[scene.state[i]!]!;
-    if (colour) (byColour.get(colour) ?? byColour.set(colour, []).get(colour)!).push(i);
+    const colour = scene.heat ? heatStep(scene.heat[i]!) : scene.state[i]!;
+    if (colour >= 0 && colours[colour]) byColour[colour]!.push(i);
     if (scene.selected[i] || scene.ids[i] === hovered) selected.push(i);
     if (scene.fault[i]) faulty.push(i);
   });
-  for (const [colour, blocks] of byColour) drawMarks(ctx, scene, view, blocks, colour, scene.heat !== undefined);
+  byColour.forEach((blocks, colour) => { if (blocks.length > 0) drawMarks(ctx, scene, view, blocks, colours[colour]!, scene.heat !== undefined); });
   for (const i of faulty) drawFault(ctx, scene, view, i, scene.fault[i] === 2 ? palette.error : palette.warning);
   for (const i of selected) outline(ctx, scene, view, i, palette.accent, scene.selected[i] ? 2 : 1);
 }
 
-function heatColour(heat: number, palette: Palette): string {
-  return heat < 0 ? "" : palette.heat[Math.min(15, Math.floor(heat * 16))]!;
+/** Place in the palette's heat; negative where it is not known. */
+function heatStep(heat: number): number {
+  return heat < 0 ? -1 : Math.min(15, Math.floor(heat * 16));
 }
 
 /** A bar at the left edge for a state; the whole block for heat, and where blocks are tiny. */
 function drawMarks(ctx: Context, scene: Scene, view: Viewport, blocks: readonly number[], colour: string, whole: boolean): void {
   const { boxes } = scene;
   ctx.fillStyle = colour;
-  if (whole) ctx.globalAlpha = 0.75;
+  // Names are to be read through the colour, where there are any.
+  if (whole) ctx.globalAlpha = view.zoom < PLAIN ? 0.8 : 0.5;
   for (const i of blocks) {
     const x = Math.round(boxes[i * 4]! * view.zoom + view.x), y = Math.round(boxes[i * 4 + 1]! * view.zoom + view.y);
     const width = Math.max(2, Math.round(boxes[i * 4 + 2]! * view.zoom)), height = Math.max(2, Math.round(boxes[i * 4 + 3]! * view.zoom));

@@ -31,10 +31,11 @@ export class Painter {
   /** Called after each painting, for what is drawn on top. */
   onPaint: ((ctx: CanvasRenderingContext2D, view: Viewport, palette: Palette) => void) | undefined;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly scene: Scene) {
+  /** `calm`: states are drawn anew at most every so many milliseconds, and kept in between. */
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly scene: Scene, private readonly calm = 0) {
     this.ctx = canvas.getContext("2d");
     this.ends = [
-      scene.subscribe(() => this.request()),
+      scene.subscribe(() => (calm === 0 ? this.request() : this.requestCalmly())),
       watchTheme(canvas, () => { this.palette = undefined; this.keptView = undefined; this.request(); }),
     ];
   }
@@ -75,6 +76,7 @@ export class Painter {
   dispose(): void {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.idle);
+    clearTimeout(this.later);
     this.ends.forEach((end) => end());
   }
 
@@ -92,8 +94,40 @@ export class Painter {
     if (scale === 1) ctx.drawImage(this.kept, Math.round(x), Math.round(y));
     else ctx.drawImage(this.kept, x, y, this.kept.width * scale, this.kept.height * scale);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawLive(ctx, this.scene, this.palette, view, size, this.hovered);
+    if (this.calm === 0) drawLive(ctx, this.scene, this.palette, view, size, this.hovered);
+    else this.drawKeptStates(ctx, this.palette);
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.onPaint?.(ctx, view, this.palette);
+  }
+
+  private later: ReturnType<typeof setTimeout> | undefined;
+  private drawnAt = 0;
+  private states: { canvas: HTMLCanvasElement; version: number; view: Viewport; palette: Palette } | undefined;
+
+  /** What stands still is painted with the next frame all the same. */
+  private requestCalmly(): void {
+    if (this.keptVersion !== this.scene.layoutVersion) this.request();
+    this.later ??= setTimeout(() => { this.later = undefined; this.request(); }, this.calm);
+  }
+
+  private drawKeptStates(ctx: CanvasRenderingContext2D, palette: Palette): void {
+    const { view, scene, canvas } = this;
+    const kept = this.states;
+    const stale = !kept || kept.view !== view || kept.palette !== palette || kept.canvas.width !== canvas.width || kept.canvas.height !== canvas.height;
+    if (stale || (kept.version !== scene.stateVersion && performance.now() - this.drawnAt >= this.calm)) this.keepStates(palette);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.drawImage(this.states!.canvas, 0, 0);
+  }
+
+  private keepStates(palette: Palette): void {
+    const picture = this.states?.canvas ?? document.createElement("canvas");
+    picture.width = this.canvas.width; // clears it, too
+    picture.height = this.canvas.height;
+    this.states = { canvas: picture, version: this.scene.stateVersion, view: this.view, palette };
+    this.drawnAt = performance.now();
+    const ctx = picture.getContext("2d");
+    ctx?.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    if (ctx) drawLive(ctx, this.scene, palette, this.view, this.size);
   }
 
   private mustRenew(): boolean {
