@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Attrs, Block, Diagnostic, Edit, PortSchema } from "@weft/client";
+import type { Attrs, Block, BlockSchema, Diagnostic, Edit, PortSchema } from "@weft/client";
 import { addPlot } from "../actions/decor";
 import { rename, setNoteOf } from "../actions/edit";
 import { quickFix } from "../actions/fixes";
@@ -89,7 +89,7 @@ function BlockInspector({ id }: { id: string }) {
         </Section>
       )}
       <Section title={t.inputs}>
-        <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "in").map((row) => <InputRow key={row.name} id={id} row={row} port={portSchema(schema?.inputs, row.name)} schema={schema} />)}</ul>
+        <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "in").map((row) => <InputRow key={row.name} id={id} row={row} port={portSchema(schema, row.name)} schema={schema} />)}</ul>
       </Section>
       <Section title={t.outputs}>
         <ul className="w-ports">{page.model.shape(id).rows.filter((row) => row.side === "out").map((row) => <OutputRow key={row.name} name={`${id}.${row.name}`} label={row.name} doc={row.doc} />)}</ul>
@@ -104,7 +104,11 @@ function Section({ title, children }: { title: string; children: React.ReactNode
   return <section className="w-section"><h3>{title}</h3>{children}</section>;
 }
 
-const portSchema = (ports: PortSchema[] | undefined, row: string): PortSchema | undefined => ports?.find((p) => p.port === row.replace(/\[\d+\]$/, ""));
+/** The port of a row, which may be an element of its list, or have enuSpace's spelling. */
+function portSchema(schema: BlockSchema | undefined, row: string): PortSchema | undefined {
+  const name = row.replace(/\[\d+\]$/, "");
+  return schema?.inputs.find((p) => p.port === (schema.palette_spelling?.[name] ?? name)) ?? schema?.inputs.find((p) => p.port === name);
+}
 
 function IdField({ block }: { block: Block }) {
   const page = usePage();

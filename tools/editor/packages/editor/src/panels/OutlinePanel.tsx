@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import type { Block } from "@weft/client";
 import { removeBlocks, rename } from "../actions/edit";
 import type { PageEditor } from "../model/pageEditor";
@@ -16,7 +16,8 @@ export function OutlinePanel() {
   // while a page runs, the rows are made anew at every fourth change of states alone; the last change counts
   const tick = running ? Math.floor(ticks / 4) : ticks;
   const selection = useCell(page.selection);
-  const blocks = useMemo(() => [...page.model.blocks.values()].map((block) => outlineBlock(page, block)), [page, version, tick]);
+  const made = useRef(new Map<string, Made>());
+  const blocks = useMemo(() => outlineBlocks(page, made.current), [page, version, tick]);
   const readOnly = useCell(workbench.server)?.read_only ?? false;
   return (
     <div className="w-outline-panel">
@@ -32,6 +33,29 @@ export function OutlinePanel() {
       />
     </div>
   );
+}
+
+/** A row as it was made, and of which version of its block. */
+interface Made {
+  version: number;
+  block: Block;
+  row: OutlineBlock;
+}
+
+/** The rows of all blocks; those that are the same as before are the same objects. */
+function outlineBlocks(page: PageEditor, made: Map<string, Made>): OutlineBlock[] {
+  const { model, runs } = page;
+  const rows = [...model.blocks.values()].map((block) => {
+    const version = model.version(block.id);
+    const before = made.get(block.id);
+    const same = before?.version === version && before.block === block;
+    if (same && before.row.state === runs.state(block.id)) return before.row;
+    const row = same ? { ...before.row, state: runs.state(block.id) } : outlineBlock(page, block);
+    made.set(block.id, { version, block, row });
+    return row;
+  });
+  if (made.size > rows.length * 2) made.clear();
+  return rows;
 }
 
 function outlineBlock(page: PageEditor, block: Block): OutlineBlock {
