@@ -145,7 +145,7 @@ function drawNames(ctx: Context, scene: Scene, palette: Palette, view: Viewport,
 function fitted(ctx: Context, text: string, width: number, perChar: number): string {
   const most = Math.floor(width / perChar);
   if (text.length <= most || (text.length * perChar * 0.85 <= width && ctx.measureText(text).width <= width)) return text;
-  return most < 3 ? "" : `${text.slice(0, most - 1)}…`;
+  return most < 6 ? "" : `${text.slice(0, most - 1)}…`;
 }
 
 /** States, faults, heat and selection: what changes while a page runs. */
