@@ -74,7 +74,7 @@ export const commands: Command[] = [
   { id: "breakWhen", title: t.breakWhen, keys: "Shift+F9", group: t.groups.run, page: true, run: (w) => w.ask("breakpoint") },
   { id: "heat", title: t.heat, group: t.groups.run, page: true, run: (_w, p) => p.runs.setHeat(!p.runs.heat.get()) },
 
-  { id: "help", title: t.help, keys: "F1", group: t.groups.help, run: (w) => w.helpFor.set(w.active.get()?.selectedBlocks()[0]?.block ?? "") },
+  { id: "help", title: t.help, keys: "F1", group: t.groups.help, page: true, run: (w) => w.helpFor.set(w.active.get()?.selectedBlocks()[0]?.block ?? "") },
   { id: "keys", title: t.keys, keys: "?", group: t.groups.help, run: (w) => w.ask("keys") },
   { id: "tour", title: t.tour, group: t.groups.help, run: startTour },
   { id: "theme", title: t.theme, group: t.groups.view, run: (w) => w.set("theme", nextTheme(w)) },

@@ -18,7 +18,7 @@ export function commandItem(workbench: Workbench, id: string, icon?: IconName, d
   const command = commandOf(id);
   const page = workbench.active.get();
   return {
-    label: command?.title ?? id, icon, danger, shortcut: keysOf(id), disabled: command?.enabled?.(workbench, page) === false,
+    label: command?.title ?? id, icon, danger, shortcut: keysOf(id), disabled: (command?.page && !page) || command?.enabled?.(workbench, page) === false,
     onSelect: () => runCommand(workbench, id),
   };
 }

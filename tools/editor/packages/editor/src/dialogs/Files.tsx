@@ -62,7 +62,8 @@ export function OpenDialog() {
 
 const matches = (name: string, filter: string): boolean => name.toLowerCase().includes(filter.trim().toLowerCase());
 
-function Card({ entry, onOpen }: { entry: ExampleInfo; onOpen: () => void }) {
+/** A page that can be opened. */
+export function Card({ entry, onOpen }: { entry: ExampleInfo; onOpen: () => void }) {
   return (
     <li>
       <button type="button" className="w-card" onClick={onOpen}>

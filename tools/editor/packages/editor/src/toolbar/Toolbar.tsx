@@ -33,7 +33,7 @@ export function Toolbar() {
       <span className="w-toolbar-space" />
       <IconButton icon="search" label={texts.commands.palette} shortcut={keysOf("commands")} onClick={() => runCommand(workbench, "commands")} />
       <IconButton icon={dark ? "sun" : "moon"} label={t.theme} onClick={() => runCommand(workbench, "theme")} />
-      <IconButton icon="help" label={texts.commands.help} shortcut={keysOf("help")} onClick={() => runCommand(workbench, "help")} />
+      <IconButton icon="help" disabled={!page} label={texts.commands.help} shortcut={keysOf("help")} onClick={() => runCommand(workbench, "help")} />
     </header>
   );
 }
