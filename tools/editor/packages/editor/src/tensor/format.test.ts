@@ -9,10 +9,8 @@ import { numberAt, placeOf } from "./tensor";
 
 describe("half words", () => {
   it("go there and back, all of them", () => {
-    for (let word = 0; word < 65536; ++word) {
-      const value = halfToNumber(word);
-      if (!Number.isNaN(value)) expect(numberToHalf(value)).toBe(word);
-    }
+    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(halfToNumber(word)));
+    expect(words.filter((word) => numberToHalf(halfToNumber(word)) !== word)).toEqual([]);
   });
   it("round to even", () => {
     expect(numberToHalf(1 + 1 / 2048)).toBe(0x3c00);
@@ -26,10 +24,8 @@ describe("half words", () => {
 
 describe("bfloat16 words", () => {
   it("go there and back, all of them", () => {
-    for (let word = 0; word < 65536; ++word) {
-      const value = bfloat16ToNumber(word);
-      if (!Number.isNaN(value)) expect(numberToBfloat16(value)).toBe(word);
-    }
+    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(bfloat16ToNumber(word)));
+    expect(words.filter((word) => numberToBfloat16(bfloat16ToNumber(word)) !== word)).toEqual([]);
   });
   it("round once", () => {
     expect(bfloat16ToNumber(numberToBfloat16(1 + 2 ** -8))).toBe(1);

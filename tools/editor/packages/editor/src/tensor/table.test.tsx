@@ -9,7 +9,7 @@ import { leadOf, moveCell, planeOf } from "./plane";
 import { TensorInspector } from "./TensorInspector";
 import { parseShape } from "./TensorEditor";
 import { TensorTable } from "./TensorTable";
-import { countOf, type TensorValue } from "./tensor";
+import { countOf, zeros, type TensorValue } from "./tensor";
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
@@ -142,7 +142,7 @@ describe("TensorTable", () => {
   });
 
   it("cannot be edited without onEdit, and mounts only what is in view", () => {
-    const host = mount(<TensorTable tensor={ints([2000, 500])} name="big" />);
+    const host = mount(<TensorTable tensor={zeros("DT_INT32", [2000, 500])} name="big" />);
     const grid = host.querySelector('[role="grid"]')!;
     press(grid, "5");
     expect(host.querySelector(".w-tensor-editor")).toBeNull();
