@@ -5,5 +5,6 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.{ts,tsx}", "packages/*/test/**/*.test.{ts,tsx}"],
     environment: "jsdom",
     globals: false,
+    testTimeout: 30_000, // machines that do much else besides
   },
 });
