@@ -161,6 +161,8 @@ function useKeys(root: React.RefObject<HTMLDivElement | null>): void {
       const typing = target.closest("input, textarea, select, [contenteditable], [role=tree], [role=grid]");
       const plain = !event.ctrlKey && !event.metaKey && !/^F\d+$/.test(event.key);
       if (typing && (plain || /^[zyxcva]$/i.test(event.key))) return;
+      // single letters are keys of the canvas alone: elsewhere people and screen readers type them for other things
+      if (plain && /^[a-z]$/i.test(event.key) && target !== document.body && !target.closest(".w-canvas")) return;
       if (command.id === "copy" && window.getSelection()?.toString()) return;
       event.preventDefault();
       runCommand(workbench, command.id);
