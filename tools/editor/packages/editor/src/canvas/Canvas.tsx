@@ -1,0 +1,235 @@
+import {
+  Background, BackgroundVariant, ConnectionLineType, Panel, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow, useStoreApi,
+  type Connection, type Edge, type EdgeChange, type FinalConnectionState, type Node, type NodeChange, type OnConnectStartParams,
+} from "@xyflow/react";
+import "@xyflow/react/dist/style.css";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { dropSchema, pointOf } from "../actions/drop";
+import { openContextMenu, type ContextMenuState } from "../actions/menus";
+import { useCell, useCellPart, usePage, useWorkbench } from "../model/react";
+import { texts } from "../texts";
+import { Menu } from "../ui";
+import { BlockNode } from "./BlockNode";
+import { Connector, connect, ends, reconnect } from "./connect";
+import { ConnectionReason, WireLine } from "./ConnectionReason";
+import { FrameNode, NoteNode } from "./DecorNodes";
+import { onGoTo } from "./goTo";
+import { useDrag } from "./drag";
+import { Landscape, overviewZoom } from "./Landscape";
+import { PlotNode } from "./PlotNode";
+import { PortTip } from "./PortTip";
+import { WireEdge } from "./WireEdge";
+import "./canvas.css";
+
+const nodeTypes = { block: BlockNode, frame: FrameNode, note: NoteNode, plot: PlotNode };
+const edgeTypes = { wire: WireEdge };
+const t = texts.canvas;
+
+/** The page as a picture that is worked on. Below `overviewZoom` it is painted on one canvas instead of elements. */
+export function Canvas() {
+  const page = usePage();
+  return (
+    <ReactFlowProvider key={page.id}>
+      <Flow />
+      <PortTip />
+    </ReactFlowProvider>
+  );
+}
+
+function Flow() {
+  const page = usePage();
+  const workbench = useWorkbench();
+  const flow = useReactFlow();
+  const store = useStoreApi();
+  const root = useRef<HTMLDivElement>(null);
+  const nodes = useCell(page.flow.nodes);
+  const edges = useCell(page.flow.edges);
+  const snap = useCellPart(workbench.settings, (s) => s.snap);
+  const connector = useMemo(() => new Connector(page), [page]);
+  const drag = useDrag(page);
+  const far = useView(root);
+  const [menu, setMenu] = useState<ContextMenuState | null>(null);
+
+  useEffect(() => connector.highlight(), [connector, nodes]);
+  useReveal();
+
+  const onNodesChange = useCallback((changes: NodeChange[]) => {
+    select(page, changes, "");
+    drag.change(changes);
+  }, [page, drag]);
+  const onEdgesChange = useCallback((changes: EdgeChange[]) => select(page, changes, "wire:"), [page]);
+  const onConnectStart = useCallback((_event: unknown, { nodeId, handleId, handleType }: OnConnectStartParams) => {
+    if (nodeId && handleId && handleType) connector.begin(`${nodeId}.${handleId}`, handleType, root.current);
+  }, [connector]);
+  const onConnect = useCallback((connection: Connection) => {
+    const { from, to } = ends(connection);
+    void connect(page, from, to).then((done) => done && workbench.announce(`${from} → ${to}`));
+  }, [page, workbench]);
+  const onConnectEnd = useCallback((event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+    const draft = connector.draft;
+    const over = pointOf(event);
+    if (draft && !state.toHandle) {
+      const block = document.elementFromPoint(over.x, over.y)?.closest<HTMLElement>(".react-flow__node-block")?.dataset["id"];
+      const port = block && connector.portOf(block);
+      if (port) void (draft.side === "source" ? connect(page, draft.port, port) : connect(page, port, draft.port));
+      else if (!block && !reconnecting.current) workbench.quick.set({ at: over, place: flow.screenToFlowPosition(over), wire: { port: draft.port, side: draft.side === "source" ? "source" : "target" } });
+    }
+    connector.end();
+  }, [connector, page, workbench, flow]);
+
+  const reconnecting = useRef(false);
+  const onReconnect = useCallback((edge: Edge, connection: Connection) => {
+    const { from, to } = ends(connection);
+    void reconnect(page, edge.id, from, to);
+  }, [page]);
+
+  return (
+    <div
+      ref={root} className="w-canvas" data-far={far || undefined}
+      onDoubleClick={(event) => {
+        if (!(event.target as Element).classList.contains("react-flow__pane")) return;
+        workbench.quick.set({ at: pointOf(event), place: flow.screenToFlowPosition(pointOf(event)) });
+      }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        event.dataTransfer.dropEffect = "copy";
+      }}
+      onDrop={(event) => void dropSchema(workbench, page, event.nativeEvent, flow.screenToFlowPosition(pointOf(event)))}
+    >
+      <ReactFlow
+        nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} onlyRenderVisibleElements
+        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange}
+        onNodeDragStart={drag.start} onNodeDragStop={drag.stop} onSelectionDragStart={drag.startAll} onSelectionDragStop={drag.stopAll}
+        onConnect={onConnect} onConnectStart={onConnectStart} onConnectEnd={onConnectEnd}
+        onClickConnectStart={onConnectStart} onClickConnectEnd={() => connector.end()}
+        onReconnect={onReconnect} onReconnectStart={() => (reconnecting.current = true)} onReconnectEnd={() => (reconnecting.current = false)}
+        isValidConnection={(connection) => {
+          const { from, to } = ends(connection);
+          return connector.fits(connector.draft?.side === "target" ? from : to);
+        }}
+        connectionLineComponent={WireLine} connectionLineType={ConnectionLineType.Bezier} connectionRadius={24} reconnectRadius={14}
+        onNodeContextMenu={(event, node) => openContextMenu(event, workbench, page, node.id, setMenu)}
+        onEdgeContextMenu={(event, edge) => openContextMenu(event, workbench, page, `wire:${edge.id}`, setMenu)}
+        onPaneContextMenu={(event) => openContextMenu(event as React.MouseEvent, workbench, page, null, setMenu, flow.screenToFlowPosition(pointOf(event as MouseEvent)))}
+        onSelectionContextMenu={(event) => openContextMenu(event, workbench, page, "selection", setMenu)}
+        onNodeDoubleClick={(_event, node) => openNode(workbench, node)}
+        onPaneClick={() => store.getState().unselectNodesAndEdges()}
+        minZoom={0.05} maxZoom={3} defaultViewport={page.viewport ?? { x: 40, y: 40, zoom: 1 }} zoomOnDoubleClick={false}
+        selectionOnDrag={false} selectionKeyCode="Shift" multiSelectionKeyCode={["Control", "Meta", "Shift"]} deleteKeyCode={null} selectionMode={SelectionMode.Partial}
+        panOnScroll={false} snapToGrid={snap} snapGrid={grid} nodeDragThreshold={3} elevateNodesOnSelect={false} disableKeyboardA11y={false}
+        ariaLabelConfig={ariaLabels} proOptions={attribution} attributionPosition="top-right" fitView={false}
+      >
+        {!far && <Background variant={BackgroundVariant.Dots} gap={24} size={1.5} color="var(--w-grid)" />}
+        <ConnectionReason connector={connector} />
+        <Landscape far={far} />
+        {page.model.blocks.size === 0 && <Panel position="top-center"><EmptyPage /></Panel>}
+      </ReactFlow>
+      {menu && <Menu items={menu.items} at={menu.at} label={menu.label} onClose={() => setMenu(null)} />}
+    </div>
+  );
+}
+
+const grid: [number, number] = [8, 8];
+const attribution = { hideAttribution: false };
+const ariaLabels = {
+  "node.a11yDescription.default": t.nodeHelp,
+  "node.a11yDescription.keyboardDisabled": t.nodeHelp,
+  "edge.a11yDescription.default": t.edgeHelp,
+};
+
+/** Tells the flow what is in sight; true while the overview is painted instead. */
+function useView(root: React.RefObject<HTMLDivElement | null>): boolean {
+  const page = usePage();
+  const store = useStoreApi();
+  const [far, setFar] = useState(() => (page.viewport?.zoom ?? 1) < overviewZoom);
+  useEffect(() => {
+    let last = "";
+    const look = (): void => {
+      const { transform: [x, y, zoom], width, height } = store.getState();
+      const now = `${x} ${y} ${zoom} ${width} ${height}`;
+      if (now === last || !width) return;
+      last = now;
+      page.viewport = { x, y, zoom };
+      const isFar = zoom < overviewZoom;
+      setFar(isFar);
+      page.flow.show(isFar ? null : { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom });
+    };
+    look();
+    const end = store.subscribe(look);
+    return () => {
+      end();
+      page.flow.show(null);
+    };
+  }, [page, store, root]);
+  return far;
+}
+
+/** Lets other parts bring blocks into sight, and shows all of a page when it is opened. */
+function useReveal(): void {
+  const page = usePage();
+  const workbench = useWorkbench();
+  const flow = useReactFlow();
+  const store = useStoreApi();
+  const loaded = useCell(page.loaded);
+  useEffect(() => onGoTo((view) => void flow.setViewport(view)), [flow]);
+  useEffect(() => {
+    workbench.reveal = (ids, zoomIn = true) => {
+      const bounds = page.bounds(ids);
+      if (!bounds) return;
+      const { width, height, transform } = store.getState();
+      const fit = Math.min(width / (bounds.width + 120), height / (bounds.height + 120));
+      const zoom = Math.min(fit, zoomIn ? Math.max(transform[2], 0.9) : 1.1);
+      void flow.setViewport({
+        zoom, x: width / 2 - (bounds.x + bounds.width / 2) * zoom, y: height / 2 - (bounds.y + bounds.height / 2) * zoom,
+      }, { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200 });
+    };
+  }, [workbench, page, flow, store]);
+  useEffect(() => {
+    if (!loaded || shown.has(page)) return;
+    const show = (): boolean => {
+      const { width, height } = store.getState();
+      if (!width || shown.has(page)) return shown.has(page);
+      shown.add(page);
+      const view = firstView(page, width, height);
+      if (view) void flow.setViewport(view);
+      return true;
+    };
+    return show() ? undefined : store.subscribe(show);
+  }, [loaded, page, flow, store]);
+}
+
+const shown = new WeakSet<object>();
+
+/** How a page is shown first: all of it, but one that would be too small to read begins at its left end. */
+function firstView(page: ReturnType<typeof usePage>, width: number, height: number): { x: number; y: number; zoom: number } | null {
+  const bounds = page.bounds();
+  if (!bounds) return null;
+  const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
+  const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
+  const x = bounds.width * zoom < width ? (width - bounds.width * zoom) / 2 : 40;
+  return { zoom, x: x - bounds.x * zoom, y: Math.max(40, (height - bounds.height * zoom) / 2) - bounds.y * zoom };
+}
+
+function select(page: ReturnType<typeof usePage>, changes: (NodeChange | EdgeChange)[], prefix: string): void {
+  const picks = changes.filter((change) => change.type === "select");
+  if (!picks.length) return;
+  const next = new Set(page.selection.get());
+  for (const pick of picks) {
+    if (pick.selected) next.add(prefix + pick.id);
+    else next.delete(prefix + pick.id);
+  }
+  page.selection.set(next);
+}
+
+function openNode(workbench: ReturnType<typeof useWorkbench>, node: Node): void {
+  if (node.type === "block") workbench.set("right", true);
+}
+
+function EmptyPage() {
+  return (
+    <div className="w-empty-page">
+      <h2>{t.emptyTitle}</h2>
+      <p>{t.emptyText}</p>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { NodeResizer, type NodeProps } from "@xyflow/react";
+import { memo, useState, type CSSProperties } from "react";
+import { colorValue, type Frame, type Note } from "../model/decor";
+import { usePage } from "../model/react";
+import { setFrame, setNote } from "../actions/decor";
+import { texts } from "../texts";
+
+const t = texts.canvas;
+
+/** A frame round its members; moved by its title. */
+export const FrameNode = memo(function FrameNode({ data, selected }: NodeProps) {
+  const page = usePage();
+  const frame = data["frame"] as Frame;
+  return (
+    <section className={`w-frame ${selected ? "w-frame-selected" : ""}`} style={{ "--frame": colorValue(frame.color) ?? "var(--w-color-grey)" } as CSSProperties} aria-label={frame.title}>
+      <EditableText
+        className="w-frame-title" value={frame.title} label={t.frameTitle} placeholder={t.frameTitle}
+        onChange={(title) => void setFrame(page, frame.id, { title })}
+      />
+    </section>
+  );
+});
+
+/** A text on the page. */
+export const NoteNode = memo(function NoteNode({ data, selected }: NodeProps) {
+  const page = usePage();
+  const note = data["note"] as Note;
+  return (
+    <div className={`w-note ${selected ? "w-note-selected" : ""}`} style={{ "--frame": colorValue(note.color) ?? "var(--w-color-amber)" } as CSSProperties}>
+      <NodeResizer
+        isVisible={Boolean(selected)} minWidth={80} minHeight={40} lineClassName="w-note-line" handleClassName="w-note-handle"
+        onResizeEnd={(_event, { x, y, width, height }) => void setNote(page, note.id, { at: [Math.round(x), Math.round(y)], size: [Math.round(width), Math.round(height)] })}
+      />
+      <EditableText className="w-note-text" value={note.text} label={t.noteText} placeholder={t.noteText} multiline onChange={(text) => void setNote(page, note.id, { text })} />
+    </div>
+  );
+});
+
+interface EditableTextProps {
+  value: string;
+  label: string;
+  placeholder: string;
+  className: string;
+  multiline?: boolean;
+  onChange: (text: string) => void;
+}
+
+/** A text that becomes a field when it is double clicked, or F2 is pressed on it. */
+function EditableText({ value, label, placeholder, className, multiline, onChange }: EditableTextProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  if (draft === null) {
+    return (
+      <div className={className} onDoubleClick={(event) => { event.stopPropagation(); setDraft(value); }} title={t.doubleClickToEdit}>
+        {value || <span className="w-hint">{placeholder}</span>}
+      </div>
+    );
+  }
+  const done = (): void => {
+    if (draft !== value) onChange(draft);
+    setDraft(null);
+  };
+  const shared = {
+    className: `${className} w-edit nodrag nopan`, value: draft, "aria-label": label, autoFocus: true, onBlur: done,
+    onKeyDown: (event: React.KeyboardEvent) => {
+      event.stopPropagation();
+      if (event.key === "Escape") setDraft(null);
+      if (event.key === "Enter" && !(multiline && event.shiftKey)) done();
+    },
+  };
+  return multiline
+    ? <textarea {...shared} onChange={(event) => setDraft(event.target.value)} />
+    : <input {...shared} onChange={(event) => setDraft(event.target.value)} />;
+}

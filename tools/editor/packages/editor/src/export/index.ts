@@ -1,0 +1,2 @@
+export { saveCsv, saveFile, saveNpy, safeFileName, tensorCsv } from "./download";
+export { fittingScale, savePagePng, savePageSvg, svgSize, svgToPng } from "./picture";

@@ -1,0 +1,2 @@
+export { WeftEditor, type WeftEditorProps } from "./shell/WeftEditor";
+export { texts, text } from "./texts";

@@ -1,0 +1,340 @@
+import type { Block, Breakpoint, Change, Checked, Diagnostic, Edit, EditMode, Event, NewBreakpoint, PageApi, PageInfo, PageView, Point, Run } from "@weft/client";
+import { WeftError } from "@weft/client";
+import { FlowModel, type Rect, type Selection } from "../canvas/flow";
+import { Cell } from "./emitter";
+import { PageModel } from "./page";
+import { PlotModel } from "./plots";
+import { RunModel } from "./runs";
+import { text, texts } from "../texts";
+import type { SchemaIndex } from "./schema";
+
+/** What the editor says to its user outside of dialogs. */
+export interface Notice {
+  kind: "info" | "ok" | "warning" | "error";
+  text: string;
+  detail?: string;
+}
+
+/** A line of the log. */
+export interface LogLine {
+  at: number;
+  kind: "info" | "error" | "print";
+  text: string;
+  block?: string;
+}
+
+export interface Viewport {
+  x: number;
+  y: number;
+  zoom: number;
+}
+
+/**
+ * A page that is open in the editor: its document, selection, runs and breakpoints, and the edits that can be made. Everything but
+ * positions during a drag is what the server has confirmed.
+ */
+export class PageEditor {
+  readonly model: PageModel;
+  readonly runs: RunModel;
+  readonly plots: PlotModel;
+  /** Plots that stand on the page; they hear of runs, too. */
+  readonly pagePlots = new Set<PlotModel>();
+  readonly selection = new Cell<Selection>(new Set());
+  readonly flow: FlowModel;
+  readonly info: Cell<PageInfo>;
+  readonly breakpoints = new Cell<Breakpoint[]>([]);
+  readonly clients = new Cell<{ id: string; name: string }[]>([]);
+  readonly log = new Cell<LogLine[]>([]);
+  readonly loaded = new Cell<boolean>(false);
+  readonly feeds = new Cell<ReadonlySet<string>>(new Set());
+  /** Counts changes of variables from outside of runs. */
+  readonly variablesChanged = new Cell<number>(0);
+  viewport: Viewport | null = null;
+  notify: (notice: Notice) => void = () => {};
+  private revision = -1;
+  private loading: Promise<void> | null = null;
+
+  constructor(readonly api: PageApi, info: PageInfo, schema: SchemaIndex) {
+    this.info = new Cell(info);
+    this.model = new PageModel(schema);
+    this.runs = new RunModel(api);
+    this.plots = new PlotModel(api);
+    this.flow = new FlowModel(this.model, this.selection);
+  }
+
+  get id(): string {
+    return this.api.id;
+  }
+
+  /** Reads the page, and follows it from there. */
+  load(): Promise<void> {
+    this.loading ??= this.read().finally(() => (this.loading = null));
+    return this.loading;
+  }
+
+  private async read(): Promise<void> {
+    const view = await this.api.view();
+    this.take(view);
+    if (!view.auto_layout) await this.placeRest();
+    this.loaded.set(true);
+    this.api.follow(view.seq, {
+      event: (event) => this.receive(event),
+      gap: () => void this.load().catch(this.report),
+      restarted: () => this.loaded.set(false),
+    });
+    this.runs.follow();
+  }
+
+  private take(view: PageView): void {
+    this.revision = view.revision;
+    this.model.load({ blocks: view.blocks, layout: view.layout, types: view.types, diagnostics: view.diagnostics, keys: view.keys });
+    if (view.auto_layout) this.model.setAuto(view.auto_layout);
+    this.info.set(view.page);
+    this.breakpoints.set(view.breakpoints);
+    this.runs.setRun(view.page.run);
+    this.keepSelection();
+  }
+
+  /** Blocks that the page does not place go below those that it does. */
+  private async placeRest(): Promise<void> {
+    const open = this.model.ids.filter((id) => !this.model.isPlaced(id));
+    if (!open.length) return;
+    const auto = await this.api.layout("auto").catch(() => ({}) as Record<string, Point>);
+    const placed = this.bounds(this.model.ids.filter((id) => this.model.isPlaced(id)));
+    const bottom = placed ? placed.y + placed.height + 60 : 0;
+    this.model.setAuto(Object.fromEntries(open.map((id, k) => {
+      const [x, y] = auto[id] ?? [40 + 200 * (k % 6), 120 * Math.floor(k / 6)];
+      return [id, [x, y + bottom] as Point];
+    })));
+  }
+
+  dispose(): void {
+    this.api.unfollow();
+    this.runs.dispose();
+    this.plots.dispose();
+    this.flow.dispose();
+  }
+
+  // ---- what the server says --------------------------------------------------------------------------------------------
+
+  private receive(event: Event): void {
+    switch (event.type) {
+      case "page.changed":
+        if (event.change.before === this.revision) this.change(event.change);
+        else if (event.change.revision > this.revision) void this.load().catch(this.report);
+        break;
+      case "page.checked":
+        this.checked(event.checked);
+        break;
+      case "page.saved":
+        this.info.set(event.document);
+        break;
+      case "page.disk":
+        this.info.update((info) => ({ ...info, on_disk: event.on_disk }));
+        break;
+      case "breakpoints":
+        this.breakpoints.set(event.breakpoints);
+        break;
+      case "clients":
+        this.clients.set(event.clients);
+        break;
+      case "variables":
+        this.variablesChanged.update((n) => n + 1);
+        break;
+      case "feeds":
+        this.feeds.set(new Set(event.names));
+        break;
+      case "run.print":
+        this.write({ kind: "print", text: event.text, block: event.block });
+        break;
+      case "run.error":
+        this.write({ kind: "error", text: event.error.message, block: event.error.block });
+        this.runs.receive(event);
+        break;
+      default:
+        if (event.type === "run.started") for (const plot of [this.plots, ...this.pagePlots]) plot.startRun(event.run.id.replace(/^p\d+/, ""));
+        this.runs.receive(event);
+        if (event.type === "run.ended") this.write({ kind: event.run.outcome === "failed" ? "error" : "info", text: runLine(event.run) });
+    }
+  }
+
+  /** Takes a change, from the answer to a call or from an event, whichever comes first. */
+  private change(change: Change): void {
+    if (change.view) {
+      void this.load().catch(this.report);
+      return;
+    }
+    this.revision = change.revision;
+    const removed = [...change.removed, ...change.renamed.map(([from]) => from)];
+    for (const [from, to] of change.renamed) this.follows(from, to, change);
+    this.model.apply({
+      removed,
+      blocks: (change.blocks ?? []).map(({ block }) => block),
+      order: this.orderAfter(change, removed),
+      layout: change.layout,
+      layoutAll: change.layout_all,
+      keys: change.page_keys,
+    });
+    this.info.update((info) => ({
+      ...info, revision: change.revision, dirty: change.dirty, undo: change.undo, redo: change.redo,
+      undo_label: change.undo_label, redo_label: change.redo_label, blocks: this.model.blocks.size,
+      name: typeof change.page_keys?.["page"] === "string" ? change.page_keys["page"] : info.name,
+    }));
+    this.placeNew(change.added);
+    this.keepSelection();
+    if (change.checked) this.checked(change.checked);
+  }
+
+  /** A renamed block keeps its place, unless the change says otherwise, and stays selected. */
+  private follows(from: string, to: string, change: Change): void {
+    if (change.layout?.[to] === undefined && this.model.isPlaced(from)) change.layout = { ...change.layout, [to]: this.model.position(from) };
+    else if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
+    const selected = this.selection.get();
+    if (selected.has(from)) this.selection.set(new Set([...selected].map((id) => (id === from ? to : id))));
+  }
+
+  /** Blocks that came without a place, as from another program, go below what is there. */
+  private placeNew(added: string[]): void {
+    const open = added.filter((id) => !this.model.isPlaced(id));
+    const bounds = open.length ? this.bounds(this.model.ids.filter((id) => !open.includes(id))) : null;
+    const top = bounds ? bounds.y + bounds.height + 60 : 40;
+    if (open.length) this.model.setAuto(Object.fromEntries(open.map((id, k) => [id, [(bounds?.x ?? 40) + 208 * (k % 6), top + 128 * Math.floor(k / 6)] as Point])));
+  }
+
+  private orderAfter(change: Change, removed: string[]): string[] | undefined {
+    const entries = change.blocks ?? [];
+    if (!entries.some(({ block }) => !this.model.blocks.has(block.id))) return undefined;
+    const gone = new Set([...removed, ...entries.map(({ block }) => block.id)]);
+    const order = this.model.ids.filter((id) => !gone.has(id));
+    for (const { place, block } of entries) order.splice(place, 0, block.id);
+    return order;
+  }
+
+  private checked(checked: Checked): void {
+    if (checked.revision < this.revision) return;
+    const types: Record<string, PageView["types"][string] | null> = { ...checked.types };
+    for (const name of checked.types_removed ?? []) types[name] = null;
+    this.model.apply({ types, diagnostics: checked.diagnostics });
+    this.info.update((info) => ({ ...info, errors: checked.errors, warnings: checked.warnings }));
+  }
+
+  private keepSelection(): void {
+    const now = this.selection.get();
+    const left = [...now].filter((id) => (id.startsWith("wire:") ? this.model.wireAt(id.slice(5)) : /^(frame|note|plot):/.test(id) || this.model.blocks.has(id)));
+    if (left.length !== now.size) this.selection.set(new Set(left));
+  }
+
+  // ---- editing ---------------------------------------------------------------------------------------------------------
+
+  /**
+   * Makes edits as one step of undo. False where the server refuses; the reason has been shown then (or is handed to `refused`).
+   */
+  async edit(edits: Edit[], label: string, mode: EditMode = "apply", refused?: (reason: Diagnostic) => void): Promise<boolean> {
+    if (!edits.length) return true;
+    try {
+      this.answered(await this.api.edit(edits, { label, mode }));
+      return true;
+    } catch (error) {
+      if (error instanceof WeftError && error.status === 409) await this.load().catch(this.report);
+      if (refused && error instanceof WeftError && !error.offline) refused(error.diagnostic);
+      else this.report(error);
+      return false;
+    }
+  }
+
+  async undo(): Promise<void> {
+    await this.api.undo().then((change) => this.answered(change), this.report);
+  }
+
+  async redo(): Promise<void> {
+    await this.api.redo().then((change) => this.answered(change), this.report);
+  }
+
+  /** The answer to a call: where events of others come before it, they bring it, too. */
+  private answered(change: Change): void {
+    if (change.before === this.revision) this.change(change);
+  }
+
+  /** What the page is called: the name that it has itself, or that of its file. */
+  get title(): string {
+    const { path, name } = this.info.get();
+    const own = this.model.keys["page"];
+    return path ? (path.split("/").at(-1) ?? path).replace(/(\.page)?\.(json|svg)$/i, "") : typeof own === "string" && own ? own : name;
+  }
+
+  /** Blocks that are selected, in page order. */
+  selectedBlocks(): Block[] {
+    const selected = this.selection.get();
+    return this.model.ids.filter((id) => selected.has(id)).flatMap((id) => this.model.blocks.get(id) ?? []);
+  }
+
+  select(ids: Iterable<string>): void {
+    this.selection.set(new Set(ids));
+  }
+
+  /** Places of blocks become the page's. A page that placed none gets all of them, so that the others stay where they are seen. */
+  moveEdits(positions: Record<string, Point>): Edit[] {
+    const rounded = Object.fromEntries(Object.entries(positions).map(([id, [x, y]]) => [id, [Math.round(x), Math.round(y)] as Point]));
+    const unplaced = this.model.ids.filter((id) => !this.model.isPlaced(id) && !rounded[id]);
+    for (const id of unplaced) {
+      const [x, y] = this.model.position(id);
+      rounded[id] = [Math.round(x), Math.round(y)];
+    }
+    if (unplaced.length > 50 && this.model.placedCount === 0) return [{ op: "set", key: "layout", value: rounded }];
+    return Object.entries(rounded).map(([block, layout]) => ({ op: "move", block, layout }));
+  }
+
+  /** The part of the page that blocks take; of all where none are named. Null on an empty page. */
+  bounds(ids: Iterable<string> = this.model.blocks.keys()): Rect | null {
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const id of ids) {
+      if (!this.model.blocks.has(id)) continue;
+      const [x, y] = this.model.position(id);
+      const { width, height } = this.model.shape(id);
+      left = Math.min(left, x);
+      top = Math.min(top, y);
+      right = Math.max(right, x + width);
+      bottom = Math.max(bottom, y + height);
+    }
+    return left > right ? null : { x: left, y: top, width: right - left, height: bottom - top };
+  }
+
+  // ---- breakpoints -----------------------------------------------------------------------------------------------------
+
+  async toggleBreakpoint(block: string): Promise<void> {
+    const own = this.breakpoints.get().filter((b) => b.block === block && b.kind === "before");
+    if (own.length) await Promise.all(own.map((b) => this.api.removeBreakpoint(b.id))).catch(this.report);
+    else await this.addBreakpoint({ kind: "before", block });
+  }
+
+  async addBreakpoint(breakpoint: NewBreakpoint): Promise<boolean> {
+    try {
+      await this.api.addBreakpoint(breakpoint);
+      return true;
+    } catch (error) {
+      this.report(error);
+      return false;
+    }
+  }
+
+  // ---- telling ---------------------------------------------------------------------------------------------------------
+
+  /** Shows a failure to the user. */
+  readonly report = (error: unknown): void => {
+    if (error instanceof DOMException && error.name === "AbortError") return;
+    const diagnostic = error instanceof WeftError ? error.diagnostic : undefined;
+    const text = diagnostic?.message ?? (error instanceof Error ? error.message : String(error));
+    this.notify({ kind: "error", text, detail: diagnostic?.hint });
+    this.write({ kind: "error", text, block: diagnostic?.block });
+  };
+
+  write(line: Omit<LogLine, "at">): void {
+    this.log.update((lines) => [...lines.slice(-499), { ...line, at: Date.now() }]);
+  }
+}
+
+function runLine(run: Run): string {
+  const runs = run.sessions.map((s) => `${s.id}: ${s.runs}`).join(", ");
+  if (run.outcome === "failed") return run.error?.message ?? texts.toolbar.failed;
+  return text(texts.toolbar.ended, { run: run.id, outcome: run.outcome ?? "ok", runs, ms: Math.round(run.elapsed_ms) });
+}

@@ -1,0 +1,26 @@
+import { decodeFrame, type Value } from "@weft/client";
+import { fromLiteral, type TensorValue } from "../tensor";
+import type { PageEditor } from "./pageEditor";
+
+/** Reads a value with its elements: as a binary frame, or, of strings, as JSON. */
+export async function readTensor(page: PageEditor, name: string, slice?: string): Promise<TensorValue & { fullShape?: number[]; run?: number; stale?: boolean; inProgress?: boolean }> {
+  const summary = page.runs.value(name);
+  if (summary && !("error" in summary) && summary.dtype === "DT_STRING") {
+    const value = await page.api.value(name, { slice, limit: 100000 });
+    const tensor = fromValue(value);
+    if (!tensor) throw new Error(`${name} cannot be shown.`);
+    return { ...tensor, fullShape: value.full_shape, run: value.generation, stale: value.stale, inProgress: value.in_progress };
+  }
+  const { header, tensors } = decodeFrame(await page.api.valueBytes(name, "binary", slice));
+  const tensor = tensors["value"] ?? Object.values(tensors)[0];
+  if (!tensor) throw new Error(`${name} has no elements that can be shown.`);
+  return {
+    dtype: tensor.dtype, shape: tensor.shape, data: tensor.data as TensorValue["data"], fullShape: header["full_shape"] as number[] | undefined,
+    run: header["generation"] as number | undefined, stale: header["stale"] as boolean | undefined, inProgress: header["in_progress"] as boolean | undefined,
+  };
+}
+
+/** A value in JSON as a tensor; undefined where it is none that can be edited. */
+export function fromValue(value: Value): TensorValue | undefined {
+  return fromLiteral({ dtype: value.dtype, shape: value.shape, values: value.values });
+}

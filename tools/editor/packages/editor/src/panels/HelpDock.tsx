@@ -1,0 +1,25 @@
+import { addBlock } from "../actions/edit";
+import { HelpPanel } from "../help/HelpPanel";
+import { useCell, usePage, useWorkbench } from "../model/react";
+import { freePlace } from "../palette/Palette";
+import { texts } from "../texts";
+import { IconButton } from "../ui";
+
+/** The reference of blocks beside the canvas. */
+export function HelpDock({ block }: { block: string }) {
+  const workbench = useWorkbench();
+  const page = usePage();
+  const schema = useCell(workbench.schema);
+  return (
+    <div className="w-help-dock">
+      <div className="w-help-dock-head">
+        <h2>{texts.commands.groups.help}</h2>
+        <IconButton small icon="close" label={`${texts.common.close}: ${texts.commands.groups.help}`} onClick={() => workbench.helpFor.set(null)} />
+      </div>
+      <HelpPanel
+        blocks={schema?.blocks ?? []} block={block || undefined} onBlock={(name) => workbench.helpFor.set(name ?? "")} load={(name) => workbench.client.help(name)}
+        onAdd={(name) => void addBlock(page, name, freePlace(page)).then((id) => id && workbench.reveal([id]))}
+      />
+    </div>
+  );
+}

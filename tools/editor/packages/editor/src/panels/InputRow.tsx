@@ -1,0 +1,107 @@
+import { useState, type DragEvent } from "react";
+import type { Block, BlockSchema, PortSchema, TensorLiteral } from "@weft/client";
+import { editLiteral } from "../actions/literals";
+import { dtypesOf, writtenValue } from "../forms";
+import type { PortRow } from "../model/geometry";
+import { typeText } from "../model/names";
+import { usePage, useWorkbench } from "../model/react";
+import { castTensor, fromLiteral, readTensorFile, TensorEditor, toLiteral, type TensorValue } from "../tensor";
+import { text, texts } from "../texts";
+import { IconButton } from "../ui";
+
+const t = texts.panels;
+
+/** An input of the selected block: what is wired to it, or its value, which can be edited. */
+export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; port?: PortSchema; schema?: BlockSchema }) {
+  const page = usePage();
+  const workbench = useWorkbench();
+  const [editing, setEditing] = useState(false);
+  const [dropping, setDropping] = useState(false);
+  const name = `${id}.${row.name}`;
+  const dtypes = dtypesOf(port, schema);
+  const wire = page.model.wireAt(name);
+  const written = page.model.inputAt(name);
+  const literal = written && typeof written === "object" && !Array.isArray(written) ? written : undefined;
+  const scalar = literal && !literal.file && (literal.shape?.length ?? 0) === 0;
+  if (row.more && !row.label.startsWith("+ ")) {
+    return <li className="w-port-row w-port-row-more"><IconButton small icon="plus" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} /><span className="w-hint">{row.name}</span></li>;
+  }
+  const save = (tensor: TensorValue): void => {
+    const value = toLiteral(dtypes.includes(tensor.dtype) ? tensor : castTensor(tensor, dtypes[0] ?? tensor.dtype).tensor) as TensorLiteral;
+    void page.edit([row.more ? { op: "connect", value, to: name } : { op: "set", input: name, value }], text(texts.edits.set, { what: name }));
+  };
+  const drop = (event: DragEvent): void => {
+    const file = event.dataTransfer.files[0];
+    setDropping(false);
+    if (!file) return;
+    event.preventDefault();
+    // What cannot be read is told by the editor, which takes another file.
+    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem ? setEditing(true) : save(tensor)), () => setEditing(true));
+  };
+  const takesFiles = !wire && !port?.kind;
+  return (
+    <li
+      className={`w-port-row ${dropping ? "w-forms-drop" : ""}`} title={row.doc ?? port?.doc} onDragLeave={() => setDropping(false)}
+      onDragOver={(event) => { if (takesFiles && event.dataTransfer.types.includes("Files")) { event.preventDefault(); setDropping(true); } }} onDrop={takesFiles ? drop : undefined}
+    >
+      <div className="w-port-row-head">
+        <span className="w-port-name">{row.name}</span>
+        <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
+        {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], text(texts.edits.disconnect, { what: name }))} />}
+        {!wire && <IconButton small icon="link" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} />}
+        {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing(true)} />}
+      </div>
+      {wire && (
+        <button type="button" className="w-link w-port-from" onClick={() => { page.select([wire.source]); workbench.reveal([wire.source]); }}>{text(t.wired, { port: wire.from })}</button>
+      )}
+      {scalar && <ScalarField name={name} literal={literal} shown={row.literal ?? ""} />}
+      {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing(true)}>{row.literal}</button>}
+      {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
+      {editing && (
+        <TensorEditor
+          name={name} tensor={readLiteral(literal, dtypes.length === 1 ? dtypes[0] : givenType(page.model.blocks.get(id)))} dtypes={dtypes} onClose={() => setEditing(false)}
+          onSave={(tensor) => {
+            setEditing(false);
+            save(tensor);
+          }}
+        />
+      )}
+    </li>
+  );
+}
+
+/** The type that the block's attributes give its value. */
+function givenType(block: Block | undefined): string | undefined {
+  return writtenValue(block?.attrs, { name: "dtype", type: "type", doc: "" });
+}
+
+function readLiteral(literal: TensorLiteral | undefined, dtype: string | undefined) {
+  if (!literal) return undefined;
+  try {
+    return fromLiteral(literal, dtype);
+  } catch {
+    return undefined;
+  }
+}
+
+function ScalarField({ name, literal, shown }: { name: string; literal: TensorLiteral; shown: string }) {
+  const page = usePage();
+  const stored = Array.isArray(literal.values) ? String(literal.values[0] ?? "") : literal.text !== undefined ? literal.text : shown;
+  const [draft, setDraft] = useState<string | null>(null);
+  const done = (): void => {
+    if (draft !== null && draft !== stored) void editLiteral(page, name, draft);
+    setDraft(null);
+  };
+  if (literal.dtype === "DT_BOOL") {
+    return <label className="w-check"><input type="checkbox" checked={stored === "true"} onChange={(event) => void editLiteral(page, name, String(event.target.checked))} />{name}</label>;
+  }
+  return (
+    <input
+      className="w-input w-input-mono" aria-label={text(texts.canvas.valueOf, { port: name })} value={draft ?? stored} onChange={(event) => setDraft(event.target.value)}
+      onBlur={done} onKeyDown={(event) => {
+        if (event.key === "Enter") done();
+        if (event.key === "Escape") setDraft(null);
+      }}
+    />
+  );
+}

@@ -1,0 +1,10 @@
+export { Icon, type IconName, type IconProps } from "./Icon";
+export { Button, IconButton, type ButtonProps, type IconButtonProps } from "./Button";
+export { Dialog, type DialogProps } from "./Dialog";
+export { Menu, MenuButton, layerOf, type MenuItem, type MenuProps, type MenuButtonProps } from "./Menu";
+export { Notifications, ToastArea, type Toast, type ToastKind } from "./toasts";
+export { Tabs, type Tab, type TabsProps } from "./Tabs";
+export { Split, type SplitProps } from "./Split";
+export { Tree, treeMove, type TreeProps, type TreeRow } from "./Tree";
+export { Field, type FieldProps, type FieldIds } from "./Field";
+export { useView, windowOf, scrollToItem, type View, type Window } from "./virtual";

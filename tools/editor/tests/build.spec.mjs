@@ -1,0 +1,197 @@
+// Pages are built: by the mouse, by the keyboard alone, by what fits a loose wire.
+import assert from "node:assert/strict";
+import { after, before, describe } from "node:test";
+import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { sample, Server } from "./lib/server.mjs";
+
+describe("building", () => {
+  let server;
+  before(async () => {
+    server = await Server.start({ pages: [sample("xor")] });
+    await launch();
+  });
+  after(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  check("a page from an empty one by the mouse", async () => {
+    const editor = await Editor.open(server);
+    const { tab } = editor;
+    await editor.button("New page").click();
+    await tab.getByText("An empty page").waitFor();
+    await editor.insert("Const", 360, 200);
+    await editor.insert("Square", 620, 200);
+    await editor.insert("Mean", 820, 400);
+    await editor.drag("const.output", "square.x");
+    await editor.drag("square.y", "mean.input");
+    await editor.wire("mean.input").waitFor({ state: "attached" });
+
+    // values in tables, pasted as from a spreadsheet
+    await editor.select("const");
+    await editor.setValue("const.value", { dtype: "DT_FLOAT", shape: [2, 2], values: [1, 2, 3, 4] });
+    await editor.select("mean");
+    await editor.setValue("mean.axis", { dtype: "DT_INT32", shape: [2], values: [0, 1] });
+    await editor.eventually(async () => {
+      const { blocks } = await editor.json();
+      assert.deepEqual(blocks.find((b) => b.id === "const").inputs.value, { dtype: "DT_FLOAT", shape: [2, 2], values: [1, 2, 3, 4] });
+      assert.deepEqual(blocks.find((b) => b.id === "mean").inputs.axis, { dtype: "DT_INT32", shape: [2], values: [0, 1] });
+    });
+
+    await editor.button("Run").click();
+    await editor.statusIs(/Done/);
+    await editor.block("mean").getByText("7.5").waitFor();
+    await editor.close();
+  });
+
+  check("the XOR page from an empty one by the mouse trains to the same loss", async () => {
+    const wanted = JSON.parse(await server.read("xor.page.json"));
+    const editor = await Editor.open(server, undefined, { viewport: { width: 2000, height: 1300 }, settings: { left: false, minimap: false } });
+    const { tab } = editor;
+    await editor.command("New page");
+    await tab.getByText("An empty page").waitFor();
+    for (const [k, { id, block, attrs, inputs = {} }] of wanted.blocks.entries()) {
+      await editor.insert(block, 30 + 270 * (k % 6), 110 + 290 * Math.floor(k / 6));
+      const name = editor.inspector.getByLabel("Id", { exact: true });
+      await editor.eventually(async () => assert.match(await name.inputValue(), new RegExp(`^${block.slice(0, 1)}`, "i")));
+      if ((await name.inputValue()) !== id) {
+        await name.fill(id);
+        await name.press("Enter");
+      }
+      await editor.block(id).waitFor();
+      if (attrs) {
+        const text = editor.inspector.getByLabel("As text");
+        await text.fill(attrs);
+        await text.blur();
+      }
+      for (const [port, value] of Object.entries(inputs)) if (Array.isArray(value.values)) await editor.setValue(`${id}.${port}`, value);
+    }
+    for (const { id, inputs = {} } of wanted.blocks) {
+      for (const [port, value] of Object.entries(inputs)) {
+        for (const [k, from] of [value].flat().entries()) {
+          if (typeof from !== "string") continue;
+          if (!from.endsWith(".operation")) await editor.drag(from, `${id}.${port}`);
+          else {
+            // operations have no port of their own in sight: the input's list of what fits
+            await editor.select(id);
+            await editor.inspector.getByRole("button", { name: `Connect… ${id}.${port}` }).click();
+            await editor.dialog(`Connect ${id}`).getByRole("option", { name: from }).click();
+          }
+          await editor.wire(Array.isArray(value) ? `${id}.${port}[${k}]` : `${id}.${port}`).waitFor({ state: "attached" });
+        }
+      }
+    }
+    const pages = (await server.call("GET", "/pages")).pages;
+    const { id } = pages.at(-1);
+    const built = JSON.parse(await server.call("GET", `/pages/${id}/text`));
+    assert.deepEqual(built.blocks, wanted.blocks);
+    await tab.keyboard.press("Control+F5");
+    await editor.dialog("Run N times").getByLabel("Times").fill("500");
+    await tab.keyboard.press("Enter");
+    await editor.statusIs(/Done/, 60_000);
+    const { values } = await server.call("POST", `/pages/${id}/values`, { names: ["loss.output"] });
+    assert.ok(values["loss.output"].first[0] < 0.01, `loss ${values["loss.output"].text}`);
+    await editor.close();
+  });
+
+  check("what fits the end of a loose wire", async () => {
+    const editor = await Editor.open(server);
+    await editor.command("New page");
+    await editor.tab.getByText("An empty page").waitFor();
+    await editor.insert("Const", 360, 300);
+    const [x, y] = await editor.middle(editor.port("const.output"));
+    await editor.tab.mouse.move(x, y);
+    await editor.tab.mouse.down();
+    await editor.tab.mouse.move(620, 360, { steps: 5 });
+    await editor.tab.mouse.up();
+    const quick = editor.dialog("Add a block to const.output");
+    await quick.getByRole("combobox").fill("ClientSession");
+    await quick.getByText(/No block matches|ClientSession/).first().waitFor();
+    await quick.getByRole("combobox").fill("Tanh");
+    await quick.getByRole("option", { name: /^Tanh\b/ }).first().waitFor();
+    await quick.getByRole("combobox").press("Enter");
+    await editor.wire("tanh.x").waitFor({ state: "attached" });
+    await editor.close();
+  });
+
+  check("blocks are dragged from the list onto the page", async () => {
+    const editor = await Editor.open(server);
+    await editor.command("New page");
+    await editor.tab.getByText("An empty page").waitFor();
+    await editor.tab.getByRole("searchbox", { name: "Search blocks" }).fill("hyperbolic tangent");
+    const item = editor.tab.getByRole("group", { name: "Blocks" }).getByRole("button", { name: /Tanh/ }).first();
+    await item.dragTo(editor.canvas, { targetPosition: { x: 300, y: 200 } });
+    await editor.block("tanh").waitFor();
+    const box = await editor.block("tanh").boundingBox();
+    const canvas = await editor.canvas.boundingBox();
+    assert.ok(Math.hypot(box.x - canvas.x - 300, box.y - canvas.y - 200) < 120, "it lies where it was dropped");
+    await editor.close();
+  });
+
+  check("copy and paste between pages keep wires, values and settings", async () => {
+    const editor = await Editor.open(server, "xor.page.json", { permissions: ["clipboard-read", "clipboard-write"] });
+    const { tab } = editor;
+    const original = await server.read("xor.page.json");
+    await editor.find("hidden");
+    for (const key of ["Control+a", "Control+c", "Control+v"]) await tab.keyboard.press(key);
+    await editor.eventually(async () => assert.equal((await editor.json("xor.page.json")).blocks.length, 46));
+    await tab.keyboard.press("Control+z");
+    await editor.eventually(async () => assert.equal(await editor.text("xor.page.json"), original));
+    await editor.command("New page");
+    await tab.getByText("An empty page").waitFor();
+    await tab.keyboard.press("Control+v");
+    const { pages } = await server.call("GET", "/pages");
+    const pasted = async () => JSON.parse(await server.call("GET", `/pages/${pages.at(-1).id}/text`));
+    await editor.eventually(async () => assert.deepEqual((await pasted()).blocks, JSON.parse(original).blocks));
+    await editor.close();
+  });
+
+  check("three blocks by the keyboard alone", async () => {
+    const editor = await Editor.open(server);
+    const { tab } = editor;
+    const press = (...keys) => keys.reduce((done, key) => done.then(() => tab.keyboard.press(key)), Promise.resolve());
+    const said = (pattern) => editor.eventually(async () => assert.match((await tab.getByRole("status").allInnerTexts()).join("\n"), pattern));
+    await press("Control+k");
+    await tab.keyboard.type("New page");
+    await press("Enter");
+    await tab.getByText("An empty page").waitFor();
+    for (const type of ["Const", "Square", "Negate"]) {
+      await press("Control+Shift+e");
+      await tab.waitForTimeout(120);
+      await press("a");
+      await editor.dialog("Add a block").waitFor();
+      await tab.keyboard.type(type);
+      await editor.dialog("Add a block").getByRole("option", { selected: true }).filter({ hasText: type }).first().waitFor();
+      await press("Enter");
+      await editor.block(type.toLowerCase()).waitFor();
+    }
+    // wires from the outline, by name
+    for (const [from, to] of [["const", "square.x"], ["square", "negate.x"]]) {
+      await press("Control+Shift+o");
+      const tree = tab.getByRole("tree");
+      await editor.eventually(() => assert.doesNotReject(tree.waitFor()));
+      await tree.focus();
+      await press("Home");
+      for (let k = 0; k < 4; k++) {
+        const active = await tree.evaluate((element) => document.getElementById(element.getAttribute("aria-activedescendant"))?.getAttribute("aria-label") ?? "");
+        if (new RegExp(`^${from}\\b`).test(active)) break;
+        await press("ArrowDown");
+      }
+      await press("c");
+      const connect = editor.dialog(`Connect ${from}`);
+      await connect.waitFor();
+      await connect.getByRole("option", { name: to }).first().waitFor();
+      await connect.getByRole("combobox", { name: /To|Connect to/ }).last().focus();
+      await tab.keyboard.type(to);
+      await press("Enter");
+      await connect.waitFor({ state: "detached" });
+      await said(new RegExp(`${from}\\.\\w+ (→|connected to) ${to.replace(".", "\\.")}`));
+    }
+    const wires = async () => {
+      const { pages } = await server.call("GET", "/pages");
+      return (await server.call("GET", `/pages/${pages.at(-1).id}/view`)).wires;
+    };
+    await editor.eventually(async () => assert.deepEqual(await wires(), [["const.output", "square.x"], ["square.y", "negate.x"]]));
+    await editor.close();
+  });
+});

@@ -1,0 +1,135 @@
+// For everyone: what axe-core finds, both themes, 200 % zoom, narrow windows, touch.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe } from "node:test";
+import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { faulty } from "./lib/pages.mjs";
+import { sample, Server } from "./lib/server.mjs";
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Serious and critical findings in what is on the screen, in short. */
+async function findings(editor, where, into) {
+  await editor.tab.evaluate(axeSource);
+  const found = await editor.tab.evaluate(async () => {
+    const { violations } = await globalThis.axe.run({ resultTypes: ["violations"] });
+    return violations.filter((v) => v.impact === "serious" || v.impact === "critical")
+      .flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 160)} ${n.failureSummary.replace(/\s+/g, " ").slice(0, 240)}`));
+  });
+  if (found.length) into[where] = found;
+}
+
+describe("looks", () => {
+  let server;
+  before(async () => {
+    server = await Server.start({ pages: [sample("xor")] });
+    await server.write("faulty.page.json", faulty);
+    await launch();
+  });
+  after(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    check(`axe-core finds nothing serious, ${colorScheme}`, async () => {
+      const seen = {};
+      const editor = await Editor.open(server, undefined, { colorScheme });
+      const { tab } = editor;
+      await findings(editor, "empty", seen);
+      await tab.keyboard.press("Control+o");
+      await editor.dialog("Open a page").getByRole("button", { name: "faulty.page.json" }).click();
+      await editor.block("near").waitFor();
+      await editor.show("Faults");
+      await findings(editor, "faults", seen);
+      await tab.keyboard.press("Control+o");
+      await findings(editor, "open dialog", seen);
+      await editor.dialog("Open a page").getByRole("button", { name: "xor.page.json" }).click();
+      await editor.block("x").waitFor();
+      await tab.keyboard.press("F5");
+      await editor.statusIs(/Done/);
+      await editor.find("hidden");
+      await findings(editor, "canvas and inspector", seen);
+      for (const panel of ["Plots", "Values", "Breakpoints", "Variables", "Log"]) {
+        await editor.show(panel);
+        await findings(editor, panel, seen);
+      }
+      for (const [name, key] of [["commands", "Control+k"], ["find", "Control+f"], ["keys", "?"], ["steps", "Control+F5"], ["breakpoint", "Shift+F9"], ["connect", "w"]]) {
+        await editor.canvas.focus();
+        await tab.keyboard.press(key);
+        await editor.dialog().first().waitFor();
+        await findings(editor, name, seen);
+        await tab.keyboard.press("Escape");
+        await editor.dialog().first().waitFor({ state: "detached" });
+      }
+      await editor.inspector.getByRole("button", { name: /\d/ }).last().click();
+      await editor.dialog().first().waitFor();
+      await findings(editor, "value", seen);
+      await tab.keyboard.press("Escape");
+      await editor.panel("Outline").click();
+      await tab.getByRole("tree").waitFor();
+      await findings(editor, "outline", seen);
+      await tab.keyboard.press("F1");
+      await tab.getByRole("heading", { name: "Help" }).waitFor();
+      await findings(editor, "help", seen);
+      assert.deepEqual(seen, {});
+      await editor.close();
+    });
+  }
+
+  const sizes = [["200 % zoom of a small screen", { width: 683, height: 384 }, 2], ["a narrow window", { width: 480, height: 800 }, 1], ["a phone", { width: 360, height: 740 }, 2]];
+  for (const [name, viewport, deviceScaleFactor] of sizes) {
+    check(`${name}: all is in reach, nothing lies outside`, async () => {
+      const editor = await Editor.open(server, "xor.page.json", { viewport, deviceScaleFactor });
+      const { tab } = editor;
+      await editor.blocks.first().waitFor();
+      const outside = () => tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok((await outside()) <= 0, "no scroll bar across");
+      const run = await editor.button("Run").boundingBox();
+      assert.ok(run && run.x >= 0 && run.x + run.width <= viewport.width, "Run is in sight");
+      await editor.button("Run").click();
+      await editor.statusIs(/Done/);
+      await tab.getByRole("button", { name: "Inspector" }).click();
+      await editor.inspector.waitFor();
+      const box = await editor.inspector.boundingBox();
+      assert.ok(box.x >= 0 && box.x + box.width <= viewport.width + 1 && box.width >= 200, JSON.stringify(box));
+      await tab.getByRole("button", { name: "Close", exact: true }).last().click({ position: { x: 8, y: 8 } });
+      await editor.inspector.waitFor({ state: "detached" });
+      // every button of the bar at the top that is shown lies in the window
+      for (const button of await tab.getByRole("toolbar", { name: "Weft editor" }).getByRole("button").all()) {
+        if (!(await button.isVisible())) continue;
+        const at = await button.boundingBox();
+        assert.ok(at.x >= 0 && at.x + at.width <= viewport.width + 1, await button.getAttribute("aria-label"));
+      }
+      await editor.close();
+    });
+  }
+
+  check("touch: blocks are added, moved and wired by a finger", async () => {
+    const editor = await Editor.open(server, undefined, { viewport: { width: 1000, height: 700 }, hasTouch: true });
+    const { tab } = editor;
+    await tab.keyboard.press("Control+k");
+    await tab.keyboard.type("New page");
+    await tab.keyboard.press("Enter");
+    await tab.getByText("An empty page").waitFor();
+    for (const type of ["Const", "Square"]) {
+      await tab.getByRole("searchbox", { name: "Search blocks" }).tap();
+      await tab.getByRole("searchbox", { name: "Search blocks" }).fill(type);
+      await tab.getByRole("button", { name: new RegExp(`(Add )?${type}\\b`) }).first().tap();
+      await editor.block(type.toLowerCase()).waitFor();
+    }
+    const touch = await tab.context().newCDPSession(tab);
+    const drag = async (from, to) => {
+      const points = Array.from({ length: 17 }, (_, k) => [from[0] + ((to[0] - from[0]) * k) / 16, from[1] + ((to[1] - from[1]) * k) / 16]);
+      for (const [k, [x, y]] of points.entries()) await touch.send("Input.dispatchTouchEvent", { type: k ? "touchMove" : "touchStart", touchPoints: [{ x, y }] });
+      await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    };
+    const head = await editor.middle(editor.block("square").locator(".w-block-title"));
+    await drag(head, [head[0] + 160, head[1] + 120]);
+    await editor.eventually(async () => assert.ok(Math.abs((await editor.middle(editor.block("square").locator(".w-block-title")))[1] - head[1] - 120) < 24));
+    await drag(await editor.middle(editor.port("const.output")), await editor.middle(editor.port("square.x")));
+    await editor.wire("square.x").waitFor({ state: "attached" });
+    await editor.close();
+  });
+});

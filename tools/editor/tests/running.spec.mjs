@@ -1,0 +1,133 @@
+// Pages are run, watched and debugged.
+import assert from "node:assert/strict";
+import { after, before, describe } from "node:test";
+import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { sample, Server } from "./lib/server.mjs";
+import { faulty, logarithm } from "./lib/pages.mjs";
+
+describe("running", () => {
+  let server;
+  before(async () => {
+    server = await Server.start({ pages: [sample("xor")] });
+    await server.write("logarithm.page.json", logarithm);
+    await server.write("faulty.page.json", faulty);
+    await launch();
+  });
+  after(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  check("training with a live plot of the loss", async () => {
+    const editor = await Editor.open(server, "xor.page.json");
+    await editor.show("Plots");
+    await editor.details.getByRole("combobox", { name: /Value to plot/ }).fill("loss.output");
+    await editor.details.getByRole("button", { name: "Plot", exact: true }).click();
+    await editor.tab.keyboard.press("Control+F5");
+    const steps = editor.dialog("Run N times");
+    await steps.getByLabel("Times").fill("400");
+    await steps.getByLabel(/Pause between runs/).fill("2");
+    await steps.getByRole("button", { name: "Run" }).click();
+    // points arrive while it runs
+    await editor.statusIs(/Running/);
+    const chart = editor.details.getByRole("group", { name: /Trend of loss\.output/ });
+    await chart.locator("canvas").first().waitFor();
+    await editor.statusIs(/Done/, 30_000);
+    assert.match(await editor.status.innerText(), /run 400/);
+    await editor.details.getByRole("button", { name: "Show as a table" }).click();
+    await editor.eventually(async () => {
+      const rows = await editor.details.getByRole("table").first().getByRole("row").allInnerTexts();
+      const numbers = rows.map((row) => Number(row.split(/\s+/).at(-1))).filter(Number.isFinite);
+      assert.ok(numbers.length > 10, `${rows.length} rows`);
+      assert.ok(numbers.at(-1) < 0.2 && numbers.at(-1) < numbers[0] || numbers[0] < numbers.at(-1), "the loss falls");
+    });
+    // the value on the block is that of the last run
+    const { values } = await server.call("POST", `/pages/${await server.pageId("xor.page.json")}/values`, { names: ["loss.output"] });
+    await editor.command("Find block…");
+    await editor.dialog("Find block").getByRole("combobox").fill("loss");
+    await editor.tab.keyboard.press("Enter");
+    await editor.block("loss").getByText(values["loss.output"].text).waitFor();
+    await editor.close();
+  });
+
+  check("a reload in the middle of a run finds everything as it was", async () => {
+    const editor = await Editor.open(server, "xor.page.json");
+    await editor.block("x").waitFor();
+    await editor.tab.keyboard.press("Home");
+    await editor.button("More ways to run").click();
+    await editor.tab.getByRole("menuitem", { name: "Run until stopped" }).click();
+    await editor.statusIs(/Running/);
+    await editor.tab.reload();
+    await editor.ready();
+    await editor.statusIs(/Running[\s\S]*run \d+/);
+    assert.equal(new URL(editor.tab.url()).hash.includes("token"), false, "the token is not in the address");
+    await editor.button("Pause").click();
+    await editor.statusIs(/Paused/);
+    await editor.tab.reload();
+    await editor.ready();
+    await editor.statusIs(/Paused/);
+    await editor.button("Continue").click();
+    await editor.statusIs(/Running/);
+    await editor.button("Stop").click();
+    await editor.statusIs(/Stopped|Done/);
+    await editor.close();
+  });
+
+  check("a breakpoint on NaN; the value replaced; the run continued", async () => {
+    const editor = await Editor.open(server, "logarithm.page.json");
+    await editor.show("Breakpoints");
+    await editor.details.getByRole("button", { name: "Break on NaN and infinity" }).click();
+    await editor.details.getByRole("checkbox", { name: /NaN or infinity/ }).waitFor();
+    await editor.button("Run").click();
+    await editor.statusIs(/nan/i);
+    await editor.eventually(async () => assert.match(await editor.block("logs").innerHTML(), /paused here/));
+    await editor.select("logs");
+    await editor.inspector.getByRole("button", { name: "logs.y" }).first().click();
+    await editor.tab.getByRole("menuitem", { name: "Replace…" }).click();
+    const value = editor.dialog("Value of logs.y");
+    await value.getByRole("grid").focus();
+    await editor.tab.keyboard.type("0\n");
+    await value.getByRole("button", { name: "Set value" }).click();
+    await value.waitFor({ state: "detached" });
+    await editor.button("Continue").click();
+    await editor.statusIs(/Done/);
+    // log of [-1, 1] is [NaN, 0]: with the first replaced by 0 the sum is 0
+    await editor.block("sum").getByText("0", { exact: true }).waitFor();
+    await editor.close();
+  });
+
+  check("a breakpoint on a block: paused there, stepped, values on the way", async () => {
+    const editor = await Editor.open(server, "logarithm.page.json");
+    await editor.show("Breakpoints");
+    for (const old of await editor.details.getByRole("button", { name: /^Remove:/ }).all()) await old.click();
+    await editor.block("sum").getByRole("button", { name: "Pause before sum" }).click();
+    await editor.details.getByRole("checkbox", { name: /sum/ }).waitFor();
+    await editor.button("Run").click();
+    await editor.statusIs(/sum/);
+    await editor.eventually(async () => assert.match(await editor.block("sum").innerHTML(), /paused here/));
+    await editor.button("Step one block").click();
+    await editor.statusIs(/Done|Paused|sum|end/i);
+    if (/Paused|pause|sum/i.test(await editor.status.innerText())) await editor.button(/Continue|Cancel/).first().click();
+    await editor.block("sum").getByRole("button", { name: "Do not pause before sum" }).click();
+    await editor.details.getByText(/No breakpoints/).waitFor();
+    await editor.close();
+  });
+
+  check("faults: a badge, the list that goes there, a fix by a name", async () => {
+    const editor = await Editor.open(server, "faulty.page.json");
+    await editor.button(/cannot run/).click();
+    const list = editor.details.getByRole("tabpanel", { name: "Faults" });
+    await list.getByRole("listitem").first().waitFor();
+    await editor.block("far").getByRole("button", { name: /findings/ }).waitFor({ state: "detached" });
+    await list.getByRole("button", { name: /far/ }).first().click();
+    await editor.block("far").getByRole("button", { name: /findings/ }).waitFor();
+    await editor.inspector.getByLabel("Id", { exact: true }).waitFor();
+    assert.equal(await editor.inspector.getByLabel("Id", { exact: true }).inputValue(), "far");
+    await list.getByRole("button", { name: /^Replace by/ }).first().click();
+    await editor.eventually(async () => assert.equal(await list.getByRole("button", { name: /^Replace by/ }).count(), 1));
+    await list.getByRole("button", { name: /^Replace by/ }).first().click();
+    await editor.button("Run").click();
+    await editor.statusIs(/Done/);
+    await editor.close();
+  });
+});
