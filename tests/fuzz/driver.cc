@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -25,11 +26,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kFound = 3;  // exit status of a process that a Finding ended
-constexpr std::chrono::seconds kHang{20};
+// An input that takes more of the processors, or more of the clock, hangs. (The clock counts what a busy machine gives to others, too.)
+constexpr std::chrono::seconds kHang{20}, kStill{300};
 
 /// What the process of a target tells the one that watches it. In memory that both have.
 struct Shared {
   std::atomic<uint64_t> next;      // the input that runs, or is to run
+  std::atomic<bool> ready;         // what the target loads once is loaded
   size_t size;                     // of the input
   char input[Mutator::kMostBytes];
   size_t message_size;
@@ -65,6 +68,7 @@ class Child {
 
   int Run() {
     WarmUp();
+    shared_.ready = true;
     ResetPeak();
     base_ = PeakBytes();
     const uint64_t most = options_.inputs == 0 ? ~uint64_t{0} : corpus_.size() + options_.inputs;
@@ -123,22 +127,33 @@ class Child {
   int64_t base_ = 0;  // bytes in use before an input
 };
 
+double ProcessorSeconds(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 /// Waits until the process ends; ends it where an input takes too long. Gives what happened, empty where all is well.
 std::string Watch(pid_t process, const Shared& shared) {
   int state = 0;
   constexpr std::chrono::milliseconds kLook{5};
-  // Looks are counted, rather than time: a machine that stands still stops both.
   uint64_t last = ~uint64_t{0};
+  double before = 0;  // processor time when the input began
+  // Looks are counted, rather than time: a machine that stands still stops both.
   for (int64_t looks = 0; waitpid(process, &state, WNOHANG) == 0; ++looks) {
     std::this_thread::sleep_for(kLook);
+    const double used = ProcessorSeconds(process);
     if (shared.next != last) looks = 0;
+    if (shared.next != last || !shared.ready) before = used;
     last = shared.next;
-    if (looks * kLook == kHang * kSlowness) kill(process, SIGKILL);
+    const bool still = looks * kLook > kStill * kSlowness;
+    if (still || used - before > static_cast<double>(kHang.count() * kSlowness)) kill(process, SIGKILL);
   }
   if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return "";
   if (WIFEXITED(state) && WEXITSTATUS(state) == kFound) return std::string(shared.message, shared.message_size);
   if (WIFEXITED(state)) return Cat("the process ended with the status ", WEXITSTATUS(state));
-  if (WTERMSIG(state) == SIGKILL) return Cat("it ran for more than ", kHang.count() * kSlowness, " s");
+  if (WTERMSIG(state) == SIGKILL) return "it did not end";
   return Cat("signal ", WTERMSIG(state), " (", strsignal(WTERMSIG(state)), ")");
 }
 
@@ -173,6 +188,7 @@ TargetReport RunTarget(const Target& target, const DriverOptions& options) {
   const auto start = Clock::now();
   const auto end = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   for (bool over = false; !over && report.findings.size() < kMostFindings;) {
+    shared.ready = false;
     std::cout.flush();
     const pid_t process = fork();
     Require(process >= 0, "no process");

@@ -52,17 +52,9 @@ int Run(Options options) {
     return 0;
   }
   options.driver.findings = options.findings;
-  // The time is shared out: a target that ends early leaves its rest to those after it.
-  double left = options.driver.seconds;
+  options.driver.seconds /= static_cast<double>(std::max<size_t>(chosen.size(), 1));
   size_t failed = 0;
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    DriverOptions one = options.driver;
-    one.seconds = left / static_cast<double>(chosen.size() - i);
-    const auto start = std::chrono::steady_clock::now();
-    failed += !RunOne(*chosen[i], one);
-    left = std::max(0.01, left - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    if (options.driver.seconds == 0) left = 0;
-  }
+  for (const Target* target : chosen) failed += !RunOne(*target, options.driver);
   std::cout << "fuzz: " << chosen.size() << " targets, " << failed << " failed\n";
   return failed == 0 ? 0 : 1;
 }
