@@ -304,6 +304,23 @@ class BrokenClients(ServerTest):
         self.server.post(f"/v1/runs/{run['id']}/stop")
         self.finish(run, "stopped")
 
+    def test_connections_that_are_reset_while_both_sides_send(self):
+        page, _ = self.open(text=counter(), name="counter")
+        self.server.post("/v1/runs", {"page": page, "steps": "until_stopped"})
+        for _ in range(60):
+            socket = self.server.socket()
+            for _ in range(3):
+                socket.send({"op": "subscribe", "topic": "value", "page": page, "name": "up.output_ref", "reduction": "each", "interval_ms": 0})
+            time.sleep(0.02)
+            try:
+                for number_ in range(40):
+                    socket.send({"op": "ping", "id": number_})
+            except OSError:
+                pass
+            socket.socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            socket.close()
+        self.assertTrue(self.server.alive())
+
     def test_many_connections(self):
         kept = [sockets.create_connection((self.server.host, self.server.port)) for _ in range(300)]
         time.sleep(0.2)

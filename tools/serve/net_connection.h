@@ -130,6 +130,7 @@ class SocketConnection : public Socket, public std::enable_shared_from_this<Sock
 
   void Read() {
     stream_.async_read(buffer_, [self = this->shared_from_this()](error_code error, size_t) {
+      if (self->ended_) return;  // a write has failed meanwhile
       if (error) return self->Ended();
       if (!self->stream_.got_text()) {
         self->Close(1003, "text messages only", true);
@@ -155,7 +156,7 @@ class SocketConnection : public Socket, public std::enable_shared_from_this<Sock
     stream_.binary(queue_.front().binary);
     const auto buffer = asio::buffer(*queue_.front().bytes);
     stream_.async_write(buffer, [self = this->shared_from_this()](error_code error, size_t) {
-      if (error || self->queue_.empty()) return self->Ended();
+      if (error || self->ended_) return self->Ended();
       self->waiting_ -= self->queue_.front().bytes->size() + 64;
       self->queue_.pop_front();
       self->Write();
@@ -181,7 +182,8 @@ class SocketConnection : public Socket, public std::enable_shared_from_this<Sock
     if (ended_) return;
     ended_ = true;
     if (timer_) timer_->cancel();
-    queue_.clear();
+    // A write in progress may still look at the first message: that goes with the connection.
+    if (queue_.size() > 1) queue_.erase(queue_.begin() + 1, queue_.end());
     waiting_ = 0;
     if (handler_) handler_->OnClosed();
     stream_.control_callback();

@@ -28,7 +28,10 @@ std::string ShortText(const weft_view* view) {
   // "DT_FLOAT [2,2] {{1,2},{3,4}}": type and shape are told elsewhere.
   const size_t shape_end = words.find("] ");
   if (shape_end != std::string::npos) words.erase(0, shape_end + 2);
-  if (words.size() > 120) words = words.substr(0, 117) + "...";
+  if (words.size() > 120) {
+    words.resize(117);
+    words += "...";
+  }
   return words;
 }
 
