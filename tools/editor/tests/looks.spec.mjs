@@ -56,7 +56,7 @@ describe("looks", () => {
         await findings(editor, panel, seen);
       }
       for (const [name, key] of [["commands", "Control+k"], ["find", "Control+f"], ["keys", "?"], ["steps", "Control+F5"], ["breakpoint", "Shift+F9"], ["connect", "w"]]) {
-        await editor.canvas.focus();
+        await editor.toCanvas();
         await tab.keyboard.press(key);
         await editor.dialog().first().waitFor();
         await findings(editor, name, seen);

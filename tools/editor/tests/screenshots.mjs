@@ -20,7 +20,7 @@ async function settle(editor) {
 }
 
 async function fit(editor) {
-  await editor.canvas.focus();
+  await editor.toCanvas();
   await editor.tab.keyboard.press("Shift+1");
 }
 

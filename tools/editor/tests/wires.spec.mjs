@@ -100,13 +100,14 @@ describe("wires", () => {
       else if (kind === 4 && wires.length) await edit([{ op: "disconnect", to: pick(wires)[1] }]);
       else if (kind === 5) await edit([{ op: "set", block: one.id, key: "note", value: `note ${steps}` }]);
     }
-    await editor.canvas.focus();
+    await editor.toCanvas();
     const count = async () => (await server.call("GET", `/pages/${id}`)).undo;
     await tab.keyboard.press("Control+a");
     for (const key of ["Control+d", "Delete", "g"]) {
       const undo = await count();
       await tab.keyboard.press(key);
       await editor.eventually(async () => assert.equal(await count(), undo + 1, key));
+      await editor.caughtUp("xor.page.json");
       if (key === "Delete") await tab.keyboard.press("Control+a");
     }
     while ((await count()) < 200) {
