@@ -195,12 +195,13 @@ export class Editor {
 
   /** Goes to a block by the find dialog; it is selected then. */
   async find(id) {
-    await this.tab.keyboard.press("Control+f");
-    const box = this.dialog("Find block").getByRole("combobox");
+    const dialog = this.dialog("Find block");
+    const box = dialog.getByRole("combobox");
     await this.eventually(async () => {
-      await box.fill("");
+      if (!(await dialog.isVisible())) await this.tab.keyboard.press("Control+f");
+      await box.fill("", { timeout: 500 });
       await box.fill(id);
-      await this.dialog("Find block").getByRole("option").filter({ hasText: id }).first().waitFor({ timeout: 500 });
+      await dialog.getByRole("option").filter({ hasText: id }).first().waitFor({ timeout: 500 });
     });
     await box.press("Enter");
     await this.block(id).waitFor();
