@@ -135,6 +135,7 @@ describe("building", () => {
     await editor.find("hidden");
     for (const key of ["Control+a", "Control+c", "Control+v"]) await tab.keyboard.press(key);
     await editor.eventually(async () => assert.equal((await editor.json("xor.page.json")).blocks.length, 46));
+    await editor.caughtUp("xor.page.json");
     await tab.keyboard.press("Control+z");
     await editor.eventually(async () => assert.equal(await editor.text("xor.page.json"), original));
     await editor.command("New page");

@@ -22,7 +22,7 @@ describe("docs/editor", () => {
   check("the keyboard map is the editor's", async () => {
     const editor = await Editor.open(server, "xor.page.json");
     await editor.blocks.first().waitFor();
-    await editor.canvas.focus();
+    await editor.toCanvas();
     await editor.tab.keyboard.press("?");
     const shown = await editor.dialog("Keys").evaluate((dialog) => [...dialog.querySelectorAll("dl > div")].map(
       (row) => `| ${row.querySelector("dt").textContent} | ${[...row.querySelectorAll("kbd")].map((key) => `\`${key.textContent}\``).join(", ")} |`,

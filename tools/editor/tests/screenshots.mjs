@@ -20,7 +20,6 @@ async function settle(editor) {
 }
 
 async function fit(editor) {
-  await editor.canvas.focus();
   await editor.tab.keyboard.press("Shift+1");
 }
 
@@ -66,14 +65,14 @@ const shots = {
     return editor;
   },
   async paused(server) {
-    const editor = await Editor.open(server, "logarithm.page.json", { settings: look });
+    const editor = await Editor.open(server, "logarithm.page.json", { settings: { ...look, minimap: false } });
     await editor.show("Breakpoints");
     await editor.details.getByRole("button", { name: "Break on NaN and infinity" }).click();
     await editor.details.getByRole("checkbox", { name: /NaN or infinity/ }).waitFor();
     await editor.button("Run").click();
     await editor.statusIs(/nan/i);
     await editor.select("logs");
-    await editor.tab.waitForTimeout(500);
+    await fit(editor);
     return editor;
   },
   async plots(server) {

@@ -31,7 +31,7 @@ describe("together", () => {
     const value = async (editor) => (await editor.block("the_loss").locator(".w-port-value").innerText());
     await one.eventually(async () => assert.equal(await value(one), await value(two)));
     // the second takes back what the first did
-    await two.canvas.press("Control+z");
+    await two.tab.keyboard.press("Control+z");
     await one.block("loss").waitFor();
     // breakpoints are everyone's
     await one.block("loss").getByRole("button", { name: "Pause before loss" }).click();

@@ -69,6 +69,9 @@ export class Editor {
     }, chosen);
     await tab.goto(server.at(page));
     await editor.ready();
+    // keys mean something once the page is there
+    if (page) await editor.canvas.waitFor();
+    if (page) await tab.locator(".react-flow__node-block, .w-canvas[data-far] canvas").first().waitFor();
     return editor;
   }
 
@@ -113,6 +116,22 @@ export class Editor {
     await box.fill(title);
     await this.dialog("Commands").getByRole("option", { name: title }).first().waitFor();
     await box.press("Enter");
+  }
+
+  /** Waits until the window shows the page as the server has it: what it would undo, and how often. */
+  async caughtUp(path) {
+    const id = await this.server.pageId(path);
+    await this.eventually(async () => {
+      const { undo, undo_label: label } = await this.server.call("GET", `/pages/${id}`);
+      const button = this.button(undo ? `Undo: ${label}` : "Undo");
+      assert.equal(await button.isEnabled({ timeout: 200 }), undo > 0);
+    });
+  }
+
+  /** Gives the canvas the focus by its key: single letters are keys there alone. */
+  async toCanvas() {
+    await this.tab.keyboard.press("Control+Shift+e");
+    await this.eventually(async () => assert.ok(await this.tab.evaluate(() => document.activeElement === document.body || Boolean(document.activeElement?.closest(".react-flow")))));
   }
 
   /** Adds a block by double clicking an empty place of the canvas. */
@@ -176,12 +195,13 @@ export class Editor {
 
   /** Goes to a block by the find dialog; it is selected then. */
   async find(id) {
-    await this.tab.keyboard.press("Control+f");
-    const box = this.dialog("Find block").getByRole("combobox");
+    const dialog = this.dialog("Find block");
+    const box = dialog.getByRole("combobox");
     await this.eventually(async () => {
-      await box.fill("");
+      if (!(await dialog.isVisible())) await this.tab.keyboard.press("Control+f");
+      await box.fill("", { timeout: 500 });
       await box.fill(id);
-      await this.dialog("Find block").getByRole("option").filter({ hasText: id }).first().waitFor({ timeout: 500 });
+      await dialog.getByRole("option").filter({ hasText: id }).first().waitFor({ timeout: 500 });
     });
     await box.press("Enter");
     await this.block(id).waitFor();

@@ -48,6 +48,7 @@ function Flow() {
   const connector = useMemo(() => new Connector(page), [page]);
   const drag = useDrag(page);
   const far = useView(root);
+  const moving = useMoving(root);
   const [menu, setMenu] = useState<ContextMenuState | null>(null);
 
   useEffect(() => connector.highlight(), [connector, nodes]);
@@ -113,6 +114,7 @@ function Flow() {
         onPaneContextMenu={(event) => openContextMenu(event as React.MouseEvent, workbench, page, null, setMenu, flow.screenToFlowPosition(pointOf(event as MouseEvent)))}
         onSelectionContextMenu={(event) => openContextMenu(event, workbench, page, "selection", setMenu)}
         onNodeDoubleClick={(_event, node) => openNode(workbench, node)}
+        onMoveStart={moving.start} onMoveEnd={moving.end}
         onPaneClick={() => store.getState().unselectNodesAndEdges()}
         minZoom={0.05} maxZoom={3} defaultViewport={page.viewport ?? { x: 40, y: 40, zoom: 1 }} zoomOnDoubleClick={false}
         selectionOnDrag={false} selectionKeyCode="Shift" multiSelectionKeyCode={["Control", "Meta", "Shift"]} deleteKeyCode={null} selectionMode={SelectionMode.Partial}
@@ -136,6 +138,23 @@ const ariaLabels = {
   "node.a11yDescription.keyboardDisabled": t.nodeHelp,
   "edge.a11yDescription.default": t.edgeHelp,
 };
+
+/** Marks the canvas while it is moved: what is costly to draw and not read meanwhile is left out then. */
+function useMoving(root: React.RefObject<HTMLDivElement | null>): { start: () => void; end: () => void } {
+  return useMemo(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    return {
+      start: () => {
+        clearTimeout(timer);
+        root.current?.setAttribute("data-moving", "");
+      },
+      end: () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => root.current?.removeAttribute("data-moving"), 120);
+      },
+    };
+  }, [root]);
+}
 
 /** Tells the flow what is in sight; true while the overview is painted instead. */
 function useView(root: React.RefObject<HTMLDivElement | null>): boolean {

@@ -16,10 +16,14 @@ export function Toolbar() {
   const page = useCell(workbench.active);
   const dark = useDark(workbench);
   const item = (id: string): MenuItem => commandItem(workbench, id);
+  const toggle = (id: string, setting: "minimap" | "valuesOnBlocks" | "routedWires" | "snap"): MenuItem => {
+    const made = item(id);
+    return made === "separator" ? made : { ...made, checked: workbench.settings.get()[setting] };
+  };
   const menu = (): MenuItem[] => [
     item("new"), item("open"), item("save"), item("saveAs"), item("exportPage"), item("exportSvg"), item("exportPng"), item("closePage"), "separator",
     item("find"), item("commands"), item("bookmark"), "separator",
-    item("minimap"), item("values"), item("routed"), item("snap"), "separator", item("keys"), item("tour"), item("help"),
+    toggle("minimap", "minimap"), toggle("values", "valuesOnBlocks"), toggle("routed", "routedWires"), toggle("snap", "snap"), "separator", item("keys"), item("tour"), item("help"),
   ];
   return (
     <header className="w-toolbar" role="toolbar" aria-label={texts.app.editor}>
