@@ -74,8 +74,7 @@ count_tests() {
 count_summary() {
   local name=$1 output all bad
   shift
-  output=$("$@") || true
-  echo "$output"
+  { output=$("$@" | tee >(cat >&3)) || true; } 3>&1
   read -r all bad < <(sed -nE "s/^$name: ([0-9]+) [a-z]+, ([0-9]+) failed.*$/\\1 \\2/p" <<< "$output") || { all=1 bad=1; }
   count $((bad > all ? 0 : all - bad)) "$bad"
 }
