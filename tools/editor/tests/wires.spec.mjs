@@ -104,13 +104,17 @@ describe("wires", () => {
       else if (kind === 5) await edit([{ op: "set", block: one.id, key: "note", value: `note ${steps}` }]);
     }
     await editor.toCanvas();
+    await editor.caughtUp("xor.page.json");
     const count = async () => (await server.call("GET", `/pages/${id}`)).undo;
+    const selected = editor.inspector.getByText(/blocks are selected/);
     await tab.keyboard.press("Control+a");
+    await selected.waitFor();
     for (const key of ["Control+d", "Delete", "g"]) {
       const undo = await count();
       await tab.keyboard.press(key);
       await editor.eventually(async () => assert.equal(await count(), undo + 1, key));
       await editor.caughtUp("xor.page.json");
+      if (key === "Control+d") await editor.eventually(async () => assert.ok(await editor.block("x").evaluate((node) => !node.classList.contains("selected"))));
       if (key === "Delete") await tab.keyboard.press("Control+a");
     }
     while ((await count()) < 200) {
