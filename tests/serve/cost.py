@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from client import Server
 from kit import PROGRAM, ROOT
 
-WINDOW, ROUNDS = 0.4, 25
+WINDOW, ROUNDS = 0.4, 12
 
 
 def cpu_of(pid, thread):
