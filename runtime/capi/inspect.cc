@@ -15,14 +15,14 @@ namespace weft::capi {
 
 ValuesObject::ValuesObject(std::vector<Entry> all) : entries(std::move(all)) {
   size_t sizes = 0;
-  for (const Entry& entry : entries) sizes += entry.status.ok() ? static_cast<size_t>(entry.tensor.shape().rank()) : 0;
+  for (const Entry& entry : entries) sizes += entry.status.ok() ? static_cast<size_t>(entry.value.tensor.shape().rank()) : 0;
   strides.resize(sizes);
   values.reserve(entries.size());
   int64_t* next = strides.data();
   for (const Entry& entry : entries) {
-    weft_result value{entry.name.c_str(), CodeOf(entry.status), 0, 0, entry.stale, nullptr, nullptr, 0, 0, nullptr, entry.run};
+    weft_result value{entry.name.c_str(), CodeOf(entry.status), 0, 0, entry.value.stale || entry.value.outdated, nullptr, nullptr, 0, 0, nullptr, entry.value.run};
     if (entry.status.ok()) {
-      const Tensor& tensor = entry.tensor;
+      const Tensor& tensor = entry.value.tensor;
       const int rank = tensor.shape().rank();
       value.dtype = ToC(tensor.dtype());
       value.rank = rank;
@@ -221,7 +221,7 @@ weft_status weft_session_read_results(weft_session* session, const char* const* 
       WEFT_ASSIGN_OR_RETURN(wanted, ReadTexts(names, count, "names"));
     }
     const std::vector<std::string_view> views(wanted.begin(), wanted.end());
-    std::vector<Result<ResultValue>> read = object->runner->session().GetAll(views);
+    std::vector<Result<ResultValue>> read = object->runner->Read(views);
     std::vector<ValuesObject::Entry> entries;
     entries.reserve(read.size());
     for (size_t i = 0; i < read.size(); ++i) {
@@ -229,13 +229,10 @@ weft_status weft_session_read_results(weft_session* session, const char* const* 
       ValuesObject::Entry& entry = entries.emplace_back();
       entry.name = std::move(wanted[i]);
       Result<Tensor> tensor = read[i].ok() ? OwnValue(*object, std::move(read[i]->tensor)) : Result<Tensor>(read[i].status());
-      if (!tensor.ok()) {
-        entry.status = std::move(tensor).status();
-        continue;
-      }
-      entry.tensor = std::move(*tensor);
-      entry.run = read[i]->run;
-      entry.stale = read[i]->stale || read[i]->outdated;
+      entry.status = tensor.status();
+      if (!tensor.ok()) continue;
+      entry.value = std::move(*read[i]);
+      entry.value.tensor = std::move(*tensor);
     }
     return Give(std::make_shared<ValuesObject>(std::move(entries)), results);
   });
@@ -262,7 +259,7 @@ weft_status weft_results_view(const weft_results* results, size_t index, weft_vi
     if (index >= object->entries.size()) return OutOfRange("needs an index below ", object->entries.size(), ", found ", index);
     const ValuesObject::Entry& entry = object->entries[index];
     if (!entry.status.ok()) return entry.status;
-    return GiveView(entry.tensor, entry.run, entry.stale, view);
+    return GiveView(entry.value, view);
   });
 }
 

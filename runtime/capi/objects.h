@@ -114,9 +114,7 @@ class ValuesObject final : public Object {
   struct Entry {
     std::string name;
     Status status;
-    Tensor tensor;
-    uint64_t run = 0;
-    bool stale = false;
+    ResultValue value;
   };
   explicit ValuesObject(std::vector<Entry> all);
   const std::vector<Entry> entries;

@@ -238,3 +238,32 @@ TEST_CASE("C: all results of a run come in one call, and stay", "[capi]") {
   CHECK(std::string(text.data, text.size) == "bc");
   CHECK(weft_results_view(after, 99, none.out(), problems.out()) == WEFT_OUT_OF_RANGE);
 }
+
+TEST_CASE("C: values read in one call are those of a paused run, as far as it has come", "[capi]") {
+  OwnedRuntime runtime = OpenRuntime();
+  OwnedPage page = LoadPage(runtime, {Block("x", "Const", {{"value", test::Literal("DT_FLOAT", {}, {2})}}), Block("y", "Negate", {{"x", "x.output"}}),
+                                      Block("z", "Negate", {{"x", "y.y"}})});
+  OwnedSession session = OpenSession(page);
+  Problems problems;
+  weft_run_options options = WEFT_RUN_OPTIONS_INIT;
+  options.until_block = "z";
+  C_OK(problems, weft_session_start(session, &options, problems.out()));
+  int32_t state = WEFT_RUNNING;
+  C_OK(problems, weft_session_wait(session, -1, &state, problems.out()));
+  REQUIRE(state == WEFT_PAUSED);
+  const char* names[] = {"y.y", "z.y"};
+  OwnedResults read;
+  C_OK(problems, weft_session_read_results(session, names, 2, read.out(), problems.out()));
+  const weft_result* results = nullptr;
+  size_t count = 0;
+  REQUIRE(weft_results_all(read, &results, &count) == WEFT_OK);
+  REQUIRE(count == 2);
+  REQUIRE(results[0].code == WEFT_OK);
+  CHECK(*static_cast<const float*>(results[0].data) == -2);
+  CHECK(results[1].code == WEFT_FAILED_PRECONDITION);
+  OwnedView view;
+  C_OK(problems, weft_results_view(read, 0, view.out(), problems.out()));
+  weft_view_info info = WEFT_VIEW_INFO_INIT;
+  REQUIRE(weft_view_get_info(view, &info) == WEFT_OK);
+  CHECK(info.in_progress != 0);
+}
