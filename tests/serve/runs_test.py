@@ -157,7 +157,9 @@ class Runs(ServerTest):
         run = self.server.post("/v1/runs", {"page": page, "steps": 5})
         pause = self.server.wait_for_run(run["id"], "paused")["sessions"][0]
         self.assertEqual((pause["pause"]["reason"], pause["pause"]["breakpoint"], pause["runs"]), ("break", point["id"], 2))
+        self.assertEqual(socket.wait("breakpoints")["breakpoints"][0]["hits"], 1)
         self.assertEqual(self.server.get(path + "/value?name=root.y")["values"], ["NaN"])
+        self.assertTrue(self.server.post(path + "/values", {"names": ["root.y"]})["values"]["root.y"]["in_progress"])
         self.server.post(f"/v1/runs/{run['id']}/override", {"name": "root.y", "value": number(3)})
         self.server.call("PATCH", f"{path}/breakpoints/{point['id']}", {"enabled": False})
         self.server.post(f"/v1/runs/{run['id']}/step", {"by": "run"})

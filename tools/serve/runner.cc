@@ -288,10 +288,11 @@ void Runner::Refresh(bool publish) {
   settling_ = !active && page_state != WEFT_IDLE;
   if (!active && page_state == WEFT_IDLE) return End(run);
   const std::string state = paused && !running ? "paused" : "running";
-  const bool is_new = state != run.state || state == "paused";
-  const bool was_paused = run.state == "paused" && state == "paused";
+  const bool is_new = state != run.state;
   run.state = state;
-  if (publish && is_new && !was_paused) document_.log().Publish({{"type", "run.state"}, {"run", RunJson(run)}});
+  if (!publish || !is_new) return;
+  document_.log().Publish({{"type", "run.state"}, {"run", RunJson(run)}});
+  if (run.state == "paused") PublishBreakpoints();  // their hits
 }
 
 void Runner::LookAtSessions(RunRecord& run, bool& running, bool& paused) {
