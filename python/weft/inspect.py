@@ -43,6 +43,10 @@ class Inspecting:
         places = json.loads(_native.strings("weft_page_layout_json", self._handle, how)[0])
         return {id: (x, y) for id, (x, y) in places.items()}
 
+    def picture(self, auto: bool = False) -> str:
+        """The page as an SVG picture, faults included: blocks where the page says or, with `auto` or where it says nothing, in layers."""
+        return _native.strings("weft_page_picture", self._handle, _native.LAYOUT_AUTO if auto else _native.LAYOUT_PAGE)[0]
+
     def port_type(self, port: str) -> PortType:
         """The type and shape of an output, or of what an input has."""
         shape = (c_int64 * 254)()

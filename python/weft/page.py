@@ -81,6 +81,10 @@ class Runtime:
         """One block, by its name or an alias."""
         return json.loads(_native.strings("weft_block_json", self._handle, _native.encode(name))[0])
 
+    def block_markdown(self, name: str) -> str:
+        """The page of the block reference about one block, by its name or an alias, as Markdown."""
+        return _native.strings("weft_block_markdown", self._handle, _native.encode(name))[0]
+
     def add_block(self, name: str | None = None, *, inputs: Mapping[str, Any], outputs: Mapping[str, Any], gradient: Callable | None = None,
                   types: Mapping[str, Iterable[str]] | None = None, attrs: Mapping[str, Any] | None = None,
                   shapes: Callable | None = None, shaped_by: Iterable[str] = (), category: str | None = None,

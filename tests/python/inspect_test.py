@@ -23,6 +23,8 @@ class InspectTest(unittest.TestCase):
         self.assertLess(automatic["x"][0], automatic["y"][0])
         self.page.set_key(None, "layout", automatic)
         self.assertEqual(self.page.layout(), automatic)
+        self.assertRegex(self.page.picture(), r"(?s)^<svg .*lost.*</svg>\s*$")
+        self.assertNotEqual(self.page.picture(), self.page.picture(auto=True))
         with self.assertRaises(weft.Error):
             self.page.block("nothing")
 

@@ -54,6 +54,7 @@ class RunTest(unittest.TestCase):
             self.assertGreater(len(runtime.blocks()), 400)
             self.assertEqual(runtime.block("Mul")["block"], "Multiply")
             self.assertIn("cancelled", [code["name"] for code in weft.codes()["codes"]])
+            self.assertRegex(runtime.block_markdown("Mul"), "^#+ Multiply\n")
             self.assertRegex(runtime.blocks_hash(), "^[0-9a-f]{16}$")
 
     def test_prints(self):
