@@ -184,6 +184,24 @@ class Modes(ServerTest):
         status, _, _ = other.call("PUT", "/v1/file?path=a.npy", b"x", raw=True, headers={"Content-Type": "application/octet-stream"})
         self.assertEqual(status, 403)
 
+    def test_no_files_refuses_blocks_that_no_session_runs(self):
+        other = self.start("--no-files")
+        text = page_text(block("read", "ReadFile", filename={"dtype": "DT_STRING", "shape": [], "values": ["xor.page.json"]}),
+                         block("c", "Const", value=number(1)), block("run", "ClientSession", fetch_outputs=["c.output"]))
+        page = other.post("/v1/pages", {"text": text, "name": "stranger"})
+        path = f"/v1/pages/{page['id']}"
+
+        def refused():
+            return sorted(each["block"] for each in other.get(path + "/diagnostics")["diagnostics"] if each["code"] == "permission_denied")
+
+        self.assertEqual((page["errors"], refused()), (1, ["read"]))
+        change = other.call("PATCH", path, {"edits": [{"op": "add", "block": block("stop", "Abort")}]})
+        self.assertEqual((change["checked"]["errors"], refused()), (2, ["read", "stop"]))
+        _, _, answer = other.call("PATCH", path, {"edits": [{"op": "add", "block": block("more", "Abort")}], "mode": "strict"}, raw=True)
+        self.assertEqual(json.loads(answer)["error"]["code"], "permission_denied")
+        run = other.post("/v1/runs", {"page": page["id"]})
+        self.assertEqual(other.wait_for_run(run["id"])["outcome"], "ok")
+
 
 class BrokenClients(ServerTest):
     def test_frames(self):
