@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import unittest
 
+from client import PATIENCE
 from kit import ServerTest
 
 TOOL = os.environ.get("SCHEMATHESIS") or shutil.which("schemathesis")
@@ -18,7 +19,7 @@ class SchemaFuzz(ServerTest):
         address = f"http://{self.server.host}:{self.server.port}"
         done = subprocess.run([TOOL, "run", address + "/v1/openapi.json", "--url", address, "-H", "Authorization: Bearer " + self.server.token, "--max-examples", "8",
                                "--phases", "examples,coverage,fuzzing", "--exclude-checks", "positive_data_acceptance", "--workers", "2"],
-                              capture_output=True, text=True, timeout=240, cwd=self.folder)
+                              capture_output=True, text=True, timeout=240 * PATIENCE, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stdout[-5000:])
 
 
