@@ -32,11 +32,15 @@ Result<Names> Listed(const Registry& registry, const std::vector<std::string>& l
   return names;
 }
 
+/// What plans a block that is refused: by this it is known as one.
+struct RefuseToPlan {
+  Status refusal;
+  Result<PlannedBlock> operator()(PlanContext&) const { return refusal; }
+};
+
 BlockDef Refused(const BlockDef& def, std::string_view why) {
   BlockDef refused = def;
-  refused.plan = [message = Cat("the host refuses blocks of the type ", def.name, ": ", why)](PlanContext&) -> Result<PlannedBlock> {
-    return PermissionDenied(message);
-  };
+  refused.plan = RefuseToPlan{PermissionDenied("the host refuses blocks of the type ", def.name, ": ", why)};
   return refused;
 }
 
@@ -58,6 +62,11 @@ Result<Registry> ApplyLists(Registry all, const BlockLists& lists) {
     }
   }
   return some;
+}
+
+Status RefusalOf(const BlockDef& def) {
+  const auto* refuse = def.plan.target<RefuseToPlan>();
+  return refuse == nullptr ? Status() : refuse->refusal;
 }
 
 }  // namespace weft

@@ -15,10 +15,42 @@ std::string Quoted(std::string_view text) {
   return out;
 }
 
+void AppendShape(std::string& out, const PartialShape& shape) {
+  out += '[';
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i > 0) out += ", ";
+    AppendJsonNumber(out, shape.dim(i));
+  }
+  out += ']';
+}
+
 std::string ShapeJson(const PartialShape& shape) {
-  std::string out = "[";
-  for (int i = 0; i < shape.rank(); ++i) out += Cat(i > 0 ? ", " : "", shape.dim(i));
-  return out + "]";
+  std::string out;
+  AppendShape(out, shape);
+  return out;
+}
+
+void AppendType(std::string& out, const PortType& type) {
+  out += '{';
+  const size_t start = out.size();
+  const auto begin = [&](std::string_view key) {
+    if (out.size() > start) out += ", ";
+    AppendJsonString(out, key);
+    out += ": ";
+  };
+  if (type.dtype != DType::kInvalid) {
+    begin("dtype");
+    AppendJsonString(out, DTypeName(type.dtype));
+  }
+  if (type.shape.known_rank()) {
+    begin("shape");
+    AppendShape(out, type.shape);
+  }
+  if (type.variable) {
+    begin("variable");
+    out += "true";
+  }
+  out += '}';
 }
 
 std::string_view StorageName(Slot::Storage storage) {
@@ -75,21 +107,22 @@ std::string StepJson(const Graph& graph, const Plan& plan, const Step& step) {
 }  // namespace
 
 std::string TypeJson(const PortType& type) {
-  std::string members;
-  if (type.dtype != DType::kInvalid) AppendMember(members, "dtype", Quoted(DTypeName(type.dtype)));
-  if (type.shape.known_rank()) AppendMember(members, "shape", ShapeJson(type.shape));
-  if (type.variable) AppendMember(members, "variable", "true");
-  return Cat("{", members, "}");
+  std::string out;
+  AppendType(out, type);
+  return out;
 }
 
 std::string TypesJson(const Graph& graph, const Inspection& inspection) {
-  std::string members;
+  std::string out;
   for (size_t b = 0; b < graph.page().blocks.size(); ++b) {
     inspection.ForOutputs(graph, static_cast<int>(b), [&](const std::string& name, const PortType& type) {
-      AppendMember(members, name, TypeJson(type), ",\n  ");
+      out += out.empty() ? "{\n  " : ",\n  ";
+      AppendJsonString(out, name);
+      out += ": ";
+      AppendType(out, type);
     });
   }
-  return members.empty() ? "{}\n" : Cat("{\n  ", members, "\n}\n");
+  return out.empty() ? "{}\n" : out + "\n}\n";
 }
 
 std::string PlanJson(const Graph& graph, const Plan& plan) {
@@ -120,15 +153,17 @@ std::string WiresJson(const Page& page) {
 }
 
 std::string LayoutJson(const std::vector<LayoutEntry>& layout) {
-  std::string members;
+  std::string out;
   for (const LayoutEntry& entry : layout) {
-    std::string place = "[";
-    AppendJsonNumber(place, entry.x);
-    place += ", ";
-    AppendJsonNumber(place, entry.y);
-    AppendMember(members, entry.block, place + "]", ",\n  ");
+    out += out.empty() ? "{\n  " : ",\n  ";
+    AppendJsonString(out, entry.block);
+    out += ": [";
+    AppendJsonNumber(out, entry.x);
+    out += ", ";
+    AppendJsonNumber(out, entry.y);
+    out += "]";
   }
-  return members.empty() ? "{}\n" : Cat("{\n  ", members, "\n}\n");
+  return out.empty() ? "{}\n" : out + "\n}\n";
 }
 
 }  // namespace weft

@@ -41,6 +41,7 @@ void RunPasses(Draft& draft) {
   ListGradients(draft);
   ConnectSessions(draft);
   ReportUnknownBlocks(draft);
+  ReportRefusedBlocks(draft);
   draft.reuse.NoteFaults(reported);
 }
 

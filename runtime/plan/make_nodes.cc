@@ -6,6 +6,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/passes.h"
+#include "weft/block/block_lists.h"
 
 namespace weft {
 
@@ -129,6 +130,14 @@ void ReportUnknownBlocks(Draft& draft) {
                  .WithPointer(Cat(BlockPointer(draft.page, block), source.pointer.empty() ? "/block" : ""))
                  .WithBlock(source.id);
     draft.diagnostics.Add(needed[block] ? Severity::kError : Severity::kWarning, std::move(status));
+  }
+}
+
+void ReportRefusedBlocks(Draft& draft) {
+  for (int block = 0; block < draft.blocks(); ++block) {
+    const BlockDef* def = draft.nodes[block].def;
+    if (def == nullptr) continue;
+    if (Status refusal = RefusalOf(*def); !refusal.ok()) draft.diagnostics.Error(draft.At(std::move(refusal), block));
   }
 }
 

@@ -53,4 +53,10 @@ void ConnectSessions(Draft& draft);
 /// Needs the wires. Reports blocks of unknown types: errors where something would run them, else warnings.
 void ReportUnknownBlocks(Draft& draft);
 
+// 9. make_nodes.cc
+
+/// Needs the nodes. Reports blocks that the host refuses, also those that nothing runs. They stay connected: that they cannot be planned is
+/// their only fault.
+void ReportRefusedBlocks(Draft& draft);
+
 }  // namespace weft

@@ -169,7 +169,7 @@ void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnost
   const Planning planning(scope);
   std::vector<SessionSpec> sessions = graph.sessions();
   if (sessions.empty()) sessions.push_back(graph.DefaultSession());
-  std::set<std::string> seen;  // sessions share blocks, and so their faults
+  std::set<std::string> seen;  // sessions share blocks, and so their faults; some were found without planning
   for (const SessionSpec& spec : sessions) {
     PlanRequest request = RequestFor(spec, scope.last_keep());
     request.shape_of = ShapesNow(revision, scope.variables());
@@ -178,6 +178,9 @@ void CheckRevision(const Scope& scope, Revision& revision, Diagnostics& diagnost
     found.SetPhase(Phase::kCompile);
     request.shape_of = nullptr;
     if (keep_plans && found.all().empty()) revision.OfferPlan(std::move(request), std::move(plan));
+    if (!found.all().empty() && seen.empty()) {
+      for (const Diagnostic& diagnostic : diagnostics.all()) seen.insert(ToString(diagnostic));
+    }
     for (const Diagnostic& diagnostic : found.all()) {
       if (seen.insert(ToString(diagnostic)).second) diagnostics.Add(diagnostic.severity, diagnostic.status);
     }

@@ -162,6 +162,52 @@ TEST_CASE("C: lists of blocks that run and that do not", "[capi]") {
   CHECK(weft_page_edit(page, add.c_str(), WEFT_EDIT_STRICT, nullptr, problems.out()) == WEFT_PERMISSION_DENIED);
 }
 
+TEST_CASE("C: a refused block is a fault of the page, whether a session would run it or not", "[capi]") {
+  Problems problems;
+  OwnedRuntime runtime;
+  C_OK(problems, OpenWithLists({}, {"io_ops"}, runtime, problems));
+  weft_page_options options = WEFT_PAGE_OPTIONS_INIT;
+  options.keep_faulty = 1;
+  const std::string name = R"({"dtype": "DT_STRING", "shape": [], "values": ["set"]})";
+  const std::string read = Block("read", "ReadFile", {{"filename", name}});
+  const std::string text = PageText({Variable("v", Vector({1, 2})), Block("sum", "Add", {{"x", "v.ref"}, {"y", Vector({1, 1})}}), read,
+                                     R"({"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["sum.z"]}})"});
+  OwnedPage page;
+  CHECK(weft_page_load(runtime, text.data(), text.size(), nullptr, page.out(), problems.out()) == WEFT_PERMISSION_DENIED);
+  C_OK(problems, weft_page_load(runtime, text.data(), text.size(), &options, page.out(), problems.out()));
+  // By the block, how often it is told.
+  const auto refused = [&] {
+    Problems found;
+    REQUIRE(weft_page_diagnostics(page, found.out(), nullptr) == WEFT_OK);
+    size_t count = 0;
+    REQUIRE(weft_diagnostics_count(found.list(), &count) == WEFT_OK);
+    std::string blocks;
+    for (size_t i = 0; i < count; ++i) {
+      if (found.at(i).code == WEFT_PERMISSION_DENIED) blocks += Cat(blocks.empty() ? "" : " ", found.at(i).block, " ", found.at(i).pointer);
+    }
+    return blocks;
+  };
+  CHECK(refused() == "read /blocks/2");
+  // Its types are known, and what does not need it runs.
+  weft_port_type type = WEFT_PORT_TYPE_INIT;
+  C_OK(problems, weft_page_port_type(page, "read.contents", &type, problems.out()));
+  CHECK(type.dtype == WEFT_STRING);
+  OwnedSession session;
+  weft_session_options choice = WEFT_SESSION_OPTIONS_INIT;
+  choice.session = "run";
+  C_OK(problems, weft_session_open(page, &choice, session.out(), problems.out()));
+  C_OK(problems, weft_session_run(session, nullptr, problems.out()));
+  // A session that would run it says so no second time, nor does an edit of something else.
+  C_OK(problems, weft_page_edit(page, R"({"op": "connect", "from": "read.contents", "to": "run.fetch_outputs"})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(refused() == "read /blocks/2");
+  C_OK(problems, weft_page_edit(page, R"({"op": "rename", "block": "read", "to": "r"})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(refused() == "r /blocks/2");
+  C_OK(problems, weft_page_edit(page, R"({"op": "remove", "block": "r"})", WEFT_EDIT_APPLY, nullptr, problems.out()));
+  CHECK(refused().empty());
+  C_OK(problems, weft_page_undo(page, nullptr, problems.out()));
+  CHECK(refused() == "r /blocks/2");
+}
+
 TEST_CASE("C: a list of findings says how many it leaves out", "[capi]") {
   OwnedRuntime runtime = OpenRuntime(1);
   std::string inputs;

@@ -11,13 +11,13 @@ import threading
 import time
 import unittest
 
-from client import Server, WebSocket
+from client import PATIENCE, Server, WebSocket
 from kit import PROGRAM, ROOT, ServerTest, block, counter, number, page_text
 
 
 def raw(server, data, seconds=5):
     """The bytes that come back until the server closes or nothing comes any more."""
-    connection = sockets.create_connection((server.host, server.port), timeout=seconds)
+    connection = sockets.create_connection((server.host, server.port), timeout=seconds * PATIENCE)
     try:
         connection.sendall(data)
         answer = b""
@@ -124,7 +124,7 @@ class Strangers(ServerTest):
             with self.subTest(name=name[:40]):
                 status, _, body = self.server.call("POST", "/v1/pages", {"path": name}, raw=True)
                 self.assertIn(status, (400, 403, 404), body)
-                self.assertLess(time.time() - start, 5)
+                self.assertLess(time.time() - start, 5 * PATIENCE)
         for name in ("..%2fsecret.page.json", "%2e%2e/secret.page.json", "link.page.json", "outside%2fsecret.page.json", "pipe.page.json", "%00"):
             status, _, body = self.server.call("GET", "/v1/file?path=" + name, raw=True)
             self.assertIn(status, (400, 403, 404), (name, body))
@@ -183,6 +183,24 @@ class Modes(ServerTest):
         self.assertEqual(status, 422)
         status, _, _ = other.call("PUT", "/v1/file?path=a.npy", b"x", raw=True, headers={"Content-Type": "application/octet-stream"})
         self.assertEqual(status, 403)
+
+    def test_no_files_refuses_blocks_that_no_session_runs(self):
+        other = self.start("--no-files")
+        text = page_text(block("read", "ReadFile", filename={"dtype": "DT_STRING", "shape": [], "values": ["xor.page.json"]}),
+                         block("c", "Const", value=number(1)), block("run", "ClientSession", fetch_outputs=["c.output"]))
+        page = other.post("/v1/pages", {"text": text, "name": "stranger"})
+        path = f"/v1/pages/{page['id']}"
+
+        def refused():
+            return sorted(each["block"] for each in other.get(path + "/diagnostics")["diagnostics"] if each["code"] == "permission_denied")
+
+        self.assertEqual((page["errors"], refused()), (1, ["read"]))
+        change = other.call("PATCH", path, {"edits": [{"op": "add", "block": block("stop", "Abort")}]})
+        self.assertEqual((change["checked"]["errors"], refused()), (2, ["read", "stop"]))
+        _, _, answer = other.call("PATCH", path, {"edits": [{"op": "add", "block": block("more", "Abort")}], "mode": "strict"}, raw=True)
+        self.assertEqual(json.loads(answer)["error"]["code"], "permission_denied")
+        run = other.post("/v1/runs", {"page": page["id"]})
+        self.assertEqual(other.wait_for_run(run["id"])["outcome"], "ok")
 
 
 class BrokenClients(ServerTest):
@@ -268,9 +286,9 @@ class BrokenClients(ServerTest):
                       "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{").encode())
         self.server.get("/v1/info")
         start = time.time()
-        begun[0].settimeout(20)
+        begun[0].settimeout(20 * PATIENCE)
         self.assertEqual(begun[0].recv(10), b"")
-        self.assertLess(time.time() - start, 15)
+        self.assertLess(time.time() - start, 15 * PATIENCE)
         for connection in [*begun, slow]:
             connection.close()
 
@@ -380,7 +398,7 @@ class GreedyPages(ServerTest):
         self.server.post("/v1/runs", {"page": page, "steps": "until_stopped"})
         start = time.time()
         self.assertEqual(self.server.stop(), 130)
-        self.assertLess(time.time() - start, 5)
+        self.assertLess(time.time() - start, 5 * PATIENCE)
         self.server = self.start()
 
 
@@ -395,7 +413,7 @@ class Encrypted(ServerTest):
         context.check_hostname = False
 
         def status(**headers):
-            connection = http.client.HTTPSConnection(server.host, server.port, context=context, timeout=20)
+            connection = http.client.HTTPSConnection(server.host, server.port, context=context, timeout=20 * PATIENCE)
             connection.request("GET", "/v1/info", None, {"Authorization": "Bearer " + server.token, **headers})
             return connection.getresponse().status
 
@@ -407,10 +425,10 @@ class Encrypted(ServerTest):
 
     def test_wrong_options(self):
         for options in (["--cert", "x"], ["--cert", "/nope", "--key", "/nope"], ["--listen", "nowhere"], ["--port", "70000"]):
-            done = subprocess.run([PROGRAM, "serve", str(self.work), *options], capture_output=True, text=True, timeout=20)
+            done = subprocess.run([PROGRAM, "serve", str(self.work), *options], capture_output=True, text=True, timeout=20 * PATIENCE)
             self.assertIn(done.returncode, (1, 2), options)
             self.assertIn("error", done.stderr)
-        done = subprocess.run([PROGRAM, "serve", str(self.work / "xor.page.json")], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([PROGRAM, "serve", str(self.work / "xor.page.json")], capture_output=True, text=True, timeout=20 * PATIENCE)
         self.assertIn("weft edit opens a page", done.stderr)
 
 
@@ -425,7 +443,7 @@ class Ends(ServerTest):
             self.server.process.send_signal(signal.SIGTERM)
             self.assertEqual(socket.wait("bye")["reason"], "the server ends")
             self.assertEqual(socket.wait_close(), 1001)
-        self.assertEqual(self.server.process.wait(10), 0)
+        self.assertEqual(self.server.process.wait(10 * PATIENCE), 0)
         self.server = self.start()
 
 

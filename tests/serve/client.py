@@ -12,6 +12,9 @@ import subprocess
 import threading
 import time
 
+# How many times longer than usual tests wait: for programs with sanitizers.
+PATIENCE = float(os.environ.get("WEFT_PATIENCE", "1"))
+
 
 class Failed(Exception):
     """An answer of 400 or more."""
@@ -40,7 +43,8 @@ class Server:
             raise RuntimeError("no address: " + self.address + self.process.stderr.read())
         self.host, self.port, self.token = match.group(1).strip("[]"), int(match.group(2)), match.group(3)
         self.errors = []
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stderr:
@@ -54,7 +58,7 @@ class Server:
         if self.alive():
             self.process.send_signal(number)
         try:
-            return self.process.wait(20)
+            return self.process.wait(20 * PATIENCE)
         finally:
             if self.alive():
                 self.process.kill()
@@ -68,7 +72,7 @@ class Server:
 
     def call(self, method, path, body=None, headers=None, raw=False, token=True, timeout=60):
         """The answer's JSON (raw: status, headers and bytes). Raises Failed."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout * PATIENCE)
         try:
             sent = {"Authorization": "Bearer " + self.token} if token else {}
             data = None
@@ -101,7 +105,7 @@ class Server:
         return WebSocket(self, **options)
 
     def wait_for_run(self, run, state="ended", seconds=20):
-        end = time.time() + seconds
+        end = time.time() + seconds * PATIENCE
         while time.time() < end:
             now = self.get("/v1/runs/" + run)
             if now["state"] == state:
@@ -117,7 +121,7 @@ class WebSocket:
         self.socket = socket.socket(socket.AF_INET6 if ":" in server.host else socket.AF_INET)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(20)
+        self.socket.settimeout(20 * PATIENCE)
         self.socket.connect((server.host, server.port))
         lines = {"Host": f"{server.host}:{server.port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
                  "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
@@ -190,7 +194,7 @@ class WebSocket:
 
     def wait(self, type_, seconds=20, **fields):
         """The next event of a type, taken from what has come."""
-        end = time.time() + seconds
+        end = time.time() + seconds * PATIENCE
         while True:
             for index, event in enumerate(self.events):
                 if event["type"] == type_ and all(event.get(name) == value for name, value in fields.items()):
@@ -202,7 +206,7 @@ class WebSocket:
                     raise ConnectionError(f"closed with {self.close_code}")
 
     def wait_frame(self, seconds=20):
-        end = time.time() + seconds
+        end = time.time() + seconds * PATIENCE
         while not self.frames:
             if time.time() > end:
                 raise AssertionError("no frame came")
@@ -212,7 +216,7 @@ class WebSocket:
 
     def wait_close(self, seconds=20):
         """The code that the server closes with; None where it just ends."""
-        self.socket.settimeout(seconds)
+        self.socket.settimeout(seconds * PATIENCE)
         try:
             while self.read() != 8:
                 pass
@@ -223,7 +227,7 @@ class WebSocket:
     def call(self, op, **fields):
         number, self.next_id = self.next_id, self.next_id + 1
         self.send({"op": op, "id": number, **fields})
-        end = time.time() + 20
+        end = time.time() + 20 * PATIENCE
         while time.time() < end:
             for index, event in enumerate(self.events):
                 if event.get("id") == number and event["type"] in ("ok", "error"):

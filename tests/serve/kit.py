@@ -58,8 +58,14 @@ class ServerTest(unittest.TestCase):
 
     def start(self, *options):
         server = Server(PROGRAM, str(self.work), *(options or self.options), env={"XDG_STATE_HOME": str(self.folder / "state")}, command=self.command)
-        self.addCleanup(server.stop)
+        self.addCleanup(self.end, server)
         return server
+
+    def end(self, server):
+        """Ends a server. What a sanitizer has found in it is a failure."""
+        server.stop()
+        server.reader.join(10)
+        self.assertFalse(any("Sanitizer" in line for line in server.errors), "".join(server.errors))
 
     def open(self, **source):
         """The id of a page that was just opened, and the start of its paths."""

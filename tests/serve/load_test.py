@@ -5,6 +5,7 @@ import threading
 import time
 import unittest
 
+from client import PATIENCE
 from kit import ServerTest, counter
 
 REQUESTS, LISTENERS, SENDERS = 3000, 50, 4
@@ -38,7 +39,7 @@ class Load(ServerTest):
                 socket.events.clear()
 
         def send(count):
-            connection = http.client.HTTPConnection(self.server.host, self.server.port, timeout=60)
+            connection = http.client.HTTPConnection(self.server.host, self.server.port, timeout=60 * PATIENCE)
             headers = {"Authorization": "Bearer " + self.server.token, "Content-Type": "application/json"}
             for number in range(count):
                 if number % 50 == 0:

@@ -9,12 +9,6 @@ namespace {
 
 std::string ETagOf(uint64_t revision) { return "\"" + std::to_string(revision) + "\""; }
 
-Response Empty() {
-  Response response;
-  response.status = 204;
-  return response;
-}
-
 Response ChangeResponse(const Called& called, const Json& change, bool dirty_before) {
   Response response = JsonResponse(change);
   response.headers.emplace_back("ETag", ETagOf(change["revision"].get<uint64_t>()));
@@ -26,7 +20,7 @@ Response Page(const Called& called) { return JsonResponse(called.Page()->Describ
 
 Response ClosePage(const Called& called) {
   called.server.ClosePage(called.Page(), called.Flag("discard"), called.By());
-  return Empty();
+  return EmptyResponse();
 }
 
 Response View(const Called& called) { return TextResponse(called.Page()->View(), "application/json"); }

@@ -5,12 +5,6 @@
 namespace weft::serve {
 namespace {
 
-Response Empty() {
-  Response response;
-  response.status = 204;
-  return response;
-}
-
 Response Start(const Called& called) {
   const Json body = called.Body();
   const auto page = called.server.FindPage(TextField(body, "page"));
@@ -66,7 +60,7 @@ Response ChangeBreakpoint(const Called& called) { return JsonResponse(called.Pag
 
 Response RemoveBreakpoint(const Called& called) {
   called.Page()->runner().RemoveBreakpoint(called.parts[1]);
-  return Empty();
+  return EmptyResponse();
 }
 
 }  // namespace

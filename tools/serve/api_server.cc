@@ -164,7 +164,7 @@ Response RecoveryList(const Called& called) {
   Json list = Json::array();
   for (const Recovery& each : called.server.journal().Left()) {
     const bool changed = each.path && called.server.folder().Stamp(*each.path) != each.stamp;
-    list.push_back({{"id", each.id}, {"path", each.path ? Json(*each.path) : Json(nullptr)}, {"name", each.name}, {"edits", each.edits.size()},
+    list.push_back({{"id", each.id}, {"path", each.path ? Json(*each.path) : Json(nullptr)}, {"name", each.name}, {"edits", each.edits_in_text + each.edits.size()},
                     {"modified", TimeText(each.modified)}, {"changed_on_disk", changed}});
   }
   return JsonResponse({{"recovery", std::move(list)}});
@@ -182,6 +182,8 @@ Response Recover(const Called& called) {
   source.name = recovery->name;
   source.stamp = recovery->stamp;
   source.bytes = recovery->text;
+  source.dirty = recovery->unsaved;
+  source.format = recovery->format;
   const auto document = called.server.Open(std::move(source));
   document->Recover(recovery->edits);
   called.server.journal().Forget(called.parts[0]);
@@ -192,9 +194,7 @@ Response Recover(const Called& called) {
 Response ForgetRecovery(const Called& called) {
   if (!called.server.journal().Take(called.parts[0])) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
   called.server.journal().Forget(called.parts[0]);
-  Response response;
-  response.status = 204;
-  return response;
+  return EmptyResponse();
 }
 
 Response Validate(const Called& called) {

@@ -7,12 +7,6 @@
 namespace weft::serve {
 namespace {
 
-Response Empty() {
-  Response response;
-  response.status = 204;
-  return response;
-}
-
 /// A value's name in the header of a file to download.
 std::string FileName(const std::string& name) {
   std::string file;
@@ -95,17 +89,14 @@ Response StatisticsCall(const Called& called) {
 
 // ---- variables -------------------------------------------------------------------------------------------------------------
 
-/// The page's variables: blocks of which an output stands for one.
+/// The page's variables.
 std::vector<std::string> VariableNames(const Document& page) {
-  const std::string text = TextFrom([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_types_json(page.page(), json, problems); });
-  const Json types = Json::parse(text, nullptr, false);
   const Json all = Json::parse(TextFrom([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_write(page.page(), json, problems); }), nullptr, false);
   std::vector<std::string> names;
   for (const Json& block : all.value("blocks", Json::array())) {
     const std::string type = block.value("block", "");
     if (type == "Variable" || type == "TemporaryVariable" || type == "VarHandleOp") names.push_back(block.value("id", ""));
   }
-  (void)types;
   return names;
 }
 
@@ -161,7 +152,7 @@ Response PutVariable(const Called& called) {
   const std::unique_ptr<OwnedBuffer> value = BodyValue(called);
   Call([&](weft_diagnostics** problems) { return weft_page_set_variable(page->page(), name.c_str(), &value->buffer, problems); }, Refusal::kEngine);
   TellVariables(*page, Json::array({name}), called.By());
-  return Empty();
+  return EmptyResponse();
 }
 
 // ---- feeds and snapshots ---------------------------------------------------------------------------------------------------
@@ -170,12 +161,12 @@ Response Feeds(const Called& called) { return JsonResponse(called.Page()->runner
 
 Response PutFeed(const Called& called) {
   called.Page()->runner().Feed(called.Need("name"), BodyValue(called));
-  return Empty();
+  return EmptyResponse();
 }
 
 Response DeleteFeed(const Called& called) {
   called.Page()->runner().Unfeed(called.Need("name"));
-  return Empty();
+  return EmptyResponse();
 }
 
 Json InfoJson(const std::string& path, const weft_snapshot_info& info) {

@@ -21,6 +21,18 @@ std::vector<std::string> Ids(const Json& object, const char* name) {
   return found == object.end() ? std::vector<std::string>() : found->get<std::vector<std::string>>();
 }
 
+/// Everything of a page's text but its blocks and their places.
+Json KeysOf(const std::string& text) {
+  Json keys = Json::object();
+  const ObjectText page(text);
+  for (const ObjectText::Member& member : page.members()) {
+    if (member.key != "\"blocks\"" && member.key != "\"layout\"") keys[KeyOf(member)] = ValueOf(member);
+  }
+  return keys;
+}
+
+std::string TitleOf(const Json& keys) { return keys.contains("page") && keys["page"].is_string() ? keys["page"].get<std::string>() : ""; }
+
 int CountOf(const Json& diagnostics, const char* severity) {
   return static_cast<int>(std::count_if(diagnostics.begin(), diagnostics.end(), [&](const Json& item) { return item["severity"] == severity; }));
 }
@@ -54,12 +66,13 @@ Document::Document(std::string id, PageRules rules, PageSource source, Context& 
   NeedReadable(page_.get());
   name_ = source.name;
   path_ = source.path;
-  format_ = FormatOf(source.bytes);
+  format_ = source.format.empty() ? FormatOf(source.bytes) : source.format;
+  original_is_file_ = source.format.empty() || source.format == "weft";
   original_ = std::move(source.bytes);
-  original_text_ = saved_text_ = TextNow();
+  original_text_ = TextNow();
+  if (!source.dirty) saved_text_ = original_text_;
   stamp_ = source.stamp;
-  const Json keys = Keys();
-  title_ = keys.contains("page") && keys["page"].is_string() ? keys["page"].get<std::string>() : "";
+  title_ = TitleOf(KeysOf(original_text_));
   disk_ = path_ ? "same" : "none";
   dirty_ = source.dirty;
   runner_ = std::make_shared<Runner>(*this, context_);
@@ -121,7 +134,7 @@ void Document::PutHistory(Json& object) {
 Json Document::Describe() {
   Json page = {{"id", id_}, {"clients", log_.subscribers().size()}, {"seq", log_.seq()}, {"run", runner_->LatestRun()}};
   const std::lock_guard lock(mutex_);
-  if (!checked_) Check(true);
+  if (!types_) Check();
   page["name"] = name_;
   page["title"] = title_;
   page["path"] = path_ ? Json(*path_) : Json(nullptr);
@@ -143,49 +156,28 @@ std::string Document::Text(uint64_t* revision) {
   const std::lock_guard lock(mutex_);
   if (revision != nullptr) *revision = RevisionNow();
   std::string text = TextNow();
-  return text == original_text_ ? original_ : text;
+  return Untouched(text) ? original_ : text;
 }
 
-Json Document::Keys() {
-  Json keys = Json::object();
-  const Json page = Json::parse(TextNow(), nullptr, false);
-  for (const auto& [name, value] : page.items()) {
-    if (name != "blocks" && name != "layout") keys[name] = value;
-  }
-  return keys;
-}
-
-/// Types and findings as they are now; without `all`, only types that are others than at the last call.
-Json Document::Check(bool all) {
-  const std::string text = TextFrom([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_types_json(page_.get(), json, problems); });
-  Json types = Json::parse(text, nullptr, false);
-  if (!types.is_object()) types = Json::object();
+/// Types and findings as they are now, of types only those that are others than at the last call; at the first, none.
+Json Document::Check() {
+  auto types = std::make_unique<const ObjectText>(
+      TextFrom([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_types_json(page_.get(), json, problems); }));
   DiagnosticsHandle found;
   Call([&](weft_diagnostics** problems) { return weft_page_diagnostics(page_.get(), found.out(), problems); });
   diagnostics_ = DiagnosticsJson(found.get());
   errors_ = CountOf(diagnostics_, "error");
   warnings_ = CountOf(diagnostics_, "warning");
-  Json different = Json::object(), gone = Json::array();
-  if (!all) {
-    // Both are sorted by name.
-    auto before = types_.begin();
-    for (auto now = types.begin(); now != types.end(); ++now) {
-      while (before != types_.end() && before.key() < now.key()) gone.push_back((before++).key());
-      const bool same_name = before != types_.end() && before.key() == now.key();
-      if (!same_name || *before != *now) different[now.key()] = *now;
-      if (same_name) ++before;
-    }
-    for (; before != types_.end(); ++before) gone.push_back(before.key());
-  }
+  Difference difference;
+  if (types_) difference = DifferenceOf(*types_, *types);
   types_ = std::move(types);
-  checked_ = true;
-  return {{"revision", RevisionNow()}, {"types", std::move(different)}, {"types_removed", std::move(gone)}, {"diagnostics", diagnostics_},
+  return {{"revision", RevisionNow()}, {"types", std::move(difference.set)}, {"types_removed", std::move(difference.gone)}, {"diagnostics", diagnostics_},
           {"errors", errors_}, {"warnings", warnings_}};
 }
 
 Json Document::Diagnostics() {
   const std::lock_guard lock(mutex_);
-  if (!checked_) Check(true);
+  if (!types_) Check();
   return {{"revision", RevisionNow()}, {"diagnostics", diagnostics_}};
 }
 
@@ -198,7 +190,7 @@ std::string Document::View() {
   // Numbered events after this are not in the view; those before are.
   std::string view = "{\"seq\":" + std::to_string(log_.seq()) + ",\"revision\":" + std::to_string(RevisionNow());
   page["revision"] = RevisionNow();
-  view += ",\"page\":" + Dump(page) + ",\"breakpoints\":" + Dump(breakpoints) + ",\"keys\":" + Dump(Keys()) + ",\"blocks\":[";
+  view += ",\"page\":" + Dump(page) + ",\"breakpoints\":" + Dump(breakpoints) + ",\"keys\":" + Dump(KeysOf(TextNow())) + ",\"blocks\":[";
   StringsHandle ids;
   Call([&](weft_diagnostics** problems) { return weft_page_blocks(handle, ids.out(), problems); });
   const char* const* names = nullptr;
@@ -217,14 +209,14 @@ std::string Document::View() {
     view += ",\"auto_layout\":" +
             text([&](weft_strings** json, weft_diagnostics** problems) { return weft_page_layout_json(handle, WEFT_LAYOUT_AUTO, json, problems); });
   }
-  if (!checked_) Check(true);
-  return view + ",\"types\":" + Dump(types_) + ",\"diagnostics\":" + Dump(diagnostics_) + "}";
+  if (!types_) Check();
+  return view + ",\"types\":" + types_->text() + ",\"diagnostics\":" + Dump(diagnostics_) + "}";
 }
 
 Json Document::Edit(const EditRequest& request) {
   const std::lock_guard lock(mutex_);
   CheckMatch(request.if_match);
-  if (!checked_ && request.mode != WEFT_EDIT_TRY) Check(true);
+  if (!types_ && request.mode != WEFT_EDIT_TRY) Check();
   const uint64_t before = RevisionNow();
   if (request.edits == "[]") return Unchanged(request);
   StringsHandle texts;
@@ -254,7 +246,7 @@ Json Document::Unchanged(const EditRequest& request) {
 Json Document::Undo(bool redo, const std::string& by, std::optional<uint64_t> if_match) {
   const std::lock_guard lock(mutex_);
   CheckMatch(if_match);
-  if (!checked_) Check(true);
+  if (!types_) Check();
   StringsHandle texts;
   Call([&](weft_diagnostics** problems) {
     return redo ? weft_page_redo(page_.get(), texts.out(), problems) : weft_page_undo(page_.get(), texts.out(), problems);
@@ -273,12 +265,6 @@ Json Document::Undo(bool redo, const std::string& by, std::optional<uint64_t> if
   return Changed(TextOf(texts, 1), request);
 }
 
-/// Writes the edits to the journal, which begins with the first since the page was saved.
-void Document::Note(const std::string& edits) {
-  if (journal_id_.empty()) journal_id_ = journal_.Start(name_, path_, stamp_, saved_text_);
-  journal_.Add(journal_id_, edits);
-}
-
 Json Document::Changed(const std::string& difference, const EditRequest& request) {
   const Json diff = Json::parse(difference, nullptr, false);
   const uint64_t revision = RevisionNow();
@@ -288,11 +274,12 @@ Json Document::Changed(const std::string& difference, const EditRequest& request
   std::vector<std::string> ids = Ids(diff, "added");
   for (const std::string& id : Ids(diff, "changed")) ids.push_back(id);
   for (const Json& pair : change["renamed"]) ids.push_back(pair[1].get<std::string>());
-  dirty_ = TextNow() != saved_text_;
+  const std::string text = TextNow();
+  dirty_ = text != saved_text_;
   if (!dirty_ && !journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
   PutBlocks(ids, change);
   PutLayout(diff, change);
-  PutKeys(diff, change);
+  PutKeys(diff, text, change);
   PutHistory(change);
   if (Dump(change).size() > limits_.change_bytes) {
     for (const char* name : {"blocks", "wires", "layout"}) change.erase(name);
@@ -300,7 +287,7 @@ Json Document::Changed(const std::string& difference, const EditRequest& request
   }
   log_.Publish({{"type", "page.changed"}, {"change", change}});
   runner_->Edited(change["renamed"]);
-  Json checked = Check(false);
+  Json checked = Check();
   log_.Publish({{"type", "page.checked"}, {"checked", checked}});
   change["checked"] = std::move(checked);
   return change;
@@ -337,22 +324,26 @@ void Document::PutLayout(const Json& difference, Json& change) {
   if (all || !moved.empty() || !added.empty()) {
     StringsHandle text;
     const bool placed = weft_page_layout_json(page_.get(), WEFT_LAYOUT_PAGE, text.out(), nullptr) == WEFT_OK;
-    Json layout = placed ? Json::parse(TextOf(text), nullptr, false) : Json::object();
-    for (const std::string& id : added) {
-      if (layout.contains(id)) entries[id] = layout[id];
+    const ObjectText layout(placed ? TextOf(text) : "{}");
+    std::unordered_set<std::string> wanted(added.begin(), added.end());
+    for (const std::string& id : moved) {
+      wanted.insert(id);
+      if (!all) entries[id] = nullptr;  // placed no more, unless it is in the layout
     }
-    for (const std::string& id : moved) entries[id] = layout.contains(id) ? layout[id] : Json(nullptr);
-    if (all) entries = std::move(layout);
+    for (const ObjectText::Member& member : layout.members()) {
+      const std::string id = KeyOf(member);
+      if (all || wanted.contains(id)) entries[id] = ValueOf(member);
+    }
   }
   change["layout"] = std::move(entries);
   if (all) change["layout_all"] = true;
 }
 
-void Document::PutKeys(const Json& difference, Json& change) {
+void Document::PutKeys(const Json& difference, const std::string& text, Json& change) {
   Json entries = Json::object();
   if (const std::vector<std::string> keys = Ids(difference, "keys"); !keys.empty()) {
-    const Json now = Keys();
-    title_ = now.contains("page") && now["page"].is_string() ? now["page"].get<std::string>() : "";
+    const Json now = KeysOf(text);
+    title_ = TitleOf(now);
     for (const std::string& key : keys) {
       if (key != "layout") entries[key] = now.contains(key) ? now[key] : Json(nullptr);
     }

@@ -12,6 +12,7 @@
 #include "tools/serve/engine.h"
 #include "tools/serve/folder.h"
 #include "tools/serve/journal.h"
+#include "tools/serve/object_text.h"
 
 namespace weft::serve {
 
@@ -24,6 +25,7 @@ struct PageSource {
   std::string bytes;
   std::string stamp;                // of the file
   bool dirty = false;               // exists nowhere else
+  std::string format = "";          // of the file, where `bytes` are Weft's writing of it; else it is that of the bytes
 };
 
 /// How pages are loaded.
@@ -90,15 +92,18 @@ class Document : public std::enable_shared_from_this<Document> {
   Json Changed(const std::string& difference, const EditRequest& request);
   void PutBlocks(const std::vector<std::string>& ids, Json& change);
   void PutLayout(const Json& difference, Json& change);
-  void PutKeys(const Json& difference, Json& change);
-  Json Check(bool all);
+  void PutKeys(const Json& difference, const std::string& text, Json& change);
+  Json Check();
   Json Unchanged(const EditRequest& request);
-  Json Keys();
   uint64_t RevisionNow() const;
   void PutHistory(Json& object);
   std::string DiskState() const;
   std::string TextNow() const;
   void Note(const std::string& edits);
+  JournalHead Head(std::string text, bool unsaved) const;
+  void StartJournal();
+  void RestartJournal();
+  bool Untouched(const std::string& text) const { return text == original_text_ && original_is_file_; }
 
   const std::string id_;
   const PageRules rules_;
@@ -112,13 +117,15 @@ class Document : public std::enable_shared_from_this<Document> {
   mutable std::mutex mutex_;  // what follows, and the order of edits
   std::string name_, title_, format_;
   std::optional<std::string> path_;
-  std::string original_, original_text_;  // the file's bytes, and what the engine writes for them
-  std::string saved_text_, stamp_, disk_ = "none";
+  std::string original_, original_text_;  // the bytes that were opened, and what the engine writes for them
+  bool original_is_file_ = true;          // a recovered page of enuSpace was opened from other bytes
+  std::optional<std::string> saved_text_;  // what the engine writes for what was saved; none where that is nowhere
+  std::string stamp_, disk_ = "none";
   std::string journal_id_;
   bool dirty_ = false;
   std::vector<std::string> undo_labels_, redo_labels_;
-  Json types_ = Json::object(), diagnostics_ = Json::array();
-  bool checked_ = false;
+  std::unique_ptr<const ObjectText> types_;  // of the last check; null before the first
+  Json diagnostics_ = Json::array();
   int errors_ = 0, warnings_ = 0;
 };
 

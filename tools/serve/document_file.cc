@@ -113,7 +113,9 @@ Json Document::Reload(const EditRequest& request) {
     stamp_ = stamp;
     disk_ = "same";
     original_ = bytes;
-    original_text_ = saved_text_ = TextNow();
+    original_is_file_ = true;
+    original_text_ = TextNow();
+    saved_text_ = original_text_;
     dirty_ = false;
     if (!journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
   }
@@ -147,7 +149,7 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
     const bool same = !path || path == path_;
     if (!path && !path_) throw ApiError(409, "failed_precondition", "the page has no file yet", "give a path");
     const std::string text = TextNow();
-    const bool untouched = text == original_text_;
+    const bool untouched = Untouched(text);
     if (same && format_ != "weft" && !untouched) {
       throw ApiError(409, "failed_precondition", "'" + *path_ + "' is a page of enuSpace, which is not written", "save it under a name that ends in .page.json");
     }
@@ -160,6 +162,7 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
     rules_.folder->Write(target, keeps_bytes ? original_ : text, same || overwrite);
     if (!keeps_bytes) {
       original_ = original_text_ = text;
+      original_is_file_ = true;
       format_ = "weft";
     }
     path_ = target;
@@ -173,7 +176,35 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
   log_.Publish({{"type", "page.saved"}, {"by", by.empty() ? Json(nullptr) : Json(by)}, {"document", Describe()}});
 }
 
+JournalHead Document::Head(std::string text, bool unsaved) const { return {name_, path_, stamp_, format_, std::move(text), unsaved, 0}; }
+
+void Document::StartJournal() { journal_id_ = journal_.Start(Head(saved_text_.value_or(original_text_), !saved_text_)); }
+
+/// The journal begins anew with the page as it is now.
+void Document::RestartJournal() {
+  if (!journal_id_.empty()) journal_.Restart(journal_id_, Head(TextNow(), true));
+}
+
+/// Writes the edits to the journal, which begins with the first since the page was saved.
+void Document::Note(const std::string& edits) {
+  if (journal_id_.empty()) StartJournal();
+  if (!journal_.Add(journal_id_, edits)) return;
+  // It takes time that nobody should wait for.
+  const bool later = context_.work([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    const std::lock_guard lock(self->mutex_);
+    self->RestartJournal();
+  });
+  if (!later) RestartJournal();
+}
+
 void Document::Recover(const std::vector<std::string>& edits) {
+  {
+    // What is in no file is in a journal again before the one that it came from goes.
+    const std::lock_guard lock(mutex_);
+    if (!saved_text_) StartJournal();
+  }
   for (const std::string& text : edits) {
     EditRequest request;
     request.edits = text;

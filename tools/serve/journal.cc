@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostBytes = 256 << 20;
+constexpr size_t kFewBytes = 1 << 20;  // of edits, for which a journal does not begin anew
 
 std::string NewId() {
   uint64_t bits = 0;
@@ -57,34 +58,68 @@ Journal::Journal(std::string folder) : folder_(std::move(folder)) {
 }
 
 Journal::~Journal() {
-  for (const auto& [id, descriptor] : open_) ::close(descriptor);
+  for (const auto& [id, file] : open_) ::close(file.descriptor);
 }
 
 std::string Journal::FileOf(const std::string& id) const { return folder_ + "/" + id + ".jsonl"; }
 
-std::string Journal::Start(const std::string& name, const std::optional<std::string>& path, const std::string& stamp, const std::string& text) {
+/// A new file that is locked and has the head; without a descriptor where that fails.
+Journal::File Journal::Begin(const std::string& path, const JournalHead& head) {
+  File file;
+  file.descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file.descriptor < 0) return file;
+  ::flock(file.descriptor, LOCK_EX | LOCK_NB);
+  const Json line = {{"weft_journal", 1}, {"name", head.name}, {"path", head.path ? Json(*head.path) : Json(nullptr)}, {"stamp", head.stamp},
+                     {"format", head.format}, {"text", head.text}, {"unsaved", head.unsaved}, {"edits", head.edits_in_text}};
+  if (!WriteAll(file.descriptor, Dump(line) + "\n")) {
+    ::close(std::exchange(file.descriptor, -1));
+    ::unlink(path.c_str());
+  }
+  file.edits = head.edits_in_text;
+  file.limit = std::max(kFewBytes, 2 * head.text.size());
+  return file;
+}
+
+std::string Journal::Start(const JournalHead& head) {
   if (folder_.empty()) return "";
   const std::lock_guard lock(mutex_);
   const std::string id = NewId();
-  const int descriptor = ::open(FileOf(id).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return "";
-  ::flock(descriptor, LOCK_EX | LOCK_NB);
-  const Json head = {{"weft_journal", 1}, {"name", name}, {"path", path ? Json(*path) : Json(nullptr)}, {"stamp", stamp}, {"text", text}};
-  if (!WriteAll(descriptor, Dump(head) + "\n")) {
-    ::close(descriptor);
-    ::unlink(FileOf(id).c_str());
-    return "";
-  }
-  open_[id] = descriptor;
+  const File file = Begin(FileOf(id), head);
+  if (file.descriptor < 0) return "";
+  open_[id] = file;
   return id;
 }
 
-void Journal::Add(const std::string& id, const std::string& edits) {
+bool Journal::Add(const std::string& id, const std::string& edits) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(id);
+  if (found == open_.end()) return false;
+  File& file = found->second;
+  // A line is whole or, where the machine ends meanwhile, the last one.
+  const std::string line = Dump(Json(edits)) + "\n";
+  WriteAll(file.descriptor, line);
+  ++file.edits;
+  file.bytes += line.size();
+  if (file.bytes < file.limit) return false;
+  file.limit = SIZE_MAX;
+  return true;
+}
+
+void Journal::Restart(const std::string& id, JournalHead head) {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(id);
   if (found == open_.end()) return;
-  // A line is whole or, where the machine ends meanwhile, the last one.
-  WriteAll(found->second, Dump(Json(edits)) + "\n");
+  File& old = found->second;
+  const std::string place = FileOf(id), beside = place + ".new";
+  head.edits_in_text = old.edits;
+  const File fresh = Begin(beside, head);
+  if (fresh.descriptor >= 0 && ::fsync(fresh.descriptor) == 0 && ::rename(beside.c_str(), place.c_str()) == 0) {
+    ::close(std::exchange(old, fresh).descriptor);
+    return;
+  }
+  if (fresh.descriptor >= 0) ::close(fresh.descriptor);
+  ::unlink(beside.c_str());
+  old.limit = 2 * old.bytes;  // the disk is full, say: later again
 }
 
 void Journal::Drop(const std::string& id) {
@@ -92,7 +127,7 @@ void Journal::Drop(const std::string& id) {
   const auto found = open_.find(id);
   if (found == open_.end()) return;
   ::unlink(FileOf(id).c_str());
-  ::close(found->second);
+  ::close(found->second.descriptor);
   open_.erase(found);
 }
 
@@ -111,7 +146,10 @@ std::optional<Recovery> Journal::ReadFile(const std::string& id) const {
   recovery.name = head.value("name", "page");
   if (head.contains("path") && head["path"].is_string()) recovery.path = head["path"].get<std::string>();
   recovery.stamp = head.value("stamp", "");
+  recovery.format = head.value("format", "");
   recovery.text = head.value("text", "");
+  recovery.unsaved = head.value("unsaved", false);
+  recovery.edits_in_text = head.value("edits", size_t{0});
   recovery.modified = status.st_mtim.tv_sec;
   while (std::getline(in, line)) {
     const Json edits = Json::parse(line, nullptr, false);
@@ -128,8 +166,11 @@ std::vector<Recovery> Journal::Left() {
   std::error_code error;
   for (fs::directory_iterator walk(folder_, error), end; !error && walk != end && left.size() < 100; walk.increment(error)) {
     const std::string id = walk->path().stem().string();
+    // One that was to begin anew when the machine ended; what it was to replace is there.
+    if (walk->path().extension() == ".new" && !InUse(walk->path().string())) ::unlink(walk->path().c_str());
     if (walk->path().extension() != ".jsonl" || open_.contains(id)) continue;
-    if (auto recovery = ReadFile(id); recovery && !recovery->edits.empty()) left.push_back(std::move(*recovery));
+    auto recovery = ReadFile(id);
+    if (recovery && (recovery->edits_in_text > 0 || !recovery->edits.empty())) left.push_back(std::move(*recovery));
   }
   std::sort(left.begin(), left.end(), [](const Recovery& a, const Recovery& b) { return a.modified > b.modified; });
   return left;

@@ -202,7 +202,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Json BreakpointJson(PageBreakpoint& breakpoint);
   void PublishBreakpoints();
   Json AllBreakpoints();
-  Json SummaryOf(const weft_result& result, weft_results* results, size_t index, bool statistics, int64_t first) const;
+  Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first) const;
 
   Document& document_;
   Context& context_;

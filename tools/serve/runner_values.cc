@@ -37,14 +37,13 @@ std::string ShortText(const weft_view* view) {
 
 }  // namespace
 
-Json Runner::SummaryOf(const weft_result& result, weft_results* results, size_t index, bool statistics, int64_t first) const {
+Json Runner::SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first) const {
   ViewHandle view;
   weft_view_info info = WEFT_VIEW_INFO_INIT;
   if (weft_results_view(results, index, view.out(), nullptr) != WEFT_OK || weft_view_get_info(view.get(), &info) != WEFT_OK) return nullptr;
   const Tensor tensor = TensorOf(view.get(), info);
   Json summary = {{"dtype", weft_dtype_name(info.dtype)}, {"shape", tensor.shape}, {"count", info.count}, {"bytes", info.bytes}, {"generation", info.generation},
                   {"stale", info.stale != 0}, {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
-  (void)result;
   summary["text"] = ShortText(view.get());
   summary["first"] = ElementsJson(tensor, first);
   if (HasNumbers(info.dtype) && (statistics || info.count <= kMeasured)) PutStatistics(tensor, summary);
@@ -71,7 +70,7 @@ Json Runner::Summaries(const std::vector<std::string>& names, bool all, bool sta
         values[array[i].name] = {{"error", {{"code", weft_status_name(array[i].code)}, {"severity", "error"}, {"message", "no run has computed the value, or there is none"}}}};
         continue;
       }
-      Json summary = SummaryOf(array[i], results.get(), i, statistics, first);
+      Json summary = SummaryOf(results.get(), i, statistics, first);
       summary["session"] = session->id;
       values[array[i].name] = std::move(summary);
     }

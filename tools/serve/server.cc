@@ -122,6 +122,12 @@ Response ErrorResponse(const ApiError& error) {
   return response;
 }
 
+Response EmptyResponse() {
+  Response response;
+  response.status = 204;
+  return response;
+}
+
 const std::vector<Route>& Routes() {
   static const std::vector<Route> routes = [] {
     std::vector<Route> all;

@@ -70,6 +70,8 @@ void AddRunRoutes(std::vector<Route>& routes);
 Response JsonResponse(const Json& json, int status = 200);
 Response TextResponse(std::string text, std::string type, int status = 200);
 Response ErrorResponse(const ApiError& error);
+/// 204: done, and nothing to say.
+Response EmptyResponse();
 
 class Server : public Service, public std::enable_shared_from_this<Server> {
  public:
