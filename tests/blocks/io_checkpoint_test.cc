@@ -8,6 +8,7 @@
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
 #include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint_v1/table_reader.h"
 #include "blocks/io/checkpoint_v1/table_writer.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
@@ -339,6 +340,27 @@ TEST_CASE("Blocks compressed by Snappy are read", "[checkpoint]") {
     REQUIRE(found.ok());
     CHECK(SameBits(*found, *expected));
   }
+}
+
+TEST_CASE("Blocks compressed by Snappy are not expanded to their end where the run is to end", "[checkpoint]") {
+  class EndedWorkers final : public kit::TestWorkers {
+   public:
+    EndedWorkers() : TestWorkers(1) {}
+    bool Stopped() const override { return true; }
+  };
+  kit::TemporaryFolder folder;
+  const fs::path file = folder.path() / "t";
+  // Two records in one block, of bytes that Snappy cannot make fewer.
+  const Tensor less = Sample(DType::kFloat, {60'000}, 1), more = Sample(DType::kFloat, {125'000}, 2);
+  REQUIRE(SaveBlock(folder.path(), "t", {{"less", less}, {"more", more}}).status.ok());
+  Spill(file, Compressed(Slurp(file)));
+  auto read = ReadAll({file}, "more");
+  REQUIRE(read.ok());
+  CHECK(SameBits(*read, more));
+  const EndedWorkers ended;
+  auto table = TableReader::Open(file, &ended);
+  REQUIRE(table.ok());
+  CHECK(table->Get("").status().code() == Code::kCancelled);
 }
 
 /// A damaged file may still be right where nothing looks at the damage (the padding of the footer).

@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kFormatVersion = 1;
 // Every element takes a byte at least, and compression makes blocks no more than this smaller.
 constexpr uint64_t kMostElementsPerByte = 22;
+constexpr uint64_t kFieldsBetweenLooks = 1024;  // of a list of tensors
 
 // Messages and the numbers of their fields:
 //   SavedTensorSlices  1 meta (SavedTensorSliceMeta), 2 data (SavedSlice)
@@ -99,7 +100,8 @@ Status CheckpointReader::AddFile(const std::filesystem::path& path) {
 
 Status CheckpointReader::AddMeta(std::string_view meta, size_t file) {
   FieldReader field(meta);
-  while (field.Next()) {
+  for (uint64_t fields = 1; field.Next(); ++fields) {
+    if (fields % kFieldsBetweenLooks == 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
     if (field.Is(1, WireType::kBytes)) WEFT_RETURN_IF_ERROR(AddTensor(field.bytes(), file));
     if (!field.Is(2, WireType::kBytes)) continue;
     int64_t producer = 0, needed = 0;

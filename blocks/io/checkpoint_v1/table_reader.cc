@@ -1,6 +1,9 @@
 #include "blocks/io/checkpoint_v1/table_reader.h"
 
+#include <snappy-sinksource.h>
 #include <snappy.h>
+
+#include <algorithm>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
 #include "blocks/kernels/stop_check.h"
@@ -17,15 +20,49 @@ constexpr size_t kMostSnappyGrowth = 22;
 
 bool TakePlace(std::string_view& bytes, BlockPlace& place) { return TakeVarint(bytes, place.offset) && TakeVarint(bytes, place.size); }
 
-bool Expand(std::string_view packed, std::string& plain) {
+constexpr size_t kPieceBytes = size_t{1} << 22;  // read or made between two looks at whether the run is to end
+constexpr size_t kPackedPieceBytes = kPieceBytes / 8;
+constexpr uint64_t kEntriesBetweenLooks = 1 << 14;
+
+bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
+
+/// Packed bytes for Snappy, a piece at a time; it has reached their end, too, where the run is to end.
+class PackedPieces final : public snappy::Source {
+ public:
+  PackedPieces(std::string_view bytes, const Workers* workers) : bytes_(bytes), workers_(workers) {}
+  size_t Available() const override { return bytes_.size(); }
+  const char* Peek(size_t* size) override {
+    *size = stopped_ ? 0 : std::min(bytes_.size(), left_);
+    return bytes_.data();
+  }
+  void Skip(size_t count) override {
+    bytes_.remove_prefix(count);
+    left_ -= count;
+    if (left_ > 0) return;
+    left_ = kPackedPieceBytes;
+    stopped_ = IsStopped(workers_);
+  }
+
+ private:
+  std::string_view bytes_;
+  const Workers* const workers_;
+  size_t left_ = kPackedPieceBytes;  // of the piece
+  bool stopped_ = false;
+};
+
+/// False where the bytes are damaged, or the run is to end.
+bool Expand(std::string_view packed, std::string& plain, const Workers* workers) {
   size_t size = 0;
   if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size)) return false;
   if (size / kMostSnappyGrowth > packed.size()) return false;
-  plain.resize(size);
-  return snappy::RawUncompress(packed.data(), packed.size(), plain.data());
+  plain.reserve(size);
+  for (size_t at = 0; at < size; at += kPieceBytes) {
+    if (at > 0 && IsStopped(workers)) return false;
+    plain.resize(std::min(size, at + kPieceBytes));
+  }
+  PackedPieces pieces(packed, workers);
+  return snappy::RawUncompress(&pieces, plain.data());
 }
-
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
 
 }  // namespace
 
@@ -80,7 +117,7 @@ Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
   block.reserve(size + kTrailerBytes);
   uint32_t checksum = 0;  // of the block and its kind
   while (block.size() < size + kTrailerBytes) {
-    if (!block.empty() && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+    if (!block.empty() && IsStopped(workers_)) return kernels::RunStopped();
     const size_t at = block.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
     block.resize(at + piece);
     WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(block).subspan(at)));
@@ -92,13 +129,16 @@ Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
   block.resize(size);
   if (kind == kPlainBlock) return block;
   std::string plain;
-  if (kind != kSnappyBlock || !Expand(block, plain)) return Damaged("a block that cannot be expanded");
-  return plain;
+  if (kind == kSnappyBlock && Expand(block, plain, workers_)) return plain;
+  return IsStopped(workers_) ? kernels::RunStopped() : Damaged("a block that cannot be expanded");
 }
 
 Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
   BlockCursor index(index_);
+  uint64_t entries = 0;
+  const auto left = [&] { return ++entries % kEntriesBetweenLooks == 0 && IsStopped(workers_); };
   while (index.Next()) {
+    if (left()) return kernels::RunStopped();
     if (index.key() < key) continue;
     std::string_view bytes = index.value();
     BlockPlace place;
@@ -107,6 +147,7 @@ Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
     WEFT_ASSIGN_OR_RETURN(found.block, ReadBlock(place));
     BlockCursor entry(found.block);
     while (entry.Next()) {
+      if (left()) return kernels::RunStopped();
       if (entry.key() != key) continue;
       found.offset = static_cast<size_t>(entry.value().data() - found.block.data());
       found.size = entry.value().size();
