@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
     std::error_code ignored;
     std::filesystem::remove_all(weft::fuzz::ScratchFolder(), ignored);
   });
+  std::set_terminate(std::abort);  // and not as the program weft does
   // What a target loads once is not an input's time.
   (void)weft::fuzz::SharedRuntime();
   if (target->by_seed()) (void)target->tell("0");
