@@ -115,9 +115,9 @@ TEST_CASE("A program that has no memory before main says so", "[memory]") {
   int failed = 0;
   for (uint64_t number = 1; number < 100'000; number += number < 40 ? 1 : number / 3) {
     fs::remove(happened);
-    const kit::ProgramResult end =
-        kit::RunWeft({"--version"}, {.environment = {"LD_PRELOAD=" WEFT_FAULT_LIBRARY, "WEFT_NEW_FAULT=" + std::to_string(number),
-                                                     "WEFT_FAULT_HAPPENED=" + happened.string()}});
+    kit::ProgramOptions options;
+    options.environment = {"LD_PRELOAD=" WEFT_FAULT_LIBRARY, "WEFT_NEW_FAULT=" + std::to_string(number), "WEFT_FAULT_HAPPENED=" + happened.string()};
+    const kit::ProgramResult end = kit::RunWeft({"--version"}, options);
     INFO(number << ": " << end.status << " " << end.err);
     if (!fs::exists(happened)) {
       CHECK(end.status == 0);
