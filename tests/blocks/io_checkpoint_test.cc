@@ -363,6 +363,33 @@ TEST_CASE("Blocks compressed by Snappy are not expanded to their end where the r
   CHECK(table->Get("").status().code() == Code::kCancelled);
 }
 
+TEST_CASE("What is read of a checkpoint counts in the memory budget", "[checkpoint][memory]") {
+  kit::TemporaryFolder folder;
+  const fs::path file = folder.path() / "t";
+  std::vector<NamedTensor> many;
+  for (int i = 0; i < 2000; ++i) many.push_back({Cat("tensor/", i), Tensor::Of<float>({1})});
+  REQUIRE(SaveBlock(folder.path(), "t", many).status.ok());
+  const auto little = std::make_shared<MemoryBudget>(int64_t{1} << 18), enough = std::make_shared<MemoryBudget>(int64_t{8} << 20);
+  CHECK(CheckpointReader::Open({file}, nullptr, little).status().code() == Code::kResourceExhausted);
+  CHECK(little->used() == 0);
+  {
+    auto reader = CheckpointReader::Open({file}, nullptr, enough);
+    REQUIRE(reader.ok());
+    CHECK(enough->used() > int64_t{1} << 18);
+    CHECK(reader->Read("tensor/7", TensorSlice::Whole(1), enough).ok());
+  }
+  CHECK(enough->used() == 0);
+  // A block that is small in the file.
+  Tensor zeros = Tensor::Allocate(DType::kInt32, Shape{100'000}).value();
+  std::fill_n(static_cast<int32_t*>(zeros.data()), 100'000, 0);
+  REQUIRE(SaveBlock(folder.path(), "t", {{"zeros", zeros}}).status.ok());
+  Spill(file, Compressed(Slurp(file)));
+  CHECK(fs::file_size(file) < 10'000);
+  const auto small = std::make_shared<MemoryBudget>(50'000);
+  CHECK(CheckpointReader::Open({file}, nullptr, small).status().code() == Code::kResourceExhausted);
+  CHECK(small->used() == 0);
+}
+
 /// A damaged file may still be right where nothing looks at the damage (the padding of the footer).
 void CheckDamaged(const fs::path& path, const std::string& bytes, const std::vector<std::pair<std::string, Tensor>>& tensors) {
   Spill(path, bytes);

@@ -50,20 +50,6 @@ class PackedPieces final : public snappy::Source {
   bool stopped_ = false;
 };
 
-/// False where the bytes are damaged, or the run is to end.
-bool Expand(std::string_view packed, std::string& plain, const Workers* workers) {
-  size_t size = 0;
-  if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size)) return false;
-  if (size / kMostSnappyGrowth > packed.size()) return false;
-  plain.reserve(size);
-  for (size_t at = 0; at < size; at += kPieceBytes) {
-    if (at > 0 && IsStopped(workers)) return false;
-    plain.resize(std::min(size, at + kPieceBytes));
-  }
-  PackedPieces pieces(packed, workers);
-  return snappy::RawUncompress(&pieces, plain.data());
-}
-
 }  // namespace
 
 BlockCursor::BlockCursor(std::string_view block) {
@@ -93,9 +79,9 @@ Status TableReader::Damaged(std::string_view what) const {
       .WithHint("write the file again with Save");
 }
 
-Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers) {
+Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers, std::shared_ptr<MemoryBudget> budget) {
   WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  TableReader table(std::move(file), workers);
+  TableReader table(std::move(file), workers, std::move(budget));
   if (table.file_.size() < kFooterBytes) return table.Damaged("too few bytes");
   char footer[kFooterBytes];
   WEFT_RETURN_IF_ERROR(table.file_.ReadAt(table.file_.size() - kFooterBytes, footer));
@@ -107,34 +93,52 @@ Result<TableReader> TableReader::Open(const std::filesystem::path& path, const W
   return table;
 }
 
-Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
+Result<TableBlock> TableReader::ReadBlock(BlockPlace place) const {
   const uint64_t end = file_.size() - kFooterBytes;
   if (place.offset > end || place.size > end - place.offset || end - place.offset - place.size < kTrailerBytes) {
     return Damaged("a block outside the file");
   }
-  std::string block;
   const auto size = static_cast<size_t>(place.size);
-  block.reserve(size + kTrailerBytes);
+  TableBlock block{MemoryCharge(budget_), {}};
+  WEFT_RETURN_IF_ERROR(block.charge.Hold(static_cast<int64_t>(size + kTrailerBytes)));
+  std::string& bytes = block.bytes;
+  bytes.reserve(size + kTrailerBytes);
   uint32_t checksum = 0;  // of the block and its kind
-  while (block.size() < size + kTrailerBytes) {
-    if (!block.empty() && IsStopped(workers_)) return kernels::RunStopped();
-    const size_t at = block.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
-    block.resize(at + piece);
-    WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(block).subspan(at)));
-    if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(block).substr(at, std::min(piece, size + 1 - at)));
+  while (bytes.size() < size + kTrailerBytes) {
+    if (!bytes.empty() && IsStopped(workers_)) return kernels::RunStopped();
+    const size_t at = bytes.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
+    bytes.resize(at + piece);
+    WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(bytes).subspan(at)));
+    if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(bytes).substr(at, std::min(piece, size + 1 - at)));
   }
-  const uint32_t stored = LoadFixed<uint32_t>(block.data() + size + 1);
+  const uint32_t stored = LoadFixed<uint32_t>(bytes.data() + size + 1);
   if (MaskCrc32c(checksum) != stored) return Damaged("a block with a wrong checksum");
-  const char kind = block[size];
-  block.resize(size);
+  const char kind = bytes[size];
+  bytes.resize(size);
   if (kind == kPlainBlock) return block;
-  std::string plain;
-  if (kind == kSnappyBlock && Expand(block, plain, workers_)) return plain;
+  if (kind == kSnappyBlock) return Expand(bytes);
+  return Damaged("a block that cannot be expanded");
+}
+
+Result<TableBlock> TableReader::Expand(std::string_view packed) const {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size) || size / kMostSnappyGrowth > packed.size()) {
+    return Damaged("a block that cannot be expanded");
+  }
+  TableBlock plain{MemoryCharge(budget_), {}};
+  WEFT_RETURN_IF_ERROR(plain.charge.Hold(static_cast<int64_t>(size)));
+  plain.bytes.reserve(size);
+  for (size_t at = 0; at < size; at += kPieceBytes) {
+    if (at > 0 && IsStopped(workers_)) return kernels::RunStopped();
+    plain.bytes.resize(std::min(size, at + kPieceBytes));
+  }
+  PackedPieces pieces(packed, workers_);
+  if (snappy::RawUncompress(&pieces, plain.bytes.data())) return plain;
   return IsStopped(workers_) ? kernels::RunStopped() : Damaged("a block that cannot be expanded");
 }
 
 Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
-  BlockCursor index(index_);
+  BlockCursor index(index_.bytes);
   uint64_t entries = 0;
   const auto left = [&] { return ++entries % kEntriesBetweenLooks == 0 && IsStopped(workers_); };
   while (index.Next()) {
@@ -145,11 +149,11 @@ Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
     if (!TakePlace(bytes, place)) return Damaged("a damaged index");
     TableValue found;
     WEFT_ASSIGN_OR_RETURN(found.block, ReadBlock(place));
-    BlockCursor entry(found.block);
+    BlockCursor entry(found.block.bytes);
     while (entry.Next()) {
       if (left()) return kernels::RunStopped();
       if (entry.key() != key) continue;
-      found.offset = static_cast<size_t>(entry.value().data() - found.block.data());
+      found.offset = static_cast<size_t>(entry.value().data() - found.block.bytes.data());
       found.size = entry.value().size();
       return std::optional<TableValue>(std::move(found));
     }
