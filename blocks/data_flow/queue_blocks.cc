@@ -7,6 +7,19 @@ namespace {
 
 constexpr int64_t kRowItems = 128;  // simple steps that a row takes as long as, whatever is in it
 
+/// Copies the elements of a row; false where it left since the run is to end.
+bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernels::StopCheck& stop) {
+  const size_t size = ElementSize(dtype);
+  if (stop(kRowItems)) return false;
+  for (int64_t at = 0; at < count; at += kernels::kItemsBetweenLooks) {
+    const int64_t part = std::min(count - at, kernels::kItemsBetweenLooks);
+    if (stop(part)) return false;
+    const size_t offset = static_cast<size_t>(at) * size;
+    CopyElements(dtype, from + offset, static_cast<std::byte*>(to) + offset, part);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
@@ -36,9 +49,8 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
     const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());
     const auto* from = static_cast<const std::byte*>(component.data());
     for (QueueElement& element : elements) {
-      if (stop(kRowItems + row.count())) return kernels::RunStopped();
       WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(component.dtype(), row, budget));
-      CopyElements(component.dtype(), from, tensor.data(), row.count());
+      if (!CopyRow(component.dtype(), from, tensor.data(), row.count(), stop)) return kernels::RunStopped();
       element.push_back(std::move(tensor));
       from += row_bytes;
     }
@@ -55,8 +67,7 @@ Result<Tensor> JoinRows(std::span<const QueueElement> elements, int k, DType dty
   auto* to = static_cast<std::byte*>(result.data());
   kernels::StopCheck stop(workers);
   for (const QueueElement& element : elements) {
-    if (stop(kRowItems + shape.count())) return kernels::RunStopped();
-    CopyElements(dtype, element[k].data(), to, shape.count());
+    if (!CopyRow(dtype, static_cast<const std::byte*>(element[k].data()), to, shape.count(), stop)) return kernels::RunStopped();
     to += static_cast<size_t>(shape.count()) * ElementSize(dtype);
   }
   return result;

@@ -1,8 +1,9 @@
 // FixedLengthRecordReader: a reader of files whose records are all of one size.
 #include <algorithm>
 
-#include "blocks/io/byte_stream.h"
+#include "blocks/io/byte_window.h"
 #include "blocks/io/record_reader.h"
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -26,29 +27,27 @@ class FixedLengthSource final : public RecordSource {
  public:
   explicit FixedLengthSource(const RecordLayout& layout) : layout_(layout) {}
 
-  Status Start(const Files& files, const std::string& name) override {
+  Status Start(const Files& files, const std::string& name, const Services& services) override {
     WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
     WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), layout_.encoding));
     name_ = name;
     records_ = 0;
-    ahead_.clear();
-    WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(layout_.header));
+    ahead_ = ByteWindow(services.budget);
+    before_next_ = layout_.header;
+    WEFT_ASSIGN_OR_RETURN(const bool found, Advance(services));
     return found ? Status() : OutOfRange("needs ", layout_.header, " header bytes in '", name, "', found fewer");
   }
 
-  Result<bool> Next(FileRecord& record) override {
-    if (records_ > 0) {
-      const int64_t held = std::min(layout_.hop, static_cast<int64_t>(ahead_.size()));
-      ahead_.erase(0, static_cast<size_t>(held));
-      WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(layout_.hop - held));
-      if (!found) return false;
-    }
-    // The footer is read along, to know that the record is not part of it.
-    const int64_t needed = layout_.record + layout_.footer - static_cast<int64_t>(ahead_.size());
-    WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Read(needed, ahead_));
+  Result<bool> Next(FileRecord& record, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(bool found, Advance(services));
     if (!found) return false;
-    record.key = Cat(name_, ":", records_++);
-    record.value = String(ahead_.data(), static_cast<size_t>(layout_.record));
+    // The footer is read along, to know that the record is not part of it.
+    WEFT_ASSIGN_OR_RETURN(found, ahead_.Fill(*stream_, layout_.record + layout_.footer, services));
+    if (!found) return false;
+    WEFT_ASSIGN_OR_RETURN(record.value, ahead_.Front(layout_.record, services));
+    record.key = Cat(name_, ":", records_);
+    ++records_;
+    before_next_ = layout_.hop;
     return true;
   }
 
@@ -66,21 +65,37 @@ class FixedLengthSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
     WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
     auto source = std::make_unique<FixedLengthSource>(layout_);
-    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name));
+    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
     FileRecord record;
     while (source->records_ < records) {
-      WEFT_ASSIGN_OR_RETURN(const bool found, source->Next(record));
+      WEFT_ASSIGN_OR_RETURN(const bool found, source->Next(record, {}));
       if (!found) return DataLoss("needs ", records, " records in '", name, "', found ", source->records_);
     }
     return std::unique_ptr<RecordSource>(std::move(source));
   }
 
  private:
+  /// Drops what lies before the next record; false where the file ends there. What was dropped stays so where that fails.
+  Result<bool> Advance(const Services& services) {
+    const int64_t held = std::min(before_next_, ahead_.size());
+    ahead_.Drop(held);
+    before_next_ -= held;
+    for (bool first = true; before_next_ > 0; first = false) {
+      if (!first && IsStopped(services)) return kernels::RunStopped();
+      const int64_t part = std::min(before_next_, ByteWindow::kPieceBytes);
+      WEFT_ASSIGN_OR_RETURN(const bool found, stream_->Skip(part));
+      if (!found) return false;
+      before_next_ -= part;
+    }
+    return true;
+  }
+
   const RecordLayout layout_;
   std::unique_ptr<ByteStream> stream_;
   std::string name_;
   int64_t records_ = 0;
-  std::string ahead_;  // what was read from the start of the last record on
+  ByteWindow ahead_;         // what was read from the start of the last record on
+  int64_t before_next_ = 0;  // bytes, the window's included
 };
 
 struct Parameters {

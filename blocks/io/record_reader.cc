@@ -41,14 +41,15 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
     return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
   }
   const std::string text(name.values<String>()[0]);
-  Status status = source_->Start(*services.files, text);
+  Status status = source_->Start(*services.files, text, services);
   if (!status.ok()) source_->Stop();
+  if (status.code() == Code::kCancelled) names.Return(std::move(elements));  // nothing was read of it
   set_in_file(status.ok());
   return status;
 }
 
-Result<bool> RecordReader::NextRecord(FileRecord& record) {
-  WEFT_ASSIGN_OR_RETURN(const bool found, source_->Next(record));
+Result<bool> RecordReader::NextRecord(FileRecord& record, const Services& services) {
+  WEFT_ASSIGN_OR_RETURN(const bool found, source_->Next(record, services));
   if (!found) source_->Stop();
   std::lock_guard lock(mutex_);
   in_file_ = found;
@@ -63,7 +64,7 @@ Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
   for (;;) {
     if (services.workers->Stopped()) return kernels::RunStopped();
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
-    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
+    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record, services));
     if (found) return record;
   }
 }
@@ -77,7 +78,7 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
     if (services.workers->Stopped()) return kernels::RunStopped();
     if (!in_file_) WEFT_RETURN_IF_ERROR(StartNextFile(names, services));
     FileRecord record;
-    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record));
+    WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record, services));
     if (!found && !records.empty()) break;
     if (!found) continue;
     for (const String* text : {&record.key, &record.value}) WEFT_RETURN_IF_ERROR(text->Hold(services.budget));

@@ -16,14 +16,15 @@ struct FileRecord {
   String key, value;
 };
 
-/// The records of one file after another. Used by one thread at a time.
+/// The records of one file after another. Used by one thread at a time. Of the services, workers and the budget are used, which may be null:
+/// cancelled where the run is to end meanwhile.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
   /// Begins with a file; `name` is as on the page.
-  virtual Status Start(const Files& files, const std::string& name) = 0;
-  /// False at the end of the file.
-  virtual Result<bool> Next(FileRecord& record) = 0;
+  virtual Status Start(const Files& files, const std::string& name, const Services& services) = 0;
+  /// False at the end of the file. The same record is the next one where it fails.
+  virtual Result<bool> Next(FileRecord& record, const Services& services) = 0;
   /// Lets go of the file.
   virtual void Stop() = 0;
   /// The file that it is in and where; only called between Start and Stop.
@@ -60,7 +61,7 @@ class RecordReader final : public Resource, public StoredState {
 
   Status StartNextFile(Queue& names, const Services& services);
   /// False at the end of the file, which is then completed.
-  Result<bool> NextRecord(FileRecord& record);
+  Result<bool> NextRecord(FileRecord& record, const Services& services);
   void set_in_file(bool in_file);
 
   const std::string block_;

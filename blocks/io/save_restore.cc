@@ -75,7 +75,7 @@ Result<RestoreParameters> PlanRestore(PlanContext& ctx) {
 
 Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const std::string& name, const RestoreParameters& p,
                          ProduceContext& ctx) {
-  auto reader = CheckpointReader::Open(files, &ctx.workers());
+  auto reader = CheckpointReader::Open(files, &ctx.workers(), ctx.services().budget);
   if (!reader.ok()) return std::move(reader).status().WithPort(file_pattern.name);
   const auto* saved = reader->Find(name);
   if (saved != nullptr && saved->dtype != p.dtype && saved->dtype != DType::kInvalid) {

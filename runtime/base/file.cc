@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kUnfinishedBegin = ".weft-", kUnfinishedEnd = ".tmp";
 constexpr int kMostWriters = 100;  // of one name at the same time
+constexpr size_t kSyncBytes = size_t{4} << 20;  // what is written between two looks at how far the disk has come
 
 bool IsLink(int folder, const char* name) {
   struct stat info {};
@@ -42,6 +43,19 @@ int LockAtOnce(const Descriptor& file) {
 
 Descriptor OpenRoot(const std::filesystem::path& path) {
   return OpenAt(AT_FDCWD, path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY);
+}
+
+/// Has the disk begin with what was written last, and waits for what was written before that, each time a multiple of kSyncBytes is passed:
+/// the disk is never far behind, so that the last step of a long write, which no deadline ends, is short. 0 or an errno.
+int KeepDiskUp(const Descriptor& file, size_t written) {
+  constexpr auto kPart = static_cast<off_t>(kSyncBytes);
+  const off_t end = ::lseek(file.number(), 0, SEEK_CUR), full = end / kPart * kPart;
+  if (end < 0 || full <= end - static_cast<off_t>(written)) return 0;
+  int failed = ::sync_file_range(file.number(), full - kPart, kPart, SYNC_FILE_RANGE_WRITE);
+  constexpr unsigned kWait = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  if (failed == 0 && full > kPart) failed = ::sync_file_range(file.number(), full - 2 * kPart, kPart, kWait);
+  // A failure of the disk is told once, here or by fsync; file systems that have no such call, nor need it, say otherwise.
+  return failed != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT) ? errno : 0;
 }
 
 /// The folder as it can be brought to the disk, too, where it may be read.
@@ -198,9 +212,10 @@ int NewFile::Create(Descriptor folder, std::string name) {
 int NewFile::Write(const void* data, size_t size) {
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
-    const ssize_t done = Uninterrupted([&] { return ::write(file_.number(), bytes, std::min(size, size_t{1} << 30)); });
+    const ssize_t done = Uninterrupted([&] { return ::write(file_.number(), bytes, std::min(size, kSyncBytes)); });
     if (done < 0) return errno;
     if (done == 0) return EIO;  // a device that takes nothing
+    if (const int error = KeepDiskUp(file_, static_cast<size_t>(done))) return error;
     bytes += done;
     size -= static_cast<size_t>(done);
   }

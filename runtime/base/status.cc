@@ -39,7 +39,7 @@ struct Status::Rep {
   std::shared_ptr<const Status> cause;
 
   /// What a status is where there is no memory for it, and resource_exhausted without a message: always there, and never changed.
-  static Rep* NoMemory() noexcept {
+  static Rep* NoMemory() {
     static Rep* const rep = new Rep{Code::kResourceExhausted, "the machine has no memory left", {}, {}, Phase::kNone, {}, {}, nullptr};
     return rep;
   }
@@ -73,7 +73,13 @@ struct Status::Rep {
   }
 };
 
-const bool Status::Rep::made_at_start = Status::Rep::NoMemory() != nullptr;
+const bool Status::Rep::made_at_start = [] {
+  try {
+    return NoMemory() != nullptr;
+  } catch (const std::bad_alloc&) {  // a program that opens the library now goes on: it is made when it is needed
+    return false;
+  }
+}();
 
 void Status::FreeRep::operator()(Rep* rep) const {
   if (rep != Rep::NoMemory()) delete rep;

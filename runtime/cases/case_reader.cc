@@ -3,38 +3,23 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "runtime/cases/json_tree.h"
 #include "runtime/page/json_walk.h"
 #include "weft/page/reader.h"
 
 namespace weft::cases {
 namespace {
 
-using Json = nlohmann::json;
+using Kind = JsonTree::Kind;
 
-/// Reports the faults of the JSON itself only: syntax, repeated keys, deep nesting.
-class FaultSink : public page::JsonSink {
- public:
-  FaultSink(const std::string& name, Diagnostics& diagnostics) : name_(name), diagnostics_(diagnostics) {}
-  void Scalar(page::JsonScalar&) override {}
-  void Start(bool) override {}
-  void Key(std::string&) override {}
-  void End(bool) override {}
-  void Fault(Status status) override { diagnostics_.Error(std::move(status).WithPage(name_)); }
-
- private:
-  const std::string& name_;
-  Diagnostics& diagnostics_;
-};
-
-std::string_view KindOf(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "a list";
-    case Json::value_t::string: return "a string";
-    case Json::value_t::boolean: return "true or false";
-    case Json::value_t::null: return "null";
+std::string_view KindOf(const JsonTree::Value& value) {
+  switch (value.kind) {
+    case Kind::kObject: return "an object";
+    case Kind::kList: return "a list";
+    case Kind::kString: return "a string";
+    case Kind::kBool: return "true or false";
+    case Kind::kNull: return "null";
     default: return "a number";
   }
 }
@@ -42,56 +27,66 @@ std::string_view KindOf(const Json& json) {
 /// A JSON value with its pointer; adds findings to `report`.
 class Node {
  public:
-  Node(const Json& json, std::string pointer, const std::string& file, Diagnostics& report)
-      : json_(json), pointer_(std::move(pointer)), file_(file), report_(report) {}
+  Node(const JsonTree& tree, size_t at, std::string pointer, const std::string& file, Diagnostics& report)
+      : tree_(tree), at_(at), pointer_(std::move(pointer)), file_(file), report_(report) {}
+  /// The same value, whose findings go elsewhere.
+  Node(const Node& node, Diagnostics& report) : Node(node.tree_, node.at_, node.pointer_, node.file_, report) {}
 
-  const Json& json() const { return json_; }
+  std::string_view json() const { return tree_.Json(at_); }
   const std::string& pointer() const { return pointer_; }
-  bool is_string() const { return json_.is_string(); }
-  bool is_list() const { return json_.is_array(); }
-  bool is_object() const { return json_.is_object(); }
+  bool is_list() const { return value().kind == Kind::kList; }
+  bool is_object() const { return value().kind == Kind::kObject; }
 
   void Error(Status status) const { report_.Error(Status(status.code(), status.message()).WithPage(file_).WithPointer(pointer_ + status.place().pointer)); }
   bool Needs(bool right, std::string_view needed) const {
-    if (!right) Error(InvalidArgument("needs ", needed, ", found ", KindOf(json_)));
+    if (!right) Error(InvalidArgument("needs ", needed, ", found ", KindOf(value())));
     return right;
   }
 
-  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
-  Node at(const std::string& key) const { return {json_.at(key), Pointer(key), file_, report_}; }
-  Node at(size_t i) const { return {json_.at(i), Pointer(std::to_string(i)), file_, report_}; }
+  bool has(std::string_view key) const { return tree_.Member(at_, key) != 0; }
+  /// A member that is there.
+  Node at(std::string_view key) const { return {tree_, tree_.Member(at_, key), Pointer(key), file_, report_}; }
   template <class F>
   void EachMember(F&& f) const {
-    if (!Needs(json_.is_object(), "an object")) return;
-    for (auto it = json_.begin(); it != json_.end(); ++it) f(it.key(), at(it.key()));
+    if (!Needs(is_object(), "an object")) return;
+    for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next) {
+      f(std::string(tree_.Key(i)), Node(tree_, i, Pointer(tree_.Key(i)), file_, report_));
+    }
   }
   template <class F>
   void EachElement(F&& f) const {
-    if (!Needs(json_.is_array(), "a list")) return;
-    for (size_t i = 0; i < json_.size(); ++i) f(at(i));
+    if (!Needs(is_list(), "a list")) return;
+    size_t index = 0;
+    for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next) f(Node(tree_, i, Pointer(std::to_string(index++)), file_, report_));
   }
   /// Warns of unknown members.
   void CheckKeys(std::initializer_list<std::string_view> known) const {
-    if (!json_.is_object()) return;
-    for (auto it = json_.begin(); it != json_.end(); ++it) {
-      if (std::ranges::find(known, it.key()) != known.end()) continue;
-      Status status = InvalidArgument("the key '", it.key(), "' means nothing here");
-      report_.Warning(std::move(status).WithPage(file_).WithPointer(Pointer(it.key())).WithHint(DidYouMean(std::string_view(it.key()).substr(0, 60), known)));
+    if (!is_object()) return;
+    for (size_t i = tree_.First(at_); i != 0; i = tree_.value(i).next) {
+      const std::string_view key = tree_.Key(i);
+      if (std::ranges::find(known, key) != known.end()) continue;
+      Status status = InvalidArgument("the key '", key, "' means nothing here");
+      report_.Warning(std::move(status).WithPage(file_).WithPointer(Pointer(key)).WithHint(DidYouMean(key.substr(0, 60), known)));
     }
   }
 
-  std::string Text() const { return Needs(json_.is_string(), "a string") ? json_.get<std::string>() : std::string(); }
-  bool Bool() const { return Needs(json_.is_boolean(), "true or false") && json_.get<bool>(); }
-  double Real() const { return Needs(json_.is_number(), "a number") ? json_.get<double>() : 0; }
+  std::string Text() const { return Needs(value().kind == Kind::kString, "a string") ? std::string(tree_.Text(at_)) : std::string(); }
+  bool Bool() const { return Needs(value().kind == Kind::kBool, "true or false") && value().boolean; }
+  double Real() const { return Needs(value().kind == Kind::kInteger || value().kind == Kind::kReal, "a number") ? value().real : 0; }
+  std::optional<int64_t> Integer() const {
+    return Needs(value().kind == Kind::kInteger, "a whole number") ? std::optional(value().integer) : std::nullopt;
+  }
 
  private:
+  const JsonTree::Value& value() const { return tree_.value(at_); }
   std::string Pointer(std::string_view token) const {
     std::string pointer = pointer_;
     page::AppendPointer(pointer, token);
     return pointer;
   }
 
-  const Json& json_;
+  const JsonTree& tree_;
+  size_t at_;
   std::string pointer_;
   const std::string& file_;
   Diagnostics& report_;
@@ -99,7 +94,7 @@ class Node {
 
 Tensor ReadValue(const Node& node) {
   if (!node.Needs(node.is_object(), "a tensor {dtype, shape, values}")) return {};
-  auto tensor = ReadTensor(node.json().dump());
+  auto tensor = ReadTensor(node.json());
   if (tensor.ok()) return std::move(*tensor);
   node.Error(tensor.status());
   return {};
@@ -119,7 +114,7 @@ ExpectedValue ReadExpected(const Node& node) {
   else node.at("dtype").Error(InvalidArgument("needs a type such as DT_FLOAT"));
   std::vector<int64_t> dims;
   node.at("shape").EachElement([&](const Node& size) {
-    if (size.Needs(size.json().is_number_integer(), "a whole number")) dims.push_back(size.json().get<int64_t>());
+    if (const auto dim = size.Integer()) dims.push_back(*dim);
   });
   auto shape = Shape::Make(dims);
   if (shape.ok()) expected.shape = std::move(*shape);
@@ -163,11 +158,14 @@ Step ReadStep(const Node& node) {
 }
 
 /// The page of a case as a document of its own.
-std::string PageText(const Node& node, const std::string& name) {
+std::string PageText(const Node& node, std::string_view name) {
   if (!node.Needs(node.is_object(), "an object")) return "{}";
-  Json page{{"weft", 1}, {"page", name}};
-  page.update(node.json());
-  return page.dump();
+  std::string text = "{";
+  if (!node.has("weft")) text += "\"weft\":1,";
+  if (!node.has("page")) text += Cat("\"page\":\"", name, "\",");
+  text += node.json().substr(1);
+  if (text.ends_with(",}")) text.erase(text.size() - 2, 1);  // it has no members of its own
+  return text;
 }
 
 void ReadLimits(const Node& node, RandomLimits& limits) {
@@ -214,8 +212,8 @@ void ReadCase(const Node& node, TestCase& test) {
   if (!test.is_page() && !test.steps.empty()) node.Error(InvalidArgument("needs a page for its steps"));
 }
 
-void ReadDocument(const Json& json, const std::string& name, CaseFile& file) {
-  Node root(json, "", name, file.diagnostics);
+void ReadDocument(const JsonTree& tree, const std::string& name, CaseFile& file) {
+  const Node root(tree, 0, "", name, file.diagnostics);
   if (!root.Needs(root.is_object(), "an object with cases")) return;
   root.CheckKeys({"block", "source", "cases"});
   std::string block = root.has("block") ? root.at("block").Text() : "";
@@ -226,7 +224,7 @@ void ReadDocument(const Json& json, const std::string& name, CaseFile& file) {
     test.pointer = element.pointer();
     test.block = block;
     Diagnostics found;
-    ReadCase(Node(element.json(), element.pointer(), name, found), test);
+    ReadCase(Node(element, found), test);
     if (found.has_errors()) test.fault = ToString(found.FirstError());
     file.diagnostics.Append(std::move(found));
   });
@@ -236,13 +234,8 @@ void ReadDocument(const Json& json, const std::string& name, CaseFile& file) {
 
 CaseFile ReadCases(std::string_view json, const std::string& name) {
   CaseFile file;
-  FaultSink sink(name, file.diagnostics);
-  bool well_formed = page::JsonWalk(sink).Run(json);
-  if (!well_formed || file.diagnostics.has_errors()) return file;
-  // Succeeds, since JsonWalk found no fault.
-  Json document = Json::parse(json, nullptr, false);
-  if (document.is_discarded()) file.diagnostics.Error(InvalidArgument("needs JSON").WithPage(name));
-  else ReadDocument(document, name, file);
+  const JsonTree tree = JsonTree::Read(json, name, file.diagnostics);
+  if (!tree.empty()) ReadDocument(tree, name, file);
   return file;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <new>
+
 #include "weft/cases/compare.h"
 
 namespace weft::cases {
@@ -73,8 +75,11 @@ class Folder {
     if (mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    try {
+      std::error_code ignored;
+      if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    } catch (const std::bad_alloc&) {  // it stays
+    }
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

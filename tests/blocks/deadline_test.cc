@@ -1,11 +1,16 @@
 // Blocks end soon after the deadline of their run, however long one of their tasks would be.
+#include <zlib.h>
+
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <numeric>
 
 #include "tests/kit/sanitized.h"
+#include "tests/kit/test_services.h"
 #include "tests/runtime/session_kit.h"
+#include "weft/host/file_sandbox.h"
 
 namespace weft::test {
 namespace {
@@ -52,9 +57,9 @@ Make Alternating(int64_t n) {
     return tensor;
   };
 }
-Make LongString(size_t bytes) {
+Make LongString(size_t bytes, const Shape& shape = Shape{1}) {
   return [=] {
-    Tensor tensor = Tensor::Allocate(DType::kString, Shape{1}).value();
+    Tensor tensor = Tensor::Allocate(DType::kString, shape).value();
     tensor.values<String>()[0] = String(std::string(bytes, 'a'));
     return tensor;
   };
@@ -71,6 +76,9 @@ std::string Whole(std::string_view dtype, const std::vector<int64_t>& values, bo
 std::string Int(int64_t value) { return Whole("DT_INT32", {value}, true); }
 std::string Sizes(const std::vector<int64_t>& values) { return Whole("DT_INT32", values); }
 std::string Longs(const std::vector<int64_t>& values) { return Whole("DT_INT64", values); }
+std::string Text(std::string_view text, std::string_view shape = "") {
+  return Cat(R"({"dtype": "DT_STRING", "shape": [)", shape, R"(], "values": [")", text, "\"]}");
+}
 
 /// An input that is large, or one written in the page.
 struct Input {
@@ -87,6 +95,7 @@ struct Row {
   std::string block, attrs;
   std::vector<Input> inputs;
   std::vector<std::string> others = {};  // blocks beside it
+  std::vector<std::string> before = {};  // which of them are run first, for as long as they take
 };
 
 std::vector<Row> ImageRows() {
@@ -170,6 +179,64 @@ std::vector<Row> ArrayRows() {
   };
 }
 
+/// Zeros, in many members of a gzip file: 2 GiB in 2 MB.
+void WriteZeros(const std::filesystem::path& path) {
+  std::vector<Bytef> zeros(size_t{1} << 24), packed(size_t{1} << 16);
+  z_stream state{};
+  REQUIRE(deflateInit2(&state, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  state.next_in = zeros.data();
+  state.avail_in = static_cast<uInt>(zeros.size());
+  state.next_out = packed.data();
+  state.avail_out = static_cast<uInt>(packed.size());
+  const int code = deflate(&state, Z_FINISH);
+  deflateEnd(&state);
+  REQUIRE(code == Z_STREAM_END);
+  std::ofstream file(path, std::ios::binary);
+  for (int i = 0; i < 128; ++i) file.write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(state.total_out));
+}
+
+/// A block that reads from a reader of the file.
+Row ReaderRow(std::string_view file, std::string_view attrs, std::string_view block = "ReaderRead") {
+  Row row{std::string(block), "", {{"reader_handle", "r.reader_handle"}, {"queue_handle", "names.handle"}},
+          {Block("names", "FIFOQueue", {}, "component_types_ = {DT_STRING};shapes_ = {[]};"),
+           Block("name", "QueueEnqueue", {{"handle", "names.handle"}, {"components", Cat("[", Text(file), "]")}}),
+           Block("r", "FixedLengthRecordReader", {}, attrs)},
+          {"name"}};
+  if (block == "ReaderReadUpTo") row.inputs.emplace_back("num_records", Whole("DT_INT64", {INT64_MAX}, true));
+  return row;
+}
+
+std::vector<Row> FileRows(const std::filesystem::path& folder) {
+  WriteZeros(folder / "zeros.gz");
+  std::ofstream(folder / "zeros");
+  std::filesystem::resize_file(folder / "zeros", uint64_t{1} << 32);
+  return {
+      {"Save", "", {{"filename", Text("saved")}, {"tensor_names", Text("t", "1")}, {"data", Filled<float>({60 * kMillion}), true}}},
+      {"Restore", "dt_ = DT_FLOAT;", {{"file_pattern", Text("before")}, {"tensor_name", Text("t")}},
+       {Block("z", "Fill", {{"dims", Sizes({50 * kMillion})}, {"value", Scalar(1)}}),
+        Block("save", "Save", {{"filename", Text("before")}, {"tensor_names", Text("t", "1")}, {"data", "[\"z.output\"]"}})}, {"save"}},
+      {"WriteFile", "", {{"filename", Text("written")}, {"contents", LongString(400'000'000, Shape{})}}},
+      {"ReadFile", "", {{"filename", Text("zeros")}}},
+      ReaderRow("zeros", "record_bytes_ = 2000000000;"),
+      ReaderRow("zeros", "record_bytes_ = 1;", "ReaderReadUpTo"),
+      ReaderRow("zeros.gz", "record_bytes_ = 2000000000;encoding_ = GZIP;"),
+      ReaderRow("zeros.gz", "record_bytes_ = 1;header_bytes_ = 2000000000;encoding_ = GZIP;"),
+      ReaderRow("zeros.gz", "record_bytes_ = 1;hop_bytes_ = 1000000000;encoding_ = GZIP;", "ReaderReadUpTo"),
+  };
+}
+
+std::vector<Row> QueueRows() {
+  const auto row = [](int64_t rows, int64_t columns) {
+    const std::string shape = columns == 1 ? "[]" : Cat("[", columns, "]");
+    return Row{"QueueDequeueMany", "component_types_ = {DT_FLOAT};", {{"handle", "q.handle"}, {"n", Int(rows)}},
+               {Block("q", "FIFOQueue", {}, Cat("component_types_ = {DT_FLOAT};shapes_ = {", shape, "};")),
+                Block("z", "Fill", {{"dims", columns == 1 ? Sizes({rows}) : Sizes({rows, columns})}, {"value", Scalar(1)}}),
+                Block("put", "QueueEnqueueMany", {{"handle", "q.handle"}, {"components", "[\"z.output\"]"}})},
+               {"put"}};
+  };
+  return {row(kMillion, 1), row(2, 60 * kMillion)};
+}
+
 /// The page of a row: its large inputs are placeholders, to be fed.
 std::vector<std::string> PageOf(const Row& row, const std::vector<std::pair<std::string, Tensor>>& large) {
   std::vector<std::string> blocks = row.others;
@@ -188,13 +255,16 @@ std::vector<std::string> PageOf(const Row& row, const std::vector<std::pair<std:
 /// Of all threads of the process.
 double ProcessorMilliseconds() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-void CheckRow(const Row& row) {
-  INFO(row.block << " " << row.attrs);
+void CheckRow(const Row& row, const std::filesystem::path& folder) {
+  INFO(row.block << " " << row.attrs << (row.others.empty() ? "" : " with " + row.others.back()));
   std::vector<std::pair<std::string, Tensor>> large;
   for (size_t i = 0; i < row.inputs.size(); ++i) {
     if (row.inputs[i].make) large.emplace_back(Cat("x", i), row.inputs[i].make());
   }
-  TestPage page(PageOf(row, large), {.threads = 1, .memory_limit = 0});
+  ScopeOptions options;
+  if (!folder.empty()) options.files = std::make_shared<FileSandbox>(FolderRules{folder, {}, {folder}});
+  TestPage page(PageOf(row, large), {.threads = 1, .memory_limit = 0}, options);
+  if (!row.before.empty()) RunOk(*page.Open({}, row.before));
   const auto session = page.Open({}, {"b"});
   for (const auto& [id, tensor] : large) REQUIRE(page.Feed(*session, id + ".output", tensor).ok());
   double late = 0;
@@ -211,8 +281,8 @@ void CheckRow(const Row& row) {
   CHECK(late <= kLatest);
 }
 
-void CheckRows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) CheckRow(row);
+void CheckRows(const std::vector<Row>& rows, const std::filesystem::path& folder = {}) {
+  for (const Row& row : rows) CheckRow(row, folder);
 }
 
 }  // namespace
@@ -224,5 +294,12 @@ TEST_CASE("Blocks with windows end within 100 ms of a run's deadline", "[deadlin
 TEST_CASE("Products, sums and orders end within 100 ms of a run's deadline", "[deadline]") { CheckRows(MathRows()); }
 
 TEST_CASE("Blocks that move, find and draw elements end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ArrayRows()); }
+
+TEST_CASE("Blocks that take much out of a queue end within 100 ms of a run's deadline", "[deadline]") { CheckRows(QueueRows()); }
+
+TEST_CASE("Blocks that read and write files end within 100 ms of a run's deadline", "[deadline]") {
+  const kit::TemporaryFolder folder;
+  CheckRows(FileRows(folder.path()), folder.path());
+}
 
 }  // namespace weft::test

@@ -8,6 +8,7 @@
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
 #include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint_v1/table_reader.h"
 #include "blocks/io/checkpoint_v1/table_writer.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
@@ -339,6 +340,54 @@ TEST_CASE("Blocks compressed by Snappy are read", "[checkpoint]") {
     REQUIRE(found.ok());
     CHECK(SameBits(*found, *expected));
   }
+}
+
+TEST_CASE("Blocks compressed by Snappy are not expanded to their end where the run is to end", "[checkpoint]") {
+  class EndedWorkers final : public kit::TestWorkers {
+   public:
+    EndedWorkers() : TestWorkers(1) {}
+    bool Stopped() const override { return true; }
+  };
+  kit::TemporaryFolder folder;
+  const fs::path file = folder.path() / "t";
+  // Two records in one block, of bytes that Snappy cannot make fewer.
+  const Tensor less = Sample(DType::kFloat, {60'000}, 1), more = Sample(DType::kFloat, {125'000}, 2);
+  REQUIRE(SaveBlock(folder.path(), "t", {{"less", less}, {"more", more}}).status.ok());
+  Spill(file, Compressed(Slurp(file)));
+  auto read = ReadAll({file}, "more");
+  REQUIRE(read.ok());
+  CHECK(SameBits(*read, more));
+  const EndedWorkers ended;
+  auto table = TableReader::Open(file, &ended);
+  REQUIRE(table.ok());
+  CHECK(table->Get("").status().code() == Code::kCancelled);
+}
+
+TEST_CASE("What is read of a checkpoint counts in the memory budget", "[checkpoint][memory]") {
+  kit::TemporaryFolder folder;
+  const fs::path file = folder.path() / "t";
+  std::vector<NamedTensor> many;
+  for (int i = 0; i < 2000; ++i) many.push_back({Cat("tensor/", i), Tensor::Of<float>({1})});
+  REQUIRE(SaveBlock(folder.path(), "t", many).status.ok());
+  const auto little = std::make_shared<MemoryBudget>(int64_t{1} << 18), enough = std::make_shared<MemoryBudget>(int64_t{8} << 20);
+  CHECK(CheckpointReader::Open({file}, nullptr, little).status().code() == Code::kResourceExhausted);
+  CHECK(little->used() == 0);
+  {
+    auto reader = CheckpointReader::Open({file}, nullptr, enough);
+    REQUIRE(reader.ok());
+    CHECK(enough->used() > int64_t{1} << 18);
+    CHECK(reader->Read("tensor/7", TensorSlice::Whole(1), enough).ok());
+  }
+  CHECK(enough->used() == 0);
+  // A block that is small in the file.
+  Tensor zeros = Tensor::Allocate(DType::kInt32, Shape{100'000}).value();
+  std::fill_n(static_cast<int32_t*>(zeros.data()), 100'000, 0);
+  REQUIRE(SaveBlock(folder.path(), "t", {{"zeros", zeros}}).status.ok());
+  Spill(file, Compressed(Slurp(file)));
+  CHECK(fs::file_size(file) < 10'000);
+  const auto small = std::make_shared<MemoryBudget>(50'000);
+  CHECK(CheckpointReader::Open({file}, nullptr, small).status().code() == Code::kResourceExhausted);
+  CHECK(small->used() == 0);
 }
 
 /// A damaged file may still be right where nothing looks at the damage (the padding of the footer).

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <fstream>
+#include <vector>
 
 #include "blocks/io/byte_stream.h"
 #include "blocks/io/record_reader.h"
@@ -57,12 +58,21 @@ class ReaderTest {
     return text;
   }
   const Services& services() const { return services_; }
+  /// The run is to end when this many more looks have been taken at that; never where negative.
+  void StopAfter(int looks) { workers_.looks_ = looks; }
+  void set_budget(std::shared_ptr<MemoryBudget> budget) { services_.budget = std::move(budget); }
 
  private:
+  struct EndingWorkers final : kit::TestWorkers {
+    EndingWorkers() : TestWorkers(1) {}
+    bool Stopped() const override { return looks_ == 0 || --looks_ == 0; }
+    mutable int looks_ = -1;
+  };
+
   kit::TemporaryFolder folder_;
   kit::TestFiles files_;
   kit::TestWaiter waiter_;
-  kit::TestWorkers workers_{1};
+  EndingWorkers workers_;
   Services services_;
   blocks::Queue queue_;
   ResourceHandle handle_;
@@ -157,6 +167,74 @@ TEST_CASE("Records as MNIST files have them", "[reader]") {
     CHECK(test.Read() == Cat("train-images:", image, "=", std::string(784, static_cast<char>(image))));
   }
   CHECK(test.Read() == "out_of_range");
+}
+
+/// Bytes without a short period.
+std::string LongText(size_t size) {
+  std::string text(size, '\0');
+  for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 7 + i / 251 + i / 65521);
+  return text;
+}
+
+TEST_CASE("Records that are longer than what is read at once", "[reader]") {
+  constexpr size_t kRecord = 9'000'000, kHop = 5'000'000, kHeader = 4'500'000;
+  const std::string text = LongText(30'000'000);
+  const auto record = [&](size_t i) { return text.substr(kHeader + i * kHop, kRecord); };
+  const std::string layout = "record_bytes_ = 9000000; hop_bytes_ = 5000000; header_bytes_ = 4500000; footer_bytes_ = 3;";
+  for (const bool packed : {false, true}) {
+    ReaderTest test;
+    if (packed) test.File("a", Deflated(text, 31)).Make(layout + "encoding_ = GZIP;");
+    else test.File("a", text).Make(layout);
+    for (size_t i = 0; i < 4; ++i) CHECK(test.Read() == Cat("a:", i, "=", record(i)));
+    CHECK(test.Read() == "out_of_range");
+  }
+}
+
+TEST_CASE("A reader whose run ends goes on where it was", "[reader]") {
+  const std::string text = LongText(30'000'000);
+  for (const char* encoding : {"", "encoding_ = GZIP;"}) {
+    for (int looks = 1; looks < 12; ++looks) {
+      INFO(encoding << " " << looks);
+      ReaderTest test;
+      test.File("a", *encoding == '\0' ? text : Deflated(text, 31));
+      test.Make(Cat("record_bytes_ = 9000000; hop_bytes_ = 14000000; header_bytes_ = 5000000;", encoding));
+      std::vector<std::string> found;
+      for (int reads = 0; reads < 200 && (found.empty() || found.back() != "out_of_range"); ++reads) {
+        test.StopAfter(looks);
+        std::string one = test.Read();
+        if (one != "cancelled") found.push_back(std::move(one));
+        else CHECK(test.reader().records_produced() == static_cast<int64_t>(found.size()));
+        // A look for each piece is needed to get on.
+        if (reads % 8 == 7) test.StopAfter(-1), found.push_back(test.Read());
+      }
+      REQUIRE(found.size() == 3);
+      CHECK(found[0] == "a:0=" + text.substr(5'000'000, 9'000'000));
+      CHECK(found[1] == "a:1=" + text.substr(19'000'000, 9'000'000));
+    }
+  }
+}
+
+TEST_CASE("Records count in the memory budget before they are there", "[reader]") {
+  const auto budget = std::make_shared<MemoryBudget>(int64_t{16} << 20);
+  const std::string zeros(1 << 20, '\0');
+  std::string packed;
+  for (int i = 0; i < 100; ++i) packed += Deflated(zeros, 31);
+  {
+    ReaderTest test;
+    test.set_budget(budget);
+    test.File("a", packed).File("b", "0123").Make("record_bytes_ = 90000000; encoding_ = GZIP;");
+    CHECK(test.Read() == "resource_exhausted");
+    CHECK(budget->used() <= budget->limit());
+    REQUIRE(test.reader().Reset(test.services()).ok());
+    CHECK(budget->used() == 0);
+    CHECK(test.Read() == "data_loss");
+  }
+  CHECK(budget->used() == 0);
+  ReaderTest small;
+  small.set_budget(budget);
+  small.File("a", LongText(20'000'000)).Make("record_bytes_ = 1000; hop_bytes_ = 500;");
+  for (int i = 0; i < 30'000; ++i) REQUIRE(small.Read() != "resource_exhausted");
+  CHECK(budget->used() <= int64_t{10} << 20);
 }
 
 TEST_CASE("Layouts that are refused", "[reader]") {

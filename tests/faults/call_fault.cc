@@ -24,6 +24,7 @@ namespace {
 std::atomic<int> call{0}, error{0};
 std::atomic<uint64_t> number{0}, seen{0};
 std::atomic<bool> lasting{false};
+std::atomic<int64_t> unsynced{0}, most_left{0};  // bytes
 
 void Note() {
   if (const char* path = std::getenv("WEFT_FAULT_HAPPENED")) ::syscall(SYS_close, ::syscall(SYS_open, path, O_CREAT | O_WRONLY, 0666));
@@ -72,6 +73,8 @@ const char* NameOf(Call kind) {
 CallFault::CallFault(Call kind, uint64_t which, int how, bool lasts) { Arm(static_cast<int>(kind), which, how, lasts); }
 CallFault::~CallFault() { call.store(0); }
 bool CallFault::happened() const { return seen.load() >= number.load(); }
+
+int64_t MostLeftForSync() { return most_left.exchange(0); }
 
 }  // namespace weft::faults
 
@@ -127,7 +130,9 @@ ssize_t pread(int file, void* to, size_t size, off_t at) {
 ssize_t write(int file, const void* from, size_t size) {
   static const auto next = Next<ssize_t(int, const void*, size_t)>("write");
   if (Fails(Call::kWrite, file)) return IsShort() ? next(file, from, Part(size)) : -1;
-  return next(file, from, size);
+  const ssize_t done = next(file, from, size);
+  if (done > 0) weft::faults::unsynced += done;
+  return done;
 }
 
 ssize_t writev(int file, const struct iovec* parts, int count) {
@@ -138,7 +143,15 @@ ssize_t writev(int file, const struct iovec* parts, int count) {
 
 // (Nothing waits for the disk: no test cuts the power.)
 int fsync(int file) {
+  const int64_t left = weft::faults::unsynced.exchange(0);
+  if (left > weft::faults::most_left) weft::faults::most_left = left;
   return Fails(Call::kSync, file) && !IsShort() ? -1 : 0;
+}
+
+int sync_file_range(int file, off_t, off_t size, unsigned flags) {
+  if (Fails(Call::kSync, file) && !IsShort()) return -1;
+  if ((flags & SYNC_FILE_RANGE_WAIT_AFTER) != 0) weft::faults::unsynced -= size;
+  return 0;
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -25,4 +25,7 @@ class CallFault {
   bool happened() const;
 };
 
+/// The most bytes that an fsync of the test program had left to wait for, of all that was written since the last one, since this was called last.
+int64_t MostLeftForSync();
+
 }  // namespace weft::faults

@@ -7,6 +7,7 @@
 #include "tests/faults/call_fault.h"
 #include "tests/faults/fault_kit.h"
 #include "tests/kit/program.h"
+#include "weft/base/file.h"
 
 namespace weft::faults {
 namespace {
@@ -196,6 +197,33 @@ TEST_CASE("WriteFile makes its folders or says why not", "[files]") {
       CHECK(RunPage(runtime, folder.text, WriteBlocks("one/two/out.txt", "x"), text) == WEFT_OK);
     }
   }
+}
+
+TEST_CASE("A long file is on the disk, but for its end, before its last step", "[files]") {
+  const Folder folder;
+  constexpr size_t kMiB = size_t{1} << 20;
+  const std::string bytes(17 * kMiB, 'x');
+  for (const size_t piece : {kMiB, kMiB + 1, 17 * kMiB}) {
+    INFO(piece);
+    NewFile file;
+    REQUIRE(file.Create(OpenFolder(folder.at), "long") == 0);
+    for (size_t at = 0; at < bytes.size(); at += piece) REQUIRE(file.Write(bytes.data(), std::min(piece, bytes.size() - at)) == 0);
+    (void)MostLeftForSync();
+    REQUIRE(file.Commit() == 0);
+    CHECK(MostLeftForSync() <= static_cast<int64_t>(8 * kMiB));
+    CHECK(fs::file_size(folder.at / "long") == bytes.size());
+  }
+  const auto time = fs::last_write_time(folder.at / "long");
+  for (const int error : {EIO, ENOSPC}) {
+    for (uint64_t number = 1; number <= 7; ++number) {
+      const CallFault fault(Call::kSync, number, error);
+      NewFile file;
+      REQUIRE(file.Create(OpenFolder(folder.at), "long") == 0);
+      CHECK(file.Write(bytes.data(), bytes.size()) == error);
+    }
+  }
+  CHECK(Names(folder.at) == std::vector<std::string>{"long"});
+  CHECK(fs::last_write_time(folder.at / "long") == time);
 }
 
 TEST_CASE("Save and Restore, whose calls fail", "[files]") {

@@ -26,12 +26,19 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
     std::error_code ignored;
     std::filesystem::remove_all(weft::fuzz::ScratchFolder(), ignored);
   });
+  std::set_terminate(std::abort);  // and not as the program weft does
+  // What a target loads once is not an input's time.
+  (void)weft::fuzz::SharedRuntime();
+  if (target->by_seed()) (void)target->tell("0");
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
+    const weft::fuzz::Stopwatch watch;
     target->run({reinterpret_cast<const char*>(data), size});
+    // (libFuzzer's own -timeout counts what a busy machine gives to others, and is for what hangs.)
+    weft::fuzz::Require(watch.seconds() <= weft::fuzz::kMostSeconds, "it took ", watch.seconds(), " s");
   } catch (const std::exception& finding) {
     const std::string_view input(reinterpret_cast<const char*>(data), size);
     std::fprintf(stderr, "found: %s\n%s\n", finding.what(), target->by_seed() ? target->tell(input).c_str() : "");

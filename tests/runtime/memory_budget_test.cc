@@ -208,6 +208,22 @@ TEST_CASE("A page whose text and graph need more than the limit is refused, and 
   CHECK(runtime->budget()->used() > kMiB);
 }
 
+TEST_CASE("A long list of outputs counts as what a plan has of each", "[memory]") {
+  constexpr int64_t kOutputs = 1'000'000, kLeast = 2 * kOutputs * static_cast<int64_t>(sizeof(Shape) + sizeof(PartialShape));
+  const std::string text = PageOf({Block("z", "Fill", {{"dims", Ints({kOutputs})}, {"value", Scalar(0)}}),
+                                   Block("many", "Split", {{"axis", Literal("DT_INT32", {}, {0})}, {"value", "z.output"}},
+                                         Cat("num_split_ = ", kOutputs, ";"))});
+  const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = kLeast});
+  {
+    const auto document = Document::Open(runtime, text);
+    const Status first = document->diagnostics().FirstError();
+    INFO(ToString(first));
+    CHECK(first.code() == Code::kResourceExhausted);
+    CHECK(first.place().block == "many");
+  }
+  CHECK(runtime->budget()->used() == 0);
+}
+
 TEST_CASE("An edit that needs more than the limit leaves the page as it was", "[memory]") {
   const auto runtime = std::make_shared<Runtime>(
       MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 64 * kMiB, .page_memory_limit = 2 * kMiB});

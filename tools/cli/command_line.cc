@@ -1,9 +1,14 @@
 // Reads the command line, runs the command, and reports wrong options.
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <iostream>
+#include <new>
 
 #include "tools/cli/common.h"
 #include "weft/base/text.h"
@@ -56,11 +61,23 @@ bool OutputArrived() {
   return arrived;
 }
 
-}  // namespace
+/// Takes no memory.
+int SayNoMemory() {
+  constexpr std::string_view kText = "weft: error: the machine has no memory left\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  return weft::cli::kFailed;
+}
 
-extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc, char** argv) {
-  // A file that would become larger than a limit allows is an error of the write (EFBIG), not the end of the program.
-  std::signal(SIGXFSZ, SIG_IGN);
+/// What is left where an exception has no way out, as when objects of the libraries take memory to end, or to begin before main.
+[[noreturn]] void OnTerminate() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type != nullptr && *type == typeid(std::bad_alloc)) _exit(SayNoMemory());
+  std::abort();
+}
+[[gnu::constructor(101)]] void SetTerminate() { std::set_terminate(OnTerminate); }
+
+/// The exit status. Throws bad_alloc.
+int RunCommandLine(int argc, char** argv) {
   CLI::App app("Weft runs block-graph pages in the style of enuSpace; each block computes what the TensorFlow operation of its name computes.");
   app.name("weft");
   app.set_version_flag("--version", "weft " WEFT_VERSION);
@@ -91,9 +108,23 @@ extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? weft::cli::kOk : weft::cli::kWrongUse;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     std::cerr << "weft: error: " << error.what() << "\n";
     status = weft::cli::kFailed;
   }
   return OutputArrived() || status != weft::cli::kOk ? status : weft::cli::kFailed;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int weft_command_main(int argc, char** argv) {
+  // A file that would become larger than a limit allows is an error of the write (EFBIG), not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return RunCommandLine(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return SayNoMemory();
+  }
 }

@@ -16,6 +16,9 @@ namespace {
 constexpr uint64_t kFormatVersion = 1;
 // Every element takes a byte at least, and compression makes blocks no more than this smaller.
 constexpr uint64_t kMostElementsPerByte = 22;
+constexpr uint64_t kFieldsBetweenLooks = 1024;  // of a list of tensors
+// What a tensor takes in the list, and each axis of a part of it besides: where it starts and how long it is, as written and as meant.
+constexpr size_t kTensorBytes = sizeof(SavedTensor) + 64, kPlacesBytes = 4 * sizeof(int64_t);
 
 // Messages and the numbers of their fields:
 //   SavedTensorSlices  1 meta (SavedTensorSliceMeta), 2 data (SavedSlice)
@@ -78,16 +81,19 @@ Status CheckpointReader::Damaged(std::string_view what) const {
   return Status(Code::kDataLoss, Cat("needs a version 1 checkpoint, found ", what, " in '", first_file_, "'"));
 }
 
-Result<CheckpointReader> CheckpointReader::Open(const std::vector<std::filesystem::path>& files, const Workers* workers) {
+Result<CheckpointReader> CheckpointReader::Open(const std::vector<std::filesystem::path>& files, const Workers* workers,
+                                                std::shared_ptr<MemoryBudget> budget) {
   CheckpointReader reader;
   reader.workers_ = workers;
+  reader.charge_ = MemoryCharge(budget);
+  reader.budget_ = std::move(budget);
   for (const auto& path : files) WEFT_RETURN_IF_ERROR(reader.AddFile(path));
   return reader;
 }
 
 Status CheckpointReader::AddFile(const std::filesystem::path& path) {
   if (first_file_.empty()) first_file_ = path.native();
-  WEFT_ASSIGN_OR_RETURN(TableReader table, TableReader::Open(path, workers_));
+  WEFT_ASSIGN_OR_RETURN(TableReader table, TableReader::Open(path, workers_, budget_));
   WEFT_ASSIGN_OR_RETURN(auto value, table.Get(""));
   file_bytes_ += table.file_size();
   tables_.push_back(std::move(table));
@@ -99,7 +105,8 @@ Status CheckpointReader::AddFile(const std::filesystem::path& path) {
 
 Status CheckpointReader::AddMeta(std::string_view meta, size_t file) {
   FieldReader field(meta);
-  while (field.Next()) {
+  for (uint64_t fields = 1; field.Next(); ++fields) {
+    if (fields % kFieldsBetweenLooks == 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
     if (field.Is(1, WireType::kBytes)) WEFT_RETURN_IF_ERROR(AddTensor(field.bytes(), file));
     if (!field.Is(2, WireType::kBytes)) continue;
     int64_t producer = 0, needed = 0;
@@ -124,6 +131,8 @@ Status CheckpointReader::AddTensor(std::string_view message, size_t file) {
     if (field.Is(4, WireType::kBytes)) good = TakeSlice(field.bytes(), slices.emplace_back());
   }
   if (!good || !field.ok()) return Damaged("a damaged list of tensors");
+  const size_t bytes = kTensorBytes + name.size() + slices.size() * (sizeof(SavedTensor::Piece) + kPlacesBytes * static_cast<size_t>(tensor.shape.rank()));
+  WEFT_RETURN_IF_ERROR(charge_.Hold(charge_.bytes() + static_cast<int64_t>(bytes)));
   auto [entry, added] = tensors_.try_emplace(std::string(name), tensor);
   if (!added && (entry->second.dtype != tensor.dtype || entry->second.shape != tensor.shape)) {
     return Damaged(Cat("tensor '", name, "' with two types or shapes"));

@@ -28,8 +28,10 @@ struct SavedTensor {
 class CheckpointReader {
  public:
   /// not_found for a missing file; data_loss where one is no checkpoint, damaged, or contradicts another; unsupported for a newer format.
-  /// `workers`, where given: this and Read give cancelled once their run is to end.
-  static Result<CheckpointReader> Open(const std::vector<std::filesystem::path>& files, const Workers* workers = nullptr);
+  /// `workers`, where given: this and Read give cancelled once their run is to end. What the reader holds counts in the budget, which may be
+  /// null: this and Read give resource_exhausted where it refuses.
+  static Result<CheckpointReader> Open(const std::vector<std::filesystem::path>& files, const Workers* workers = nullptr,
+                                       std::shared_ptr<MemoryBudget> budget = nullptr);
 
   /// Null where the files hold nothing of that name. Lives as long as the reader.
   const SavedTensor* Find(std::string_view name) const;
@@ -52,6 +54,8 @@ class CheckpointReader {
   Status Damaged(std::string_view what) const;
 
   const Workers* workers_ = nullptr;
+  std::shared_ptr<MemoryBudget> budget_;
+  MemoryCharge charge_;  // of tensors_
   std::vector<TableReader> tables_;
   std::string first_file_;  // for messages
   uint64_t file_bytes_ = 0;

@@ -1,6 +1,9 @@
 #include "blocks/io/checkpoint_v1/table_reader.h"
 
+#include <snappy-sinksource.h>
 #include <snappy.h>
+
+#include <algorithm>
 
 #include "blocks/io/checkpoint_v1/crc32c.h"
 #include "blocks/kernels/stop_check.h"
@@ -17,15 +20,35 @@ constexpr size_t kMostSnappyGrowth = 22;
 
 bool TakePlace(std::string_view& bytes, BlockPlace& place) { return TakeVarint(bytes, place.offset) && TakeVarint(bytes, place.size); }
 
-bool Expand(std::string_view packed, std::string& plain) {
-  size_t size = 0;
-  if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size)) return false;
-  if (size / kMostSnappyGrowth > packed.size()) return false;
-  plain.resize(size);
-  return snappy::RawUncompress(packed.data(), packed.size(), plain.data());
-}
+constexpr size_t kPieceBytes = size_t{1} << 22;  // read or made between two looks at whether the run is to end
+constexpr size_t kPackedPieceBytes = kPieceBytes / 8;
+constexpr uint64_t kEntriesBetweenLooks = 1 << 14;
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
+bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
+
+/// Packed bytes for Snappy, a piece at a time; it has reached their end, too, where the run is to end.
+class PackedPieces final : public snappy::Source {
+ public:
+  PackedPieces(std::string_view bytes, const Workers* workers) : bytes_(bytes), workers_(workers) {}
+  size_t Available() const override { return bytes_.size(); }
+  const char* Peek(size_t* size) override {
+    *size = stopped_ ? 0 : std::min(bytes_.size(), left_);
+    return bytes_.data();
+  }
+  void Skip(size_t count) override {
+    bytes_.remove_prefix(count);
+    left_ -= count;
+    if (left_ > 0) return;
+    left_ = kPackedPieceBytes;
+    stopped_ = IsStopped(workers_);
+  }
+
+ private:
+  std::string_view bytes_;
+  const Workers* const workers_;
+  size_t left_ = kPackedPieceBytes;  // of the piece
+  bool stopped_ = false;
+};
 
 }  // namespace
 
@@ -56,9 +79,9 @@ Status TableReader::Damaged(std::string_view what) const {
       .WithHint("write the file again with Save");
 }
 
-Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers) {
+Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers, std::shared_ptr<MemoryBudget> budget) {
   WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  TableReader table(std::move(file), workers);
+  TableReader table(std::move(file), workers, std::move(budget));
   if (table.file_.size() < kFooterBytes) return table.Damaged("too few bytes");
   char footer[kFooterBytes];
   WEFT_RETURN_IF_ERROR(table.file_.ReadAt(table.file_.size() - kFooterBytes, footer));
@@ -70,45 +93,67 @@ Result<TableReader> TableReader::Open(const std::filesystem::path& path, const W
   return table;
 }
 
-Result<std::string> TableReader::ReadBlock(BlockPlace place) const {
+Result<TableBlock> TableReader::ReadBlock(BlockPlace place) const {
   const uint64_t end = file_.size() - kFooterBytes;
   if (place.offset > end || place.size > end - place.offset || end - place.offset - place.size < kTrailerBytes) {
     return Damaged("a block outside the file");
   }
-  std::string block;
   const auto size = static_cast<size_t>(place.size);
-  block.reserve(size + kTrailerBytes);
+  TableBlock block{MemoryCharge(budget_), {}};
+  WEFT_RETURN_IF_ERROR(block.charge.Hold(static_cast<int64_t>(size + kTrailerBytes)));
+  std::string& bytes = block.bytes;
+  bytes.reserve(size + kTrailerBytes);
   uint32_t checksum = 0;  // of the block and its kind
-  while (block.size() < size + kTrailerBytes) {
-    if (!block.empty() && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
-    const size_t at = block.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
-    block.resize(at + piece);
-    WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(block).subspan(at)));
-    if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(block).substr(at, std::min(piece, size + 1 - at)));
+  while (bytes.size() < size + kTrailerBytes) {
+    if (!bytes.empty() && IsStopped(workers_)) return kernels::RunStopped();
+    const size_t at = bytes.size(), piece = std::min(kPieceBytes, size + kTrailerBytes - at);
+    bytes.resize(at + piece);
+    WEFT_RETURN_IF_ERROR(file_.ReadAt(place.offset + at, std::span(bytes).subspan(at)));
+    if (at <= size) checksum = ExtendCrc32c(checksum, std::string_view(bytes).substr(at, std::min(piece, size + 1 - at)));
   }
-  const uint32_t stored = LoadFixed<uint32_t>(block.data() + size + 1);
+  const uint32_t stored = LoadFixed<uint32_t>(bytes.data() + size + 1);
   if (MaskCrc32c(checksum) != stored) return Damaged("a block with a wrong checksum");
-  const char kind = block[size];
-  block.resize(size);
+  const char kind = bytes[size];
+  bytes.resize(size);
   if (kind == kPlainBlock) return block;
-  std::string plain;
-  if (kind != kSnappyBlock || !Expand(block, plain)) return Damaged("a block that cannot be expanded");
-  return plain;
+  if (kind == kSnappyBlock) return Expand(bytes);
+  return Damaged("a block that cannot be expanded");
+}
+
+Result<TableBlock> TableReader::Expand(std::string_view packed) const {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(packed.data(), packed.size(), &size) || size / kMostSnappyGrowth > packed.size()) {
+    return Damaged("a block that cannot be expanded");
+  }
+  TableBlock plain{MemoryCharge(budget_), {}};
+  WEFT_RETURN_IF_ERROR(plain.charge.Hold(static_cast<int64_t>(size)));
+  plain.bytes.reserve(size);
+  for (size_t at = 0; at < size; at += kPieceBytes) {
+    if (at > 0 && IsStopped(workers_)) return kernels::RunStopped();
+    plain.bytes.resize(std::min(size, at + kPieceBytes));
+  }
+  PackedPieces pieces(packed, workers_);
+  if (snappy::RawUncompress(&pieces, plain.bytes.data())) return plain;
+  return IsStopped(workers_) ? kernels::RunStopped() : Damaged("a block that cannot be expanded");
 }
 
 Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
-  BlockCursor index(index_);
+  BlockCursor index(index_.bytes);
+  uint64_t entries = 0;
+  const auto left = [&] { return ++entries % kEntriesBetweenLooks == 0 && IsStopped(workers_); };
   while (index.Next()) {
+    if (left()) return kernels::RunStopped();
     if (index.key() < key) continue;
     std::string_view bytes = index.value();
     BlockPlace place;
     if (!TakePlace(bytes, place)) return Damaged("a damaged index");
     TableValue found;
     WEFT_ASSIGN_OR_RETURN(found.block, ReadBlock(place));
-    BlockCursor entry(found.block);
+    BlockCursor entry(found.block.bytes);
     while (entry.Next()) {
+      if (left()) return kernels::RunStopped();
       if (entry.key() != key) continue;
-      found.offset = static_cast<size_t>(entry.value().data() - found.block.data());
+      found.offset = static_cast<size_t>(entry.value().data() - found.block.bytes.data());
       found.size = entry.value().size();
       return std::optional<TableValue>(std::move(found));
     }

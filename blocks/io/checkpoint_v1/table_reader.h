@@ -1,12 +1,14 @@
 // Reads a sorted string table. Nothing in the file is trusted: whatever does not fit is data_loss.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "blocks/io/checkpoint_v1/table_format.h"
 #include "blocks/io/file_access.h"
+#include "weft/base/memory.h"
 
 namespace weft::blocks::checkpoint_v1 {
 
@@ -27,29 +29,40 @@ class BlockCursor {
   bool ok_ = true;
 };
 
+/// The bytes of a block, plain, and what they take of the memory budget.
+struct TableBlock {
+  MemoryCharge charge;
+  std::string bytes;
+};
+
 /// A value and the block that it lies in.
 struct TableValue {
-  std::string block;
+  TableBlock block;
   size_t offset = 0, size = 0;
-  std::string_view bytes() const { return std::string_view(block).substr(offset, size); }
+  std::string_view bytes() const { return std::string_view(block.bytes).substr(offset, size); }
 };
 
 class TableReader {
  public:
-  /// `workers`, where given: nothing more is read once their run is to end (cancelled).
-  static Result<TableReader> Open(const std::filesystem::path& path, const Workers* workers = nullptr);
+  /// `workers`, where given: nothing more is read once their run is to end (cancelled). What is read counts in the budget, which may be null:
+  /// resource_exhausted where it refuses.
+  static Result<TableReader> Open(const std::filesystem::path& path, const Workers* workers = nullptr,
+                                  std::shared_ptr<MemoryBudget> budget = nullptr);
   /// Nothing where the table has no such key.
   Result<std::optional<TableValue>> Get(std::string_view key) const;
   uint64_t file_size() const { return file_.size(); }
 
  private:
-  TableReader(InputFile file, const Workers* workers) : file_(std::move(file)), workers_(workers) {}
-  Result<std::string> ReadBlock(BlockPlace place) const;
+  TableReader(InputFile file, const Workers* workers, std::shared_ptr<MemoryBudget> budget)
+      : file_(std::move(file)), workers_(workers), budget_(std::move(budget)) {}
+  Result<TableBlock> ReadBlock(BlockPlace place) const;
+  Result<TableBlock> Expand(std::string_view packed) const;
   Status Damaged(std::string_view what) const;
 
   InputFile file_;
   const Workers* workers_;
-  std::string index_;
+  std::shared_ptr<MemoryBudget> budget_;
+  TableBlock index_;
 };
 
 }  // namespace weft::blocks::checkpoint_v1

@@ -42,15 +42,9 @@ void MendAll(std::string& file) {
   Mend(file, index);  // a block may lie over it
 }
 
-}  // namespace
-
-void Checkpoint(std::string_view bytes) {
-  if (bytes.empty()) return;
-  std::string file(bytes.substr(1));
-  if (bytes[0] % 2 == 0) MendAll(file);
-  const auto reader = CheckpointReader::Open({ScratchFile("fuzz.ckpt", file)});
+void ReadAll(const std::filesystem::path& path, const std::shared_ptr<MemoryBudget>& budget) {
+  const auto reader = CheckpointReader::Open({path}, nullptr, budget);
   if (!reader.ok()) return CheckStatus(reader.status());
-  const auto budget = std::make_shared<MemoryBudget>(kMemoryLimit);
   for (const char* name : {"v", "w", "text", "flags", ""}) {
     const SavedTensor* saved = reader->Find(name);
     if (saved == nullptr) continue;
@@ -60,6 +54,16 @@ void Checkpoint(std::string_view bytes) {
     if (rank > 0) part.lengths[0] = 1;
     CheckStatus(reader->Read(name, part, budget).status());
   }
+}
+
+}  // namespace
+
+void Checkpoint(std::string_view bytes) {
+  if (bytes.empty()) return;
+  std::string file(bytes.substr(1));
+  if (bytes[0] % 2 == 0) MendAll(file);
+  const auto budget = std::make_shared<MemoryBudget>(kMemoryLimit);
+  ReadAll(ScratchFile("fuzz.ckpt", file), budget);
   Require(budget->used() == 0, budget->used(), " bytes are still counted when the values have gone");
 }
 

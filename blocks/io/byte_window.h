@@ -1,0 +1,45 @@
+// What was read of a stream and is still needed: in pieces, between which a run may end, and counted in its memory budget.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "blocks/io/byte_stream.h"
+#include "weft/base/string.h"
+#include "weft/block/services.h"
+
+namespace weft::blocks {
+
+/// Whether the run is to end; never where there are no workers.
+inline bool IsStopped(const Services& services) { return services.workers != nullptr && services.workers->Stopped(); }
+
+/// Bytes that follow one another in a stream, as far as they were read. Of the services, workers and the budget are used, which may be null.
+/// Used by one thread at a time.
+class ByteWindow {
+ public:
+  static constexpr int64_t kPieceBytes = int64_t{1} << 22;  // read, dropped or copied between two looks at whether the run is to end
+
+  ByteWindow() = default;
+  /// Its bytes count in the budget, which may be null.
+  explicit ByteWindow(std::shared_ptr<MemoryBudget> budget) : charge_(std::move(budget)) {}
+
+  int64_t size() const { return size_; }
+  /// Reads on until it has `count` bytes; false where the stream ends before. What was read stays where that fails: cancelled where the run is
+  /// to end, resource_exhausted where the budget refuses, data_loss.
+  Result<bool> Fill(ByteStream& stream, int64_t count, const Services& services);
+  /// Drops its first bytes, no more than it has.
+  void Drop(int64_t count);
+  /// Its first bytes, no more than it has, as a string that counts in the budget of the services. Errors as of Fill.
+  Result<String> Front(int64_t count, const Services& services) const;
+
+ private:
+  /// Makes room for `count` bytes at the end of the last piece, which has them free.
+  Status Grow(int64_t count);
+
+  std::deque<std::string> pieces_;  // each but the last has kPieceBytes
+  int64_t begin_ = 0;               // in the first piece
+  int64_t size_ = 0;
+  MemoryCharge charge_;
+};
+
+}  // namespace weft::blocks
