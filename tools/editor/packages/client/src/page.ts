@@ -56,6 +56,11 @@ export class PageApi {
 
   constructor(private readonly client: WeftClient, readonly id: string) {}
 
+  /** What the server calls this client, as in `by` of changes; null while there is no connection. */
+  get clientId(): string | null {
+    return this.client.http.clientId;
+  }
+
   private get http() {
     return this.client.http;
   }
