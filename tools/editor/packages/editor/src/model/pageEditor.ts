@@ -55,8 +55,6 @@ export class PageEditor {
   notify: (notice: Notice) => void = () => {};
   private revision = -1;
   private readonly ahead: Ahead;
-  /** Edits go one after the other, so that the server makes them in the order in which they are shown. */
-  private sent: Promise<unknown> | null = null;
   private loading: Promise<void> | null = null;
 
   constructor(readonly api: PageApi, info: PageInfo, schema: SchemaIndex) {
@@ -227,7 +225,7 @@ export class PageEditor {
    */
   edit(edits: Edit[], label: string, mode: EditMode = "apply", refused?: (reason: Diagnostic) => void, sure = mode === "apply"): Promise<boolean> {
     if (!edits.length) return Promise.resolve(true);
-    return this.send(this.ahead.edit(edits, !sure), () => this.api.edit(edits, { label, mode }), refused);
+    return this.send(this.ahead.edit(edits, !sure), this.api.edit(edits, { label, mode }), refused);
   }
 
   /** How many steps there are to undo and redo, those on their way included. */
@@ -237,15 +235,15 @@ export class PageEditor {
   }
 
   async undo(): Promise<void> {
-    await this.send(this.ahead.undo(), () => this.api.undo());
+    await this.send(this.ahead.undo(), this.api.undo());
   }
 
   async redo(): Promise<void> {
-    await this.send(this.ahead.redo(), () => this.api.redo());
+    await this.send(this.ahead.redo(), this.api.redo());
   }
 
-  private send(ticket: Ticket, call: () => Promise<Change>, refused?: (reason: Diagnostic) => void): Promise<boolean> {
-    const done = (this.sent ? this.sent.then(call) : call()).then(
+  private send(ticket: Ticket, answer: Promise<Change>, refused?: (reason: Diagnostic) => void): Promise<boolean> {
+    return answer.then(
       (change) => {
         this.answered(change);
         // its change came by this or by an event; where others' changes before it are still to come, so is its own
@@ -260,9 +258,6 @@ export class PageEditor {
         return false;
       },
     );
-    const all = done.finally(() => this.sent === all && (this.sent = null));
-    this.sent = all;
-    return done;
   }
 
   /** The answer to a call: where events of others come before it, they bring it, too. */
