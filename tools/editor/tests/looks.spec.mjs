@@ -136,10 +136,10 @@ describe("looks", () => {
     await tab.getByRole("searchbox", { name: "Search blocks" }).fill("Tanh");
     const item = tab.getByRole("group", { name: "Blocks" }).getByRole("button", { name: /^Tanh\b/ }).first();
     await item.waitFor();
-    await drag(await editor.middle(item), [700, 420]);
+    await drag(await editor.middle(item), [560, 240]);
     await editor.block("tanh").waitFor();
     const [x, y] = await editor.middle(editor.block("tanh"));
-    assert.ok(Math.hypot(x - 740, y - 440) < 100, `it lies where it was dropped, not at ${x}, ${y}`);
+    assert.ok(Math.hypot(x - 600, y - 260) < 100, `it lies where it was dropped, not at ${x}, ${y}`);
     assert.equal(await tab.locator(".w-drag-ghost").count(), 0);
     assert.equal(await editor.blocks.count(), 3, "a drag is no tap");
     await editor.close();

@@ -34,6 +34,7 @@ export async function measureLarge(ms) {
   const [block, beside] = blocks.slice(Math.floor(blocks.length / 2));
   await editor.find(block.id);
   result.editing = await editing(editor);
+  await editor.caughtUp("large.page.json");
   await server.call("PATCH", `/pages/${page}`, { edits: [{ op: "disconnect", to: `${beside.id}.x` }] });
   await editor.find(block.id);
   result.edits = await editingMore(editor, block.id, beside.inputs.x, `${beside.id}.x`);

@@ -197,6 +197,7 @@ export async function editingMore(editor, id, from, to, times = 5) {
   for (let k = 0; k < times; k++) {
     await editor.block(id).focus();
     taken.moved.push(await shown(editor, "keydown", at, id, () => tab.keyboard.press(k % 2 ? "ArrowLeft" : "ArrowRight")));
+    await swatches.nth(k % 2).scrollIntoViewIfNeeded();
     const [x, y] = await editor.middle(swatches.nth(k % 2));
     await tab.mouse.move(x, y);
     taken.coloured.push(await shown(editor, "pointerdown", color, id, () => tab.mouse.click(x, y)));

@@ -20,7 +20,7 @@ export function Palette() {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set(["core"]));
   const list = useRef<HTMLDivElement>(null);
   const hits = useMemo(() => (query.trim() && schema ? schema.search(query, 80) : null), [query, schema]);
-  useTouchDrag(list, {
+  useTouchDrag(list, schema !== null, {
     pick: (element) => element.closest<HTMLElement>("[data-type]")?.dataset["type"],
     dropped: (type, at) => void dropBlock(workbench, type, at),
   });

@@ -22,13 +22,14 @@ interface Finger {
   ghost: HTMLElement | null;
 }
 
-export function useTouchDrag(list: RefObject<HTMLElement | null>, drag: TouchDrag): void {
+/** `there`: the list is mounted. */
+export function useTouchDrag(list: RefObject<HTMLElement | null>, there: boolean, drag: TouchDrag): void {
   const now = useRef(drag);
   now.current = drag;
   useEffect(() => {
     const element = list.current;
-    return element ? follow(element, () => now.current) : undefined;
-  }, [list]);
+    return there && element ? follow(element, () => now.current) : undefined;
+  }, [list, there]);
 }
 
 /** Touches are followed where they began, even when the list is covered or gone. */
@@ -41,6 +42,7 @@ function follow(list: HTMLElement, drag: () => TouchDrag): () => void {
   };
   const lift = (): void => {
     if (!finger) return;
+    clearTimeout(finger.timer);
     finger.ghost = makeGhost(finger.what, list);
     place(finger.ghost, finger.x, finger.y);
     drag().lifted?.();
@@ -69,9 +71,10 @@ function follow(list: HTMLElement, drag: () => TouchDrag): () => void {
     event.preventDefault(); // no click follows
     drag().dropped(held.what, { x: held.x, y: held.y });
   };
-  const held = (event: Event): void => void (finger && event.preventDefault()); // the browser's own menu for a long touch
+  // a long touch gets no menu and no drag of the browser's, which would take the finger away
+  const held = (event: Event): void => void (finger && event.preventDefault());
   const ends = [
-    on(list, "touchstart", start), on(list, "touchmove", move), on(list, "touchend", drop), on(list, "touchcancel", end), on(list, "contextmenu", held),
+    on(list, "touchstart", start), on(list, "touchmove", move), on(list, "touchend", drop), on(list, "touchcancel", end), on(list, "contextmenu", held), on(list, "dragstart", held),
   ];
   return () => {
     end();
