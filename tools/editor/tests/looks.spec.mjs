@@ -132,6 +132,16 @@ describe("looks", () => {
     await editor.eventually(async () => assert.ok(Math.abs((await editor.middle(editor.block("square").locator(".w-block-title")))[1] - head[1] - 120) < 24));
     await drag(await editor.middle(editor.port("const.output")), await editor.middle(editor.port("square.x")));
     await editor.wire("square.x").waitFor({ state: "attached" });
+    // out of the list of blocks: to the side at once, downwards after a hold
+    await tab.getByRole("searchbox", { name: "Search blocks" }).fill("Tanh");
+    const item = tab.getByRole("group", { name: "Blocks" }).getByRole("button", { name: /^Tanh\b/ }).first();
+    await item.waitFor();
+    await drag(await editor.middle(item), [560, 240]);
+    await editor.block("tanh").waitFor();
+    const [x, y] = await editor.middle(editor.block("tanh"));
+    assert.ok(Math.hypot(x - 600, y - 260) < 100, `it lies where it was dropped, not at ${x}, ${y}`);
+    assert.equal(await tab.locator(".w-drag-ghost").count(), 0);
+    assert.equal(await editor.blocks.count(), 3, "a drag is no tap");
     await editor.close();
   });
 });

@@ -132,8 +132,15 @@ describe("wires", () => {
         await editor.eventually(async () => assert.ok((left = (await server.call("GET", `/pages/${id}`))[field]) < now));
       }
       assert.equal(await editor.text("xor.page.json"), want, `after all ${field}`);
+      // what the window shows is the page, although it shows each step before the server has confirmed it
+      await tab.keyboard.press("Home");
+      const { blocks, wires } = await view();
+      const shown = (selector) => tab.locator(selector).evaluateAll((nodes) => nodes.map((node) => node.dataset.id).sort());
+      if (blocks.length < 60) await editor.eventually(async () => {
+        assert.deepEqual(await shown(".react-flow__node-block"), blocks.map((block) => block.id).sort());
+        assert.deepEqual(await shown(".react-flow__edge"), wires.map(([, to]) => to).sort());
+      });
     }
-    // what the window shows is the page
     const { blocks } = await view();
     await tab.keyboard.press("Home");
     await editor.panel("Outline").click();

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Editor, launch } from "./editor.mjs";
-import { badges, editing, keepSockets, opening, panning, zoomTo, zooming } from "./measure.mjs";
+import { badges, editing, editingMore, keepSockets, opening, panning, zoomTo, zooming } from "./measure.mjs";
 import { Server } from "./server.mjs";
 
 const maker = fileURLToPath(new URL("../../../make_page.py", import.meta.url));
@@ -31,8 +31,13 @@ export async function measureLarge(ms) {
   }
   await end();
   await zoomTo(editor, 1);
-  await editor.find(blocks[Math.floor(blocks.length / 2)].id);
+  const [block, beside] = blocks.slice(Math.floor(blocks.length / 2));
+  await editor.find(block.id);
   result.editing = await editing(editor);
+  await editor.caughtUp("large.page.json");
+  await server.call("PATCH", `/pages/${page}`, { edits: [{ op: "disconnect", to: `${beside.id}.x` }] });
+  await editor.find(block.id);
+  result.edits = await editingMore(editor, block.id, beside.inputs.x, `${beside.id}.x`);
   result.errors = editor.errors;
   await context.close();
   await server.stop();

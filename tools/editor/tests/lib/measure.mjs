@@ -139,7 +139,34 @@ export async function badges(editor, page, ids, share = 0.05) {
   return () => editor.tab.evaluate(() => clearInterval(globalThis.weftBadges));
 }
 
-/** From a key press to the frame that shows the edit, in ms: the median of some. */
+/** From an event of the user to the end of the frame in which `look` (run in the window with `given`) finds something else than before, in ms. */
+async function shown(editor, event, look, given, act) {
+  await editor.tab.evaluate(({ kind, source, given }) => {
+    const look = new Function(`return (${source})`)();
+    globalThis.weftShown = new Promise((resolve) => {
+      let begin = 0;
+      const before = look(given);
+      addEventListener(kind, () => (begin = performance.now()), { capture: true, once: true });
+      const tick = () => {
+        if (begin && look(given) !== before) requestAnimationFrame(() => resolve(performance.now() - begin));
+        else requestAnimationFrame(tick);
+      };
+      requestAnimationFrame(tick);
+    });
+  }, { kind: event, source: String(look), given });
+  await act();
+  const taken = await editor.tab.evaluate(() => Promise.race([globalThis.weftShown, new Promise((resolve) => setTimeout(() => resolve(null), 10_000))]));
+  assert.notEqual(taken, null, "the edit is shown within 10 seconds");
+  await editor.tab.waitForTimeout(120);
+  return taken;
+}
+
+const middle = (taken) => {
+  const sorted = taken.toSorted((a, b) => a - b);
+  return { median: Math.round(sorted[sorted.length >> 1]), worst: Math.round(sorted.at(-1)) };
+};
+
+/** From a key press to the frame that shows the edit, in ms: the median of some. A copy of a block is there and gone. */
 export async function editing(editor, times = 9) {
   const taken = [];
   const before = await editor.blocks.count();
@@ -148,25 +175,50 @@ export async function editing(editor, times = 9) {
     await editor.tab.keyboard.press("Control+d");
     await editor.eventually(async () => assert.equal(await editor.blocks.count(), before + k));
   }
+  await editor.tab.waitForTimeout(1000);
+  const count = () => document.querySelectorAll(".react-flow__node-block").length;
   for (let k = 0; k < times; k++) {
-    await editor.tab.evaluate(() => {
-      globalThis.weftShown = new Promise((resolve) => {
-        let begin = 0;
-        const blocks = document.querySelectorAll(".react-flow__node-block").length;
-        addEventListener("keydown", () => (begin = performance.now()), { capture: true });
-        const look = () => {
-          if (begin && document.querySelectorAll(".react-flow__node-block").length !== blocks) requestAnimationFrame(() => resolve(performance.now() - begin));
-          else requestAnimationFrame(look);
-        };
-        requestAnimationFrame(look);
-      });
-    });
-    await editor.tab.keyboard.press(k % 2 ? "Control+Shift+z" : "Control+z");
-    taken.push(await editor.tab.evaluate(() => globalThis.weftShown));
-    await editor.tab.waitForTimeout(120);
+    const keys = k % 2 ? ["Control", "Shift", "z"] : ["Control", "z"];
+    for (const key of keys.slice(0, -1)) await editor.tab.keyboard.down(key);
+    taken.push(await shown(editor, "keydown", count, null, () => editor.tab.keyboard.press("z")));
+    for (const key of keys.slice(0, -1).reverse()) await editor.tab.keyboard.up(key);
   }
-  taken.sort((a, b) => a - b);
-  return { median: Math.round(taken[taken.length >> 1]), worst: Math.round(taken.at(-1)) };
+  return middle(taken);
+}
+
+/** Other edits of the block `id`, which is selected and in sight, each as `editing`: moved, coloured, wired from `from` by the mouse, removed. */
+export async function editingMore(editor, id, from, to, times = 5) {
+  const { tab } = editor;
+  const at = (node) => document.querySelector(`.react-flow__node[data-id="${node}"]`)?.style.transform;
+  const color = (node) => document.querySelector(`.react-flow__node[data-id="${node}"] .w-block`)?.style.getPropertyValue("--block");
+  const wire = (end) => document.querySelector(`.react-flow__edge[data-id="${end}"]`)?.querySelector("path")?.id;
+  const taken = { moved: [], coloured: [], wired: [], removed: [] };
+  const swatches = editor.inspector.getByRole("group", { name: "Colour" }).getByRole("button");
+  for (let k = 0; k < times; k++) {
+    await editor.block(id).focus();
+    taken.moved.push(await shown(editor, "keydown", at, id, () => tab.keyboard.press(k % 2 ? "ArrowLeft" : "ArrowRight")));
+    await swatches.nth(k % 2).scrollIntoViewIfNeeded();
+    const [x, y] = await editor.middle(swatches.nth(k % 2));
+    await tab.mouse.move(x, y);
+    taken.coloured.push(await shown(editor, "pointerdown", color, id, () => tab.mouse.click(x, y)));
+    await editor.toCanvas();
+    await tab.keyboard.press("Control+z");
+    await tab.waitForTimeout(120);
+    const free = tab.locator(`.react-flow__edge[data-id="${to}"]`);
+    await free.waitFor({ state: "detached" });
+    await editor.drag(from, to, { hold: true });
+    await tab.waitForTimeout(200);
+    taken.wired.push(await shown(editor, "pointerup", wire, to, () => tab.mouse.up()));
+    await tab.keyboard.press("Control+z");
+    await free.waitFor({ state: "detached" });
+    await editor.find(id);
+    await editor.toCanvas();
+    taken.removed.push(await shown(editor, "keydown", at, id, () => tab.keyboard.press("Delete")));
+    await tab.keyboard.press("Control+z");
+    await editor.block(id).waitFor();
+    await editor.find(id);
+  }
+  return Object.fromEntries(Object.entries(taken).map(([what, times]) => [what, middle(times)]));
 }
 
 /** Sizes of the editor's scripts and styles in KB, gzipped; those of arranging apart. */

@@ -42,7 +42,8 @@ export interface PageFollower {
 }
 
 /**
- * A page that the server has open: calls, and events in order. Events with a number come once each; where some are missing, they are asked
+ * A page that the server has open: calls, and events in order. Changes of the document go one after the other, and calls that look at it wait
+ * for those that were asked for before: they find what the caller knows. Events with a number come once each; where some are missing, they are asked
  * for again, and where they are no longer kept, the follower hears `gap`.
  */
 export class PageApi {
@@ -53,8 +54,15 @@ export class PageApi {
   private runTopic: { interval_ms: number; blocks: boolean; timings: boolean } | null = null;
   private summaries: { names: string[]; interval_ms: number } | null = null;
   private readonly values = new Set<ValueSubscription>();
+  /** The changes of the document that are on their way. */
+  private changes: Promise<void> | null = null;
 
   constructor(private readonly client: WeftClient, readonly id: string) {}
+
+  /** What the server calls this client, as in `by` of changes; null while there is no connection. */
+  get clientId(): string | null {
+    return this.client.http.clientId;
+  }
 
   private get http() {
     return this.client.http;
@@ -64,6 +72,21 @@ export class PageApi {
     return `/pages/${encodeURIComponent(this.id)}${rest}`;
   }
 
+  /** A call that looks at the document. */
+  private after<T>(call: () => Promise<T>): Promise<T> {
+    return this.changes ? this.changes.then(call) : call();
+  }
+
+  /** A call that changes the document. */
+  private change<T>(call: () => Promise<T>): Promise<T> {
+    const done = this.after(call);
+    const ended = done.then(() => {}, () => {}).then(() => {
+      if (this.changes === ended) this.changes = null;
+    });
+    this.changes = ended;
+    return done;
+  }
+
   // ---- the document ----------------------------------------------------------------------------------------------------
 
   info(): Promise<PageInfo> {
@@ -71,70 +94,70 @@ export class PageApi {
   }
 
   view(): Promise<PageView> {
-    return this.http.get(this.path("/view"));
+    return this.after(() => this.http.get(this.path("/view")));
   }
 
   text(): Promise<string> {
-    return this.http.request("GET", this.path("/text"), { accept: "text" });
+    return this.after(() => this.http.request("GET", this.path("/text"), { accept: "text" }));
   }
 
   /** Makes edits: all or none, one step of undo. Rejects with WeftError: 422 refused, 409 stale. */
   edit(edits: Edit[], { mode, label, ifMatch }: EditOptions = {}): Promise<Change> {
-    return this.http.request("PATCH", this.path(), { json: { edits, mode, label }, ifMatch });
+    return this.change(() => this.http.request("PATCH", this.path(), { json: { edits, mode, label }, ifMatch }));
   }
 
   replace(text: string, ifMatch: number): Promise<Change> {
-    return this.http.request("PUT", this.path("/text"), { json: text, ifMatch });
+    return this.change(() => this.http.request("PUT", this.path("/text"), { json: text, ifMatch }));
   }
 
   undo(): Promise<Change> {
-    return this.http.post(this.path("/undo"));
+    return this.change(() => this.http.post(this.path("/undo")));
   }
 
   redo(): Promise<Change> {
-    return this.http.post(this.path("/redo"));
+    return this.change(() => this.http.post(this.path("/redo")));
   }
 
   save(options: { path?: string; overwrite?: boolean; force?: boolean } = {}): Promise<PageInfo> {
-    return this.http.post(this.path("/save"), options);
+    return this.after(() => this.http.post(this.path("/save"), options));
   }
 
   reload(): Promise<Change> {
-    return this.http.post(this.path("/reload"));
+    return this.change(() => this.http.post(this.path("/reload")));
   }
 
   close(discard = false): Promise<void> {
-    return this.http.request("DELETE", this.path(), { query: { discard: discard ? 1 : undefined } });
+    return this.after(() => this.http.request("DELETE", this.path(), { query: { discard: discard ? 1 : undefined } }));
   }
 
   async block(id: string): Promise<Block> {
-    return (await this.http.get<{ block: Block }>(this.path("/block"), { id })).block;
+    return (await this.after(() => this.http.get<{ block: Block }>(this.path("/block"), { id }))).block;
   }
 
   async whyNot(block: string): Promise<Diagnostic[]> {
-    return (await this.http.get<{ reasons: Diagnostic[] }>(this.path("/why_not"), { block })).reasons;
+    return (await this.after(() => this.http.get<{ reasons: Diagnostic[] }>(this.path("/why_not"), { block }))).reasons;
   }
 
   plan(session?: string): Promise<unknown> {
-    return this.http.get(this.path("/plan"), { session });
+    return this.after(() => this.http.get(this.path("/plan"), { session }));
   }
 
   async layout(how: "page" | "auto"): Promise<Record<string, Point>> {
-    return (await this.http.get<{ layout: Record<string, Point> }>(this.path("/layout"), { how })).layout;
+    return (await this.after(() => this.http.get<{ layout: Record<string, Point> }>(this.path("/layout"), { how }))).layout;
   }
 
   /** The picture of `weft show`, as SVG. */
   picture(): Promise<Blob> {
-    return this.http.request("GET", this.path("/picture"), { accept: "blob" });
+    return this.after(() => this.http.request("GET", this.path("/picture"), { accept: "blob" }));
   }
 
   async checkWire(from: string, to: string, signal?: AbortSignal): Promise<Diagnostic | null> {
-    const answer = await this.http.get<{ fits: boolean; reason?: Diagnostic }>(this.path("/check_wire"), { from, to }, signal);
+    const answer = await this.after(() => this.http.get<{ fits: boolean; reason?: Diagnostic }>(this.path("/check_wire"), { from, to }, signal));
     return answer.fits ? null : (answer.reason ?? { code: "invalid_argument", severity: "error", message: "" });
   }
 
   fits(end: { from: string } | { to: string }, blocks = false): Promise<{ inputs?: string[]; outputs?: string[]; blocks?: { block: string; ports: string[] }[] }> {
-    return this.http.get(this.path("/fits"), { ...end, blocks: blocks ? 1 : undefined });
+    return this.after(() => this.http.get(this.path("/fits"), { ...end, blocks: blocks ? 1 : undefined }));
   }
 
   // ---- values and variables --------------------------------------------------------------------------------------------
@@ -196,7 +219,7 @@ export class PageApi {
   // ---- runs ------------------------------------------------------------------------------------------------------------
 
   run(request: RunRequest): Promise<Run> {
-    return this.http.post("/runs", { page: this.id, ...request });
+    return this.after(() => this.http.post("/runs", { page: this.id, ...request }));
   }
 
   /** Acts on a run: pause, resume, stop, cancel, step. */
@@ -209,7 +232,7 @@ export class PageApi {
   }
 
   mode(mode: RunMode, interval_ms = 0): Promise<{ mode: RunMode; run: Run | null }> {
-    return this.http.post(this.path("/mode"), { mode, interval_ms });
+    return this.after(() => this.http.post(this.path("/mode"), { mode, interval_ms }));
   }
 
   timings(): Promise<Timings> {

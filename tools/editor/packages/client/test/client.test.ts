@@ -65,6 +65,30 @@ describe("the token", () => {
   });
 });
 
+describe("calls of a page", () => {
+  it("change the document one after the other, and look at it after the changes before them", async () => {
+    const asked: { what: string; answer: (ok: boolean) => void }[] = [];
+    vi.stubGlobal("fetch", (url: string, { method }: RequestInit) => new Promise((resolve) => asked.push({
+      what: `${method} ${url.replace(/.*\/p1/, "")}`,
+      answer: (ok) => resolve(new Response(JSON.stringify(ok ? {} : { error: { code: "x", severity: "error", message: "no" } }), { status: ok ? 200 : 422 })),
+    })));
+    const page = connected().page("p1");
+    const refused = page.edit([]).catch(() => "refused");
+    void page.undo();
+    void page.text();
+    expect(asked.map(({ what }) => what)).toEqual(["PATCH "]);
+    asked[0]?.answer(false);
+    expect(await refused).toBe("refused");
+    await settle();
+    expect(asked.map(({ what }) => what)).toEqual(["PATCH ", "POST /undo"]);
+    asked[1]?.answer(true);
+    for (let k = 0; k < 20 && asked.length < 3; k++) await settle();
+    expect(asked[2]?.what).toBe("GET /text");
+    void page.view();
+    expect(asked[3]?.what).toBe("GET /view");
+  });
+});
+
 describe("events of a page", () => {
   const changed = (seq: number): object => ({ type: "values.reset", page: "p1", seq });
 

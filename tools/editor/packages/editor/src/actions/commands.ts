@@ -37,8 +37,8 @@ export const commands: Command[] = [
   { id: "exportPage", title: t.exportPage, group: t.groups.page, page: true, run: (w, p) => exportPage(w, p) },
   { id: "closePage", title: t.closePage, group: t.groups.page, page: true, run: async (w, p) => void ((await w.closePage(p.id)) || w.ask("closePage", p.id)) },
 
-  { id: "undo", title: t.undo, keys: "Ctrl+Z", group: t.groups.edit, page: true, enabled: (_w, p) => (p?.info.get().undo ?? 0) > 0, run: (_w, p) => p.undo() },
-  { id: "redo", title: t.redo, keys: "Ctrl+Shift+Z Ctrl+Y", group: t.groups.edit, page: true, enabled: (_w, p) => (p?.info.get().redo ?? 0) > 0, run: (_w, p) => p.redo() },
+  { id: "undo", title: t.undo, keys: "Ctrl+Z", group: t.groups.edit, page: true, enabled: (_w, p) => (p?.steppable.undo ?? 0) > 0, run: (_w, p) => p.undo() },
+  { id: "redo", title: t.redo, keys: "Ctrl+Shift+Z Ctrl+Y", group: t.groups.edit, page: true, enabled: (_w, p) => (p?.steppable.redo ?? 0) > 0, run: (_w, p) => p.redo() },
   { id: "cut", title: t.cut, keys: "Ctrl+X", group: t.groups.edit, page: true, enabled: hasBlocks, run: cut },
   { id: "copy", title: t.copy, keys: "Ctrl+C", group: t.groups.edit, page: true, enabled: hasBlocks, run: (w, p) => void copy(w, p) },
   { id: "paste", title: t.paste, keys: "Ctrl+V", group: t.groups.edit, page: true, run: async (w, p) => paste(p, await clipboardClip(w)) },

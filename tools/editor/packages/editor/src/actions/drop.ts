@@ -28,3 +28,15 @@ export async function dropSchema(workbench: Workbench, page: PageEditor, event: 
   const clip = parseClip(event.dataTransfer?.getData("text/plain") ?? "");
   if (clip) await paste(page, clip, [at.x, at.y]);
 }
+
+/** A block type was dropped by a finger somewhere in the window: where the canvas is, it is added. In a narrow window the list gives way. */
+export async function dropBlock(workbench: Workbench, type: string, { x, y }: { x: number; y: number }): Promise<void> {
+  const page = workbench.active.get();
+  const canvas = document.querySelector(".w-canvas")?.getBoundingClientRect();
+  const over = document.elementFromPoint(x, y);
+  if (!page || !canvas || !over?.closest(".w-canvas, .w-over-close")) return;
+  const view = page.viewport ?? { x: 0, y: 0, zoom: 1 };
+  if (over.closest(".w-over-close")) workbench.set("left", false);
+  const id = await addBlock(page, type, [(x - canvas.x - view.x) / view.zoom - 20, (y - canvas.y - view.y) / view.zoom - 20]);
+  if (id) workbench.announce(id);
+}

@@ -19,9 +19,15 @@ export async function addBlock(
   if (wire && port) {
     edits.push(wire.side === "source" ? { op: "connect", from: wire.port, to: `${id}.${port}` } : { op: "connect", from: `${id}.${port}`, to: wire.port });
   }
-  if (!(await page.edit([...pinAuto(page), ...edits], text(texts.edits.add, { what: type })))) return undefined;
-  page.select([id]);
-  return id;
+  return (await selected(page, [id], page.edit([...pinAuto(page), ...edits], text(texts.edits.add, { what: type })))) ? id : undefined;
+}
+
+/** Selects blocks that an edit adds: at once where they are shown already. */
+async function selected(page: PageEditor, ids: string[], done: Promise<boolean>): Promise<boolean> {
+  if (ids.every((id) => page.model.blocks.has(id))) page.select(ids);
+  const made = await done;
+  if (made) page.select(ids);
+  return made;
 }
 
 /** Before the first block gets a place on a page that places none, the others keep the places that they are seen at. */
@@ -69,7 +75,7 @@ export async function paste(page: PageEditor, clip: Clip | null, at?: Point): Pr
   const top = Math.min(...corner.map(([, y]) => y));
   const offset: Point = at && corner.length ? [at[0] - left, at[1] - top] : [32, 32];
   const { edits, ids } = pasteEdits(clip, (id) => page.model.blocks.has(id), offset);
-  if (await page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany))) page.select(ids);
+  await selected(page, ids, page.edit([...pinAuto(page), ...edits], plural(clip.blocks.length, texts.edits.pasteOne, texts.edits.pasteMany)));
 }
 
 /** What is in the system's clipboard, where it may be read and is a page; else what was copied here last. */

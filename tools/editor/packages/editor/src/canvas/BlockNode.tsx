@@ -3,7 +3,7 @@ import { memo, useState, type CSSProperties } from "react";
 import type { Block, BlockState, Diagnostic } from "@weft/client";
 import { colorValue } from "../model/decor";
 import type { PortRow } from "../model/geometry";
-import { categoryColor, parsePort, shortNumber, typeColor } from "../model/names";
+import { categoryColor, cutText, parsePort, shortNumber, typeColor } from "../model/names";
 import type { PageEditor } from "../model/pageEditor";
 import { useBlock, useBlockState, useCell, useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
@@ -174,7 +174,7 @@ function OutputValue({ name }: { name: string }) {
   if (!on || !summary || "error" in summary || summary.count !== 1) return null;
   const value = summary.first[0];
   const bad = (summary.nan ?? 0) + (summary.inf ?? 0) > 0;
-  return <span className={`w-port-value ${bad ? "w-port-value-bad" : ""} ${summary.stale || summary.outdated_page ? "w-port-value-stale" : ""}`}>{typeof value === "number" ? shortNumber(value) : summary.text.slice(0, 12)}</span>;
+  return <span title={summary.text} className={`w-port-value ${bad ? "w-port-value-bad" : ""} ${summary.stale || summary.outdated_page ? "w-port-value-stale" : ""}`}>{typeof value === "number" ? shortNumber(value) : cutText(summary.text, 12)}</span>;
 }
 
 /** The block's share of the run's time. */

@@ -64,15 +64,15 @@ function Flow() {
   }, [connector]);
   const onConnect = useCallback((connection: Connection) => {
     const { from, to } = ends(connection);
-    void connect(page, from, to).then((done) => done && workbench.announce(`${from} → ${to}`));
-  }, [page, workbench]);
+    void connect(page, from, to, connector.knows(from, to)).then((done) => done && workbench.announce(`${from} → ${to}`));
+  }, [connector, page, workbench]);
   const onConnectEnd = useCallback((event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
     const draft = connector.draft;
     const over = pointOf(event);
     if (draft && !state.toHandle) {
       const block = document.elementFromPoint(over.x, over.y)?.closest<HTMLElement>(".react-flow__node-block")?.dataset["id"];
       const port = block && connector.portOf(block);
-      if (port) void (draft.side === "source" ? connect(page, draft.port, port) : connect(page, port, draft.port));
+      if (port) void (draft.side === "source" ? connect(page, draft.port, port, true) : connect(page, port, draft.port, true));
       else if (!block && !reconnecting.current) workbench.quick.set({ at: over, place: flow.screenToFlowPosition(over), wire: { port: draft.port, side: draft.side === "source" ? "source" : "target" } });
     }
     connector.end();
@@ -81,8 +81,8 @@ function Flow() {
   const reconnecting = useRef(false);
   const onReconnect = useCallback((edge: Edge, connection: Connection) => {
     const { from, to } = ends(connection);
-    void reconnect(page, edge.id, from, to);
-  }, [page]);
+    void reconnect(page, edge.id, from, to, connector.knows(from, to));
+  }, [connector, page]);
 
   return (
     <div

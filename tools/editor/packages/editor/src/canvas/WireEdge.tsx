@@ -1,7 +1,7 @@
 import { BaseEdge, EdgeLabelRenderer, getBezierPath, getSmoothStepPath, useStore, type EdgeProps } from "@xyflow/react";
 import { memo, useCallback, useState, useSyncExternalStore } from "react";
 import { bendsOf, bentPath } from "../model/bends";
-import { typeColor, typeText } from "../model/names";
+import { cutText, typeColor, typeText } from "../model/names";
 import { useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 
 /** A wire in the colour of its type; with type and shape at reading distance, and its value under the pointer. */
@@ -26,6 +26,7 @@ export const WireEdge = memo(function WireEdge(props: EdgeProps) {
         id={props.id} path={path} interactionWidth={16} className={`w-wire ${operation ? "w-wire-operation" : ""} ${hover || props.selected ? "w-wire-strong" : ""}`}
         style={{ stroke: operation ? "var(--w-type-operation)" : typeColor(type?.dtype) }}
       />
+      {hover && <WireTitle name={from} />}
       {(hover || props.selected || (close && long)) && label && (
         <EdgeLabelRenderer>
           <div className={`w-wire-label ${hover ? "w-wire-label-strong" : ""}`} style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
@@ -38,8 +39,21 @@ export const WireEdge = memo(function WireEdge(props: EdgeProps) {
   );
 });
 
-function WireValue({ name }: { name: string }) {
+/** About as much of a value as a label can hold. */
+const mostLetters = 32;
+
+function useValueText(name: string): string | undefined {
   const summary = useSummary(name);
-  if (!summary || "error" in summary) return null;
-  return <span className="w-wire-value">{summary.text}</span>;
+  return summary && !("error" in summary) ? summary.text : undefined;
+}
+
+function WireValue({ name }: { name: string }) {
+  const value = useValueText(name);
+  return value === undefined ? null : <span className="w-wire-value">{cutText(value, mostLetters)}</span>;
+}
+
+/** The whole value, where its label has but a part of it. */
+function WireTitle({ name }: { name: string }) {
+  const value = useValueText(name);
+  return value !== undefined && value.length > mostLetters ? <title>{`${name}: ${value}`}</title> : null;
 }

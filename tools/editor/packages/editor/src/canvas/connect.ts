@@ -54,6 +54,11 @@ export class Connector {
     return said === undefined ? draft.fits.has(port) || draft.fits.has(withoutIndex(port)) : said === null;
   }
 
+  /** Whether the server has said that a port of the wire that is drawn may be its other end. */
+  knows(...ports: string[]): boolean {
+    return Boolean(this.draft?.fits) && ports.every((port) => port === this.draft?.port || this.fits(port));
+  }
+
   /** Marks the handles that fit; also after blocks came into sight. */
   highlight(): void {
     if (!this.draft?.fits || !this.root) return;
@@ -92,14 +97,14 @@ export function ends(connection: Connection | { source: string; target: string; 
   return { from: `${connection.source}.${connection.sourceHandle ?? ""}`, to: `${connection.target}.${connection.targetHandle ?? ""}` };
 }
 
-/** Wires two ports. The reason of a refusal is shown. */
-export function connect(page: PageEditor, from: string, to: string): Promise<boolean> {
-  return page.edit([{ op: "connect", from, to: page.model.endOf(to) }], text(texts.edits.wire, { from, to }), "open_inputs");
+/** Wires two ports. The reason of a refusal is shown. `sure`: the server has said that they fit, so that the wire is shown at once. */
+export function connect(page: PageEditor, from: string, to: string, sure = false): Promise<boolean> {
+  return page.edit([{ op: "connect", from, to: page.model.endOf(to) }], text(texts.edits.wire, { from, to }), "open_inputs", undefined, sure);
 }
 
 /** Leads a wire elsewhere. */
-export function reconnect(page: PageEditor, oldTo: string, from: string, to: string): Promise<boolean> {
+export function reconnect(page: PageEditor, oldTo: string, from: string, to: string, sure = false): Promise<boolean> {
   const edits: Edit[] = [{ op: "connect", from, to: page.model.endOf(to) }];
   if (oldTo !== to) edits.push({ op: "disconnect", to: oldTo });
-  return page.edit(edits, text(texts.edits.wire, { from, to }), "open_inputs");
+  return page.edit(edits, text(texts.edits.wire, { from, to }), "open_inputs", undefined, sure);
 }

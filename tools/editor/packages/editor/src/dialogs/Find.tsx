@@ -58,7 +58,7 @@ export function ConnectDialog() {
     if (!port) return;
     workbench.dialog.set(null);
     const [from, to] = port.side === "out" ? [port.name, other] : [other, port.name];
-    if (await connect(page, from, to)) workbench.announce(`${from} → ${to}`);
+    if (await connect(page, from, to, true)) workbench.announce(`${from} → ${to}`);
   };
   return (
     <ChoiceDialog

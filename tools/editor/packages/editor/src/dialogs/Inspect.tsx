@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { saveNpy } from "../export";
 import { readTensor } from "../model/tensors";
 import { useCellPart, usePage, useSummary, useWorkbench } from "../model/react";
 import { TensorInspector } from "../tensor";
@@ -31,7 +32,7 @@ export function InspectDialog({ name }: { name: string }) {
     };
   }, [page, name, generation, place, summary]);
   const close = (): void => workbench.inspect.set(null);
-  const saveNpy = (): void => void page.api.valueBytes(name, "npy").then((bytes) => download(`${name}.npy`, bytes), page.report);
+  const saveWhole = (): void => void page.api.valueBytes(name, "npy").then((bytes) => saveNpy(name, bytes), page.report);
   return (
     <Dialog
       title={text(texts.dialogs.inspectTitle, { name })} width="l" onClose={close}
@@ -39,7 +40,6 @@ export function InspectDialog({ name }: { name: string }) {
         <>
           {paused && <Button onClick={() => { close(); workbench.ask("override", name); }}>{texts.panels.override}</Button>}
           <Button icon="chart" onClick={() => { close(); workbench.plot(name); }}>{texts.panels.plot}</Button>
-          <Button icon="download" onClick={saveNpy}>.npy</Button>
         </>
       )}
     >
@@ -47,7 +47,7 @@ export function InspectDialog({ name }: { name: string }) {
       {tensor && (
         <TensorInspector
           name={name} tensor={tensor} run={tensor.run} stale={tensor.stale} inProgress={tensor.inProgress} fullShape={tensor.fullShape} place={place}
-          onPlace={setPlace} onSaveNpy={saveNpy} announce={(message) => workbench.announce(message)}
+          onPlace={setPlace} onSaveNpy={saveWhole} announce={(message) => workbench.announce(message)}
         />
       )}
     </Dialog>
@@ -60,14 +60,4 @@ function slicedAxes(shape: number[]): number {
   let axes = 0;
   while (count > most && axes < shape.length - 1) count /= Math.max(1, shape[axes++] ?? 1);
   return axes;
-}
-
-/** Hands bytes over as a file. */
-export function download(name: string, bytes: BlobPart, type = "application/octet-stream"): void {
-  const url = URL.createObjectURL(new Blob([bytes], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

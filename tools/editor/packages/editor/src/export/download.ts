@@ -32,9 +32,9 @@ export function tensorCsv(tensor: TensorValue): string {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Saves the tensor as a .npy file. */
-export function saveNpy(name: string, tensor: TensorValue): void {
-  saveFile(`${name}.npy`, writeNpy(tensor), "application/x-npy");
+/** Saves a tensor as a .npy file; also one that is in the bytes of such a file already. */
+export function saveNpy(name: string, tensor: TensorValue | ArrayBuffer): void {
+  saveFile(`${name}.npy`, tensor instanceof ArrayBuffer ? new Uint8Array(tensor) : writeNpy(tensor), "application/x-npy");
 }
 
 /** Saves the tensor as CSV. */

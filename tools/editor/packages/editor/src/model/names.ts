@@ -84,3 +84,6 @@ export function shortNumber(value: number): string {
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2).replace("e+", "e");
   return String(Number(value.toPrecision(4)));
 }
+
+/** The text, or as much of its beginning as `most` letters hold. */
+export const cutText = (value: string, most: number): string => (value.length <= most ? value : `${value.slice(0, most - 1)}…`);

@@ -221,6 +221,26 @@ export class PageModel {
     if (patch.diagnostics) this.events.emit("diagnostics");
   }
 
+  /** What takes the patch back, were it applied now; with the types at blocks that it removes. */
+  inverse(patch: PagePatch): PagePatch {
+    const before = new Map<string, Block>();
+    const added = new Set<string>();
+    for (const id of [...(patch.removed ?? []), ...(patch.blocks ?? []).map((block) => block.id)]) {
+      const block = this.blocks.get(id);
+      if (block) before.set(id, block);
+      else added.add(id);
+    }
+    const gone = new Set((patch.removed ?? []).filter((id) => this.blocks.has(id)));
+    const types = gone.size ? [...this.types].filter(([name]) => gone.has(parsePort(name).block)) : [];
+    const places = patch.layoutAll ? [...this.stored.keys()] : [...Object.keys(patch.layout ?? {}), ...gone].filter((id) => !added.has(id));
+    const keys = Object.keys(patch.keys ?? {}).map((key) => [key, this.keys[key] ?? null]);
+    return {
+      blocks: [...before.values()], removed: [...added], order: gone.size || patch.order ? this.ids : undefined,
+      layout: Object.fromEntries(places.map((id) => [id, this.stored.get(id) ?? null])), layoutAll: patch.layoutAll,
+      types: types.length ? Object.fromEntries(types) : undefined, keys: keys.length ? (Object.fromEntries(keys) as Record<string, unknown>) : undefined,
+    };
+  }
+
   /** Shows blocks elsewhere until the server has confirmed it, or null: where they were. */
   drag(positions: Iterable<[string, Point | null]>): void {
     const moved: string[] = [];
@@ -294,7 +314,8 @@ export class PageModel {
     if (!this.blocks.has(id)) return false;
     this.unwire(id, touched);
     this.blocks.delete(id);
-    for (const map of [this.stored, this.auto, this.dragged, this.shapes, this.faults, this.outputsKnown]) map.delete(id);
+    // what the server says of it (faults, outputs) goes when the server says so: the block may come back at once
+    for (const map of [this.stored, this.dragged, this.shapes]) map.delete(id);
     touched.delete(id);
     return true;
   }

@@ -1,7 +1,9 @@
 import type { Block, Breakpoint, Change, Checked, Diagnostic, Edit, EditMode, Event, NewBreakpoint, PageApi, PageInfo, PageView, Point, Run } from "@weft/client";
 import { WeftError } from "@weft/client";
 import { FlowModel, type Rect, type Selection } from "../canvas/flow";
+import { Ahead, type Ticket } from "./ahead";
 import { Cell } from "./emitter";
+import { equal } from "./equal";
 import { PageModel } from "./page";
 import { PlotModel } from "./plots";
 import { RunModel } from "./runs";
@@ -30,8 +32,8 @@ export interface Viewport {
 }
 
 /**
- * A page that is open in the editor: its document, selection, runs and breakpoints, and the edits that can be made. Everything but
- * positions during a drag is what the server has confirmed.
+ * A page that is open in the editor: its document, selection, runs and breakpoints, and the edits that can be made. What is shown is what the
+ * server has confirmed, but for positions during a drag and edits that are on their way (`Ahead`).
  */
 export class PageEditor {
   readonly model: PageModel;
@@ -52,6 +54,7 @@ export class PageEditor {
   viewport: Viewport | null = null;
   notify: (notice: Notice) => void = () => {};
   private revision = -1;
+  private readonly ahead: Ahead;
   private loading: Promise<void> | null = null;
 
   constructor(readonly api: PageApi, info: PageInfo, schema: SchemaIndex) {
@@ -60,6 +63,7 @@ export class PageEditor {
     this.runs = new RunModel(api);
     this.plots = new PlotModel(api);
     this.flow = new FlowModel(this.model, this.selection);
+    this.ahead = new Ahead(this.model, (added) => this.settle(added));
   }
 
   get id(): string {
@@ -87,6 +91,7 @@ export class PageEditor {
 
   private take(view: PageView): void {
     this.revision = view.revision;
+    this.ahead.clear();
     this.model.load({ blocks: view.blocks, layout: view.layout, types: view.types, diagnostics: view.diagnostics, keys: view.keys });
     if (view.auto_layout) this.model.setAuto(view.auto_layout);
     this.info.set(view.page);
@@ -165,30 +170,26 @@ export class PageEditor {
       return;
     }
     this.revision = change.revision;
-    const removed = [...change.removed, ...change.renamed.map(([from]) => from)];
-    for (const [from, to] of change.renamed) this.follows(from, to, change);
-    this.model.apply({
-      removed,
-      blocks: (change.blocks ?? []).map(({ block }) => block),
-      order: this.orderAfter(change, removed),
-      layout: change.layout,
-      layoutAll: change.layout_all,
-      keys: change.page_keys,
-    });
+    for (const [from, to] of change.renamed) this.follows(from, to);
+    this.ahead.receive(change, change.by === this.api.clientId && this.ahead.awaits(change.cause));
     this.info.update((info) => ({
       ...info, revision: change.revision, dirty: change.dirty, undo: change.undo, redo: change.redo,
       undo_label: change.undo_label, redo_label: change.redo_label, blocks: this.model.blocks.size,
       name: typeof change.page_keys?.["page"] === "string" ? change.page_keys["page"] : info.name,
     }));
-    this.placeNew(change.added);
-    this.keepSelection();
+    this.settle(change.added);
     if (change.checked) this.checked(change.checked);
   }
 
-  /** A renamed block keeps its place, unless the change says otherwise, and stays selected. */
-  private follows(from: string, to: string, change: Change): void {
-    if (change.layout?.[to] === undefined && this.model.isPlaced(from)) change.layout = { ...change.layout, [to]: this.model.position(from) };
-    else if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
+  /** What follows from blocks that came or went. */
+  private settle(added: string[]): void {
+    this.placeNew(added);
+    this.keepSelection();
+  }
+
+  /** A renamed block stays selected, and where it is seen. */
+  private follows(from: string, to: string): void {
+    if (!this.model.isPlaced(from)) this.model.setAuto({ [to]: this.model.position(from) });
     const selected = this.selection.get();
     if (selected.has(from)) this.selection.set(new Set([...selected].map((id) => (id === from ? to : id))));
   }
@@ -201,20 +202,12 @@ export class PageEditor {
     if (open.length) this.model.setAuto(Object.fromEntries(open.map((id, k) => [id, [(bounds?.x ?? 40) + 208 * (k % 6), top + 128 * Math.floor(k / 6)] as Point])));
   }
 
-  private orderAfter(change: Change, removed: string[]): string[] | undefined {
-    const entries = change.blocks ?? [];
-    if (!entries.some(({ block }) => !this.model.blocks.has(block.id))) return undefined;
-    const gone = new Set([...removed, ...entries.map(({ block }) => block.id)]);
-    const order = this.model.ids.filter((id) => !gone.has(id));
-    for (const { place, block } of entries) order.splice(place, 0, block.id);
-    return order;
-  }
-
   private checked(checked: Checked): void {
     if (checked.revision < this.revision) return;
     const types: Record<string, PageView["types"][string] | null> = { ...checked.types };
     for (const name of checked.types_removed ?? []) types[name] = null;
-    this.model.apply({ types, diagnostics: checked.diagnostics });
+    const same = equal(checked.diagnostics, this.model.diagnostics);
+    this.model.apply({ types: Object.keys(types).length ? types : undefined, diagnostics: same ? undefined : checked.diagnostics });
     this.info.update((info) => ({ ...info, errors: checked.errors, warnings: checked.warnings }));
   }
 
@@ -227,27 +220,44 @@ export class PageEditor {
   // ---- editing ---------------------------------------------------------------------------------------------------------
 
   /**
-   * Makes edits as one step of undo. False where the server refuses; the reason has been shown then (or is handed to `refused`).
+   * Makes edits as one step of undo; they are shown at once where their effect is known. False where the server refuses: then they are taken
+   * back, and the reason has been shown (or is handed to `refused`). `sure`: the server has said that it takes them.
    */
-  async edit(edits: Edit[], label: string, mode: EditMode = "apply", refused?: (reason: Diagnostic) => void): Promise<boolean> {
-    if (!edits.length) return true;
-    try {
-      this.answered(await this.api.edit(edits, { label, mode }));
-      return true;
-    } catch (error) {
-      if (error instanceof WeftError && error.status === 409) await this.load().catch(this.report);
-      if (refused && error instanceof WeftError && !error.offline) refused(error.diagnostic);
-      else this.report(error);
-      return false;
-    }
+  edit(edits: Edit[], label: string, mode: EditMode = "apply", refused?: (reason: Diagnostic) => void, sure = mode === "apply"): Promise<boolean> {
+    if (!edits.length) return Promise.resolve(true);
+    return this.send(this.ahead.edit(edits, !sure), this.api.edit(edits, { label, mode }), refused);
+  }
+
+  /** How many steps there are to undo and redo, those on their way included. */
+  get steppable(): { undo: number; redo: number } {
+    const { undo, redo } = this.info.get();
+    return this.ahead.steppable(undo, redo);
   }
 
   async undo(): Promise<void> {
-    await this.api.undo().then((change) => this.answered(change), this.report);
+    await this.send(this.ahead.undo(), this.api.undo());
   }
 
   async redo(): Promise<void> {
-    await this.api.redo().then((change) => this.answered(change), this.report);
+    await this.send(this.ahead.redo(), this.api.redo());
+  }
+
+  private send(ticket: Ticket, answer: Promise<Change>, refused?: (reason: Diagnostic) => void): Promise<boolean> {
+    return answer.then(
+      (change) => {
+        this.answered(change);
+        // its change came by this or by an event; where others' changes before it are still to come, so is its own
+        if (change.revision <= this.revision) this.ahead.settle(ticket);
+        return true;
+      },
+      async (error: unknown) => {
+        this.ahead.settle(ticket);
+        if (ticket.cause === "edit" && error instanceof WeftError && error.status === 409) await this.load().catch(this.report);
+        if (refused && error instanceof WeftError && !error.offline) refused(error.diagnostic);
+        else this.report(error);
+        return false;
+      },
+    );
   }
 
   /** The answer to a call: where events of others come before it, they bring it, too. */
@@ -269,7 +279,9 @@ export class PageEditor {
   }
 
   select(ids: Iterable<string>): void {
-    this.selection.set(new Set(ids));
+    const next = new Set(ids);
+    const now = this.selection.get();
+    if (next.size !== now.size || [...next].some((id) => !now.has(id))) this.selection.set(next);
   }
 
   /** Places of blocks become the page's. A page that placed none gets all of them, so that the others stay where they are seen. */

@@ -1,12 +1,13 @@
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { BlockSchema } from "@weft/client";
 import { addBlock } from "../actions/edit";
-import { dragType } from "../actions/drop";
+import { dragType, dropBlock } from "../actions/drop";
 import { focusSoon } from "../actions/commands";
 import { categoryColor, categoryTitle } from "../model/names";
 import { useCell, useWorkbench } from "../model/react";
 import { text, texts } from "../texts";
 import { Icon } from "../ui";
+import { useTouchDrag } from "./touchDrag";
 import "./palette.css";
 
 const t = texts.palette;
@@ -19,6 +20,10 @@ export function Palette() {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set(["core"]));
   const list = useRef<HTMLDivElement>(null);
   const hits = useMemo(() => (query.trim() && schema ? schema.search(query, 80) : null), [query, schema]);
+  useTouchDrag(list, schema !== null, {
+    pick: (element) => element.closest<HTMLElement>("[data-type]")?.dataset["type"],
+    dropped: (type, at) => void dropBlock(workbench, type, at),
+  });
   if (!schema) return null;
 
   const insert = async (block: BlockSchema): Promise<void> => {
@@ -72,7 +77,7 @@ export function Palette() {
 function Item({ block, by, onAdd }: { block: BlockSchema; by?: string; onAdd: (block: BlockSchema) => void }) {
   return (
     <button
-      type="button" className="w-palette-item" draggable title={block.summary}
+      type="button" className="w-palette-item" draggable data-type={block.block} title={block.summary}
       onClick={() => onAdd(block)}
       onDragStart={(event) => {
         event.dataTransfer.setData(dragType, block.block);

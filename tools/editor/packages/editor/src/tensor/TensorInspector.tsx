@@ -48,7 +48,7 @@ const TABS = [
   { id: "statistics", label: tensorTexts.statistics, icon: "sigma" },
 ] as const;
 
-/** Head with type, shape and run; tabs below. Strings have a table alone. */
+/** Head with type, shape and run; tabs below. Strings have a table alone. What is round it shows the name. */
 export function TensorInspector(props: TensorInspectorProps) {
   const { name, tensor, fullShape, place = [], onPlace } = props;
   const [ownTab, setOwnTab] = useState<InspectorTab>("table");
@@ -71,7 +71,6 @@ export function TensorInspector(props: TensorInspectorProps) {
   return (
     <div className="w-tensor" role="group" aria-label={name}>
       <div className="w-tensor-head-line">
-        <span className="w-tensor-name">{name}</span>
         <span className="w-tensor-type">{shortDType(tensor.dtype)} {shapeText(fullShape ?? tensor.shape)}</span>
         <Origin {...props} />
         {stats && stats.nan + stats.inf > 0 && (
