@@ -13,6 +13,7 @@ function(weft_command_library level objects folder)
   set(target weft_command_${level})
   add_library(${target} SHARED $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:${objects}_runtime>)
   weft_commands(${target} -march=${level})
+  target_compile_definitions(${target} PRIVATE WEFT_LEVEL="${level}")
   set_target_properties(${target} PROPERTIES OUTPUT_NAME weft-command CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                                              LIBRARY_OUTPUT_DIRECTORY ${folder} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libweft-command.map)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} runtime/include)

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """The benchmarks, without the peers: ratios, families, tables and charts, options; tools/bench_growth and bench_threads. Last line: peers: N tests, M failed."""
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -12,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 WEFT = ROOT / "build/release/bin/weft"
 sys.path.insert(0, str(ROOT / "tools/peers"))
 sys.dont_write_bytecode = True
+import environment  # noqa: E402
+import page_blocks  # noqa: E402
 import pages  # noqa: E402
 import ratios  # noqa: E402
 import table  # noqa: E402
@@ -30,6 +34,7 @@ LINES = [
     {"case": "Add.1024x1024", "peer": "tensorflow 2", "min_ms": 0.032},
     {"case": "Add.2048x2048", "peer": "tensorflow 2", "min_ms": 0.002},
     {"case": "xor", "keep": "asked", "peer": "tensorflow 2", "best_step_us": 50.0},
+    {"case": "xor", "keep": "asked", "peer": "tensorflow-xla 2", "best_step_us": 30.0},
     {"case": "Add.16x16", "peer": "torch 2", "refused": "no"},
     {"case": "BiasAdd.8x7x7x2048.NHWC.half", "peer": "torch 2", "min_ms": 0.009},
     {"case": "BiasAdd.8x7x7x2048.NCHW.half", "peer": "torch 2", "min_ms": 0.006},
@@ -64,6 +69,56 @@ class RatiosTest(unittest.TestCase):
         self.assertEqual(found, {"pages": 1, "kernels that memory bounds, from 1 MB": 2, ratios.SMALL: 1, "all kernels": 3})
 
 
+class LevelTest(unittest.TestCase):
+    def test_a_level_limits_every_library_that_chooses_by_the_processor(self):
+        limited = environment.settings_of("tensorflow-xla", "v3")
+        self.assertEqual({name: limited[name] for name in ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")},
+                         {"ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"})
+        self.assertTrue(limited["XLA_FLAGS"].endswith("--xla_cpu_max_isa=AVX2"))
+        self.assertEqual(environment.settings_of("torch-compile", "v4")["WEFT_PEER_SIMDLEN"], "512")
+
+    def test_without_a_level_only_the_compiler_is_chosen(self):
+        self.assertEqual(environment.settings_of("torch"), {})
+        self.assertEqual(environment.settings_of("tensorflow-xla"), {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"})
+
+    def test_every_peer_has_a_name_a_color_and_programs(self):
+        for peer, described in environment.PEERS.items():
+            self.assertIn(peer, table.TITLES)
+            self.assertIn(peer, table.COLORS)
+            self.assertIn(described.packages, environment.PACKAGES)
+            for program in filter(None, (described.kernels, described.pages)):
+                self.assertTrue((ROOT / "tools/peers" / program).is_file(), program)
+
+
+class PageBlocksTest(unittest.TestCase):
+    PAGE = {"blocks": [
+        {"id": "start", "block": "RandomNormal_ex", "attrs": "shape_ = [2][3];name_ = \"a;b\";"},
+        {"id": "sum", "block": "AddN", "inputs": {"inputs": ["w.ref", "twice.z"]}},
+        {"id": "w", "block": "Variable", "inputs": {"initvalues": "start.output"}},
+        {"id": "twice", "block": "Add", "inputs": {"x": "w.ref", "y": {"dtype": "DT_FLOAT", "shape": [], "values": [1]}}},
+        {"id": "unread", "block": "Add", "inputs": {"x": "w.ref", "y": "w.ref"}},
+        {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["sum.sum"], "run_outputs": ["twice.operation"]}}]}
+
+    def test_a_step_has_what_is_asked_for_after_what_it_reads(self):
+        self.assertEqual([block["id"] for block in page_blocks.step_order(self.PAGE)], ["w", "twice", "sum"])
+        self.assertEqual(page_blocks.asked_for(self.PAGE), (["sum.sum"], ["twice"]))
+
+    def test_a_variable_starts_from_what_it_reads(self):
+        self.assertEqual([block["id"] for block in page_blocks.ordered(self.PAGE["blocks"], ["w"])], ["start", "w"])
+
+    def test_a_wire_to_nothing(self):
+        with self.assertRaisesRegex(ValueError, "'gone'"):
+            page_blocks.ordered([{"id": "a", "block": "Add", "inputs": {"x": "gone.z"}}], ["a"])
+
+    def test_attributes(self):
+        self.assertEqual(page_blocks.attributes(self.PAGE["blocks"][0]), {"shape": "[2][3]", "name": '"a;b"'})
+        self.assertEqual(page_blocks.attributes({"attrs": {"strides_": [1, 2]}}), {"strides": [1, 2]})
+        self.assertEqual((page_blocks.numbers("[2][3]"), page_blocks.numbers("{1,-2}"), page_blocks.numbers([4])), ([2, 3], [1, -2], [4]))
+
+    def test_literals(self):
+        self.assertEqual([value["shape"] for value in page_blocks.literals(list(self.PAGE["blocks"][3]["inputs"].values()))], [[]])
+
+
 class PagesTest(unittest.TestCase):
     def test_every_wire_ends_at_a_block(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -88,14 +143,45 @@ class ProgramTest(unittest.TestCase):
             self.assertIn("refused Add.16x16: no", done.stderr)
             text = (pathlib.Path(folder) / "peers.md").read_text()
             self.assertIn("| Add | 2 | 1 | 2.00x | 0.500x | 8.00x |", text)
-            self.assertIn("2000-01-01, M & N, 2 threads each; weft 1, tensorflow 2, torch 2.", text)
+            self.assertIn("2000-01-01, M & N, 2 threads each; weft 1, tensorflow 2, tensorflow-xla 2, torch 2.", text)
+            self.assertNotIn("Processors of", text)
+            # A compiler is in the table of pages, and no empty column in that of kernels.
+            self.assertIn("| case | Weft | TensorFlow | ratio | TensorFlow with XLA | ratio |\n", text)
+            self.assertIn("| xor (asked) | 2.00 us | 50.0 us | 25.0x | 30.0 us | 15.0x |", text)
+            self.assertIn("| case | Weft | TensorFlow | ratio | PyTorch | ratio |\n", text)
             # The shortest limit of all repeats: 2.4 us of 3, and 9 us of PyTorch over it.
-            self.assertIn("| BiasAdd.8x7x7x2048.NHWC.half | 1 | 3.2 MB | 2.40 us | 3.00 us | 0.80 | - | - | - | 9.00 us | 3.00x | 3.75x |", text)
-            self.assertIn("| xor (asked) | 2.00 us | 50.0 us | 25.0x |", (pathlib.Path(folder) / "overview.md").read_text())
+            self.assertIn("| BiasAdd.8x7x7x2048.NHWC.half | 1 | 3.2 MB | 2.40 us | 3.00 us | 0.80 | 9.00 us | 3.00x | 3.75x |", text)
+            self.assertIn("| xor (asked) | 2.00 us | 50.0 us | 25.0x | 30.0 us | 15.0x |", (pathlib.Path(folder) / "overview.md").read_text())
             xml.dom.minidom.parse(str(pathlib.Path(folder) / "peers.svg"))
 
+    def test_table_of_a_level(self):
+        with tempfile.TemporaryDirectory() as folder:
+            measured = pathlib.Path(folder) / "measured.jsonl"
+            measured.write_text("\n".join([FACTS.replace('"threads": 2', '"threads": 2, "level": "v3"')] + [json.dumps(line) for line in LINES]) + "\n")
+            self.assertEqual(self.run_program("--from", str(measured), "--out", folder).returncode, 0)
+            self.assertIn("Processors of x86-64-v3", (pathlib.Path(folder) / "peers.md").read_text())
+            self.assertIn("x86-64-v3", (pathlib.Path(folder) / "peers.svg").read_text())
+
+    def test_publishing(self):
+        loader = importlib.machinery.SourceFileLoader("bench_peers", str(ROOT / "tools/bench_peers"))
+        bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_peers", loader))
+        loader.exec_module(bench)
+        with tempfile.TemporaryDirectory() as folder:
+            root, made = pathlib.Path(folder) / "root", pathlib.Path(folder) / "made"
+            (root / "docs").mkdir(parents=True)
+            made.mkdir()
+            for name in ("peers.md", "overview.md", "peers.svg"):
+                (made / name).write_text(f"# {name}\n\nfigures\n")
+            (root / "README.md").write_text("a\n<!-- peers -->\nold\n<!-- end of peers -->\nb\n")
+            for level in (None, "v3", "v4", None, "v3"):
+                bench.publish(made, level, root)
+            self.assertEqual((root / "README.md").read_text(), "a\n<!-- peers -->\n# overview.md\n\nfigures\n<!-- end of peers -->\nb\n")
+            self.assertEqual((root / "docs/peers.md").read_text(),
+                             "# peers.md\n\nHeld to a level of processors: [x86-64-v3](peers-v3.md), [x86-64-v4](peers-v4.md).\n\nfigures\n")
+            self.assertEqual((root / "docs/peers-v3.md").read_text(), "# peers.md\n\nfigures\n")
+
     def test_wrong_use(self):
-        for arguments in (["--peers", "fortran"], ["--repeats", "0"], ["--weft", "/no/such/program"], ["--from", "/dev/null"]):
+        for arguments in (["--level", "v9"], ["--peers", "fortran"], ["--repeats", "0"], ["--weft", "/no/such/program"], ["--from", "/dev/null"]):
             self.assertNotEqual(self.run_program(*arguments).returncode, 0, arguments)
 
 

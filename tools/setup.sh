@@ -9,22 +9,25 @@ use_preset release
 say() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# as_root COMMAND...: by sudo where this is not root.
+as_root() {
+  [ "$(id -u)" != 0 ] || { "$@"; return; }
+  command -v sudo >/dev/null || die "root or sudo is needed for: $*"
+  sudo "$@"
+}
+
 # Installs the Debian packages of tools/packages.txt that are missing, and those named.
 install_packages() {
-  local missing=() package sudo=()
+  local missing=() package
   while read -r package; do
     [ -z "$package" ] || dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
   done < <(cat tools/packages.txt; printf '%s\n' "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   command -v apt-get >/dev/null || die "these Debian packages are needed: ${missing[*]}"
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "root or sudo is needed to install: ${missing[*]}"
-    sudo=(sudo)
-  fi
   say "Installing ${missing[*]}"
   local log
   log=$(mktemp)
-  if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
+  if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
     die "apt-get could not install the packages"

@@ -6,6 +6,7 @@
 
 #include "runtime/state/thread_pool.h"
 #include "tests/capi/capi_kit.h"
+#include "tests/kit/program.h"
 
 using namespace weft;
 using namespace weft::test;
@@ -195,7 +196,7 @@ TEST_CASE("C: the blocks of a runtime as JSON", "[capi]") {
   OwnedStrings all, one;
   Problems problems;
   C_OK(problems, weft_blocks_json(runtime, all.out(), problems.out()));
-  CHECK(TextsOf(all)[0] == Read(std::filesystem::path(WEFT_SOURCE_DIR) / "schemas/blocks.json"));
+  CHECK(TextsOf(all)[0] == kit::RunWeft({"blocks", "--json"}).out);
   C_OK(problems, weft_block_json(runtime, "BiasAddGrad", one.out(), problems.out()));
   CHECK(TextsOf(one)[0].find("\"out_backprop\"") != std::string::npos);
   CHECK(weft_block_json(runtime, "BiasAddGrat", one.out(), problems.out()) == WEFT_NOT_FOUND);

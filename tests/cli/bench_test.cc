@@ -1,5 +1,6 @@
 // weft bench: what it prints, and how it refuses. Times are not judged.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -116,6 +117,33 @@ TEST_CASE("weft bench refuses wrong pages, cases and options", "[cli][bench]") {
   CHECK(RunWeft({"bench", "--seconds", "0"}).status == 2);
   CHECK(RunWeft({"bench", "--page", kPage, "--case", "Add"}).status == 2);
 }
+
+TEST_CASE("weft bench names the level of processors that its build is for", "[cli][bench]") {
+  const std::vector<std::string> options = {"bench", "--quick", "--json", "--case", "MatMul.64"};
+  CHECK_THAT(Lines(RunWeft(options)).at(0).at("level").get<std::string>(), Catch::Matchers::StartsWith("native, "));
+  CHECK_THAT(RunWeft({"bench", "--quick", "--case", "MatMul.64"}).out, Contains("(native, "));
+}
+
+#ifdef __x86_64__
+TEST_CASE("weft bench --level says how to make the builds that are not there", "[cli][bench]") {
+  CHECK(RunWeft({"bench", "--level", "x86-64-v9"}).status == 2);
+  // As the loader starts it, where it has found no build for the level.
+  kit::ProgramOptions by_loader;
+  by_loader.environment = {"WEFT_BENCH_LEVEL=x86-64-v2"};
+  ProgramResult taken = RunWeft({"bench", "--level", "x86-64-v2"}, by_loader);
+  CHECK(taken.status == 1);
+  CHECK_THAT(taken.err, Contains("the loader took that for native") && Contains("tools/package --levels"));
+
+  kit::TemporaryFolder folder;  // with no package beside the program
+  const std::filesystem::path program = folder.path() / "build/release/bin/weft", err = folder.path() / "err";
+  std::filesystem::create_directories(program.parent_path());
+  std::error_code other_device;
+  std::filesystem::create_hard_link(WEFT_PROGRAM, program, other_device);
+  if (other_device) std::filesystem::copy_file(WEFT_PROGRAM, program);
+  CHECK(std::system(Cat(program.string(), " bench --level x86-64-v2 2> ", err.string()).c_str()) != 0);
+  CHECK_THAT(kit::FileBytes(err), Contains((folder.path() / "build/package/bin/weft").string()) && Contains("tools/package --levels"));
+}
+#endif
 
 }  // namespace
 }  // namespace weft

@@ -44,9 +44,16 @@ namespace {
 
 struct Options : BenchOptions {
   int edits = 0;
+  std::vector<std::string> arguments;  // of the program
 };
 
 int RunBench(const Options& given) {
+  if (!given.level.empty()) {
+    if (Status status = RunAtLevel(given.level, given.arguments); !status.ok()) {
+      Report(status, given.json);
+      return kFailed;
+    }
+  }
   if (given.edits > 0) return BenchEdits(given, given.edits);
   BenchOptions options = given;
   if (options.quick) options.seconds = std::min(options.seconds, 0.02);
@@ -57,9 +64,11 @@ int RunBench(const Options& given) {
 
 void AddBench(Program& program) {
   auto options = std::make_shared<Options>();
+  options->arguments = program.arguments();
   Command command = program.Add("bench", "Time the runs of pages, or of kernels where no page is named",
                                 "  weft bench\n  weft bench --case BiasAddGrad --case FusedBatchNorm --threads 2\n"
                                 "  weft bench --page graphs/xor.page.json --keep asked\n  weft bench --quick --json\n"
+                                "  weft bench --level x86-64-v3 --case MatMul\n"
                                 "  weft bench --page big.page.json --edits 100\n"
                                 "The share is of what this machine does in the same run with the same threads: reading as much memory as the case\n"
                                 "has, again and again (read), a = b + s * c on it (triad), or multiplications and additions in registers (product).",
@@ -75,6 +84,8 @@ void AddBench(Program& program) {
   command.AddFlag("--list", options->list, "Only name the kernel cases; with --json also what they are made of").Excludes(page);
   command.Add("--seconds", options->seconds, "Time spent on each case").Between(0.01, 3600.0).ShowDefault();
   command.Add("--threads", options->threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
+  command.Add("--level", options->level, "Time a package's build for this level of processors (tools/package --levels makes them)")
+      .OneOf({"x86-64-v2", "x86-64-v3", "x86-64-v4"});
   command.AddFlag("--quick", options->quick, "Few cases and little time: a smoke test");
   command.AddFlag("--json", options->json, "One JSON line a case");
 }

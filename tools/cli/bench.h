@@ -18,6 +18,7 @@ struct BenchOptions {
   std::vector<std::string> libraries;  // of blocks
   std::vector<std::string> allow, write;  // folders of the pages
   std::string keep = "all";
+  std::string level;  // of processors; empty: this build
   double seconds = 0.5;  // for each case
   int threads = 0;
   bool json = false, quick = false, list = false;
@@ -25,6 +26,14 @@ struct BenchOptions {
   /// What Load takes for one of the pages.
   PageOptions PageAt(const std::string& path) const;
 };
+
+// ---- Levels of processors ----
+
+/// "x86-64-v3" for a package's build; "native, x86-64-v4" for others, by what the compiler was allowed.
+std::string LevelOfBuild();
+/// Ok where this is the build for the level. Otherwise the loader runs `arguments` with that build in the place of this program, and this
+/// returns only to tell why not. Before threads are started and anything is printed.
+Status RunAtLevel(const std::string& level, const std::vector<std::string>& arguments);
 
 // ---- The work of a case, and the machine's limits ----
 

@@ -95,7 +95,11 @@ void ProductPass() {
   Floats sums[kSums];
   for (int j = 0; j < kSums; ++j) sums[j] = Floats{} + static_cast<float>(j);
   Floats factor = Floats{} + 0.999f, step = Floats{} + 0.001f;
+#if defined(__x86_64__)
   asm volatile("" : "+x"(factor), "+x"(step));
+#elif defined(__aarch64__)
+  asm volatile("" : "+w"(factor), "+w"(step));
+#endif
   for (int64_t i = 0; i < kProductSteps; ++i) {
 #pragma GCC unroll 20
     for (int j = 0; j < kSums; ++j) sums[j] = sums[j] * factor + step;

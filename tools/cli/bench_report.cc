@@ -53,7 +53,7 @@ std::string ShareText(double share) {
 void BenchReport::Heading(const char* what, const char* columns) {
   if (heading_ == what) return;
   heading_ = what;
-  std::printf("%s, on %d thread%s\n%s\n", what, threads_, threads_ == 1 ? "" : "s", columns);
+  std::printf("%s, on %d thread%s (%s)\n%s\n", what, threads_, threads_ == 1 ? "" : "s", LevelOfBuild().c_str(), columns);
 }
 
 void BenchReport::Kernel(const std::string& name, const Timing& timing, const Work& work, const Limit& limit) {
@@ -62,7 +62,7 @@ void BenchReport::Kernel(const std::string& name, const Timing& timing, const Wo
   double rate = (product ? work.flops : work.bytes()) / seconds / 1e9;
   double share = limit.rate > 0 ? rate / limit.rate : 0;
   if (json_) {
-    Json line = {{"case", name}, {"threads", threads_}, {"min_ms", timing.best_us / 1e3}, {"median_ms", timing.median_us / 1e3}, {"bytes", work.bytes()}};
+    Json line = {{"case", name}, {"threads", threads_}, {"level", LevelOfBuild()}, {"min_ms", timing.best_us / 1e3}, {"median_ms", timing.median_us / 1e3}, {"bytes", work.bytes()}};
     line["gb_per_s"] = work.bytes() / seconds / 1e9;
     if (work.flops > 0) line["flops"] = work.flops, line["gflop_per_s"] = work.flops / seconds / 1e9;
     line["limit"] = NameOf(limit.kind);
@@ -87,7 +87,7 @@ void BenchReport::Steps(const Page& page, const Timing& timing) {
   double share = page.limit_seconds / seconds;
   double gb = page.work.bytes() / seconds / 1e9, gflop = page.work.flops / seconds / 1e9;
   if (json_) {
-    Json line = {{"case", page.name}, {"keep", page.keep}, {"threads", threads_}, {"blocks", page.blocks}};
+    Json line = {{"case", page.name}, {"keep", page.keep}, {"threads", threads_}, {"level", LevelOfBuild()}, {"blocks", page.blocks}};
     line["best_step_us"] = timing.best_us;
     line["median_step_us"] = timing.median_us;
     line["steps_per_s"] = 1e6 / timing.best_us;

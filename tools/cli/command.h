@@ -78,8 +78,10 @@ class Command {
 /// The program that commands are added to.
 class Program {
  public:
-  /// `status` gets the exit status of the command that runs.
-  Program(CLI::App& app, int& status) : app_(app), status_(status) {}
+  /// `arguments`: of the program, its name first. `status` gets the exit status of the command that runs.
+  Program(CLI::App& app, std::vector<std::string> arguments, int& status) : app_(app), arguments_(std::move(arguments)), status_(status) {}
+
+  const std::vector<std::string>& arguments() const { return arguments_; }
 
   /// `run` returns the exit status.
   Command Add(const char* name, const char* summary, const char* examples, std::function<int()> run);
@@ -90,6 +92,7 @@ class Program {
 
  private:
   CLI::App& app_;
+  std::vector<std::string> arguments_;
   int& status_;
 };
 

@@ -84,7 +84,7 @@ int RunCommandLine(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("weft COMMAND --help tells more of a command. Exit status: 0, 1 (it failed), 2 (wrong use), 130 (interrupted).");
   int status = weft::cli::kOk;
-  weft::cli::Program program(app, status);
+  weft::cli::Program program(app, std::vector<std::string>(argv, argv + argc), status);
   weft::cli::AddRun(program);
   weft::cli::AddCheck(program);
   weft::cli::AddTest(program);

@@ -2,10 +2,11 @@
 import html
 import math
 
+import environment
 import ratios
 
-TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch"}
-COLORS = {"tensorflow": "#d9822b", "torch": "#8a5fc7"}
+TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch", "tensorflow-xla": "TensorFlow with XLA", "torch-compile": "torch.compile"}
+COLORS = {"tensorflow": "#d9822b", "torch": "#8a5fc7", "tensorflow-xla": "#2f8f83", "torch-compile": "#c2487c"}
 
 
 def figure(value):
@@ -20,8 +21,18 @@ def time_text(milliseconds):
 
 
 def heading(facts):
-    return [f"{facts['date']}, {facts['machine']}, {facts['threads']} threads each; {facts['versions']}.",
-            f"Best time against best time of {facts['repeats']} repeats or more, both sides in turn. A ratio over 1: Weft is faster by that factor."]
+    lines = [f"{facts['date']}, {facts['machine']}, {facts['threads']} threads each; {facts['versions']}.",
+             f"Best time against best time of {facts['repeats']} repeats or more, both sides in turn. A ratio over 1: Weft is faster by that factor."]
+    if facts.get("level"):
+        lines.append(limits(environment.LEVELS[facts["level"]]))
+    return lines
+
+
+def limits(level):
+    """How every side is held to a level of processors."""
+    return (f"Processors of {level.name}, whatever this machine has more: Weft's build for that level; oneDNN, ATen, MKL and XLA limited to it "
+            f"({level.onednn}, {level.aten}, {level.mkl}, {level.xla}), and what torch.compile makes compiled for it. TensorFlow's own kernels, those of "
+            "Eigen, are as its wheel was built: they do not choose by the processor.")
 
 
 def summary_table(summaries, title="work"):
@@ -30,7 +41,14 @@ def summary_table(summaries, title="work"):
                     for row in summaries]
 
 
+def present(found, peers):
+    """The peers that have a time for one of these rows."""
+    return [peer for peer in peers if any(peer in row.against for row in found)]
+
+
 def case_table(found, peers):
+    """With the columns of the peers that are in it."""
+    peers = present(found, peers)
     lines = ["| case | Weft |" + "".join(f" {TITLES[peer]} | ratio |" for peer in peers), "| --- | ---: |" + " ---: | ---: |" * len(peers)]
     for row in found:
         cells = [f" {time_text(row.against[peer][0])} | {figure(row.against[peer][1])}x |" if peer in row.against else " - | - |" for peer in peers]
@@ -53,6 +71,7 @@ def traffic_table(found, peers):
     chosen = [row for row in found if row.traffic and row.case.startswith(("BiasAdd", "FusedBatchNorm"))]
     if not chosen:
         return []
+    peers = present(chosen, peers)
     lines = ["## Passes over memory", "", TRAFFIC, "",
              "| case | passes | bytes | limit | Weft | share |" + "".join(f" {TITLES[peer]} | ratio | limit allows |" for peer in peers),
              "| --- | ---: | ---: | ---: | ---: | ---: |" + " ---: | ---: | ---: |" * len(peers)]
@@ -73,7 +92,7 @@ def overview(found, peers, facts):
             lines += ["", *summary_table(overall, f"against {TITLES[peer]}")]
     pages = [row for row in found if row.kind == "page" and row.against]
     if pages:
-        lines += ["", "A step of a page; asked: only what its session asks for is kept or fetched, all: every output.", "", *case_table(pages, [peer for peer in peers if any(peer in row.against for row in pages)])]
+        lines += ["", "A step of a page; asked: only what its session asks for is kept or fetched, all: every output.", "", *case_table(pages, peers)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,7 +107,10 @@ def markdown(found, peers, facts):
     if either:
         lines += ["## Against PyTorch with the faster of its two layouts for the same data", "", *summary_table(either), ""]
     lines += traffic_table(found, peers)
-    return "\n".join(lines + ["## Every case", "", *case_table(found, peers)]) + "\n"
+    for title, rows in (("Every page", [row for row in found if row.kind == "page"]), ("Every kernel", [row for row in found if row.kind != "page"])):
+        if rows:
+            lines += [f"## {title}", "", *case_table(rows, peers), ""]
+    return "\n".join(lines[:-1]) + "\n"
 
 
 def ticks(low, high):
@@ -126,24 +148,25 @@ class Chart:
 
 def svg(found, peers, facts):
     summaries = {peer: {summary.name: summary for summary in ratios.summaries(found, peer, ratios.family_of)} for peer in peers}
-    names = list(dict.fromkeys(name for name in map(ratios.family_of, found) if any(name in summaries[peer] for peer in peers)))
+    bars = {name: [peer for peer in peers if name in summaries[peer]] for name in dict.fromkeys(map(ratios.family_of, found))}
+    bars = {name: against for name, against in bars.items() if against}
     chart = Chart([ratio for summary in summaries.values() for row in summary.values() for ratio in row.ratios])
-    row_height = chart.BAR * len(peers) + 8
-    height = chart.TOP + row_height * len(names) + 30
+    height = chart.TOP + sum(chart.BAR * len(against) + 8 for against in bars.values()) + 30
+    level = f", {environment.LEVELS[facts['level']].name}" if facts.get("level") else ""
     chart.text(10, 22, "How many times as fast as its peers Weft is", size=16)
-    chart.text(10, 40, f"{facts['date']}, {facts['machine']}, {facts['threads']} threads; bars: geometric means, lines: lowest to highest")
-    for i, peer in enumerate(peers):
-        chart.box(10 + 110 * i, 49, 10, 10, COLORS[peer])
-        chart.text(25 + 110 * i, 58, TITLES[peer])
+    chart.text(10, 40, f"{facts['date']}, {facts['machine']}, {facts['threads']} threads{level}; bars: geometric means, lines: lowest to highest")
+    for i, peer in enumerate(present(found, peers)):
+        chart.box(10 + 150 * i, 49, 10, 10, COLORS[peer])
+        chart.text(25 + 150 * i, 58, TITLES[peer])
     for value in ticks(chart.low, chart.high):
         chart.line(chart.x(value), chart.TOP - 4, chart.x(value), height - 24, "#333" if value == 1 else "#ddd")
         chart.text(chart.x(value), height - 10, f"{value:g}x", "middle")
-    for i, name in enumerate(names):
-        y = chart.TOP + row_height * i
-        chart.text(chart.LEFT - 8, y + row_height / 2, name, "end")
-        for j, peer in enumerate(peers):
-            if name in summaries[peer]:
-                chart.bar(y + chart.BAR * j, summaries[peer][name], COLORS[peer])
+    y = chart.TOP
+    for name, against in bars.items():
+        chart.text(chart.LEFT - 8, y + (chart.BAR * len(against) + 8) / 2, name, "end")
+        for j, peer in enumerate(against):
+            chart.bar(y + chart.BAR * j, summaries[peer][name], COLORS[peer])
+        y += chart.BAR * len(against) + 8
     width = chart.LEFT + chart.WIDTH + 70
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif">\n'
             f'<rect width="{width}" height="{height}" fill="white"/>\n' + "\n".join(chart.parts) + "\n</svg>\n")

@@ -11,10 +11,13 @@ import tensorflow as tf
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
+from page_blocks import attributes
+
 tf1 = tf.compat.v1
 tf1.disable_eager_execution()
 
-PEER = "tensorflow " + tf.__version__
+# XLA, where the environment chooses it before TensorFlow is loaded (environment.py), is a peer of its own.
+PEER = ("tensorflow-xla " if "tf_xla_auto_jit" in os.environ.get("TF_XLA_FLAGS", "") else "tensorflow ") + tf.__version__
 
 
 def session(graph, threads, longest_step=0):
@@ -44,16 +47,6 @@ def operation_names(block, ports, aliases):
         call = getattr(tf.raw_ops, name, None)  # an argument may have another name here than in the definition
         if definition and call and set(ports) <= set(inspect.signature(call).parameters):
             yield name, definition
-
-
-def split_attributes(text):
-    """"a_ = 1;b_ = {1,2};" as {"a": "1", "b": "{1,2}"}; quotes and braces protect a semicolon."""
-    settings = {}
-    for part in re.findall(r'(?:[^;{"]|\{[^}]*\}|"(?:[^"\\]|\\.)*")+', text):
-        name, equals, value = part.partition("=")
-        if equals:
-            settings[name.strip().removesuffix("_")] = value.strip()
-    return settings
 
 
 def shape_of(value):
@@ -97,8 +90,7 @@ class Graph:
     def add(self, block):
         with self.graph.as_default():
             inputs = {port: self.value(given) for port, given in block.get("inputs", {}).items()}
-            attrs = block.get("attrs", {})
-            attrs = split_attributes(attrs) if isinstance(attrs, str) else {name.removesuffix("_"): value for name, value in attrs.items()}
+            attrs = attributes(block)
             special = getattr(self, "add_" + block["block"].lower(), None)
             if special:
                 special(block["id"], inputs, attrs)

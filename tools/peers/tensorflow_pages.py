@@ -2,7 +2,7 @@
 """Times the steps of pages on TensorFlow: tensorflow_pages.py PAGE... [--keep asked|all] [--threads N] [--seconds S]
 
 The graph is built once and every step is one call of a prepared callable: of what the page's first session asks for (asked), or of every
-output that it evaluates (all). --blocks names schemas/blocks.json, where the blocks' other names are.
+output that it evaluates (all). --blocks names the list of all blocks (weft blocks --json), where their other names are.
 """
 import argparse
 import json
@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--keep", choices=("asked", "all"), default="all")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--blocks", default=pathlib.Path(__file__).resolve().parents[2] / "schemas/blocks.json")
+    parser.add_argument("--blocks", default=pathlib.Path(__file__).resolve().parents[2] / "build/release/schemas/blocks.json")
     options = parser.parse_args()
     aliases = {block["block"]: block.get("aliases", []) for block in json.loads(pathlib.Path(options.blocks).read_text())}
     for path in options.pages:

@@ -62,7 +62,7 @@ WEFT_API weft_status weft_runtime_get_info(weft_runtime* runtime, weft_runtime_i
 /**
  * The blocks of the runtime as a JSON array, sorted by name, the host's own included: what palettes, help and completion need. Each has
  * "block" (its name), "category", "summary", "inputs", "outputs", "attrs" and "gradient" ("yes", "stops", "none"), and where they apply
- * "details", "aliases", "palette_spelling", and "stateful", "internal" or "structural" as true. schemas/blocks.json of the sources is one.
+ * "details", "aliases", "palette_spelling", and "stateful", "internal" or "structural" as true. blocks.json of an installation is one.
  * Errors: none. Owner: the caller, of `json` (one text). Threads: any.
  */
 WEFT_API weft_status weft_blocks_json(weft_runtime* runtime, weft_strings** json, weft_diagnostics** problems);
