@@ -4,18 +4,18 @@
 //     return Block("Log", "...").Ports(x, y).Types("T", kFloats).Elementwise().Gradient(LogGradient).Kernel(PlanMap, RunMap<LogOp>);
 //   }
 //
-// An operation is a struct with a const operator() for one element (see kernels/elementwise.h and kernels/broadcast.h); half and bfloat16
+// An operation is a struct with a const operator() for one element (see kernels/elementwise/elementwise.h and kernels/index/broadcast.h); half and bfloat16
 // reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is. One that has a static
-// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/chain.h): with the same bits.
+// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/elementwise/chain.h): with the same bits.
 #pragma once
 
 #include <type_traits>
 
 #include "blocks/broadcast.h"
-#include "blocks/kernels/broadcast.h"
-#include "blocks/kernels/chain.h"
-#include "blocks/kernels/elementwise.h"
-#include "blocks/kernels/stream.h"
+#include "blocks/kernels/elementwise/chain.h"
+#include "blocks/kernels/elementwise/elementwise.h"
+#include "blocks/kernels/index/broadcast.h"
+#include "blocks/kernels/simd/non_temporal.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,8 +1,8 @@
 // Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the rests of division, Mod, FloorMod, TruncateMod: two operands that are stretched
 // over one another.
 #include "blocks/gradients.h"
-#include "blocks/kernels/rest.h"
-#include "blocks/kernels/rounding.h"
+#include "blocks/kernels/elementwise/fmod.h"
+#include "blocks/kernels/simd/rounding.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
@@ -49,7 +49,7 @@ struct DivNoNanOp {
   template <class V>
   static V Of(V a, V b) { return b == V{} ? V{} : a / b; }
 };
-// Rests of integers; those of floats are in kernels/rest.h.
+// Rests of integers; those of floats are in kernels/elementwise/fmod.h.
 struct TruncateModOp {
   template <class T>
   T operator()(T a, T b) const { return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b)); }

@@ -2,7 +2,7 @@
 #include "blocks/math/mat_mul.h"
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/simd/widen.h"
 
 namespace weft::blocks {
 

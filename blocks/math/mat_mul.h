@@ -1,7 +1,7 @@
 // What the matrix products have in common.
 #pragma once
 
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,5 +1,5 @@
 // QuantizedMatMul: products of matrices of 8-bit integers in 32 bits.
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 

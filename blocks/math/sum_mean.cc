@@ -1,8 +1,8 @@
 // Sum and Mean over any axes, and SpreadLike, which takes their gradients back to the input's shape.
 #include <algorithm>
 
-#include "blocks/kernels/spread.h"
-#include "blocks/kernels/sum.h"
+#include "blocks/kernels/reduce/broadcast_gradient.h"
+#include "blocks/kernels/reduce/sum.h"
 #include "blocks/partial_reduction.h"
 #include "blocks/reduction.h"
 

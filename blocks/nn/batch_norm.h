@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-#include "blocks/kernels/channel_statistics.h"
+#include "blocks/kernels/channel/moments.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 

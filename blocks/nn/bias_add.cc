@@ -1,4 +1,4 @@
-#include "blocks/kernels/channel_sweep.h"
+#include "blocks/kernels/channel/map_reduce.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 

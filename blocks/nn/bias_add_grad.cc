@@ -1,9 +1,9 @@
 #include <array>
 #include <atomic>
 
-#include "blocks/kernels/channel_sweep.h"
-#include "blocks/kernels/plain_sums.h"
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/channel/map_reduce.h"
+#include "blocks/kernels/channel/sums.h"
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "blocks/kernels/box_tiles.h"
+#include "blocks/kernels/index/strided_copy_tiles.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/raw_access.h"
 #include "runtime/base/call_limit.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "blocks/kernels/tap_product.h"
+#include "blocks/kernels/conv/convolution.h"
 #include "blocks/nn/window_plan.h"
 
 namespace weft::blocks {

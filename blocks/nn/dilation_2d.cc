@@ -1,5 +1,5 @@
 // Dilation2D and its gradients.
-#include "blocks/kernels/dilation.h"
+#include "blocks/kernels/pool/dilation.h"
 
 #include "blocks/nn/window_plan.h"
 #include "weft/block/block.h"

@@ -1,5 +1,5 @@
 // FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of pictures that are resized and mirrored at their edges first.
-#include "blocks/kernels/resize.h"
+#include "blocks/kernels/image/resize.h"
 #include "blocks/limits.h"
 #include "blocks/nn/convolution.h"
 #include "weft/block/block.h"

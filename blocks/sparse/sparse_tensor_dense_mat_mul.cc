@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/elementwise.h"
-#include "blocks/kernels/segment.h"
+#include "blocks/kernels/elementwise/elementwise.h"
+#include "blocks/kernels/reduce/segment.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 

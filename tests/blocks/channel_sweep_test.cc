@@ -1,5 +1,5 @@
 // Sums and maps by channel agree with plain loops at sizes that fill no register, no group of rows and no line.
-#include "blocks/kernels/channel_sweep.h"
+#include "blocks/kernels/channel/map_reduce.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,5 +1,5 @@
 // Registers of elements: what is stored has the same bits as one element that is converted alone.
-#include "blocks/kernels/lanes.h"
+#include "blocks/kernels/simd/vec.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/simd/widen.h"
 #include "runtime/state/thread_pool.h"
 
 using namespace weft;

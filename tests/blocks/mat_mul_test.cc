@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "tests/kit/block_tester.h"
 
 namespace weft::kit {

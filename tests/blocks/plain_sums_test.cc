@@ -1,5 +1,5 @@
 // Sums of one tensor by channel: exact at sizes that fill no register, no group of rows and no line, and no chain of additions is long.
-#include "blocks/kernels/plain_sums.h"
+#include "blocks/kernels/channel/sums.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "blocks/kernels/exp.h"
-#include "blocks/kernels/tanh.h"
+#include "blocks/kernels/simd/exp.h"
+#include "blocks/kernels/simd/tanh.h"
 
 using namespace weft::kernels;
 

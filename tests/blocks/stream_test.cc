@@ -1,7 +1,7 @@
 // Large results are the same bits whether they are written past the cache or through it, which is the machine's choice.
 #include <catch2/catch.hpp>
 
-#include "blocks/kernels/stream.h"
+#include "blocks/kernels/simd/non_temporal.h"
 #include "tests/kit/block_tester.h"
 
 namespace weft::kit {

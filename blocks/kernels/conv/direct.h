@@ -1,0 +1,20 @@
+// Convolutions of pictures whose channels are last, line by line: products read blocks of lines as direct_blocks.h lays them out. No patch is
+// gathered.
+#pragma once
+
+#include "blocks/kernels/conv/direct_blocks.h"
+
+namespace weft::kernels {
+
+/// Elements of T's computed type that RunLines needs; 0 where `product` is not computed line by line. `widened`: T is half or bfloat16.
+int64_t LineScratch(const TapProduct& product, bool widened);
+/// RunTapProduct, line by line; false where it is not computed so.
+template <class T>
+bool RunLines(const TapProduct& product, const T* source, const T* weights, T* out, panels::Computed<T>* scratch, Workers& workers);
+
+/// The same for RunFilterSum.
+int64_t LineSumScratch(const FilterSum& sum);
+template <class T>
+bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
+
+}  // namespace weft::kernels

@@ -1,0 +1,75 @@
+// What the kinds of products have in common; choose.h chooses the kind.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+
+#include "blocks/kernels/simd/vec.h"
+#include "weft/base/divide.h"
+
+namespace weft::kernels {
+
+/// A way to compute products. One is made of a product for each call of gemm.h: it is sizes and pointers alone. Parts may be filled in
+/// any order and at the same time, and so may tiles be computed; where shared memory is brought, all parts come before the tiles.
+template <class K>
+concept ProductKind = requires(const K& kind, int64_t i) {
+  { kind.SharedBytes() } -> std::same_as<int64_t>;  // by sizes and strides alone; 0: tiles share nothing
+  { kind.SharedParts() } -> std::same_as<int64_t>;
+  kind.FillShared(i);
+  { kind.tiles() } -> std::same_as<int64_t>;  // there may be others, or fewer, where the shared memory is brought
+  kind.Compute(i);
+};
+
+/// The base of kinds whose tiles share nothing.
+class SharesNothing {
+ public:
+  int64_t SharedBytes() const { return 0; }
+  int64_t SharedParts() const { return 0; }
+  void FillShared(int64_t) const {}
+};
+
+/// The base of kinds that cut the inner dimension into pieces, for sums in A. Pieces set the bits of the result: their sums are joined in
+/// their order, whoever made them. Where they are shared, threads take pieces instead of tiles: FillShared puts the sums of one at
+/// PieceSums, and the only tile joins them.
+template <class A>
+class InnerPieces {
+ public:
+  int64_t SharedBytes() const { return pieces_ * piece_sums_ * static_cast<int64_t>(sizeof(A)); }
+  int64_t SharedParts() const { return pieces_; }
+
+ protected:
+  /// As many for each of two threads, `count` at most; 1 where that is none.
+  static int64_t Even(int64_t count) { return count < 2 ? 1 : count / 2 * 2; }
+  /// Where a part begins of `parts` equal ones that begin with whole grains.
+  static int64_t PartStart(int64_t part, int64_t parts, int64_t size, int64_t grain) {
+    return std::min(DivideUp(size, grain) * part / parts * grain, size);
+  }
+
+  void CutInner(int64_t inner, int64_t grain, int64_t pieces) { inner_ = inner, grain_ = grain, pieces_ = pieces; }
+  /// Several pieces, of `sums` each, are shared; `memory`: what the product brings, or null.
+  void SharePieces(int64_t sums, void* memory) {
+    if (pieces_ == 1) return;
+    piece_sums_ = sums;
+    shared_ = static_cast<A*>(memory);
+  }
+
+  int64_t pieces() const { return pieces_; }
+  int64_t PieceStart(int64_t piece) const { return PartStart(piece, pieces_, inner_, grain_); }
+  /// Whether the only tile joins what is shared.
+  bool joins() const { return shared_ != nullptr; }
+  A* PieceSums(int64_t piece) const { return shared_ + piece * piece_sums_; }
+  /// A register of the shared sums from `at`, those of all pieces joined.
+  Lanes<A> Joined(int64_t at) const {
+    Lanes<A> sum = LoadLanes(shared_ + at);
+    for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(PieceSums(piece) + at);
+    return sum;
+  }
+
+ private:
+  int64_t inner_ = 0, grain_ = 1, pieces_ = 1;
+  int64_t piece_sums_ = 0;  // 0: not shared
+  A* shared_ = nullptr;
+};
+
+}  // namespace weft::kernels

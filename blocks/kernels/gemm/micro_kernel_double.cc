@@ -1,0 +1,7 @@
+#include "blocks/kernels/gemm/micro_kernel_inline.h"
+
+namespace weft::kernels::panels {
+
+WEFT_SUM_ROWS(double)
+
+}  // namespace weft::kernels::panels

@@ -1,0 +1,86 @@
+#include "blocks/kernels/index/select.h"
+
+#include <cstddef>
+
+namespace weft::kernels {
+namespace {
+
+/// Where the walk over the outer axes is.
+struct Walk {
+  const SelectLoops& loops;
+  int64_t at[64];  // each axis has two elements or more
+  int64_t offsets[kSelectOperands] = {};
+
+  Walk(const SelectLoops& l, int64_t row) : loops(l) {
+    for (size_t a = loops.outer.size(); a-- > 0;) {
+      const SelectLoops::Axis& axis = loops.outer[a];
+      at[a] = row % axis.size;
+      row /= axis.size;
+      for (int k = 0; k < kSelectOperands; ++k) offsets[k] += at[a] * axis.steps[k];
+    }
+  }
+  void Next() {
+    for (size_t a = loops.outer.size(); a-- > 0;) {
+      const SelectLoops::Axis& axis = loops.outer[a];
+      const bool wraps = ++at[a] == axis.size;
+      for (int k = 0; k < kSelectOperands; ++k) offsets[k] += wraps ? axis.steps[k] - axis.size * axis.steps[k] : axis.steps[k];
+      if (!wraps) return;
+      at[a] = 0;
+    }
+  }
+};
+
+}  // namespace
+
+SelectLoops MakeSelectLoops(std::span<const int64_t> condition, std::span<const int64_t> t, std::span<const int64_t> e) {
+  const std::span<const int64_t> operands[kSelectOperands] = {condition, t, e};
+  const size_t rank = std::max({condition.size(), t.size(), e.size()});
+  SelectLoops loops;
+  for (const auto& sizes : operands) {
+    if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return loops;
+  }
+  loops.count = 1;
+  std::vector<SelectLoops::Axis> axes;  // innermost first
+  int64_t steps[kSelectOperands] = {1, 1, 1};
+  for (size_t d = 1; d <= rank; ++d) {
+    int64_t sizes[kSelectOperands], size = 1;
+    for (int k = 0; k < kSelectOperands; ++k) {
+      sizes[k] = d <= operands[k].size() ? operands[k][operands[k].size() - d] : 1;
+      if (sizes[k] != 1) size = sizes[k];
+    }
+    if (size == 1) continue;
+    loops.count *= size;
+    SelectLoops::Axis axis{size, {}};
+    bool same = !axes.empty();
+    for (int k = 0; k < kSelectOperands; ++k) {
+      if (sizes[k] != 1) axis.steps[k] = steps[k];
+      same = same && (axes.back().steps[k] == 0) == (axis.steps[k] == 0);
+      steps[k] *= sizes[k];
+    }
+    if (same) axes.back().size *= size;
+    else axes.push_back(axis);
+  }
+  loops.inner = axes.empty() ? SelectLoops::Axis{1, {1, 1, 1}} : axes.front();
+  for (size_t a = axes.size(); a-- > 1;) loops.outer.push_back(axes[a]);
+  return loops;
+}
+
+void RunSelect(const SelectLoops& loops, SelectFunction row, int64_t size, const bool* condition, const void* t, const void* e, void* z,
+               int64_t begin, int64_t end) {
+  const std::byte *from_t = static_cast<const std::byte*>(t), *from_e = static_cast<const std::byte*>(e);
+  std::byte* to = static_cast<std::byte*>(z);
+  const SelectLoops::Axis& inner = loops.inner;
+  int64_t skip = begin % inner.size;
+  Walk walk(loops, begin / inner.size);
+  while (begin < end) {
+    const int64_t n = std::min(inner.size - skip, end - begin);
+    const int64_t* at = walk.offsets;
+    row(inner, condition + at[0] + skip * inner.steps[0], from_t + (at[1] + skip * inner.steps[1]) * size,
+        from_e + (at[2] + skip * inner.steps[2]) * size, to + begin * size, n);
+    begin += n;
+    skip = 0;
+    walk.Next();
+  }
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,65 @@
+// Squares of as many registers as a register has lanes: transposed, or each register summed to a lane of one.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "blocks/kernels/simd/vec.h"
+
+namespace weft::kernels {
+namespace squares {
+
+/// Lanes `from` to the next power of `step`: of a and b, groups of `kStep` lanes in turn, the `kHigh` ones of each pair of groups.
+template <int kStep, bool kHigh, class V, int... kLane>
+V InTurn(V a, V b, std::integer_sequence<int, kLane...>) {
+  constexpr int kCount = sizeof...(kLane);
+  return __builtin_shufflevector(a, b,
+                                 (kLane / kStep % 2 * kCount + kLane / (2 * kStep) * 2 * kStep + kLane % kStep + (kHigh ? kStep : 0))...);
+}
+
+template <class A, int kStep, bool kHigh>
+Lanes<A> Turn(Lanes<A> a, Lanes<A> b) {
+  return InTurn<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
+}
+
+// In registers only where they are parts of their callers.
+template <class A, int kStep>
+[[gnu::always_inline]] inline void Exchange(Lanes<A>* rows) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes<A>; ++i) {
+    if (i / kStep % 2 != 0) continue;
+    const Lanes<A> a = rows[i], b = rows[i + kStep];
+    rows[i] = Turn<A, kStep, false>(a, b);
+    rows[i + kStep] = Turn<A, kStep, true>(a, b);
+  }
+  if constexpr (kStep > 1) Exchange<A, kStep / 2>(rows);
+}
+
+template <class A, int kStep, int kCount>
+[[gnu::always_inline]] inline void Join(Lanes<A>* rows) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kStep && i < kCount; ++i) {
+    const Lanes<A> a = rows[i];
+    if (i + kStep < kCount) rows[i] = Turn<A, kStep, false>(a, rows[i + kStep]) + Turn<A, kStep, true>(a, rows[i + kStep]);
+    else rows[i] = a + Turn<A, kStep, true>(a, a);
+  }
+  if constexpr (kStep > 1) Join<A, kStep / 2, (kCount < kStep ? kCount : kStep)>(rows);
+}
+
+}  // namespace squares
+
+/// rows[i][j] becomes rows[j][i].
+template <class A>
+[[gnu::always_inline]] inline void TransposeSquare(Lanes<A>* rows) {
+  squares::Exchange<A, kLanes<A> / 2>(rows);
+}
+
+/// Lane i of the result is the sum of the lanes of rows[i], for i < kCount; those beyond hold anything. `rows` is used up.
+template <class A, int kCount>
+[[gnu::always_inline]] inline Lanes<A> SumOfEach(Lanes<A>* rows) {
+  static_assert(kCount <= kLanes<A>);
+  squares::Join<A, kLanes<A> / 2, kCount>(rows);
+  return rows[0];
+}
+
+}  // namespace weft::kernels
