@@ -9,6 +9,7 @@
 // `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/elementwise/chain.h): with the same bits.
 #pragma once
 
+#include <atomic>
 #include <type_traits>
 
 #include "blocks/broadcast.h"
@@ -104,6 +105,35 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   ctx.workers().For(loops.count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
     kernels::RunBroadcast(loops, kernels::kRows<Op, T, R>, {sizeof(T), sizeof(T), sizeof(R)}, x, y, z, begin, end);
   });
+}
+/// As Broadcast, where no element of input 1 may be one that refused(element) is true of: false if there is one, and output 0 is then not
+/// to be used. Elements are looked at just before they are operands, or where they are operands several times, once before.
+template <class Op, class T, class Refused>
+bool BroadcastUnless(const kernels::BroadcastLoops& loops, RunContext& ctx, const Refused& refused) {
+  const T* y = ctx.in<T>(In<1>{}).data();
+  const int64_t count = static_cast<int64_t>(ctx.in<T>(In<1>{}).size());
+  if (loops.count == 0) return true;
+  std::atomic<bool> found = false;
+  const auto look = [&](int64_t begin, int64_t end) {
+    bool any = false;
+    for (int64_t i = begin; i < end; ++i) any |= refused(y[i]);
+    if (any) found.store(true, std::memory_order_relaxed);
+    return !any;
+  };
+  if (loops.y_whole) {
+    const T* x = ctx.in<T>(In<0>{}).data();
+    T* z = ctx.out<T>(Out<0>{}).data();
+    ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+      if (look(begin, end)) {
+        kernels::RunBroadcast(loops, kernels::kRows<Op, T, T>, {sizeof(T), sizeof(T), sizeof(T)}, x, y, z, begin, end);
+      }
+    });
+    return !found;
+  }
+  ctx.workers().For(count, GrainOf<Op>(), look);
+  if (found || ctx.cancelled()) return !found;
+  Broadcast<Op, T>(loops, ctx);
+  return true;
 }
 template <class Op>
 struct BroadcastRun : LinkedPairs<Op> {

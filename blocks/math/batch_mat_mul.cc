@@ -24,6 +24,7 @@ struct Batches {
   int64_t count = 1;            // of products
   std::vector<BatchAxis> axes;  // outermost first
   int64_t conjugated_x = 0, conjugated_y = 0;  // elements to conjugate first
+  int64_t scratch = 0;                         // bytes of the products', before those
 };
 
 std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape& y) {
@@ -78,7 +79,8 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   }
   p.conjugated_x = Conjugated(ctx, x, adj_x);
   p.conjugated_y = Conjugated(ctx, y, adj_y);
-  ctx.set_scratch((p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
+  p.scratch = ScratchBytes(p.sizes, ctx.dtype(x), p.count);
+  ctx.set_scratch(p.scratch + (p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
   return p;
 }
 
@@ -112,29 +114,19 @@ const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
 }
 
 constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
-  T* scratch = ctx.scratch<T>().data();
-  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, scratch, ctx.workers());
-  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, scratch + p.conjugated_x, ctx.workers());
+  const auto scratch = ctx.scratch<std::byte>();
+  T* conjugates = scratch.empty() ? nullptr : reinterpret_cast<T*>(scratch.data() + p.scratch);
+  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, conjugates, ctx.workers());
+  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, conjugates + p.conjugated_x, ctx.workers());
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
     const BatchIndex at = IndexOf(p.axes, batch);
     auto one = s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
-    one.workers = &ctx.workers();
+    if (p.scratch > 0) one.scratch = scratch.data();
     return one;
   };
-  if (p.count == 0) return;
-  const auto first = product(0);
-  if (p.count == 1) return kernels::MatMul(first, ctx.workers());
-  const int64_t tiles = kernels::IsTiny(first) ? 1 : kernels::TileCount(first);
-  if (tiles == 1) {
-    const int64_t cost = std::max<int64_t>(s.rows * s.columns * std::max<int64_t>(s.inner, 1), 1);
-    ctx.workers().For(p.count, 65536 / cost, [&](int64_t begin, int64_t end) {
-      for (int64_t batch = begin; batch < end; ++batch) kernels::MatMul(product(batch));
-    });
-  } else {
-    ctx.workers().Run(p.count * tiles, [&](int64_t task) { kernels::ComputeTile(product(task / tiles), task % tiles); });
-  }
+  kernels::MatMulAll<T>(p.count, ctx.workers(), product);
 };
 
 /// Gradients as TensorFlow has them; where an operand was stretched, summed back to its shape.

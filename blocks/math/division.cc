@@ -68,13 +68,12 @@ struct DivisionRun : BroadcastRun<Op> {
   template <class T>
   Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
     if constexpr (Integer<T>) {
-      if (loops.count > 0) {
-        bool zero = false;
-        for (T divisor : ctx.in<T>(y)) zero |= divisor == 0;
-        if (zero) return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
+      if (!BroadcastUnless<Op, T>(loops, ctx, [](T divisor) { return divisor == 0; })) {
+        return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
       }
+    } else {
+      Broadcast<Op, T>(loops, ctx);
     }
-    Broadcast<Op, T>(loops, ctx);
     return {};
   }
 };

@@ -20,6 +20,9 @@ struct ProductSizes {
   }
 };
 
+/// The scratch of such products, of which `count` are made at a time; `dtype` is one of kMultiplied.
+int64_t ScratchBytes(const ProductSizes& sizes, DType dtype, int64_t count = 1);
+
 /// Sizes for matrices that are the last two axes of a and b, which have them; where ta or tb, transposed. Errors are placed at b_port.
 Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, bool tb, const char* b_port);
 

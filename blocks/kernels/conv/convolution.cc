@@ -45,6 +45,7 @@ struct TileRunner {
   T* out;
   T* patch;
   T* block;
+  void* space;  // of matrix products
   const Workers& workers;
 
   int64_t out_pixels() const { return p.place[0].size * p.place[1].size * p.place[2].size; }
@@ -67,6 +68,7 @@ struct TileRunner {
     product.out = fills ? out + t.begin * p.columns + column : block;
     product.out_stride = fills ? p.columns : t.columns;
     product.workers = &workers;
+    product.scratch = space;
     MatMul(product);
     if (fills) return;
     for (int64_t row = t.begin; row < t.end; ++row) {
@@ -92,6 +94,7 @@ struct TileRunner {
     product.out = fills ? planes + t.begin : block;
     product.out_stride = fills ? out_pixels() : t.rows();
     product.workers = &workers;
+    product.scratch = space;
     MatMul(product);
     if (fills) return;
     for (int64_t row = t.begin; row < t.end; ++row) {
@@ -137,13 +140,14 @@ TapCut CutTapProduct(const TapProduct& p) {
   cut.lanes = bounded <= kSmallWork / 16 ? 1 : std::min(cut.tasks, kMaxLanes);
   cut.patch = p.gather.direct() ? 0 : DivideUp(cut.rows * inner, 32) * 32;
   cut.block = p.fills() ? 0 : DivideUp(cut.rows * cut.columns, 32) * 32;
+  cut.product = MostWorkspace(cut.rows, cut.columns, inner);
   return cut;
 }
 
 int64_t TapScratch(const TapProduct& product, bool widened) {
   const TapCut cut = CutTapProduct(product);
   const int64_t lines = LineScratch(product, widened);
-  return lines > 0 ? lines : cut.lanes * cut.lane_elements();
+  return lines > 0 ? lines : cut.lanes * (cut.lane_elements() + cut.product);
 }
 
 namespace {
@@ -166,7 +170,8 @@ void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* ou
   if (cut.tasks == 0) return;
   auto lane = [&](int64_t i) {
     T* mine = scratch + i * cut.lane_elements();
-    const TileRunner<T> runner{p, cut, source, weights, out, mine, mine + cut.patch, workers};
+    Accumulator<T>* const product = space + cut.lanes * cut.lane_elements() + i * cut.product;
+    const TileRunner<T> runner{p, cut, source, weights, out, mine, mine + cut.patch, product, workers};
     StopCheck stop(workers);
     const int64_t work = TileWork(p, cut);
     for (int64_t task = i * cut.tasks / cut.lanes, end = (i + 1) * cut.tasks / cut.lanes; task < end && !stop(work); ++task) {
@@ -190,6 +195,7 @@ struct FilterLane {
   const T* gradient;
   A* patch;
   A* block;
+  A* space;  // of matrix products
   const Workers& workers;
 
   /// Patches as a matrix [taps * inner, rows].
@@ -246,6 +252,7 @@ struct FilterLane {
         product.out_stride = s.columns;
         product.add = tile > first;
         product.workers = &workers;
+        product.scratch = space;
         MatMul(product);
       }
     }
@@ -280,13 +287,14 @@ FilterCut CutFilterSum(const FilterSum& s) {
   cut.column_tiles = DivideUp(group_columns, cut.columns);
   cut.patch = DivideUp(cut.rows * inner, 32) * 32;
   cut.block = DivideUp(cut.rows * cut.columns, 32) * 32;
+  cut.product = MostWorkspace(inner, cut.columns, cut.rows);
   return cut;
 }
 
 int64_t FilterScratch(const FilterSum& sum) {
   if (const int64_t lines = LineSumScratch(sum)) return lines;
   const FilterCut cut = CutFilterSum(sum);
-  return cut.lanes() * (cut.patch + cut.block) + cut.shares * DivideUp(sum.filter_count(), 32) * 32;
+  return cut.lanes() * cut.lane_elements() + cut.shares * DivideUp(sum.filter_count(), 32) * 32;
 }
 
 template <class T>
@@ -299,14 +307,14 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
     FillLong(workers, filter, count, T(0));
     return;
   }
-  A* sums = scratch + cut.lanes() * (cut.patch + cut.block);
+  A* sums = scratch + cut.lanes() * cut.lane_elements();
   auto run = [&](int64_t i) {
     if (IsNarrow(s.groups, s.inner(), s.columns)) {
       const int64_t lines = PositionLines(s.gather);
       return SumChannelTaps(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded, workers);
     }
-    A* mine = scratch + i * (cut.patch + cut.block);
-    const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch, workers};
+    A* mine = scratch + i * cut.lane_elements();
+    const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch, mine + cut.patch + cut.block, workers};
     lane.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * padded);
   };
   if (cut.lanes() == 1) {

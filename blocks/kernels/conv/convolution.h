@@ -36,6 +36,7 @@ struct TapCut {
   int64_t column_tiles = 0;        // of a group
   int64_t tasks = 0, lanes = 0;
   int64_t patch = 0, block = 0;    // elements of a lane's workspace: its patches, its products that are yet to be placed
+  int64_t product = 0;             // what its matrix products need, of Accumulator<T>
   int64_t lane_elements() const { return patch + block; }
 };
 TapCut CutTapProduct(const TapProduct& product);
@@ -62,7 +63,9 @@ struct FilterCut {
   int64_t columns = 0, column_tiles = 0;  // of a group
   int64_t shares = 0;                     // sums that are made apart and then added up in order
   int64_t patch = 0, block = 0;           // elements of a lane's workspace: patches, gradients
+  int64_t product = 0;                    // what its matrix products need
   int64_t lanes() const { return shares * column_tiles; }
+  int64_t lane_elements() const { return patch + block + product; }
 };
 FilterCut CutFilterSum(const FilterSum& sum);
 

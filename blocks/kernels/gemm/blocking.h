@@ -31,6 +31,7 @@ struct TileSizes {
 
 inline constexpr int64_t kNearBytes = 2048;      // from row to row of a right operand that is read where it lies
 inline constexpr int64_t kFewRows = 4 * kRows;   // fewer rows do not pay for packing the right operand
+inline constexpr int64_t kMostShortRows = 7 * kRows;  // of a tile of half or bfloat16, whose sums are kept
 inline constexpr int64_t kTaskWork = 96 * 1024;  // multiplications that are worth a task
 inline constexpr int64_t kWantedTiles = 16, kWantedSharing = 8;
 inline constexpr int64_t kMostPacked = int64_t{128} << 20;  // bytes of an operand that is packed for all tiles
@@ -52,6 +53,16 @@ struct TiledProduct {
   int64_t row_tiles = 0, column_tiles = 0;  // how many
 
   int64_t tiles() const { return row_tiles * column_tiles; }
+
+  /// What a tile keeps in its workspace: the panels that it packs of a piece of the inner dimension, and sums that are rounded at the end.
+  int64_t RightElements() const {
+    if (packed || ReadsRightInPlace(p)) return 0;
+    return DivideUp(columns * kParts<T> * kParts<T> * DivideUp(p.inner, pieces()), kLine) * kLine;
+  }
+  int64_t WorkspaceBytes() const {
+    const int64_t sums = ShortFloat<T> ? DivideUp(rows * columns, kLine) * kLine : 0;
+    return (RightElements() + sums) * static_cast<int64_t>(sizeof(Computed<T>));
+  }
 
   /// The right operand packed for all tiles: its columns filled up to whole panels, which lie one after another in each piece of the inner
   /// dimension.
@@ -81,7 +92,7 @@ struct TiledProduct {
  private:
   using S = TileSizes<Computed<T>>;
   bool shares_ = false;
-  static constexpr int64_t kWide = S::kWide / kParts<T>;
+  static constexpr int64_t kWide = S::kWide / kParts<T>, kLine = 64 / sizeof(Computed<T>);
 
   /// Where few columns would leave registers idle and the left operand's rows lie side by side, or few rows would not pay for transposing
   /// the right operand.
@@ -92,7 +103,7 @@ struct TiledProduct {
     return (left_down && p.columns <= kWide / 2 && p.rows >= 2 * kWide) || (right_down && p.rows <= kFewRows && p.columns >= 2 * p.rows);
   }
 
-  static constexpr int64_t kMostRows = (ShortFloat<T> ? 7 : 28) * kRows;
+  static constexpr int64_t kMostRows = ShortFloat<T> ? kMostShortRows : 28 * kRows;
 
   void Cut(int64_t most_columns, int64_t most_wanted) {
     if (p.rows <= kMostRows && p.columns <= most_columns && p.inner <= kTaskWork) {

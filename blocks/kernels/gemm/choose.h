@@ -19,7 +19,8 @@ class TiledKind {
  public:
   explicit TiledKind(const Product<T>& product) : tiled_(product) {}
   int64_t tiles() const { return tiled_.tiles(); }
-  void Compute(int64_t tile) const { Tile<T>(tiled_, tile).Compute(); }
+  int64_t WorkspaceBytes() const { return tiled_.WorkspaceBytes(); }
+  void Compute(int64_t tile, void* workspace) const { Tile<T>(tiled_, tile, workspace).Compute(); }
   int64_t SharedBytes() const { return tiled_.SharesPacked() ? tiled_.PackedBytes() : 0; }
   int64_t SharedParts() const { return PackedRight<T>(tiled_).parts(); }
   void FillShared(int64_t part) const {
@@ -55,9 +56,14 @@ int64_t TileCount(const Product<T>& p) {
 }
 
 template <class T>
-void ComputeTile(const Product<T>& p, int64_t tile) {
+void ComputeTile(const Product<T>& p, int64_t tile, void* workspace) {
   if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
-  WithKind(p, [tile](const ProductKind auto& kind) { kind.Compute(tile); });
+  WithKind(p, [=](const ProductKind auto& kind) { kind.Compute(tile, workspace); });
+}
+template <class T>
+int64_t WorkspaceBytes(const Product<T>& p) {
+  if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
+  return WithKind(p, [](const ProductKind auto& kind) { return kind.WorkspaceBytes(); });
 }
 
 /// Of tiny products and those without elements nothing is shared.
@@ -76,11 +82,12 @@ void PackPart(const Product<T>& p, int64_t part) {
   WithKind(p, [part](const ProductKind auto& kind) { kind.FillShared(part); });
 }
 
-#define WEFT_INSTANTIATE_PRODUCTS(T)                     \
-  template int64_t TileCount(const Product<T>&);         \
-  template void ComputeTile(const Product<T>&, int64_t); \
-  template int64_t PackedBytes(const Product<T>&);       \
-  template int64_t PackCount(const Product<T>&);         \
+#define WEFT_INSTANTIATE_PRODUCTS(T)                            \
+  template int64_t TileCount(const Product<T>&);                \
+  template void ComputeTile(const Product<T>&, int64_t, void*); \
+  template int64_t WorkspaceBytes(const Product<T>&);           \
+  template int64_t PackedBytes(const Product<T>&);              \
+  template int64_t PackCount(const Product<T>&);                \
   template void PackPart(const Product<T>&, int64_t);
 
 }  // namespace weft::kernels

@@ -1,14 +1,17 @@
 // Matrix products: out[rows, columns] = left[rows, inner] * right[inner, columns], of any number type.
 //
 // A product is cut into tiles by its sizes alone, so that it gives the same bits on any number of threads. half and bfloat16 are
-// computed in float and rounded once; integers wrap. Elements of an empty inner dimension are zero. Nothing is allocated: a tile
-// packs its operands on the stack (under 512 KiB), or all tiles share a right operand that was packed into memory that the caller brings.
-// There may also be sums of pieces of the inner dimension, which the one tile joins.
+// computed in float and rounded once; integers wrap. Elements of an empty inner dimension are zero. Nothing is allocated, and little is on
+// the stack (under 64 KiB): the caller brings the memory into which all tiles share a packed right operand, or each packs its own; there may
+// also be sums of pieces of the inner dimension, which the one tile joins.
 #pragma once
 
-#include <concepts>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
+#include "blocks/kernels/stop_check.h"
+#include "weft/base/divide.h"
 #include "weft/base/float16.h"
 #include "weft/base/workers.h"
 
@@ -32,15 +35,20 @@ struct Product {
   T* out = nullptr;
   int64_t out_stride = 0;
   bool add = false;        // out += left * right; for half and bfloat16 that rounds once more
-  const ::weft::Workers* workers = nullptr;  // a tile of a long inner dimension ends when their run is to end; null: it does not
-  void* packed = nullptr;  // PackedBytes of memory, 64-byte aligned, filled by PackPart; none: each tile does all for itself
+  const Workers* workers = nullptr;  // a tile of a long inner dimension ends when their run is to end; null: it does not
+  void* scratch = nullptr;  // for MatMul: as many bytes as it says; best aligned to 64. May be null where that is 0
+  void* packed = nullptr;   // PackedBytes of memory, filled by PackPart; none: each tile does all for itself. MatMul sets it
 };
 
 /// How many tiles a product has; they may be computed in any order and at the same time. Zero where the product has no elements.
 template <class T>
 int64_t TileCount(const Product<T>& product);
+/// What a tile keeps while it is computed. It depends on sizes and strides, and on whether there is a packed operand.
 template <class T>
-void ComputeTile(const Product<T>& product, int64_t tile);
+int64_t WorkspaceBytes(const Product<T>& product);
+/// `workspace`: WorkspaceBytes of memory.
+template <class T>
+void ComputeTile(const Product<T>& product, int64_t tile, void* workspace);
 
 /// Memory for the packed right operand, where tiles would pack the same parts of it again and again, or for sums of pieces of the inner
 /// dimension; 0 where that is no gain. It depends on sizes and strides alone, and how many tiles there are on whether it is brought. All of
@@ -94,27 +102,97 @@ void MatMulTiny(const Product<T>& p) {
   }
 }
 
-/// The whole product on the calling thread.
+/// The whole product on the calling thread. Its scratch is one workspace.
 template <class T>
 void MatMul(const Product<T>& product) {
   if (IsTiny(product)) return MatMulTiny(product);
   const int64_t tiles = TileCount(product);
   for (int64_t tile = 0; tile < tiles; ++tile) {
     if (tile > 0 && product.workers != nullptr && product.workers->Stopped()) return;
-    ComputeTile(product, tile);
+    ComputeTile(product, tile, product.scratch);
   }
 }
 
-/// The whole product, its tiles shared out by `workers` (weft::Workers, or anything with Run(count, task)).
-template <class T, class Workers>
+/// A bound on the workspace of products of one size, whatever their strides and type but complex: elements of the type that sums have.
+int64_t MostWorkspace(int64_t rows, int64_t columns, int64_t inner);
+
+/// The scratch of products that workers share out: packed operands of as many products as are computed at a time, then workspaces.
+struct SharedScratch {
+  int64_t packed = 0, together = 0;  // bytes of a product's packed operand, how many products have one at a time
+  int64_t workspace = 0, lanes = 0;  // bytes of a workspace; as many tasks run at a time at most
+  int64_t bytes() const { return packed * together + workspace * lanes; }
+};
+/// Of `count` products that differ in their addresses alone; by sizes and strides, so that it can be planned.
+template <class T>
+SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
+  constexpr int64_t kMostPacked = int64_t{16} << 20, kMostLanes = 32, kEnough = 16;  // kMostPacked: bytes, or one product's
+  SharedScratch scratch;
+  const auto whole_lines = [](int64_t bytes) { return DivideUp(bytes, int64_t{64}) * 64; };
+  if (count == 0) return scratch;
+  Product<T> p = product;
+  scratch.packed = whole_lines(PackedBytes(p));
+  scratch.together = scratch.packed == 0 ? count : std::clamp<int64_t>(kMostPacked / scratch.packed, 1, count);
+  if (scratch.packed > 0) p.packed = &scratch;  // whether there is one is all that counts here
+  if (scratch.packed > 0 && count >= kEnough && TileCount(p) == 1) {
+    // Pieces of the inner dimension are shared to have work for all threads, and there is enough.
+    p.packed = nullptr;
+    scratch.packed = 0;
+    scratch.together = count;
+  }
+  scratch.workspace = whole_lines(WorkspaceBytes(p));
+  if (scratch.workspace > 0) scratch.lanes = std::min(scratch.together * TileCount(p), kMostLanes);
+  return scratch;
+}
+
+/// `count` products that differ in their addresses alone, shared out by `workers`: product(i) is the i-th. Their scratch, which the first one
+/// has, is that of ScratchOf.
+template <class T, class ProductAt>
+void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
+  if (count == 0) return;
+  const Product<T> first = product(0);
+  const double work = static_cast<double>(first.rows) * static_cast<double>(first.columns) * static_cast<double>(first.inner);
+  const auto grain = static_cast<int64_t>(std::max(65536 / std::max(work, 1.0), 1.0));
+  if (IsTiny(first)) {
+    return workers.For(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) MatMulTiny(product(i));
+    });
+  }
+  const SharedScratch scratch = first.scratch == nullptr ? SharedScratch{0, count, 0, 0} : ScratchOf(first, count);
+  std::byte* const packed = static_cast<std::byte*>(first.scratch);
+  std::byte* const workspaces = packed + scratch.packed * scratch.together;
+  for (int64_t begin = 0; begin < count; begin += scratch.together) {
+    const int64_t some = std::min(scratch.together, count - begin);
+    const auto at = [&](int64_t i) {
+      Product<T> p = product(begin + i);
+      p.workers = &workers;
+      p.packed = scratch.packed > 0 ? packed + i * scratch.packed : nullptr;
+      return p;
+    };
+    const Product<T> one = at(0);
+    if (scratch.packed > 0) {
+      const int64_t parts = PackCount(one);
+      workers.Run(some * parts, [&](int64_t task) { PackPart(at(task / parts), task % parts); });
+    }
+    const int64_t tiles = TileCount(one), all = some * tiles, tasks = tiles == 1 ? DivideUp(all, grain) : all;
+    if (all == 1) return ComputeTile(one, 0, workspaces);
+    const int64_t lanes = scratch.workspace > 0 ? std::min(tasks, scratch.lanes) : tasks;
+    const auto tile_work = static_cast<int64_t>(std::min(work / static_cast<double>(std::max<int64_t>(tiles, 1)), 1e15));
+    const auto run = [&](int64_t lane) {
+      StopCheck stop(workers);
+      for (int64_t i = lane * all / lanes, end = (lane + 1) * all / lanes; i < end && !stop(1 + tile_work / 16); ++i) {
+        ComputeTile(at(i / tiles), i % tiles, workspaces + lane * scratch.workspace);
+      }
+    };
+    if (lanes == 1) run(0);
+    else if (lanes > 1) workers.Run(lanes, run);
+    if (begin + some < count && workers.Stopped()) return;
+  }
+}
+
+/// The whole product, its tiles shared out by `workers`. Its scratch is that of ScratchOf.
+template <class T>
 void MatMul(const Product<T>& whole, Workers& workers) {
-  if (IsTiny(whole)) return MatMulTiny(whole);
-  Product<T> product = whole;
-  if constexpr (std::derived_from<Workers, ::weft::Workers>) product.workers = &workers;
-  if (product.packed != nullptr) workers.Run(PackCount(product), [&](int64_t part) { PackPart(product, part); });
-  const int64_t tiles = TileCount(product);
-  if (tiles == 1) return ComputeTile(product, 0);
-  if (tiles > 1) workers.Run(tiles, [&](int64_t tile) { ComputeTile(product, tile); });
+  MatMulAll<T>(1, workers, [&](int64_t) { return whole; });
 }
 
 }  // namespace weft::kernels

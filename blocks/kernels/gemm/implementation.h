@@ -11,18 +11,26 @@
 namespace weft::kernels {
 
 /// A way to compute products. One is made of a product for each call of gemm.h: it is sizes and pointers alone. Parts may be filled in
-/// any order and at the same time, and so may tiles be computed; where shared memory is brought, all parts come before the tiles.
+/// any order and at the same time, and so may tiles be computed, each with a workspace of its own; where shared memory is brought, all parts
+/// come before the tiles.
 template <class K>
-concept ProductKind = requires(const K& kind, int64_t i) {
+concept ProductKind = requires(const K& kind, int64_t i, void* workspace) {
   { kind.SharedBytes() } -> std::same_as<int64_t>;  // by sizes and strides alone; 0: tiles share nothing
   { kind.SharedParts() } -> std::same_as<int64_t>;
   kind.FillShared(i);
   { kind.tiles() } -> std::same_as<int64_t>;  // there may be others, or fewer, where the shared memory is brought
-  kind.Compute(i);
+  { kind.WorkspaceBytes() } -> std::same_as<int64_t>;  // of one tile
+  kind.Compute(i, workspace);
+};
+
+/// The base of kinds whose tiles keep little, on the stack.
+class NeedsNoWorkspace {
+ public:
+  int64_t WorkspaceBytes() const { return 0; }
 };
 
 /// The base of kinds whose tiles share nothing.
-class SharesNothing {
+class SharesNothing : public NeedsNoWorkspace {
  public:
   int64_t SharedBytes() const { return 0; }
   int64_t SharedParts() const { return 0; }
@@ -33,7 +41,7 @@ class SharesNothing {
 /// their order, whoever made them. Where they are shared, threads take pieces instead of tiles: FillShared puts the sums of one at
 /// PieceSums, and the only tile joins them.
 template <class A>
-class InnerPieces {
+class InnerPieces : public NeedsNoWorkspace {
  public:
   int64_t SharedBytes() const { return pieces_ * piece_sums_ * static_cast<int64_t>(sizeof(A)); }
   int64_t SharedParts() const { return pieces_; }

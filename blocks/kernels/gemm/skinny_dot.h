@@ -42,7 +42,7 @@ class NarrowProduct : public InnerPieces<T> {
   void FillShared(int64_t piece) const { AddPiece(piece, 0, p_.length, false, PieceSums(piece), SharedStep()); }
 
   int64_t tiles() const { return joins() ? 1 : DivideUp(p_.length, step_); }
-  void Compute(int64_t tile) const {
+  void Compute(int64_t tile, void*) const {
     if (joins()) return JoinPieces();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
     alignas(64) T sums[kMostRows * kNarrowRoom];
@@ -56,7 +56,7 @@ class NarrowProduct : public InnerPieces<T> {
   static constexpr int kN = kLanes<T>;
   static constexpr int64_t kMost = kMostNarrow;
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
-  static constexpr int64_t kMostRows = 256, kTileWork = 384 * 1024;
+  static constexpr int64_t kMostRows = 512 / sizeof(T), kTileWork = 384 * 1024;  // rows whose sums take 8 KiB
   /// Of products whose threads take pieces; a piece has so many registers that its sums of lanes do not count for much.
   static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostPieces = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.

@@ -49,7 +49,7 @@ class ThinSums : public InnerPieces<LaneElement<T>> {
   }
 
   int64_t tiles() const { return joins() ? 1 : tiles_; }
-  void Compute(int64_t tile) const {
+  void Compute(int64_t tile, void*) const {
     if (joins()) return JoinPieces();
     const int64_t last = (tile + 1) * Units() / tiles_, most = MostUnits();
     for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most));

@@ -26,7 +26,7 @@ class NarrowColumns : public SharesNothing {
   }
 
   int64_t tiles() const { return tiles_; }
-  void Compute(int64_t tile) const {
+  void Compute(int64_t tile, void*) const {
     const int64_t first = tile * registers_ / tiles_, end = (tile + 1) * registers_ / tiles_, groups = DivideUp(p_.count, kTogether);
     alignas(64) T few[kMostNarrow * kDepth], sums[(kMostRegisters * kMostNarrow + kN) * kN];
     for (int64_t start = 0; start < p_.inner; start += kDepth) {

@@ -1,5 +1,5 @@
-// Matrix products by tiles: operands are read where they lie if their rows are near each other, else packed a piece at a time on the
-// stack, and multiplied a few rows by a panel of columns at a time, in registers.
+// Matrix products by tiles: operands are read where they lie if their rows are near each other, else packed a piece at a time into the
+// tile's workspace, and multiplied a few rows by a panel of columns at a time, in registers.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,8 @@ class Tile {
   using S = TileSizes<A>;
   static constexpr int kPart = kParts<T>;
 
-  Tile(const TiledProduct<T>& tiled, int64_t index)
+  /// `workspace`: TiledProduct::WorkspaceBytes of memory.
+  Tile(const TiledProduct<T>& tiled, int64_t index, void* workspace)
       : tiled_(tiled),
         p_(tiled.p),
         turned_(tiled.turned),
@@ -48,7 +49,9 @@ class Tile {
         in_place_(ReadsRightInPlace(p_)),
         packed_(tiled.packed ? static_cast<const A*>(p_.packed) : nullptr),
         copies_left_(kSame<T> && packed_ != nullptr && p_.left.column_stride == 1 && columns_ >= 8 * S::kWide &&
-                     p_.left.row_stride % (kBadStride / static_cast<int64_t>(sizeof(T))) == 0) {}
+                     p_.left.row_stride % (kBadStride / static_cast<int64_t>(sizeof(T))) == 0),
+        right_(static_cast<A*>(workspace)),
+        short_sums_(right_ + tiled.RightElements()) {}
 
   void Compute() {
     const int64_t pieces = tiled_.pieces();
@@ -64,7 +67,6 @@ class Tile {
   }
 
  private:
-  static constexpr int64_t kShortRows = 7 * kRows;
   static constexpr int64_t kPad = 64 / sizeof(A);  // between copied rows, so that they are not in the same lines of the cache
   using Out = std::conditional_t<Complex<T>, A, T>;
 
@@ -77,9 +79,10 @@ class Tile {
     if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_, nullptr, 0};
     const MatrixView<T>& b = p_.right;
     const T* data = b.data + (column_ + column) * b.column_stride + start_ * b.row_stride;
-    A* const packed = right_ + column * kPart * depth_ * kPart;
+    A* const packed = in_place_ ? tail_ : right_ + column * kPart * depth_ * kPart;
     if constexpr (kSame<T>) {
-      // Whole registers are read: in the last rows of the operand they would reach over its end.
+      // Whole registers are read: in the last rows of the operand they would reach over its end, by less than a register. So the rows are
+      // fewer than a register's lanes, or one; twice as many where most of a short piece are.
       const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? DivideUp(over, b.row_stride) : 0;
       const int64_t unsafe = std::clamp<int64_t>(start_ + depth_ - (p_.inner - over_rows), 0, depth_);
       if (in_place_ && unsafe <= depth_ / 2) {
@@ -178,8 +181,8 @@ class Tile {
     const int64_t width = Width(column) * kPart, padded = Vectors(Width(column)) * S::kLanes;
     const bool add = p_.add || start_ > 0;
     if constexpr (ShortFloat<T>) {
-      A* to = sums_ + row * S::kColumns + column;
-      return Sum(left, right, height, to, S::kColumns, start_ > 0 ? Onto::kThere : Onto::kNothing, padded);
+      A* to = short_sums_ + row * tiled_.columns + column;
+      return Sum(left, right, height, to, tiled_.columns, start_ > 0 ? Onto::kThere : Onto::kNothing, padded);
     } else {
       Out* out = reinterpret_cast<Out*>(p_.out) + (row_ + row) * p_.out_stride * kPart + (column_ + column) * kPart;
       if (sizeof(Out) == sizeof(A) && width == padded && !turned_) {
@@ -230,7 +233,7 @@ class Tile {
   void Round() {
     for (int64_t r = 0; r < rows_; ++r) {
       T* to = p_.out + (row_ + r) * p_.out_stride + column_;
-      A* from = sums_ + r * S::kColumns;
+      A* from = short_sums_ + r * tiled_.columns;
       for (int64_t c = 0; p_.add && c < columns_; ++c) from[c] += WidenOne<A>(to[c]);
       Narrow(from, to, columns_);
     }
@@ -247,9 +250,10 @@ class Tile {
   const A* next_right_ = nullptr;
   int64_t next_bytes_ = 0;
   Fetch fetch_[2];
-  alignas(64) A right_[S::kColumns * S::kDepth];
+  A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
+  alignas(64) A tail_[2 * S::kLanes * S::kLanes];
   alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
-  alignas(64) A sums_[ShortFloat<T> ? kShortRows * S::kColumns : 2 * kRows * S::kWide];
+  alignas(64) A sums_[2 * kRows * S::kWide];
 };
 
 }  // namespace weft::kernels::panels
