@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "blocks/kernels/simd/prefetch.h"
 #include "blocks/kernels/simd/vec.h"
 
 namespace weft::kernels {
@@ -24,8 +25,7 @@ struct SweepMemory {
   }
   /// Into the second-level cache, wherever that is: what is not there or nobody's is no error.
   void Fetch(int64_t at) const {
-    const auto bytes = static_cast<uint64_t>(at) * sizeof(T);
-    for (int i = 0; i < kIn; ++i) __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(in[i]) + bytes), 0, 2);
+    for (int i = 0; i < kIn; ++i) PrefetchAfter<2>(in[i], at * static_cast<int64_t>(sizeof(T)));
   }
   template <bool kStream, class Params, class Sums>
   void Store(int64_t at, const std::array<V, kIn>& x, const Params& p, Sums& sum) const {

@@ -46,7 +46,7 @@ class Ahead {
     if (stretches_[1].bytes == 0) stretches_[1] = {stretches_[0].from, 0};
   }
   /// For the next sum, which takes `steps` steps: two, or null where there is nothing to fetch.
-  const panels::Fetch* Next(int64_t steps) {
+  const PrefetchStream* Next(int64_t steps) {
     if (stretches_[0].from == nullptr) return nullptr;
     for (int i = 0; i < 2; ++i) {
       const auto [from, bytes] = stretches_[i];
@@ -61,7 +61,7 @@ class Ahead {
   static constexpr int64_t kMostBytes = 512 * 1024;
   Stretch stretches_[2];
   int64_t calls_, call_ = 0;
-  panels::Fetch fetch_[2];
+  PrefetchStream fetch_[2];
 };
 
 /// Positions of a block that read over an end of its lines: `count` of them from `first` on, in every line.

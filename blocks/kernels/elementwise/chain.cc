@@ -1,5 +1,7 @@
 #include "blocks/kernels/elementwise/chain.h"
 
+#include "blocks/kernels/simd/prefetch.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +28,7 @@ struct PrefetchAct {
     constexpr int64_t kAhead = 3 << 10;
     if (i * kLaneBytes % 64 != 0) return v;  // a line that has been fetched
     const int64_t from_start = at * static_cast<int64_t>(sizeof(T)) + i * kLaneBytes + kAhead;
-    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(step->memory) + static_cast<uintptr_t>(from_start)));
+    PrefetchAfter(step->memory, from_start);
     return v;
   }
 };

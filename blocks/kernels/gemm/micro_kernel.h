@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 
+#include "blocks/kernels/simd/prefetch.h"
 #include "weft/base/float16.h"
 
 namespace weft::kernels::panels {
@@ -54,14 +55,6 @@ struct Segment {
 /// What a sum is added to: nothing, what is there at the end, or what is there from the start, going on with a sum that was cut.
 enum class Onto { kNothing, kThere, kOn };
 
-/// What is wanted soon: `step` bytes for every other step of a sum are fetched into the second-level cache, so that memory is asked
-/// evenly, and no sum waits behind a burst.
-struct Fetch {
-  const void* from = nullptr;
-  int64_t step = 0;
-  Fetch After(int64_t fetches) const { return {static_cast<const char*>(from) + fetches * step, step}; }
-};
-
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).
 template <class A>
 struct TileSum {
@@ -72,7 +65,9 @@ struct TileSum {
   A* out;
   int64_t out_row;
   Onto onto;
-  const Fetch* fetch = nullptr;  // two, or null; tiles of one register or few rows and sums of few steps fetch nothing
+  /// Two, or null: what is wanted soon is prefetched at every other step of a sum, so that memory is asked evenly, and no sum waits behind a
+  /// burst. Tiles of one register or few rows and sums of few steps prefetch nothing.
+  const PrefetchStream* fetch = nullptr;
 };
 
 /// Rows of a tile at most.

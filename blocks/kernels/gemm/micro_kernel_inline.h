@@ -26,7 +26,7 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
   typedef A Vector __attribute__((vector_size(kVectorBytes)));
   const int64_t left_row = kTogether ? 1 : t.left_row, left_step = kTogether ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
-  Fetch fetches[2];
+  PrefetchStream fetches[2];
   if constexpr (kFetches) std::copy_n(t.fetch, 2, fetches);
   int asked = 0;  // rows of the output, one at a time, so that no operand waits behind them all
   Vector sum[kHeight][kVectors] = {};
@@ -62,16 +62,16 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
           ++asked;
         }
 #pragma GCC unroll 2
-        for (Fetch& fetch : fetches) {
+        for (PrefetchStream& fetch : fetches) {
 #pragma GCC unroll 8
-          for (int i = 0; i < kStretch / 2; ++i, fetch = fetch.After(1)) __builtin_prefetch(fetch.from, 0, 2);
+          for (int i = 0; i < kStretch / 2; ++i) fetch.Next();
         }
       }
       Vector row[kVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         __builtin_memcpy(&row[v], right + v * kLanes, sizeof(Vector));
-        if (v % kVectorsALine == 0) __builtin_prefetch(right + ahead + v * kLanes);
+        if (v % kVectorsALine == 0) PrefetchAfter(right, (ahead + v * kLanes) * static_cast<int64_t>(sizeof(A)));
       }
 #pragma GCC unroll 28
       for (int r = 0; r < kHeight; ++r) {
@@ -116,7 +116,7 @@ void SumRows(const TileSum<A>& t, int64_t rows) {
     A* const out = t.out + begin * t.out_row;
     if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch && end - begin >= kLeastFetching) {
       const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
-      const Fetch rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
+      const PrefetchStream rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
       TileSum<A> tile = t;
       tile.fetch = rest;
       kSumTiles<kTogether, kVectors == 2, kVectors, A>[height](tile, begin * left_row, out);

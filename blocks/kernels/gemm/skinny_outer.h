@@ -7,6 +7,7 @@
 
 #include "blocks/kernels/gemm/implementation.h"
 #include "blocks/kernels/gemm/skinny.h"
+#include "blocks/kernels/simd/prefetch.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "weft/base/divide.h"
 
@@ -67,7 +68,7 @@ class NarrowColumns : public SharesNothing {
   /// Another thread may have written the few: all of their lines are on their way at once.
   void Fetch(Few from, int64_t depth) const {
     constexpr int64_t kLine = 64 / sizeof(T);
-    for (int64_t i = 0; i < depth * from.step && from.step <= kLine; i += kLine) __builtin_prefetch(from.data + i);
+    for (int64_t i = 0; i < depth * from.step && from.step <= kLine; i += kLine) PrefetchAfter(from.data, i * static_cast<int64_t>(sizeof(T)));
   }
 
   /// Where a register begins; the last one ends with the last of the many.
@@ -89,7 +90,7 @@ class NarrowColumns : public SharesNothing {
 #pragma GCC unroll 2
       for (int r = 0; r < kMany; ++r) {
         x[r] = LoadLanes(many[r] + p * stride);
-        __builtin_prefetch(many[r] + (p + kStepsAhead) * stride);
+        PrefetchAfter(many[r], (p + kStepsAhead) * stride * static_cast<int64_t>(sizeof(T)));
       }
 #pragma GCC unroll 12
       for (int f = 0; f < kFew; ++f) {

@@ -159,7 +159,7 @@ class Tile {
     next_bytes_ = std::min(tiled_.columns, tiled_.PackedColumns() - column) * depth * static_cast<int64_t>(sizeof(A));
   }
   /// A share of them.
-  Fetch NextRight(int64_t share, int64_t shares) const {
+  PrefetchStream NextRight(int64_t share, int64_t shares) const {
     if (next_bytes_ == 0) return {packed_, 0};
     return {reinterpret_cast<const char*>(next_right_) + next_bytes_ * share / shares, DivideUp(2 * next_bytes_ / shares, depth_)};
   }
@@ -218,7 +218,7 @@ class Tile {
   }
 
   void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Onto onto, int64_t padded) const {
-    const Fetch* const fetch = packed_ != nullptr ? fetch_ : nullptr;
+    const PrefetchStream* const fetch = packed_ != nullptr ? fetch_ : nullptr;
     const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Onto where) {
       const TileSum<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where, fetch};
       const bool wide = padded == S::kWide;
@@ -249,7 +249,7 @@ class Tile {
   int64_t piece_ = 0, start_ = 0, depth_ = 0;
   const A* next_right_ = nullptr;
   int64_t next_bytes_ = 0;
-  Fetch fetch_[2];
+  PrefetchStream fetch_[2];
   A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
   alignas(64) A tail_[2 * S::kLanes * S::kLanes];
   alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
