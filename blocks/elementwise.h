@@ -61,8 +61,8 @@ struct MapRun {
     constexpr int64_t kSize = sizeof(R), kReadSize = sizeof(T);
     const bool stream = kernels::IsStreamed(count * kSize, count * kReadSize) && static_cast<const void*>(to) != from;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-      if constexpr (kernels::MapsLanes<Op, T>) {
-        if (stream) return kernels::MapLanes<Op, true>(from + begin, to + begin, end - begin);
+      if constexpr (kernels::MapsVec<Op, T>) {
+        if (stream) return kernels::MapVecs<Op, true>(from + begin, to + begin, end - begin);
       }
       kernels::StreamElements(to + begin, end - begin, kSize, stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
@@ -70,7 +70,7 @@ struct MapRun {
     });
   }
   template <class T>
-    requires kernels::MapsLanes<Op, T>
+    requires kernels::MapsVec<Op, T>
   static const ChainLink* Link() { return kernels::LinkOfMap<Op, T>(); }
 };
 template <class Op>
@@ -80,7 +80,7 @@ inline constexpr MapRun<Op> RunMap{};
 template <class Op>
 struct LinkedPairs {
   template <class T>
-    requires kernels::JoinsLanes<Op, T>
+    requires kernels::CombinesVecs<Op, T>
   static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
 };
 

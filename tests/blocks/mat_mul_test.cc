@@ -180,7 +180,7 @@ TEST_CASE("Pieces of the inner dimension whose sums are joined give the bits of 
 
 /// A product with one side of five to twelve, added to what is there in a wider matrix or not, in pieces or not.
 template <class T>
-void CheckNarrow(const Sizes& s, bool turned, bool add, bool shared) {
+void CheckSkinny(const Sizes& s, bool turned, bool add, bool shared) {
   INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", turned " << turned << ", shared "
                              << shared);
   const Tensor a = Whole<T>(turned ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 3), b = Whole<T>(Shape{s.inner, s.columns}, 4);
@@ -219,8 +219,8 @@ TEST_CASE("Thin products leave alone what lies between and after their results",
   for (const Sizes& s : {Sizes{3, 784, 1100}, Sizes{1100, 784, 3}, Sizes{4, 1030, 261}, Sizes{2, 300, 77}, Sizes{70, 200, 1},
                          Sizes{1, 131, 1}, Sizes{500, 1500, 2}, Sizes{2, 4101, 3}}) {
     for (int kind = 0; kind < 8; ++kind) {
-      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
-      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
     }
   }
 }
@@ -266,8 +266,8 @@ TEST_CASE("Thin products by matrices whose elements lie apart", "[matmul]") {
 TEST_CASE("Narrow products leave alone what lies between and after their results", "[matmul]") {
   for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{784, 100, 10}, Sizes{10, 784, 90}, Sizes{61, 1500, 12}, Sizes{333, 300, 5}}) {
     for (int kind = 0; kind < 8; ++kind) {
-      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
-      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
     }
   }
 }

@@ -22,12 +22,12 @@ namespace weft::kernels {
 /// at odd places have parameters and sums of their own, side by side (complex numbers); outputs then only of rows, since a run has one
 /// parameter. kMayStream false: `stream` never is, and needs no code. `out` may be in[0] exactly.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1, bool kMayStream = true>
-class Sweep {
+class ChannelMapReduce {
  public:
-  using A = LaneElement<T>;
-  using V = Lanes<A>;
+  using A = VecElement<T>;
+  using V = Vec<A>;
   static constexpr int kN = kLanes<A>;
-  static_assert(std::is_same_v<LaneElement<P>, A>);
+  static_assert(std::is_same_v<VecElement<P>, A>);
 
   std::array<const T*, kIn> in{};
   std::array<const P*, kPar> parameters{};
@@ -39,12 +39,12 @@ class Sweep {
   int64_t parameters_from = 0;  // the channel that the first parameters are of
 
   /// Does one of cut.tasks().
-  void Run(const ChannelCut& cut, int64_t task) const {
+  void Run(const ChannelPartition& cut, int64_t task) const {
     Run(cut, cut.part(task));
     if (stream) StreamFence();
   }
   /// Does a part; StreamFence must follow where `stream`, after the last of several parts: it waits for all stores.
-  void Run(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Run(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     if constexpr (kWrites && kMayStream) {
       if (stream && Streamable(cut)) return cut.runs ? Runs<true>(cut, part) : Rows<true>(cut, part);
     }
@@ -64,25 +64,25 @@ class Sweep {
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
   /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
-  bool Streamable(const ChannelCut& cut) const {
+  bool Streamable(const ChannelPartition& cut) const {
     if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
     const int64_t row = cut.runs ? cut.box.inner : cut.box.channels * cut.box.inner * cut.group;
     const int64_t tile = cut.tiles == 1 ? row : cut.tile * cut.box.inner;
     return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>((row | tile) * static_cast<int64_t>(sizeof(T)))) % 64 == 0;
   }
 
-  using Memory = SweepMemory<T, kIn, Term, kWrites>;
-  using RunSums = ChannelSums<A, kSums>;
+  using Memory = MapReduceMemory<T, kIn, Term, kWrites>;
+  using RunSums = ChannelAccumulators<A, kSums>;
   static constexpr int64_t kChain = RunSums::kChain;
 
   // ---- rows: neighbouring positions in a register ----
 
-  using TileRows = SweepRows<T, P, kIn, kPar, kSums, Term, kWrites>;
+  using TileRows = MapReduceRows<T, P, kIn, kPar, kSums, Term, kWrites>;
   static constexpr int64_t kTile = TileRows::kTile;
 
   /// Sums of a plane side by side: an addition waits for the one before it. Not by the number of inputs: a pass that another is one loop
   /// with has the same bits as alone.
-  static constexpr int kAtOnce = kLaneBytes == 64 ? 4 : 2;
+  static constexpr int kAtOnce = kVecBytes == 64 ? 4 : 2;
 
   /// The planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels at most, and
   /// parameters need not be written out. Sums go to each channel's near ones.
@@ -93,17 +93,17 @@ class Sweep {
     Params<V> p{}, last{};
     int64_t begin = at;  // of the plane
     for (int64_t c = 0; c < channels; ++c, begin += inner) {
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(par[i][c]));
       Sums<V> sum[kAtOnce] = {};
       if (at < begin) {
         const int split = static_cast<int>(begin - at);
         Params<V> both;
-        for (int i = 0; i < kPar; ++i) both[i] = JoinLanes<A>(last[i], p[i], split);
+        for (int i = 0; i < kPar; ++i) both[i] = BlendLanes<A>(last[i], p[i], split);
         Sums<V> joined{};
         memory.template Vector<kStream>(at, both, joined);
         for (int s = 0; s < kSums; ++s) {
-          totals[c - 1].near[s] += KeepLanes<A>(joined[s], 0, split);
-          sum[1][s] = KeepLanes<A>(joined[s], split, kN);
+          totals[c - 1].near[s] += MaskLanes<A>(joined[s], 0, split);
+          sum[1][s] = MaskLanes<A>(joined[s], split, kN);
         }
         at += kN;
       }
@@ -134,8 +134,8 @@ class Sweep {
     for (int64_t c = 0; c < channels; ++c, begin += inner) {
       Params<V> first = p;
       for (int i = 0; i < kPar; ++i) {
-        p[i] = Broadcast<A>(one[i] = ToLaneElement(par[i][c]));
-        first[i] = at < begin ? JoinLanes<A>(first[i], p[i], static_cast<int>(begin - at)) : p[i];
+        p[i] = Broadcast<A>(one[i] = ToVecElement(par[i][c]));
+        first[i] = at < begin ? BlendLanes<A>(first[i], p[i], static_cast<int>(begin - at)) : p[i];
       }
       const int64_t end = begin + inner;
       for (; at + kSide * kN <= end; at += kSide * kN) {
@@ -155,13 +155,13 @@ class Sweep {
 
   /// Rows of planes: memory in its order.
   template <bool kStream>
-  void Planes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
+  void Planes(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start, const Params<const P*>& par) const {
     const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, inner = cut.box.inner;
     if constexpr (kSums == 0) {
       for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, inner, par);
     } else {
-      RunSums totals[kTileRegisters / ChannelCut::kLongPlane];
+      RunSums totals[kTileRegisters / ChannelPartition::kLongPlane];
       for (int64_t row = 0; row < rows; ++row) {
         PlanesOfRow<kStream>(start + row * stride, channels, inner, par, totals);
         if (row % kChain != kChain - 1) continue;
@@ -178,7 +178,7 @@ class Sweep {
   /// side, but not for half and bfloat16.
   static constexpr int kShortPlane = 2;  // registers, at least
   template <bool kStream>
-  void ShortPlanes(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start, const Params<const P*>& par) const {
+  void ShortPlanes(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start, const Params<const P*>& par) const {
     struct Total {
       Sums<V> near{};
     };
@@ -189,7 +189,7 @@ class Sweep {
     }
     alignas(64) std::array<A, kTile / kShortPlane> of_lanes;
     for (int s = 0; s < kSums; ++s) {
-      for (int64_t c = 0; c < channels; ++c) StoreLanes(&of_lanes[c * kN], totals[c].near[s]);
+      for (int64_t c = 0; c < channels; ++c) StoreVec(&of_lanes[c * kN], totals[c].near[s]);
       FoldPositions<kPair>(of_lanes.data(), channels, kN, sums[s] + part.block * cut.box.channels + part.first);
     }
   }
@@ -197,7 +197,7 @@ class Sweep {
   /// One sum of few rows of planes of a register and more: the rows are joined first. What lies on the border of two planes is parted.
   static constexpr int kFewRows = 8;
   template <bool kWhole>
-  void FewRows(const ChannelCut& cut, const ChannelCut::Part& part, int64_t start) const {
+  void FewRows(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start) const {
     const Memory memory{in, out, term};
     const int64_t rows = part.end_row - part.first_row, channels = part.end - part.first;
     const int64_t inner = cut.box.inner, stride = cut.box.channels * inner;
@@ -222,14 +222,14 @@ class Sweep {
       parted = V{};
       if (split > 0 && c + 1 < channels) {
         const V both = join(at);
-        sum += JoinLanes<A>(both, V{}, split);
-        parted = JoinLanes<A>(V{}, both, split);
+        sum += BlendLanes<A>(both, V{}, split);
+        parted = BlendLanes<A>(V{}, both, split);
         at += kN;
       } else if (split > 0) {
-        sum += KeepLanes<A>(join(end - kN), kN - split, kN);
+        sum += MaskLanes<A>(join(end - kN), kN - split, kN);
       }
       const int64_t place = c % kN;
-      StoreLanes(of_lanes + place * kN, sum);
+      StoreVec(of_lanes + place * kN, sum);
       if (place == kN - 1 || c + 1 == channels) {
         FoldPositions<1>(of_lanes, place + 1, kN, sums[0] + part.block * cut.box.channels + part.first + c - place);
       }
@@ -237,7 +237,7 @@ class Sweep {
   }
 
   template <bool kStream>
-  void Rows(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Rows(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
@@ -261,7 +261,7 @@ class Sweep {
     typename TileRows::template Tile<P, kPar> spread;
     if (cut.box.inner > 1 || cut.group > 1) {
       for (int i = 0; i < kPar; ++i) {
-        SpreadParameter<kPair>(par[i], channels, cut.box.inner, spread.of[i].data());
+        BroadcastParameter<kPair>(par[i], channels, cut.box.inner, spread.of[i].data());
         for (int64_t g = 1; g < cut.group; ++g) std::copy_n(spread.of[i].data(), positions, spread.of[i].data() + g * positions);
         par[i] = spread.of[i].data();
       }
@@ -276,7 +276,7 @@ class Sweep {
   }
 
   /// The sums of narrow rows that were taken as one, and the rows that are left over.
-  void FoldGroup(const ChannelCut& cut, const ChannelCut::Part& part, int64_t width, int64_t rest, const Params<const P*>& par,
+  void FoldGroup(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t width, int64_t rest, const Params<const P*>& par,
                  typename TileRows::SumTile& tile) const {
     for (int64_t g = 1; g < cut.group; ++g) {
       for (int s = 0; s < kSums; ++s) {
@@ -287,7 +287,7 @@ class Sweep {
     const int64_t begin = (part.end_row - rest) * width, end = part.end_row * width;
     for (int64_t e = begin, c = 0; e < end; ++e, c = c + 1 == width ? 0 : c + 1) {
       Params<A> p;
-      for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
+      for (int i = 0; i < kPar; ++i) p[i] = ToVecElement(par[i][c]);
       Sums<A> sum{};
       Memory{in, out, term}.Scalar(e, p, sum);
       for (int s = 0; s < kSums; ++s) tile.of[s][c] += sum[s];
@@ -304,7 +304,7 @@ class Sweep {
     const int odd = static_cast<int>(length % kN);
     const int64_t end = at + length - odd, last = at + length - kN;
     Values<V> tail;
-    for (int i = 0; i < kIn; ++i) tail[i] = LoadLanes(memory.in[i] + last);
+    for (int i = 0; i < kIn; ++i) tail[i] = LoadVec(memory.in[i] + last);
     Sums<V> sum[4] = {};
     while (at + 4 * kN <= end) {
       const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * kChain) : end;
@@ -319,9 +319,9 @@ class Sweep {
     }
     if (odd > 0) {
       Sums<V> once{};
-      if constexpr (kWrites) StoreLanes(memory.out + last, term(tail, p, once));
+      if constexpr (kWrites) StoreVec(memory.out + last, term(tail, p, once));
       else term(tail, p, once);
-      for (int s = 0; s < kSums; ++s) sum[3][s] += KeepLanes<A>(once[s], kN - odd, kN);
+      for (int s = 0; s < kSums; ++s) sum[3][s] += MaskLanes<A>(once[s], kN - odd, kN);
     }
     for (int s = 0; s < kSums; ++s) total.near[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
   }
@@ -341,11 +341,11 @@ class Sweep {
   }
 
   template <bool kStream>
-  void Runs(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     for (int64_t c = part.first; c < part.end; ++c) {
       Params<A> one;
       Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToLaneElement(parameters[i][c - parameters_from]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(parameters[i][c - parameters_from]));
       RunSums total;
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
         const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
@@ -360,7 +360,7 @@ class Sweep {
 };
 
 /// Neighbouring tasks that a thread does in one go; several where results go past the cache, so that it seldom waits for them.
-inline int64_t TasksInOneGo(const ChannelCut& cut, int threads, bool stream) {
+inline int64_t TasksInOneGo(const ChannelPartition& cut, int threads, bool stream) {
   constexpr int64_t kGoes = 4, kMost = 8;
   if (!stream) return 1;
   return std::clamp<int64_t>(cut.tasks() / (threads * kGoes), 1, kMost);
@@ -369,7 +369,7 @@ inline int64_t TasksInOneGo(const ChannelCut& cut, int threads, bool stream) {
 /// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
 /// A is float.
 template <int kPair = 1, class A, class R>
-void AddBlocks(const ChannelCut& cut, const A* partial, int64_t first, int64_t end, R* total) {
+void AddBlocks(const ChannelPartition& cut, const A* partial, int64_t first, int64_t end, R* total) {
   const int64_t count = (end - first) * kPair, stride = cut.box.channels * kPair;
   std::fill(total, total + count, R{});
   partial += first * kPair;

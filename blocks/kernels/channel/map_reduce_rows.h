@@ -18,11 +18,11 @@ namespace weft::kernels {
 
 /// The template arguments are those of Sweep. Parameters and sums are by position here.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, bool kWrites>
-class SweepRows {
+class MapReduceRows {
  public:
-  using A = LaneElement<T>;
-  using V = Lanes<A>;
-  using Memory = SweepMemory<T, kIn, Term, kWrites>;
+  using A = VecElement<T>;
+  using V = Vec<A>;
+  using Memory = MapReduceMemory<T, kIn, Term, kWrites>;
   using ParameterRows = std::array<const P*, kPar>;
   static constexpr int kN = kLanes<A>;
   static constexpr int64_t kTile = int64_t{kTileRegisters} * kN;
@@ -35,7 +35,7 @@ class SweepRows {
   using SumTile = Tile<A, kSums>;
 
   /// `count`: elements of the whole tensor.
-  SweepRows(const Memory& memory, int64_t count) : memory_(memory), far_(count * kSize * kIn >= kFar) {}
+  MapReduceRows(const Memory& memory, int64_t count) : memory_(memory), far_(count * kSize * kIn >= kFar) {}
 
   /// `rows` rows, `stride` apart, of `length` elements from `at`. Sums are put into `tile`.
   template <bool kStream>
@@ -73,7 +73,7 @@ class SweepRows {
   }
   static Params<V> LoadParams(const ParameterRows& par, int64_t position) {
     Params<V> p;
-    for (int i = 0; i < kPar; ++i) p[i] = LoadLanes(par[i] + position);
+    for (int i = 0; i < kPar; ++i) p[i] = LoadVec(par[i] + position);
     return p;
   }
 
@@ -117,7 +117,7 @@ class SweepRows {
     for (int k = 0; k < kWidth; ++k) {
       for (int s = 0; s < kSums; ++s) {
         A* const to = &tile.of[s][position + k * kN];
-        StoreLanes(to, put ? sum[k][s] : LoadLanes(to) + sum[k][s]);
+        StoreVec(to, put ? sum[k][s] : LoadVec(to) + sum[k][s]);
       }
     }
   }
@@ -126,7 +126,7 @@ class SweepRows {
   template <bool kStream>
   static void SumRows(const Memory& memory, int64_t at, int64_t rows, int64_t stride, int64_t length, const ParameterRows& par,
                       SumTile& tile, bool put, Ahead ahead) {
-    constexpr int kWide = kLaneBytes == 64 ? 8 : 4, kHalf = kWide / 2;
+    constexpr int kWide = kVecBytes == 64 ? 8 : 4, kHalf = kWide / 2;
     int64_t c = 0;
     for (; c + kWide * kN <= length; c += kWide * kN) SumBlock<kStream, kWide>(memory, at, rows, stride, par, tile, c, put, ahead);
     for (; c + kHalf * kN <= length; c += kHalf * kN) SumBlock<kStream, kHalf>(memory, at, rows, stride, par, tile, c, put, ahead);
@@ -138,7 +138,7 @@ class SweepRows {
   template <bool kStream>
   void ManyRows(int64_t at, int64_t rows, int64_t stride, int64_t length, const ParameterRows& par, SumTile& tile) const {
     constexpr int64_t kNear = 8 << 10, kLeast = 8;
-    const int64_t most = std::clamp<int64_t>(kNear / (length * kSize), kLeast, ChannelSums<A, kSums>::kChain);
+    const int64_t most = std::clamp<int64_t>(kNear / (length * kSize), kLeast, ChannelAccumulators<A, kSums>::kChain);
     const Memory memory = memory_;
     for (int64_t row = 0; row < rows; row += most, at += most * stride) {
       const Ahead ahead{far_, length, stride, at + most * stride};
@@ -151,7 +151,7 @@ class SweepRows {
                                     const ParameterRows& par, bool put, SumTile& tile) {
     for (int64_t c = first; c < length; ++c) {
       Params<A> p;
-      for (int i = 0; i < kPar; ++i) p[i] = ToLaneElement(par[i][c]);
+      for (int i = 0; i < kPar; ++i) p[i] = ToVecElement(par[i][c]);
       Sums<A> sum{};
       for (int64_t row = 0; row < rows; ++row) memory.Scalar(at + row * stride + c, p, sum);
       for (int s = 0; s < kSums; ++s) tile.of[s][c] = static_cast<A>(put ? sum[s] : tile.of[s][c] + sum[s]);
@@ -179,7 +179,7 @@ class SweepRows {
       } else {
         for (int64_t row = 0; row < rows; ++row) memory.template Vector<kStream>(at + row * stride + c, p, sum);
       }
-      for (int s = 0; s < kSums; ++s) StoreLanes(&tile.of[s][c], kPut ? sum[s] : LoadLanes(&tile.of[s][c]) + sum[s]);
+      for (int s = 0; s < kSums; ++s) StoreVec(&tile.of[s][c], kPut ? sum[s] : LoadVec(&tile.of[s][c]) + sum[s]);
     }
     if (c < length) Odd(memory, at, rows, stride, c, length, par, kPut, tile);
   }
@@ -231,7 +231,7 @@ class SweepRows {
   void MapSideBySide(int64_t at, int64_t rows, int64_t stride, int64_t length, const ParameterRows& par, SumTile& no_tile) const {
     constexpr int kWide = 8;
     int64_t c = 0;
-    if constexpr (kPar * kWide <= 24 && kLaneBytes == 64) {
+    if constexpr (kPar * kWide <= 24 && kVecBytes == 64) {
       for (; c + kWide * kN <= length; c += kWide * kN) MapBlock<false, kWide>(at + c, rows, stride, From(par, c));
     }
     if (c < length) RowGroups<false>(at + c, rows, stride, length - c, From(par, c), no_tile);

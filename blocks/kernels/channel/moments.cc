@@ -6,7 +6,7 @@ namespace weft::kernels {
 namespace {
 
 /// The part of a task's block that the pivots are taken from.
-ChannelCut::Part PivotPart(const ChannelCut& cut, ChannelCut::Part part) {
+ChannelPartition::Part PivotPart(const ChannelPartition& cut, ChannelPartition::Part part) {
   constexpr int64_t kShare = 16;
   const int64_t rows = part.end_row - part.first_row;
   if (cut.runs && rows < kShare) {
@@ -19,7 +19,7 @@ ChannelCut::Part PivotPart(const ChannelCut& cut, ChannelCut::Part part) {
 }
 
 /// Cuts a sample in three where there is enough of it; gives how many parts there are.
-int CutSample(const ChannelCut& cut, const ChannelCut::Part& sample, ChannelCut::Part (&parts)[3]) {
+int CutSample(const ChannelPartition& cut, const ChannelPartition::Part& sample, ChannelPartition::Part (&parts)[3]) {
   const int64_t groups = (sample.end_row - sample.first_row) / cut.group;
   const bool by_rows = groups >= 3, by_length = !by_rows && cut.runs && sample.length >= 3 * kLanes<float>;
   for (int i = 0; i < 3; ++i) {
@@ -40,14 +40,14 @@ float Median(float a, float b, float c) { return std::max(std::min(a, b), std::m
 }  // namespace
 
 template <class T>
-void FindPivots(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to) {
-  const ChannelCut::Part part = cut.part(task);
+void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
+  const ChannelPartition::Part part = cut.part(task);
   auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
   float* const means[3] = {to.pivot, to.distance, to.square};
-  ChannelCut::Part parts[3];
+  ChannelPartition::Part parts[3];
   const int count = CutSample(cut, PivotPart(cut, part), parts);
   for (int i = 0; i < count; ++i) {
-    Sweep<T, float, 1, 0, 1, decltype(add)>{{x}, {}, {means[i]}}.Run(cut, parts[i]);
+    ChannelMapReduce<T, float, 1, 0, 1, decltype(add)>{{x}, {}, {means[i]}}.Run(cut, parts[i]);
     const float share = 1.0f / static_cast<float>(parts[i].count());
     float* const at = means[i] + part.block * cut.box.channels;
 #pragma omp simd
@@ -63,8 +63,8 @@ void FindPivots(const ChannelCut& cut, int64_t task, const T* x, const BlockStat
 }
 
 template <class T>
-void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to) {
-  const ChannelCut::Part part = cut.part(task);
+void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
+  const ChannelPartition::Part part = cut.part(task);
   FindPivots(cut, task, x, to);
   const float* const pivot = to.pivot + part.block * cut.box.channels;
   auto spread = [](const auto& v, const auto& p, auto& sum) {
@@ -72,14 +72,14 @@ void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockSta
     sum[0] += distance;
     sum[1] += distance * distance;
   };
-  Sweep<T, float, 1, 1, 2, decltype(spread)>{{x}, {pivot}, {to.distance, to.square}}.Run(cut, part);
+  ChannelMapReduce<T, float, 1, 1, 2, decltype(spread)>{{x}, {pivot}, {to.distance, to.square}}.Run(cut, part);
 }
 
-template void FindPivots(const ChannelCut&, int64_t, const half*, const BlockStatistics&);
-template void FindPivots(const ChannelCut&, int64_t, const bfloat16*, const BlockStatistics&);
-template void FindPivots(const ChannelCut&, int64_t, const float*, const BlockStatistics&);
-template void MeasureTask(const ChannelCut&, int64_t, const half*, const BlockStatistics&);
-template void MeasureTask(const ChannelCut&, int64_t, const bfloat16*, const BlockStatistics&);
-template void MeasureTask(const ChannelCut&, int64_t, const float*, const BlockStatistics&);
+template void FindPivots(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
+template void FindPivots(const ChannelPartition&, int64_t, const bfloat16*, const BlockStatistics&);
+template void FindPivots(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);
+template void MeasureTask(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
+template void MeasureTask(const ChannelPartition&, int64_t, const bfloat16*, const BlockStatistics&);
+template void MeasureTask(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);
 
 }  // namespace weft::kernels

@@ -19,16 +19,16 @@ namespace weft::kernels {
 /// of their squares.
 struct BlockStatistics {
   float *pivot, *distance, *square;
-  BlockStatistics(const ChannelCut& cut, float* at) : pivot(at), distance(at + cut.partials()), square(at + 2 * cut.partials()) {}
+  BlockStatistics(const ChannelPartition& cut, float* at) : pivot(at), distance(at + cut.partials()), square(at + 2 * cut.partials()) {}
 };
 
 /// Fills the pivots of one task's block and channels; what else is kept of them is overwritten. T: half, bfloat16, float.
 template <class T>
-void FindPivots(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to);
+void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
 
 /// Fills all statistics of one task's block and channels.
 template <class T>
-void MeasureTask(const ChannelCut& cut, int64_t task, const T* x, const BlockStatistics& to);
+void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
 
 /// Channels that MergeBlocks takes at a time.
 inline constexpr int kMergeChannels = 64;
@@ -38,7 +38,7 @@ struct Moments {
 };
 
 /// Merges the blocks of the channels [first, end), at most kMergeChannels. Of no values both moments are NaN.
-inline void MergeBlocks(const ChannelCut& cut, const BlockStatistics& from, int64_t first, int64_t end, Moments& to) {
+inline void MergeBlocks(const ChannelPartition& cut, const BlockStatistics& from, int64_t first, int64_t end, Moments& to) {
   const int64_t channels = end - first;
   const double count = static_cast<double>(cut.box.per_channel());
   double sum[kMergeChannels] = {}, squares[kMergeChannels] = {};

@@ -20,7 +20,7 @@ struct ChannelBox {
 /// Two forms. Rows: memory is [outer, positions], a register holds neighbouring positions of whatever channels, and what belongs to a
 /// channel is written out for each of its positions; for NHWC, and for planes so small that they would leave registers half full. Runs: a
 /// register holds elements of one channel, `inner` of which lie together.
-struct ChannelCut {
+struct ChannelPartition {
   ChannelBox box;
   bool runs = false;
   int64_t group = 1;            // rows: so many narrow rows are taken as one
@@ -63,8 +63,8 @@ inline constexpr int kTileRegisters = 128;
 inline int64_t ChannelsOfWholeLines(int64_t inner) { return 32 / std::gcd<int64_t>(inner, 32); }
 
 /// Whole rows, or equal parts of one, for passes that keep nothing by position: a task goes through memory in its order.
-inline ChannelCut CutMap(ChannelBox box, int64_t task_elements) {
-  ChannelCut cut;
+inline ChannelPartition PartitionMap(ChannelBox box, int64_t task_elements) {
+  ChannelPartition cut;
   cut.box = box;
   const int64_t line = ChannelsOfWholeLines(box.inner), most = std::max(line, task_elements / box.inner);
   const int64_t parts = DivideUp(box.channels, most);
@@ -75,15 +75,15 @@ inline ChannelCut CutMap(ChannelBox box, int64_t task_elements) {
   return cut;
 }
 
-inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements, bool sums) {
-  ChannelCut cut;
+inline ChannelPartition PartitionRows(ChannelBox box, int lanes, int64_t task_elements, bool sums) {
+  ChannelPartition cut;
   cut.box = box;
   cut.tile = std::max<int64_t>(1, box.channels);
   const int64_t width = box.channels * box.inner;
   if (width == 0 || box.outer == 0) return cut;  // no tasks
   const int64_t tile_limit = int64_t{kTileRegisters} * lanes, line = ChannelsOfWholeLines(box.inner);
   const bool narrow = width * 2 <= tile_limit;
-  if (!sums && !narrow && (box.inner == 1 || box.inner >= lanes)) return CutMap(box, task_elements);
+  if (!sums && !narrow && (box.inner == 1 || box.inner >= lanes)) return PartitionMap(box, task_elements);
   if (narrow) {
     // Narrow rows: as many as fill whole registers, and four of them at least, so that no lane is wasted. Short registers take more of
     // them: the longer a chain of additions, the more digits are lost.
@@ -112,8 +112,8 @@ inline ChannelCut CutRows(ChannelBox box, int lanes, int64_t task_elements, bool
 }
 
 /// `tile` is the number of channels that a task takes; 0: as many as it is worth.
-inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 0) {
-  ChannelCut cut;
+inline ChannelPartition PartitionRuns(ChannelBox box, int64_t task_elements, int64_t tile = 0) {
+  ChannelPartition cut;
   cut.box = box;
   cut.runs = true;
   const int64_t longest = task_elements / 2;
@@ -128,11 +128,11 @@ inline ChannelCut CutRuns(ChannelBox box, int64_t task_elements, int64_t tile = 
 
 /// `lanes` is the number of elements in a register, `task_elements` about the size of a task; `sums`: whether any pass makes sums, or has
 /// values for even and odd places.
-inline ChannelCut CutChannels(ChannelBox box, int lanes, int64_t task_elements, bool sums = true) {
-  if (box.count() == 0) return CutRows({0, box.channels, 1}, lanes, task_elements, sums);
+inline ChannelPartition PartitionChannels(ChannelBox box, int lanes, int64_t task_elements, bool sums = true) {
+  if (box.count() == 0) return PartitionRows({0, box.channels, 1}, lanes, task_elements, sums);
   // What is written out for each position must be used a few times, unless planes are so small that most of a run would be its ends.
   const bool small = box.inner < 4 * lanes || (box.inner * 4 <= kTileRegisters * lanes && box.outer >= 4);
-  return small ? CutRows(box, lanes, task_elements, sums) : CutRuns(box, task_elements);
+  return small ? PartitionRows(box, lanes, task_elements, sums) : PartitionRuns(box, task_elements);
 }
 
 }  // namespace weft::kernels

@@ -12,56 +12,56 @@ namespace weft::kernels {
 
 /// The lanes of a before `end`, then those of b.
 template <class A>
-inline Lanes<A> JoinLanes(Lanes<A> a, Lanes<A> b, int end) {
+inline Vec<A> BlendLanes(Vec<A> a, Vec<A> b, int end) {
   static constexpr auto kIota = [] {
     std::array<A, kLanes<A>> iota{};
     for (int i = 0; i < kLanes<A>; ++i) iota[i] = static_cast<A>(i);
     return iota;
   }();
-  return LoadLanes(kIota.data()) < Broadcast<A>(static_cast<A>(end)) ? a : b;
+  return LoadVec(kIota.data()) < Broadcast<A>(static_cast<A>(end)) ? a : b;
 }
 
 /// A channel's parameter for each of its positions. Planes of a register and more are filled by registers, of which the last overlaps.
 template <int kPair, class P>
-void SpreadParameter(const P* from, int64_t channels, int64_t inner, P* to) {
-  using A = LaneElement<P>;
+void BroadcastParameter(const P* from, int64_t channels, int64_t inner, P* to) {
+  using A = VecElement<P>;
   constexpr int kN = kLanes<A>;
   for (int64_t c = 0; c < channels; ++c, to += inner) {
     if (kPair > 1 || inner < kN) {
       for (int64_t i = 0; i < inner; ++i) to[i] = from[c * kPair + i % kPair];
       continue;
     }
-    const Lanes<A> all = Broadcast<A>(ToLaneElement(from[c]));
-    for (int64_t i = 0; i + kN <= inner; i += kN) StoreLanes(to + i, all);
-    StoreLanes(to + inner - kN, all);
+    const Vec<A> all = Broadcast<A>(ToVecElement(from[c]));
+    for (int64_t i = 0; i + kN <= inner; i += kN) StoreVec(to + i, all);
+    StoreVec(to + inner - kN, all);
   }
 }
 
 /// The sum of a plane's registers. The odd ones at its end are taken by a register that overlaps the one before; `odd` is not 0 where they
 /// are. kRegisters: how many are whole, 0 for any number.
 template <int kRegisters, class A>
-inline Lanes<A> SumPlane(const A* plane, int64_t inner, Lanes<A> odd) {
+inline Vec<A> SumPlane(const A* plane, int64_t inner, Vec<A> odd) {
   constexpr int kN = kLanes<A>;
-  const Lanes<A> none{};
-  Lanes<A> sum = odd != none ? LoadLanes(plane + inner - kN) : none;
+  const Vec<A> none{};
+  Vec<A> sum = odd != none ? LoadVec(plane + inner - kN) : none;
   const int64_t whole = kRegisters > 0 ? kRegisters : inner / kN;
-  for (int64_t i = 0; i < whole; ++i) sum += LoadLanes(plane + i * kN);
+  for (int64_t i = 0; i < whole; ++i) sum += LoadVec(plane + i * kN);
   return sum;
 }
 
 template <int kRegisters, int kPair, class A>
 void FoldPlanes(const A* from, int64_t channels, int64_t inner, A* to) {
   constexpr int kN = kLanes<A>;
-  const Lanes<A> odd = JoinLanes<A>(Lanes<A>{}, Broadcast<A>(1), kN - static_cast<int>(inner % kN));
+  const Vec<A> odd = BlendLanes<A>(Vec<A>{}, Broadcast<A>(1), kN - static_cast<int>(inner % kN));
   if constexpr (kPair == 1 && kN <= 16) {
     for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
-      Lanes<A> sums[kN];
+      Vec<A> sums[kN];
 #pragma GCC unroll 16
       for (int c = 0; c < kN; ++c) sums[c] = SumPlane<kRegisters>(from + c * inner, inner, odd);
-      StoreLanes(to, SumOfEach<A, kN>(sums));
+      StoreVec(to, SumEach<A, kN>(sums));
     }
   }
-  for (; channels > 0; --channels, from += inner, to += kPair) FoldLanes<kPair, A>(SumPlane<kRegisters>(from, inner, odd), to);
+  for (; channels > 0; --channels, from += inner, to += kPair) SumLanes<kPair, A>(SumPlane<kRegisters>(from, inner, odd), to);
 }
 
 /// to[c]: the sum of a channel's `inner` positions.

@@ -16,7 +16,7 @@ namespace weft::kernels {
 // ---- how work is cut ----
 
 /// Rows of so many registers stay in registers, with some left over for what is loaded.
-inline constexpr int64_t kRowInRegisters = kLaneBytes == 64 ? 24 : 12;
+inline constexpr int64_t kRowInRegisters = kVecBytes == 64 ? 24 : 12;
 
 /// Of planes, channels whose sums stay in the first-level cache, a register each: 16 KB.
 inline constexpr int64_t kPlanesAtOnce = 256;
@@ -25,11 +25,11 @@ inline constexpr int64_t kPlanesAtOnce = 256;
 template <class T>
 inline constexpr bool kByPlanes = !ShortFloat<T>;
 
-/// The tasks of PlainSums.
+/// The tasks of SumByChannel.
 template <class T>
-ChannelCut CutPlainSums(ChannelBox box, int64_t task_elements) {
-  constexpr int lanes = kLanes<LaneElement<T>>;
-  ChannelCut cut = CutChannels(box, lanes, task_elements);
+ChannelPartition PartitionForSums(ChannelBox box, int64_t task_elements) {
+  constexpr int lanes = kLanes<VecElement<T>>;
+  ChannelPartition cut = PartitionChannels(box, lanes, task_elements);
   if (cut.runs || cut.blocks == 0) return cut;
   if (kByPlanes<T> && cut.long_planes(lanes)) {
     // A task is one stretch of memory; its sums are folded once for several rows, of so few that no chain of additions is long.
@@ -57,19 +57,19 @@ ChannelCut CutPlainSums(ChannelBox box, int64_t task_elements) {
 
 /// bfloat16 widens without moving: a register of the elements at even places, and one of those at odd ones.
 template <class T>
-inline constexpr bool kWoven = std::is_same_v<T, bfloat16>;
+inline constexpr bool kInterleaved = std::is_same_v<T, bfloat16>;
 
 template <class T>
-void LoadTwo(const T* p, Lanes<LaneElement<T>>& a, Lanes<LaneElement<T>>& b) {
-  if constexpr (kWoven<T>) {
-    Lanes<uint32_t> bits;
+void LoadTwo(const T* p, Vec<VecElement<T>>& a, Vec<VecElement<T>>& b) {
+  if constexpr (kInterleaved<T>) {
+    Vec<uint32_t> bits;
     std::memcpy(&bits, p, sizeof bits);
-    const Lanes<uint32_t> even = bits << 16, odd = bits & 0xffff0000;
+    const Vec<uint32_t> even = bits << 16, odd = bits & 0xffff0000;
     std::memcpy(&a, &even, sizeof a);
     std::memcpy(&b, &odd, sizeof b);
   } else {
-    a = LoadLanes(p);
-    b = LoadLanes(p + kLanes<LaneElement<T>>);
+    a = LoadVec(p);
+    b = LoadVec(p + kLanes<VecElement<T>>);
   }
 }
 
@@ -78,38 +78,38 @@ void LoadTwo(const T* p, Lanes<LaneElement<T>>& a, Lanes<LaneElement<T>>& b) {
 /// `sums` is [cut.blocks, channels]. kPair 2: a channel's elements at even and at odd places have sums of their own, side by side (complex
 /// numbers). The sum of an element's block depends on sizes alone.
 template <class T, int kPair = 1>
-class PlainSums {
+class SumByChannel {
  public:
-  using A = LaneElement<T>;
+  using A = VecElement<T>;
 
   const T* in;
   A* sums;
 
   /// Does one of cut.tasks().
-  void Run(const ChannelCut& cut, int64_t task) const {
-    const ChannelCut::Part part = cut.part(task);
+  void Run(const ChannelPartition& cut, int64_t task) const {
+    const ChannelPartition::Part part = cut.part(task);
     if (cut.runs) return Runs(cut, part);
     const bool few = part.end_row - part.first_row <= kFewRows && cut.group == 1 && cut.box.inner >= kN;
     few || OverTile(cut) ? Planes(cut, part) : Rows(cut, part);
   }
 
  private:
-  using V = Lanes<A>;
+  using V = Vec<A>;
   static constexpr int kN = kLanes<A>;
-  using ChannelSum = ChannelSums<A, 1>;
+  using ChannelSum = ChannelAccumulators<A, 1>;
   static constexpr int64_t kChain = ChannelSum::kChain;
 
   /// Whether the tasks are long planes, row by row.
-  static bool OverTile(const ChannelCut& cut) { return cut.tile * cut.box.inner > kTile; }
+  static bool OverTile(const ChannelPartition& cut) { return cut.tile * cut.box.inner > kTile; }
   static constexpr int64_t kFewRows = kByPlanes<T> ? 8 : 4;  // of planes, that a tile to be folded is too much for
 
-  A* to(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  A* to(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     return sums + (part.block * cut.box.channels + part.first) * kPair;
   }
 
   // ---- rows: neighbouring positions in a register ----
 
-  /// Positions of a row; a pair of registers at a time, which kWoven leaves as the even and the odd ones.
+  /// Positions of a row; a pair of registers at a time, which kInterleaved leaves as the even and the odd ones.
   static constexpr int64_t kTile = int64_t{kTileRegisters} * kN;
   static constexpr int64_t kTwo = 2 * kN;
 
@@ -124,19 +124,19 @@ class PlainSums {
   template <int kRows>
   [[gnu::always_inline]] static void JoinRows(const T* x, int64_t stride, int64_t first, int64_t length, bool put, A* tile) {
     int64_t c = first;
-    for (; kWoven<T> && c + kTwo <= length; c += kTwo) {
+    for (; kInterleaved<T> && c + kTwo <= length; c += kTwo) {
       V sum[2];
       LoadTwo(x + c, sum[0], sum[1]);
 #pragma GCC unroll 8
       for (int row = 1; row < kRows; ++row) AddTwo(x + row * stride + c, sum[0], sum[1]);
-      StoreLanes(tile + c, put ? sum[0] : LoadLanes(tile + c) + sum[0]);
-      StoreLanes(tile + c + kN, put ? sum[1] : LoadLanes(tile + c + kN) + sum[1]);
+      StoreVec(tile + c, put ? sum[0] : LoadVec(tile + c) + sum[0]);
+      StoreVec(tile + c + kN, put ? sum[1] : LoadVec(tile + c + kN) + sum[1]);
     }
     for (; c + kN <= length; c += kN) {
-      V sum = LoadLanes(x + c);
+      V sum = LoadVec(x + c);
 #pragma GCC unroll 8
-      for (int row = 1; row < kRows; ++row) sum += LoadLanes(x + row * stride + c);
-      StoreLanes(tile + c, put ? sum : LoadLanes(tile + c) + sum);
+      for (int row = 1; row < kRows; ++row) sum += LoadVec(x + row * stride + c);
+      StoreVec(tile + c, put ? sum : LoadVec(tile + c) + sum);
     }
     if (c < length) AddOdd(x, kRows, stride, c, length, put, tile);
   }
@@ -147,8 +147,8 @@ class PlainSums {
   /// The same for positions that fill no register.
   [[gnu::noinline]] static void AddOdd(const T* x, int64_t rows, int64_t stride, int64_t first, int64_t length, bool put, A* tile) {
     for (int64_t c = first; c < length; ++c) {
-      A sum = ToLaneElement(x[c]);
-      for (int64_t row = 1; row < rows; ++row) sum = static_cast<A>(sum + ToLaneElement(x[row * stride + c]));
+      A sum = ToVecElement(x[c]);
+      for (int64_t row = 1; row < rows; ++row) sum = static_cast<A>(sum + ToVecElement(x[row * stride + c]));
       tile[c] = put ? sum : static_cast<A>(tile[c] + sum);
     }
   }
@@ -169,7 +169,7 @@ class PlainSums {
         JoinRows<1>(x + kInRegisters, length, 0, length - kInRegisters, put, more);
       }
 #pragma GCC unroll 24
-      for (int k = 0; k < kRegisters; ++k) StoreLanes(tile + k * kN, LoadLanes(tile + k * kN) + sum[k]);
+      for (int k = 0; k < kRegisters; ++k) StoreVec(tile + k * kN, LoadVec(tile + k * kN) + sum[k]);
       for (int64_t c = kInRegisters; c < length; ++c) tile[c] = static_cast<A>(tile[c] + more[c - kInRegisters]);
     }
   }
@@ -177,7 +177,7 @@ class PlainSums {
   /// Rows side by side are as many streams, each in its order: 8, or 6 in the cache where they lie whole pages apart, since 8 lines and
   /// that of the tile would push one another out of 8 ways. Past the cache rows of which several lie on a page are read one by one, up to
   /// 1.7 times as fast, though the tile is then loaded and stored for each; not where it has twice their bytes.
-  static int64_t SideBySide(const ChannelCut& cut, int64_t stride) {
+  static int64_t SideBySide(const ChannelPartition& cut, int64_t stride) {
     constexpr int64_t kPastCache = 16 << 20, kSize = sizeof(T);
     if (cut.box.count() * kSize < kPastCache) return stride * kSize % kPage == 0 ? 6 : 8;
     return sizeof(A) == sizeof(T) && 2 * stride * kSize <= kPage ? 1 : 8;
@@ -204,7 +204,7 @@ class PlainSums {
   }
 
   /// rows > 0.
-  static void SumRows(const ChannelCut& cut, const T* x, int64_t rows, int64_t stride, int64_t length, A* tile) {
+  static void SumRows(const ChannelPartition& cut, const T* x, int64_t rows, int64_t stride, int64_t length, A* tile) {
     const int64_t fours = length == stride ? length / (4 * kN) : 0;
     if (fours == 1) return NarrowRows<4>(x, rows, length, tile);
     if (fours == 2) return NarrowRows<8>(x, rows, length, tile);
@@ -232,7 +232,7 @@ class PlainSums {
     return static_cast<int64_t>(distance % kPage) / 64 * 64 / kSize;
   }
 
-  void Rows(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Rows(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, width = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, whole = rows / cut.group, length = positions * cut.group;
     const T* const x = in + part.first_row * width + part.first * cut.box.inner;
@@ -240,7 +240,7 @@ class PlainSums {
     A* const tile = room + AtSamePlace(room, x);
     if (whole == 0) std::fill_n(tile, length, A{});
     else SumRows(cut, x, whole, width * cut.group, length, tile);
-    if constexpr (kWoven<T>) Unweave(tile, length);
+    if constexpr (kInterleaved<T>) Deinterleave(tile, length);
     const int64_t grouped = whole * cut.group;  // of narrow rows, some may be left over
     if (grouped < rows) AddOdd(x + grouped * width, 1, 0, 0, (rows - grouped) * width, false, tile);
     for (int64_t g = cut.group, half = g / 2; g > 1; g -= half, half = g / 2) {
@@ -252,13 +252,13 @@ class PlainSums {
   }
 
   template <int... kLane>
-  static void UnweaveTwo(A* at, std::integer_sequence<int, kLane...>) {
-    const V even = LoadLanes(at), odd = LoadLanes(at + kN);
-    StoreLanes(at, __builtin_shufflevector(even, odd, (kLane / 2 + kLane % 2 * kN)...));
-    StoreLanes(at + kN, __builtin_shufflevector(even, odd, (kLane / 2 + kLane % 2 * kN + kN / 2)...));
+  static void DeinterleaveTwo(A* at, std::integer_sequence<int, kLane...>) {
+    const V even = LoadVec(at), odd = LoadVec(at + kN);
+    StoreVec(at, __builtin_shufflevector(even, odd, (kLane / 2 + kLane % 2 * kN)...));
+    StoreVec(at + kN, __builtin_shufflevector(even, odd, (kLane / 2 + kLane % 2 * kN + kN / 2)...));
   }
-  static void Unweave(A* tile, int64_t length) {
-    for (int64_t c = 0; c + kTwo <= length; c += kTwo) UnweaveTwo(tile + c, std::make_integer_sequence<int, kN>());
+  static void Deinterleave(A* tile, int64_t length) {
+    for (int64_t c = 0; c + kTwo <= length; c += kTwo) DeinterleaveTwo(tile + c, std::make_integer_sequence<int, kN>());
   }
 
   // ---- planes: one channel in a register, or two where it lies across the end of one ----
@@ -267,8 +267,8 @@ class PlainSums {
   template <int kRows>
   static void AddPlanes(const T* x, int64_t stride, int64_t channels, int64_t inner, bool first, A* totals, A* folded) {
     const auto add = [stride](const T* at, V& sum) {
-      V joined = LoadLanes(at);
-      for (int row = 1; row < kRows; ++row) joined += LoadLanes(at + row * stride);
+      V joined = LoadVec(at);
+      for (int row = 1; row < kRows; ++row) joined += LoadVec(at + row * stride);
       sum += joined;
     };
     V parted{};  // of the register before, what belongs to this plane
@@ -286,17 +286,17 @@ class PlainSums {
       parted = V{};
       if (const int split = static_cast<int>(end - at); split > 0 && c + 1 < channels) {
         add(at, parted);
-        sum[0] += JoinLanes<A>(parted, V{}, split);
-        parted = JoinLanes<A>(V{}, parted, split);
+        sum[0] += BlendLanes<A>(parted, V{}, split);
+        parted = BlendLanes<A>(V{}, parted, split);
         at += kN;
       } else if (split > 0) {
         V last{};
         add(end - kN, last);
-        sum[0] += KeepLanes<A>(last, kN - split, kN);
+        sum[0] += MaskLanes<A>(last, kN - split, kN);
       }
       if constexpr (kRows == 1) sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-      if (!first) sum[0] += LoadLanes(totals + c * kN);
-      StoreLanes(totals + c * kN, sum[0]);
+      if (!first) sum[0] += LoadVec(totals + c * kN);
+      StoreVec(totals + c * kN, sum[0]);
       if (folded != nullptr && (c % kN == kN - 1 || c + 1 == channels)) {
         const int64_t from = c / kN * kN;
         FoldPositions<kPair>(totals + from * kN, c + 1 - from, kN, folded + from * kPair);
@@ -304,7 +304,7 @@ class PlainSums {
     }
   }
 
-  void Planes(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Planes(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     constexpr int kSide = 4;  // of short planes: so many rows joined, there is less to part
     const int64_t channels = part.end - part.first, inner = cut.box.inner, stride = cut.box.channels * inner;
     alignas(64) A totals[kPlanesAtOnce * kN];
@@ -344,14 +344,14 @@ class PlainSums {
       std::fill_n(sum, 4, V{});
     }
     for (int k = 0; k < 3; ++k, at += kN) {
-      if (at < end) sum[k] += LoadLanes(x + at);
+      if (at < end) sum[k] += LoadVec(x + at);
     }
-    if (odd > 0) sum[3] += KeepLanes<A>(LoadLanes(x + length - kN), kN - odd, kN);
+    if (odd > 0) sum[3] += MaskLanes<A>(LoadVec(x + length - kN), kN - odd, kN);
     total.near[0] += Join(sum);
   }
   static V Join(const V (&sum)[4]) { return (sum[0] + sum[1]) + (sum[2] + sum[3]); }
 
-  void Runs(const ChannelCut& cut, const ChannelCut::Part& part) const {
+  void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     A* const results = to(cut, part);
     for (int64_t c = part.first; c < part.end; ++c) {
       ChannelSum total;

@@ -9,7 +9,7 @@
 namespace weft::kernels {
 namespace {
 
-constexpr int64_t kMaxLanes = 16;
+constexpr int64_t kMostWorkspaces = 16;
 constexpr int64_t kPatchElements = 256 * 1024;  // of a lane, where that leaves enough rows
 constexpr int64_t kMinRows = 96, kMaxRows = 768;
 constexpr int64_t kWideColumns = 128;  // columns are cut only above this
@@ -38,8 +38,8 @@ struct Tile {
 
 template <class T>
 struct TileRunner {
-  const TapProduct& p;
-  const TapCut& cut;
+  const ConvForward& p;
+  const ConvBlocking& cut;
   const T* source;
   const T* weights;
   T* out;
@@ -61,7 +61,7 @@ struct TileRunner {
     if (p.gather.direct()) {
       left = {source + t.begin * p.gather.channels + first, p.gather.channels, 1};
     } else {
-      GatherRows(p.gather, source, first, inner, t.begin, t.end, patch);
+      Im2ColRows(p.gather, source, first, inner, t.begin, t.end, patch);
     }
     const bool fills = p.fills();
     Product<T> product{t.rows(), t.columns, p.gather.taps() * inner, left, {weights + column, p.columns, 1}};
@@ -86,7 +86,7 @@ struct TileRunner {
     if (p.gather.direct()) {
       right = {picture + first * p.gather.pixels() + t.begin, p.gather.pixels(), 1};
     } else {
-      GatherColumns(p.gather, picture, first, inner, t.begin, t.end, patch);
+      Im2ColColumns(p.gather, picture, first, inner, t.begin, t.end, patch);
     }
     T* planes = out + (t.picture * p.columns + column) * out_pixels();
     const bool fills = p.fills();
@@ -123,9 +123,9 @@ struct TileRunner {
 
 }  // namespace
 
-TapCut CutTapProduct(const TapProduct& p) {
-  TapCut cut;
-  if (p.gather.batch == 0 || IsNarrow(p.groups, p.inner(), p.columns)) return cut;
+ConvBlocking BlockConv(const ConvForward& p) {
+  ConvBlocking cut;
+  if (p.gather.batch == 0 || IsDepthwise(p.groups, p.inner(), p.columns)) return cut;
   const int64_t pictures = p.gather.channels_first ? p.gather.batch : 1;
   const int64_t all = p.gather.positions() * (p.gather.channels_first ? 1 : p.gather.batch);
   const int64_t inner = p.gather.taps() * p.inner(), group_columns = p.columns / p.groups;
@@ -137,23 +137,23 @@ TapCut CutTapProduct(const TapProduct& p) {
   cut.columns = TileColumns(group_columns, cut.row_tiles * pictures * p.groups, bounded);
   cut.column_tiles = DivideUp(group_columns, cut.columns);
   cut.tasks = pictures * cut.row_tiles * p.groups * cut.column_tiles;
-  cut.lanes = bounded <= kSmallWork / 16 ? 1 : std::min(cut.tasks, kMaxLanes);
+  cut.workspaces = bounded <= kSmallWork / 16 ? 1 : std::min(cut.tasks, kMostWorkspaces);
   cut.patch = p.gather.direct() ? 0 : DivideUp(cut.rows * inner, 32) * 32;
   cut.block = p.fills() ? 0 : DivideUp(cut.rows * cut.columns, 32) * 32;
   cut.product = MostWorkspace(cut.rows, cut.columns, inner);
   return cut;
 }
 
-int64_t TapScratch(const TapProduct& product, bool widened) {
-  const TapCut cut = CutTapProduct(product);
-  const int64_t lines = LineScratch(product, widened);
-  return lines > 0 ? lines : cut.lanes * (cut.lane_elements() + cut.product);
+int64_t ConvScratch(const ConvForward& product, bool widened) {
+  const ConvBlocking cut = BlockConv(product);
+  const int64_t lines = DirectScratch(product, widened);
+  return lines > 0 ? lines : cut.workspaces * (cut.workspace_elements() + cut.product);
 }
 
 namespace {
 
 /// Some multiplications take as long as one item of a StopCheck.
-int64_t TileWork(const TapProduct& p, const TapCut& cut) {
+int64_t TileWork(const ConvForward& p, const ConvBlocking& cut) {
   constexpr double kTogether = 16, kMost = 1e15;
   const double steps = static_cast<double>(p.gather.taps()) * static_cast<double>(p.inner());
   return 1 + static_cast<int64_t>(std::min(static_cast<double>(cut.rows) * static_cast<double>(cut.columns) * steps / kTogether, kMost));
@@ -162,24 +162,24 @@ int64_t TileWork(const TapProduct& p, const TapCut& cut) {
 }  // namespace
 
 template <class T>
-void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* out, Accumulator<T>* space, Workers& workers) {
-  if (p.gather.batch != 0 && IsNarrow(p.groups, p.inner(), p.columns)) return RunChannelTaps(p, source, weights, out, workers);
-  if (RunLines(p, source, weights, out, reinterpret_cast<panels::Computed<T>*>(space), workers)) return;
+void RunConv(const ConvForward& p, const T* source, const T* weights, T* out, Accumulator<T>* space, Workers& workers) {
+  if (p.gather.batch != 0 && IsDepthwise(p.groups, p.inner(), p.columns)) return RunDepthwise(p, source, weights, out, workers);
+  if (RunDirect(p, source, weights, out, reinterpret_cast<gemm::Computed<T>*>(space), workers)) return;
   T* const scratch = reinterpret_cast<T*>(space);
-  const TapCut cut = CutTapProduct(p);
+  const ConvBlocking cut = BlockConv(p);
   if (cut.tasks == 0) return;
-  auto lane = [&](int64_t i) {
-    T* mine = scratch + i * cut.lane_elements();
-    Accumulator<T>* const product = space + cut.lanes * cut.lane_elements() + i * cut.product;
+  auto run_share = [&](int64_t i) {
+    T* mine = scratch + i * cut.workspace_elements();
+    Accumulator<T>* const product = space + cut.workspaces * cut.workspace_elements() + i * cut.product;
     const TileRunner<T> runner{p, cut, source, weights, out, mine, mine + cut.patch, product, workers};
     StopCheck stop(workers);
     const int64_t work = TileWork(p, cut);
-    for (int64_t task = i * cut.tasks / cut.lanes, end = (i + 1) * cut.tasks / cut.lanes; task < end && !stop(work); ++task) {
+    for (int64_t task = i * cut.tasks / cut.workspaces, end = (i + 1) * cut.tasks / cut.workspaces; task < end && !stop(work); ++task) {
       runner.Run(task);
     }
   };
-  if (cut.lanes == 1) return lane(0);
-  workers.Run(cut.lanes, lane);
+  if (cut.workspaces == 1) return run_share(0);
+  workers.Run(cut.workspaces, run_share);
 }
 
 // ---- the gradient of the filter ------------------------------------------------------------------------------------------------
@@ -187,10 +187,10 @@ void RunTapProduct(const TapProduct& p, const T* source, const T* weights, T* ou
 namespace {
 
 template <class T>
-struct FilterLane {
+struct FilterGradShare {
   using A = Accumulator<T>;
-  const FilterSum& s;
-  const FilterCut& cut;
+  const ConvFilterGrad& s;
+  const FilterGradBlocking& cut;
   const T* source;
   const T* gradient;
   A* patch;
@@ -200,20 +200,20 @@ struct FilterLane {
 
   /// Patches as a matrix [taps * inner, rows].
   MatrixView<A> Patches(int64_t picture, int64_t begin, int64_t end, int64_t group) const {
-    const TapGather& g = s.gather;
+    const Im2Col& g = s.gather;
     const int64_t inner = s.inner(), first = group * inner;
     if (g.channels_first) {
       const T* planes = source + picture * g.channels * g.pixels();
       if constexpr (std::is_same_v<T, A>) {
         if (g.direct()) return {planes + first * g.pixels() + begin, g.pixels(), 1};
       }
-      GatherColumns(g, planes, first, inner, begin, end, patch);
+      Im2ColColumns(g, planes, first, inner, begin, end, patch);
       return {patch, end - begin, 1};
     }
     if constexpr (std::is_same_v<T, A>) {
       if (g.direct()) return MatrixView<A>{source + begin * g.channels + first, g.channels, 1}.Transposed();
     }
-    GatherRows(g, source, first, inner, begin, end, patch);
+    Im2ColRows(g, source, first, inner, begin, end, patch);
     return MatrixView<A>{patch, g.taps() * inner, 1}.Transposed();
   }
 
@@ -236,7 +236,7 @@ struct FilterLane {
 
   /// Adds up the row tiles of a share for one tile of columns into `sum`, laid out as the filter.
   void Run(int64_t share, int64_t column_tile, A* sum) const {
-    const TapGather& g = s.gather;
+    const Im2Col& g = s.gather;
     const int64_t group_columns = s.columns / s.groups, inner = g.taps() * s.inner();
     const int64_t all = g.channels_first ? g.positions() : g.batch * g.positions();
     const int64_t picture_tiles = g.channels_first ? cut.row_tiles / std::max<int64_t>(g.batch, 1) : cut.row_tiles;
@@ -261,9 +261,9 @@ struct FilterLane {
 
 }  // namespace
 
-FilterCut CutFilterSum(const FilterSum& s) {
-  FilterCut cut;
-  const TapGather& g = s.gather;
+FilterGradBlocking BlockFilterGrad(const ConvFilterGrad& s) {
+  FilterGradBlocking cut;
+  const Im2Col& g = s.gather;
   if (g.batch == 0) return cut;
   const int64_t pictures = g.channels_first ? g.batch : 1;
   const int64_t all = g.positions() * (g.channels_first ? 1 : g.batch);
@@ -272,7 +272,7 @@ FilterCut CutFilterSum(const FilterSum& s) {
   const double work = static_cast<double>(all) * static_cast<double>(pictures) * static_cast<double>(inner)
       * static_cast<double>(s.columns);
   const int64_t bounded = work > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(work);
-  if (IsNarrow(s.groups, s.inner(), s.columns)) {
+  if (IsDepthwise(s.groups, s.inner(), s.columns)) {
     const int64_t wanted = bounded <= kSmallWork ? 1 : std::min<int64_t>(PositionLines(g), 8);
     cut.shares = std::clamp<int64_t>((int64_t{1} << 21) / s.filter_count(), 1, wanted);
     cut.column_tiles = 1;
@@ -291,36 +291,36 @@ FilterCut CutFilterSum(const FilterSum& s) {
   return cut;
 }
 
-int64_t FilterScratch(const FilterSum& sum) {
-  if (const int64_t lines = LineSumScratch(sum)) return lines;
-  const FilterCut cut = CutFilterSum(sum);
-  return cut.lanes() * cut.lane_elements() + cut.shares * DivideUp(sum.filter_count(), 32) * 32;
+int64_t FilterGradScratch(const ConvFilterGrad& sum) {
+  if (const int64_t lines = DirectFilterGradScratch(sum)) return lines;
+  const FilterGradBlocking cut = BlockFilterGrad(sum);
+  return cut.workspaces() * cut.workspace_elements() + cut.shares * DivideUp(sum.filter_count(), 32) * 32;
 }
 
 template <class T>
-void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
+void RunConvFilterGrad(const ConvFilterGrad& s, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
   using A = Accumulator<T>;
-  if (RunLineSum(s, source, gradient, filter, scratch, workers)) return;
-  const FilterCut cut = CutFilterSum(s);
+  if (RunDirectFilterGrad(s, source, gradient, filter, scratch, workers)) return;
+  const FilterGradBlocking cut = BlockFilterGrad(s);
   const int64_t count = s.filter_count(), padded = DivideUp(count, 32) * 32;
   if (cut.shares == 0) {
     FillLong(workers, filter, count, T(0));
     return;
   }
-  A* sums = scratch + cut.lanes() * cut.lane_elements();
+  A* sums = scratch + cut.workspaces() * cut.workspace_elements();
   auto run = [&](int64_t i) {
-    if (IsNarrow(s.groups, s.inner(), s.columns)) {
+    if (IsDepthwise(s.groups, s.inner(), s.columns)) {
       const int64_t lines = PositionLines(s.gather);
-      return SumChannelTaps(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded, workers);
+      return SumDepthwiseFilter(s, source, gradient, i * lines / cut.shares, (i + 1) * lines / cut.shares, sums + i * padded, workers);
     }
-    A* mine = scratch + i * cut.lane_elements();
-    const FilterLane<T> lane{s, cut, source, gradient, mine, mine + cut.patch, mine + cut.patch + cut.block, workers};
-    lane.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * padded);
+    A* mine = scratch + i * cut.workspace_elements();
+    const FilterGradShare<T> part{s, cut, source, gradient, mine, mine + cut.patch, mine + cut.patch + cut.block, workers};
+    part.Run(i / cut.column_tiles, i % cut.column_tiles, sums + i / cut.column_tiles * padded);
   };
-  if (cut.lanes() == 1) {
+  if (cut.workspaces() == 1) {
     run(0);
   } else {
-    workers.Run(cut.lanes(), run);
+    workers.Run(cut.workspaces(), run);
   }
   workers.For(count, 16384, [&](int64_t begin, int64_t end) {
     for (int64_t share = 1; share < cut.shares; ++share) {
@@ -331,11 +331,11 @@ void RunFilterSum(const FilterSum& s, const T* source, const T* gradient, T* fil
   });
 }
 
-#define WEFT_INSTANTIATE(T) template void RunTapProduct(const TapProduct&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConv(const ConvForward&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) template void RunFilterSum(const FilterSum&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ConvFilterGrad&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -8,15 +8,15 @@
 namespace weft::kernels {
 
 /// Where the positions of an axis lie in the output.
-struct Place {
+struct OutputAxis {
   int64_t size = 1, first = 0, stride = 1;
 };
 
 /// out[n, position, column] = sum over taps and inner channels of patch * weights[tap, inner, column]. Channels come in groups: group g
 /// reads the g-th share of the source's channels and gives the g-th share of the columns.
-struct TapProduct {
-  TapGather gather;
-  std::array<Place, 3> place;  // depth, height, width
+struct ConvForward {
+  Im2Col gather;
+  std::array<OutputAxis, 3> place;  // depth, height, width
   int64_t groups = 1;
   int64_t columns = 0;         // of all groups
 
@@ -28,29 +28,29 @@ struct TapProduct {
   }
 };
 
-/// How a TapProduct is cut; all 0 where its groups are too narrow for matrix products.
-struct TapCut {
+/// How a ConvForward is cut; all 0 where its groups are too narrow for matrix products.
+struct ConvBlocking {
   int64_t rows = 0;                // positions of a tile
   int64_t row_tiles = 0;           // channels first: of one picture
   int64_t columns = 0;             // columns of a tile, within a group
   int64_t column_tiles = 0;        // of a group
-  int64_t tasks = 0, lanes = 0;
+  int64_t tasks = 0, workspaces = 0;
   int64_t patch = 0, block = 0;    // elements of a lane's workspace: its patches, its products that are yet to be placed
   int64_t product = 0;             // what its matrix products need, of Accumulator<T>
-  int64_t lane_elements() const { return patch + block; }
+  int64_t workspace_elements() const { return patch + block; }
 };
-TapCut CutTapProduct(const TapProduct& product);
+ConvBlocking BlockConv(const ConvForward& product);
 
-/// Elements of Accumulator<T> that RunTapProduct needs. `widened`: T is computed in another type, as half and bfloat16 are.
-int64_t TapScratch(const TapProduct& product, bool widened);
+/// Elements of Accumulator<T> that RunConv needs. `widened`: T is computed in another type, as half and bfloat16 are.
+int64_t ConvScratch(const ConvForward& product, bool widened);
 /// `weights` is [taps * inner, columns]. Writes every position's place and no other.
 template <class T>
-void RunTapProduct(const TapProduct& product, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers);
+void RunConv(const ConvForward& product, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers);
 
 /// filter[tap, inner, column] = sum over all positions of patch * gradient: the gradient of a convolution by its filter. `gather` and
 /// groups are the convolution's; `columns` are the channels of `gradient`.
-struct FilterSum {
-  TapGather gather;
+struct ConvFilterGrad {
+  Im2Col gather;
   int64_t groups = 1;
   int64_t columns = 0;
 
@@ -58,20 +58,20 @@ struct FilterSum {
   int64_t filter_count() const { return gather.taps() * inner() * columns; }
 };
 
-struct FilterCut {
+struct FilterGradBlocking {
   int64_t rows = 0, row_tiles = 0;        // positions of a tile; tiles of all pictures
   int64_t columns = 0, column_tiles = 0;  // of a group
   int64_t shares = 0;                     // sums that are made apart and then added up in order
   int64_t patch = 0, block = 0;           // elements of a lane's workspace: patches, gradients
   int64_t product = 0;                    // what its matrix products need
-  int64_t lanes() const { return shares * column_tiles; }
-  int64_t lane_elements() const { return patch + block + product; }
+  int64_t workspaces() const { return shares * column_tiles; }
+  int64_t workspace_elements() const { return patch + block + product; }
 };
-FilterCut CutFilterSum(const FilterSum& sum);
+FilterGradBlocking BlockFilterGrad(const ConvFilterGrad& sum);
 
-/// Elements of Accumulator<T> that RunFilterSum needs.
-int64_t FilterScratch(const FilterSum& sum);
+/// Elements of Accumulator<T> that RunConvFilterGrad needs.
+int64_t FilterGradScratch(const ConvFilterGrad& sum);
 template <class T>
-void RunFilterSum(const FilterSum& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
+void RunConvFilterGrad(const ConvFilterGrad& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
 }  // namespace weft::kernels

@@ -10,7 +10,7 @@
 
 namespace weft::kernels {
 
-using namespace panels;
+using namespace gemm;
 
 namespace {
 
@@ -21,13 +21,13 @@ constexpr int64_t kMostSegments = 64;
 constexpr EdgeRule kEdges = {4, 8};  // fewer lines leave registers idle
 constexpr EdgeRule kNoEdges = {std::numeric_limits<int64_t>::max(), 1};
 constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
-constexpr int64_t kMostLanes = 16, kWantedTasks = 16;
+constexpr int64_t kMostWorkspaces = 16, kWantedTasks = 16;
 constexpr double kFetched = 256 * 1024;  // elements of the picture and the result, where they are fetched in advance
 constexpr int64_t kLargeWeights = 256 * 1024;
 constexpr int64_t kFewTaps = 4, kBadStrideFewTaps = 1024, kBadStride = 512;  // a copy that is read a few times alone is no gain
 constexpr int64_t kFewColumns = 4;  // fewer than these are summed along the taps: as tiles they would leave registers idle
 
-double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
+double WorkOf(const Im2Col& g, int64_t inner, int64_t columns) {
   return static_cast<double>(g.batch) * static_cast<double>(g.positions()) * static_cast<double>(g.taps()) * static_cast<double>(inner) *
          static_cast<double>(columns);
 }
@@ -39,11 +39,11 @@ double WorkOf(const TapGather& g, int64_t inner, int64_t columns) {
 namespace {
 
 /// A product and how it is cut: tasks are blocks within parts of the columns.
-struct LinePlan {
-  TapProduct p;
-  LineCut cut;
+struct DirectPlan {
+  ConvForward p;
+  LineBlocking cut;
   int64_t tiles = 0, parts = 0;  // tiles of columns, of all groups; how they are shared out
-  int64_t tasks = 0, lanes = 0;
+  int64_t tasks = 0, workspaces = 0;
   int64_t group_columns = 0, group_tiles = 0, packed_columns = 0;  // of a group
   bool in_place = false;                                           // weights are read as they are, not packed
   bool along = false;                                              // sums run along the taps: weights are packed column by column
@@ -51,63 +51,63 @@ struct LinePlan {
   int64_t weights = 0, block = 0;
 
   int64_t inner() const { return p.inner(); }
-  int64_t lane_elements() const { return cut.patch + block; }
+  int64_t workspace_elements() const { return cut.patch + block; }
   int64_t packed() const { return in_place ? 0 : DivideUp(weights, 32) * 32; }
 
   /// `widened`: elements are not computed as they are.
-  LinePlan(const TapProduct& product, int64_t lanes_of_vector, bool widened) : p(product) {
-    if (p.gather.channels_first || p.gather.batch == 0 || IsNarrow(p.groups, p.inner(), p.columns)) return;
+  DirectPlan(const ConvForward& product, int64_t vec_lanes, bool widened) : p(product) {
+    if (p.gather.channels_first || p.gather.batch == 0 || IsDepthwise(p.groups, p.inner(), p.columns)) return;
     if (p.gather.direct() && p.fills()) return;
-    TurnToLines(p.gather, &p.place);
+    MoveLongestAxisLast(p.gather, &p.place);
     const double work = WorkOf(p.gather, p.inner(), p.columns);
     const bool small = work <= kSmallWork;
-    const int64_t width = 2 * lanes_of_vector;
+    const int64_t width = 2 * vec_lanes;
     group_columns = p.columns / p.groups;
     group_tiles = DivideUp(group_columns, width);
-    packed_columns = DivideUp(group_columns, lanes_of_vector) * lanes_of_vector;
+    packed_columns = DivideUp(group_columns, vec_lanes) * vec_lanes;
     tiles = p.groups * group_tiles;
     weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
     const bool large = weights > kLargeWeights;  // many: a part's stay in the cache while all blocks pass
     const int64_t wanted = small ? 1 : large ? DivideUp(kWantedTasks, tiles) : kWantedTasks;
-    cut = CutLines(p.gather, kCopied, int64_t{1} << 20, wanted, p.gather.taps() <= kFewTaps ? kBadStrideFewTaps : kBadStride);
+    cut = BlockLines(p.gather, kCopied, int64_t{1} << 20, wanted, p.gather.taps() <= kFewTaps ? kBadStrideFewTaps : kBadStride);
     if (!cut.used()) return;
     parts = small ? 1 : large ? tiles : std::min(tiles, DivideUp(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;
-    lanes = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostLanes);
-    const TapUnits units(p.gather, p.inner(), cut.pixel);
-    along = group_columns <= kFewColumns && units.run >= 2 * lanes_of_vector && units.count <= kMostSegments;
+    workspaces = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostWorkspaces);
+    const TapRuns units(p.gather, p.inner(), cut.pixel);
+    along = group_columns <= kFewColumns && units.run >= 2 * vec_lanes && units.count <= kMostSegments;
     const double pixels = static_cast<double>(p.gather.batch) * static_cast<double>(p.gather.pixels() * p.gather.channels);
     fetches = !along && pixels + static_cast<double>(p.gather.batch * p.gather.positions()) * static_cast<double>(p.columns) >= kFetched;
     in_place = !along && !widened && packed_columns == group_columns && p.columns <= kNearColumns;
-    block = widened || group_columns % lanes_of_vector != 0 ? DivideUp(cut.lines * cut.strip * width, 32) * 32 : 0;
+    block = widened || group_columns % vec_lanes != 0 ? DivideUp(cut.lines * cut.strip * width, 32) * 32 : 0;
   }
 };
 
 /// to[j * to_step] = the sum over all units of source * weights, for kPositions positions that lie `step` apart. `starts`: what each unit
 /// of the first position reads; null outside the picture. Weights are read once for all positions.
 template <int kPositions, class A, class T>
-void SumAlong(const A* const* starts, const TapUnits& units, int64_t step, const A* weights, T* to, int64_t to_step) {
+void SumAlong(const A* const* starts, const TapRuns& units, int64_t step, const A* weights, T* to, int64_t to_step) {
   constexpr int kWidth = kLanes<A>;
   const int64_t whole = units.run / kWidth * kWidth, last = units.run - kWidth;
   const int fresh = static_cast<int>(whole - last);  // the first lane of the last register that was not in one before
-  Lanes<A> sums[kPositions] = {};
+  Vec<A> sums[kPositions] = {};
   for (int64_t u = 0; u < units.count; ++u, weights += units.run) {
     const A* from = starts[u];
     if (from == nullptr) continue;
     for (int64_t i = 0; i < whole; i += kWidth) {
-      const Lanes<A> weight = LoadLanes(weights + i);
+      const Vec<A> weight = LoadVec(weights + i);
 #pragma GCC unroll 8
-      for (int j = 0; j < kPositions; ++j) sums[j] += LoadLanes(from + j * step + i) * weight;
+      for (int j = 0; j < kPositions; ++j) sums[j] += LoadVec(from + j * step + i) * weight;
     }
     if (whole == units.run) continue;
-    const Lanes<A> weight = LoadLanes(weights + last);
+    const Vec<A> weight = LoadVec(weights + last);
 #pragma GCC unroll 8
-    for (int j = 0; j < kPositions; ++j) sums[j] += KeepLanes<A>(LoadLanes(from + j * step + last) * weight, fresh, kWidth);
+    for (int j = 0; j < kPositions; ++j) sums[j] += MaskLanes<A>(LoadVec(from + j * step + last) * weight, fresh, kWidth);
   }
 #pragma GCC unroll 8
   for (int j = 0; j < kPositions; ++j) {
     A parts[2], total;
-    FoldLanes<2, A>(sums[j], parts);
+    SumLanes<2, A>(sums[j], parts);
     total = static_cast<A>(parts[0] + parts[1]);
     if constexpr (sizeof(T) == sizeof(A)) to[j * to_step] = static_cast<T>(total);
     else Narrow(&total, to + j * to_step, 1);
@@ -115,10 +115,10 @@ void SumAlong(const A* const* starts, const TapUnits& units, int64_t step, const
 }
 
 template <class T>
-struct LineRunner {
+struct DirectRunner {
   using A = Computed<T>;
-  static constexpr int64_t kWide = 2 * kLanesOf<A>;
-  const LinePlan& plan;
+  static constexpr int64_t kWide = 2 * kLanes<A>;
+  const DirectPlan& plan;
   const A* weights;  // packed, or as they are
   T* out;
 
@@ -130,7 +130,7 @@ struct LineRunner {
   Columns ColumnsOf(int64_t tile) const {
     Columns c{tile / plan.group_tiles, tile % plan.group_tiles * kWide, 0, 2};
     c.width = std::min(kWide, plan.group_columns - c.first);
-    if (c.width <= kLanesOf<A>) c.vectors = 1;
+    if (c.width <= kLanes<A>) c.vectors = 1;
     return c;
   }
 
@@ -142,12 +142,12 @@ struct LineRunner {
   }
 
   /// The lines of the output from that of `block` on: those that the next block writes, or near them.
-  Stretch NextOut(const LineBlock<T>& block) const {
+  MemoryRange NextOut(const LineBlock<T>& block) const {
     const auto& [depth, height, width] = plan.p.place;
     const int64_t line = height.stride * width.size * plan.p.columns, begin = OutLine(block, 0) - out + block.lines * line;
     const int64_t all = plan.p.gather.batch * depth.size * height.size * width.size * plan.p.columns;
     const int64_t end = std::min(begin + plan.cut.lines * line, all);
-    return begin < end ? Stretch{out + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : Stretch{};
+    return begin < end ? MemoryRange{out + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : MemoryRange{};
   }
 
   /// `more`: the next block follows.
@@ -156,12 +156,12 @@ struct LineRunner {
     const int64_t part = task / plan.cut.blocks;
     const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
     more = more && plan.fetches;
-    Ahead ahead(more ? block.NewLines(task % plan.cut.blocks + 1) : Stretch{}, more ? NextOut(block) : Stretch{},
+    Prefetcher ahead(more ? block.NewLines(task % plan.cut.blocks + 1) : MemoryRange{}, more ? NextOut(block) : MemoryRange{},
                 (last_tile - first_tile) * block.lines * SumsOfLine(block));
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       if (stop()) return;
       const Columns columns = ColumnsOf(tile);
-      const int64_t width = columns.vectors * kLanesOf<A>, stride = plan.p.place[2].stride * plan.p.columns;
+      const int64_t width = columns.vectors * kLanes<A>, stride = plan.p.place[2].stride * plan.p.columns;
       const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * plan.p.columns;
       const int64_t first = columns.group * plan.group_columns + columns.first;
       if (plan.along) {
@@ -187,9 +187,9 @@ struct LineRunner {
 
   /// A line of a block, a few positions and one column at a time.
   void SumLineAlong(const LineBlock<T>& block, const Columns& columns, int64_t r, T* to, int64_t stride, StopCheck& stop) const {
-    const TapGather& g = plan.p.gather;
+    const Im2Col& g = plan.p.gather;
     const int64_t inner = plan.inner(), step = g.axes[2].step * block.pixel();
-    const TapUnits units(g, inner, block.pixel());
+    const TapRuns units(g, inner, block.pixel());
     const A* panel = weights + g.taps() * inner * (columns.group * plan.packed_columns + columns.first);
     const A* starts[kMostSegments];
     for (int64_t u = 0; u < units.count; ++u) {
@@ -213,25 +213,25 @@ struct LineRunner {
   /// How a sum over all taps is cut: units, or pieces of one, to sum together.
   struct Cut {
     int64_t pieces, most;
-    explicit Cut(const TapUnits& units) : pieces(DivideUp(units.run, kSteps)) {
+    explicit Cut(const TapRuns& units) : pieces(DivideUp(units.run, kSteps)) {
       most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
     }
     int64_t together(int64_t count) const { return DivideUp(count, DivideUp(count, most)); }
   };
   int64_t SumsOfLine(const LineBlock<T>& block) const {
-    const TapUnits units(plan.p.gather, plan.inner(), block.pixel());
+    const TapRuns units(plan.p.gather, plan.inner(), block.pixel());
     const Cut cut(units);
     return cut.pieces * DivideUp(units.count, cut.together(units.count));
   }
 
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
   /// while all positions pass.
-  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Ahead& ahead,
+  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Prefetcher& ahead,
                 StopCheck& stop) const {
-    const TapGather& g = plan.p.gather;
+    const Im2Col& g = plan.p.gather;
     const int64_t inner = plan.inner(), pixel = block.pixel(), step = g.axes[2].step * pixel;
-    const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanesOf<A>;
-    const TapUnits units(g, inner, pixel);
+    const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanes<A>;
+    const TapRuns units(g, inner, pixel);
     const int64_t column = columns.group * plan.packed_columns + columns.first;
     const A* panel = weights + (plan.in_place ? column : g.taps() * inner * column);
     const Cut cut(units);
@@ -241,7 +241,7 @@ struct LineRunner {
       const int64_t begin = piece * units.run / cut.pieces, end = (piece + 1) * units.run / cut.pieces;
       for (int64_t unit = 0; unit < units.count; unit += together, add = true) {
         const int64_t last = std::min(units.count, unit + together);
-        const Onto onto = add ? Onto::kThere : Onto::kNothing;
+        const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
         for (int64_t r = 0; r < block.lines; ++r) {
           if (stop(1 + (last - unit) * (end - begin) * block.positions / 4)) return;
           Segment<A> segments[kMostSegments];
@@ -250,10 +250,10 @@ struct LineRunner {
             const A* start = units.Start(g, block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          TileSum<A> tile{segments, count, end - begin, step, 1, row, out + r * out_line + block.inner_begin * stride, stride, onto};
+          MicroTile<A> tile{segments, count, end - begin, step, 1, row, out + r * out_line + block.inner_begin * stride, stride, accumulate};
           const int64_t rows = block.inner_end - block.inner_begin;
           tile.fetch = ahead.Next(DivideUp(rows, columns.vectors == 2 ? kMostRows<2> : kMostRows<1>) * count * (end - begin));
-          columns.vectors == 2 ? SumRows<false, 2>(tile, rows) : SumRows<false, 1>(tile, rows);
+          columns.vectors == 2 ? RunMicroKernel<false, 2>(tile, rows) : RunMicroKernel<false, 1>(tile, rows);
         }
         for (const Edge& edge : block.edges) {  // a position in all lines at a time
           Segment<A> segments[kMostSegments];
@@ -263,8 +263,8 @@ struct LineRunner {
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
           for (int64_t w = 0; w < edge.count; ++w) {
-            const TileSum<A> tile{segments, count, end - begin, block.edge_step(), 1, row, out + (edge.first + w) * stride, out_line, onto};
-            columns.vectors == 2 ? SumRows<false, 2>(tile, block.lines) : SumRows<false, 1>(tile, block.lines);
+            const MicroTile<A> tile{segments, count, end - begin, block.edge_step(), 1, row, out + (edge.first + w) * stride, out_line, accumulate};
+            columns.vectors == 2 ? RunMicroKernel<false, 2>(tile, block.lines) : RunMicroKernel<false, 1>(tile, block.lines);
             for (int64_t i = 0; i < count; ++i) segments[i].left += step;
           }
         }
@@ -292,20 +292,20 @@ void PackColumns(const T* weights, int64_t stride, int64_t steps, int64_t width,
 
 }  // namespace
 
-int64_t LineScratch(const TapProduct& product, bool widened) {
-  const auto of = [&](int64_t lanes_of_vector) {
-    const LinePlan plan(product, lanes_of_vector, widened);
-    return plan.cut.used() ? plan.packed() + plan.lanes * plan.lane_elements() : 0;
+int64_t DirectScratch(const ConvForward& product, bool widened) {
+  const auto of = [&](int64_t vec_lanes) {
+    const DirectPlan plan(product, vec_lanes, widened);
+    return plan.cut.used() ? plan.packed() + plan.workspaces * plan.workspace_elements() : 0;
   };
-  return std::max(of(kLanesOf<float>), of(kLanesOf<double>));
+  return std::max(of(kLanes<float>), of(kLanes<double>));
 }
 
 template <class T>
-bool RunLines(const TapProduct& product, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
+bool RunDirect(const ConvForward& product, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
   using A = Computed<T>;
-  const LinePlan plan(product, kLanesOf<A>, sizeof(T) != sizeof(A));
+  const DirectPlan plan(product, kLanes<A>, sizeof(T) != sizeof(A));
   if (!plan.cut.used()) return false;
-  const LineRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
+  const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
   const int64_t steps = plan.p.gather.taps() * plan.inner();
   const int64_t grain = std::max<int64_t>(1, 65536 / (steps * runner.kWide));
   workers.For(plan.in_place ? 0 : plan.tiles, grain, [&](int64_t begin, int64_t end) {
@@ -314,24 +314,24 @@ bool RunLines(const TapProduct& product, const T* source, const T* weights, T* o
       const T* from = weights + columns.group * plan.group_columns + columns.first;
       A* to = scratch + steps * (columns.group * plan.packed_columns + columns.first);
       if (plan.along) PackColumns(from, plan.p.columns, steps, columns.width, to);
-      else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanesOf<A>, to);
+      else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanes<A>, to);
     }
   });
-  A* const lanes = scratch + plan.packed();
-  auto lane = [&](int64_t i) {
-    A* patch = lanes + i * plan.lane_elements();
+  A* const own = scratch + plan.packed();
+  auto run_share = [&](int64_t i) {
+    A* patch = own + i * plan.workspace_elements();
     LineBlock<T> block(plan.p.gather, plan.cut, source, patch, plan.along ? kNoEdges : kEdges);
     StopCheck stop(workers);
-    for (int64_t task = i * plan.tasks / plan.lanes, end = (i + 1) * plan.tasks / plan.lanes; task < end && !stop(); ++task) {
+    for (int64_t task = i * plan.tasks / plan.workspaces, end = (i + 1) * plan.tasks / plan.workspaces; task < end && !stop(); ++task) {
       runner.Run(task, block, patch + plan.cut.patch, task + 1 < end, stop);
     }
   };
-  if (plan.lanes == 1) lane(0);
-  else workers.Run(plan.lanes, lane);
+  if (plan.workspaces == 1) run_share(0);
+  else workers.Run(plan.workspaces, run_share);
   return true;
 }
 
-#define WEFT_INSTANTIATE(T) template bool RunLines(const TapProduct&, const T*, const T*, T*, Computed<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template bool RunDirect(const ConvForward&, const T*, const T*, T*, Computed<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE

@@ -6,15 +6,15 @@
 
 namespace weft::kernels {
 
-/// Elements of T's computed type that RunLines needs; 0 where `product` is not computed line by line. `widened`: T is half or bfloat16.
-int64_t LineScratch(const TapProduct& product, bool widened);
-/// RunTapProduct, line by line; false where it is not computed so.
+/// Elements of T's computed type that RunDirect needs; 0 where `product` is not computed line by line. `widened`: T is half or bfloat16.
+int64_t DirectScratch(const ConvForward& product, bool widened);
+/// RunConv, line by line; false where it is not computed so.
 template <class T>
-bool RunLines(const TapProduct& product, const T* source, const T* weights, T* out, panels::Computed<T>* scratch, Workers& workers);
+bool RunDirect(const ConvForward& product, const T* source, const T* weights, T* out, gemm::Computed<T>* scratch, Workers& workers);
 
-/// The same for RunFilterSum.
-int64_t LineSumScratch(const FilterSum& sum);
+/// The same for RunConvFilterGrad.
+int64_t DirectFilterGradScratch(const ConvFilterGrad& sum);
 template <class T>
-bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
+bool RunDirectFilterGrad(const ConvFilterGrad& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
 }  // namespace weft::kernels

@@ -4,7 +4,7 @@
 
 namespace weft::kernels {
 
-using namespace panels;
+using namespace gemm;
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
 
 }  // namespace
 
-void TurnToLines(TapGather& g, std::array<Place, 3>* place) {
+void MoveLongestAxisLast(Im2Col& g, std::array<OutputAxis, 3>* place) {
   const auto trivial = [&](int i) {
     const TapAxis& a = g.axes[i];
     return a.source == 1 && a.positions == 1 && a.taps == 1 && a.offset == 0 && (place == nullptr || (*place)[i].size == 1);
@@ -24,9 +24,9 @@ void TurnToLines(TapGather& g, std::array<Place, 3>* place) {
   }
 }
 
-LineCut CutLines(const TapGather& g, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride) {
+LineBlocking BlockLines(const Im2Col& g, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride) {
   const auto& [depth, height, width] = g.axes;
-  LineCut cut;
+  LineBlocking cut;
   if (g.channels_first || g.batch == 0 || g.positions() == 0 || g.taps() == 0 || g.channels == 0) return cut;
   if (width.positions < kFewestPositions) return cut;
   cut.pixel = g.channels;
@@ -74,7 +74,7 @@ void LineBlock<T>::CopyPixels(const T* line, int64_t left, int64_t count, A* to)
 }
 
 template <class T>
-Stretch LineBlock<T>::NewLines(int64_t index) const {
+MemoryRange LineBlock<T>::NewLines(int64_t index) const {
   const auto& [depth, height, width] = g_.axes;
   if (cut_.strips > 1 || index >= cut_.blocks) return {};
   const int64_t top = index % cut_.line_tiles * cut_.lines, rest = index / cut_.line_tiles;

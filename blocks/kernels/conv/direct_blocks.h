@@ -10,7 +10,7 @@ namespace weft::kernels {
 
 /// How a convolution is cut into blocks of positions: `lines` of one picture and depth, `strip` positions of each. All 0 where a
 /// convolution is not computed line by line.
-struct LineCut {
+struct LineBlocking {
   int64_t lines = 0, line_tiles = 0;  // of one picture and depth
   int64_t strip = 0, strips = 0;
   int64_t blocks = 0;                         // of all pictures
@@ -24,22 +24,22 @@ struct LineCut {
 /// Up to `most_elements` are copied for a block (one line of positions may need more), of up to `most_positions`; `wanted` blocks or more
 /// where there are lines enough. Positions that lie a multiple of `bad_stride` bytes apart share the lines of a cache: they are copied with
 /// a gap between them.
-LineCut CutLines(const TapGather& gather, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride);
+LineBlocking BlockLines(const Im2Col& gather, int64_t most_elements, int64_t most_positions, int64_t wanted, int64_t bad_stride);
 
 /// The same convolution with the axis of the longest lines last, where the last has but one position. `place`: null or the axes' places.
-void TurnToLines(TapGather& gather, std::array<Place, 3>* place);
+void MoveLongestAxisLast(Im2Col& gather, std::array<OutputAxis, 3>* place);
 
 /// Some memory that will be read or written.
-struct Stretch {
+struct MemoryRange {
   const void* from = nullptr;
   int64_t bytes = 0;
 };
 
 /// Two stretches that are fetched evenly while `calls` sums are made.
-class Ahead {
+class Prefetcher {
  public:
-  Ahead(Stretch a, Stretch b, int64_t calls) : stretches_{a, b}, calls_(calls) {
-    for (Stretch& s : stretches_) {
+  Prefetcher(MemoryRange a, MemoryRange b, int64_t calls) : stretches_{a, b}, calls_(calls) {
+    for (MemoryRange& s : stretches_) {
       if (s.bytes > kMostBytes) s = {};
     }
     if (stretches_[0].bytes == 0) stretches_[0] = {stretches_[1].from, 0};
@@ -59,7 +59,7 @@ class Ahead {
 
  private:
   static constexpr int64_t kMostBytes = 512 * 1024;
-  Stretch stretches_[2];
+  MemoryRange stretches_[2];
   int64_t calls_, call_ = 0;
   PrefetchStream fetch_[2];
 };
@@ -80,14 +80,14 @@ struct EdgeRule {
 template <class T>
 class LineBlock {
  public:
-  using A = panels::Computed<T>;
+  using A = gemm::Computed<T>;
   /// `patch` holds cut.patch elements. Blocks that `rule` is true of are read in place but for their edges.
-  LineBlock(const TapGather& gather, const LineCut& cut, const T* source, A* patch, EdgeRule rule)
+  LineBlock(const Im2Col& gather, const LineBlocking& cut, const T* source, A* patch, EdgeRule rule)
       : g_(gather), cut_(cut), source_(source), patch_(patch), rule_(rule) {
     copies_ = !std::is_same_v<T, A> || cut.pixel != gather.channels;
   }
   /// The bytes that block `index` reads and the one before it does not, roughly; none where they are not one stretch.
-  Stretch NewLines(int64_t index) const;
+  MemoryRange NewLines(int64_t index) const;
   /// Goes to block `index` and copies what is not read in place.
   void Load(int64_t index);
 
@@ -125,8 +125,8 @@ class LineBlock {
   /// `count` pixels from `left` on, zeros outside.
   void CopyPixels(const T* line, int64_t left, int64_t count, A* to) const;
 
-  const TapGather& g_;
-  const LineCut& cut_;
+  const Im2Col& g_;
+  const LineBlocking& cut_;
   const T* source_;
   A* patch_;
   EdgeRule rule_;
@@ -136,10 +136,10 @@ class LineBlock {
 
 /// Taps whose elements lie side by side in a line, taken together: `count` of them, each a run of `run` elements; unit u starts `across`
 /// pixels from tap 0 of its tap line.
-struct TapUnits {
+struct TapRuns {
   int64_t count, run, per_line;
   int64_t tap_step;
-  TapUnits(const TapGather& g, int64_t inner, int64_t pixel) {
+  TapRuns(const Im2Col& g, int64_t inner, int64_t pixel) {
     const bool together = g.axes[2].tap_step == 1 && inner == pixel;
     per_line = together ? 1 : g.axes[2].taps;
     run = together ? g.axes[2].taps * inner : inner;
@@ -147,14 +147,14 @@ struct TapUnits {
     tap_step = g.axes[2].tap_step * pixel;
   }
   template <class T>
-  auto Start(const TapGather& g, const LineBlock<T>& block, int64_t r, int64_t unit) const {
+  auto Start(const Im2Col& g, const LineBlock<T>& block, int64_t r, int64_t unit) const {
     const int64_t tap_line = unit / per_line;
     auto* start = block.Start(r, tap_line / g.axes[1].taps, tap_line % g.axes[1].taps);
     return start == nullptr ? start : start + unit % per_line * tap_step;
   }
   /// The same for an edge's first position.
   template <class T>
-  auto EdgeStart(const TapGather& g, const LineBlock<T>& block, const Edge& edge, int64_t unit) const {
+  auto EdgeStart(const Im2Col& g, const LineBlock<T>& block, const Edge& edge, int64_t unit) const {
     const int64_t tap_line = unit / per_line;
     auto* start = block.EdgeStart(edge, tap_line / g.axes[1].taps, tap_line % g.axes[1].taps);
     return start == nullptr ? start : start + unit % per_line * tap_step;

@@ -8,7 +8,7 @@
 
 namespace weft::kernels {
 
-using namespace panels;
+using namespace gemm;
 
 namespace {
 
@@ -24,33 +24,33 @@ constexpr int64_t kNearColumns = 32;             // gradients of more columns ar
 constexpr int64_t kMostSegments = kPositions;    // lines of a block have a position at least
 
 /// A sum and how it is cut: lanes are parts of the columns within shares of the blocks.
-struct SumPlan {
-  FilterSum s;
-  LineCut cut;
+struct FilterGradPlan {
+  ConvFilterGrad s;
+  LineBlocking cut;
   int64_t shares = 0, tiles = 0, parts = 0;                        // tiles of columns, of all groups
   int64_t group_columns = 0, group_tiles = 0, padded_columns = 0;  // of a group, with those that fill its last register
   int64_t sums = 0, gradients = 0;
 
-  int64_t lanes() const { return shares * parts; }
-  int64_t lane_elements() const { return cut.patch + gradients; }
+  int64_t workspaces() const { return shares * parts; }
+  int64_t workspace_elements() const { return cut.patch + gradients; }
   int64_t row() const { return s.groups * padded_columns; }
 
-  SumPlan(const FilterSum& sum, int64_t lanes_of_vector) : s(sum) {
-    if (s.gather.batch == 0 || s.filter_count() == 0 || IsNarrow(s.groups, s.inner(), s.columns)) return;
+  FilterGradPlan(const ConvFilterGrad& sum, int64_t vec_lanes) : s(sum) {
+    if (s.gather.batch == 0 || s.filter_count() == 0 || IsDepthwise(s.groups, s.inner(), s.columns)) return;
     if (!s.gather.channels_first && s.gather.direct()) {  // a line of all pixels
       s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
       s.gather.axes[0] = s.gather.axes[1] = TapAxis{};
       s.gather.batch = 1;
     }
-    TurnToLines(s.gather, nullptr);
+    MoveLongestAxisLast(s.gather, nullptr);
     const double work =
         static_cast<double>(s.gather.batch) * static_cast<double>(s.gather.positions()) * static_cast<double>(s.filter_count());
-    cut = CutLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares, kBadStride);
+    cut = BlockLines(s.gather, kCopied, kPositions, work <= kSmallWork ? 1 : kShares, kBadStride);
     if (!cut.used()) return;
-    const int64_t width = 2 * lanes_of_vector;
+    const int64_t width = 2 * vec_lanes;
     group_columns = s.columns / s.groups;
     group_tiles = DivideUp(group_columns, width);
-    padded_columns = DivideUp(group_columns, lanes_of_vector) * lanes_of_vector;
+    padded_columns = DivideUp(group_columns, vec_lanes) * vec_lanes;
     tiles = s.groups * group_tiles;
     sums = DivideUp(s.gather.taps() * s.inner() * row(), 32) * 32;
     // Large sums are cut by columns, so that a lane's stay in the cache.
@@ -63,10 +63,10 @@ struct SumPlan {
 };
 
 template <class T>
-struct SumRunner {
+struct FilterGradRunner {
   using A = Computed<T>;
-  static constexpr int64_t kWide = 2 * kLanesOf<A>;
-  const SumPlan& plan;
+  static constexpr int64_t kWide = 2 * kLanes<A>;
+  const FilterGradPlan& plan;
   const T* gradient;
 
   const T* GradientLine(const LineBlock<T>& block, int64_t r) const {
@@ -76,10 +76,10 @@ struct SumRunner {
   }
 
   /// The gradients of the block after `block`, or near them.
-  Stretch NextGradient(const LineBlock<T>& block) const {
+  MemoryRange NextGradient(const LineBlock<T>& block) const {
     const int64_t line = plan.s.gather.axes[2].positions * plan.s.columns, begin = GradientLine(block, block.lines) - gradient;
     const int64_t end = std::min(begin + plan.cut.lines * line, plan.s.gather.batch * plan.s.gather.positions() * plan.s.columns);
-    return begin < end ? Stretch{gradient + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : Stretch{};
+    return begin < end ? MemoryRange{gradient + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : MemoryRange{};
   }
 
   /// Adds the blocks [first, last) to one part of the columns of `sums`, or makes it of them.
@@ -89,9 +89,9 @@ struct SumRunner {
       if (stop()) return;
       block.Load(index);
       const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
-      const TapUnits units(plan.s.gather, plan.s.inner(), block.pixel());
+      const TapRuns units(plan.s.gather, plan.s.inner(), block.pixel());
       const bool more = index + 1 < last;
-      Ahead ahead(more ? block.NewLines(index + 1) : Stretch{}, more ? NextGradient(block) : Stretch{},
+      Prefetcher ahead(more ? block.NewLines(index + 1) : MemoryRange{}, more ? NextGradient(block) : MemoryRange{},
                   (last_tile - first_tile) * units.count);
       for (int64_t tile = first_tile; tile < last_tile; ++tile) {
         const int64_t group = tile / plan.group_tiles, column = tile % plan.group_tiles * kWide;
@@ -101,12 +101,12 @@ struct SumRunner {
     }
   }
 
-  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add, Ahead& ahead,
+  void AddBlock(const LineBlock<T>& block, int64_t group, int64_t column, A* copy, A* sums, bool add, Prefetcher& ahead,
                 StopCheck& stop) const {
-    const TapGather& g = plan.s.gather;
+    const Im2Col& g = plan.s.gather;
     const int64_t columns = std::min(kWide, plan.group_columns - column), inner = plan.s.inner();
-    const int vectors = columns <= kLanesOf<A> ? 1 : 2;
-    const int64_t width = vectors * kLanesOf<A>, first = group * plan.group_columns + column;
+    const int vectors = columns <= kLanes<A> ? 1 : 2;
+    const int64_t width = vectors * kLanes<A>, first = group * plan.group_columns + column;
     const bool direct = std::is_same_v<T, A> && columns == width && plan.s.columns <= kNearColumns;
     const A* lines[kMostSegments];
     for (int64_t r = 0; r < block.lines; ++r) {
@@ -117,7 +117,7 @@ struct SumRunner {
     }
     const int64_t step = g.axes[2].step * block.pixel(), right_step = direct ? plan.s.columns : width;
     const int64_t line_step = direct ? g.axes[2].positions * plan.s.columns : block.positions * width;
-    const TapUnits units(g, inner, block.pixel());
+    const TapRuns units(g, inner, block.pixel());
     for (int64_t unit = 0; unit < units.count; ++unit) {
       if (stop(1 + units.run * block.lines * block.positions / 4)) return;
       // The positions of a line are a segment; of the edges, those below one another are.
@@ -134,21 +134,21 @@ struct SumRunner {
         }
       }
       A* const out = sums + unit * units.run * plan.row();
-      const Onto onto = add ? Onto::kThere : Onto::kNothing;
-      TileSum<A> tile{inners, inner_count, block.inner_end - block.inner_begin, 1, step, right_step, out, plan.row(), onto};
-      const TileSum<A> edge_tile{edges, edge_count, block.lines, 1, block.edge_step(), line_step, out, plan.row(), Onto::kThere};
+      const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
+      MicroTile<A> tile{inners, inner_count, block.inner_end - block.inner_begin, 1, step, right_step, out, plan.row(), accumulate};
+      const MicroTile<A> edge_tile{edges, edge_count, block.lines, 1, block.edge_step(), line_step, out, plan.row(), Accumulate::kAtEnd};
       tile.fetch = ahead.Next(DivideUp(units.run, vectors == 2 ? kMostRows<2> : kMostRows<1>) * inner_count * tile.depth);
-      vectors == 2 ? SumRows<true, 2>(tile, units.run) : SumRows<true, 1>(tile, units.run);
-      if (edge_count > 0) vectors == 2 ? SumRows<true, 2>(edge_tile, units.run) : SumRows<true, 1>(edge_tile, units.run);
+      vectors == 2 ? RunMicroKernel<true, 2>(tile, units.run) : RunMicroKernel<true, 1>(tile, units.run);
+      if (edge_count > 0) vectors == 2 ? RunMicroKernel<true, 2>(edge_tile, units.run) : RunMicroKernel<true, 1>(edge_tile, units.run);
     }
   }
 
   /// `positions` rows of `columns` elements, side by side with zeros after them that fill `vectors` registers.
   void CopyColumns(const T* from, int64_t positions, int64_t columns, int vectors, A* to) const {
-    const int64_t width = vectors * kLanesOf<A>;
+    const int64_t width = vectors * kLanes<A>;
     for (int64_t w = 0; w < positions; ++w, from += plan.s.columns, to += width) {
       if (std::is_same_v<T, A> && columns == width) {
-        for (int v = 0; v < vectors; ++v) StoreLanes(to + v * kLanes<A>, LoadLanes(from + v * kLanes<A>));
+        for (int v = 0; v < vectors; ++v) StoreVec(to + v * kLanes<A>, LoadVec(from + v * kLanes<A>));
       } else {
         CopyShort(from, to, columns);
         std::fill(to + columns, to + width, A(0));
@@ -159,30 +159,30 @@ struct SumRunner {
 
 }  // namespace
 
-int64_t LineSumScratch(const FilterSum& sum) {
-  const auto of = [&](int64_t lanes_of_vector) {
-    const SumPlan plan(sum, lanes_of_vector);
-    return plan.cut.used() ? plan.lanes() * plan.lane_elements() + plan.shares * plan.sums : 0;
+int64_t DirectFilterGradScratch(const ConvFilterGrad& sum) {
+  const auto of = [&](int64_t vec_lanes) {
+    const FilterGradPlan plan(sum, vec_lanes);
+    return plan.cut.used() ? plan.workspaces() * plan.workspace_elements() + plan.shares * plan.sums : 0;
   };
-  return std::max(of(kLanesOf<float>), of(kLanesOf<double>));
+  return std::max(of(kLanes<float>), of(kLanes<double>));
 }
 
 template <class T>
-bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
+bool RunDirectFilterGrad(const ConvFilterGrad& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
   using A = Computed<T>;
-  const SumPlan plan(sum, kLanesOf<A>);
+  const FilterGradPlan plan(sum, kLanes<A>);
   if (!plan.cut.used()) return false;
-  A* const sums = scratch + plan.lanes() * plan.lane_elements();
-  const SumRunner<T> runner{plan, gradient};
-  auto lane = [&](int64_t i) {
+  A* const sums = scratch + plan.workspaces() * plan.workspace_elements();
+  const FilterGradRunner<T> runner{plan, gradient};
+  auto run_share = [&](int64_t i) {
     const int64_t share = i / plan.parts, blocks = plan.cut.blocks;
-    A* patch = scratch + i * plan.lane_elements();
+    A* patch = scratch + i * plan.workspace_elements();
     LineBlock<T> block(plan.s.gather, plan.cut, source, patch, kEdges);
     runner.Run(share * blocks / plan.shares, (share + 1) * blocks / plan.shares, i % plan.parts, block, patch + plan.cut.patch,
                sums + share * plan.sums, workers);
   };
-  if (plan.lanes() == 1) lane(0);
-  else workers.Run(plan.lanes(), lane);
+  if (plan.workspaces() == 1) run_share(0);
+  else workers.Run(plan.workspaces(), run_share);
   // The shares are added up in order.
   const int64_t rows = plan.s.gather.taps() * plan.s.inner(), row = plan.row();
   workers.For(rows, std::max<int64_t>(1, 16384 / row), [&](int64_t begin, int64_t end) {
@@ -199,7 +199,7 @@ bool RunLineSum(const FilterSum& sum, const T* source, const T* gradient, T* fil
   return true;
 }
 
-#define WEFT_INSTANTIATE(T) template bool RunLineSum(const FilterSum&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template bool RunDirectFilterGrad(const ConvFilterGrad&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

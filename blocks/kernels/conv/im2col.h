@@ -31,7 +31,7 @@ struct TapAxis {
 };
 
 /// Pictures [batch, depth, height, width, channels] or, channels_first, [batch, channels, depth, height, width].
-struct TapGather {
+struct Im2Col {
   bool channels_first = false;
   int64_t batch = 0;
   int64_t channels = 0;
@@ -48,7 +48,7 @@ struct TapGather {
 /// Walks the positions of a picture in row-major order.
 struct PositionWalk {
   int64_t d, h, w;
-  PositionWalk(const TapGather& g, int64_t position)
+  PositionWalk(const Im2Col& g, int64_t position)
       : d(position / (g.axes[2].positions * g.axes[1].positions)), h(position / g.axes[2].positions % g.axes[1].positions),
         w(position % g.axes[2].positions) {}
 };
@@ -68,7 +68,7 @@ inline void CopyShort(const T* from, A* to, int64_t count) {
 /// Patches of the channels [first, first + count) for the rows [begin, end), which count the positions of all pictures one after another,
 /// as [rows, taps * count]. Channels last.
 template <class A, class T>
-void GatherRows(const TapGather& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
+void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
   const auto& [depth, height, width] = g.axes;
   const bool runs = width.tap_step == 1 && count == g.channels;  // the taps of a line lie side by side
   const int64_t line = width.taps * count;
@@ -103,7 +103,7 @@ void GatherRows(const TapGather& g, const T* source, int64_t first, int64_t coun
 
 /// One line of a tap: positions [begin, end) of the width axis, read by the tap at `offset`.
 template <class A, class T>
-void GatherLine(const TapAxis& width, const T* line, int64_t offset, int64_t begin, int64_t end, A* out) {
+void Im2ColLine(const TapAxis& width, const T* line, int64_t offset, int64_t begin, int64_t end, A* out) {
   const int64_t first = offset < 0 ? std::clamp(DivideUp(-offset, width.step), begin, end) : begin;
   const int64_t room = width.source - offset;  // p * step < room
   const int64_t last = room <= 0 ? first : std::clamp(DivideUp(room, width.step), first, end);
@@ -119,7 +119,7 @@ void GatherLine(const TapAxis& width, const T* line, int64_t offset, int64_t beg
 /// Patches of one picture's channels [first, first + count) for the positions [begin, end), as [taps * count, end - begin]. Channels
 /// first; `source` is the picture.
 template <class A, class T>
-void GatherColumns(const TapGather& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
+void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
   const auto& [depth, height, width] = g.axes;
   for (int64_t td = 0; td < depth.taps; ++td) {
     for (int64_t th = 0; th < height.taps; ++th) {
@@ -132,7 +132,7 @@ void GatherColumns(const TapGather& g, const T* source, int64_t first, int64_t c
             const int64_t d = depth.at(at.d, td), h = height.at(at.h, th);
             A* to = out + (p - begin);
             if (depth.inside(d) && height.inside(h)) {
-              GatherLine(width, pixels + (d * height.source + h) * width.source, width.offset + tw * width.tap_step, at.w,
+              Im2ColLine(width, pixels + (d * height.source + h) * width.source, width.offset + tw * width.tap_step, at.w,
                   at.w + stop - p, to);
             } else {
               std::fill(to, to + (stop - p), A(0));

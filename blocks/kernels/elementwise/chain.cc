@@ -1,9 +1,9 @@
 #include "blocks/kernels/elementwise/chain.h"
 
-#include "blocks/kernels/simd/prefetch.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "blocks/kernels/simd/prefetch.h"
 
 namespace weft::kernels {
 namespace {
@@ -12,34 +12,34 @@ using Use = ChainOp::Use;
 
 template <class T>
 struct LoadAct {
-  static Lanes<T> Do(Lanes<T>, const ChainOp* step, int64_t at, int i) { return LoadLanes(ChainMemory<T>(step, at, i)); }
+  static Vec<T> Do(Vec<T>, const ChainOp* step, int64_t at, int i) { return LoadVec(ChainMemory<T>(step, at, i)); }
 };
 template <class T, bool kStream>
 struct StoreAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) {
-    StoreLanes<kStream>(ChainMemory<T>(step, at, i), v);
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) {
+    StoreVec<kStream>(ChainMemory<T>(step, at, i), v);
     return v;
   }
 };
 template <class T>
 struct PrefetchAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) {
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) {
     // Bytes: as far as memory of the last-level cache takes to arrive. 2 to 4 KB are alike, and 1.05 times as fast as none.
     constexpr int64_t kAhead = 3 << 10;
-    if (i * kLaneBytes % 64 != 0) return v;  // a line that has been fetched
-    const int64_t from_start = at * static_cast<int64_t>(sizeof(T)) + i * kLaneBytes + kAhead;
+    if (i * kVecBytes % 64 != 0) return v;  // a line that has been fetched
+    const int64_t from_start = at * static_cast<int64_t>(sizeof(T)) + i * kVecBytes + kAhead;
     PrefetchAfter(step->memory, from_start);
     return v;
   }
 };
 template <class T>
-void LastStep(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainOp*, int64_t) {}
+void LastStep(Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, const ChainOp*, int64_t) {}
 
 /// As many of the elements [first, end) as fill the registers; the first of those left.
 template <class T>
 int64_t RunWhole(const ChainOp* steps, int64_t first, int64_t end) {
   const auto code = reinterpret_cast<ChainCode<T>>(steps->run);
-  const Lanes<T> none{};
+  const Vec<T> none{};
   int64_t at = first;
   for (; at + kChainElements<T> <= end; at += kChainElements<T>) code(none, none, none, none, none, none, none, none, steps, at);
   return at;
@@ -79,7 +79,7 @@ int64_t ElementsToLine(const ChainOp* steps) {
   int64_t count = -1;
   for (; steps->run != kind.last; ++steps) {
     if (steps->run != kind.stream) continue;
-    const auto bytes = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(steps->memory) % kLaneBytes);
+    const auto bytes = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(steps->memory) % kVecBytes);
     if (bytes % static_cast<int64_t>(sizeof(T)) != 0 || (count >= 0 && count != bytes / static_cast<int64_t>(sizeof(T)))) return -1;
     count = bytes / static_cast<int64_t>(sizeof(T));
   }

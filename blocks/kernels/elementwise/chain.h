@@ -10,7 +10,7 @@ namespace weft::kernels {
 
 /// `at`: where the registers' elements begin, counted from the start of each step's memory.
 template <class T>
-using ChainCode = void (*)(Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, Lanes<T>, const ChainOp*, int64_t at);
+using ChainCode = void (*)(Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, Vec<T>, const ChainOp*, int64_t at);
 template <class T>
 inline constexpr int64_t kChainElements = 8 * kLanes<T>;
 
@@ -19,13 +19,13 @@ T* ChainMemory(const ChainOp* step, int64_t at, int lane) {
   return static_cast<T*>(step->memory) + at + lane * kLanes<T>;
 }
 template <class T>
-Lanes<T> ChainScalar(const ChainOp* step) {
+Vec<T> ChainScalar(const ChainOp* step) {
   return Broadcast(*static_cast<const T*>(step->memory));
 }
 
 /// One step: Act::Do(v, step, at, i) for register i, then the step after it.
 template <class T, class Act>
-void RunChainOp(Lanes<T> a, Lanes<T> b, Lanes<T> c, Lanes<T> d, Lanes<T> e, Lanes<T> f, Lanes<T> g, Lanes<T> h, const ChainOp* step,
+void RunChainOp(Vec<T> a, Vec<T> b, Vec<T> c, Vec<T> d, Vec<T> e, Vec<T> f, Vec<T> g, Vec<T> h, const ChainOp* step,
                   int64_t at) {
   a = Act::Do(a, step, at, 0);
   b = Act::Do(b, step, at, 1);
@@ -44,27 +44,27 @@ ChainFunction ChainFunctionOf() {
 
 template <class T, class Op>
 struct UnaryAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp*, int64_t, int) { return Op::Of(v); }
+  static Vec<T> Do(Vec<T> v, const ChainOp*, int64_t, int) { return Op::Of(v); }
 };
 template <class T, class Op>
 struct RegisterMemoryAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(v, LoadLanes(ChainMemory<T>(step, at, i))); }
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(v, LoadVec(ChainMemory<T>(step, at, i))); }
 };
 template <class T, class Op>
 struct MemoryRegisterAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(LoadLanes(ChainMemory<T>(step, at, i)), v); }
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t at, int i) { return Op::Of(LoadVec(ChainMemory<T>(step, at, i)), v); }
 };
 template <class T, class Op>
 struct RegisterScalarAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t, int) { return Op::Of(v, ChainScalar<T>(step)); }
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t, int) { return Op::Of(v, ChainScalar<T>(step)); }
 };
 template <class T, class Op>
 struct ScalarRegisterAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp* step, int64_t, int) { return Op::Of(ChainScalar<T>(step), v); }
+  static Vec<T> Do(Vec<T> v, const ChainOp* step, int64_t, int) { return Op::Of(ChainScalar<T>(step), v); }
 };
 template <class T, class Op>
 struct RegisterRegisterAct {
-  static Lanes<T> Do(Lanes<T> v, const ChainOp*, int64_t, int) { return Op::Of(v, v); }
+  static Vec<T> Do(Vec<T> v, const ChainOp*, int64_t, int) { return Op::Of(v, v); }
 };
 
 /// For float and double.

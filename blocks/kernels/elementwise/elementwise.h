@@ -26,7 +26,7 @@ using MapFunction = void (*)(const void* from, void* to, int64_t n);
 template <class Op, class T>
 void MapSomeLanes(const T* from, T* to, int64_t n) {
   const size_t bytes = static_cast<size_t>(n) * sizeof(T);
-  Lanes<T> v = Broadcast(from[0]);  // lanes without an element repeat one that is there
+  Vec<T> v = Broadcast(from[0]);  // lanes without an element repeat one that is there
   if (n > 1) std::memcpy(&v, from, bytes);
   v = Op::Of(v);
   if (n > 1) std::memcpy(to, &v, bytes);
@@ -36,25 +36,25 @@ void MapSomeLanes(const T* from, T* to, int64_t n) {
 /// Every element goes through a whole register and from there to memory: past the cache if kStream, so that memory is busy while the next
 /// ones are computed (`to` is not `from` then).
 template <class Op, bool kStream = false, class T>
-void MapLanes(const T* from, T* to, int64_t n) {
+void MapVecs(const T* from, T* to, int64_t n) {
   constexpr int kSide = 4, kLane = kLanes<T>;
   int64_t i = 0;
   if constexpr (kStream) {
     i = std::min(n, static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % 64 / sizeof(T)));
-    if (i > 0) MapLanes<Op>(from, to, i);
+    if (i > 0) MapVecs<Op>(from, to, i);
   }
   for (; i + kSide * kLane <= n; i += kSide * kLane) {
-    for (int k = 0; k < kSide; ++k) StoreLanes<kStream>(to + i + k * kLane, Op::Of(LoadLanes(from + i + k * kLane)));
+    for (int k = 0; k < kSide; ++k) StoreVec<kStream>(to + i + k * kLane, Op::Of(LoadVec(from + i + k * kLane)));
   }
-  for (; i + kLane <= n; i += kLane) StoreLanes(to + i, Op::Of(LoadLanes(from + i)));
+  for (; i + kLane <= n; i += kLane) StoreVec(to + i, Op::Of(LoadVec(from + i)));
   if (i < n) MapSomeLanes<Op>(from + i, to + i, n - i);
   if constexpr (kStream) StreamFence();
 }
 
 template <class Op, class T, class R>
 void MapElements(const T* from, R* to, int64_t n) {
-  if constexpr (MapsLanes<Op, T> && std::is_same_v<R, T>) {
-    MapLanes<Op>(from, to, n);
+  if constexpr (MapsVec<Op, T> && std::is_same_v<R, T>) {
+    MapVecs<Op>(from, to, n);
   } else if constexpr (ShortFloat<T>) {
     float block[kFloatBlock];
     for (int64_t i = 0; i < n; i += kFloatBlock) {

@@ -8,7 +8,7 @@
 #include "blocks/kernels/gemm/packing.h"
 #include "weft/base/divide.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
 template <class T>
 inline constexpr int kParts = Complex<T> ? 2 : 1;
@@ -19,13 +19,13 @@ inline constexpr bool kSame = !Complex<T> && sizeof(T) == sizeof(Computed<T>);
 /// Sizes of tiles for elements computed as A. A panel of the right operand is two registers wide; element w of step p is at p * width + w.
 template <class A>
 struct TileSizes {
-  static constexpr int kLanes = kLanesOf<A>, kWide = 2 * kLanes;
+  static constexpr int kN = kLanes<A>, kWide = 2 * kN;
   static constexpr int64_t kDepth = 1280 / sizeof(A);    // steps packed at a time
   static constexpr int64_t kColumns = 1024 / sizeof(A);  // columns of a tile: 320 KiB packed
   // The same where all tiles share a packed operand, by the second-level caches of the machines with these registers; and the columns of
   // tiles that pack as many steps for themselves.
-  static constexpr int64_t kSharedDepth = kVectorBytes == 64 ? 2048 / sizeof(A) : kDepth;
-  static constexpr int64_t kSharedColumns = kVectorBytes == 64 ? 2048 / sizeof(A) : kColumns;
+  static constexpr int64_t kSharedDepth = kVecBytes == 64 ? 2048 / sizeof(A) : kDepth;
+  static constexpr int64_t kSharedColumns = kVecBytes == 64 ? 2048 / sizeof(A) : kColumns;
   static constexpr int64_t kDeepColumns = kColumns * kDepth / kSharedDepth;
 };
 
@@ -45,9 +45,9 @@ bool ReadsRightInPlace(const Product<T>& p) {
 
 /// A product as it is computed: `turned` ones are out^T = right^T * left^T.
 template <class T>
-struct TiledProduct {
+struct Blocking {
   Product<T> p;
-  bool turned = false;
+  bool transposed = false;
   bool packed = false;                      // the right operand is, for all tiles
   int64_t rows = 0, columns = 0;            // of a tile
   int64_t row_tiles = 0, column_tiles = 0;  // how many
@@ -57,7 +57,7 @@ struct TiledProduct {
   /// What a tile keeps in its workspace: the panels that it packs of a piece of the inner dimension, and sums that are rounded at the end.
   int64_t RightElements() const {
     if (packed || ReadsRightInPlace(p)) return 0;
-    return DivideUp(columns * kParts<T> * kParts<T> * DivideUp(p.inner, pieces()), kLine) * kLine;
+    return DivideUp(columns * kParts<T> * kParts<T> * DivideUp(p.inner, slices()), kLine) * kLine;
   }
   int64_t WorkspaceBytes() const {
     const int64_t sums = ShortFloat<T> ? DivideUp(rows * columns, kLine) * kLine : 0;
@@ -71,11 +71,11 @@ struct TiledProduct {
   int64_t PackedBytes() const { return p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)); }
 
   /// The inner dimension is summed in pieces, which sets the bits of the result.
-  int64_t pieces() const { return DivideUp(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
-  int64_t PieceStart(int64_t piece) const { return piece * p.inner / pieces(); }
+  int64_t slices() const { return DivideUp(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
+  int64_t SliceStart(int64_t slice) const { return slice * p.inner / slices(); }
 
-  explicit TiledProduct(const Product<T>& product) : p(product), turned(Turns(product)) {
-    if (turned) {
+  explicit Blocking(const Product<T>& product) : p(product), transposed(Transposes(product)) {
+    if (transposed) {
       std::swap(p.rows, p.columns);
       p.left = product.right.Transposed();
       p.right = product.left.Transposed();
@@ -96,7 +96,7 @@ struct TiledProduct {
 
   /// Where few columns would leave registers idle and the left operand's rows lie side by side, or few rows would not pay for transposing
   /// the right operand.
-  static bool Turns(const Product<T>& p) {
+  static bool Transposes(const Product<T>& p) {
     if (!kSame<T>) return false;
     const bool left_down = p.left.row_stride == 1 && p.left.column_stride != 1;
     const bool right_down = p.right.row_stride == 1 && p.right.column_stride != 1;
@@ -137,15 +137,15 @@ struct TiledProduct {
 template <class T>
 class PackedRight {
  public:
-  explicit PackedRight(const TiledProduct<T>& tiled) : tiled_(tiled), chunks_(DivideUp(tiled.p.columns, kChunk)) {}
-  int64_t parts() const { return tiled_.pieces() * chunks_; }
+  explicit PackedRight(const Blocking<T>& tiled) : tiled_(tiled), chunks_(DivideUp(tiled.p.columns, kChunk)) {}
+  int64_t parts() const { return tiled_.slices() * chunks_; }
 
   void Fill(int64_t part) const {
     using A = Computed<T>;
-    constexpr int64_t kWide = TileSizes<A>::kWide, kLanes = TileSizes<A>::kLanes;
+    constexpr int64_t kWide = TileSizes<A>::kWide, kN = TileSizes<A>::kN;
     static_assert(kSame<T> || Complex<T> || kWide % 8 == 0);
     const Product<T>& p = tiled_.p;
-    const int64_t start = tiled_.PieceStart(part / chunks_), depth = tiled_.PieceStart(part / chunks_ + 1) - start;
+    const int64_t start = tiled_.SliceStart(part / chunks_), depth = tiled_.SliceStart(part / chunks_ + 1) - start;
     const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, p.columns - column), whole = columns / kWide * kWide;
     const T* const from = p.right.data + start * p.right.row_stride + column * p.right.column_stride;
     A* const to = static_cast<A*>(p.packed) + start * tiled_.PackedColumns() + column * depth;
@@ -167,13 +167,13 @@ class PackedRight {
     }
     if (whole == columns) return;
     const T* const rest = from + whole * p.right.column_stride;
-    if (columns - whole > kLanes) Pack<kWide>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
-    else Pack<kLanes>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
+    if (columns - whole > kN) Pack<kWide>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
+    else Pack<kN>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
   }
 
  private:
   static constexpr int64_t kChunk = 8 * TileSizes<Computed<T>>::kWide;  // columns of a part
-  const TiledProduct<T> tiled_;
+  const Blocking<T> tiled_;
   const int64_t chunks_;
 };
 

@@ -11,13 +11,13 @@
 namespace weft::kernels {
 namespace products {
 
-using namespace panels;
+using namespace gemm;
 
 /// A product by tiles of rows and columns, which may share a packed right operand.
 template <class T>
-class TiledKind {
+class BlockedGemm {
  public:
-  explicit TiledKind(const Product<T>& product) : tiled_(product) {}
+  explicit BlockedGemm(const Product<T>& product) : tiled_(product) {}
   int64_t tiles() const { return tiled_.tiles(); }
   int64_t WorkspaceBytes() const { return tiled_.WorkspaceBytes(); }
   void Compute(int64_t tile, void* workspace) const { Tile<T>(tiled_, tile, workspace).Compute(); }
@@ -28,20 +28,20 @@ class TiledKind {
   }
 
  private:
-  const TiledProduct<T> tiled_;
+  const Blocking<T> tiled_;
 };
 
 /// Calls use(kind) with the kind that computes a product.
 template <class T, class Use>
-auto WithKind(const Product<T>& p, Use&& use) {
+auto WithImplementation(const Product<T>& p, Use&& use) {
   if constexpr (!Complex<T>) {
-    if (ThinSums<T>::Takes(p)) return use(ThinSums<T>(p));
+    if (SkinnyGemv<T>::Takes(p)) return use(SkinnyGemv<T>(p));
   }
-  if constexpr (kMayBeNarrow<T>) {
-    if (NarrowProduct<T>::Takes(p)) return use(NarrowProduct<T>(p));
-    if (NarrowColumns<T>::Takes(p)) return use(NarrowColumns<T>(p));
+  if constexpr (kMayBeSkinny<T>) {
+    if (SkinnyDot<T>::Takes(p)) return use(SkinnyDot<T>(p));
+    if (SkinnyOuter<T>::Takes(p)) return use(SkinnyOuter<T>(p));
   }
-  return use(TiledKind<T>(p));
+  return use(BlockedGemm<T>(p));
 }
 
 }  // namespace products
@@ -52,34 +52,34 @@ template <class T>
 int64_t TileCount(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0) return 0;
   if (p.inner == 0) return 1;
-  return WithKind(p, [](const ProductKind auto& kind) { return kind.tiles(); });
+  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.tiles(); });
 }
 
 template <class T>
 void ComputeTile(const Product<T>& p, int64_t tile, void* workspace) {
   if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
-  WithKind(p, [=](const ProductKind auto& kind) { kind.Compute(tile, workspace); });
+  WithImplementation(p, [=](const GemmImplementation auto& kind) { kind.Compute(tile, workspace); });
 }
 template <class T>
 int64_t WorkspaceBytes(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
-  return WithKind(p, [](const ProductKind auto& kind) { return kind.WorkspaceBytes(); });
+  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.WorkspaceBytes(); });
 }
 
 /// Of tiny products and those without elements nothing is shared.
 template <class T>
 int64_t PackedBytes(const Product<T>& p) {
   if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
-  return WithKind(p, [](const ProductKind auto& kind) { return kind.SharedBytes(); });
+  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.SharedBytes(); });
 }
 template <class T>
 int64_t PackCount(const Product<T>& p) {
   if (PackedBytes(p) == 0) return 0;
-  return WithKind(p, [](const ProductKind auto& kind) { return kind.SharedParts(); });
+  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.SharedParts(); });
 }
 template <class T>
 void PackPart(const Product<T>& p, int64_t part) {
-  WithKind(p, [part](const ProductKind auto& kind) { kind.FillShared(part); });
+  WithImplementation(p, [part](const GemmImplementation auto& kind) { kind.FillShared(part); });
 }
 
 #define WEFT_INSTANTIATE_PRODUCTS(T)                            \

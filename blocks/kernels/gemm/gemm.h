@@ -119,13 +119,13 @@ int64_t MostWorkspace(int64_t rows, int64_t columns, int64_t inner);
 /// The scratch of products that workers share out: packed operands of as many products as are computed at a time, then workspaces.
 struct SharedScratch {
   int64_t packed = 0, together = 0;  // bytes of a product's packed operand, how many products have one at a time
-  int64_t workspace = 0, lanes = 0;  // bytes of a workspace; as many tasks run at a time at most
-  int64_t bytes() const { return packed * together + workspace * lanes; }
+  int64_t workspace = 0, workspaces = 0;  // bytes of one, and how many: as many tasks run at a time at most
+  int64_t bytes() const { return packed * together + workspace * workspaces; }
 };
 /// Of `count` products that differ in their addresses alone; by sizes and strides, so that it can be planned.
 template <class T>
 SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
-  constexpr int64_t kMostPacked = int64_t{16} << 20, kMostLanes = 32, kEnough = 16;  // kMostPacked: bytes, or one product's
+  constexpr int64_t kMostPacked = int64_t{16} << 20, kMostWorkspaces = 32, kEnough = 16;  // kMostPacked: bytes, or one product's
   SharedScratch scratch;
   const auto whole_lines = [](int64_t bytes) { return DivideUp(bytes, int64_t{64}) * 64; };
   if (count == 0) return scratch;
@@ -140,7 +140,7 @@ SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
     scratch.together = count;
   }
   scratch.workspace = whole_lines(WorkspaceBytes(p));
-  if (scratch.workspace > 0) scratch.lanes = std::min(scratch.together * TileCount(p), kMostLanes);
+  if (scratch.workspace > 0) scratch.workspaces = std::min(scratch.together * TileCount(p), kMostWorkspaces);
   return scratch;
 }
 
@@ -159,7 +159,7 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
   }
   const SharedScratch scratch = first.scratch == nullptr ? SharedScratch{0, count, 0, 0} : ScratchOf(first, count);
   std::byte* const packed = static_cast<std::byte*>(first.scratch);
-  std::byte* const workspaces = packed + scratch.packed * scratch.together;
+  std::byte* const spaces = packed + scratch.packed * scratch.together;
   for (int64_t begin = 0; begin < count; begin += scratch.together) {
     const int64_t some = std::min(scratch.together, count - begin);
     const auto at = [&](int64_t i) {
@@ -174,17 +174,17 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
       workers.Run(some * parts, [&](int64_t task) { PackPart(at(task / parts), task % parts); });
     }
     const int64_t tiles = TileCount(one), all = some * tiles, tasks = tiles == 1 ? DivideUp(all, grain) : all;
-    if (all == 1) return ComputeTile(one, 0, workspaces);
-    const int64_t lanes = scratch.workspace > 0 ? std::min(tasks, scratch.lanes) : tasks;
+    if (all == 1) return ComputeTile(one, 0, spaces);
+    const int64_t shares = scratch.workspace > 0 ? std::min(tasks, scratch.workspaces) : tasks;
     const auto tile_work = static_cast<int64_t>(std::min(work / static_cast<double>(std::max<int64_t>(tiles, 1)), 1e15));
-    const auto run = [&](int64_t lane) {
+    const auto run = [&](int64_t share) {
       StopCheck stop(workers);
-      for (int64_t i = lane * all / lanes, end = (lane + 1) * all / lanes; i < end && !stop(1 + tile_work / 16); ++i) {
-        ComputeTile(at(i / tiles), i % tiles, workspaces + lane * scratch.workspace);
+      for (int64_t i = share * all / shares, end = (share + 1) * all / shares; i < end && !stop(1 + tile_work / 16); ++i) {
+        ComputeTile(at(i / tiles), i % tiles, spaces + share * scratch.workspace);
       }
     };
-    if (lanes == 1) run(0);
-    else if (lanes > 1) workers.Run(lanes, run);
+    if (shares == 1) run(0);
+    else if (shares > 1) workers.Run(shares, run);
     if (begin + some < count && workers.Stopped()) return;
   }
 }

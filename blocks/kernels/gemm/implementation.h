@@ -14,7 +14,7 @@ namespace weft::kernels {
 /// any order and at the same time, and so may tiles be computed, each with a workspace of its own; where shared memory is brought, all parts
 /// come before the tiles.
 template <class K>
-concept ProductKind = requires(const K& kind, int64_t i, void* workspace) {
+concept GemmImplementation = requires(const K& kind, int64_t i, void* workspace) {
   { kind.SharedBytes() } -> std::same_as<int64_t>;  // by sizes and strides alone; 0: tiles share nothing
   { kind.SharedParts() } -> std::same_as<int64_t>;
   kind.FillShared(i);
@@ -24,13 +24,13 @@ concept ProductKind = requires(const K& kind, int64_t i, void* workspace) {
 };
 
 /// The base of kinds whose tiles keep little, on the stack.
-class NeedsNoWorkspace {
+class NoWorkspace {
  public:
   int64_t WorkspaceBytes() const { return 0; }
 };
 
 /// The base of kinds whose tiles share nothing.
-class SharesNothing : public NeedsNoWorkspace {
+class NothingShared : public NoWorkspace {
  public:
   int64_t SharedBytes() const { return 0; }
   int64_t SharedParts() const { return 0; }
@@ -39,12 +39,12 @@ class SharesNothing : public NeedsNoWorkspace {
 
 /// The base of kinds that cut the inner dimension into pieces, for sums in A. Pieces set the bits of the result: their sums are joined in
 /// their order, whoever made them. Where they are shared, threads take pieces instead of tiles: FillShared puts the sums of one at
-/// PieceSums, and the only tile joins them.
+/// SliceSums, and the only tile joins them.
 template <class A>
-class InnerPieces : public NeedsNoWorkspace {
+class SplitK : public NoWorkspace {
  public:
-  int64_t SharedBytes() const { return pieces_ * piece_sums_ * static_cast<int64_t>(sizeof(A)); }
-  int64_t SharedParts() const { return pieces_; }
+  int64_t SharedBytes() const { return slices_ * slice_sums_ * static_cast<int64_t>(sizeof(A)); }
+  int64_t SharedParts() const { return slices_; }
 
  protected:
   /// As many for each of two threads, `count` at most; 1 where that is none.
@@ -54,29 +54,29 @@ class InnerPieces : public NeedsNoWorkspace {
     return std::min(DivideUp(size, grain) * part / parts * grain, size);
   }
 
-  void CutInner(int64_t inner, int64_t grain, int64_t pieces) { inner_ = inner, grain_ = grain, pieces_ = pieces; }
+  void SplitInner(int64_t inner, int64_t grain, int64_t slices) { inner_ = inner, grain_ = grain, slices_ = slices; }
   /// Several pieces, of `sums` each, are shared; `memory`: what the product brings, or null.
-  void SharePieces(int64_t sums, void* memory) {
-    if (pieces_ == 1) return;
-    piece_sums_ = sums;
+  void ShareSums(int64_t sums, void* memory) {
+    if (slices_ == 1) return;
+    slice_sums_ = sums;
     shared_ = static_cast<A*>(memory);
   }
 
-  int64_t pieces() const { return pieces_; }
-  int64_t PieceStart(int64_t piece) const { return PartStart(piece, pieces_, inner_, grain_); }
+  int64_t slices() const { return slices_; }
+  int64_t SliceStart(int64_t slice) const { return PartStart(slice, slices_, inner_, grain_); }
   /// Whether the only tile joins what is shared.
   bool joins() const { return shared_ != nullptr; }
-  A* PieceSums(int64_t piece) const { return shared_ + piece * piece_sums_; }
+  A* SliceSums(int64_t slice) const { return shared_ + slice * slice_sums_; }
   /// A register of the shared sums from `at`, those of all pieces joined.
-  Lanes<A> Joined(int64_t at) const {
-    Lanes<A> sum = LoadLanes(shared_ + at);
-    for (int64_t piece = 1; piece < pieces_; ++piece) sum += LoadLanes(PieceSums(piece) + at);
+  Vec<A> Joined(int64_t at) const {
+    Vec<A> sum = LoadVec(shared_ + at);
+    for (int64_t slice = 1; slice < slices_; ++slice) sum += LoadVec(SliceSums(slice) + at);
     return sum;
   }
 
  private:
-  int64_t inner_ = 0, grain_ = 1, pieces_ = 1;
-  int64_t piece_sums_ = 0;  // 0: not shared
+  int64_t inner_ = 0, grain_ = 1, slices_ = 1;
+  int64_t slice_sums_ = 0;  // 0: not shared
   A* shared_ = nullptr;
 };
 

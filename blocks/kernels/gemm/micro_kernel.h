@@ -6,22 +6,17 @@
 #include <cstdint>
 
 #include "blocks/kernels/simd/prefetch.h"
+#include "blocks/kernels/simd/vec.h"
 #include "weft/base/float16.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
 // As many rows of two vectors as there are registers for, with three left for the operands. Of one vector there may be twice as many.
 #if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64, kRows = 14;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32, kRows = 6;
+inline constexpr int kRows = 14;
 #else
-inline constexpr int kVectorBytes = 16, kRows = 6;
+inline constexpr int kRows = 6;
 #endif
-
-/// Elements of a register.
-template <class A>
-inline constexpr int kLanesOf = kVectorBytes / static_cast<int>(sizeof(A));
 
 /// What elements of T are computed as: a real type, complex numbers being pairs of it, and integers unsigned words.
 template <class T>
@@ -53,18 +48,18 @@ struct Segment {
 };
 
 /// What a sum is added to: nothing, what is there at the end, or what is there from the start, going on with a sum that was cut.
-enum class Onto { kNothing, kThere, kOn };
+enum class Accumulate { kNo, kAtEnd, kFromStart };
 
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).
 template <class A>
-struct TileSum {
+struct MicroTile {
   const Segment<A>* segments;
   int64_t count, depth;
   int64_t left_row, left_step;  // strides of the left operand: one of them is 1
   int64_t right_step;           // columns of the right operand lie side by side
   A* out;
   int64_t out_row;
-  Onto onto;
+  Accumulate accumulate;
   /// Two, or null: what is wanted soon is prefetched at every other step of a sum, so that memory is asked evenly, and no sum waits behind a
   /// burst. Tiles of one register or few rows and sums of few steps prefetch nothing.
   const PrefetchStream* fetch = nullptr;
@@ -74,9 +69,9 @@ struct TileSum {
 template <int kVectors>
 inline constexpr int kMostRows = kVectors == 1 ? 2 * kRows : kRows;
 
-/// Rows [0, rows) in tiles of about the same height. kTogether: the rows of the left operand lie side by side (left_row is 1); else its
+/// Rows [0, rows) in tiles of about the same height. kRowsContiguous: the rows of the left operand lie side by side (left_row is 1); else its
 /// steps do. A is float, double, uint32_t or uint64_t.
-template <bool kTogether, int kVectors, class A>
-void SumRows(const TileSum<A>& t, int64_t rows);
+template <bool kRowsContiguous, int kVectors, class A>
+void RunMicroKernel(const MicroTile<A>& t, int64_t rows);
 
 }  // namespace weft::kernels::panels

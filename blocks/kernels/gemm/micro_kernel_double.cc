@@ -1,7 +1,7 @@
 #include "blocks/kernels/gemm/micro_kernel_inline.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
-WEFT_SUM_ROWS(double)
+WEFT_MICRO_KERNEL(double)
 
 }  // namespace weft::kernels::panels

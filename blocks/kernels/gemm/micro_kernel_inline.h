@@ -7,7 +7,7 @@
 
 #include "blocks/kernels/gemm/micro_kernel.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
 /// Steps of the right operand that are fetched in advance: its rows may lie far apart, where nothing else would.
 inline constexpr int64_t kStepsAhead = 16;
@@ -17,31 +17,31 @@ inline constexpr int64_t kStretch = 8;
 /// Rows of tiles that fetch: a step of fewer is no longer than its loads, and fetching them takes a tenth more.
 inline constexpr int64_t kLeastFetching = 8;
 
-/// `first` is added to where each segment's left operand starts, and the sums go to `out`. kTogether: the rows of the left operand lie side
+/// `first` is added to where each segment's left operand starts, and the sums go to `out`. kRowsContiguous: the rows of the left operand lie side
 /// by side (left_row is 1); else its steps do.
-template <bool kTogether, bool kFetches, int kHeight, int kVectors, class A>
-void SumTile(const TileSum<A>& t, int64_t first, A* out) {
-  constexpr int kLanes = kLanesOf<A>, kReach = 5, kBases = kTogether ? 1 : (kHeight + kReach - 1) / kReach;
-  constexpr int kVectorsALine = kVectorBytes < 64 ? 64 / kVectorBytes : 1;
-  typedef A Vector __attribute__((vector_size(kVectorBytes)));
-  const int64_t left_row = kTogether ? 1 : t.left_row, left_step = kTogether ? t.left_step : 1, right_step = t.right_step;
+template <bool kRowsContiguous, bool kFetches, int kHeight, int kVectors, class A>
+void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
+  constexpr int kN = kLanes<A>, kReach = 5, kBases = kRowsContiguous ? 1 : (kHeight + kReach - 1) / kReach;
+  constexpr int kVectorsALine = kVecBytes < 64 ? 64 / kVecBytes : 1;
+  typedef A Vector __attribute__((vector_size(kVecBytes)));
+  const int64_t left_row = kRowsContiguous ? 1 : t.left_row, left_step = kRowsContiguous ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
   PrefetchStream fetches[2];
   if constexpr (kFetches) std::copy_n(t.fetch, 2, fetches);
   int asked = 0;  // rows of the output, one at a time, so that no operand waits behind them all
   Vector sum[kHeight][kVectors] = {};
-  if (t.onto == Onto::kOn) {
+  if (t.accumulate == Accumulate::kFromStart) {
 #pragma GCC unroll 28
     for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], out + r * t.out_row + v * kLanes, sizeof(Vector));
+      for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], out + r * t.out_row + v * kN, sizeof(Vector));
     }
     asked = kHeight;
   } else if constexpr (!kFetches) {  // the lines are there when the sums are
 #pragma GCC unroll 1
     for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + r * t.out_row + v * kLanes, 1);
+      for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + r * t.out_row + v * kN, 1);
     }
   }
   for (int64_t s = 0; s < t.count; ++s) {
@@ -58,7 +58,7 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
       if (kFetches && p % kStretch == 0) {
         if (asked < kHeight) {
 #pragma GCC unroll 2
-          for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + asked * t.out_row + v * kLanes, 1);
+          for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + asked * t.out_row + v * kN, 1);
           ++asked;
         }
 #pragma GCC unroll 2
@@ -70,12 +70,12 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
       Vector row[kVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        __builtin_memcpy(&row[v], right + v * kLanes, sizeof(Vector));
-        if (v % kVectorsALine == 0) PrefetchAfter(right, (ahead + v * kLanes) * static_cast<int64_t>(sizeof(A)));
+        __builtin_memcpy(&row[v], right + v * kN, sizeof(Vector));
+        if (v % kVectorsALine == 0) PrefetchAfter(right, (ahead + v * kN) * static_cast<int64_t>(sizeof(A)));
       }
 #pragma GCC unroll 28
       for (int r = 0; r < kHeight; ++r) {
-        const A x = kTogether ? base[0][r] : base[r / kReach % kBases][r % kReach * left_row];
+        const A x = kRowsContiguous ? base[0][r] : base[r / kReach % kBases][r % kReach * left_row];
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) sum[r][v] += x * row[v];
       }
@@ -87,8 +87,8 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
   for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
-      A* to = out + r * t.out_row + v * kLanes;
-      if (t.onto == Onto::kThere) {
+      A* to = out + r * t.out_row + v * kN;
+      if (t.accumulate == Accumulate::kAtEnd) {
         Vector before;
         __builtin_memcpy(&before, to, sizeof(Vector));
         sum[r][v] += before;
@@ -99,38 +99,38 @@ void SumTile(const TileSum<A>& t, int64_t first, A* out) {
 }
 
 template <class A>
-using SumTileFunction = void (*)(const TileSum<A>&, int64_t first, A* out);
+using MicroKernelFunction = void (*)(const MicroTile<A>&, int64_t first, A* out);
 
-template <bool kTogether, bool kFetches, int kVectors, class A>
-inline constexpr auto kSumTiles = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
-  return std::array<SumTileFunction<A>, sizeof...(kIndex)>{&SumTile<kTogether, kFetches, static_cast<int>(kIndex) + 1, kVectors, A>...};
+template <bool kRowsContiguous, bool kFetches, int kVectors, class A>
+inline constexpr auto kMicroKernels = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
+  return std::array<MicroKernelFunction<A>, sizeof...(kIndex)>{&MicroKernel<kRowsContiguous, kFetches, static_cast<int>(kIndex) + 1, kVectors, A>...};
 }
 (std::make_index_sequence<kMostRows<kVectors>>());
 
-template <bool kTogether, int kVectors, class A>
-void SumRows(const TileSum<A>& t, int64_t rows) {
-  const int64_t pieces = (rows + kMostRows<kVectors> - 1) / kMostRows<kVectors>, left_row = kTogether ? 1 : t.left_row;
-  for (int64_t i = 0, begin = 0; i < pieces; ++i) {
-    const int64_t end = (i + 1) * rows / pieces;
+template <bool kRowsContiguous, int kVectors, class A>
+void RunMicroKernel(const MicroTile<A>& t, int64_t rows) {
+  const int64_t slices = (rows + kMostRows<kVectors> - 1) / kMostRows<kVectors>, left_row = kRowsContiguous ? 1 : t.left_row;
+  for (int64_t i = 0, begin = 0; i < slices; ++i) {
+    const int64_t end = (i + 1) * rows / slices;
     const auto height = static_cast<size_t>(end - begin - 1);
     A* const out = t.out + begin * t.out_row;
     if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch && end - begin >= kLeastFetching) {
       const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
       const PrefetchStream rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
-      TileSum<A> tile = t;
+      MicroTile<A> tile = t;
       tile.fetch = rest;
-      kSumTiles<kTogether, kVectors == 2, kVectors, A>[height](tile, begin * left_row, out);
+      kMicroKernels<kRowsContiguous, kVectors == 2, kVectors, A>[height](tile, begin * left_row, out);
     } else {
-      kSumTiles<kTogether, false, kVectors, A>[height](t, begin * left_row, out);
+      kMicroKernels<kRowsContiguous, false, kVectors, A>[height](t, begin * left_row, out);
     }
     begin = end;
   }
 }
 
-#define WEFT_SUM_ROWS(A)                                        \
-  template void SumRows<false, 1>(const TileSum<A>&, int64_t); \
-  template void SumRows<false, 2>(const TileSum<A>&, int64_t); \
-  template void SumRows<true, 1>(const TileSum<A>&, int64_t);  \
-  template void SumRows<true, 2>(const TileSum<A>&, int64_t);
+#define WEFT_MICRO_KERNEL(A)                                        \
+  template void RunMicroKernel<false, 1>(const MicroTile<A>&, int64_t); \
+  template void RunMicroKernel<false, 2>(const MicroTile<A>&, int64_t); \
+  template void RunMicroKernel<true, 1>(const MicroTile<A>&, int64_t);  \
+  template void RunMicroKernel<true, 2>(const MicroTile<A>&, int64_t);
 
 }  // namespace weft::kernels::panels

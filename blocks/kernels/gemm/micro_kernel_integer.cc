@@ -1,8 +1,8 @@
 #include "blocks/kernels/gemm/micro_kernel_inline.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
-WEFT_SUM_ROWS(uint32_t)
-WEFT_SUM_ROWS(uint64_t)
+WEFT_MICRO_KERNEL(uint32_t)
+WEFT_MICRO_KERNEL(uint64_t)
 
 }  // namespace weft::kernels::panels

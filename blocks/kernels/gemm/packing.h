@@ -6,7 +6,7 @@
 #include "blocks/kernels/gemm/micro_kernel.h"
 #include "blocks/kernels/simd/widen.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
 /// Four rows of `depth` elements of 4 bytes as columns of four: to[p * to_stride + r] = data[r * row_stride + p].
 template <class A>

@@ -20,7 +20,7 @@ inline V InRegister(V v) {
 }
 
 template <class T>
-struct ThinProduct {
+struct SkinnyProduct {
   int64_t count = 0, length = 0, inner = 0;
   const T* few = nullptr;
   int64_t few_stride = 0, few_depth_stride = 0;
@@ -32,7 +32,7 @@ struct ThinProduct {
 };
 
 template <class T>
-ThinProduct<T> AsThin(const Product<T>& p) {
+SkinnyProduct<T> AsSkinny(const Product<T>& p) {
   const MatrixView<T>&a = p.left, &b = p.right;
   if (p.rows <= p.columns) {
     return {p.rows,       p.columns, p.inner,      a.data, a.row_stride, a.column_stride, b.data, b.column_stride,
@@ -43,35 +43,35 @@ ThinProduct<T> AsThin(const Product<T>& p) {
 }
 
 /// Five to twelve: too few to fill the registers of tiles, too many for a few plain rows.
-inline constexpr int64_t kLeastNarrow = 5, kMostNarrow = 12;
+inline constexpr int64_t kLeastSkinny = 5, kMostSkinny = 12;
 /// Room for so many, with all of the register that the last of them are stored with.
-inline constexpr int64_t kNarrowRoom = 16;
+inline constexpr int64_t kSkinnyRoom = 16;
 
 /// Whether a side is narrow, and a quarter of the lanes would be idle if it were laid along registers.
 template <class T>
-bool IsNarrow(const ThinProduct<T>& p) {
+bool IsSkinny(const SkinnyProduct<T>& p) {
   constexpr int64_t kN = kLanes<T>;
-  return p.count >= kLeastNarrow && p.count <= kMostNarrow && 4 * p.count <= 3 * ((p.count + kN - 1) / kN * kN);
+  return p.count >= kLeastSkinny && p.count <= kMostSkinny && 4 * p.count <= 3 * ((p.count + kN - 1) / kN * kN);
 }
 
 /// Puts sums, those of one of the many after another, where they belong. Results that lie side by side are stored by whole registers, which
 /// reach over those of the next of the many.
 template <class T>
-class NarrowOut {
+class SkinnyOutput {
  public:
   /// `end` is the first of the many that is not put after those before it.
-  NarrowOut(const ThinProduct<T>& p, int64_t end) : p_(p) {
+  SkinnyOutput(const SkinnyProduct<T>& p, int64_t end) : p_(p) {
     const int64_t stored = (p.count + kN - 1) / kN * kN;
     if (!p.add && p.out_few_stride == 1 && p.out_stride == p.count) whole_end_ = end - (stored - 1) / p.count;
   }
 
-  /// The sums of j, which have kNarrowRoom.
+  /// The sums of j, which have kSkinnyRoom.
   void Put(const T* sums, int64_t j) const {
     if (j >= whole_end_) return PutEach(sums, j);
     T* const out = p_.out + j * p_.count;
-    StoreLanes(out, LoadLanes(sums));
-    if constexpr (kN < kMostNarrow) {
-      for (int64_t f = kN; f < p_.count; f += kN) StoreLanes(out + f, LoadLanes(sums + f));
+    StoreVec(out, LoadVec(sums));
+    if constexpr (kN < kMostSkinny) {
+      for (int64_t f = kN; f < p_.count; f += kN) StoreVec(out + f, LoadVec(sums + f));
     }
   }
 
@@ -86,7 +86,7 @@ class NarrowOut {
     }
   }
 
-  const ThinProduct<T>& p_;
+  const SkinnyProduct<T>& p_;
   int64_t whole_end_ = 0;  // those before it are stored by whole registers
 };
 

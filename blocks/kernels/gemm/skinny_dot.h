@@ -13,74 +13,74 @@
 namespace weft::kernels {
 
 template <class T>
-inline constexpr bool kMayBeNarrow = std::is_same_v<T, float> || std::is_same_v<T, double>;
+inline constexpr bool kMayBeSkinny = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 /// Where there are several pieces of the inner dimension and not many rows, threads take pieces instead of rows: each lays out its own part
 /// of the few only, and reads the part of the many that it also has in a product by the transpose, as that of a gradient.
 template <class T>
-class NarrowProduct : public InnerPieces<T> {
-  using Pieces = InnerPieces<T>;
-  using Pieces::Even, Pieces::pieces, Pieces::PieceStart, Pieces::PieceSums, Pieces::Joined, Pieces::joins;
+class SkinnyDot : public SplitK<T> {
+  using Split = SplitK<T>;
+  using Split::Even, Split::slices, Split::SliceStart, Split::SliceSums, Split::Joined, Split::joins;
 
  public:
   /// Whether the product is computed so: where the many lie along the inner dimension.
   static bool Takes(const Product<T>& product) {
-    const ThinProduct<T> p = AsThin(product);
-    return IsNarrow(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
+    const SkinnyProduct<T> p = AsSkinny(product);
+    return IsSkinny(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
   }
 
-  explicit NarrowProduct(const Product<T>& product) : p_(AsThin(product)) {
+  explicit SkinnyDot(const Product<T>& product) : p_(AsSkinny(product)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
     const bool may_share = p_.length <= kSharedRows;
     const int64_t depths = DivideUp(p_.inner, kDepth);
-    Pieces::CutInner(p_.inner, kN, may_share ? std::max(depths, PiecesForThreads()) : depths);
-    if (may_share && pieces() <= kMostPieces) Pieces::SharePieces(PaddedSums(), product.packed);
+    Split::SplitInner(p_.inner, kN, may_share ? std::max(depths, SlicesForThreads()) : depths);
+    if (may_share && slices() <= kMostSlices) Split::ShareSums(PaddedSums(), product.packed);
   }
 
-  void FillShared(int64_t piece) const { AddPiece(piece, 0, p_.length, false, PieceSums(piece), SharedStep()); }
+  void FillShared(int64_t slice) const { AddSlice(slice, 0, p_.length, false, SliceSums(slice), SharedStep()); }
 
   int64_t tiles() const { return joins() ? 1 : DivideUp(p_.length, step_); }
   void Compute(int64_t tile, void*) const {
-    if (joins()) return JoinPieces();
+    if (joins()) return JoinSlices();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
-    alignas(64) T sums[kMostRows * kNarrowRoom];
-    for (int64_t piece = 0; piece < pieces(); ++piece) AddPiece(piece, first, end, piece > 0, sums, kNarrowRoom);
-    const NarrowOut<T> out(p_, end);
-    for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kNarrowRoom, j);
+    alignas(64) T sums[kMostRows * kSkinnyRoom];
+    for (int64_t slice = 0; slice < slices(); ++slice) AddSlice(slice, first, end, slice > 0, sums, kSkinnyRoom);
+    const SkinnyOutput<T> out(p_, end);
+    for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kSkinnyRoom, j);
   }
 
  private:
-  using V = Lanes<T>;
+  using V = Vec<T>;
   static constexpr int kN = kLanes<T>;
-  static constexpr int64_t kMost = kMostNarrow;
+  static constexpr int64_t kMost = kMostSkinny;
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
   static constexpr int64_t kMostRows = 512 / sizeof(T), kTileWork = 384 * 1024;  // rows whose sums take 8 KiB
   /// Of products whose threads take pieces; a piece has so many registers that its sums of lanes do not count for much.
-  static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostPieces = 16;
+  static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostSlices = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
-  static constexpr int kTogether = std::min(kLaneBytes == 64 ? 12 : 4, kN);
+  static constexpr int kTogether = std::min(kVecBytes == 64 ? 12 : 4, kN);
   static constexpr int ManyWith(int few) {
-    if (kLaneBytes < 64) return 3;
+    if (kVecBytes < 64) return 3;
     return few <= 4 ? 6 : few <= 6 ? 4 : few <= 8 ? 3 : 2;
   }
 
   /// From the shared sums of a row to those of the next. Where a register holds all few, it may reach over the row after, which is stored
   /// later: so fewer lines go from thread to thread.
-  int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kNarrowRoom; }
-  int64_t PaddedSums() const { return DivideUp(p_.length * SharedStep() + kNarrowRoom, kNarrowRoom) * kNarrowRoom; }
+  int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kSkinnyRoom; }
+  int64_t PaddedSums() const { return DivideUp(p_.length * SharedStep() + kSkinnyRoom, kSkinnyRoom) * kSkinnyRoom; }
 
   /// 1 where that is not worth it.
-  int64_t PiecesForThreads() const {
+  int64_t SlicesForThreads() const {
     const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1);
-    return worth == 1 ? 1 : Even(std::min({worth + 1, DivideUp(p_.inner, kN) / kLeastDepth, kMostPieces}));
+    return worth == 1 ? 1 : Even(std::min({worth + 1, DivideUp(p_.inner, kN) / kLeastDepth, kMostSlices}));
   }
 
   /// The sums of rows [first, end) over a piece, or what is there and those.
-  void AddPiece(int64_t piece, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
+  void AddSlice(int64_t slice, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
     alignas(64) T few[kMost * (kDepth + kN)];
-    const int64_t start = PieceStart(piece), depth = PieceStart(piece + 1) - start, groups = DivideUp(p_.count, kTogether);
+    const int64_t start = SliceStart(slice), depth = SliceStart(slice + 1) - start, groups = DivideUp(p_.count, kTogether);
     LayOut(start, depth, few);
     for (int64_t g = 0; g < groups; ++g) {
       const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
@@ -88,12 +88,12 @@ class NarrowProduct : public InnerPieces<T> {
     }
   }
 
-  void JoinPieces() const {
-    const NarrowOut<T> out(p_, p_.length);
+  void JoinSlices() const {
+    const SkinnyOutput<T> out(p_, p_.length);
     const int64_t step = SharedStep();
     for (int64_t j = 0; j < p_.length; ++j) {
-      alignas(64) T sums[kNarrowRoom];
-      for (int64_t f = 0; f < p_.count; f += kN) StoreLanes(sums + f, Joined(j * step + f));
+      alignas(64) T sums[kSkinnyRoom];
+      for (int64_t f = 0; f < p_.count; f += kN) StoreVec(sums + f, Joined(j * step + f));
       out.Put(sums, j);
     }
   }
@@ -108,7 +108,7 @@ class NarrowProduct : public InnerPieces<T> {
       int64_t i = 0;
       if (p_.few_depth_stride == 1) {
         for (; i < whole; i += kN) {
-          for (int64_t g = f; g < f + count; ++g) StoreLanes(few + i * p_.count + g * kN, LoadLanes(from + g * p_.few_stride + i));
+          for (int64_t g = f; g < f + count; ++g) StoreVec(few + i * p_.count + g * kN, LoadVec(from + g * p_.few_stride + i));
         }
       } else if (p_.few_stride == 1) {
         i = LayOutSquares(count, start, whole, f, few);
@@ -141,10 +141,10 @@ class NarrowProduct : public InnerPieces<T> {
     for (; i + kN <= std::min(whole, safe); i += kN) {
       V square[kN];
 #pragma GCC unroll 16
-      for (int k = 0; k < kN; ++k) square[k] = LoadLanes(from + (i + k) * p_.few_depth_stride);
-      TransposeSquare<T>(square);
+      for (int k = 0; k < kN; ++k) square[k] = LoadVec(from + (i + k) * p_.few_depth_stride);
+      TransposeVecs<T>(square);
 #pragma GCC unroll 16
-      for (int g = 0; g < kCount; ++g) StoreLanes(few + i * p_.count + (f + g) * kN, square[g]);
+      for (int g = 0; g < kCount; ++g) StoreVec(few + i * p_.count + (f + g) * kN, square[g]);
     }
     return i;
   }
@@ -157,10 +157,10 @@ class NarrowProduct : public InnerPieces<T> {
     for (; p + kN <= depth; p += kN, few += step) {
       V x[kMany];
 #pragma GCC unroll 8
-      for (int r = 0; r < kMany; ++r) x[r] = LoadLanes(many + r * stride + p);
+      for (int r = 0; r < kMany; ++r) x[r] = LoadVec(many + r * stride + p);
 #pragma GCC unroll 16
       for (int f = 0; f < kFew; ++f) {
-        const V w = InRegister(LoadLanes(few + f * kN));
+        const V w = InRegister(LoadVec(few + f * kN));
 #pragma GCC unroll 8
         for (int r = 0; r < kMany; ++r) sum[r][f] += x[r] * w;
       }
@@ -169,11 +169,11 @@ class NarrowProduct : public InnerPieces<T> {
       V x[kMany];
 #pragma GCC unroll 8
       for (int r = 0; r < kMany; ++r) {  // without the lanes that are summed already
-        x[r] = KeepLanes<T>(LoadLanes(many + r * stride + depth - kN), static_cast<int>(kN - (depth - p)), kN);
+        x[r] = MaskLanes<T>(LoadVec(many + r * stride + depth - kN), static_cast<int>(kN - (depth - p)), kN);
       }
 #pragma GCC unroll 16
       for (int f = 0; f < kFew; ++f) {
-        const V w = LoadLanes(few + f * kN);
+        const V w = LoadVec(few + f * kN);
 #pragma GCC unroll 8
         for (int r = 0; r < kMany; ++r) sum[r][f] += x[r] * w;
       }
@@ -183,10 +183,10 @@ class NarrowProduct : public InnerPieces<T> {
       V each[kFew];
 #pragma GCC unroll 16
       for (int f = 0; f < kFew; ++f) each[f] = sum[r][f];
-      V total = SumOfEach<T, kFew>(each);
-      if constexpr (kTogether < kMost) total = KeepLanes<T>(total, 0, kFew);  // the lanes after them are others' sums
-      if (more) total += LoadLanes(sums + r * sums_step);
-      StoreLanes(sums + r * sums_step, total);
+      V total = SumEach<T, kFew>(each);
+      if constexpr (kTogether < kMost) total = MaskLanes<T>(total, 0, kFew);  // the lanes after them are others' sums
+      if (more) total += LoadVec(sums + r * sums_step);
+      StoreVec(sums + r * sums_step, total);
     }
   }
 
@@ -209,7 +209,7 @@ class NarrowProduct : public InnerPieces<T> {
     if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums, step);
   }
 
-  const ThinProduct<T> p_;
+  const SkinnyProduct<T> p_;
   int64_t step_;
 };
 

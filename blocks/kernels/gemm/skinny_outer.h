@@ -14,14 +14,14 @@
 namespace weft::kernels {
 
 template <class T>
-class NarrowColumns : public SharesNothing {
+class SkinnyOuter : public NothingShared {
  public:
   static bool Takes(const Product<T>& product) {
-    const ThinProduct<T> p = AsThin(product);
-    return IsNarrow(p) && p.many_stride == 1 && p.many_depth_stride != 1 && p.out_few_stride == 1 && p.length >= 4 * kN && p.inner >= 4;
+    const SkinnyProduct<T> p = AsSkinny(product);
+    return IsSkinny(p) && p.many_stride == 1 && p.many_depth_stride != 1 && p.out_few_stride == 1 && p.length >= 4 * kN && p.inner >= 4;
   }
 
-  explicit NarrowColumns(const Product<T>& product) : p_(AsThin(product)), registers_(DivideUp(p_.length, kN)) {
+  explicit SkinnyOuter(const Product<T>& product) : p_(AsSkinny(product)), registers_(DivideUp(p_.length, kN)) {
     const int64_t worth = std::max<int64_t>(kTileWork / (p_.count * p_.inner * kN), 1);
     tiles_ = std::max(DivideUp(registers_, kMostRegisters), std::min(DivideUp(registers_, worth), kWantedTiles));
   }
@@ -29,7 +29,7 @@ class NarrowColumns : public SharesNothing {
   int64_t tiles() const { return tiles_; }
   void Compute(int64_t tile, void*) const {
     const int64_t first = tile * registers_ / tiles_, end = (tile + 1) * registers_ / tiles_, groups = DivideUp(p_.count, kTogether);
-    alignas(64) T few[kMostNarrow * kDepth], sums[(kMostRegisters * kMostNarrow + kN) * kN];
+    alignas(64) T few[kMostSkinny * kDepth], sums[(kMostRegisters * kMostSkinny + kN) * kN];
     for (int64_t start = 0; start < p_.inner; start += kDepth) {
       const int64_t depth = std::min(kDepth, p_.inner - start);
       Few from{p_.few + start * p_.few_depth_stride, p_.few_depth_stride};
@@ -41,16 +41,16 @@ class NarrowColumns : public SharesNothing {
       }
     }
     const int64_t last = std::min(p_.length, end * kN);
-    const NarrowOut<T> out(p_, last);
+    const SkinnyOutput<T> out(p_, last);
     for (int64_t r = first; r < end; ++r) Put(sums + (r - first) * p_.count * kN, r, last, out);
   }
 
  private:
-  using V = Lanes<T>;
+  using V = Vec<T>;
   static constexpr int kN = kLanes<T>;
   static constexpr int64_t kDepth = 256, kMostRegisters = 16, kTileWork = 96 * 1024, kWantedTiles = 16;
   /// Few that are multiplied at a time: their sums with two registers of the many fill the registers.
-  static constexpr int kTogether = kLaneBytes == 64 ? 12 : 6;
+  static constexpr int kTogether = kVecBytes == 64 ? 12 : 6;
   static constexpr int64_t kStepsAhead = 16;
 
   /// Some of the few: those of a step lie side by side.
@@ -82,14 +82,14 @@ class NarrowColumns : public SharesNothing {
 #pragma GCC unroll 2
       for (int r = 0; r < kMany; ++r) {
 #pragma GCC unroll 12
-        for (int f = 0; f < kFew; ++f) sum[r][f] = LoadLanes(sums + r * step + f * kN);
+        for (int f = 0; f < kFew; ++f) sum[r][f] = LoadVec(sums + r * step + f * kN);
       }
     }
     for (int64_t p = 0; p < depth; ++p, few.data += few.step) {
       V x[kMany];
 #pragma GCC unroll 2
       for (int r = 0; r < kMany; ++r) {
-        x[r] = LoadLanes(many[r] + p * stride);
+        x[r] = LoadVec(many[r] + p * stride);
         PrefetchAfter(many[r], (p + kStepsAhead) * stride * static_cast<int64_t>(sizeof(T)));
       }
 #pragma GCC unroll 12
@@ -102,7 +102,7 @@ class NarrowColumns : public SharesNothing {
 #pragma GCC unroll 2
     for (int r = 0; r < kMany; ++r) {
 #pragma GCC unroll 12
-      for (int f = 0; f < kFew; ++f) StoreLanes(sums + r * step + f * kN, sum[r][f]);
+      for (int f = 0; f < kFew; ++f) StoreVec(sums + r * step + f * kN, sum[r][f]);
     }
   }
 
@@ -124,21 +124,21 @@ class NarrowColumns : public SharesNothing {
   }
 
   /// The sums of register r, turned. What the last register has in common with the one before is put once.
-  void Put(const T* sums, int64_t r, int64_t end, const NarrowOut<T>& out) const {
-    alignas(64) T rows[kN][kNarrowRoom];
+  void Put(const T* sums, int64_t r, int64_t end, const SkinnyOutput<T>& out) const {
+    alignas(64) T rows[kN][kSkinnyRoom];
     for (int64_t f = 0; f < p_.count; f += kN) {
       V square[kN];  // those after the last of the few hold anything
 #pragma GCC unroll 16
-      for (int g = 0; g < kN; ++g) square[g] = LoadLanes(sums + (f + g) * kN);
-      TransposeSquare<T>(square);
+      for (int g = 0; g < kN; ++g) square[g] = LoadVec(sums + (f + g) * kN);
+      TransposeVecs<T>(square);
 #pragma GCC unroll 16
-      for (int k = 0; k < kN; ++k) StoreLanes(rows[k] + f, square[k]);
+      for (int k = 0; k < kN; ++k) StoreVec(rows[k] + f, square[k]);
     }
     const int64_t begin = Begin(r);
     for (int64_t j = r * kN; j < std::min(begin + kN, end); ++j) out.Put(rows[j - begin], j);
   }
 
-  const ThinProduct<T> p_;
+  const SkinnyProduct<T> p_;
   const int64_t registers_;
   int64_t tiles_;
 };

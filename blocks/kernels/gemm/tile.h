@@ -7,7 +7,7 @@
 
 #include "blocks/kernels/gemm/blocking.h"
 
-namespace weft::kernels::panels {
+namespace weft::kernels::gemm {
 
 /// Some steps of a panel of the right operand: `depth` of them where `data` says, then `rest_depth` copied ones.
 template <class A>
@@ -26,7 +26,7 @@ template <class A>
 struct LeftRows {
   const A* data = nullptr;
   int64_t row = 0, step = 0;
-  bool together = false;
+  bool rows_contiguous = false;
 };
 
 template <class T>
@@ -36,11 +36,11 @@ class Tile {
   using S = TileSizes<A>;
   static constexpr int kPart = kParts<T>;
 
-  /// `workspace`: TiledProduct::WorkspaceBytes of memory.
-  Tile(const TiledProduct<T>& tiled, int64_t index, void* workspace)
+  /// `workspace`: Blocking::WorkspaceBytes of memory.
+  Tile(const Blocking<T>& tiled, int64_t index, void* workspace)
       : tiled_(tiled),
         p_(tiled.p),
-        turned_(tiled.turned),
+        transposed_(tiled.transposed),
         index_(index),
         row_(index / tiled.column_tiles * tiled.rows),
         column_(index % tiled.column_tiles * tiled.columns),
@@ -54,14 +54,14 @@ class Tile {
         short_sums_(right_ + tiled.RightElements()) {}
 
   void Compute() {
-    const int64_t pieces = tiled_.pieces();
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      if (piece > 0 && p_.workers != nullptr && p_.workers->Stopped()) return;
-      start_ = tiled_.PieceStart(piece);
-      depth_ = tiled_.PieceStart(piece + 1) - start_;
-      piece_ = piece;
+    const int64_t slices = tiled_.slices();
+    for (int64_t slice = 0; slice < slices; ++slice) {
+      if (slice > 0 && p_.workers != nullptr && p_.workers->Stopped()) return;
+      start_ = tiled_.SliceStart(slice);
+      depth_ = tiled_.SliceStart(slice + 1) - start_;
+      slice_ = slice;
       if (packed_ != nullptr) FindNextRight();
-      MultiplyPiece();
+      MultiplySlice();
     }
     if constexpr (ShortFloat<T>) Round();
   }
@@ -71,11 +71,11 @@ class Tile {
   using Out = std::conditional_t<Complex<T>, A, T>;
 
   int64_t Width(int64_t column) const { return std::min<int64_t>(S::kWide / kPart, columns_ - column); }
-  static int Vectors(int64_t width) { return width * kPart <= S::kLanes ? 1 : 2; }
+  static int Vectors(int64_t width) { return width * kPart <= S::kN ? 1 : 2; }
 
   /// The panel of the tile's columns from `column`. Packed ones lie one after another.
   RightPanel<A> Panel(int64_t column) {
-    const int64_t width = Width(column), padded = Vectors(width) * S::kLanes;
+    const int64_t width = Width(column), padded = Vectors(width) * S::kN;
     if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_, nullptr, 0};
     const MatrixView<T>& b = p_.right;
     const T* data = b.data + (column_ + column) * b.column_stride + start_ * b.row_stride;
@@ -92,10 +92,10 @@ class Tile {
     }
     if constexpr (Complex<T>) {
       if (padded == S::kWide) PackRight<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
-      else PackRight<S::kLanes>(data, b.column_stride, b.row_stride, width, depth_, packed);
+      else PackRight<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
     } else {
       if (padded == S::kWide) Pack<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
-      else Pack<S::kLanes>(data, b.column_stride, b.row_stride, width, depth_, packed);
+      else Pack<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
     }
     return {packed, padded, depth_ * kPart, nullptr, 0};
   }
@@ -128,14 +128,14 @@ class Tile {
   }
 
   /// Adds depth_ steps to the tile.
-  void MultiplyPiece() {
+  void MultiplySlice() {
     const int64_t count = DivideUp(columns_, S::kWide / kPart);
     RightPanel<A> panels[S::kSharedColumns / S::kWide];
     for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
     const bool in_place = ReadsLeft(count);
     // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
     const bool fetches_left = in_place && (count >= 4 || tiled_.column_tiles == 1);
-    const int64_t most = in_place && columns_ * kPart <= S::kLanes ? 2 * kRows : kRows, groups = DivideUp(rows_, most);
+    const int64_t most = in_place && columns_ * kPart <= S::kN ? 2 * kRows : kRows, groups = DivideUp(rows_, most);
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
       const LeftRows<A> left = Left(in_place, row, height);
@@ -150,11 +150,11 @@ class Tile {
 
   /// The packed panels that follow: of the next piece, or the next tile.
   void FindNextRight() {
-    const int64_t pieces = tiled_.pieces(), tile = piece_ + 1 < pieces ? index_ : index_ + 1;
+    const int64_t slices = tiled_.slices(), tile = slice_ + 1 < slices ? index_ : index_ + 1;
     next_bytes_ = 0;
-    if (tile == tiled_.tiles() || (pieces == 1 && tiled_.column_tiles == 1)) return;
-    const int64_t column = tile % tiled_.column_tiles * tiled_.columns, next = tile == index_ ? piece_ + 1 : 0;
-    const int64_t start = tiled_.PieceStart(next), depth = tiled_.PieceStart(next + 1) - start;
+    if (tile == tiled_.tiles() || (slices == 1 && tiled_.column_tiles == 1)) return;
+    const int64_t column = tile % tiled_.column_tiles * tiled_.columns, next = tile == index_ ? slice_ + 1 : 0;
+    const int64_t start = tiled_.SliceStart(next), depth = tiled_.SliceStart(next + 1) - start;
     next_right_ = packed_ + start * tiled_.PackedColumns() + column * depth;
     next_bytes_ = std::min(tiled_.columns, tiled_.PackedColumns() - column) * depth * static_cast<int64_t>(sizeof(A));
   }
@@ -178,28 +178,28 @@ class Tile {
   }
 
   void Multiply(const LeftRows<A>& left, const RightPanel<A>& right, int64_t row, int64_t height, int64_t column) {
-    const int64_t width = Width(column) * kPart, padded = Vectors(Width(column)) * S::kLanes;
+    const int64_t width = Width(column) * kPart, padded = Vectors(Width(column)) * S::kN;
     const bool add = p_.add || start_ > 0;
     if constexpr (ShortFloat<T>) {
       A* to = short_sums_ + row * tiled_.columns + column;
-      return Sum(left, right, height, to, tiled_.columns, start_ > 0 ? Onto::kThere : Onto::kNothing, padded);
+      return Sum(left, right, height, to, tiled_.columns, start_ > 0 ? Accumulate::kAtEnd : Accumulate::kNo, padded);
     } else {
       Out* out = reinterpret_cast<Out*>(p_.out) + (row_ + row) * p_.out_stride * kPart + (column_ + column) * kPart;
-      if (sizeof(Out) == sizeof(A) && width == padded && !turned_) {
-        const Onto onto = add ? Onto::kThere : Onto::kNothing;
-        return Sum(left, right, height, reinterpret_cast<A*>(out), p_.out_stride * kPart, onto, padded);
+      if (sizeof(Out) == sizeof(A) && width == padded && !transposed_) {
+        const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
+        return Sum(left, right, height, reinterpret_cast<A*>(out), p_.out_stride * kPart, accumulate, padded);
       }
       A* const sums = sums_;
-      Sum(left, right, height, sums, padded, Onto::kNothing, padded);
-      if (turned_) {
+      Sum(left, right, height, sums, padded, Accumulate::kNo, padded);
+      if (transposed_) {
         out = reinterpret_cast<Out*>(p_.out) + (column_ + column) * p_.out_stride + row_ + row;
-        PlaceTurned(sums, padded, height, width, add, out);
+        StoreTransposed(sums, padded, height, width, add, out);
       } else {
-        for (int64_t i = 0; i < height; ++i, out += p_.out_stride * kPart) Place(sums + i * padded, 1, width, add, out);
+        for (int64_t i = 0; i < height; ++i, out += p_.out_stride * kPart) Store(sums + i * padded, 1, width, add, out);
       }
     }
   }
-  static void Place(const A* from, int64_t step, int64_t count, bool add, Out* out) {
+  static void Store(const A* from, int64_t step, int64_t count, bool add, Out* out) {
     if (add) {
       for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(static_cast<A>(static_cast<A>(out[i]) + from[i * step]));
     } else {
@@ -208,25 +208,25 @@ class Tile {
   }
 
   /// Column j of the sums becomes row j of the product.
-  void PlaceTurned(const A* sums, int64_t padded, int64_t height, int64_t width, bool add, Out* out) const {
+  void StoreTransposed(const A* sums, int64_t padded, int64_t height, int64_t width, bool add, Out* out) const {
     int64_t i = 0;
     if constexpr (kSame<T> && sizeof(A) == 4) {
       for (; !add && i + 4 <= height; i += 4)
         TransposeFourRows(sums + i * padded, padded, width, reinterpret_cast<A*>(out) + i, p_.out_stride);
     }
-    for (int64_t j = 0; j < width && i < height; ++j) Place(sums + i * padded + j, padded, height - i, add, out + j * p_.out_stride + i);
+    for (int64_t j = 0; j < width && i < height; ++j) Store(sums + i * padded + j, padded, height - i, add, out + j * p_.out_stride + i);
   }
 
-  void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Onto onto, int64_t padded) const {
+  void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Accumulate accumulate, int64_t padded) const {
     const PrefetchStream* const fetch = packed_ != nullptr ? fetch_ : nullptr;
-    const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Onto where) {
-      const TileSum<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where, fetch};
+    const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Accumulate where) {
+      const MicroTile<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where, fetch};
       const bool wide = padded == S::kWide;
-      if (left.together) wide ? SumRows<true, 2>(tile, height) : SumRows<true, 1>(tile, height);
-      else wide ? SumRows<false, 2>(tile, height) : SumRows<false, 1>(tile, height);
+      if (left.rows_contiguous) wide ? RunMicroKernel<true, 2>(tile, height) : RunMicroKernel<true, 1>(tile, height);
+      else wide ? RunMicroKernel<false, 2>(tile, height) : RunMicroKernel<false, 1>(tile, height);
     };
-    sum({left.data, right.data}, right.depth, right.step, onto);
-    if (right.rest_depth > 0) sum({left.data + right.depth * left.step, right.rest}, right.rest_depth, padded, Onto::kOn);
+    sum({left.data, right.data}, right.depth, right.step, accumulate);
+    if (right.rest_depth > 0) sum({left.data + right.depth * left.step, right.rest}, right.rest_depth, padded, Accumulate::kFromStart);
   }
 
   /// Sums of short floats are rounded once, at the end.
@@ -239,19 +239,19 @@ class Tile {
     }
   }
 
-  const TiledProduct<T>& tiled_;
+  const Blocking<T>& tiled_;
   const Product<T>& p_;
-  const bool turned_;
+  const bool transposed_;
   const int64_t index_, row_, column_, rows_, columns_;
   const bool in_place_;
   const A* const packed_;
   const bool copies_left_;
-  int64_t piece_ = 0, start_ = 0, depth_ = 0;
+  int64_t slice_ = 0, start_ = 0, depth_ = 0;
   const A* next_right_ = nullptr;
   int64_t next_bytes_ = 0;
   PrefetchStream fetch_[2];
   A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
-  alignas(64) A tail_[2 * S::kLanes * S::kLanes];
+  alignas(64) A tail_[2 * S::kN * S::kN];
   alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
   alignas(64) A sums_[2 * kRows * S::kWide];
 };

@@ -25,7 +25,7 @@ inline V InterleaveHigh(V a, V b, std::index_sequence<I...>) {
 
 /// columns[i] = the i-th elements of N rows, in_step apart: log2(N) rounds of interleaving each row with the one half the square below.
 template <class T, int N, class V>
-inline void TransposeSquare(const T* in, int64_t in_step, V (&columns)[N]) {
+inline void TransposeVecs(const T* in, int64_t in_step, V (&columns)[N]) {
   static_assert(sizeof(V) == N * sizeof(T));
   constexpr auto kAll = std::make_index_sequence<N>{};
   V rows[N];
@@ -47,7 +47,7 @@ template <class T>
 inline constexpr int kSquare = !std::is_integral_v<T> ? 1
                                : sizeof(T) == 1       ? 16
                                : sizeof(T) == 2       ? 8
-                                                      : std::max(32, kLaneBytes) / static_cast<int>(sizeof(T));
+                                                      : std::max(32, kVecBytes) / static_cast<int>(sizeof(T));
 
 template <class T>
 void TransposeSlow(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t rows, int64_t columns) {
@@ -76,7 +76,7 @@ void TransposeSquares(const T* in, int64_t in_step, T* out, int64_t out_step, in
         const int64_t j = std::min(column, columns - N);
         using V [[gnu::vector_size(N * sizeof(T))]] = T;
         V square[N];
-        TransposeSquare<T, N>(in + j * in_step + i, in_step, square);
+        TransposeVecs<T, N>(in + j * in_step + i, in_step, square);
         for (int k = 0; k < N; ++k) std::memcpy(out + (i + k) * out_step + j, &square[k], sizeof(V));
       }
     }
@@ -89,13 +89,13 @@ inline void TransposeLines(const T* in, int64_t in_step, T* out, int64_t out_ste
   constexpr int kSquares = 64 / sizeof(T) / N;
   using V [[gnu::vector_size(N * sizeof(T))]] = T;
   V squares[kSquares][N];
-  for (int s = 0; s < kSquares; ++s) TransposeSquare<T, N>(in + s * N * in_step, in_step, squares[s]);
+  for (int s = 0; s < kSquares; ++s) TransposeVecs<T, N>(in + s * N * in_step, in_step, squares[s]);
   for (int i = 0; i < N; ++i) {
     V line[kSquares];
     for (int s = 0; s < kSquares; ++s) line[s] = squares[s][i];
-    Lanes<T> registers[64 / kLaneBytes];
+    Vec<T> registers[64 / kVecBytes];
     std::memcpy(registers, line, 64);
-    for (int k = 0; k < 64 / kLaneBytes; ++k) StoreLanes<kStream>(out + i * out_step + k * kLanes<T>, registers[k]);
+    for (int k = 0; k < 64 / kVecBytes; ++k) StoreVec<kStream>(out + i * out_step + k * kLanes<T>, registers[k]);
   }
 }
 

@@ -51,7 +51,7 @@ struct Largest {
   static V Take(V value, V so_far) { return value > so_far ? value : so_far; }
 #if defined(__x86_64__)
   /// The processor's maximum gives zeros for denormals, in registers as for one element; a choice by lanes would keep them.
-  static Lanes<float> Take(Lanes<float> value, Lanes<float> so_far) {
+  static Vec<float> Take(Vec<float> value, Vec<float> so_far) {
 #if defined(__AVX512F__)
     return _mm512_max_ps(value, so_far);
 #elif defined(__AVX__)
@@ -71,7 +71,7 @@ struct Total {
   static constexpr A kStart = A(0);
   static constexpr bool kSums = true;
   static A Take(A value, A so_far) { return WrapAdd(so_far, value); }
-  static Lanes<A> Take(Lanes<A> value, Lanes<A> so_far) { return so_far + value; }
+  static Vec<A> Take(Vec<A> value, Vec<A> so_far) { return so_far + value; }
   template <class V>
   static V Finish(V result, int64_t) { return result; }
 };
@@ -81,7 +81,7 @@ template <class T>
 struct Average : Total<T> {
   using A = Accumulator<T>;
   static A Finish(A result, int64_t inputs) { return result / static_cast<A>(std::max<int64_t>(inputs, 1)); }
-  static Lanes<A> Finish(Lanes<A> result, int64_t inputs) { return result / Broadcast(static_cast<A>(std::max<int64_t>(inputs, 1))); }
+  static Vec<A> Finish(Vec<A> result, int64_t inputs) { return result / Broadcast(static_cast<A>(std::max<int64_t>(inputs, 1))); }
 };
 
 template <class Reduction, class A>
@@ -154,7 +154,7 @@ template <class Reduction, bool kStream, bool kChecked, int kCount, class S, cla
 void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
                      [[maybe_unused]] StopCheck& stop) {
   using A = Accumulator<S>;
-  Lanes<A> result[kCount];
+  Vec<A> result[kCount];
   for (int k = 0; k < kCount; ++k) result[k] = Broadcast(start);
   for (int64_t d = line.d_first; d < line.d_last; ++d) {
     for (int64_t h = line.h_first; h < line.h_last; ++h) {
@@ -163,12 +163,12 @@ void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t
         if (stop(last - first)) return;
       }
       for (int64_t w = first; w < last; ++w, from += p.channels) {
-        for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadLanes(from + k * kLanes<A>), result[k]);
+        for (int k = 0; k < kCount; ++k) result[k] = Reduction::Take(LoadVec(from + k * kLanes<A>), result[k]);
       }
     }
   }
   const int64_t inputs = line.lines() * (last - first);
-  for (int k = 0; k < kCount; ++k) StoreLanes<kStream>(out + k * kLanes<A>, Reduction::Finish(result[k], inputs));
+  for (int k = 0; k < kCount; ++k) StoreVec<kStream>(out + k * kLanes<A>, Reduction::Finish(result[k], inputs));
 }
 
 /// Whether a line of windows is so long that it has to look whether the run is to end; a short one is a small part of its task.
@@ -198,7 +198,7 @@ void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, 
 
 /// Whether registers hold what PoolAll computes.
 template <class S, class T>
-inline constexpr bool kPoolsByLanes = std::is_floating_point_v<Accumulator<S>> && std::is_same_v<LaneElement<T>, Accumulator<S>>;
+inline constexpr bool kPoolsByLanes = std::is_floating_point_v<Accumulator<S>> && std::is_same_v<VecElement<T>, Accumulator<S>>;
 
 /// What the windows along a line see, some of them at a time. It is the same for all lines, so a task keeps it.
 template <class Axis>
@@ -291,7 +291,7 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
       const int64_t pictures = p.batch * p.channels;
       constexpr int64_t kSize = sizeof(T), kReadSize = sizeof(S);
       const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
-                          p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kLaneBytes == 0;
+                          p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kVecBytes == 0;
       return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
         T* const to = out + pixel * p.channels;
         if (IsLongLine(p, line)) return PoolLineByLanes<Reduction, false, true>(p, line, start, in, to, stop);

@@ -82,18 +82,18 @@ void SpreadWindowLanes(const int64_t* taps, int64_t count, int64_t channels, con
   const int64_t all = kTaps > 0 ? kTaps : count;
   for (int64_t at = 0; at < channels; at += kLanes<T>) {
     const int64_t c = std::min(at, channels - kLanes<T>);
-    Lanes<T> best = LoadLanes(in + taps[0] + c);
-    Lanes<Index> chosen = {};
+    Vec<T> best = LoadVec(in + taps[0] + c);
+    Vec<Index> chosen = {};
 #pragma GCC unroll 9
     for (int64_t t = 1; t < all; ++t) {
-      const Lanes<T> value = LoadLanes(in + taps[t] + c);
+      const Vec<T> value = LoadVec(in + taps[t] + c);
       const auto larger = best < value;
       chosen = larger ? Broadcast(static_cast<Index>(t)) : chosen;
       best = larger ? value : best;
     }
-    const Lanes<T> taken = LoadLanes(gradient + c) + Lanes<T>{};  // as a sum that starts at 0: -0 becomes 0
+    const Vec<T> taken = LoadVec(gradient + c) + Vec<T>{};  // as a sum that starts at 0: -0 becomes 0
 #pragma GCC unroll 9
-    for (int64_t t = 0; t < all; ++t) StoreLanes(out + taps[t] + c, chosen == Broadcast(static_cast<Index>(t)) ? taken : Lanes<T>{});
+    for (int64_t t = 0; t < all; ++t) StoreVec(out + taps[t] + c, chosen == Broadcast(static_cast<Index>(t)) ? taken : Vec<T>{});
   }
 }
 

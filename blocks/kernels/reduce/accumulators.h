@@ -15,10 +15,10 @@
 namespace weft::kernels {
 
 /// Joins the upper half of the lanes to the lower one until one lane is left.
-template <class A, int kBytes = kLaneBytes, class Join>
-inline A JoinAllLanes(typename LanesOf<A, kBytes>::Type v, Join&& join) {
+template <class A, int kBytes = kVecBytes, class Join>
+inline A JoinAllLanes(typename VecOf<A, kBytes>::Type v, Join&& join) {
   if constexpr (kBytes > 16) {
-    typename LanesOf<A, kBytes / 2>::Type halves[2];
+    typename VecOf<A, kBytes / 2>::Type halves[2];
     std::memcpy(halves, &v, sizeof v);
     return JoinAllLanes<A, kBytes / 2>(join(halves[0], halves[1]), join);
   } else {
@@ -32,7 +32,7 @@ inline A JoinAllLanes(typename LanesOf<A, kBytes>::Type v, Join&& join) {
   }
 }
 
-using FourDoubles = typename LanesOf<double, 32>::Type;
+using FourDoubles = typename VecOf<double, 32>::Type;
 
 /// Four elements as doubles, straight from memory: a register of floats would first have to be taken apart.
 template <class T>
@@ -48,7 +48,7 @@ inline FourDoubles LoadFour(const T* p) {
   } else
 #endif
   {
-    typename LanesOf<Accumulator<T>, 4 * sizeof(Accumulator<T>)>::Type v;
+    typename VecOf<Accumulator<T>, 4 * sizeof(Accumulator<T>)>::Type v;
     if constexpr (std::is_same_v<T, Accumulator<T>>) {
       std::memcpy(&v, p, sizeof v);
     } else {
@@ -81,7 +81,7 @@ class FoldRegisters {
 
  public:
   static constexpr int64_t kElements = 16 / kParts, kStep = kElements;
-  static constexpr bool kForRows = kLaneBytes >= 32;  // of narrower registers there are too few
+  static constexpr bool kForRows = kVecBytes >= 32;  // of narrower registers there are too few
 
   template <class Op>
   explicit FoldRegisters(const Op& op) : one_(op.one - FourDoubles{}) {
@@ -143,7 +143,7 @@ class NanLanes {
  public:
 #if defined(__AVX512F__)
   /// One comparison finds those of both.
-  void Look(Lanes<A> a, Lanes<A> b) {
+  void Look(Vec<A> a, Vec<A> b) {
     if constexpr (sizeof(A) == 4) met_ |= _mm512_cmp_ps_mask(std::bit_cast<__m512>(a), std::bit_cast<__m512>(b), _CMP_UNORD_Q);
     else met_ |= _mm512_cmp_pd_mask(std::bit_cast<__m512d>(a), std::bit_cast<__m512d>(b), _CMP_UNORD_Q);
   }
@@ -153,7 +153,7 @@ class NanLanes {
  private:
   std::conditional_t<sizeof(A) == 4, __mmask16, __mmask8> met_ = 0;
 #else
-  void Look(Lanes<A> a, Lanes<A> b) { met_ |= (a != a) | (b != b); }
+  void Look(Vec<A> a, Vec<A> b) { met_ |= (a != a) | (b != b); }
   bool any() const {
     bool any = false;
     for (int i = 0; i < kLanes<A>; ++i) any |= at(i);
@@ -162,7 +162,7 @@ class NanLanes {
   bool at(int lane) const { return met_[lane] != 0; }
 
  private:
-  decltype(Lanes<A>{} != Lanes<A>{}) met_ = {};
+  decltype(Vec<A>{} != Vec<A>{}) met_ = {};
 #endif
 
  public:
@@ -181,11 +181,11 @@ class ExtremeRegisters {
   template <class Op>
   explicit ExtremeRegisters(const Op& op) : best_(Broadcast<A>(Op::Identity())), sign_(SignOf(op.key)) {}
   template <class Op>
-  ExtremeRegisters(const Op& op, const A* from) : best_(LoadLanes(from)), sign_(SignOf(op.key)) {
+  ExtremeRegisters(const Op& op, const A* from) : best_(LoadVec(from)), sign_(SignOf(op.key)) {
     nan_.Look(best_, best_);
   }
   void Store(A* to) const {
-    StoreLanes(to, best_);
+    StoreVec(to, best_);
     if (nan_.any()) [[unlikely]] {
       for (int i = 0; i < kElements; ++i) to[i] = nan_.at(i) ? std::numeric_limits<A>::quiet_NaN() : to[i];
     }
@@ -193,7 +193,7 @@ class ExtremeRegisters {
   /// kStep elements.
   void Add(const T* p) { Add(p, p + kElements); }
   void Add(const T* p, const T* q) {
-    const Lanes<A> x = Signed(LoadLanes(p)), y = Signed(LoadLanes(q));
+    const Vec<A> x = Signed(LoadVec(p)), y = Signed(LoadVec(q));
     nan_.Look(x, y);
     best_ = Greater(Greater(best_, x), y);
   }
@@ -215,20 +215,20 @@ class ExtremeRegisters {
 #if defined(__AVX512F__)
   // A bit that is flipped, and the processor's maximum, which makes zeros of denormals as the product would; the compiler would take a
   // comparison and a choice.
-  using Bits = Lanes<std::conditional_t<sizeof(A) == 4, uint32_t, uint64_t>>;
-  static Lanes<A> SignOf(A key) { return Broadcast<A>(key > 0 ? A(0) : -A(0)); }
-  Lanes<A> Signed(Lanes<A> x) const { return std::bit_cast<Lanes<A>>(std::bit_cast<Bits>(x) ^ std::bit_cast<Bits>(sign_)); }
-  static Lanes<A> Greater(Lanes<A> a, Lanes<A> b) {
-    if constexpr (sizeof(A) == 4) return static_cast<Lanes<A>>(_mm512_max_ps(a, b));
-    else return static_cast<Lanes<A>>(_mm512_max_pd(a, b));
+  using Bits = Vec<std::conditional_t<sizeof(A) == 4, uint32_t, uint64_t>>;
+  static Vec<A> SignOf(A key) { return Broadcast<A>(key > 0 ? A(0) : -A(0)); }
+  Vec<A> Signed(Vec<A> x) const { return std::bit_cast<Vec<A>>(std::bit_cast<Bits>(x) ^ std::bit_cast<Bits>(sign_)); }
+  static Vec<A> Greater(Vec<A> a, Vec<A> b) {
+    if constexpr (sizeof(A) == 4) return static_cast<Vec<A>>(_mm512_max_ps(a, b));
+    else return static_cast<Vec<A>>(_mm512_max_pd(a, b));
   }
 #else
-  static Lanes<A> SignOf(A key) { return Broadcast<A>(key); }
-  Lanes<A> Signed(Lanes<A> x) const { return x * sign_; }
-  static Lanes<A> Greater(Lanes<A> a, Lanes<A> b) { return a > b ? a : b; }
+  static Vec<A> SignOf(A key) { return Broadcast<A>(key); }
+  Vec<A> Signed(Vec<A> x) const { return x * sign_; }
+  static Vec<A> Greater(Vec<A> a, Vec<A> b) { return a > b ? a : b; }
 #endif
 
-  Lanes<A> best_, sign_;
+  Vec<A> best_, sign_;
   NanLanes<A> nan_;
 };
 

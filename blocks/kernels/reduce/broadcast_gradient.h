@@ -14,7 +14,7 @@ void SpreadShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
   const int64_t stored = (run + kN - 1) / kN * kN;
   int64_t cell = 0;
   for (; stored <= (cells - cell) * run; ++cell) {
-    for (int64_t i = 0; i < stored; i += kN) StoreLanes(to + cell * run + i, Broadcast(from[cell]));
+    for (int64_t i = 0; i < stored; i += kN) StoreVec(to + cell * run + i, Broadcast(from[cell]));
   }
   for (; cell < cells; ++cell) std::fill_n(to + cell * run, run, from[cell]);
 }

@@ -37,11 +37,11 @@ namespace softmax {
 
 /// The first `count` elements of x, and `filler` in the lanes after them.
 template <class T, class A>
-Lanes<A> LoadSome(const T* x, int count, A filler) {
+Vec<A> LoadSome(const T* x, int count, A filler) {
   A lanes[kLanes<A>];
 #pragma omp simd
   for (int k = 0; k < kLanes<A>; ++k) lanes[k] = k < count ? WidenOne<A>(x[k]) : filler;  // a load with a mask, as in StoreSome
-  return LoadLanes(lanes);
+  return LoadVec(lanes);
 }
 
 /// Calls f(index, lanes, count) for each register of a row, `count` of its lanes being elements; the others hold `filler`.
@@ -49,16 +49,16 @@ template <class T, class A, class F>
 void ForLanes(const T* x, int64_t size, A filler, F&& f) {
   constexpr int N = kLanes<A>;
   int64_t i = 0;
-  for (; i + N <= size; i += N) f(i, LoadLanes(x + i), N);
+  for (; i + N <= size; i += N) f(i, LoadVec(x + i), N);
   if (i < size) f(i, LoadSome(x + i, static_cast<int>(size - i), filler), static_cast<int>(size - i));
 }
 
 /// The first `count` lanes of v.
 template <class T, class A>
-void StoreSome(T* to, Lanes<A> v, int count) {
-  if (count == kLanes<A>) return StoreLanes(to, v);
+void StoreSome(T* to, Vec<A> v, int count) {
+  if (count == kLanes<A>) return StoreVec(to, v);
   A some[kLanes<A>];
-  StoreLanes(some, v);
+  StoreVec(some, v);
 #pragma omp simd
   for (int k = 0; k < kLanes<A>; ++k) {  // a store with a mask, where the processor has it
     if (k < count) to[k] = static_cast<T>(some[k]);
@@ -70,14 +70,14 @@ V Greater(V a, V b) {
   return a > b ? a : b;  // b where a is NaN
 }
 
-template <class A, int kBytes = kLaneBytes>
-A GreatestLane(typename LanesOf<A, kBytes>::Type v) {
+template <class A, int kBytes = kVecBytes>
+A GreatestLane(typename VecOf<A, kBytes>::Type v) {
   if constexpr (kBytes == 16) {
     A greatest = v[0];
     for (int k = 1; k < 16 / static_cast<int>(sizeof(A)); ++k) greatest = Greater(A(v[k]), greatest);
     return greatest;
   } else {
-    typename LanesOf<A, kBytes / 2>::Type halves[2];
+    typename VecOf<A, kBytes / 2>::Type halves[2];
     std::memcpy(halves, &v, sizeof v);
     return GreatestLane<A, kBytes / 2>(Greater(halves[0], halves[1]));
   }
@@ -88,19 +88,19 @@ template <class T, class A = Accumulator<T>>
 A Greatest(const T* x, int64_t size) {
   constexpr int N = kLanes<A>;
   constexpr A kLeast = -std::numeric_limits<A>::infinity();
-  Lanes<A> most[4] = {Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast)};
+  Vec<A> most[4] = {Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast), Broadcast(kLeast)};
   const int64_t whole = size / (4 * N) * (4 * N);
   for (int64_t i = 0; i < whole; i += 4 * N) {
-    for (int k = 0; k < 4; ++k) most[k] = Greater(LoadLanes(x + i + k * N), most[k]);
+    for (int k = 0; k < 4; ++k) most[k] = Greater(LoadVec(x + i + k * N), most[k]);
   }
-  ForLanes(x + whole, size - whole, kLeast, [&](int64_t, Lanes<A> v, int) { most[0] = Greater(v, most[0]); });
+  ForLanes(x + whole, size - whole, kLeast, [&](int64_t, Vec<A> v, int) { most[0] = Greater(v, most[0]); });
   most[0] = Greater(Greater(most[0], most[1]), Greater(most[2], most[3]));
   return GreatestLane<A>(most[0]);
 }
 
 /// Of numbers that are not above 0, unless NaN.
 template <class A>
-Lanes<A> Exp(Lanes<A> v) {
+Vec<A> Exp(Vec<A> v) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<A, float>) return kernels::Exp::OfAtMost(v);
 #endif
@@ -111,25 +111,25 @@ Lanes<A> Exp(Lanes<A> v) {
   return v;
 }
 
-inline std::array<Lanes<double>, 1> InDouble(Lanes<double> v) { return {v}; }
-inline std::array<Lanes<double>, 2> InDouble(Lanes<float> v) {
-  typename LanesOf<float, kLaneBytes / 2>::Type halves[2];
+inline std::array<Vec<double>, 1> InDouble(Vec<double> v) { return {v}; }
+inline std::array<Vec<double>, 2> InDouble(Vec<float> v) {
+  typename VecOf<float, kVecBytes / 2>::Type halves[2];
   std::memcpy(halves, &v, sizeof v);
-  return {__builtin_convertvector(halves[0], Lanes<double>), __builtin_convertvector(halves[1], Lanes<double>)};
+  return {__builtin_convertvector(halves[0], Vec<double>), __builtin_convertvector(halves[1], Vec<double>)};
 }
 
 /// A sum in double of registers of floats or doubles.
 struct Sum {
-  Lanes<double> part[2] = {};
+  Vec<double> part[2] = {};
 
-  void Add(Lanes<double> v) { part[0] += v; }
-  void Add(Lanes<float> v) {
+  void Add(Vec<double> v) { part[0] += v; }
+  void Add(Vec<float> v) {
     const auto halves = InDouble(v);
     for (int h = 0; h < 2; ++h) part[h] += halves[h];
   }
   double Total() const {
     double total;
-    FoldLanes<1, double>(part[0] + part[1], &total);
+    SumLanes<1, double>(part[0] + part[1], &total);
     return total;
   }
 };
@@ -139,7 +139,7 @@ struct Sum {
 template <class T, class A, class Keep>
 double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep, const Workers* workers = nullptr) {
   constexpr int N = kLanes<A>;
-  const Lanes<A> shift = Broadcast(greatest);
+  const Vec<A> shift = Broadcast(greatest);
   const int64_t whole = size / (4 * N) * (4 * N);
   Sum sum;
   constexpr int64_t kTile = kItemsBetweenLooks;  // whole registers
@@ -147,18 +147,18 @@ double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep, const Wor
     if (begin > 0 && workers != nullptr && workers->Stopped()) return 1;
     const int64_t end = std::min(whole, begin + kTile);
     for (int64_t i = begin; i < end; i += 4 * N) {
-      Lanes<A> e[4];
+      Vec<A> e[4];
       for (int k = 0; k < 4; ++k) {
-        e[k] = Exp<A>(LoadLanes(x + i + k * N) - shift);
+        e[k] = Exp<A>(LoadVec(x + i + k * N) - shift);
         keep(i + k * N, e[k], N);
       }
       sum.Add((e[0] + e[1]) + (e[2] + e[3]));
     }
   }
-  ForLanes(x + whole, size - whole, greatest, [&](int64_t i, Lanes<A> v, int count) {
-    const Lanes<A> e = Exp<A>(v - shift);
+  ForLanes(x + whole, size - whole, greatest, [&](int64_t i, Vec<A> v, int count) {
+    const Vec<A> e = Exp<A>(v - shift);
     keep(whole + i, e, count);
-    sum.Add(KeepLanes<A>(e, 0, count));
+    sum.Add(MaskLanes<A>(e, 0, count));
   });
   return sum.Total();
 }
@@ -203,7 +203,7 @@ class SoftmaxRow {
     const int64_t count = std::min(kChunk, size_ - begin);
     for (int64_t i = 0; i < count; ++i) shifted_[i] -= greatest_;
     return softmax::Exponentials(shifted_, count, A(0),
-                                 [this](int64_t i, Lanes<A> e, int lanes) { softmax::StoreSome<A, A>(exponentials_ + i, e, lanes); });
+                                 [this](int64_t i, Vec<A> e, int lanes) { softmax::StoreSome<A, A>(exponentials_ + i, e, lanes); });
   }
 
   RowView<T> row_;
@@ -231,13 +231,13 @@ void Softmax(const T* x, int64_t size, T* out, bool stream, const Workers* worke
     if (!stream) kept = out;
   }
   const bool fits = kInPlace || size <= kBuffer;
-  const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Lanes<A> e, int count) {
+  const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Vec<A> e, int count) {
     if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
   }, workers);
-  const Lanes<A> scale = Broadcast(static_cast<A>(1 / sum));
-  const auto finish = [=](int64_t i, Lanes<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
+  const Vec<A> scale = Broadcast(static_cast<A>(1 / sum));
+  const auto finish = [=](int64_t i, Vec<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
   if constexpr (kInPlace) {
-    if (stream) return softmax::ForLanes(kept, size, A(0), [=](int64_t i, Lanes<A> e, int) { StoreLanes<true>(out + i, e * scale); });
+    if (stream) return softmax::ForLanes(kept, size, A(0), [=](int64_t i, Vec<A> e, int) { StoreVec<true>(out + i, e * scale); });
   }
   if (fits) softmax::ForLanes(kept, size, A(0), finish);
   else softmax::Exponentials(x, size, greatest, finish, workers);
@@ -248,10 +248,10 @@ template <class T>
 void LogSoftmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
   const A greatest = softmax::Greatest(x, size);
-  const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Lanes<A>, int) {}, workers);
-  const Lanes<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
+  const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Vec<A>, int) {}, workers);
+  const Vec<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
   softmax::ForLanes(x, size, greatest,
-                    [=](int64_t i, Lanes<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
+                    [=](int64_t i, Vec<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
 }
 
 /// loss = -sum of labels * log softmax(features); backprop = softmax(features) - labels.
@@ -288,7 +288,7 @@ struct StretchedMatrix {
 
 /// The logarithm of sums of exponentials, of doubles right to the last place.
 template <class A>
-Lanes<double> LogOfSums(Lanes<double> sums) {
+Vec<double> LogOfSums(Vec<double> sums) {
   if constexpr (!std::is_same_v<A, double>) return vectors::Log::Of(sums);
   for (int k = 0; k < kLanes<double>; ++k) sums[k] = std::log(sums[k]);
   return sums;
@@ -306,7 +306,7 @@ void ShortCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* 
   LoadRow(labels, 0, size, label);
   const A greatest = softmax::Greatest(shifted, size);
   for (int64_t c = 0; c < size; ++c) shifted[c] -= greatest;
-  softmax::ForLanes(shifted, size, A(0), [&](int64_t i, Lanes<A> v, int count) {
+  softmax::ForLanes(shifted, size, A(0), [&](int64_t i, Vec<A> v, int count) {
     softmax::StoreSome<A, A>(exponentials + i, softmax::Exp<A>(v), count);
   });
   double sum = 0, total = 0;
@@ -344,12 +344,12 @@ class ShortCrossEntropies {
 
  private:
   static constexpr int N = kLanes<A>;
-  using Doubles = decltype(softmax::InDouble(Lanes<A>{}));  // a register's lanes
+  using Doubles = decltype(softmax::InDouble(Vec<A>{}));  // a register's lanes
 
   /// The classes [i, i + N) of a row, `count` of them elements.
-  static Lanes<A> Load(RowView<T> row, int64_t i, int count) {
+  static Vec<A> Load(RowView<T> row, int64_t i, int count) {
     if (row.stride != 1) return Broadcast(WidenOne<A>(*row.data));
-    return count == N ? LoadLanes(row.data + i) : softmax::LoadSome(row.data + i, count, A(0));
+    return count == N ? LoadVec(row.data + i) : softmax::LoadSome(row.data + i, count, A(0));
   }
   template <class F>
   void ForRegisters(F&& f) const {
@@ -357,28 +357,28 @@ class ShortCrossEntropies {
   }
 
   /// to[c] becomes class c of N rows; those after the last row are copies of it.
-  void TurnIn(const StretchedMatrix<T>& from, int64_t row, int rows, Lanes<A>* to) const {
+  void TurnIn(const StretchedMatrix<T>& from, int64_t row, int rows, Vec<A>* to) const {
     ForRegisters([&](int64_t i, int count) {
-      Lanes<A> square[N];
+      Vec<A> square[N];
 #pragma GCC unroll 16
       for (int r = 0; r < N; ++r) square[r] = Load(from.Row(row + std::min(r, rows - 1)), i, count);
-      TransposeSquare<A>(square);
+      TransposeVecs<A>(square);
 #pragma GCC unroll 16
       for (int c = 0; c < N; ++c) to[i + c] = square[c];
     });
   }
-  void TurnOut(const Lanes<A>* from, int rows, T* to) const {
+  void TurnOut(const Vec<A>* from, int rows, T* to) const {
     ForRegisters([&](int64_t i, int count) {
-      Lanes<A> square[N];
+      Vec<A> square[N];
 #pragma GCC unroll 16
       for (int c = 0; c < N; ++c) square[c] = from[i + c];
-      TransposeSquare<A>(square);
+      TransposeVecs<A>(square);
       for (int r = 0; r < rows; ++r) softmax::StoreSome<T, A>(to + r * classes_ + i, square[r], count);
     });
   }
 
   void Compute(int rows, T* losses) {
-    Lanes<A> greatest = Broadcast(-std::numeric_limits<A>::infinity());
+    Vec<A> greatest = Broadcast(-std::numeric_limits<A>::infinity());
     for (int64_t c = 0; c < classes_; ++c) greatest = softmax::Greater(shifted_[c], greatest);
     Doubles sums{};
     for (int64_t c = 0; c < classes_; ++c) {
@@ -388,7 +388,7 @@ class ShortCrossEntropies {
       for (size_t h = 0; h < e.size(); ++h) sums[h] += e[h];
     }
     const Doubles logarithms = Logarithms(sums);
-    const Lanes<A> sum = Joined(sums);
+    const Vec<A> sum = Joined(sums);
     Doubles totals{};
     for (int64_t c = 0; c < classes_; ++c) {
       gradients_[c] = gradients_[c] / sum - labels_turned_[c];
@@ -404,18 +404,18 @@ class ShortCrossEntropies {
     for (auto& part : sums) part = LogOfSums<A>(part);
     return sums;
   }
-  static Lanes<double> Joined(const std::array<Lanes<double>, 1>& v) { return v[0]; }
-  static Lanes<float> Joined(const std::array<Lanes<double>, 2>& v) {
-    using Half = typename LanesOf<float, kLaneBytes / 2>::Type;
+  static Vec<double> Joined(const std::array<Vec<double>, 1>& v) { return v[0]; }
+  static Vec<float> Joined(const std::array<Vec<double>, 2>& v) {
+    using Half = typename VecOf<float, kVecBytes / 2>::Type;
     const Half halves[2] = {__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)};
-    Lanes<float> joined;
+    Vec<float> joined;
     std::memcpy(&joined, halves, sizeof joined);
     return joined;
   }
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;
-  Lanes<A> shifted_[kFewClasses], labels_turned_[kFewClasses], gradients_[kFewClasses];  // by class, a lane each row
+  Vec<A> shifted_[kFewClasses], labels_turned_[kFewClasses], gradients_[kFewClasses];  // by class, a lane each row
 };
 
 }  // namespace weft::kernels

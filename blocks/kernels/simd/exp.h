@@ -46,7 +46,7 @@ struct Sigmoid {
 #if defined(__AVX512F__)
   /// Without a division: by the processor's estimate, which one step of Newton's makes right.
   static Floats Of(Floats a) {
-    const auto negative = std::bit_cast<Floats>(std::bit_cast<Lanes<uint32_t>>(a) | 0x80000000);
+    const auto negative = std::bit_cast<Floats>(std::bit_cast<Vec<uint32_t>>(a) | 0x80000000);
     const Floats small = Exp::OfAtMost(negative), sum = 1 + small;
     Floats inverse = _mm512_maskz_rcp14_ps(Exp::kAll, sum);
     inverse = inverse + inverse * (1 - sum * inverse);

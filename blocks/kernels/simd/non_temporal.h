@@ -30,8 +30,8 @@ inline bool IsStreamed(int64_t bytes, int64_t read) { return bytes >= kStreamByt
 
 /// kStreamPiece bytes, both sides aligned to 64.
 inline void StreamPiece(const std::byte* from, std::byte* to) {
-  for (int64_t i = 0; i < kStreamPiece; i += kLaneBytes) {
-    StoreLanes<true>(reinterpret_cast<uint8_t*>(to + i), LoadLanes(reinterpret_cast<const uint8_t*>(from + i)));
+  for (int64_t i = 0; i < kStreamPiece; i += kVecBytes) {
+    StoreVec<true>(reinterpret_cast<uint8_t*>(to + i), LoadVec(reinterpret_cast<const uint8_t*>(from + i)));
   }
 }
 

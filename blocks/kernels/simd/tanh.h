@@ -39,7 +39,7 @@ struct TanhCells {
      0.05226459f, 0.08877561f, 0.10659537f, 0.11083562f, 0.10614706f}};
 
   /// Row `row` for the cell that the last five bits of each lane tell.
-  static Floats Row(int row, Lanes<int32_t> cell) {
+  static Floats Row(int row, Vec<int32_t> cell) {
     return _mm512_permutex2var_ps(_mm512_load_ps(kRows[row]), std::bit_cast<__m512i>(cell), _mm512_load_ps(kRows[row] + 16));
   }
 };
@@ -50,12 +50,12 @@ struct Tanh {
 #if defined(__AVX512F__)
   static Floats Of(Floats a) {
     using Cells = TanhCells;
-    using Bits = Lanes<int32_t>;
+    using Bits = Vec<int32_t>;
     const Bits bits = std::bit_cast<Bits>(a), sign = bits & INT32_MIN;
     const Floats x = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(Cells::kMost), std::bit_cast<__m512>(bits & INT32_MAX));  // NaN stays
     const Bits cell = std::bit_cast<Bits>(x + Cells::kShift) >> Cells::kFirstBit;
     const Floats place = Cells::Row(0, cell), r = x - place;
-    Floats y = std::bit_cast<Floats>(std::bit_cast<Lanes<uint32_t>>(place) << 16);
+    Floats y = std::bit_cast<Floats>(std::bit_cast<Vec<uint32_t>>(place) << 16);
     for (int row = 4; row > 0; --row) y = y * r + Cells::Row(row, cell);
     return std::bit_cast<Floats>(std::bit_cast<Bits>(y) | sign);
   }

@@ -18,17 +18,17 @@ V InTurn(V a, V b, std::integer_sequence<int, kLane...>) {
 }
 
 template <class A, int kStep, bool kHigh>
-Lanes<A> Turn(Lanes<A> a, Lanes<A> b) {
+Vec<A> Turn(Vec<A> a, Vec<A> b) {
   return InTurn<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
 }
 
 // In registers only where they are parts of their callers.
 template <class A, int kStep>
-[[gnu::always_inline]] inline void Exchange(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void Exchange(Vec<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes<A>; ++i) {
     if (i / kStep % 2 != 0) continue;
-    const Lanes<A> a = rows[i], b = rows[i + kStep];
+    const Vec<A> a = rows[i], b = rows[i + kStep];
     rows[i] = Turn<A, kStep, false>(a, b);
     rows[i + kStep] = Turn<A, kStep, true>(a, b);
   }
@@ -36,10 +36,10 @@ template <class A, int kStep>
 }
 
 template <class A, int kStep, int kCount>
-[[gnu::always_inline]] inline void Join(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void Join(Vec<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kStep && i < kCount; ++i) {
-    const Lanes<A> a = rows[i];
+    const Vec<A> a = rows[i];
     if (i + kStep < kCount) rows[i] = Turn<A, kStep, false>(a, rows[i + kStep]) + Turn<A, kStep, true>(a, rows[i + kStep]);
     else rows[i] = a + Turn<A, kStep, true>(a, a);
   }
@@ -50,13 +50,13 @@ template <class A, int kStep, int kCount>
 
 /// rows[i][j] becomes rows[j][i].
 template <class A>
-[[gnu::always_inline]] inline void TransposeSquare(Lanes<A>* rows) {
+[[gnu::always_inline]] inline void TransposeVecs(Vec<A>* rows) {
   squares::Exchange<A, kLanes<A> / 2>(rows);
 }
 
 /// Lane i of the result is the sum of the lanes of rows[i], for i < kCount; those beyond hold anything. `rows` is used up.
 template <class A, int kCount>
-[[gnu::always_inline]] inline Lanes<A> SumOfEach(Lanes<A>* rows) {
+[[gnu::always_inline]] inline Vec<A> SumEach(Vec<A>* rows) {
   static_assert(kCount <= kLanes<A>);
   squares::Join<A, kLanes<A> / 2, kCount>(rows);
   return rows[0];

@@ -38,8 +38,8 @@
 
 namespace weft::kernels {
 
-using Doubles = Lanes<double>;
-using Floats = Lanes<float>;
+using Doubles = Vec<double>;
+using Floats = Vec<float>;
 
 #define WEFT_JOIN_EXPANDED(mark, operands, function) _ZGV##mark##operands##_##function
 #define WEFT_JOIN(mark, operands, function) WEFT_JOIN_EXPANDED(mark, operands, function)
@@ -137,12 +137,12 @@ struct VectorOp {
 template <class F, class T, int XStep, int YStep>
 void VectorElements(const T* x, const T* y, T* z, int64_t n) {
   if (n <= 0) return;
-  Lanes<T> xs = Broadcast(x[0]), ys = Broadcast(y[0]);  // lanes without an element repeat what is there
+  Vec<T> xs = Broadcast(x[0]), ys = Broadcast(y[0]);  // lanes without an element repeat what is there
   for (int64_t i = 0; i < n; i += kLanes<T>) {
     const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
     if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
     if constexpr (YStep == 1) std::memcpy(&ys, y + i, bytes);
-    const Lanes<T> zs = F::Of(xs, ys);
+    const Vec<T> zs = F::Of(xs, ys);
     std::memcpy(z + i, &zs, bytes);
   }
 }

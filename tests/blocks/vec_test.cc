@@ -38,15 +38,15 @@ void CheckStores(const std::vector<float>& values) {
   std::vector<bfloat16> lanes(values.size()), row(values.size());
   constexpr int kWidth = kernels::kLanes<float>;
   for (size_t i = 0; i < values.size(); i += kWidth) {
-    kernels::Lanes<float> v;
+    kernels::Vec<float> v;
     std::memcpy(&v, &values[i], sizeof v);
-    kernels::StoreLanes(&lanes[i], v);
+    kernels::StoreVec(&lanes[i], v);
   }
   kernels::Narrow(values.data(), row.data(), static_cast<int64_t>(values.size()));
   int wrong = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const uint16_t right = NearestBits(values[i]);
-    if (lanes[i].value == right && row[i].value == right && kernels::FromLaneElement<bfloat16>(values[i]).value == right) continue;
+    if (lanes[i].value == right && row[i].value == right && kernels::FromVecElement<bfloat16>(values[i]).value == right) continue;
     if (++wrong > 5) continue;
     UNSCOPED_INFO(std::hex << std::bit_cast<uint32_t>(values[i]) << ": lanes " << lanes[i].value << ", row " << row[i].value << ", needs "
                            << right);
@@ -70,8 +70,8 @@ TEST_CASE("bfloat16 and half of every class come back from registers as they wer
     half halves[kernels::kLanes<float>], half_back[kernels::kLanes<float>];
     for (int i = 0; i < kernels::kLanes<float>; ++i) shorts[i].value = static_cast<uint16_t>(first + i);
     std::memcpy(static_cast<void*>(halves), shorts, sizeof halves);
-    kernels::StoreLanes(back, kernels::LoadLanes(shorts));
-    kernels::StoreLanes(half_back, kernels::LoadLanes(halves));
+    kernels::StoreVec(back, kernels::LoadVec(shorts));
+    kernels::StoreVec(half_back, kernels::LoadVec(halves));
     for (int i = 0; i < kernels::kLanes<float>; ++i) {
       const uint16_t bits = shorts[i].value;
       const bool nan = (bits & 0x7fff) > 0x7f80, half_nan = (bits & 0x7fff) > 0x7c00;

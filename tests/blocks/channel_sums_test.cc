@@ -16,9 +16,9 @@ constexpr int64_t kTask = 64 * 1024;
 
 /// The sums of all blocks, added up.
 template <class T>
-std::vector<double> Totals(const ChannelCut& cut, const T* x) {
-  std::vector<LaneElement<T>> partial(static_cast<size_t>(cut.partials()), static_cast<LaneElement<T>>(77));
-  const PlainSums<T> plain{x, partial.data()};
+std::vector<double> Totals(const ChannelPartition& cut, const T* x) {
+  std::vector<VecElement<T>> partial(static_cast<size_t>(cut.partials()), static_cast<VecElement<T>>(77));
+  const SumByChannel<T> plain{x, partial.data()};
   for (int64_t task = 0; task < cut.tasks(); ++task) plain.Run(cut, task);
   std::vector<double> totals(static_cast<size_t>(cut.box.channels));
   for (size_t i = 0; i < partial.size(); ++i) totals[i % totals.size()] += static_cast<double>(partial[i]);
@@ -37,13 +37,13 @@ void CheckExact(const ChannelBox& box) {
     x[i] = static_cast<T>(static_cast<float>(value));
     sums[static_cast<size_t>(i / box.inner % box.channels)] += value;
   }
-  CHECK(Totals(CutPlainSums<T>(box, kTask), x) == sums);
+  CHECK(Totals(PartitionForSums<T>(box, kTask), x) == sums);
 }
 
 /// Additions in a row that element `i` of a channel goes through. It is 2^100, each other one in turn -2^100, and all others are 1, which
 /// are lost beside either: what comes out are those added after the two met, another number for each addition on the way.
 template <class T>
-size_t Depth(const ChannelCut& cut, std::vector<T>& x, int64_t channel, int64_t i) {
+size_t Depth(const ChannelPartition& cut, std::vector<T>& x, int64_t channel, int64_t i) {
   const int64_t inner = cut.box.inner, channels = cut.box.channels;
   const auto at = [&](int64_t k) { return static_cast<size_t>((k / inner * channels + channel) * inner + k % inner); };
   std::set<double> met;
@@ -63,7 +63,7 @@ void CheckChains(const ChannelBox& box) {
   CAPTURE(box.outer, box.channels, box.inner, sizeof(T));
   constexpr size_t kLongest = 80;  // 32, and as many for each 32 rows, or planes of 32 registers
   std::vector<T> x(static_cast<size_t>(box.count()), static_cast<T>(1.0f));
-  const ChannelCut cut = CutPlainSums<T>(box, kTask);
+  const ChannelPartition cut = PartitionForSums<T>(box, kTask);
   CHECK(Depth(cut, x, 0, 0) <= kLongest);
   CHECK(Depth(cut, x, box.channels - 1, box.inner) <= kLongest);  // of the second row
 }

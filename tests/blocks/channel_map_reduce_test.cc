@@ -17,7 +17,7 @@ std::unique_ptr<float[]> Numbers(int64_t count, int64_t step) {
   return numbers;
 }
 
-std::vector<float> Joined(const ChannelCut& cut, const std::vector<float>& partial) {
+std::vector<float> Joined(const ChannelPartition& cut, const std::vector<float>& partial) {
   std::vector<float> total(static_cast<size_t>(cut.box.channels));
   AddBlocks(cut, partial.data(), 0, cut.box.channels, total.data());
   return total;
@@ -33,25 +33,25 @@ void CheckBox(const ChannelBox& box, int64_t task_elements, bool stream) {
     mapped.push_back(g[i] + shift[c]);
     shifted.push_back(g[i] * x[i] - shift[c]);
   }
-  const ChannelCut cut = CutChannels(box, kLanes<float>, task_elements);
+  const ChannelPartition cut = PartitionChannels(box, kLanes<float>, task_elements);
   std::vector<float> first(static_cast<size_t>(cut.partials())), second(first.size()), out(mapped.size());
   auto each = [&](const auto& sweep) {
     for (int64_t task = 0; task < cut.tasks(); ++task) sweep.Run(cut, task);
   };
   auto add = [](const auto& v, const auto&, auto& s) { s[0] += v[0]; };
-  each(Sweep<float, float, 1, 0, 1, decltype(add)>{{g.get()}, {}, {first.data()}});
+  each(ChannelMapReduce<float, float, 1, 0, 1, decltype(add)>{{g.get()}, {}, {first.data()}});
   CHECK(Joined(cut, first) == sum);
   auto both = [](const auto& v, const auto& p, auto& s) {
     s[0] += v[0];
     s[1] += v[0] * (v[1] - p[0]);
     return v[0] + p[0];
   };
-  each(Sweep<float, float, 2, 1, 2, decltype(both)>{{g.get(), x.get()}, {shift.get()}, {first.data(), second.data()}, out.data(), stream});
+  each(ChannelMapReduce<float, float, 2, 1, 2, decltype(both)>{{g.get(), x.get()}, {shift.get()}, {first.data(), second.data()}, out.data(), stream});
   CHECK(Joined(cut, first) == sum);
   CHECK(Joined(cut, second) == product);
   CHECK(out == mapped);
   auto map = [](const auto& v, const auto& p, auto&) { return v[0] * v[1] - p[0]; };
-  each(Sweep<float, float, 2, 1, 0, decltype(map)>{{g.get(), x.get()}, {shift.get()}, {}, out.data(), stream, cut.tile * box.inner});
+  each(ChannelMapReduce<float, float, 2, 1, 0, decltype(map)>{{g.get(), x.get()}, {shift.get()}, {}, out.data(), stream, cut.tile * box.inner});
   CHECK(out == shifted);
 }
 
@@ -71,11 +71,11 @@ TEST_CASE("Blocks of rows cover each row once, and up to sixteen threads have ne
   for (const int64_t rows : {1, 391, 1700, 12544, 54321, 100352}) {
     for (const int64_t channels : {64, 200, 256}) {
       CAPTURE(rows, channels);
-      const ChannelCut cut = CutChannels({rows, channels, 1}, kLanes<float>, 32 * 1024);
+      const ChannelPartition cut = PartitionChannels({rows, channels, 1}, kLanes<float>, 32 * 1024);
       if (cut.blocks > 16) CHECK(DivideUp(cut.blocks, 16) * 16 - cut.blocks <= cut.blocks / 96);
       int64_t next = 0;
       for (int64_t block = 0; block < cut.blocks; ++block) {
-        const ChannelCut::Part part = cut.part(block * cut.tiles);
+        const ChannelPartition::Part part = cut.part(block * cut.tiles);
         CHECK(part.first_row == next);
         next = part.end_row;
       }
