@@ -1,4 +1,4 @@
-// What sweeps over channels (map_reduce.h) are made of: the memory that they go through, and the sums of a channel.
+// What maps and reductions by channel (map_reduce.h) are made of: the memory that they go through, and the sums of a channel.
 #pragma once
 
 #include <array>

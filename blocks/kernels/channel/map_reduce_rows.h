@@ -1,4 +1,4 @@
-// Rows of a sweep over channels (map_reduce.h): a register holds neighbouring positions, of whatever channels, and what belongs to a
+// Rows of a map and reduction by channel (map_reduce.h): a register holds neighbouring positions, of whatever channels, and what belongs to a
 // channel is written out for each of its positions.
 //
 // Memory is read fastest in its order. Passes with sums leave it for blocks of neighbouring registers, whose sums stay in registers from

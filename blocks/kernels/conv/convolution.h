@@ -1,5 +1,5 @@
-// Convolutions as matrix products of gathered patches, cut into tiles by size alone. A lane is a share of the tiles with a workspace of
-// its own, so that few workspaces serve any number of threads.
+// Convolutions and their gradients by the filter: direct, depthwise, or as matrix products of patches (im2col). They are cut into tiles by
+// size alone; each of a few workspaces serves a share of the tiles, so that few are enough for any number of threads.
 #pragma once
 
 #include "blocks/kernels/conv/im2col.h"
@@ -28,19 +28,6 @@ struct ConvForward {
   }
 };
 
-/// How a ConvForward is cut; all 0 where its groups are too narrow for matrix products.
-struct ConvBlocking {
-  int64_t rows = 0;                // positions of a tile
-  int64_t row_tiles = 0;           // channels first: of one picture
-  int64_t columns = 0;             // columns of a tile, within a group
-  int64_t column_tiles = 0;        // of a group
-  int64_t tasks = 0, workspaces = 0;
-  int64_t patch = 0, block = 0;    // elements of a lane's workspace: its patches, its products that are yet to be placed
-  int64_t product = 0;             // what its matrix products need, of Accumulator<T>
-  int64_t workspace_elements() const { return patch + block; }
-};
-ConvBlocking BlockConv(const ConvForward& product);
-
 /// Elements of Accumulator<T> that RunConv needs. `widened`: T is computed in another type, as half and bfloat16 are.
 int64_t ConvScratch(const ConvForward& product, bool widened);
 /// `weights` is [taps * inner, columns]. Writes every position's place and no other.
@@ -57,17 +44,6 @@ struct ConvFilterGrad {
   int64_t inner() const { return gather.channels / groups; }
   int64_t filter_count() const { return gather.taps() * inner() * columns; }
 };
-
-struct FilterGradBlocking {
-  int64_t rows = 0, row_tiles = 0;        // positions of a tile; tiles of all pictures
-  int64_t columns = 0, column_tiles = 0;  // of a group
-  int64_t shares = 0;                     // sums that are made apart and then added up in order
-  int64_t patch = 0, block = 0;           // elements of a lane's workspace: patches, gradients
-  int64_t product = 0;                    // what its matrix products need
-  int64_t workspaces() const { return shares * column_tiles; }
-  int64_t workspace_elements() const { return patch + block + product; }
-};
-FilterGradBlocking BlockFilterGrad(const ConvFilterGrad& sum);
 
 /// Elements of Accumulator<T> that RunConvFilterGrad needs.
 int64_t FilterGradScratch(const ConvFilterGrad& sum);

@@ -89,7 +89,7 @@ template <int kPositions, class A, class T>
 void SumAlong(const A* const* starts, const TapRuns& units, int64_t step, const A* weights, T* to, int64_t to_step) {
   constexpr int kWidth = kLanes<A>;
   const int64_t whole = units.run / kWidth * kWidth, last = units.run - kWidth;
-  const int fresh = static_cast<int>(whole - last);  // the first lane of the last register that was not in one before
+  const int fresh = static_cast<int>(whole - last);  // the first element of the last register that was not in one before
   Vec<A> sums[kPositions] = {};
   for (int64_t u = 0; u < units.count; ++u, weights += units.run) {
     const A* from = starts[u];
@@ -210,7 +210,7 @@ struct DirectRunner {
     }
   }
 
-  /// How a sum over all taps is cut: units, or pieces of one, to sum together.
+  /// How a sum over all taps is split: runs of taps, or slices of one, to sum together.
   struct Cut {
     int64_t pieces, most;
     explicit Cut(const TapRuns& units) : pieces(DivideUp(units.run, kSteps)) {

@@ -1,5 +1,5 @@
-// Convolutions of pictures whose channels are last, line by line: products read blocks of lines as direct_blocks.h lays them out. No patch is
-// gathered.
+// Direct convolutions of pictures whose channels are last, line by line: the micro-kernel reads blocks of lines as direct_blocks.h lays them
+// out, without im2col.
 #pragma once
 
 #include "blocks/kernels/conv/direct_blocks.h"

@@ -17,13 +17,13 @@ constexpr int64_t kPositions = 224;     // of a block: its gradients and the pix
 constexpr EdgeRule kEdges = {1, 48};    // they are sums of their own
 constexpr int64_t kBadStride = 1024;
 constexpr int64_t kShares = 8;
-constexpr int64_t kNearSums = 96 * 1024;         // elements of a lane's part
+constexpr int64_t kNearSums = 96 * 1024;         // elements of a workspace's part
 constexpr int64_t kMostSums = int64_t{1} << 21;  // elements of all shares
 constexpr int64_t kSmallWork = 1 << 16;          // multiplications below which one task does all
 constexpr int64_t kNearColumns = 32;             // gradients of more columns are copied, so that they lie close together
 constexpr int64_t kMostSegments = kPositions;    // lines of a block have a position at least
 
-/// A sum and how it is cut: lanes are parts of the columns within shares of the blocks.
+/// A sum and how it is cut: tasks are parts of the columns within shares of the blocks.
 struct FilterGradPlan {
   ConvFilterGrad s;
   LineBlocking cut;
@@ -53,7 +53,7 @@ struct FilterGradPlan {
     padded_columns = DivideUp(group_columns, vec_lanes) * vec_lanes;
     tiles = s.groups * group_tiles;
     sums = DivideUp(s.gather.taps() * s.inner() * row(), 32) * 32;
-    // Large sums are cut by columns, so that a lane's stay in the cache.
+    // Large sums are cut by columns, so that a task's stay in the cache.
     const bool small = work <= kSmallWork;
     parts = small ? 1 : DivideUp(tiles, std::max<int64_t>(1, kNearSums * tiles / sums));
     shares = std::clamp<int64_t>(kMostSums / sums, 1, small ? 1 : std::min(cut.blocks, DivideUp(kShares, parts)));

@@ -1,4 +1,4 @@
-// Gathering the patches of pictures: for each position the values that the taps of a filter read, side by side, so that a convolution
+// im2col, the patches of pictures as a matrix: for each position the values that the taps of a filter read, side by side, so that a convolution
 // becomes a matrix product. Taps that fall outside the picture read zeros.
 #pragma once
 

@@ -43,7 +43,7 @@ bool ReadsRightInPlace(const Product<T>& p) {
   return b.row_stride <= kNearBytes / static_cast<int64_t>(sizeof(T)) || p.rows <= kFewRows;
 }
 
-/// A product as it is computed: `turned` ones are out^T = right^T * left^T.
+/// A product as it is computed: `transposed` ones are out^T = right^T * left^T.
 template <class T>
 struct Blocking {
   Product<T> p;
@@ -54,7 +54,7 @@ struct Blocking {
 
   int64_t tiles() const { return row_tiles * column_tiles; }
 
-  /// What a tile keeps in its workspace: the panels that it packs of a piece of the inner dimension, and sums that are rounded at the end.
+  /// What a tile keeps in its workspace: the panels that it packs of a slice of the inner dimension, and sums that are rounded at the end.
   int64_t RightElements() const {
     if (packed || ReadsRightInPlace(p)) return 0;
     return DivideUp(columns * kParts<T> * kParts<T> * DivideUp(p.inner, slices()), kLine) * kLine;
@@ -64,13 +64,13 @@ struct Blocking {
     return (RightElements() + sums) * static_cast<int64_t>(sizeof(Computed<T>));
   }
 
-  /// The right operand packed for all tiles: its columns filled up to whole panels, which lie one after another in each piece of the inner
+  /// The right operand packed for all tiles: its columns filled up to whole panels, which lie one after another in each slice of the inner
   /// dimension.
   int64_t PackedColumns() const { return DivideUp(p.columns, kWide) * kWide; }
   bool SharesPacked() const { return shares_; }
   int64_t PackedBytes() const { return p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)); }
 
-  /// The inner dimension is summed in pieces, which sets the bits of the result.
+  /// The inner dimension is summed in slices, which sets the bits of the result.
   int64_t slices() const { return DivideUp(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
   int64_t SliceStart(int64_t slice) const { return slice * p.inner / slices(); }
 
@@ -133,7 +133,7 @@ struct Blocking {
   }
 };
 
-/// Fills the memory that a product brings for its packed right operand, a piece of the inner dimension and some panels at a time.
+/// Fills the memory that a product brings for its packed right operand, a slice of the inner dimension and some panels at a time.
 template <class T>
 class PackedRight {
  public:

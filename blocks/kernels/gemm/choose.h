@@ -1,4 +1,4 @@
-// How products are computed (gemm.h), by the kind that fits their sizes; for the files of its instances alone.
+// The choice of an implementation for a product (gemm.h), by its sizes and strides; for the files of its instances alone.
 #pragma once
 
 #include "blocks/kernels/gemm/gemm.h"
@@ -31,7 +31,7 @@ class BlockedGemm {
   const Blocking<T> tiled_;
 };
 
-/// Calls use(kind) with the kind that computes a product.
+/// Calls use(implementation) with the first that takes a product: few rows or columns go to one of the skinny ones, all else is blocked.
 template <class T, class Use>
 auto WithImplementation(const Product<T>& p, Use&& use) {
   if constexpr (!Complex<T>) {

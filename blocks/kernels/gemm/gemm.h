@@ -3,7 +3,7 @@
 // A product is cut into tiles by its sizes alone, so that it gives the same bits on any number of threads. half and bfloat16 are
 // computed in float and rounded once; integers wrap. Elements of an empty inner dimension are zero. Nothing is allocated, and little is on
 // the stack (under 64 KiB): the caller brings the memory into which all tiles share a packed right operand, or each packs its own; there may
-// also be sums of pieces of the inner dimension, which the one tile joins.
+// also be sums of slices of the inner dimension (split-K), which the one tile joins.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ int64_t WorkspaceBytes(const Product<T>& product);
 template <class T>
 void ComputeTile(const Product<T>& product, int64_t tile, void* workspace);
 
-/// Memory for the packed right operand, where tiles would pack the same parts of it again and again, or for sums of pieces of the inner
+/// Memory for the packed right operand, where tiles would pack the same parts of it again and again, or for sums of slices of the inner
 /// dimension; 0 where that is no gain. It depends on sizes and strides alone, and how many tiles there are on whether it is brought. All of
 /// PackCount parts are made before the first tile is computed; they are as independent as tiles.
 template <class T>
@@ -134,7 +134,7 @@ SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
   scratch.together = scratch.packed == 0 ? count : std::clamp<int64_t>(kMostPacked / scratch.packed, 1, count);
   if (scratch.packed > 0) p.packed = &scratch;  // whether there is one is all that counts here
   if (scratch.packed > 0 && count >= kEnough && TileCount(p) == 1) {
-    // Pieces of the inner dimension are shared to have work for all threads, and there is enough.
+    // Slices of the inner dimension are shared to have work for all threads, and there is enough.
     p.packed = nullptr;
     scratch.packed = 0;
     scratch.together = count;

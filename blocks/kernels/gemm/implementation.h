@@ -1,4 +1,4 @@
-// What the kinds of products have in common; choose.h chooses the kind.
+// What the implementations of products have in common; choose.h chooses one.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ concept GemmImplementation = requires(const K& kind, int64_t i, void* workspace)
   kind.Compute(i, workspace);
 };
 
-/// The base of kinds whose tiles keep little, on the stack.
+/// The base of implementations whose tiles keep little, on the stack.
 class NoWorkspace {
  public:
   int64_t WorkspaceBytes() const { return 0; }
 };
 
-/// The base of kinds whose tiles share nothing.
+/// The base of implementations whose tiles share nothing.
 class NothingShared : public NoWorkspace {
  public:
   int64_t SharedBytes() const { return 0; }
@@ -37,8 +37,8 @@ class NothingShared : public NoWorkspace {
   void FillShared(int64_t) const {}
 };
 
-/// The base of kinds that cut the inner dimension into pieces, for sums in A. Pieces set the bits of the result: their sums are joined in
-/// their order, whoever made them. Where they are shared, threads take pieces instead of tiles: FillShared puts the sums of one at
+/// The base of implementations that split the inner dimension into slices, for sums in A. Slices set the bits of the result: their sums are
+/// joined in order, whoever made them. Where they are shared, threads take slices instead of tiles: FillShared puts the sums of one at
 /// SliceSums, and the only tile joins them.
 template <class A>
 class SplitK : public NoWorkspace {
@@ -55,7 +55,7 @@ class SplitK : public NoWorkspace {
   }
 
   void SplitInner(int64_t inner, int64_t grain, int64_t slices) { inner_ = inner, grain_ = grain, slices_ = slices; }
-  /// Several pieces, of `sums` each, are shared; `memory`: what the product brings, or null.
+  /// Several slices, of `sums` each, are shared; `memory`: what the product brings, or null.
   void ShareSums(int64_t sums, void* memory) {
     if (slices_ == 1) return;
     slice_sums_ = sums;
@@ -67,7 +67,7 @@ class SplitK : public NoWorkspace {
   /// Whether the only tile joins what is shared.
   bool joins() const { return shared_ != nullptr; }
   A* SliceSums(int64_t slice) const { return shared_ + slice * slice_sums_; }
-  /// A register of the shared sums from `at`, those of all pieces joined.
+  /// A register of the shared sums from `at`, those of all slices joined.
   Vec<A> Joined(int64_t at) const {
     Vec<A> sum = LoadVec(shared_ + at);
     for (int64_t slice = 1; slice < slices_; ++slice) sum += LoadVec(SliceSums(slice) + at);

@@ -1,5 +1,5 @@
-// A tile of a product held in registers: a few rows of the left operand times a vector or two of the right one, summed over a list of
-// segments. What matrix products and convolutions are made of.
+// The micro-kernel of matrix products and convolutions: a tile of the result held in registers, a few rows of the left operand times a
+// vector or two of the right one, summed over a list of segments.
 #pragma once
 
 #include <complex>
@@ -47,7 +47,7 @@ struct Segment {
   const A* right;
 };
 
-/// What a sum is added to: nothing, what is there at the end, or what is there from the start, going on with a sum that was cut.
+/// What a sum is added to: nothing; what is in memory, at the end; or what is in memory from the start, going on with a sum that was split.
 enum class Accumulate { kNo, kAtEnd, kFromStart };
 
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).

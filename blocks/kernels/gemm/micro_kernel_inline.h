@@ -1,4 +1,4 @@
-// How tiles held in registers are summed (micro_kernel.h); for the files of its instances alone.
+// The code of the micro-kernel (micro_kernel.h); for the files of its instances alone.
 #pragma once
 
 #include <algorithm>

@@ -47,7 +47,7 @@ inline constexpr int64_t kLeastSkinny = 5, kMostSkinny = 12;
 /// Room for so many, with all of the register that the last of them are stored with.
 inline constexpr int64_t kSkinnyRoom = 16;
 
-/// Whether a side is narrow, and a quarter of the lanes would be idle if it were laid along registers.
+/// Whether a side has so few, and a quarter of the lanes would be idle if it were laid along registers.
 template <class T>
 bool IsSkinny(const SkinnyProduct<T>& p) {
   constexpr int64_t kN = kLanes<T>;

@@ -15,7 +15,7 @@ namespace weft::kernels {
 template <class T>
 inline constexpr bool kMayBeSkinny = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// Where there are several pieces of the inner dimension and not many rows, threads take pieces instead of rows: each lays out its own part
+/// Where there are several slices of the inner dimension and not many rows, threads take slices instead of rows: each lays out its own part
 /// of the few only, and reads the part of the many that it also has in a product by the transpose, as that of a gradient.
 template <class T>
 class SkinnyDot : public SplitK<T> {
@@ -57,7 +57,7 @@ class SkinnyDot : public SplitK<T> {
   static constexpr int64_t kMost = kMostSkinny;
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
   static constexpr int64_t kMostRows = 512 / sizeof(T), kTileWork = 384 * 1024;  // rows whose sums take 8 KiB
-  /// Of products whose threads take pieces; a piece has so many registers that its sums of lanes do not count for much.
+  /// Of products whose threads take slices; a slice has so many registers that its sums of lanes do not count for much.
   static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostSlices = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
   static constexpr int kTogether = std::min(kVecBytes == 64 ? 12 : 4, kN);
@@ -77,7 +77,7 @@ class SkinnyDot : public SplitK<T> {
     return worth == 1 ? 1 : Even(std::min({worth + 1, DivideUp(p_.inner, kN) / kLeastDepth, kMostSlices}));
   }
 
-  /// The sums of rows [first, end) over a piece, or what is there and those.
+  /// The sums of rows [first, end) over a slice, or what is there and those.
   void AddSlice(int64_t slice, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
     alignas(64) T few[kMost * (kDepth + kN)];
     const int64_t start = SliceStart(slice), depth = SliceStart(slice + 1) - start, groups = DivideUp(p_.count, kTogether);

@@ -11,7 +11,7 @@
 
 namespace weft::kernels {
 
-/// Where the inner dimension is in several pieces, threads take those instead of columns if there is memory for the sums of all: parts of
+/// Where the inner dimension is in several slices, threads take those instead of columns if there is memory for the sums of all: parts of
 /// short rows would not lie together.
 template <class T>
 class SkinnyGemv : public SplitK<VecElement<T>> {
@@ -27,7 +27,7 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
 
   explicit SkinnyGemv(const Product<T>& product) : p_(AsSkinny(product)), along_(LieAlong(p_)), registers_(DivideUp(p_.length, int64_t{kN})) {
     const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
-    int64_t count = 1;  // of pieces
+    int64_t count = 1;  // of slices
     if (!along_) {
       if (p_.length >= 4 * wanted) tiles_ = wanted;
       else count = Even(std::min(wanted, p_.inner / (16 * kN)));
@@ -65,7 +65,7 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
   static constexpr int64_t kDepth = 8192 / sizeof(T);  // steps of dots at a time: what is multiplied with all of the many stays near
   /// Rows of so many elements are cut into columns; shorter ones would leave parts of pages, beyond which the processor reads in vain.
   static constexpr int64_t kWideRow = 32768 / sizeof(T), kLeastOfWide = 8192 / sizeof(T);
-  /// Elements of a piece, and its steps for each of the few: its sums are then little beside what it reads.
+  /// Elements of a slice, and its steps for each of the few: its sums are then little beside what it reads.
   static constexpr int64_t kSlice = 256 * 1024 / sizeof(T), kLeastDepth = 64, kMostSlices = 8;
 
   /// Whether the many lie along the result: rows are added up, each times a factor. Else they lie along the inner dimension, or nowhere,
@@ -113,7 +113,7 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
     for (int64_t j = from; j < to; ++j) out[j * p_.out_stride] = lanes[j - lane0];
   }
 
-  /// The sums of units [first, end) over a piece; `width` leads to those of the next of the few.
+  /// The sums of units [first, end) over a slice; `width` leads to those of the next of the few.
   void Sum(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
     for (int64_t f = 0; f < p_.count; ++f) {
       std::fill_n(sums + f * width, DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN, A{0});

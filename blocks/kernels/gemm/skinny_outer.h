@@ -1,6 +1,6 @@
 // Products of floats and doubles of which one side has some five to twelve rows or columns, while those of the other side lie side by side,
 // and of the result those of the few: the gradient of a layer of few outputs, say. Registers lie along the many, so that no lane is idle;
-// their sums are turned on the way out.
+// their sums are transposed on the way out.
 #pragma once
 
 #include <algorithm>
@@ -123,7 +123,7 @@ class SkinnyOuter : public NothingShared {
     if constexpr (kFew > 3) SumSome<kFew - 1>(count, few, start, depth, first, end, sums);
   }
 
-  /// The sums of register r, turned. What the last register has in common with the one before is put once.
+  /// The sums of register r, transposed. What the last register has in common with the one before is put once.
   void Put(const T* sums, int64_t r, int64_t end, const SkinnyOutput<T>& out) const {
     alignas(64) T rows[kN][kSkinnyRoom];
     for (int64_t f = 0; f < p_.count; f += kN) {

@@ -1,4 +1,4 @@
-// Matrix products by tiles: operands are read where they lie if their rows are near each other, else packed a piece at a time into the
+// Matrix products by tiles: operands are read where they lie if their rows are near each other, else packed a slice at a time into the
 // tile's workspace, and multiplied a few rows by a panel of columns at a time, in registers.
 #pragma once
 
@@ -82,7 +82,7 @@ class Tile {
     A* const packed = in_place_ ? tail_ : right_ + column * kPart * depth_ * kPart;
     if constexpr (kSame<T>) {
       // Whole registers are read: in the last rows of the operand they would reach over its end, by less than a register. So the rows are
-      // fewer than a register's lanes, or one; twice as many where most of a short piece are.
+      // fewer than a register's lanes, or one; twice as many where most of a short slice are.
       const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? DivideUp(over, b.row_stride) : 0;
       const int64_t unsafe = std::clamp<int64_t>(start_ + depth_ - (p_.inner - over_rows), 0, depth_);
       if (in_place_ && unsafe <= depth_ / 2) {
@@ -148,7 +148,7 @@ class Tile {
     }
   }
 
-  /// The packed panels that follow: of the next piece, or the next tile.
+  /// The packed panels that follow: of the next slice, or the next tile.
   void FindNextRight() {
     const int64_t slices = tiled_.slices(), tile = slice_ + 1 < slices ? index_ : index_ + 1;
     next_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Squares of as many registers as a register has lanes: transposed, or each register summed to a lane of one.
+// Transpositions in registers: as many registers as one has lanes transposed, or the lanes of each summed to a lane of one.
 #pragma once
 
 #include <cstdint>
@@ -7,58 +7,58 @@
 #include "blocks/kernels/simd/vec.h"
 
 namespace weft::kernels {
-namespace squares {
+namespace transposes {
 
-/// Lanes `from` to the next power of `step`: of a and b, groups of `kStep` lanes in turn, the `kHigh` ones of each pair of groups.
+/// Of a and b, groups of `kStep` lanes in turn, the `kHigh` ones of each pair of groups.
 template <int kStep, bool kHigh, class V, int... kLane>
-V InTurn(V a, V b, std::integer_sequence<int, kLane...>) {
+V InterleaveLanes(V a, V b, std::integer_sequence<int, kLane...>) {
   constexpr int kCount = sizeof...(kLane);
   return __builtin_shufflevector(a, b,
                                  (kLane / kStep % 2 * kCount + kLane / (2 * kStep) * 2 * kStep + kLane % kStep + (kHigh ? kStep : 0))...);
 }
 
 template <class A, int kStep, bool kHigh>
-Vec<A> Turn(Vec<A> a, Vec<A> b) {
-  return InTurn<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
+Vec<A> Interleave(Vec<A> a, Vec<A> b) {
+  return InterleaveLanes<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
 }
 
 // In registers only where they are parts of their callers.
 template <class A, int kStep>
-[[gnu::always_inline]] inline void Exchange(Vec<A>* rows) {
+[[gnu::always_inline]] inline void TransposeSteps(Vec<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes<A>; ++i) {
     if (i / kStep % 2 != 0) continue;
     const Vec<A> a = rows[i], b = rows[i + kStep];
-    rows[i] = Turn<A, kStep, false>(a, b);
-    rows[i + kStep] = Turn<A, kStep, true>(a, b);
+    rows[i] = Interleave<A, kStep, false>(a, b);
+    rows[i + kStep] = Interleave<A, kStep, true>(a, b);
   }
-  if constexpr (kStep > 1) Exchange<A, kStep / 2>(rows);
+  if constexpr (kStep > 1) TransposeSteps<A, kStep / 2>(rows);
 }
 
 template <class A, int kStep, int kCount>
-[[gnu::always_inline]] inline void Join(Vec<A>* rows) {
+[[gnu::always_inline]] inline void SumSteps(Vec<A>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < kStep && i < kCount; ++i) {
     const Vec<A> a = rows[i];
-    if (i + kStep < kCount) rows[i] = Turn<A, kStep, false>(a, rows[i + kStep]) + Turn<A, kStep, true>(a, rows[i + kStep]);
-    else rows[i] = a + Turn<A, kStep, true>(a, a);
+    if (i + kStep < kCount) rows[i] = Interleave<A, kStep, false>(a, rows[i + kStep]) + Interleave<A, kStep, true>(a, rows[i + kStep]);
+    else rows[i] = a + Interleave<A, kStep, true>(a, a);
   }
-  if constexpr (kStep > 1) Join<A, kStep / 2, (kCount < kStep ? kCount : kStep)>(rows);
+  if constexpr (kStep > 1) SumSteps<A, kStep / 2, (kCount < kStep ? kCount : kStep)>(rows);
 }
 
-}  // namespace squares
+}  // namespace transposes
 
 /// rows[i][j] becomes rows[j][i].
 template <class A>
 [[gnu::always_inline]] inline void TransposeVecs(Vec<A>* rows) {
-  squares::Exchange<A, kLanes<A> / 2>(rows);
+  transposes::TransposeSteps<A, kLanes<A> / 2>(rows);
 }
 
 /// Lane i of the result is the sum of the lanes of rows[i], for i < kCount; those beyond hold anything. `rows` is used up.
 template <class A, int kCount>
 [[gnu::always_inline]] inline Vec<A> SumEach(Vec<A>* rows) {
   static_assert(kCount <= kLanes<A>);
-  squares::Join<A, kLanes<A> / 2, kCount>(rows);
+  transposes::SumSteps<A, kLanes<A> / 2, kCount>(rows);
   return rows[0];
 }
 

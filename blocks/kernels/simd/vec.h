@@ -1,5 +1,5 @@
-// Lanes: one vector register of elements in the type they are computed in. Plain +, -, * act on all lanes at once; half and bfloat16 are
-// float lanes, integers are unsigned lanes and so wrap.
+// Vec: one vector register of elements in the type they are computed in. Plain +, -, * act on all lanes at once; half and bfloat16 are
+// computed as float, integers as unsigned ones, which wrap.
 #pragma once
 
 #include <array>
