@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "blocks/kernels/gemm/micro_kernel.h"
+#include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/widen.h"
 
 namespace weft::kernels::gemm {
@@ -12,26 +13,17 @@ namespace weft::kernels::gemm {
 template <class A>
 void TransposeFourRows(const A* data, int64_t row_stride, int64_t depth, A* to, int64_t to_stride) {
   typedef A Four __attribute__((vector_size(16)));
-  const A *r0 = data, *r1 = data + row_stride, *r2 = r1 + row_stride, *r3 = r2 + row_stride;
   int64_t p = 0;
   for (; p + 4 <= depth; p += 4) {
-    Four a, b, c, d;
-    __builtin_memcpy(&a, r0 + p, 16);
-    __builtin_memcpy(&b, r1 + p, 16);
-    __builtin_memcpy(&c, r2 + p, 16);
-    __builtin_memcpy(&d, r3 + p, 16);
-    const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const Four columns[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5), __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                             __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+    Four columns[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(&columns[i], data + i * row_stride + p, 16);
+    TransposeVecs(columns);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) __builtin_memcpy(to + (p + i) * to_stride, &columns[i], 16);
   }
   for (; p < depth; ++p) {
-    to[p * to_stride] = r0[p];
-    to[p * to_stride + 1] = r1[p];
-    to[p * to_stride + 2] = r2[p];
-    to[p * to_stride + 3] = r3[p];
+    for (int i = 0; i < 4; ++i) to[p * to_stride + i] = data[i * row_stride + p];
   }
 }
 

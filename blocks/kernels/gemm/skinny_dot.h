@@ -142,7 +142,7 @@ class SkinnyDot : public SplitK<T> {
       V square[kN];
 #pragma GCC unroll 16
       for (int k = 0; k < kN; ++k) square[k] = LoadVec(from + (i + k) * p_.few_depth_stride);
-      TransposeVecs<T>(square);
+      TransposeVecs(square);
 #pragma GCC unroll 16
       for (int g = 0; g < kCount; ++g) StoreVec(few + i * p_.count + (f + g) * kN, square[g]);
     }

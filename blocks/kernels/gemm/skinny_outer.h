@@ -130,7 +130,7 @@ class SkinnyOuter : public NothingShared {
       V square[kN];  // those after the last of the few hold anything
 #pragma GCC unroll 16
       for (int g = 0; g < kN; ++g) square[g] = LoadVec(sums + (f + g) * kN);
-      TransposeVecs<T>(square);
+      TransposeVecs(square);
 #pragma GCC unroll 16
       for (int k = 0; k < kN; ++k) StoreVec(rows[k] + f, square[k]);
     }

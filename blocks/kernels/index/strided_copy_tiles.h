@@ -5,41 +5,20 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 #include "blocks/kernels/index/strided_copy.h"
+#include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
 
 namespace weft::kernels {
 
 namespace internal {
 
-template <class V, size_t... I>
-inline V InterleaveLow(V a, V b, std::index_sequence<I...>) {
-  return __builtin_shufflevector(a, b, static_cast<int>(I / 2 + I % 2 * sizeof...(I))...);
-}
-template <class V, size_t... I>
-inline V InterleaveHigh(V a, V b, std::index_sequence<I...>) {
-  return __builtin_shufflevector(a, b, static_cast<int>(sizeof...(I) / 2 + I / 2 + I % 2 * sizeof...(I))...);
-}
-
-/// columns[i] = the i-th elements of N rows, in_step apart: log2(N) rounds of interleaving each row with the one half the square below.
+/// columns[i] = the i-th elements of N rows, in_step apart.
 template <class T, int N, class V>
-inline void TransposeVecs(const T* in, int64_t in_step, V (&columns)[N]) {
-  static_assert(sizeof(V) == N * sizeof(T));
-  constexpr auto kAll = std::make_index_sequence<N>{};
-  V rows[N];
+inline void LoadTransposed(const T* in, int64_t in_step, V (&columns)[N]) {
   for (int i = 0; i < N; ++i) std::memcpy(&columns[i], in + i * in_step, sizeof(V));
-#pragma GCC unroll 8
-  for (int width = 1; width < N; width *= 2) {
-#pragma GCC unroll 16
-    for (int i = 0; i < N / 2; ++i) {
-      rows[2 * i] = InterleaveLow(columns[i], columns[i + N / 2], kAll);
-      rows[2 * i + 1] = InterleaveHigh(columns[i], columns[i + N / 2], kAll);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < N; ++i) columns[i] = rows[i];
-  }
+  TransposeVecs(columns);
 }
 
 /// The side of the square that registers hold, by the size of an element; 1: none.
@@ -76,7 +55,7 @@ void TransposeSquares(const T* in, int64_t in_step, T* out, int64_t out_step, in
         const int64_t j = std::min(column, columns - N);
         using V [[gnu::vector_size(N * sizeof(T))]] = T;
         V square[N];
-        TransposeVecs<T, N>(in + j * in_step + i, in_step, square);
+        LoadTransposed<T, N>(in + j * in_step + i, in_step, square);
         for (int k = 0; k < N; ++k) std::memcpy(out + (i + k) * out_step + j, &square[k], sizeof(V));
       }
     }
@@ -89,7 +68,7 @@ inline void TransposeLines(const T* in, int64_t in_step, T* out, int64_t out_ste
   constexpr int kSquares = 64 / sizeof(T) / N;
   using V [[gnu::vector_size(N * sizeof(T))]] = T;
   V squares[kSquares][N];
-  for (int s = 0; s < kSquares; ++s) TransposeVecs<T, N>(in + s * N * in_step, in_step, squares[s]);
+  for (int s = 0; s < kSquares; ++s) LoadTransposed<T, N>(in + s * N * in_step, in_step, squares[s]);
   for (int i = 0; i < N; ++i) {
     V line[kSquares];
     for (int s = 0; s < kSquares; ++s) line[s] = squares[s][i];

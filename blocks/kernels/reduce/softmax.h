@@ -362,7 +362,7 @@ class ShortCrossEntropies {
       Vec<A> square[N];
 #pragma GCC unroll 16
       for (int r = 0; r < N; ++r) square[r] = Load(from.Row(row + std::min(r, rows - 1)), i, count);
-      TransposeVecs<A>(square);
+      TransposeVecs(square);
 #pragma GCC unroll 16
       for (int c = 0; c < N; ++c) to[i + c] = square[c];
     });
@@ -372,7 +372,7 @@ class ShortCrossEntropies {
       Vec<A> square[N];
 #pragma GCC unroll 16
       for (int c = 0; c < N; ++c) square[c] = from[i + c];
-      TransposeVecs<A>(square);
+      TransposeVecs(square);
       for (int r = 0; r < rows; ++r) softmax::StoreSome<T, A>(to + r * classes_ + i, square[r], count);
     });
   }

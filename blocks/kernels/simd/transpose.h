@@ -1,6 +1,7 @@
 // Transpositions in registers: as many registers as one has lanes transposed, or the lanes of each summed to a lane of one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -22,19 +23,13 @@ Vec<A> Interleave(Vec<A> a, Vec<A> b) {
   return InterleaveLanes<kStep, kHigh>(a, b, std::make_integer_sequence<int, kLanes<A>>());
 }
 
-// In registers only where they are parts of their callers.
-template <class A, int kStep>
-[[gnu::always_inline]] inline void TransposeSteps(Vec<A>* rows) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kLanes<A>; ++i) {
-    if (i / kStep % 2 != 0) continue;
-    const Vec<A> a = rows[i], b = rows[i + kStep];
-    rows[i] = Interleave<A, kStep, false>(a, b);
-    rows[i + kStep] = Interleave<A, kStep, true>(a, b);
-  }
-  if constexpr (kStep > 1) TransposeSteps<A, kStep / 2>(rows);
+template <bool kUpper, class V, size_t... I>
+V InterleaveHalves(V a, V b, std::index_sequence<I...>) {
+  constexpr size_t kCount = sizeof...(I), kFirst = kUpper ? kCount / 2 : 0;
+  return __builtin_shufflevector(a, b, static_cast<int>(kFirst + I / 2 + I % 2 * kCount)...);
 }
 
+// In registers only where it is a part of its callers.
 template <class A, int kStep, int kCount>
 [[gnu::always_inline]] inline void SumSteps(Vec<A>* rows) {
 #pragma GCC unroll 16
@@ -48,10 +43,23 @@ template <class A, int kStep, int kCount>
 
 }  // namespace transposes
 
-/// rows[i][j] becomes rows[j][i].
-template <class A>
-[[gnu::always_inline]] inline void TransposeVecs(Vec<A>* rows) {
-  transposes::TransposeSteps<A, kLanes<A> / 2>(rows);
+/// rows[i][j] becomes rows[j][i]: log2(N) rounds of interleaving each row with the one half the square below. (In registers only where it is
+/// a part of its callers.)
+template <class V, int N>
+[[gnu::always_inline]] inline void TransposeVecs(V (&rows)[N]) {
+  constexpr auto kAll = std::make_index_sequence<N>{};
+  static_assert(sizeof(V) == N * sizeof(rows[0][0]));
+#pragma GCC unroll 8
+  for (int width = 1; width < N; width *= 2) {
+    V next[N];
+#pragma GCC unroll 16
+    for (int i = 0; i < N / 2; ++i) {
+      next[2 * i] = transposes::InterleaveHalves<false>(rows[i], rows[i + N / 2], kAll);
+      next[2 * i + 1] = transposes::InterleaveHalves<true>(rows[i], rows[i + N / 2], kAll);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) rows[i] = next[i];
+  }
 }
 
 /// Lane i of the result is the sum of the lanes of rows[i], for i < kCount; those beyond hold anything. `rows` is used up.
