@@ -1,6 +1,6 @@
 #include "blocks/element_moves.h"
 
-#include "blocks/kernels/box_tiles.h"
+#include "blocks/kernels/index/strided_copy_tiles.h"
 #include "blocks/raw_access.h"
 #include "weft/block/block.h"
 

@@ -2,8 +2,8 @@
 // these blocks, so that none of them is compiled for each type.
 #pragma once
 
-#include "blocks/kernels/box_copy.h"
-#include "blocks/kernels/broadcast.h"
+#include "blocks/kernels/index/broadcast.h"
+#include "blocks/kernels/index/strided_copy.h"
 #include "weft/block/context.h"
 
 namespace weft::blocks {

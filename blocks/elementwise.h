@@ -4,18 +4,19 @@
 //     return Block("Log", "...").Ports(x, y).Types("T", kFloats).Elementwise().Gradient(LogGradient).Kernel(PlanMap, RunMap<LogOp>);
 //   }
 //
-// An operation is a struct with a const operator() for one element (see kernels/elementwise.h and kernels/broadcast.h); half and bfloat16
+// An operation is a struct with a const operator() for one element (see kernels/elementwise/elementwise.h and kernels/index/broadcast.h); half and bfloat16
 // reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is. One that has a static
-// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/chain.h): with the same bits.
+// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/elementwise/chain.h): with the same bits.
 #pragma once
 
+#include <atomic>
 #include <type_traits>
 
 #include "blocks/broadcast.h"
-#include "blocks/kernels/broadcast.h"
-#include "blocks/kernels/chain.h"
-#include "blocks/kernels/elementwise.h"
-#include "blocks/kernels/stream.h"
+#include "blocks/kernels/elementwise/chain.h"
+#include "blocks/kernels/elementwise/elementwise.h"
+#include "blocks/kernels/index/broadcast.h"
+#include "blocks/kernels/simd/non_temporal.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -60,8 +61,8 @@ struct MapRun {
     constexpr int64_t kSize = sizeof(R), kReadSize = sizeof(T);
     const bool stream = kernels::IsStreamed(count * kSize, count * kReadSize) && static_cast<const void*>(to) != from;
     ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
-      if constexpr (kernels::MapsLanes<Op, T>) {
-        if (stream) return kernels::MapLanes<Op, true>(from + begin, to + begin, end - begin);
+      if constexpr (kernels::MapsVec<Op, T>) {
+        if (stream) return kernels::MapVecs<Op, true>(from + begin, to + begin, end - begin);
       }
       kernels::StreamElements(to + begin, end - begin, kSize, stream, [&](int64_t first, int64_t n, void* piece) {
         kernels::MapElements<Op>(from + begin + first, static_cast<R*>(piece), n);
@@ -69,7 +70,7 @@ struct MapRun {
     });
   }
   template <class T>
-    requires kernels::MapsLanes<Op, T>
+    requires kernels::MapsVec<Op, T>
   static const ChainLink* Link() { return kernels::LinkOfMap<Op, T>(); }
 };
 template <class Op>
@@ -79,7 +80,7 @@ inline constexpr MapRun<Op> RunMap{};
 template <class Op>
 struct LinkedPairs {
   template <class T>
-    requires kernels::JoinsLanes<Op, T>
+    requires kernels::CombinesVecs<Op, T>
   static const ChainLink* Link() { return kernels::LinkOfTwo<Op, T>(); }
 };
 
@@ -104,6 +105,35 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   ctx.workers().For(loops.count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
     kernels::RunBroadcast(loops, kernels::kRows<Op, T, R>, {sizeof(T), sizeof(T), sizeof(R)}, x, y, z, begin, end);
   });
+}
+/// As Broadcast, where no element of input 1 may be one that refused(element) is true of: false if there is one, and output 0 is then not
+/// to be used. Elements are looked at just before they are operands, or where they are operands several times, once before.
+template <class Op, class T, class Refused>
+bool BroadcastUnless(const kernels::BroadcastLoops& loops, RunContext& ctx, const Refused& refused) {
+  const T* y = ctx.in<T>(In<1>{}).data();
+  const int64_t count = static_cast<int64_t>(ctx.in<T>(In<1>{}).size());
+  if (loops.count == 0) return true;
+  std::atomic<bool> found = false;
+  const auto look = [&](int64_t begin, int64_t end) {
+    bool any = false;
+    for (int64_t i = begin; i < end; ++i) any |= refused(y[i]);
+    if (any) found.store(true, std::memory_order_relaxed);
+    return !any;
+  };
+  if (loops.y_whole) {
+    const T* x = ctx.in<T>(In<0>{}).data();
+    T* z = ctx.out<T>(Out<0>{}).data();
+    ctx.workers().For(count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
+      if (look(begin, end)) {
+        kernels::RunBroadcast(loops, kernels::kRows<Op, T, T>, {sizeof(T), sizeof(T), sizeof(T)}, x, y, z, begin, end);
+      }
+    });
+    return !found;
+  }
+  ctx.workers().For(count, GrainOf<Op>(), look);
+  if (found || ctx.cancelled()) return !found;
+  Broadcast<Op, T>(loops, ctx);
+  return true;
 }
 template <class Op>
 struct BroadcastRun : LinkedPairs<Op> {

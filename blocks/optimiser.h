@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "blocks/kernels/optimisers.h"
+#include "blocks/kernels/optimise/optimisers.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

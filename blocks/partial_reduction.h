@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "blocks/kernels/reduce.h"
+#include "blocks/kernels/reduce/reduce.h"
 #include "weft/base/divide.h"
 #include "weft/block/block.h"
 

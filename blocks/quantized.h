@@ -1,7 +1,7 @@
 // What the quantized blocks share: a tensor of integers comes with two scalars, the numbers that its lowest and highest integer stand for.
 #pragma once
 
-#include "blocks/kernels/quantize.h"
+#include "blocks/kernels/quantize/quantize.h"
 #include "blocks/limits.h"
 #include "weft/block/context.h"
 

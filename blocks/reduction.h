@@ -1,8 +1,8 @@
 // What reductions over axes have in common: ports, attributes, the plan. A reduction is declared by its ports, its types and
-// `Kernel(reduction::Plan, Run)`, where Run calls kernels::Reduce with an operation as in kernels/reduce.h.
+// `Kernel(reduction::Plan, Run)`, where Run calls kernels::Reduce with an operation as in kernels/reduce/reduce.h.
 #pragma once
 
-#include "blocks/kernels/reduce.h"
+#include "blocks/kernels/reduce/reduce.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks::reduction {

@@ -4,8 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/kernels/widen.h"
 
 namespace weft::blocks {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "blocks/kernels/rows.h"
+#include "blocks/kernels/index/gather_scatter.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

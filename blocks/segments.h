@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "blocks/element_moves.h"
-#include "blocks/kernels/segment.h"
+#include "blocks/kernels/reduce/segment.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

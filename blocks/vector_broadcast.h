@@ -3,7 +3,7 @@
 #pragma once
 
 #include "blocks/elementwise.h"
-#include "blocks/kernels/vector_math.h"
+#include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
 

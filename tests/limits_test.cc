@@ -13,7 +13,7 @@
 #include "tests/kit/sanitized.h"
 #include "tests/runtime/page_test.h"
 #include "weft/base/shape.h"
-#include "weft/block/chain.h"
+#include "weft/base/chain.h"
 #include "weft/host/document.h"
 
 namespace weft {

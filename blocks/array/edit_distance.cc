@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "blocks/kernels/segment.h"
+#include "blocks/kernels/reduce/segment.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/kernels/conv/window.h"
+#include "blocks/kernels/conv/window_count.h"
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/kernels/widen.h"
-#include "blocks/kernels/window.h"
-#include "blocks/kernels/window_count.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

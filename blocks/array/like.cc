@@ -1,7 +1,7 @@
 // SumLike, BroadcastLike, ReshapeLike, TileGrad: a tensor brought to the shape of another one; gradients are made of them.
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
-#include "blocks/kernels/sum.h"
+#include "blocks/kernels/reduce/sum.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "blocks/array/pad.h"
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/kernels/widen.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,7 +1,7 @@
 // QuantizeV2 and Dequantize: numbers to integers and back, for the whole tensor or slice by slice.
 #include <cmath>
 
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 

@@ -1,5 +1,5 @@
 // ResizeBilinear, ResizeBicubic, ResizeNearestNeighbor and the blocks of their gradients: pictures in another size.
-#include "blocks/kernels/resize.h"
+#include "blocks/kernels/image/resize.h"
 
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"

@@ -4,7 +4,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "blocks/kernels/distributions.h"
+#include "blocks/kernels/random/distributions.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"

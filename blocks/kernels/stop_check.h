@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "weft/base/status.h"
-#include "weft/block/services.h"
+#include "weft/base/workers.h"
 
 namespace weft::kernels {
 

@@ -1,5 +1,5 @@
 // ArgMax and ArgMin.
-#include "blocks/kernels/arg_extreme.h"
+#include "blocks/kernels/reduce/arg_extreme.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

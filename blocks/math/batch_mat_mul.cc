@@ -1,6 +1,7 @@
 // BatchMatMul and BatchMatMulV2: products of the matrices in the last two axes.
 #include "blocks/common_shape.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/index/walk.h"
 #include "blocks/math/mat_mul.h"
 
 namespace weft::blocks {
@@ -17,6 +18,7 @@ constexpr Attr<bool> grad_y{"grad_y", "false", "says that y is a gradient; chang
 /// An axis of the batch; steps are counted in matrices, 0 where the operand is stretched.
 struct BatchAxis {
   int64_t size, x_step, y_step;
+  int64_t step(int k) const { return k == 0 ? x_step : y_step; }
 };
 
 struct Batches {
@@ -24,6 +26,7 @@ struct Batches {
   int64_t count = 1;            // of products
   std::vector<BatchAxis> axes;  // outermost first
   int64_t conjugated_x = 0, conjugated_y = 0;  // elements to conjugate first
+  int64_t scratch = 0;                         // bytes of the products', before those
 };
 
 std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape& y) {
@@ -40,6 +43,7 @@ std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape&
     axis.x_step = step(x, x_step);
     axis.y_step = step(y, y_step);
   }
+  std::erase_if(axes, [](const BatchAxis& axis) { return axis.size == 1; });
   return axes;
 }
 
@@ -78,26 +82,13 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   }
   p.conjugated_x = Conjugated(ctx, x, adj_x);
   p.conjugated_y = Conjugated(ctx, y, adj_y);
-  ctx.set_scratch((p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
+  p.scratch = ScratchBytes(p.sizes, ctx.dtype(x), p.count);
+  ctx.set_scratch(p.scratch + (p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
   return p;
 }
 
 Result<Batches> Plan(PlanContext& ctx) { return PlanWith(ctx, false); }
 Result<Batches> PlanV2(PlanContext& ctx) { return PlanWith(ctx, true); }
-
-/// Where the matrices of a batch are, counted in matrices.
-struct BatchIndex {
-  int64_t x = 0, y = 0;
-};
-BatchIndex IndexOf(const std::vector<BatchAxis>& axes, int64_t batch) {
-  BatchIndex index;
-  for (size_t i = axes.size(); i-- > 0; batch /= axes[i].size) {
-    const int64_t at = batch % axes[i].size;
-    index.x += at * axes[i].x_step;
-    index.y += at * axes[i].y_step;
-  }
-  return index;
-}
 
 template <class T>
 const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
@@ -112,29 +103,19 @@ const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
 }
 
 constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
-  T* scratch = ctx.scratch<T>().data();
-  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, scratch, ctx.workers());
-  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, scratch + p.conjugated_x, ctx.workers());
+  const auto scratch = ctx.scratch<std::byte>();
+  T* conjugates = scratch.empty() ? nullptr : reinterpret_cast<T*>(scratch.data() + p.scratch);
+  const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, conjugates, ctx.workers());
+  const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, conjugates + p.conjugated_x, ctx.workers());
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
-    const BatchIndex at = IndexOf(p.axes, batch);
-    auto one = s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
-    one.workers = &ctx.workers();
+    const kernels::Walk<BatchAxis, 2> at(p.axes, batch);
+    auto one = s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns);
+    if (p.scratch > 0) one.scratch = scratch.data();
     return one;
   };
-  if (p.count == 0) return;
-  const auto first = product(0);
-  if (p.count == 1) return kernels::MatMul(first, ctx.workers());
-  const int64_t tiles = kernels::IsTiny(first) ? 1 : kernels::TileCount(first);
-  if (tiles == 1) {
-    const int64_t cost = std::max<int64_t>(s.rows * s.columns * std::max<int64_t>(s.inner, 1), 1);
-    ctx.workers().For(p.count, 65536 / cost, [&](int64_t begin, int64_t end) {
-      for (int64_t batch = begin; batch < end; ++batch) kernels::MatMul(product(batch));
-    });
-  } else {
-    ctx.workers().Run(p.count * tiles, [&](int64_t task) { kernels::ComputeTile(product(task / tiles), task % tiles); });
-  }
+  kernels::MatMulAll<T>(p.count, ctx.workers(), product);
 };
 
 /// Gradients as TensorFlow has them; where an operand was stretched, summed back to its shape.

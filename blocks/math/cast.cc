@@ -1,5 +1,5 @@
 // Cast: from one element type to another.
-#include "blocks/kernels/cast.h"
+#include "blocks/kernels/elementwise/cast.h"
 
 #include "blocks/elementwise.h"
 

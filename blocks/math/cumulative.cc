@@ -1,6 +1,6 @@
 // Cumsum and Cumprod, and ProductScan, of which the gradient of Cumprod is made.
 #include "blocks/gradients.h"
-#include "blocks/kernels/scan.h"
+#include "blocks/kernels/reduce/scan.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

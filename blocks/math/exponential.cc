@@ -1,8 +1,8 @@
 // Exp, Expm1, Log1p, Cosh, Sinh: one result for each element.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/exp.h"
-#include "blocks/kernels/vector_math.h"
+#include "blocks/kernels/simd/exp.h"
+#include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
 namespace {

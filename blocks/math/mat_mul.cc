@@ -2,7 +2,7 @@
 #include "blocks/math/mat_mul.h"
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/simd/widen.h"
 
 namespace weft::blocks {
 
@@ -15,6 +15,10 @@ Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, boo
   return InvalidArgument("needs the inner size ", sizes.inner, " in dimension ", b.rank() - (tb ? 1 : 2), "; the left operand is ", a,
                          ta ? " transposed" : "", ", this one is ", b, tb ? " transposed" : "")
       .WithPort(b_port);
+}
+
+int64_t ScratchBytes(const ProductSizes& sizes, DType dtype, int64_t count) {
+  return Dispatch(dtype, kMultiplied, [&]<class T>() { return kernels::ScratchOf(sizes.Of<T>(nullptr, nullptr, nullptr), count).bytes(); });
 }
 
 namespace {
@@ -37,17 +41,16 @@ Result<ProductSizes> Plan(PlanContext& ctx) {
   return sizes;
 }
 
-Result<ProductSizes> PlanPacked(PlanContext& ctx) {
+Result<ProductSizes> PlanScratch(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
-  ctx.set_scratch(
-      Dispatch(ctx.dtype(a), kMultiplied, [&]<class T>() { return kernels::PackedBytes(sizes.Of<T>(nullptr, nullptr, nullptr)); }));
+  ctx.set_scratch(ScratchBytes(sizes, ctx.dtype(a)));
   return sizes;
 }
 
 constexpr auto Run = []<class T>(const ProductSizes& s, RunContext& ctx) {
   kernels::Product<T> all = s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data());
   const auto scratch = ctx.scratch<std::byte>();
-  if (!scratch.empty()) all.packed = scratch.data();
+  if (!scratch.empty()) all.scratch = scratch.data();
   kernels::MatMul(all, ctx.workers());
 };
 
@@ -80,18 +83,20 @@ constexpr TypeList<float, bfloat16> kSparseFactors;
 struct SparseProduct {
   ProductSizes sizes;
   int64_t widened_a = 0, widened_b = 0;  // elements to turn from bfloat16 to float
+  int64_t scratch = 0;                   // bytes of the product's, before those
 };
 
 Result<SparseProduct> PlanSparse(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
   const auto widened = [&](const auto& port) { return ctx.dtype(port) == DType::kBFloat16 ? ctx.shape(port).count() : 0; };
-  const SparseProduct p{sizes, widened(sparse_a), widened(sparse_b)};
-  ctx.set_scratch((p.widened_a + p.widened_b) * static_cast<int64_t>(sizeof(float)));
+  const SparseProduct p{sizes, widened(sparse_a), widened(sparse_b), ScratchBytes(sizes, DType::kFloat)};
+  ctx.set_scratch(p.scratch + (p.widened_a + p.widened_b) * static_cast<int64_t>(sizeof(float)));
   return p;
 }
 
 constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
-  float* scratch = ctx.scratch<float>().data();
+  const auto all = ctx.scratch<std::byte>();
+  float* scratch = all.empty() ? nullptr : reinterpret_cast<float*>(all.data() + p.scratch);
   const auto operand = [&](const auto& port, int64_t widened, float* to) {
     if (widened == 0) return ctx.in<float>(port).data();
     const bfloat16* from = ctx.in<bfloat16>(port).data();
@@ -99,7 +104,9 @@ constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
     return static_cast<const float*>(to);
   };
   const float *left = operand(sparse_a, p.widened_a, scratch), *right = operand(sparse_b, p.widened_b, scratch + p.widened_a);
-  kernels::MatMul(p.sizes.Of(left, right, ctx.out<float>(float_product).data()), ctx.workers());
+  kernels::Product<float> product = p.sizes.Of(left, right, ctx.out<float>(float_product).data());
+  if (p.scratch > 0) product.scratch = all.data();
+  kernels::MatMul(product, ctx.workers());
 };
 
 /// As MatMul's, each gradient in the type of its operand.
@@ -134,7 +141,7 @@ BlockDef MatMul() {
       .Types("T", kMultiplied)
       .Attrs(grad_a, grad_b)
       .Gradient(Gradient)
-      .Kernel(PlanPacked, Run);
+      .Kernel(PlanScratch, Run);
 }
 
 BlockDef SparseMatMul() {

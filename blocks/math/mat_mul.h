@@ -1,7 +1,7 @@
 // What the matrix products have in common.
 #pragma once
 
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -19,6 +19,9 @@ struct ProductSizes {
     return {rows, columns, inner, {a, a_row, a_column}, {b, b_row, b_column}, out, columns};
   }
 };
+
+/// The scratch of such products, of which `count` are made at a time; `dtype` is one of kMultiplied.
+int64_t ScratchBytes(const ProductSizes& sizes, DType dtype, int64_t count = 1);
 
 /// Sizes for matrices that are the last two axes of a and b, which have them; where ta or tb, transposed. Errors are placed at b_port.
 Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, bool tb, const char* b_port);

@@ -56,14 +56,11 @@ struct PowOp {
 constexpr auto RunPow = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
   if constexpr (Float<T>) {
     BroadcastVectors<PowFunction, T>(loops, ctx);
-  } else {
-    if constexpr (Integer<T>) {
-      bool negative = false;
-      if (loops.count > 0) {
-        for (T exponent : ctx.in<T>(y)) negative |= exponent < 0;
-      }
-      if (negative) return ctx.Error(y, "needs exponents of 0 or more for integers, found a negative one");
+  } else if constexpr (Integer<T>) {
+    if (!BroadcastUnless<PowOp, T>(loops, ctx, [](T exponent) { return exponent < 0; })) {
+      return ctx.Error(y, "needs exponents of 0 or more for integers, found a negative one");
     }
+  } else {
     Broadcast<PowOp, T>(loops, ctx);
   }
   return {};

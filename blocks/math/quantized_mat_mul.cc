@@ -1,5 +1,5 @@
 // QuantizedMatMul: products of matrices of 8-bit integers in 32 bits.
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 
@@ -23,6 +23,7 @@ constexpr Attr<bool> transpose_b{"transpose_b", "false", "take b transposed"};
 struct Matrices {
   QuantizedOperand a, b;
   kernels::Product<int32_t> product;  // but for the addresses
+  int64_t scratch = 0;                // bytes of the product's
 };
 
 Result<Matrices> Plan(PlanContext& ctx) {
@@ -34,7 +35,7 @@ Result<Matrices> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(sb, b.name));
   const bool ta = ctx.attr(transpose_a), tb = ctx.attr(transpose_b);
   if (sa[!ta] != sb[tb]) return ctx.Error(b, "needs the inner size of a, ", sa[!ta], ", found ", sb[tb], "; a is ", sa, ", b is ", sb);
-  Matrices m{OperandOf(ctx, a), OperandOf(ctx, b), {}};
+  Matrices m{OperandOf(ctx, a), OperandOf(ctx, b), {}, 0};
   m.product.rows = sa[ta];
   m.product.columns = m.product.out_stride = sb[!tb];
   m.product.inner = sa[!ta];
@@ -44,7 +45,8 @@ Result<Matrices> Plan(PlanContext& ctx) {
   if (tb) m.product.right = m.product.right.Transposed();
   const int64_t dims[] = {m.product.rows, m.product.columns};
   WEFT_RETURN_IF_ERROR(ctx.set_checked(out, dims, out));
-  ctx.set_scratch((m.a.count + m.b.count) * static_cast<int64_t>(sizeof(int32_t)));
+  m.scratch = kernels::ScratchOf(m.product).bytes();
+  ctx.set_scratch(m.scratch + (m.a.count + m.b.count) * static_cast<int64_t>(sizeof(int32_t)));
   return m;
 }
 
@@ -53,7 +55,9 @@ constexpr auto Run = [](const Matrices& m, RunContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, a_range, min_a, max_a));
   WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, b_range, min_b, max_b));
   kernels::Product<int32_t> product = m.product;
-  int32_t* wide = ctx.scratch<int32_t>().data();
+  const auto scratch = ctx.scratch<std::byte>();
+  int32_t* wide = scratch.empty() ? nullptr : reinterpret_cast<int32_t*>(scratch.data() + m.scratch);
+  if (m.scratch > 0) product.scratch = scratch.data();
   m.a.Widen(ctx, a, a_range, wide);
   m.b.Widen(ctx, b, b_range, wide + m.a.count);
   product.left.data = wide;

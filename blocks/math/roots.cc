@@ -1,7 +1,7 @@
 // Sqrt, Rsqrt and the blocks of their gradients.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/vector_math.h"
+#include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
 namespace {

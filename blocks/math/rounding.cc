@@ -4,7 +4,7 @@
 
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/rounding.h"
+#include "blocks/kernels/simd/rounding.h"
 
 namespace weft::blocks {
 namespace {

@@ -1,5 +1,5 @@
 // SelectV2 and Where3: elements of one tensor where a condition holds, of another elsewhere.
-#include "blocks/kernels/select.h"
+#include "blocks/kernels/index/select.h"
 
 #include "blocks/common_shape.h"
 #include "blocks/gradients.h"

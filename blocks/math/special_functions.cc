@@ -2,8 +2,8 @@
 // theory. Computed in double, Erf and Erfc apart, so that floats are right to their last digit.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/special_functions.h"
-#include "blocks/kernels/vector_math.h"
+#include "blocks/kernels/simd/vector_math.h"
+#include "blocks/kernels/special/special_functions.h"
 
 namespace weft::blocks {
 namespace {

@@ -1,8 +1,8 @@
 // Sum and Mean over any axes, and SpreadLike, which takes their gradients back to the input's shape.
 #include <algorithm>
 
-#include "blocks/kernels/spread.h"
-#include "blocks/kernels/sum.h"
+#include "blocks/kernels/reduce/broadcast_gradient.h"
+#include "blocks/kernels/reduce/sum.h"
 #include "blocks/partial_reduction.h"
 #include "blocks/reduction.h"
 
@@ -84,7 +84,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   if constexpr (!std::is_same_v<T, String> && !std::is_same_v<T, ResourceHandle>) {
     if (to.empty()) return;
     const T* from = p.mean ? static_cast<const T*>(ShareAll(p, ctx)) : ctx.in<T>(grad).data();
-    kernels::Spread(p.layout, from, to.data(), ctx.workers());
+    kernels::BroadcastReduced(p.layout, from, to.data(), ctx.workers());
   }
 };
 

@@ -3,9 +3,9 @@
 
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/exp.h"
-#include "blocks/kernels/tanh.h"
-#include "blocks/kernels/vector_math.h"
+#include "blocks/kernels/simd/exp.h"
+#include "blocks/kernels/simd/tanh.h"
+#include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
 namespace {

@@ -1,6 +1,6 @@
 // Elu, Softplus, Softsign and the blocks of their gradients. The functions are of whole vectors of floats or doubles.
 #include "blocks/gradients.h"
-#include "blocks/kernels/exp.h"
+#include "blocks/kernels/simd/exp.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {

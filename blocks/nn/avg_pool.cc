@@ -1,6 +1,6 @@
 // AvgPool and AvgPool3D, and their gradients. The blocks whose names end in Like take the shape of a tensor in place of a vector of sizes:
 // gradients use them, so that shapes stay known before anything runs.
-#include "blocks/kernels/avg_pool.h"
+#include "blocks/kernels/pool/avg_pool.h"
 
 #include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-#include "blocks/kernels/channel_statistics.h"
+#include "blocks/kernels/channel/moments.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
@@ -39,7 +39,7 @@ inline constexpr int64_t kColumnBytes = 512;
 
 /// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
 /// others. Gives whether `cut` is so now.
-inline bool CutColumns(kernels::ChannelCut& cut, int64_t element) {
+inline bool CutColumns(kernels::ChannelPartition& cut, int64_t element) {
   constexpr int64_t kLeastTasks = 8, kBlockRows = 512;  // of more rows there are several tasks, or a group has several blocks
   const kernels::ChannelBox& box = cut.box;
   const int64_t tile = kColumnBytes / element;
@@ -54,7 +54,7 @@ inline bool CutColumns(kernels::ChannelCut& cut, int64_t element) {
 /// How a normalisation is cut. In training, channels are done group by group, each from the first pass to the last, where there are enough
 /// of them and each is small enough: the last pass finds its inputs in the cache. With channels last only where each has few values.
 struct NormCut {
-  kernels::ChannelCut cut;
+  kernels::ChannelPartition cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
   bool weave = false;      // the last pass of a group is one loop with the first pass of the next
   bool stream = false;     // the output goes past the cache
@@ -62,7 +62,7 @@ struct NormCut {
   NormCut() = default;
   /// `element`: bytes of one; `inputs`: how many each pass reads; `sums`: whether any pass makes sums.
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
-      : cut(kernels::CutChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
+      : cut(kernels::PartitionChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
     const bool small = box.outer * inputs * kColumnBytes <= 2 * kNormGroupBytes;
     if (sums && small && CutColumns(cut, element)) in_groups = training;
@@ -85,7 +85,7 @@ struct NormCut {
     if (cut.runs) {
       if (channel > kNormCacheBytes) return;
       const int64_t most = std::max(kNormGroupBytes / (element * inputs), kNormTaskElements);
-      cut = kernels::CutRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / box.per_channel() + 1);
+      cut = kernels::PartitionRuns(box, kNormTaskElements, std::clamp(box.count() / 16, kNormTaskElements, most) / box.per_channel() + 1);
     } else {
       if (box.inner == 1 || cut.tiles == 1) return;
       const int64_t most = planes ? 2 * kNormGroupBytes : inputs * kNormShortBytes;
@@ -145,7 +145,7 @@ Status CheckPerChannel(const PlanContext& ctx, const P& port, int64_t channels) 
 class NormScratch {
  public:
   NormScratch() = default;
-  NormScratch(const kernels::ChannelCut& cut, int sums, int parameters)
+  NormScratch(const kernels::ChannelPartition& cut, int sums, int parameters)
       : partials_(cut.partials()), stride_((cut.box.channels + 15) / 16 * 16), sums_(sums), parameters_(parameters) {}
   int64_t bytes() const { return static_cast<int64_t>(sizeof(float)) * (ParameterStart() + parameters_ * stride_); }
 
@@ -161,7 +161,7 @@ class NormScratch {
 /// Calls body(task) for each task. Backwards where an earlier pass went forwards: what a thread had last is still in its cache. Each thread
 /// begins with a range of neighbouring tasks (Workers give them so), and goes through that one backwards.
 template <class Body>
-void ForTasks(RunContext& ctx, const kernels::ChannelCut& cut, bool backwards, Body&& body) {
+void ForTasks(RunContext& ctx, const kernels::ChannelPartition& cut, bool backwards, Body&& body) {
   const int64_t tasks = cut.tasks(), ranges = std::min<int64_t>(ctx.workers().threads(), tasks);
   ctx.workers().For(tasks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
@@ -192,7 +192,7 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body)
 template <class First, class Finish, class Last, class Both>
 void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int64_t self, First&& first_pass, Finish&& finish,
                    Last&& last_pass, Both&& both) {
-  const kernels::ChannelCut& cut = norm.cut;
+  const kernels::ChannelPartition& cut = norm.cut;
   const auto end_channel = [&](int64_t group) { return (group + 1) * cut.tile; };
   bool begun = false;  // whether this group has had its first pass
   int64_t group = queue.Take(self), next = -1;
@@ -217,7 +217,7 @@ void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int6
 /// Stores past the cache are waited for here.
 template <class First, class Finish, class Last, class Both>
 void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass, Both&& both) {
-  const kernels::ChannelCut& cut = norm.cut;
+  const kernels::ChannelPartition& cut = norm.cut;
   if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);
     ForChannels(ctx, cut.box.channels, cut.blocks, finish);

@@ -1,7 +1,7 @@
 // What BiasAdd and BiasAddGrad share: where the channel is.
 #pragma once
 
-#include "blocks/kernels/channel_cut.h"
+#include "blocks/kernels/channel/partition.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 

@@ -1,4 +1,4 @@
-#include "blocks/kernels/channel_sweep.h"
+#include "blocks/kernels/channel/map_reduce.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 
@@ -13,18 +13,18 @@ constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is:
 constexpr int64_t kTaskElements = 32 * 1024;
 
 struct Addition {
-  kernels::ChannelCut cut;
+  kernels::ChannelPartition cut;
 };
 
 template <class T>
-kernels::ChannelCut CutOf(kernels::ChannelBox box) {
+kernels::ChannelPartition CutOf(kernels::ChannelBox box) {
   if constexpr (Complex<T>) {
     // As pairs of numbers; runs of one complex channel are left to a loop of their own.
     if (box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
     const bool pairs = box.inner > 1;
-    return kernels::CutChannels(box, kernels::kLanes<typename T::value_type>, 2 * kTaskElements, pairs);
+    return kernels::PartitionChannels(box, kernels::kLanes<typename T::value_type>, 2 * kTaskElements, pairs);
   } else {
-    return kernels::CutChannels(box, kernels::kLanes<kernels::LaneElement<T>>, kTaskElements, false);
+    return kernels::PartitionChannels(box, kernels::kLanes<kernels::VecElement<T>>, kTaskElements, false);
   }
 }
 
@@ -40,11 +40,11 @@ Result<Addition> Plan(PlanContext& ctx) {
 
 /// One pass: the value is read and the output written. kPair: the numbers that make up a channel's bias.
 template <int kPair, class T>
-void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, const T* b, T* to) {
+void AddToRows(const kernels::ChannelPartition& cut, RunContext& ctx, const T* x, const T* b, T* to) {
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
   const int64_t bytes = cut.box.count() * static_cast<int64_t>(sizeof(T));
   const bool streams = to != x && kernels::IsStreamed(bytes, bytes);
-  const kernels::Sweep<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
+  const kernels::ChannelMapReduce<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
   ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), streams), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) sweep.Run(cut, cut.part(task));
     if (streams) kernels::StreamFence();
@@ -52,7 +52,7 @@ void AddToRows(const kernels::ChannelCut& cut, RunContext& ctx, const T* x, cons
 }
 
 template <class T>
-void AddToComplexRuns(const kernels::ChannelCut& cut, RunContext& ctx) {
+void AddToComplexRuns(const kernels::ChannelPartition& cut, RunContext& ctx) {
   const T *x = ctx.in<T>(value).data(), *b = ctx.in<T>(bias).data();
   T* to = ctx.out<T>(output).data();
   const int64_t length = cut.box.inner / 2, grain = std::max<int64_t>(1, kTaskElements / length);
@@ -65,7 +65,7 @@ void AddToComplexRuns(const kernels::ChannelCut& cut, RunContext& ctx) {
 }
 
 constexpr auto Run = []<class T>(const Addition& addition, RunContext& ctx) {
-  const kernels::ChannelCut& cut = addition.cut;
+  const kernels::ChannelPartition& cut = addition.cut;
   if constexpr (Complex<T>) {
     if (cut.runs) return AddToComplexRuns<T>(cut, ctx);
     using Part = typename T::value_type;

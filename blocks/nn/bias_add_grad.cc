@@ -1,9 +1,9 @@
 #include <array>
 #include <atomic>
 
-#include "blocks/kernels/channel_sweep.h"
-#include "blocks/kernels/plain_sums.h"
-#include "blocks/kernels/widen.h"
+#include "blocks/kernels/channel/map_reduce.h"
+#include "blocks/kernels/channel/sums.h"
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/nn/bias.h"
 #include "weft/block/block.h"
 
@@ -18,7 +18,7 @@ constexpr Attr<Layout> data_format{"data_format", "NHWC", "where the channel is:
 constexpr int64_t kTaskElements = 64 * 1024, kWideTaskElements = 192 * 1024, kWideRow = 1024;
 
 struct Sums {
-  kernels::ChannelCut cut;
+  kernels::ChannelPartition cut;
   int64_t scratch;  // bytes of partial sums
 };
 
@@ -46,18 +46,18 @@ using Total = std::conditional_t<std::is_same_v<A, float>, double, A>;
 
 /// Whether the sums of the only block are the results: nothing is added up, or rounded.
 template <class Part>
-bool SumsAreResults(const kernels::ChannelCut& cut) {
-  return cut.blocks == 1 && sizeof(kernels::LaneElement<Part>) == sizeof(Part);
+bool SumsAreResults(const kernels::ChannelPartition& cut) {
+  return cut.blocks == 1 && sizeof(kernels::VecElement<Part>) == sizeof(Part);
 }
 
 template <class T>
 Sums CutSums(kernels::ChannelBox box) {
   using Part = typename PartOf<T>::Type;
-  using A = kernels::LaneElement<Part>;
+  using A = kernels::VecElement<Part>;
   constexpr int kPair = PartOf<T>::kPair;
   if (kPair == 2 && box.count() > 0) (box.inner == 1 ? box.channels : box.inner) *= 2;
   const int64_t task_elements = box.inner == 1 && box.channels > kWideRow ? kWideTaskElements : kTaskElements;
-  const kernels::ChannelCut cut = kernels::CutPlainSums<Part>(box, task_elements);
+  const kernels::ChannelPartition cut = kernels::PartitionForSums<Part>(box, task_elements);
   return {cut, SumsAreResults<Part>(cut) ? 0 : cut.partials() * kPair * static_cast<int64_t>(sizeof(A))};
 }
 
@@ -71,11 +71,11 @@ Result<Sums> Plan(PlanContext& ctx) {
 
 /// The sums of channels [first, end): those of the blocks, added up and rounded once.
 template <class T, int kPair, class A>
-void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, int64_t end, T* to) {
+void JoinSums(const kernels::ChannelPartition& cut, const A* partial, int64_t first, int64_t end, T* to) {
   // So many blocks are added up by themselves first: of doubles, too, long chains lose digits.
   constexpr int64_t kSide = 64 / kPair, kChain = 32;
   Total<A> total[64], some[64];
-  kernels::ChannelCut chain = cut;
+  kernels::ChannelPartition chain = cut;
   for (; first < end; first += kSide) {
     const int64_t last = std::min(end, first + kSide), count = (last - first) * kPair;
     std::fill_n(total, count, Total<A>{});
@@ -89,7 +89,7 @@ void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, i
       std::copy_n(total, count, rounded);
       kernels::Narrow(rounded, to + first * kPair, count);
     } else {
-      for (int64_t i = 0; i < count; ++i) to[first * kPair + i] = kernels::FromLaneElement<T>(total[i]);
+      for (int64_t i = 0; i < count; ++i) to[first * kPair + i] = kernels::FromVecElement<T>(total[i]);
     }
   }
 }
@@ -99,7 +99,7 @@ void JoinSums(const kernels::ChannelCut& cut, const A* partial, int64_t first, i
 constexpr int64_t kCounted = 64;
 
 /// Tasks that a thread takes at once: those of short planes are small.
-int64_t Grain(const kernels::ChannelCut& cut) {
+int64_t Grain(const kernels::ChannelPartition& cut) {
   constexpr int64_t kGoes = 16;
   const int64_t task = DivideUp(cut.box.count(), std::max<int64_t>(cut.tasks(), 1));
   return std::clamp<int64_t>(kTaskElements / std::max<int64_t>(task, 1), 1, std::max<int64_t>(cut.tasks() / kGoes, 1));
@@ -108,11 +108,11 @@ int64_t Grain(const kernels::ChannelCut& cut) {
 /// One pass: each element is read once.
 template <class T, int kPair>
 void SumChannels(const Sums& sums, RunContext& ctx, const T* x, T* to, int64_t channels) {
-  using A = kernels::LaneElement<T>;
-  const kernels::ChannelCut& cut = sums.cut;
+  using A = kernels::VecElement<T>;
+  const kernels::ChannelPartition& cut = sums.cut;
   const bool results = SumsAreResults<T>(cut);
   A* const partial = results ? reinterpret_cast<A*>(to) : ctx.scratch<A>().data();
-  const kernels::PlainSums<T, kPair> plain{x, partial};
+  const kernels::SumByChannel<T, kPair> plain{x, partial};
   const auto finish = [&](int64_t first, int64_t end) { JoinSums<T, kPair>(cut, partial, first, end, to); };
   constexpr int64_t kJoined = 16 * 1024;  // partial sums that are worth a task
   std::array<std::atomic<int64_t>, kCounted> done{};

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "blocks/kernels/box_tiles.h"
+#include "blocks/kernels/index/strided_copy_tiles.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/raw_access.h"
 #include "runtime/base/call_limit.h"
@@ -10,10 +10,10 @@
 
 namespace weft::blocks {
 
-using kernels::Place;
-using kernels::TapAxis;
-using kernels::TapGather;
-using kernels::TapProduct;
+using kernels::OutputAxis;
+using kernels::ConvAxis;
+using kernels::Im2Col;
+using kernels::ConvForward;
 using kernels::WindowAxis;
 
 namespace {
@@ -90,8 +90,8 @@ Status CheckGradientShape(const Convolution& c, const Shape& gradient, const cha
   return {};
 }
 
-TapGather PatchesOf(const Convolution& c) {
-  TapGather gather{c.order.channels_first, c.batch, c.in_channels, {}};
+Im2Col PatchesOf(const Convolution& c) {
+  Im2Col gather{c.order.channels_first, c.batch, c.in_channels, {}};
   for (int i = 0; i < 3; ++i) {
     const WindowAxis& axis = c.axes[i];
     gather.axes[i] = {axis.in, axis.out, axis.window, axis.stride, -axis.before, axis.dilation};
@@ -99,13 +99,13 @@ TapGather PatchesOf(const Convolution& c) {
   return gather;
 }
 
-TapProduct ForwardProduct(const Convolution& c) {
-  TapProduct product{PatchesOf(c), {}, c.groups, c.out_channels};
+ConvForward ForwardProduct(const Convolution& c) {
+  ConvForward product{PatchesOf(c), {}, c.groups, c.out_channels};
   for (int i = 0; i < 3; ++i) product.place[i].size = c.axes[i].out;
   return product;
 }
 
-kernels::FilterSum FilterGradient(const Convolution& c) { return {PatchesOf(c), c.groups, c.out_channels}; }
+kernels::ConvFilterGrad FilterGradient(const Convolution& c) { return {PatchesOf(c), c.groups, c.out_channels}; }
 
 InputGradient::InputGradient(const Convolution& convolution, bool widened, bool empty) : convolution_(convolution) {
   if (empty) {
@@ -122,7 +122,7 @@ InputGradient::InputGradient(const Convolution& convolution, bool widened, bool 
     for (const Phase& h : phases_[1].all) {
       for (const Phase& w : phases_[2].all) {
         CallLimit::Check();  // large strides make many phases
-        scratch_ = std::max(scratch_, kernels::TapScratch(ProductOf(d, h, w), widened));
+        scratch_ = std::max(scratch_, kernels::ConvScratch(ProductOf(d, h, w), widened));
       }
     }
   }
@@ -160,9 +160,9 @@ const InputGradient::Phase* InputGradient::Phases::Of(int64_t filter_tap) const 
   return phase != all.end() && first_tap(*phase) == wanted ? &*phase : nullptr;
 }
 
-TapProduct InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
+ConvForward InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
   const Convolution& c = convolution_;
-  const kernels::TapGather gather{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}};
+  const kernels::Im2Col gather{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}};
   return {gather, {d.place, h.place, w.place}, c.groups, c.in_channels};
 }
 
@@ -179,7 +179,7 @@ int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
 
 /// A tile of numbers turned as integers of their size.
 template <class Word>
-WEFT_RAW_ACCESS void TurnTile(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
+WEFT_RAW_ACCESS void TransposeWeights(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
   kernels::internal::TransposeTile(static_cast<const Word*>(from), from_step, static_cast<Word*>(to), to_step, rows, columns, false);
 }
 
@@ -204,7 +204,7 @@ void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers
         continue;
       }
       for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
-        TurnTile<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
+        TransposeWeights<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
       }
     }
   });
@@ -223,7 +223,7 @@ void InputGradient::Run(const T* filter, const T* gradient, T* out, Accumulator<
     for (const Phase& h : phases_[1].all) {
       for (const Phase& w : phases_[2].all) {
         if (workers.Stopped()) return;
-        kernels::RunTapProduct(ProductOf(d, h, w), gradient, weights + FirstTap(d, h, w) * tap_size(), out, scratch + weights_, workers);
+        kernels::RunConv(ProductOf(d, h, w), gradient, weights + FirstTap(d, h, w) * tap_size(), out, scratch + weights_, workers);
       }
     }
   }

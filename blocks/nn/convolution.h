@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "blocks/kernels/tap_product.h"
+#include "blocks/kernels/conv/convolution.h"
 #include "blocks/nn/window_plan.h"
 
 namespace weft::blocks {
@@ -35,9 +35,9 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
 Status CheckGradientShape(const Convolution& convolution, const Shape& gradient, const char* port);
 
 /// The patches that the filter sees.
-kernels::TapGather PatchesOf(const Convolution& convolution);
-kernels::TapProduct ForwardProduct(const Convolution& convolution);
-kernels::FilterSum FilterGradient(const Convolution& convolution);
+kernels::Im2Col PatchesOf(const Convolution& convolution);
+kernels::ConvForward ForwardProduct(const Convolution& convolution);
+kernels::ConvFilterGrad FilterGradient(const Convolution& convolution);
 
 /// The gradient by the pictures. Input positions a stride apart are reached by the same taps: each such phase is a convolution of the
 /// gradient with those taps alone, and no product is wasted on the gaps.
@@ -53,8 +53,8 @@ class InputGradient {
 
  private:
   struct Phase {
-    kernels::TapAxis axis;
-    kernels::Place place;
+    kernels::ConvAxis axis;
+    kernels::OutputAxis place;
     int64_t filter_tap = 0, filter_step = 0;  // tap t of the phase is the filter's filter_tap - t * filter_step
     int64_t taps_before = 0;                  // of the axis' phases before this one
   };
@@ -66,7 +66,7 @@ class InputGradient {
     const Phase* Of(int64_t filter_tap) const;
   };
   static Phases PhasesOf(const kernels::WindowAxis& axis);
-  kernels::TapProduct ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
+  kernels::ConvForward ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
   /// Where the weights of the phases' product start, counted in taps.
   int64_t FirstTap(const Phase& d, const Phase& h, const Phase& w) const {
     return (d.taps_before * phases_[1].taps + d.axis.taps * h.taps_before) * phases_[2].taps + d.axis.taps * h.axis.taps * w.taps_before;

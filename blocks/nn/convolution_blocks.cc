@@ -104,30 +104,30 @@ constexpr In<0> input{"input", "T", ""};
 constexpr In<1> filter{"filter", "T", ""};
 constexpr Out<0> output{"output", "T", ""};
 
-Result<kernels::TapProduct> PlanFor(PlanContext& ctx, const Family& family) {
+Result<kernels::ConvForward> PlanFor(PlanContext& ctx, const Family& family) {
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(SettingsOf(ctx, family, true), ctx.shape(input), ctx.shape(filter), input.name,
                                                              filter.name));
   WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
   if (shape.count() != 0 && ctx.shape(filter).count() == 0) {
     return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
   }
-  kernels::TapProduct product = ForwardProduct(c);
+  kernels::ConvForward product = ForwardProduct(c);
   if (shape.count() == 0) product.gather.batch = 0;
   ctx.set(output, std::move(shape));
-  ctx.set_scratch(kernels::TapScratch(product, IsShort(ctx.dtype(input))) * SumBytes(ctx.dtype(input)));
+  ctx.set_scratch(kernels::ConvScratch(product, IsShort(ctx.dtype(input))) * SumBytes(ctx.dtype(input)));
   return product;
 }
 template <const Family& kFamily>
-Result<kernels::TapProduct> Plan(PlanContext& ctx) { return PlanFor(ctx, kFamily); }
+Result<kernels::ConvForward> Plan(PlanContext& ctx) { return PlanFor(ctx, kFamily); }
 
-constexpr auto Run = []<class T>(const kernels::TapProduct& product, RunContext& ctx) {
+constexpr auto Run = []<class T>(const kernels::ConvForward& product, RunContext& ctx) {
   const auto from = ctx.in<T>(input);
   const auto to = ctx.out<T>(output);
   if (from.empty()) {  // all padding
     kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));
     return;
   }
-  kernels::RunTapProduct(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(),
+  kernels::RunConv(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(),
                          ctx.workers());
 };
 
@@ -216,30 +216,30 @@ constexpr In<1> like{"like", "T", "the filter, for its shape"};
 constexpr In<2> out_backprop{"out_backprop", "T", kGradientDoc};
 constexpr Out<0> output{"output", "T", ""};
 
-Result<kernels::FilterSum> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
+Result<kernels::ConvFilterGrad> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
   ConvolutionSettings settings = SettingsOf(ctx, family);
   settings.unsupported = Code::kInvalidArgument;
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, ctx.shape(input), filter, input.name, filter_port));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(filter, filter_port));
   ctx.set(output, filter);
-  kernels::FilterSum sum = FilterGradient(c);
+  kernels::ConvFilterGrad sum = FilterGradient(c);
   const bool empty = ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0;
   if (empty) sum.gather.batch = 0;
-  if (!empty) ctx.set_scratch(kernels::FilterScratch(sum) * SumBytes(ctx.dtype(input)));
+  if (!empty) ctx.set_scratch(kernels::FilterGradScratch(sum) * SumBytes(ctx.dtype(input)));
   return sum;
 }
 
 template <const Family& kFamily>
-Result<kernels::FilterSum> Plan(PlanContext& ctx) {
+Result<kernels::ConvFilterGrad> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Shape filter, ShapeOfSizes(ctx, filter_sizes, OrderOf(ctx.attr(data_format)).rank()));
   return PlanFor(ctx, kFamily, filter, filter_sizes.name);
 }
 template <const Family& kFamily>
-Result<kernels::FilterSum> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
+Result<kernels::ConvFilterGrad> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
 
-constexpr auto Run = []<class T>(const kernels::FilterSum& sum, RunContext& ctx) {
-  kernels::RunFilterSum(sum, ctx.in<T>(input).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
+constexpr auto Run = []<class T>(const kernels::ConvFilterGrad& sum, RunContext& ctx) {
+  kernels::RunConvFilterGrad(sum, ctx.in<T>(input).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
                         ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };
 

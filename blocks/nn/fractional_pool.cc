@@ -3,9 +3,9 @@
 #include <optional>
 #include <random>
 
-#include "blocks/kernels/avg_pool.h"
-#include "blocks/kernels/max_pool.h"
-#include "blocks/kernels/pooling_sequence.h"
+#include "blocks/kernels/pool/avg_pool.h"
+#include "blocks/kernels/pool/fractional.h"
+#include "blocks/kernels/pool/max_pool.h"
 #include "weft/block/block.h"
 #include "weft/block/stored_state.h"
 

@@ -43,7 +43,7 @@ constexpr int64_t kOwnGains = kColumnBytes / 2;
 
 /// Short planes in rows: tasks of few channels and many rows. Not where the planes of those channels in a row are so little that memory is
 /// read in small pieces. Gives whether `cut` is so now.
-bool CutShortPlanes(kernels::ChannelCut& cut, int64_t element) {
+bool CutShortPlanes(kernels::ChannelPartition& cut, int64_t element) {
   constexpr int64_t kShort = 128, kLeastBytes = 8 * 1024;
   const int64_t inner = cut.box.inner, tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
   if (cut.runs || cut.group > 1 || inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastBytes) return false;
@@ -56,7 +56,7 @@ bool CutShortPlanes(kernels::ChannelCut& cut, int64_t element) {
 
 /// Inference whose tasks have few channels and many rows: they make the gains of their channels themselves, so that there is one loop
 /// instead of two. What is larger than the caches is read faster in its order than by columns.
-bool CutOwnGains(kernels::ChannelCut& cut, int64_t element) {
+bool CutOwnGains(kernels::ChannelPartition& cut, int64_t element) {
   constexpr int64_t kMostBytes = 8 << 20;
   return CutShortPlanes(cut, element) || (cut.box.count() * element <= kMostBytes && CutColumns(cut, element));
 }
@@ -164,18 +164,18 @@ constexpr auto kNormalizeAndMeasure = [](const auto& v, const auto& p, auto& sum
 /// Reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x.
 template <class T>
 void Train(const Norm& norm, RunContext& ctx) {
-  const kernels::ChannelCut& cut = norm.cut;
+  const kernels::ChannelPartition& cut = norm.cut;
   const T* const x = ctx.in<T>(P::x).data();
   T* const y = ctx.out<T>(P::y).data();
   const float *const mean = ctx.out<float>(P::reserve_space_1).data(), *const gain = norm.scratch.parameter(ctx, 0),
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
-  const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
+  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
   const auto both = [&](int64_t task, int64_t next) {
     kernels::FindPivots(cut, next, x, blocks);
-    const kernels::ChannelCut::Part part = cut.part(task);
+    const kernels::ChannelPartition::Part part = cut.part(task);
     const int64_t channels = (next - task) * cut.tile;
-    const kernels::Sweep<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> sweep{
+    const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> sweep{
         {x, x + channels * cut.box.inner},
         {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
         {blocks.distance + channels, blocks.square + channels},
@@ -199,15 +199,15 @@ void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
 }
 
 /// Where tasks make the gains of their channels.
-template <class Sweep>
-void InferByTasks(const Norm& norm, RunContext& ctx, const Sweep& output) {
-  ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) {
+template <class ChannelMapReduce>
+void InferByTasks(const Norm& norm, RunContext& ctx, const ChannelMapReduce& output) {
+  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) {
     alignas(64) float gain[kOwnGains];
     InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
       if (part.block == 0) HandOnStatistics(norm, ctx, first, end);
       GainsOf(norm, ctx, first, end, gain + (first - part.first));
     });
-    Sweep some = output;
+    ChannelMapReduce some = output;
     some.parameters = {output.parameters[0] + part.first, gain, output.parameters[2] + part.first};
     some.parameters_from = part.first;
     some.Run(norm.cut, part);
@@ -218,7 +218,7 @@ void InferByTasks(const Norm& norm, RunContext& ctx, const Sweep& output) {
 template <class T>
 void Infer(const Norm& norm, RunContext& ctx) {
   float* const gain = norm.scratch.parameter(ctx, 0);
-  const kernels::Sweep<T, float, 1, 3, 0, decltype(kNormalize)> output{
+  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{
       {ctx.in<T>(P::x).data()},
       {ctx.in<float>(P::mean).data(), gain, ctx.in<float>(P::offset).data()},
       {},
@@ -229,7 +229,7 @@ void Infer(const Norm& norm, RunContext& ctx) {
     HandOnStatistics(norm, ctx, first, end);
     GainsOf(norm, ctx, first, end, gain + first);
   });
-  ForOutputs(norm, ctx, [&](const kernels::ChannelCut::Part& part) { output.Run(norm.cut, part); });
+  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) { output.Run(norm.cut, part); });
 }
 
 template <class T, int kVersion>

@@ -78,7 +78,7 @@ void PrepareChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64
 
 /// From the sums of the blocks: the gradients of scale and offset, and what the output of training takes.
 void FinishChannels(const NormGrad& grad, RunContext& ctx, int64_t first, int64_t end, const Reciprocals& reciprocals) {
-  const kernels::ChannelCut& cut = grad.cut;
+  const kernels::ChannelPartition& cut = grad.cut;
   double sum[kernels::kMergeChannels], product[kernels::kMergeChannels];
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 0), first, end, sum);
   kernels::AddBlocks(cut, grad.scratch.sum(ctx, 1), first, end, product);
@@ -114,17 +114,17 @@ template <class T>
 void Train(const NormGrad& grad, RunContext& ctx) {
   const T *g = ctx.in<T>(P::y_backprop).data(), *x = ctx.in<T>(P::x).data();
   const float* const mean = ctx.in<float>(P::reserve_space_1).data();
-  const kernels::ChannelCut& cut = grad.cut;
+  const kernels::ChannelPartition& cut = grad.cut;
   float *const sum = grad.scratch.sum(ctx, 0), *const product = grad.scratch.sum(ctx, 1);
   const float *const gain = grad.scratch.parameter(ctx, kGain), *const mean_g = grad.scratch.parameter(ctx, kMeanG),
       *const slope = grad.scratch.parameter(ctx, kSlope);
   T* const x_backprop = ctx.out<T>(P::x_backprop).data();
-  const kernels::Sweep<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
-  const kernels::Sweep<T, float, 2, 4, 0, decltype(kMap)> output{
+  const kernels::ChannelMapReduce<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
+  const kernels::ChannelMapReduce<T, float, 2, 4, 0, decltype(kMap)> output{
       {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
   const auto both = [&](int64_t task, int64_t next) {
     const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
-    const kernels::Sweep<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + ahead, x + ahead},
+    const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + ahead, x + ahead},
                                                                         {mean, gain, mean_g, slope, mean + channels},
                                                                         {sum + channels, product + channels},
                                                                         x_backprop,
@@ -151,19 +151,19 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
     return v[0] * q[1];
   };
   const NormScratch& scratch = grad.scratch;
-  const kernels::Sweep<T, float, 2, 2, 2, decltype(add_and_map)> sweep{
+  const kernels::ChannelMapReduce<T, float, 2, 2, 2, decltype(add_and_map)> sweep{
       {g, x},
       {ctx.in<float>(P::reserve_space_1).data(), scratch.parameter(ctx, kGain)},
       {scratch.sum(ctx, 0), scratch.sum(ctx, 1)},
       ctx.out<T>(P::x_backprop).data(),
       grad.stream};
-  const kernels::ChannelCut& cut = grad.cut;
+  const kernels::ChannelPartition& cut = grad.cut;
   const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
   const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
   if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
     return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), grad.stream), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
-        const kernels::ChannelCut::Part part = cut.part(task);
+        const kernels::ChannelPartition::Part part = cut.part(task);
         InMerges(part.first, part.end, prepare);
         sweep.Run(cut, part);
         InMerges(part.first, part.end, finish);

@@ -21,7 +21,7 @@ Result<SecondOrder> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, scale, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, mean, box.channels));
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, variance, box.channels));
-  SecondOrder plan{kernels::CutChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training)};
+  SecondOrder plan{kernels::PartitionChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training)};
   plan.scratch = NormScratch(plan.cut, 4, kParameters);
   ctx.set_scratch(plan.scratch.bytes());
   ctx.set(y_backprop_grad, shape);

@@ -1,5 +1,5 @@
 // FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of pictures that are resized and mirrored at their edges first.
-#include "blocks/kernels/resize.h"
+#include "blocks/kernels/image/resize.h"
 #include "blocks/limits.h"
 #include "blocks/nn/convolution.h"
 #include "weft/block/block.h"
@@ -46,7 +46,7 @@ struct Parameters {
   MirroredAxis height, width;
   int64_t batch = 0, channels = 0;
   int64_t padded = 0;  // elements of the pictures that the convolution sees
-  kernels::TapProduct product;
+  kernels::ConvForward product;
 };
 
 template <class P>
@@ -93,7 +93,7 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   const DType dtype = ctx.dtype(input);
   const int64_t sum_bytes = dtype == DType::kDouble ? 8 : 4;
   const bool widened = dtype == DType::kHalf || dtype == DType::kBFloat16;
-  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(dtype)) + kernels::TapScratch(p.product, widened) * sum_bytes);
+  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(dtype)) + kernels::ConvScratch(p.product, widened) * sum_bytes);
   ctx.set(output, std::move(shape));
   return p;
 }
@@ -133,7 +133,7 @@ void Convolve(const Parameters& p, std::span<const T> in, std::span<const T> fil
   if (to.empty()) return;
   T* const padded = ctx.scratch<T>().data();
   FillPadded(p, in.data(), padded, ctx.workers());
-  kernels::RunTapProduct(p.product, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded),
+  kernels::RunConv(p.product, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded),
                          ctx.workers());
 }
 

@@ -1,5 +1,5 @@
 #include "blocks/gradients.h"
-#include "blocks/kernels/reduce.h"
+#include "blocks/kernels/reduce/reduce.h"
 #include "blocks/partial_reduction.h"
 #include "weft/block/block.h"
 

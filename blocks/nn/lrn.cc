@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
-#include "blocks/kernels/widen.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,5 +1,5 @@
 // MaxPool and MaxPool3D, and their gradients.
-#include "blocks/kernels/max_pool.h"
+#include "blocks/kernels/pool/max_pool.h"
 
 #include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"

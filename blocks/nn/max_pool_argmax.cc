@@ -1,7 +1,7 @@
 // MaxPoolWithArgmax and its gradients, which go by the indices that it gives.
 #include <atomic>
 
-#include "blocks/kernels/max_pool.h"
+#include "blocks/kernels/pool/max_pool.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/nn/pooling_plan.h"
 #include "weft/block/block.h"

@@ -1,7 +1,7 @@
 // What the poolings share: their settings, and the geometry that follows.
 #pragma once
 
-#include "blocks/kernels/pooling.h"
+#include "blocks/kernels/pool/pooling.h"
 #include "blocks/nn/window_plan.h"
 
 namespace weft::blocks {

@@ -23,7 +23,7 @@ constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter
 
 struct Pictures {
   QuantizedOperand input, filter;
-  kernels::TapProduct product;
+  kernels::ConvForward product;
 };
 
 Result<Pictures> Plan(PlanContext& ctx) {
@@ -39,7 +39,7 @@ Result<Pictures> Plan(PlanContext& ctx) {
   if (out.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   ctx.set(output, std::move(out));
   Pictures p{OperandOf(ctx, input), OperandOf(ctx, filter), ForwardProduct(c)};
-  const int64_t elements = kernels::TapScratch(p.product, false) + p.input.count + p.filter.count;
+  const int64_t elements = kernels::ConvScratch(p.product, false) + p.input.count + p.filter.count;
   ctx.set_scratch(elements * static_cast<int64_t>(sizeof(int32_t)));
   return p;
 }
@@ -53,7 +53,7 @@ constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
     int32_t *pictures = ctx.scratch<int32_t>().data(), *weights = pictures + p.input.count;
     p.input.Widen(ctx, input, range, pictures);
     p.filter.Widen(ctx, filter, filter_range, weights);
-    kernels::RunTapProduct(p.product, pictures, weights, to.data(), weights + p.filter.count, ctx.workers());
+    kernels::RunConv(p.product, pictures, weights, to.data(), weights + p.filter.count, ctx.workers());
   }
   SetRange(ctx, min_output, max_output, ProductRange(p.input, range, p.filter, filter_range));
 };

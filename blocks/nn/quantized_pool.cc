@@ -1,6 +1,6 @@
 // QuantizedAvgPool and QuantizedMaxPool: pooling of 8-bit pictures, which keep their range.
-#include "blocks/kernels/max_pool.h"
-#include "blocks/kernels/pool_lines.h"
+#include "blocks/kernels/pool/lines.h"
+#include "blocks/kernels/pool/max_pool.h"
 #include "blocks/nn/pooling_plan.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"

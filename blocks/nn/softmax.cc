@@ -1,7 +1,7 @@
 // Softmax and LogSoftmax along the last axis.
 #include "blocks/gradients.h"
-#include "blocks/kernels/softmax.h"
-#include "blocks/kernels/stream.h"
+#include "blocks/kernels/reduce/softmax.h"
+#include "blocks/kernels/simd/non_temporal.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,5 +1,5 @@
 #include "blocks/broadcast.h"
-#include "blocks/kernels/softmax.h"
+#include "blocks/kernels/reduce/softmax.h"
 #include "blocks/nn/cross_entropy.h"
 #include "weft/block/block.h"
 

@@ -1,4 +1,4 @@
-#include "blocks/kernels/softmax.h"
+#include "blocks/kernels/reduce/softmax.h"
 #include "blocks/nn/cross_entropy.h"
 #include "weft/block/block.h"
 

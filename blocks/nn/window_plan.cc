@@ -1,6 +1,6 @@
 #include "blocks/nn/window_plan.h"
 
-#include "blocks/kernels/window_count.h"
+#include "blocks/kernels/conv/window_count.h"
 
 namespace weft::blocks {
 

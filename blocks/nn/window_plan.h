@@ -2,7 +2,7 @@
 // and the poolings, in two dimensions and in three.
 #pragma once
 
-#include "blocks/kernels/window.h"
+#include "blocks/kernels/conv/window.h"
 #include "weft/block/context.h"
 
 namespace weft::blocks {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "blocks/kernels/distributions.h"
+#include "blocks/kernels/random/distributions.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/random/random_stream.h"

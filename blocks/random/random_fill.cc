@@ -1,6 +1,6 @@
 // RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same
 // seeds.
-#include "blocks/kernels/distributions.h"
+#include "blocks/kernels/random/distributions.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/distributions.h"
+#include "blocks/kernels/random/distributions.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"

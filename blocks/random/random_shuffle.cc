@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "blocks/element_moves.h"
-#include "blocks/kernels/distributions.h"
+#include "blocks/kernels/random/distributions.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "blocks/kernels/philox.h"
+#include "blocks/kernels/random/philox.h"
 #include "weft/block/context.h"
 #include "weft/block/stored_state.h"
 

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/elementwise.h"
+#include "blocks/kernels/elementwise/elementwise.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 

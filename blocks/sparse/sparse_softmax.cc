@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "blocks/gradients.h"
-#include "blocks/kernels/softmax.h"
+#include "blocks/kernels/reduce/softmax.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/sparse/places.h"
 

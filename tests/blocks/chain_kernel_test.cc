@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "blocks/kernels/chain.h"
+#include "blocks/kernels/elementwise/chain.h"
 
 using namespace weft;
 using namespace weft::kernels;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "blocks/kernels/matmul.h"
+#include "blocks/kernels/gemm/gemm.h"
 #include "tests/kit/block_tester.h"
 
 namespace weft::kit {
@@ -104,18 +104,34 @@ TEST_CASE("Products with few rows or columns", "[matmul]") {
   CheckProducts<complex64>({2, 130, 300});
 }
 
-/// The tiles of a product in one order or the other, each packing for itself or sharing what was packed before.
+/// Memory of some bytes, aligned as a cache line is.
+class Lines {
+ public:
+  explicit Lines(int64_t bytes) : memory_(static_cast<size_t>(bytes) + 64) {}
+  void* data() { return memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64; }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
+/// The tiles of a product from the first or from the last, each packing for itself or sharing what is packed before.
+template <class T>
+void ComputeTiles(kernels::Product<T> p, bool shared, bool backwards) {
+  Lines packed(kernels::PackedBytes(p));
+  if (shared && kernels::PackCount(p) > 0) {
+    p.packed = packed.data();
+    for (int64_t i = kernels::PackCount(p); i-- > 0;) kernels::PackPart(p, i);
+  }
+  Lines workspace(kernels::WorkspaceBytes(p));
+  const int64_t tiles = kernels::TileCount(p);
+  for (int64_t i = 0; i < tiles; ++i) kernels::ComputeTile(p, backwards ? tiles - 1 - i : i, workspace.data());
+}
+
 template <class T>
 std::vector<T> InTiles(kernels::Product<T> p, bool shared, bool backwards) {
   std::vector<T> out(static_cast<size_t>(p.rows * p.columns));
-  std::vector<std::byte> packed(static_cast<size_t>(kernels::PackedBytes(p)) + 64);
   p.out = out.data();
-  if (shared) {
-    p.packed = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64;
-    for (int64_t i = kernels::PackCount(p); i-- > 0;) kernels::PackPart(p, i);
-  }
-  const int64_t tiles = kernels::TileCount(p);
-  for (int64_t i = 0; i < tiles; ++i) kernels::ComputeTile(p, backwards ? tiles - 1 - i : i);
+  ComputeTiles(p, shared, backwards);
   return out;
 }
 
@@ -164,7 +180,7 @@ TEST_CASE("Pieces of the inner dimension whose sums are joined give the bits of 
 
 /// A product with one side of five to twelve, added to what is there in a wider matrix or not, in pieces or not.
 template <class T>
-void CheckNarrow(const Sizes& s, bool turned, bool add, bool shared) {
+void CheckSkinny(const Sizes& s, bool turned, bool add, bool shared) {
   INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", turned " << turned << ", shared "
                              << shared);
   const Tensor a = Whole<T>(turned ? Shape{s.inner, s.rows} : Shape{s.rows, s.inner}, 3), b = Whole<T>(Shape{s.inner, s.columns}, 4);
@@ -175,12 +191,7 @@ void CheckNarrow(const Sizes& s, bool turned, bool add, bool shared) {
   kernels::Product<T> p{s.rows, s.columns, s.inner, {x, s.inner, 1}, {y, s.columns, 1}, out.data(), stride};
   if (turned) p.left = {x, 1, s.rows};
   p.add = add;
-  std::vector<std::byte> packed(static_cast<size_t>(kernels::PackedBytes(p)) + 64);
-  if (shared && kernels::PackCount(p) > 0) {
-    p.packed = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64;
-    for (int64_t i = 0; i < kernels::PackCount(p); ++i) kernels::PackPart(p, i);
-  }
-  for (int64_t i = kernels::TileCount(p); i-- > 0;) kernels::ComputeTile(p, i);
+  ComputeTiles(p, shared, true);
   for (int64_t i = 0; i < static_cast<int64_t>(out.size()); ++i) {
     const int64_t r = i / stride, c = i % stride;
     const bool inside = r < s.rows && c < s.columns;
@@ -208,8 +219,8 @@ TEST_CASE("Thin products leave alone what lies between and after their results",
   for (const Sizes& s : {Sizes{3, 784, 1100}, Sizes{1100, 784, 3}, Sizes{4, 1030, 261}, Sizes{2, 300, 77}, Sizes{70, 200, 1},
                          Sizes{1, 131, 1}, Sizes{500, 1500, 2}, Sizes{2, 4101, 3}}) {
     for (int kind = 0; kind < 8; ++kind) {
-      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
-      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
     }
   }
 }
@@ -224,6 +235,8 @@ void CheckApart(int64_t few, int64_t inner, int64_t many, bool on_left) {
   std::vector<T> out(static_cast<size_t>(few * many));
   kernels::Product<T> p{few, many, inner, vectors, apart, out.data(), many};
   if (on_left) p = {many, few, inner, apart.Transposed(), vectors.Transposed(), out.data(), few};
+  Lines workspace(kernels::WorkspaceBytes(p));
+  p.scratch = workspace.data();
   kernels::MatMul(p);
   for (int64_t f = 0; f < few; ++f) {
     for (int64_t m = 0; m < many; ++m) {
@@ -253,8 +266,8 @@ TEST_CASE("Thin products by matrices whose elements lie apart", "[matmul]") {
 TEST_CASE("Narrow products leave alone what lies between and after their results", "[matmul]") {
   for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{784, 100, 10}, Sizes{10, 784, 90}, Sizes{61, 1500, 12}, Sizes{333, 300, 5}}) {
     for (int kind = 0; kind < 8; ++kind) {
-      CheckNarrow<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
-      CheckNarrow<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<float>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
+      CheckSkinny<double>(s, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
     }
   }
 }
@@ -268,6 +281,8 @@ TEST_CASE("A product can be added to what is there, and lie in a wider matrix", 
     const float *x = a.values<float>().data(), *y = b.values<float>().data();
     kernels::Product<float> p{s.rows, s.columns, s.inner, {x, s.inner, 1}, {y, s.columns, 1}, out.data(), stride};
     p.add = true;
+    Lines workspace(kernels::WorkspaceBytes(p));
+    p.scratch = workspace.data();
     kernels::MatMul(p);
     for (int64_t r = 0; r < s.rows; ++r) {
       for (int64_t c = 0; c < stride; ++c) {
@@ -276,6 +291,64 @@ TEST_CASE("A product can be added to what is there, and lie in a wider matrix", 
       }
     }
   }
+}
+
+template <class T>
+int64_t WorkspaceElements(const kernels::Product<T>& p) {
+  return kernels::WorkspaceBytes(p) / static_cast<int64_t>(sizeof(Accumulator<T>));
+}
+
+TEST_CASE("No product of some size needs more workspace than is planned for all of them", "[matmul]") {
+  for (int64_t rows : {1, 9, 33, 57, 98, 99, 400, 1000}) {
+    for (int64_t columns : {1, 9, 31, 64, 161, 256, 300, 1000}) {
+      for (int64_t inner : {1, 12, 160, 320, 321, 513, 2000}) {
+        const int64_t most = kernels::MostWorkspace(rows, columns, inner);
+        for (int kind = 0; kind < 4; ++kind) {
+          const auto of = [&]<class T>(T) {
+            kernels::Product<T> p{rows, columns, inner, {nullptr, inner, 1}, {nullptr, columns + 600, 1}, nullptr, columns};
+            if (kind & 1) p.left = {nullptr, 1, rows + 5};
+            if (kind & 2) p.right = {nullptr, 1, inner + 7};
+            return WorkspaceElements(p);
+          };
+          INFO(rows << " by " << inner << " by " << columns << ", kind " << kind);
+          CHECK(std::max({of(0.0f), of(0.0), of(half(0)), of(bfloat16(0)), of(int32_t{0})}) <= most);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void CheckBatch(const Sizes& s, int64_t count) {
+  INFO(ToString(kDTypeOf<T>) << ", " << count << " of " << s.rows << " by " << s.inner << " by " << s.columns);
+  for (bool adjoint : {false, true}) {
+    const Tensor x = Whole<T>(Shape{count, s.rows, s.inner}, 7), y = Whole<T>(adjoint ? Shape{count, s.columns, s.inner} : Shape{count, s.inner, s.columns}, 8);
+    const BlockResult result =
+        BlockTester(Catalog(), "BatchMatMulV2").Attrs(Cat("adj_y_ = ", adjoint, ";")).Input("x", x).Input("y", y).Run();
+    INFO(ToString(result.status));
+    REQUIRE(result.status.ok());
+    const auto found = result.outputs.at("output").template values<T>();
+    for (int64_t i = 0; i < count; ++i) {
+      Tensor a = Tensor::Allocate(kDTypeOf<T>, Shape{s.rows, s.inner}).value(), b = Tensor::Allocate(kDTypeOf<T>, Shape{s.inner, s.columns}).value();
+      std::copy_n(x.values<T>().data() + i * a.count(), a.count(), a.values<T>().data());
+      std::copy_n(y.values<T>().data() + i * b.count(), b.count(), b.values<T>().data());
+      if (adjoint && Complex<T>) {
+        if constexpr (Complex<T>) for (T& z : b.values<T>()) z = std::conj(z);
+      }
+      const Tensor expected = PlainProduct<T>(a, false, b, adjoint, s);
+      CHECK(std::memcmp(found.data() + i * expected.count(), expected.values<T>().data(), static_cast<size_t>(expected.count()) * sizeof(T)) == 0);
+    }
+  }
+}
+
+TEST_CASE("Batches of products, with packed operands and without", "[matmul]") {
+  CheckBatch<float>({450, 130, 513}, 3);
+  CheckBatch<float>({40, 50, 60}, 20);
+  CheckBatch<float>({1, 300, 700}, 20);
+  CheckBatch<float>({1, 300, 700}, 2);
+  CheckBatch<half>({120, 60, 300}, 3);
+  CheckBatch<complex64>({70, 90, 200}, 3);
+  CheckBatch<int32_t>({400, 20, 560}, 2);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "blocks/kernels/quantize.h"
+#include "blocks/kernels/quantize/quantize.h"
 
 namespace weft::kernels {
 namespace {

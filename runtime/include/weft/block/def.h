@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "weft/block/attr.h"
-#include "weft/block/chain.h"
+#include "weft/base/chain.h"
 #include "weft/block/context.h"
 #include "weft/block/gradient.h"
 #include "weft/block/partial_reduction.h"

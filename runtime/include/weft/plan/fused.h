@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "weft/base/divide.h"
-#include "weft/block/chain.h"
+#include "weft/base/chain.h"
 #include "weft/block/partial_reduction.h"
 #include "weft/plan/graph.h"
 
@@ -37,7 +37,7 @@ struct FusedSteps {
     uint32_t first_input = 0, first_output = 0;  // into `table`
     PortTable in_first, out_first;
   };
-  /// Members that run on elements in registers (weft/block/chain.h), one after another.
+  /// Members that run on elements in registers (weft/base/chain.h), one after another.
   struct Chain {
     struct Link {
       ChainFunction run = nullptr;

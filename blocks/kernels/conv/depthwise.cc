@@ -1,0 +1,307 @@
+#include "blocks/kernels/conv/depthwise.h"
+
+#include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/simd/vec.h"
+#include "blocks/kernels/stop_check.h"
+#include "weft/base/divide.h"
+
+namespace weft::kernels {
+namespace {
+
+constexpr int64_t kGrain = 32768;  // multiplications of a task
+
+/// As many elements as a register takes, or as there are before `end`; the other lanes are 0. Whole ones are known to be there.
+template <bool kWhole, class T>
+Vec<VecElement<T>> LoadUpTo(const T* p, const T* end) {
+  constexpr int64_t kCount = kLanes<VecElement<T>>;
+  if (kWhole || end - p >= kCount) return LoadVec(p);
+  T some[kCount] = {};
+  std::copy(p, std::max(p, end), some);
+  return LoadVec(some);
+}
+
+template <class T>
+void StoreSome(T* p, Vec<VecElement<T>> v, int64_t count) {
+  if (count >= kLanes<VecElement<T>>) return StoreVec(p, v);
+  T all[kLanes<VecElement<T>>];
+  StoreVec(all, v);
+  std::copy_n(all, count, p);
+}
+
+/// Positions [first, last) of an axis whose tap `t` is inside.
+std::pair<int64_t, int64_t> PositionsInside(const ConvAxis& axis, int64_t t) {
+  const int64_t start = axis.offset + t * axis.tap_step;
+  const int64_t first = start >= 0 ? 0 : std::min(DivideUp(-start, axis.step), axis.positions);
+  return {first, start >= axis.source ? first : std::clamp(DivideUp(axis.source - start, axis.step), first, axis.positions)};
+}
+
+/// The line of positions `index`, and the lines of taps [d_first, d_last) x [h_first, h_last) that are inside.
+struct Line {
+  int64_t picture, d, h, front, top, d_first, d_last, h_first, h_last;
+  Line(const Im2Col& g, int64_t index)
+      : picture(index / (g.axes[0].positions * g.axes[1].positions)), d(index / g.axes[1].positions % g.axes[0].positions),
+        h(index % g.axes[1].positions), front(g.axes[0].at(d, 0)), top(g.axes[1].at(h, 0)), d_first(g.axes[0].first_tap(front)),
+        d_last(g.axes[0].last_tap(front, d_first)), h_first(g.axes[1].first_tap(top)), h_last(g.axes[1].last_tap(top, h_first)) {}
+
+  /// Calls body(first tap of the line, its line of the picture) for each line of taps that is inside.
+  template <class Body>
+  void ForTapLines(const Im2Col& g, Body&& body) const {
+    const auto& [depth, height, width] = g.axes;
+    for (int64_t td = d_first; td < d_last; ++td) {
+      for (int64_t th = h_first; th < h_last; ++th) {
+        body((td * height.taps + th) * width.taps, (front + td * depth.tap_step) * height.source + top + th * height.tap_step);
+      }
+    }
+  }
+};
+
+/// Channels last: columns [first, first + kVectors registers) and the channels that they read.
+template <class T, int kVectors>
+struct Columns {
+  using A = VecElement<T>;
+  static constexpr int kCount = kLanes<A>;
+  static constexpr bool kWhole = kVectors > 1;
+  int64_t first, count;   // count: columns that there are
+  bool direct;            // each column reads the channel of its own number
+  int64_t channel[kCount];  // where not: the channels that the columns of one register read, for the first of the inner ones
+
+  Columns(int64_t first, int64_t columns, int64_t group_columns, int64_t inner)
+      : first(first), count(std::min<int64_t>(kVectors * kCount, columns - first)), direct(group_columns == 1 && inner == 1) {
+    for (int64_t i = 0; i < kCount; ++i) channel[i] = (first + std::min(i, count - 1)) / group_columns * inner;
+  }
+  /// The values of the columns' channels at a pixel.
+  void Load(const T* pixel, int64_t inner, const T* end, Vec<A> (&values)[kVectors]) const {
+    if (kWhole || direct) {
+      for (int v = 0; v < kVectors; ++v) values[v] = LoadUpTo<kWhole>(pixel + first + v * kCount, end);
+    } else {
+      T read[kCount];
+      for (int i = 0; i < kCount; ++i) read[i] = pixel[channel[i] + inner];
+      values[0] = LoadVec(read);
+    }
+  }
+};
+
+/// Calls body(columns) for all columns, in blocks of four registers where a column reads its own channel, in single ones otherwise.
+template <class T, class Body>
+void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
+  constexpr int64_t kCount = kLanes<VecElement<T>>;
+  const int64_t group_columns = columns / groups;
+  int64_t first = 0;
+  if (group_columns == 1 && inner == 1) {
+    for (; first + 4 * kCount <= columns; first += 4 * kCount) body(Columns<T, 4>(first, columns, group_columns, inner));
+  }
+  for (; first < columns; first += kCount) body(Columns<T, 1>(first, columns, group_columns, inner));
+}
+
+template <class T, int kVectors>
+void MultiplyLine(const ConvForward& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out,
+                  StopCheck& stop) {
+  using A = VecElement<T>;
+  const Im2Col& g = p.gather;
+  const ConvAxis& width = g.axes[2];
+  const int64_t inner = p.inner();
+  const T* const picture = source + line.picture * g.pixels() * g.channels;
+  const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
+  const OutputAxis& place = p.place[2];
+  const int64_t all_first = PositionsInside(width, 0).first, all_last = PositionsInside(width, width.taps - 1).second;
+  const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * inner;
+  for (int64_t w = 0; w < width.positions; ++w) {
+    if (stop(cost)) return;
+    const bool all = w >= all_first && w < all_last;  // every tap is inside
+    const int64_t left = width.at(w, 0), first = all ? 0 : width.first_tap(left), last = all ? width.taps : width.last_tap(left, first);
+    Vec<A> sums[kVectors] = {};
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      const T* pixel = picture + (source_line * width.source + left + first * width.tap_step) * g.channels;
+      const T* row = weights + (tap + first) * inner * p.columns + columns.first;
+      for (int64_t t = first; t < last; ++t, pixel += width.tap_step * g.channels) {
+        for (int64_t u = 0; u < inner; ++u, row += p.columns) {
+          Vec<A> values[kVectors];
+          columns.Load(pixel, u, source_end, values);
+          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, weights_end);
+        }
+      }
+    });
+    T* to = out + (place.first + w * place.stride) * p.columns + columns.first;
+    for (int v = 0; v < kVectors; ++v) StoreSome(to + v * kLanes<A>, sums[v], columns.count - v * kLanes<A>);
+  }
+}
+
+/// sums[i] += from[i * step] * weight.
+template <class T, class A>
+void AddScaled(const T* from, int64_t step, A weight, A* sums, int64_t count) {
+  if constexpr (std::is_same_v<T, half>) {
+    for (; step == 1 && count >= kLanes<A>; count -= kLanes<A>, from += kLanes<A>, sums += kLanes<A>) {
+      StoreVec(sums, LoadVec(sums) + LoadVec(from) * weight);
+    }
+  }
+  if (step == 1) {
+    for (int64_t i = 0; i < count; ++i) sums[i] += ToVecElement(from[i]) * weight;
+  } else {
+    for (int64_t i = 0; i < count; ++i) sums[i] += ToVecElement(from[i * step]) * weight;
+  }
+}
+
+/// Channels first: one line of the plane of column `column`.
+template <class T>
+void MultiplyPlaneLine(const ConvForward& p, int64_t column, const Line& line, const T* source, const T* weights, T* out,
+                       StopCheck& stop) {
+  using A = VecElement<T>;
+  constexpr int64_t kPart = 512;  // positions made at a time
+  const Im2Col& g = p.gather;
+  const ConvAxis& width = g.axes[2];
+  const OutputAxis& place = p.place[2];
+  const int64_t inner = p.inner(), channel = line.picture * g.channels + column / (p.columns / p.groups) * inner;
+  A sums[kPart];
+  for (int64_t begin = 0; begin < width.positions; begin += kPart) {
+    const int64_t end = std::min(begin + kPart, width.positions);
+    std::fill_n(sums, end - begin, A(0));
+    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+      for (int64_t t = 0; t < width.taps; ++t) {
+        const auto [inside, outside] = PositionsInside(width, t);
+        const int64_t first = std::max(inside, begin), count = std::min(outside, end) - first;
+        if (stop(4 + std::max<int64_t>(count, 0) * inner / 4)) return;
+        for (int64_t u = 0; u < inner && count > 0; ++u) {
+          const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source;
+          const A weight = ToVecElement(weights[((tap + t) * inner + u) * p.columns + column]);
+          AddScaled(from + width.at(first, t), width.step, weight, sums + (first - begin), count);
+        }
+      }
+    });
+    T* to = out + place.first + begin * place.stride;
+    if (place.stride == 1) {
+      for (int64_t w = 0; w < end - begin; ++w) to[w] = FromVecElement<T>(sums[w]);
+    } else {
+      for (int64_t w = 0; w < end - begin; ++w) to[w * place.stride] = FromVecElement<T>(sums[w]);
+    }
+  }
+}
+
+template <class T, int kVectors>
+void SumLine(const ConvFilterGrad& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
+             const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
+  using A = VecElement<T>;
+  const Im2Col& g = s.gather;
+  const ConvAxis& width = g.axes[2];
+  const int64_t inner = s.inner(), step = width.step * g.channels;
+  const T* const picture = source + line.picture * g.pixels() * g.channels;
+  const T* const source_end = source + g.batch * g.pixels() * g.channels;
+  line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
+    for (int64_t t = 0; t < width.taps; ++t) {
+      const auto [first, last] = PositionsInside(width, t);
+      for (int64_t u = 0; u < inner; ++u) {
+        if (stop(4 + last - first)) return;
+        const T* pixel = picture + (source_line * width.source + width.at(first, t)) * g.channels;
+        const T* row = gradient + first * s.columns + columns.first;
+        Vec<A> sums[kVectors] = {};
+        for (int64_t w = first; w < last; ++w, pixel += step, row += s.columns) {
+          Vec<A> values[kVectors];
+          columns.Load(pixel, u, source_end, values);
+          for (int v = 0; v < kVectors; ++v) sums[v] += values[v] * LoadUpTo<columns.kWhole>(row + v * kLanes<A>, gradient_end);
+        }
+        Accumulator<T>* to = filter + ((tap + t) * inner + u) * s.columns + columns.first;
+        for (int64_t v = 0; v < kVectors; ++v) {
+          for (int64_t i = 0; i < kLanes<A> && v * kLanes<A> + i < columns.count; ++i) to[v * kLanes<A> + i] += sums[v][i];
+        }
+      }
+    }
+  });
+}
+
+/// Channels first: lines [begin, end) of one picture's plane of `column` times what their taps read.
+template <class T>
+void SumPlaneLines(const ConvFilterGrad& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
+                   Accumulator<T>* filter, StopCheck& stop) {
+  using A = VecElement<T>;
+  constexpr int64_t kCount = kLanes<A>;
+  const Im2Col& g = s.gather;
+  const auto& [depth, height, width] = g.axes;
+  const int64_t inner = s.inner(), plane_lines = depth.positions * height.positions, picture = begin / plane_lines;
+  const int64_t channel = picture * g.channels + column / (s.columns / s.groups) * inner;
+  const T* const plane = gradient + (picture * s.columns + column) * plane_lines * width.positions;
+  for (int64_t tap = 0; tap < g.taps(); ++tap) {
+    const int64_t td = tap / (height.taps * width.taps), th = tap / width.taps % height.taps, tw = tap % width.taps;
+    const auto [first, last] = PositionsInside(width, tw);
+    for (int64_t u = 0; u < inner; ++u) {
+      Vec<A> sums = {};
+      A rest = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        if (stop(16 + (last - first) / 4)) return;
+        const Line line(g, i);
+        const int64_t d = depth.at(line.d, td), h = height.at(line.h, th);
+        if (!depth.inside(d) || !height.inside(h)) continue;
+        const T* from = source + (((channel + u) * depth.source + d) * height.source + h) * width.source + width.at(0, tw);
+        const T* row = plane + i % plane_lines * width.positions;
+        int64_t w = first;
+        for (; width.step == 1 && w + kCount <= last; w += kCount) sums += LoadVec(from + w) * LoadVec(row + w);
+        for (; w < last; ++w) rest += ToVecElement(from[w * width.step]) * ToVecElement(row[w]);
+      }
+      A sum;
+      SumLanes<1, A>(sums, &sum);
+      filter[(tap * inner + u) * s.columns + column] += sum + rest;
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void RunDepthwise(const ConvForward& p, const T* source, const T* weights, T* out, Workers& workers) {
+  const Im2Col& g = p.gather;
+  const auto& [depth, height, width] = p.place;
+  const double cost = static_cast<double>(g.axes[2].positions) * static_cast<double>(p.columns) * static_cast<double>(g.taps()) *
+                      static_cast<double>(p.inner());
+  const int64_t planes = g.channels_first ? p.columns : 1;  // a task's lines are those of one plane
+  const double task_cost = cost / static_cast<double>(planes);
+  const int64_t grain = task_cost >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(task_cost, 1.0));
+  const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
+  workers.For(PositionLines(g) * planes, grain, [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t column = i / plane_lines % planes, picture = i / plane_lines / planes;
+      const Line line(g, picture * plane_lines + i % plane_lines);
+      const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
+      if (g.channels_first) {
+        T* plane = out + (picture * p.columns + column) * depth.size * height.size * width.size;
+        MultiplyPlaneLine(p, column, line, source, weights, plane + row * width.size, stop);
+      } else {
+        T* to = out + (picture * depth.size * height.size + row) * width.size * p.columns;
+        ForColumns<T>(p.columns, p.groups, p.inner(),
+                      [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to, stop); });
+      }
+    }
+  });
+}
+
+template <class T>
+void SumDepthwiseFilter(const ConvFilterGrad& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter,
+                    const Workers& workers) {
+  const Im2Col& g = s.gather;
+  StopCheck stop(workers);
+  const int64_t positions = g.axes[2].positions;
+  std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
+  if (g.channels_first) {
+    const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
+    for (int64_t first = begin, last; first < end; first = last) {
+      last = std::min(end, (first / plane_lines + 1) * plane_lines);
+      for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter, stop);
+    }
+    return;
+  }
+  const T* const gradient_end = gradient + PositionLines(g) * positions * s.columns;
+  for (int64_t i = begin; i < end; ++i) {
+    ForColumns<T>(s.columns, s.groups, s.inner(), [&](const auto& columns) {
+      SumLine(s, columns, Line(g, i), source, gradient + i * positions * s.columns, gradient_end, filter, stop);
+    });
+  }
+}
+
+#define WEFT_INSTANTIATE(T) template void RunDepthwise(const ConvForward&, const T*, const T*, T*, Workers&);
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
+WEFT_INSTANTIATE(int32_t)
+#undef WEFT_INSTANTIATE
+#define WEFT_INSTANTIATE(T) \
+  template void SumDepthwiseFilter(const ConvFilterGrad&, const T*, const T*, int64_t, int64_t, Accumulator<T>*, const Workers&);
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
+
+}  // namespace weft::kernels

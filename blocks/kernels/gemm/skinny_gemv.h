@@ -1,0 +1,247 @@
+// Products of which one side has one to four rows or columns, of any real type: a vector and a matrix, above all. Each element of the many
+// is read once, and memory is what they wait for, so threads are given what lies together: each has the same part of the operand in its
+// cache in every run.
+#pragma once
+
+#include <algorithm>
+
+#include "blocks/kernels/gemm/implementation.h"
+#include "blocks/kernels/gemm/skinny.h"
+#include "weft/base/divide.h"
+
+namespace weft::kernels {
+
+/// Where the inner dimension is in several slices, threads take those instead of columns if there is memory for the sums of all: parts of
+/// short rows would not lie together.
+template <class T>
+class SkinnyGemv : public SplitK<VecElement<T>> {
+  using Split = SplitK<VecElement<T>>;
+  using Split::Even, Split::PartStart, Split::slices, Split::SliceStart, Split::SliceSums, Split::Joined, Split::joins;
+
+ public:
+  static bool Takes(const Product<T>& product) {
+    if (Complex<T> || (product.rows > kMostFew && product.columns > kMostFew)) return false;
+    const SkinnyProduct<T> p = AsSkinny(product);
+    return LieAlong(p) ? p.length >= 64 : p.inner >= 128;  // panels serve short ones better
+  }
+
+  explicit SkinnyGemv(const Product<T>& product) : p_(AsSkinny(product)), along_(LieAlong(p_)), registers_(DivideUp(p_.length, int64_t{kN})) {
+    const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
+    int64_t count = 1;  // of slices
+    if (!along_) {
+      if (p_.length >= 4 * wanted) tiles_ = wanted;
+      else count = Even(std::min(wanted, p_.inner / (16 * kN)));
+    } else if (p_.length >= kWideRow) {
+      tiles_ = std::min(wanted, p_.length / kLeastOfWide);
+    } else {
+      tiles_ = std::min(wanted, DivideUp(registers_, int64_t{16}));
+      count = Even(std::min({elements / kSlice, p_.inner / (kLeastDepth * p_.count), kMostSlices}));
+    }
+    Split::SplitInner(p_.inner, along_ ? 8 : kN, count);
+    Split::ShareSums(p_.count * registers_ * kN, product.packed);
+  }
+
+  void FillShared(int64_t slice) const {
+    const int64_t units = Units(), most = MostUnits();
+    for (int64_t first = 0; first < units; first += most) {
+      Sum(slice, first, std::min(units, first + most), SliceSums(slice) + first * UnitLanes(), registers_ * kN);
+    }
+  }
+
+  int64_t tiles() const { return joins() ? 1 : tiles_; }
+  void Compute(int64_t tile, void*) const {
+    if (joins()) return JoinSlices();
+    const int64_t last = (tile + 1) * Units() / tiles_, most = MostUnits();
+    for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most));
+  }
+
+ private:
+  using A = VecElement<T>;
+  using V = Vec<A>;
+  static constexpr int kN = kLanes<A>;
+  static constexpr int64_t kMostFew = 4;
+  static constexpr int64_t kTileWork = 64 * 1024, kMostTiles = 16;
+  static constexpr int64_t kSums = 16384 / sizeof(A);  // that are kept near: 16 KiB
+  static constexpr int64_t kDepth = 8192 / sizeof(T);  // steps of dots at a time: what is multiplied with all of the many stays near
+  /// Rows of so many elements are cut into columns; shorter ones would leave parts of pages, beyond which the processor reads in vain.
+  static constexpr int64_t kWideRow = 32768 / sizeof(T), kLeastOfWide = 8192 / sizeof(T);
+  /// Elements of a slice, and its steps for each of the few: its sums are then little beside what it reads.
+  static constexpr int64_t kSlice = 256 * 1024 / sizeof(T), kLeastDepth = 64, kMostSlices = 8;
+
+  /// Whether the many lie along the result: rows are added up, each times a factor. Else they lie along the inner dimension, or nowhere,
+  /// and dots are summed.
+  static bool LieAlong(const SkinnyProduct<T>& p) { return p.many_stride == 1 && p.length > 1; }
+
+  /// What ranges count: registers of rows (the last one ends with the last element), or dots.
+  int64_t Units() const { return along_ ? registers_ : p_.length; }
+  int64_t UnitLanes() const { return along_ ? kN : 1; }
+  int64_t MostUnits() const { return kSums / kN / p_.count * (along_ ? 1 : kN); }
+  int64_t Begin(int64_t r) const { return std::min(r * kN, p_.length - kN); }
+
+  void ComputeSome(int64_t first, int64_t end) const {
+    alignas(64) A total[kSums], part[kSums];
+    const int64_t width = DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN;
+    Sum(0, first, end, total, width);
+    for (int64_t slice = 1; slice < slices(); ++slice) {
+      Sum(slice, first, end, part, width);
+      for (int64_t i = 0; i < p_.count * width; i += kN) StoreVec(total + i, LoadVec(total + i) + LoadVec(part + i));
+    }
+    for (int64_t f = 0; f < p_.count; ++f) {
+      for (int64_t i = 0; i < width; i += kN) Put(LoadVec(total + f * width + i), f, first, end, i / kN);
+    }
+  }
+
+  void JoinSlices() const {
+    const int64_t width = registers_ * kN;
+    for (int64_t f = 0; f < p_.count; ++f) {
+      for (int64_t i = 0; i < width; i += kN) Put(Joined(f * width + i), f, 0, Units(), i / kN);
+    }
+  }
+
+  /// Register r of the sums of units [first, end).
+  void Put(V sum, int64_t f, int64_t first, int64_t end, int64_t r) const {
+    const int64_t from = along_ ? (first + r) * kN : first + r * kN, to = std::min(along_ ? p_.length : end, from + kN);
+    const int64_t lane0 = along_ ? Begin(first + r) : from;
+    T* const out = p_.out + f * p_.out_few_stride;
+    if (to - from == kN && p_.out_stride == 1 && !p_.add) return StoreVec(out + from, sum);
+    alignas(64) T lanes[kN] = {};
+    if (p_.add) {
+      for (int64_t j = from; j < to; ++j) lanes[j - lane0] = out[j * p_.out_stride];
+      sum += LoadVec(lanes);
+    }
+    StoreVec(lanes, sum);
+    for (int64_t j = from; j < to; ++j) out[j * p_.out_stride] = lanes[j - lane0];
+  }
+
+  /// The sums of units [first, end) over a slice; `width` leads to those of the next of the few.
+  void Sum(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
+    for (int64_t f = 0; f < p_.count; ++f) {
+      std::fill_n(sums + f * width, DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN, A{0});
+    }
+    switch (p_.count) {
+      case 1: return SumFew<1>(slice, first, end, sums, width);
+      case 2: return SumFew<2>(slice, first, end, sums, width);
+      case 3: return SumFew<3>(slice, first, end, sums, width);
+      default: return SumFew<4>(slice, first, end, sums, width);
+    }
+  }
+  template <int kFew>
+  void SumFew(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
+    const int64_t start = SliceStart(slice), stop = SliceStart(slice + 1);
+    if (!along_) return AddDots<kFew>(start, stop, first, end, sums, width);
+    constexpr int kTogether = kFew == 1 ? 8 : 4;  // so many rows for each time that the sums are read and written
+    int64_t p = start;
+    for (; p + kTogether <= stop; p += kTogether) AddRows<kFew, kTogether>(p, first, end, sums, width);
+    for (; p < stop; ++p) AddRows<kFew, 1>(p, first, end, sums, width);
+  }
+
+  // ---- rows ----
+
+  template <int kFew, int kSteps>
+  void AddRows(int64_t p, int64_t first, int64_t end, A* sums, int64_t width) const {
+    const int64_t stride = p_.many_depth_stride;
+    const T* const many = p_.many + p * stride;
+    V factor[kFew][kSteps];
+    for (int f = 0; f < kFew; ++f) {
+      for (int s = 0; s < kSteps; ++s) factor[f][s] = Broadcast(ToVecElement(p_.few[f * p_.few_stride + (p + s) * p_.few_depth_stride]));
+    }
+    const auto add = [&](const T* from, A* to) __attribute__((always_inline)) {
+      V sum[kFew];
+#pragma GCC unroll 4
+      for (int f = 0; f < kFew; ++f) sum[f] = LoadVec(to + f * width);
+#pragma GCC unroll 8
+      for (int s = 0; s < kSteps; ++s) {
+        const V x = LoadVec(from + s * stride);
+#pragma GCC unroll 4
+        for (int f = 0; f < kFew; ++f) sum[f] += x * factor[f][s];
+      }
+#pragma GCC unroll 4
+      for (int f = 0; f < kFew; ++f) StoreVec(to + f * width, sum[f]);
+    };
+    const int64_t whole = std::min(end, p_.length / kN);
+    for (int64_t r = first; r < whole; ++r) add(many + r * kN, sums + (r - first) * kN);
+    if (whole < end) add(many + Begin(whole), sums + (whole - first) * kN);
+  }
+
+  // ---- dots ----
+
+  /// So many of the many at a time: with two sums for each, they fill the registers.
+  template <int kFew>
+  static constexpr int kMany = kVecBytes == 64 ? (kFew < 4 ? 4 : 3) : std::max(4 / kFew, 1);
+
+  template <int kFew>
+  void AddDots(int64_t start, int64_t stop, int64_t first, int64_t end, A* sums, int64_t width) const {
+    const int64_t blocks = DivideUp(stop - start, kDepth);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t from = start + PartStart(block, blocks, stop - start, kN), to = start + PartStart(block + 1, blocks, stop - start, kN);
+      AddBlock<kFew>(from, to - from, first, end, sums, width);
+    }
+  }
+
+  template <int kFew>
+  void AddBlock(int64_t start, int64_t depth, int64_t first, int64_t end, A* sums, int64_t width) const {
+    alignas(64) T few_copy[kFew * kDepth], many_copy[kMany<kFew> * kDepth];
+    const Lines few = InLine(p_.few + start * p_.few_depth_stride, p_.few_stride, p_.few_depth_stride, kFew, depth, few_copy);
+    const T* many = p_.many + start * p_.many_depth_stride + first * p_.many_stride;
+    const auto lines = [&](int64_t count) { return InLine(many, p_.many_stride, p_.many_depth_stride, count, depth, many_copy); };
+    int64_t j = first;
+    for (; j + kMany<kFew> <= end; j += kMany<kFew>, many += kMany<kFew> * p_.many_stride) {
+      DotTile<kFew, kMany<kFew>>(few, lines(kMany<kFew>), depth, sums + j - first, width);
+    }
+    for (; j < end; ++j, many += p_.many_stride) DotTile<kFew, 1>(few, lines(1), depth, sums + j - first, width);
+  }
+
+  /// Lines along the inner dimension.
+  struct Lines {
+    const T* data;
+    int64_t stride;
+  };
+  static Lines InLine(const T* data, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth, T* copy) {
+    if (depth_stride == 1) return {data, stride};
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t p = 0; p < depth; ++p) copy[i * kDepth + p] = data[i * stride + p * depth_stride];
+    }
+    return {copy, kDepth};
+  }
+
+  template <int kFew, int kMost>
+  static void DotTile(Lines few, Lines many, int64_t depth, A* sums, int64_t width) {
+    V sum[2][kMost][kFew] = {};
+    // The products of a register of steps.
+    const auto add = [&](V(&to)[kMost][kFew], int64_t p, auto keep) __attribute__((always_inline)) {
+      V x[kFew];
+#pragma GCC unroll 4
+      for (int f = 0; f < kFew; ++f) x[f] = keep(LoadVec(few.data + f * few.stride + p));
+#pragma GCC unroll 4
+      for (int r = 0; r < kMost; ++r) {
+        const V y = keep(LoadVec(many.data + r * many.stride + p));
+#pragma GCC unroll 4
+        for (int f = 0; f < kFew; ++f) to[r][f] += x[f] * y;
+      }
+    };
+    const auto all = [](V v) { return v; };
+    int64_t p = 0;
+    for (; p + 2 * kN <= depth; p += 2 * kN) add(sum[0], p, all), add(sum[1], p + kN, all);
+    if (p + kN <= depth) add(sum[0], p, all), p += kN;
+    if (p < depth) {  // the last register, without the lanes that are summed already
+      const int skip = static_cast<int>(p + kN - depth);
+      add(sum[1], depth - kN, [skip](V v) { return MaskLanes<A>(v, skip, kN); });
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kMost; ++r) {
+#pragma GCC unroll 4
+      for (int f = 0; f < kFew; ++f) {
+        A total[1];
+        SumLanes<1, A>(sum[0][r][f] + sum[1][r][f], total);
+        sums[f * width + r] = static_cast<A>(sums[f * width + r] + total[0]);
+      }
+    }
+  }
+
+  const SkinnyProduct<T> p_;
+  const bool along_;
+  const int64_t registers_;
+  int64_t tiles_ = 1;
+};
+
+}  // namespace weft::kernels

@@ -1,0 +1,259 @@
+// Matrix products by tiles: operands are read where they lie if their rows are near each other, else packed a slice at a time into the
+// tile's workspace, and multiplied a few rows by a panel of columns at a time, in registers.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "blocks/kernels/gemm/blocking.h"
+
+namespace weft::kernels::gemm {
+
+/// Some steps of a panel of the right operand: `depth` of them where `data` says, then `rest_depth` copied ones.
+template <class A>
+struct RightPanel {
+  const A* data = nullptr;
+  int64_t step = 0, depth = 0;
+  const A* rest = nullptr;
+  int64_t rest_depth = 0;
+};
+
+/// Rows of the left operand whose distance is a multiple of so many bytes would push each other out of the cache: they are copied.
+inline constexpr int64_t kBadStride = 1024;
+
+/// Some rows of the left operand.
+template <class A>
+struct LeftRows {
+  const A* data = nullptr;
+  int64_t row = 0, step = 0;
+  bool rows_contiguous = false;
+};
+
+template <class T>
+class Tile {
+ public:
+  using A = Computed<T>;
+  using S = TileSizes<A>;
+  static constexpr int kPart = kParts<T>;
+
+  /// `workspace`: Blocking::WorkspaceBytes of memory.
+  Tile(const Blocking<T>& tiled, int64_t index, void* workspace)
+      : tiled_(tiled),
+        p_(tiled.p),
+        transposed_(tiled.transposed),
+        index_(index),
+        row_(index / tiled.column_tiles * tiled.rows),
+        column_(index % tiled.column_tiles * tiled.columns),
+        rows_(std::min(tiled.rows, p_.rows - row_)),
+        columns_(std::min(tiled.columns, p_.columns - column_)),
+        in_place_(ReadsRightInPlace(p_)),
+        packed_(tiled.packed ? static_cast<const A*>(p_.packed) : nullptr),
+        copies_left_(kSame<T> && packed_ != nullptr && p_.left.column_stride == 1 && columns_ >= 8 * S::kWide &&
+                     p_.left.row_stride % (kBadStride / static_cast<int64_t>(sizeof(T))) == 0),
+        right_(static_cast<A*>(workspace)),
+        short_sums_(right_ + tiled.RightElements()) {}
+
+  void Compute() {
+    const int64_t slices = tiled_.slices();
+    for (int64_t slice = 0; slice < slices; ++slice) {
+      if (slice > 0 && p_.workers != nullptr && p_.workers->Stopped()) return;
+      start_ = tiled_.SliceStart(slice);
+      depth_ = tiled_.SliceStart(slice + 1) - start_;
+      slice_ = slice;
+      if (packed_ != nullptr) FindNextRight();
+      MultiplySlice();
+    }
+    if constexpr (ShortFloat<T>) Round();
+  }
+
+ private:
+  static constexpr int64_t kPad = 64 / sizeof(A);  // between copied rows, so that they are not in the same lines of the cache
+  using Out = std::conditional_t<Complex<T>, A, T>;
+
+  int64_t Width(int64_t column) const { return std::min<int64_t>(S::kWide / kPart, columns_ - column); }
+  static int Vectors(int64_t width) { return width * kPart <= S::kN ? 1 : 2; }
+
+  /// The panel of the tile's columns from `column`. Packed ones lie one after another.
+  RightPanel<A> Panel(int64_t column) {
+    const int64_t width = Width(column), padded = Vectors(width) * S::kN;
+    if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_, nullptr, 0};
+    const MatrixView<T>& b = p_.right;
+    const T* data = b.data + (column_ + column) * b.column_stride + start_ * b.row_stride;
+    A* const packed = in_place_ ? tail_ : right_ + column * kPart * depth_ * kPart;
+    if constexpr (kSame<T>) {
+      // Whole registers are read: in the last rows of the operand they would reach over its end, by less than a register. So the rows are
+      // fewer than a register's lanes, or one; twice as many where most of a short slice are.
+      const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? DivideUp(over, b.row_stride) : 0;
+      const int64_t unsafe = std::clamp<int64_t>(start_ + depth_ - (p_.inner - over_rows), 0, depth_);
+      if (in_place_ && unsafe <= depth_ / 2) {
+        PackRows(data + (depth_ - unsafe) * b.row_stride, unsafe, width, padded, packed);
+        return {reinterpret_cast<const A*>(data), b.row_stride, depth_ - unsafe, packed, unsafe};
+      }
+    }
+    if constexpr (Complex<T>) {
+      if (padded == S::kWide) PackRight<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
+      else PackRight<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
+    } else {
+      if (padded == S::kWide) Pack<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
+      else Pack<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
+    }
+    return {packed, padded, depth_ * kPart, nullptr, 0};
+  }
+  void PackRows(const T* data, int64_t rows, int64_t width, int64_t padded, A* to) const {
+    for (int64_t p = 0; p < rows; ++p, data += p_.right.row_stride, to += padded) {
+      for (int64_t w = 0; w < padded; ++w) to[w] = w < width ? WidenOne<A>(data[w]) : A{0};
+    }
+  }
+
+  bool ReadsLeft(int64_t panels) const {
+    const MatrixView<T>& a = p_.left;
+    if (sizeof(T) != sizeof(A) * kPart) return false;
+    return a.column_stride == 1 ||
+           (kSame<T> && a.row_stride == 1 && (panels < 3 || a.column_stride <= 512 / static_cast<int64_t>(sizeof(T))));
+  }
+  LeftRows<A> Left(bool in_place, int64_t row, int64_t rows) {
+    const MatrixView<T>& a = p_.left;
+    const T* data = a.data + (row_ + row) * a.row_stride + start_ * a.column_stride;
+    if (in_place) {
+      const A* from = reinterpret_cast<const A*>(data);
+      if (a.column_stride != 1) return {from, 1, a.column_stride, true};
+      if (!copies_left_) return {from, a.row_stride * kPart, 1, false};
+      const int64_t stride = depth_ + kPad;
+      for (int64_t r = 0; r < rows; ++r, from += a.row_stride) std::memcpy(left_ + r * stride, from, static_cast<size_t>(depth_) * sizeof(A));
+      return {left_, stride, 1, false};
+    }
+    if constexpr (Complex<T>) PackLeft<kRows>(data, a.row_stride, a.column_stride, rows, depth_, left_);
+    else Pack<kRows>(data, a.row_stride, a.column_stride, rows, depth_, left_);
+    return {left_, 1, kRows, true};
+  }
+
+  /// Adds depth_ steps to the tile.
+  void MultiplySlice() {
+    const int64_t count = DivideUp(columns_, S::kWide / kPart);
+    RightPanel<A> panels[S::kSharedColumns / S::kWide];
+    for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
+    const bool in_place = ReadsLeft(count);
+    // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
+    const bool fetches_left = in_place && (count >= 4 || tiled_.column_tiles == 1);
+    const int64_t most = in_place && columns_ * kPart <= S::kN ? 2 * kRows : kRows, groups = DivideUp(rows_, most);
+    for (int64_t i = 0; i < groups; ++i) {
+      const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
+      const LeftRows<A> left = Left(in_place, row, height);
+      const int64_t next = i + 1 < groups ? (i + 2) * rows_ / groups - row - height : 0;
+      for (int64_t c = 0; c < count; ++c) {
+        if (packed_ != nullptr) fetch_[0] = fetch_[1] = NextRight(i * count + c, groups * count);
+        if (fetches_left) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
+        Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
+      }
+    }
+  }
+
+  /// The packed panels that follow: of the next slice, or the next tile.
+  void FindNextRight() {
+    const int64_t slices = tiled_.slices(), tile = slice_ + 1 < slices ? index_ : index_ + 1;
+    next_bytes_ = 0;
+    if (tile == tiled_.tiles() || (slices == 1 && tiled_.column_tiles == 1)) return;
+    const int64_t column = tile % tiled_.column_tiles * tiled_.columns, next = tile == index_ ? slice_ + 1 : 0;
+    const int64_t start = tiled_.SliceStart(next), depth = tiled_.SliceStart(next + 1) - start;
+    next_right_ = packed_ + start * tiled_.PackedColumns() + column * depth;
+    next_bytes_ = std::min(tiled_.columns, tiled_.PackedColumns() - column) * depth * static_cast<int64_t>(sizeof(A));
+  }
+  /// A share of them.
+  PrefetchStream NextRight(int64_t share, int64_t shares) const {
+    if (next_bytes_ == 0) return {packed_, 0};
+    return {reinterpret_cast<const char*>(next_right_) + next_bytes_ * share / shares, DivideUp(2 * next_bytes_ / shares, depth_)};
+  }
+
+  /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come. With
+  /// packed panels the first of them is fetched evenly.
+  void FetchLeft(int64_t begin, int64_t end) {
+    const MatrixView<T>& a = p_.left;
+    if (a.column_stride != 1) return;
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+    if (begin < end && packed_ != nullptr) fetch_[1] = {a.data + (row_ + begin++) * a.row_stride + start_, 2 * sizeof(A)};
+    for (int64_t r = begin; r < end; ++r) {
+      const T* const from = a.data + (row_ + r) * a.row_stride + start_;
+      for (int64_t i = 0; i < depth_; i += kLine) __builtin_prefetch(from + i, 0, 2);
+    }
+  }
+
+  void Multiply(const LeftRows<A>& left, const RightPanel<A>& right, int64_t row, int64_t height, int64_t column) {
+    const int64_t width = Width(column) * kPart, padded = Vectors(Width(column)) * S::kN;
+    const bool add = p_.add || start_ > 0;
+    if constexpr (ShortFloat<T>) {
+      A* to = short_sums_ + row * tiled_.columns + column;
+      return Sum(left, right, height, to, tiled_.columns, start_ > 0 ? Accumulate::kAtEnd : Accumulate::kNo, padded);
+    } else {
+      Out* out = reinterpret_cast<Out*>(p_.out) + (row_ + row) * p_.out_stride * kPart + (column_ + column) * kPart;
+      if (sizeof(Out) == sizeof(A) && width == padded && !transposed_) {
+        const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
+        return Sum(left, right, height, reinterpret_cast<A*>(out), p_.out_stride * kPart, accumulate, padded);
+      }
+      A* const sums = sums_;
+      Sum(left, right, height, sums, padded, Accumulate::kNo, padded);
+      if (transposed_) {
+        out = reinterpret_cast<Out*>(p_.out) + (column_ + column) * p_.out_stride + row_ + row;
+        StoreTransposed(sums, padded, height, width, add, out);
+      } else {
+        for (int64_t i = 0; i < height; ++i, out += p_.out_stride * kPart) Store(sums + i * padded, 1, width, add, out);
+      }
+    }
+  }
+  static void Store(const A* from, int64_t step, int64_t count, bool add, Out* out) {
+    if (add) {
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(static_cast<A>(static_cast<A>(out[i]) + from[i * step]));
+    } else {
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(from[i * step]);
+    }
+  }
+
+  /// Column j of the sums becomes row j of the product.
+  void StoreTransposed(const A* sums, int64_t padded, int64_t height, int64_t width, bool add, Out* out) const {
+    int64_t i = 0;
+    if constexpr (kSame<T> && sizeof(A) == 4) {
+      for (; !add && i + 4 <= height; i += 4)
+        TransposeFourRows(sums + i * padded, padded, width, reinterpret_cast<A*>(out) + i, p_.out_stride);
+    }
+    for (int64_t j = 0; j < width && i < height; ++j) Store(sums + i * padded + j, padded, height - i, add, out + j * p_.out_stride + i);
+  }
+
+  void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Accumulate accumulate, int64_t padded) const {
+    const PrefetchStream* const fetch = packed_ != nullptr ? fetch_ : nullptr;
+    const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Accumulate where) {
+      const MicroTile<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where, fetch};
+      const bool wide = padded == S::kWide;
+      if (left.rows_contiguous) wide ? RunMicroKernel<true, 2>(tile, height) : RunMicroKernel<true, 1>(tile, height);
+      else wide ? RunMicroKernel<false, 2>(tile, height) : RunMicroKernel<false, 1>(tile, height);
+    };
+    sum({left.data, right.data}, right.depth, right.step, accumulate);
+    if (right.rest_depth > 0) sum({left.data + right.depth * left.step, right.rest}, right.rest_depth, padded, Accumulate::kFromStart);
+  }
+
+  /// Sums of short floats are rounded once, at the end.
+  void Round() {
+    for (int64_t r = 0; r < rows_; ++r) {
+      T* to = p_.out + (row_ + r) * p_.out_stride + column_;
+      A* from = short_sums_ + r * tiled_.columns;
+      for (int64_t c = 0; p_.add && c < columns_; ++c) from[c] += WidenOne<A>(to[c]);
+      Narrow(from, to, columns_);
+    }
+  }
+
+  const Blocking<T>& tiled_;
+  const Product<T>& p_;
+  const bool transposed_;
+  const int64_t index_, row_, column_, rows_, columns_;
+  const bool in_place_;
+  const A* const packed_;
+  const bool copies_left_;
+  int64_t slice_ = 0, start_ = 0, depth_ = 0;
+  const A* next_right_ = nullptr;
+  int64_t next_bytes_ = 0;
+  PrefetchStream fetch_[2];
+  A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
+  alignas(64) A tail_[2 * S::kN * S::kN];
+  alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
+  alignas(64) A sums_[2 * kRows * S::kWide];
+};
+
+}  // namespace weft::kernels::panels

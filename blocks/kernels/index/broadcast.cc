@@ -1,0 +1,158 @@
+#include "blocks/kernels/index/broadcast.h"
+
+#include <cstring>
+
+#include "blocks/kernels/index/walk.h"
+#include "blocks/kernels/simd/non_temporal.h"
+
+namespace weft::kernels {
+namespace {
+
+using Inner = BroadcastLoops::Inner;
+constexpr int kMaxAxes = 64;
+
+/// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
+constexpr int64_t kShortRow = 16;
+constexpr int64_t kBlockElements = 256;
+
+using OuterWalk = Walk<BroadcastLoops::Axis, 2>;
+
+const std::byte* At(const void* base, int64_t index, int size) { return static_cast<const std::byte*>(base) + index * size; }
+std::byte* At(void* base, int64_t index, int size) { return static_cast<std::byte*>(base) + index * size; }
+
+RowFunction Choose(const RowFunctions& rows, Inner kind) {
+  if (kind == Inner::kBoth) return rows.both;
+  return kind == Inner::kLeftStands ? rows.left_stands : rows.right_stands;
+}
+
+/// Lays n elements of `Words` words U each out at `to`, where there is room for kShortRow; an element that stands still is repeated.
+template <class U, int Words>
+void LayOut(const void* from, std::byte* to, int64_t n, bool stands) {
+  using Bits [[gnu::may_alias]] = U;
+  const Bits* source = static_cast<const Bits*>(from);
+  Bits* target = reinterpret_cast<Bits*>(to);
+  if (stands) {
+    for (int64_t i = 0; i < kShortRow; ++i) {
+      for (int w = 0; w < Words; ++w) target[i * Words + w] = source[w];
+    }
+  } else {
+    for (int64_t i = 0; i < n * Words; ++i) target[i] = source[i];
+  }
+}
+
+/// Whole rows [row, row_end): operands that are repeated are laid out in a block first, several rows long.
+template <class U, int Words>
+void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, int z_size, const void* x, const void* y, void* z, int64_t row,
+                 int64_t row_end) {
+  constexpr int kSize = sizeof(U) * Words;
+  alignas(64) std::byte xs[(kBlockElements + kShortRow) * kSize], ys[(kBlockElements + kShortRow) * kSize];
+  const int64_t inner = loops.inner, rows_a_block = kBlockElements / inner;
+  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  // A row that is the same for every step of the only outer axis is laid out once.
+  const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
+  const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
+  bool lay_x = !loops.x_whole, lay_y = !loops.y_whole;
+  OuterWalk walk(loops.outer, row);
+  while (row < row_end) {
+    const int64_t count = std::min(rows_a_block, row_end - row);
+    for (int64_t r = 0; r < count && (lay_x || lay_y); ++r) {
+      if (lay_x) LayOut<U, Words>(At(x, walk.offset(0), kSize), xs + r * inner * kSize, inner, x_stands);
+      if (lay_y) LayOut<U, Words>(At(y, walk.offset(1), kSize), ys + r * inner * kSize, inner, y_stands);
+      walk.Next();
+    }
+    lay_x = lay_x && !x_same;
+    lay_y = lay_y && !y_same;
+    const int64_t at = row * inner;
+    rows.both(loops.x_whole ? At(x, at, kSize) : xs, loops.y_whole ? At(y, at, kSize) : ys, At(z, at, z_size), count * inner);
+    row += count;
+  }
+}
+
+/// By element size; null for elements with constructors, and for operands of different sizes.
+using GatherFunction = void (*)(const BroadcastLoops&, const RowFunctions&, int, const void*, const void*, void*, int64_t, int64_t);
+GatherFunction GatherOf(ElementSizes sizes) {
+  switch (sizes.x == sizes.y ? sizes.x : 0) {
+    case 1: return RunGathered<uint8_t, 1>;
+    case 2: return RunGathered<uint16_t, 1>;
+    case 4: return RunGathered<uint32_t, 1>;
+    case 8: return RunGathered<uint64_t, 1>;
+    case 16: return RunGathered<uint64_t, 2>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
+  BroadcastLoops loops;
+  if (std::find(x.begin(), x.end(), 0) != x.end() || std::find(y.begin(), y.end(), 0) != y.end()) return loops;
+  loops.count = 1;
+  const size_t rank = std::max(x.size(), y.size());
+  int64_t sizes[kMaxAxes];
+  Inner kinds[kMaxAxes];
+  int axes = 0;  // innermost first
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t xd = d < x.size() ? x[x.size() - 1 - d] : 1;
+    const int64_t yd = d < y.size() ? y[y.size() - 1 - d] : 1;
+    const int64_t size = xd == 1 ? yd : xd;
+    if (size == 1) continue;
+    loops.count *= size;
+    const Inner kind = xd == yd ? Inner::kBoth : xd == 1 ? Inner::kLeftStands : Inner::kRightStands;
+    if (axes > 0 && kinds[axes - 1] == kind) {
+      sizes[axes - 1] *= size;
+    } else {
+      sizes[axes] = size;
+      kinds[axes++] = kind;
+    }
+  }
+  loops.x_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kLeftStands; });
+  loops.y_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kRightStands; });
+  loops.inner = axes == 0 ? 1 : sizes[0];
+  loops.kind = axes == 0 ? Inner::kBoth : kinds[0];
+  int64_t x_step = loops.kind == Inner::kLeftStands ? 1 : loops.inner, y_step = loops.kind == Inner::kRightStands ? 1 : loops.inner;
+  if (axes > 1) loops.outer.resize(axes - 1);
+  for (int a = 1; a < axes; ++a) {
+    const bool x_stands = kinds[a] == Inner::kLeftStands, y_stands = kinds[a] == Inner::kRightStands;
+    loops.outer[axes - 1 - a] = {sizes[a], x_stands ? 0 : x_step, y_stands ? 0 : y_step};
+    if (!x_stands) x_step *= sizes[a];
+    if (!y_stands) y_step *= sizes[a];
+  }
+  return loops;
+}
+
+void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
+                  int64_t begin, int64_t end) {
+  const RowFunction row_function = Choose(rows, loops.kind);
+  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  const int64_t read = loops.count * ((loops.x_whole ? sizes.x : 0) + (loops.y_whole ? sizes.y : 0));
+  const bool stream = IsStreamed(loops.count * sizes.z, read) && z != x && z != y;
+  // n elements of a row from x_at, y_at and z_at.
+  const auto run = [=](int64_t x_at, int64_t y_at, int64_t z_at, int64_t n) {
+    StreamElements(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {
+      row_function(At(x, x_at + (x_stands ? 0 : first), sizes.x), At(y, y_at + (y_stands ? 0 : first), sizes.y), to, count);
+    });
+  };
+  if (loops.outer.empty()) return run(x_stands ? 0 : begin, y_stands ? 0 : begin, begin, end - begin);
+  int64_t row = begin / loops.inner;
+  OuterWalk walk(loops.outer, row);
+  const GatherFunction gather = loops.inner < kShortRow ? GatherOf(sizes) : nullptr;
+  while (begin < end) {
+    const int64_t skip = begin - row * loops.inner;
+    if (gather != nullptr && skip == 0 && end - begin >= 2 * loops.inner) {
+      const int64_t row_end = end / loops.inner;
+      gather(loops, rows, sizes.z, x, y, z, row, row_end);
+      begin = row_end * loops.inner;
+      if (begin == end) return;
+      row = row_end;
+      walk.To(row);
+      continue;
+    }
+    const int64_t n = std::min(loops.inner - skip, end - begin);
+    run(walk.offset(0) + (x_stands ? 0 : skip), walk.offset(1) + (y_stands ? 0 : skip), begin, n);
+    begin += n;
+    ++row;
+    walk.Next();
+  }
+}
+
+}  // namespace weft::kernels

@@ -1,9 +1,0 @@
-#include "blocks/kernels/matmul_kinds.h"
-
-namespace weft::kernels {
-
-WEFT_INSTANTIATE_PRODUCTS(int16_t)
-WEFT_INSTANTIATE_PRODUCTS(int32_t)
-WEFT_INSTANTIATE_PRODUCTS(int64_t)
-
-}  // namespace weft::kernels

@@ -1,8 +1,0 @@
-#include "blocks/kernels/matmul_kinds.h"
-
-namespace weft::kernels {
-
-WEFT_INSTANTIATE_PRODUCTS(half)
-WEFT_INSTANTIATE_PRODUCTS(bfloat16)
-
-}  // namespace weft::kernels

@@ -1,8 +1,0 @@
-#include "blocks/kernels/register_sums.h"
-
-namespace weft::kernels::panels {
-
-WEFT_SUM_ROWS(uint32_t)
-WEFT_SUM_ROWS(uint64_t)
-
-}  // namespace weft::kernels::panels
