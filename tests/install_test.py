@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "serve"))
+from client import Server
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("WEFT_BUILD") or ROOT / "build/release")
 PYTHON = "/usr/bin/python3"
@@ -103,6 +106,15 @@ class LibraryTest(unittest.TestCase):
 
     def test_program(self):
         self.assertIn("0.1", run(prefix / "bin/weft", "--version"))
+
+    def test_program_serves(self):
+        """The server and what it shows in a browser are in the program: nothing beside it is needed."""
+        with Server(str(prefix / "bin/weft"), str(ROOT / "graphs"), "--read-only", env={"XDG_STATE_HOME": str(folder)}) as server:
+            self.assertEqual(server.get("/v1/info")["folder"], "graphs")
+            status, headers, page = server.call("GET", "/", raw=True, token=False)
+            self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, "text/html"))
+            self.assertIn(b"Weft", page)
+            self.assertIn("xor", [each["name"] for each in server.get("/v1/examples")["examples"]])
 
     def test_cxx_engine(self):
         said = run(folder / "build/engine", ROOT / "graphs/bias_add_grad.page.json", "db_nhwc.output")

@@ -188,6 +188,26 @@ class Runs(ServerTest):
         self.assertEqual((ended["outcome"], ended["sessions"][0]["runs"]), ("ok", 3))
         self.assertEqual(self.server.get(path + "/breakpoints")["breakpoints"], [])
 
+    def test_a_session_may_be_called_fetch(self):
+        text = page_text(block("c", "Const", value=number(2)), block("fetch", "ClientSession", fetch_outputs=["c.output"]))
+        page, path = self.open(text=text, name="fetch")
+        ended = self.finish(self.server.post("/v1/runs", {"page": page}))
+        self.assertEqual([(each["id"], each["runs"]) for each in ended["sessions"]], [("fetch", 1)])
+        ended = self.finish(self.server.post("/v1/runs", {"page": page, "fetches": ["c.output"]}))
+        self.assertEqual([(each["id"], each["runs"]) for each in ended["sessions"]], [("fetch", 1)])
+        self.assertEqual(self.server.get(path + "/value?name=c.output")["values"], [2])
+
+    def test_subscriptions_last_from_one_run_of_fetches_to_the_next(self):
+        page, _ = self.open(text=counter(), name="counter")
+        socket = self.server.socket()
+        self.addCleanup(socket.close)
+        fetches = {"page": page, "fetches": ["up.output_ref"]}
+        self.finish(self.server.post("/v1/runs", fetches))
+        socket.call("subscribe", topic="value", page=page, name="up.output_ref", session="fetch", reduction="each", interval_ms=0)
+        for value in (2, 3):
+            self.finish(self.server.post("/v1/runs", fetches))
+            self.assertEqual(socket.wait_frame()["tensors"][0]["data"], [value])
+
     def test_errors_of_runs_name_the_block(self):
         text = page_text(block("a", "Const", value={"dtype": "DT_INT32", "shape": [], "values": [1]}), block("z", "Variable", initvalues=number(0, "DT_INT32")),
                          block("d", "Div", x="a.output", y="z.ref"), block("run", "ClientSession", fetch_outputs=["d.z"]))

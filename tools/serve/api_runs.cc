@@ -15,7 +15,7 @@ Response Runs(const Called& called) {
   const std::string id = called.Get("page");
   Json runs = Json::array();
   for (const auto& document : id.empty() ? called.server.Documents() : std::vector{called.server.FindPage(id)}) {
-    for (Json& run : document->runner().Runs()) runs.push_back(std::move(run));
+    for (Json& run : document->runner().runs()->List()) runs.push_back(std::move(run));
   }
   return JsonResponse({{"runs", std::move(runs)}});
 }
@@ -29,7 +29,7 @@ std::shared_ptr<Document> PageOf(const Called& called) {
 }
 
 Response Run(const Called& called) {
-  const auto run = PageOf(called)->runner().RunOf(called.parts[0]);
+  const auto run = PageOf(called)->runner().runs()->Find(called.parts[0]);
   if (!run) throw ApiError(404, "not_found", "there is no run '" + called.parts[0].substr(0, 100) + "'");
   return JsonResponse(*run);
 }
@@ -46,20 +46,20 @@ Response Mode(const Called& called) { return JsonResponse(called.Page()->runner(
 
 Response Timings(const Called& called) { return JsonResponse(called.Page()->runner().Timings()); }
 
-Response Breakpoints(const Called& called) { return JsonResponse({{"breakpoints", called.Page()->runner().BreakpointsJson()}}); }
+Response ListBreakpoints(const Called& called) { return JsonResponse({{"breakpoints", called.Page()->runner().breakpoints()->All()}}); }
 
 Response AddBreakpoint(const Called& called) {
   const auto page = called.Page();
   if (!called.client || !called.client->connected()) {
     throw ApiError(400, "invalid_argument", "a breakpoint belongs to a client that is connected by WebSocket", "send its id as the header Weft-Client");
   }
-  return JsonResponse(page->runner().AddBreakpoint(called.Body(), called.client), 201);
+  return JsonResponse(page->runner().AddBreakpoint(called.Body(), called.client->id()), 201);
 }
 
-Response ChangeBreakpoint(const Called& called) { return JsonResponse(called.Page()->runner().ChangeBreakpoint(called.parts[1], called.Body())); }
+Response ChangeBreakpoint(const Called& called) { return JsonResponse(called.Page()->runner().breakpoints()->Change(called.parts[1], called.Body())); }
 
 Response RemoveBreakpoint(const Called& called) {
-  called.Page()->runner().RemoveBreakpoint(called.parts[1]);
+  called.Page()->runner().breakpoints()->Remove(called.parts[1]);
   return EmptyResponse();
 }
 
@@ -79,7 +79,7 @@ void AddRunRoutes(std::vector<Route>& routes) {
            {"POST", "/v1/runs/*/override", Route::kJson, true, Control<kOverride>},
            {"POST", "/v1/pages/*/mode", Route::kJson, true, Mode},
            {"GET", "/v1/pages/*/timings", Route::kNone, false, Timings},
-           {"GET", "/v1/pages/*/breakpoints", Route::kNone, false, Breakpoints},
+           {"GET", "/v1/pages/*/breakpoints", Route::kNone, false, ListBreakpoints},
            {"POST", "/v1/pages/*/breakpoints", Route::kJson, true, AddBreakpoint},
            {"PATCH", "/v1/pages/*/breakpoints/*", Route::kJson, true, ChangeBreakpoint},
            {"DELETE", "/v1/pages/*/breakpoints/*", Route::kNone, true, RemoveBreakpoint},

@@ -55,20 +55,20 @@ Response Values(const Called& called) {
   const Json body = called.Body();
   const std::vector<std::string> names = TextsField(body, "names", called.server.limits().names);
   const bool all = !body.contains("names") || body["names"].is_null();
-  return JsonResponse(called.Page()->runner().Summaries(names, all, FlagField(body, "statistics", false), NumberField(body, "first", 8, 0, 1000)));
+  return JsonResponse(called.Page()->runner().sessions()->Summaries(names, all, FlagField(body, "statistics", false), NumberField(body, "first", 8, 0, 1000)));
 }
 
 Response Value(const Called& called) {
   const std::string name = called.Need("name");
   std::string session;
-  const ViewHandle view = called.Page()->runner().View(name, called.Get("session"), session);
+  const ViewHandle view = called.Page()->runner().sessions()->View(name, called.Get("session"), session);
   return ValueResponse(called, name, view, session);
 }
 
 Response StatisticsCall(const Called& called) {
   const std::string name = called.Need("name");
   std::string session;
-  const ViewHandle view = called.Page()->runner().View(name, called.Get("session"), session);
+  const ViewHandle view = called.Page()->runner().sessions()->View(name, called.Get("session"), session);
   weft_view_info info = WEFT_VIEW_INFO_INIT;
   weft_view_get_info(view.get(), &info);
   if (!HasNumbers(info.dtype)) throw ApiError(422, "invalid_argument", "'" + name + "' has no numbers: it is of type " + weft_dtype_name(info.dtype));
@@ -157,7 +157,7 @@ Response PutVariable(const Called& called) {
 
 // ---- feeds and snapshots ---------------------------------------------------------------------------------------------------
 
-Response Feeds(const Called& called) { return JsonResponse(called.Page()->runner().Feeds()); }
+Response Feeds(const Called& called) { return JsonResponse(called.Page()->runner().sessions()->Feeds()); }
 
 Response PutFeed(const Called& called) {
   called.Page()->runner().Feed(called.Need("name"), BodyValue(called));
@@ -165,7 +165,7 @@ Response PutFeed(const Called& called) {
 }
 
 Response DeleteFeed(const Called& called) {
-  called.Page()->runner().Unfeed(called.Need("name"));
+  called.Page()->runner().sessions()->Unfeed(called.Need("name"));
   return EmptyResponse();
 }
 

@@ -132,7 +132,7 @@ void Document::PutHistory(Json& object) {
 }
 
 Json Document::Describe() {
-  Json page = {{"id", id_}, {"clients", log_.subscribers().size()}, {"seq", log_.seq()}, {"run", runner_->LatestRun()}};
+  Json page = {{"id", id_}, {"clients", log_.subscribers().size()}, {"seq", log_.seq()}, {"run", runner_->runs()->Latest()}};
   const std::lock_guard lock(mutex_);
   if (!types_) Check();
   page["name"] = name_;
@@ -183,7 +183,7 @@ Json Document::Diagnostics() {
 
 std::string Document::View() {
   Json page = Describe();
-  Json breakpoints = runner_->BreakpointsJson();
+  Json breakpoints = runner_->breakpoints()->All();
   const std::lock_guard lock(mutex_);
   const auto text = [&](auto function) { return TextFrom(function); };
   weft_page* handle = page_.get();

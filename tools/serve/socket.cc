@@ -171,9 +171,9 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
       runner.WatchSummaries(client_, call);
     } else if (topic == "value") {
       size_t count = 0;
-      for (const auto& other : server_->Documents()) count += other->runner().WatchesOf(*client_);
+      for (const auto& other : server_->Documents()) count += other->runner().values()->Count(*client_);
       if (count >= server_->limits().subscriptions) throw ApiError(429, "resource_exhausted", "there are too many subscriptions of this client");
-      answer = runner.WatchValue(client_, call, server_->NextSubscription());
+      answer = runner.values()->Add(client_, call, server_->NextSubscription());
     } else {
       throw ApiError(400, "invalid_argument", "'" + topic.substr(0, 100) + "' is no topic", "page, run, value or summaries");
     }
@@ -184,7 +184,7 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     if (call.contains("sub")) {
       const uint64_t sub = static_cast<uint64_t>(NumberField(call, "sub", 0, 0, INT64_MAX));
       bool found = false;
-      for (const auto& document : server_->Documents()) found = document->runner().UnwatchValue(*client_, sub) || found;
+      for (const auto& document : server_->Documents()) found = document->runner().values()->Remove(*client_, sub) || found;
       if (!found) throw ApiError(404, "not_found", "there is no subscription " + std::to_string(sub));
       return Ok(id, Json::object());
     }

@@ -1,9 +1,10 @@
-// Values of the page's runs, sent to those who subscribed.
+#include "tools/serve/value_watches.h"
+
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "tools/serve/document.h"
-#include "tools/serve/runner.h"
 
 namespace weft::serve {
 namespace {
@@ -28,16 +29,16 @@ bool Same(const ValueWatch& a, const ValueWatch& b) {
 }  // namespace
 
 /// Leaves it to wait where there is no session yet, or, unless it is `new_one`, no such value any more.
-void Runner::Subscribe(ValueWatch& watch, bool new_one) {
+void ValueWatches::Subscribe(ValueWatch& watch, bool new_one) {
   if (watch.engine) return;
-  for (const ValueWatch& other : values_) {
+  for (const ValueWatch& other : watches_) {
     if (other.engine && Same(other, watch)) {
       watch.engine = other.engine;
       return;
     }
   }
   std::optional<ApiError> failure;
-  for (OpenSession* session : AllSessions()) {
+  for (OpenSession* session : sessions_.All()) {
     if (!watch.session.empty() && watch.session != session->id) continue;
     auto engine = std::make_shared<EngineWatch>();
     engine->tag = watch.options.tag = next_tag_++;
@@ -45,6 +46,7 @@ void Runner::Subscribe(ValueWatch& watch, bool new_one) {
       Call([&](weft_diagnostics** problems) {
         return weft_session_subscribe(session->handle.get(), watch.name.c_str(), &watch.options, engine->handle.out(), problems);
       });
+      engine->of_fetches = session->of_fetches;
       watch.engine = std::move(engine);
       return;
     } catch (const ApiError& error) {
@@ -54,39 +56,7 @@ void Runner::Subscribe(ValueWatch& watch, bool new_one) {
   if (failure && (new_one || failure->diagnostic()["code"] == "invalid_argument")) throw *failure;
 }
 
-void Runner::Edited(const Json& renamed) {
-  const Lock lock(mutex_);
-  for (const Json& pair : renamed) {
-    const std::string from = pair[0].get<std::string>(), to = pair[1].get<std::string>();
-    const auto follow = [&](std::string& name) {
-      if (name.compare(0, from.size() + 1, from + ".") == 0) name.replace(0, from.size(), to);
-    };
-    for (PageBreakpoint& breakpoint : breakpoints_) {
-      if (breakpoint.block == from) breakpoint.block = to;
-    }
-    for (ValueWatch& watch : values_) follow(watch.name);
-    for (auto feed = feeds_.begin(); feed != feeds_.end();) {
-      std::string name = feed->first;
-      follow(name);
-      auto next = std::next(feed);
-      if (name != feed->first) {
-        auto moved = feeds_.extract(feed);
-        moved.key() = name;
-        feeds_.insert(std::move(moved));
-      }
-      feed = next;
-    }
-  }
-  for (ValueWatch& watch : values_) {
-    try {
-      Subscribe(watch, false);
-    } catch (const ApiError&) {
-      // Of another type now: it waits.
-    }
-  }
-}
-
-Json Runner::WatchValue(const std::shared_ptr<Client>& client, const Json& call, uint64_t sub) {
+Json ValueWatches::Add(const std::shared_ptr<Client>& client, const Json& call, uint64_t sub) {
   ValueWatch watch;
   watch.sub = sub;
   watch.client = client;
@@ -100,77 +70,60 @@ Json Runner::WatchValue(const std::shared_ptr<Client>& client, const Json& call,
   watch.options.max_bytes = NumberField(call, "max_bytes", 65536, 1, 16 << 20);
   watch.options.most_pending = static_cast<uint64_t>(NumberField(call, "pending", 0, 0, 65536));
   watch.batch = FlagField(call, "batch", false);
-  const Lock lock(mutex_);
   Subscribe(watch, true);
-  values_.push_back(std::move(watch));
+  watches_.push_back(std::move(watch));
   return {{"topic", "value"}, {"sub", sub}};
 }
 
-bool Runner::UnwatchValue(const Client& client, uint64_t sub) {
-  const Lock lock(mutex_);
-  return std::erase_if(values_, [&](const ValueWatch& watch) {
+bool ValueWatches::Remove(const Client& client, uint64_t sub) {
+  return std::erase_if(watches_, [&](const ValueWatch& watch) {
            const auto owner = watch.client.lock();
            return watch.sub == sub && (!owner || owner.get() == &client);
          }) > 0;
 }
 
-void Runner::WatchTicks(const std::shared_ptr<Client>& client, const Json& call) {
-  TickWatch watch;
-  watch.client = client;
-  watch.interval = std::chrono::milliseconds(NumberField(call, "interval_ms", 100, 16, 60000));
-  watch.blocks = FlagField(call, "blocks", false);
-  watch.timings = FlagField(call, "timings", false);
-  const Lock lock(mutex_);
-  std::erase_if(ticks_, [&](const TickWatch& other) { return other.client.lock() == client; });
-  ticks_.push_back(std::move(watch));
-  ChooseProgress();
-  TickSoon();
-}
-
-void Runner::WatchSummaries(const std::shared_ptr<Client>& client, const Json& call) {
-  SummaryWatch watch;
-  watch.client = client;
-  watch.interval = std::chrono::milliseconds(NumberField(call, "interval_ms", 250, 16, 60000));
-  watch.names = TextsField(call, "names", limits_.names);
-  const Lock lock(mutex_);
-  for (SummaryWatch& other : summaries_) {
-    if (other.client.lock() == client) watch.sent = std::move(other.sent);
-  }
-  std::erase_if(summaries_, [&](const SummaryWatch& other) { return other.client.lock() == client; });
-  summaries_.push_back(std::move(watch));
-  TickSoon();
-}
-
-void Runner::Unwatch(const Client& client, const std::string& topic) {
-  const Lock lock(mutex_);
-  const auto mine = [&](const auto& watch) {
+void ValueWatches::RemoveAll(const Client& client) {
+  std::erase_if(watches_, [&](const ValueWatch& watch) {
     const auto owner = watch.client.lock();
     return !owner || owner.get() == &client;
-  };
-  if (topic.empty() || topic == "value") std::erase_if(values_, mine);
-  if (topic.empty() || topic == "summaries") std::erase_if(summaries_, mine);
-  if (topic.empty() || topic == "run") {
-    std::erase_if(ticks_, mine);
-    ChooseProgress();
+  });
+}
+
+size_t ValueWatches::Count(const Client& client) const {
+  return static_cast<size_t>(std::count_if(watches_.begin(), watches_.end(), [&](const ValueWatch& watch) { return watch.client.lock().get() == &client; }));
+}
+
+void ValueWatches::Detach(bool of_fetches) {
+  for (ValueWatch& watch : watches_) {
+    if (watch.engine && watch.engine->of_fetches == of_fetches) watch.engine.reset();
   }
 }
 
-size_t Runner::WatchesOf(const Client& client) {
-  const Lock lock(mutex_);
-  return static_cast<size_t>(std::count_if(values_.begin(), values_.end(), [&](const ValueWatch& watch) { return watch.client.lock().get() == &client; }));
+void ValueWatches::Resume() {
+  for (ValueWatch& watch : watches_) {
+    try {
+      Subscribe(watch, false);
+    } catch (const ApiError&) {
+      // Of another type now: it waits.
+    }
+  }
 }
 
-void Runner::TakeSamples() {
+void ValueWatches::Rename(const std::string& from, const std::string& to) {
+  for (ValueWatch& watch : watches_) FollowRename(watch.name, from, to);
+}
+
+void ValueWatches::SendSamples() {
   std::vector<weft_sample> samples(64);
   std::map<uint64_t, std::vector<TakenSample>> taken;
-  for (OpenSession* session : AllSessions()) {
+  for (OpenSession* session : sessions_.All()) {
     for (size_t count = samples.size(); count == samples.size();) {
       samples[0] = WEFT_SAMPLE_INIT;
       if (weft_session_samples(session->handle.get(), samples.data(), samples.size(), &count, nullptr) != WEFT_OK) break;
       for (size_t i = 0; i < count; ++i) taken[samples[i].tag].emplace_back(samples[i]);
     }
   }
-  for (ValueWatch& watch : values_) {
+  for (ValueWatch& watch : watches_) {
     const auto found = watch.engine ? taken.find(watch.engine->tag) : taken.end();
     const std::shared_ptr<Client> client = found == taken.end() ? nullptr : watch.client.lock();
     if (!client) continue;
@@ -198,13 +151,13 @@ bool TakenSample::Joins(const TakenSample& first) const {
   return value && first.value && tensor.dtype == first.tensor.dtype && tensor.shape == first.tensor.shape && tensor.strings == nullptr && !high;
 }
 
-Json Runner::SampleHeader(ValueWatch& watch, const char* type, const weft_sample& sample) {
+Json ValueWatches::Header(ValueWatch& watch, const char* type, const weft_sample& sample) const {
   return {{"type", type}, {"sub", watch.sub}, {"page", document_.id()}, {"name", watch.name}, {"seq", ++watch.frames}, {"first_run", sample.first_run},
           {"run", sample.run}, {"runs", sample.runs}, {"dropped", sample.dropped}, {"t_ms", static_cast<double>(sample.t_ns) / 1e6}, {"stride", sample.stride},
           {"reduction", watch.reduction_name}, {"generation", sample.run}};
 }
 
-void Runner::SendSample(ValueWatch& watch, Client& client, const TakenSample& taken) {
+void ValueWatches::SendSample(ValueWatch& watch, Client& client, const TakenSample& taken) const {
   const weft_sample& sample = taken.sample;
   if (sample.code != WEFT_OK || !taken.value) {
     watch.engine.reset();
@@ -212,7 +165,7 @@ void Runner::SendSample(ValueWatch& watch, Client& client, const TakenSample& ta
                  {"error", {{"code", weft_status_name(sample.code)}, {"severity", "error"}, {"message", "'" + watch.name + "' is gone"}}}});
     return;
   }
-  Json header = SampleHeader(watch, "sample", sample);
+  Json header = Header(watch, "sample", sample);
   std::vector<KeyedTensor> tensors;
   if (taken.tensor.strings != nullptr) header["values"] = ElementsJson(taken.tensor, 1000);
   else tensors.push_back({"value", &taken.tensor});
@@ -226,7 +179,7 @@ void Runner::SendSample(ValueWatch& watch, Client& client, const TakenSample& ta
 }
 
 /// Samples of one shape, in one frame: their values, one after another, and the runs that they are of.
-void Runner::SendBatch(ValueWatch& watch, Client& client, const TakenSample* first, size_t count) {
+void ValueWatches::SendBatch(ValueWatch& watch, Client& client, const TakenSample* first, size_t count) const {
   if (first->tensor.strings != nullptr) return SendSample(watch, client, *first);
   std::string bytes, runs;
   for (size_t i = 0; i < count; ++i) {
@@ -246,47 +199,10 @@ void Runner::SendBatch(ValueWatch& watch, Client& client, const TakenSample* fir
   std::vector<int64_t> shape = first->tensor.shape;
   shape.insert(shape.begin(), static_cast<int64_t>(count));
   const Tensor values = joined(first->tensor.dtype, std::move(shape), bytes), numbers = joined(WEFT_INT64, {static_cast<int64_t>(count)}, runs);
-  Json header = SampleHeader(watch, "samples", first[count - 1].sample);
+  Json header = Header(watch, "samples", first[count - 1].sample);
   header["first_run"] = first->sample.first_run;
   header["count"] = count;
   client.Offer(std::make_shared<const std::string>(Frame(std::move(header), {{"value", &values}, {"run", &numbers}})), true, "value");
-}
-
-void Runner::SendSummaries(Clock::time_point now, bool last) {
-  std::erase_if(summaries_, [](const SummaryWatch& watch) { return watch.client.expired(); });
-  for (SummaryWatch& watch : summaries_) {
-    const std::shared_ptr<Client> client = watch.client.lock();
-    if (!client || (!last && now - watch.last < watch.interval)) continue;
-    watch.last = now;
-    Json different = Json::object();
-    std::vector<const char*> names;
-    for (const std::string& name : watch.names) names.push_back(name.c_str());
-    std::vector<OpenSession*> sessions = AllSessions();
-    if (fetches_latest_) std::reverse(sessions.begin(), sessions.end());
-    std::map<std::string, bool> had;
-    for (OpenSession* session : sessions) {
-      ResultsHandle results;
-      if (weft_session_read_results(session->handle.get(), names.data(), names.size(), results.out(), nullptr) != WEFT_OK) continue;
-      const weft_result* array = nullptr;
-      size_t count = 0;
-      weft_results_all(results.get(), &array, &count);
-      for (size_t i = 0; i < count; ++i) {
-        if (array[i].code != WEFT_OK || std::exchange(had[array[i].name], true)) continue;
-        // What is the same run's is the same value: nothing is read of it.
-        const std::string key = session->id + std::to_string(array[i].generation) + (array[i].stale != 0 ? "s" : "");
-        std::string& sent = watch.sent[array[i].name];
-        if (sent == key && (runs_.empty() || runs_.front().state != "paused")) continue;
-        sent = key;
-        Json summary = SummaryOf(array[i], results.get(), i, false, 8);
-        summary["session"] = session->id;
-        different[array[i].name] = std::move(summary);
-      }
-    }
-    if (!different.empty()) {
-      const Json message = {{"type", "values"}, {"page", document_.id()}, {"revision", document_.revision()}, {"values", std::move(different)}};
-      if (!client->Offer(std::make_shared<const std::string>(Dump(message)), false, "summaries")) watch.sent.clear();
-    }
-  }
 }
 
 }  // namespace weft::serve

@@ -1,0 +1,255 @@
+#include "tools/serve/page_sessions.h"
+
+#include <algorithm>
+
+#include "tools/serve/document.h"
+
+namespace weft::serve {
+namespace {
+
+constexpr int64_t kMeasured = 65536;  // elements up to which a summary has statistics unasked
+
+void PutStatistics(const Tensor& tensor, Json& summary) {
+  const Statistics all = StatisticsOf(tensor, 0);
+  if (all.finite > 0) {
+    summary["min"] = NumberJson(all.min);
+    summary["max"] = NumberJson(all.max);
+    summary["mean"] = NumberJson(all.mean);
+  }
+  summary["nan"] = all.nan;
+  summary["inf"] = all.inf;
+}
+
+std::string ShortText(const weft_view* view) {
+  StringsHandle text;
+  if (weft_view_text(view, 6, text.out(), nullptr) != WEFT_OK) return "";
+  std::string words = TextOf(text);
+  // "DT_FLOAT [2,2] {{1,2},{3,4}}": type and shape are told elsewhere.
+  const size_t shape_end = words.find("] ");
+  if (shape_end != std::string::npos) words.erase(0, shape_end + 2);
+  if (words.size() > 120) {
+    words.resize(117);
+    words += "...";
+  }
+  return words;
+}
+
+std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+Json ErrorJson(const char* code, const char* message) { return {{"error", {{"code", code}, {"severity", "error"}, {"message", message}}}}; }
+
+}  // namespace
+
+Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first) {
+  ViewHandle view;
+  weft_view_info info = WEFT_VIEW_INFO_INIT;
+  if (weft_results_view(results, index, view.out(), nullptr) != WEFT_OK || weft_view_get_info(view.get(), &info) != WEFT_OK) return nullptr;
+  const Tensor tensor = TensorOf(view.get(), info);
+  Json summary = {{"dtype", weft_dtype_name(info.dtype)}, {"shape", tensor.shape}, {"count", info.count}, {"bytes", info.bytes}, {"generation", info.generation},
+                  {"stale", info.stale != 0}, {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
+  summary["text"] = ShortText(view.get());
+  summary["first"] = ElementsJson(tensor, first);
+  if (HasNumbers(info.dtype) && (statistics || info.count <= kMeasured)) PutStatistics(tensor, summary);
+  return summary;
+}
+
+void FollowRename(std::string& value, const std::string& from, const std::string& to) {
+  if (value.compare(0, from.size() + 1, from + ".") == 0) value.replace(0, from.size(), to);
+}
+
+// ---- which there are -------------------------------------------------------------------------------------------------------
+
+std::vector<OpenSession*> PageSessions::All() {
+  std::vector<OpenSession*> all = Which(false);
+  if (fetches_) all.push_back(&*fetches_);
+  return all;
+}
+
+std::vector<OpenSession*> PageSessions::Which(bool of_fetches) {
+  std::vector<OpenSession*> sessions;
+  if (of_fetches && fetches_) sessions.push_back(&*fetches_);
+  if (of_fetches) return sessions;
+  for (OpenSession& session : page_) sessions.push_back(&session);
+  return sessions;
+}
+
+std::vector<OpenSession*> PageSessions::ByPreference() {
+  std::vector<OpenSession*> sessions = All();
+  if (fetches_first_ && fetches_) std::rotate(sessions.begin(), sessions.end() - 1, sessions.end());
+  return sessions;
+}
+
+OpenSession& PageSessions::Of(const std::string& id) {
+  for (OpenSession* session : All()) {
+    if (session->id == id) return *session;
+  }
+  throw ApiError(404, "not_found", "the page has no session '" + id + "' that has run");
+}
+
+bool PageSessions::Idle() {
+  for (OpenSession* session : All()) {
+    weft_session_info info = WEFT_SESSION_INFO_INIT;
+    if (weft_session_get_info(session->handle.get(), &info, nullptr) == WEFT_OK && info.state != WEFT_IDLE) return false;
+  }
+  int32_t state = WEFT_IDLE;
+  if (page_run_) weft_page_run_wait(page_run_.get(), 0, &state, nullptr);
+  return state == WEFT_IDLE;
+}
+
+// ---- opening ---------------------------------------------------------------------------------------------------------------
+
+bool PageSessions::AreThoseOfPage() {
+  const auto wanted = TextsFrom([&](weft_strings** ids, weft_diagnostics** problems) { return weft_page_sessions(document_.page(), ids, problems); });
+  std::vector<std::string> have;
+  for (const OpenSession& session : page_) have.push_back(session.id);
+  return page_run_ && (have == wanted || (wanted.empty() && have == std::vector<std::string>{"default"}));
+}
+
+PageRunHandle PageSessions::OpenPageRun() {
+  PageRunHandle opened;
+  Call([&](weft_diagnostics** problems) { return weft_page_run_open(document_.page(), nullptr, opened.out(), problems); }, Refusal::kEngine);
+  return opened;
+}
+
+void PageSessions::Replace(PageRunHandle opened) {
+  page_.clear();
+  page_run_ = std::move(opened);
+  for (const std::string& id : TextsFrom([&](weft_strings** ids, weft_diagnostics** problems) { return weft_page_run_sessions(page_run_.get(), ids, problems); })) {
+    OpenSession session;
+    session.id = id;
+    Call([&](weft_diagnostics** problems) { return weft_page_run_session(page_run_.get(), id.c_str(), session.handle.out(), problems); });
+    page_.push_back(std::move(session));
+  }
+}
+
+OpenSession& PageSessions::OpenFetches(const Json& body) {
+  const std::vector<std::string> fetches = TextsField(body, "fetches", 256), operations = TextsField(body, "operations", 256);
+  const std::vector<const char*> fetched = Pointers(fetches), run = Pointers(operations);
+  weft_session_options options = WEFT_SESSION_OPTIONS_INIT;
+  options.fetches = fetched.data();
+  options.fetch_count = fetched.size();
+  options.operations = run.data();
+  options.operation_count = run.size();
+  OpenSession session;
+  session.id = "fetch";
+  session.of_fetches = true;
+  Call([&](weft_diagnostics** problems) { return weft_session_open(document_.page(), &options, session.handle.out(), problems); }, Refusal::kEngine);
+  fetches_ = std::move(session);
+  return *fetches_;
+}
+
+PageSessions::Taken PageSessions::TakeAll() {
+  Taken taken{std::move(page_run_), std::move(page_)};
+  page_.clear();
+  if (fetches_) taken.sessions.push_back(std::move(*fetches_));
+  fetches_.reset();
+  return taken;
+}
+
+// ---- values ----------------------------------------------------------------------------------------------------------------
+
+void PageSessions::ForResults(const std::vector<std::string>* names, const EachResult& each) {
+  const std::vector<const char*> wanted = names == nullptr ? std::vector<const char*>() : Pointers(*names);
+  for (OpenSession* session : ByPreference()) {
+    ResultsHandle results;
+    if (weft_session_read_results(session->handle.get(), names == nullptr ? nullptr : wanted.data(), wanted.size(), results.out(), nullptr) != WEFT_OK) continue;
+    const weft_result* array = nullptr;
+    size_t count = 0;
+    weft_results_all(results.get(), &array, &count);
+    for (size_t i = 0; i < std::min(count, limits_.names); ++i) each(array[i], *session, results.get(), i);
+  }
+}
+
+Json PageSessions::Summaries(const std::vector<std::string>& names, bool all, bool statistics, int64_t first) {
+  Json values = Json::object();
+  ForResults(all ? nullptr : &names, [&](const weft_result& result, OpenSession& session, weft_results* results, size_t index) {
+    if (values.contains(result.name) && !values[result.name].contains("error")) return;
+    if (result.code != WEFT_OK) {
+      values[result.name] = ErrorJson(weft_status_name(result.code), "no run has computed the value, or there is none");
+      return;
+    }
+    Json summary = SummaryOf(results, index, statistics, first);
+    summary["session"] = session.id;
+    values[result.name] = std::move(summary);
+  });
+  for (const std::string& name : names) {
+    if (!values.contains(name)) values[name] = ErrorJson("failed_precondition", "nothing has run yet");
+  }
+  return {{"revision", document_.revision()}, {"values", std::move(values)}};
+}
+
+ViewHandle PageSessions::View(const std::string& name, const std::string& session, std::string& from) {
+  const std::vector<OpenSession*> sessions = session.empty() ? ByPreference() : std::vector<OpenSession*>{&Of(session)};
+  if (sessions.empty()) throw ApiError(409, "failed_precondition", "nothing has run yet, so '" + name + "' has no value", "run the page");
+  std::optional<ApiError> failure;
+  for (OpenSession* candidate : sessions) {
+    try {
+      ViewHandle view;
+      Call([&](weft_diagnostics** problems) { return weft_session_view(candidate->handle.get(), name.c_str(), view.out(), problems); });
+      from = candidate->id;
+      return view;
+    } catch (const ApiError& error) {
+      if (!failure || failure->http() == 404) failure = error;
+    }
+  }
+  throw *failure;
+}
+
+// ---- feeds -----------------------------------------------------------------------------------------------------------------
+
+Json PageSessions::Feeds() const {
+  Json list = Json::array();
+  for (const auto& [name, value] : feeds_) {
+    list.push_back({{"name", name}, {"dtype", weft_dtype_name(value->buffer.dtype)}, {"shape", value->shape}});
+  }
+  return {{"feeds", std::move(list)}};
+}
+
+void PageSessions::Feed(const std::string& name, std::unique_ptr<OwnedBuffer> value) {
+  if (!feeds_.contains(name) && feeds_.size() >= limits_.feeds) throw ApiError(429, "resource_exhausted", "the page has too many feeds");
+  std::optional<ApiError> failure;
+  bool taken = false;
+  for (OpenSession* session : All()) {
+    try {
+      Call([&](weft_diagnostics** problems) { return weft_session_feed(session->handle.get(), name.c_str(), &value->buffer, problems); });
+      taken = true;
+    } catch (const ApiError& error) {
+      if (!failure) failure = error;
+    }
+  }
+  if (!taken && failure) throw *failure;
+  feeds_[name] = std::move(value);
+  PublishFeeds();
+}
+
+void PageSessions::Unfeed(const std::string& name) {
+  if (feeds_.erase(name) == 0) throw ApiError(404, "not_found", "'" + name + "' is not fed");
+  for (OpenSession* session : All()) weft_session_unbind(session->handle.get(), name.c_str(), nullptr);
+  PublishFeeds();
+}
+
+void PageSessions::FeedTo(OpenSession& session) {
+  for (const auto& [name, value] : feeds_) weft_session_feed(session.handle.get(), name.c_str(), &value->buffer, nullptr);
+}
+
+void PageSessions::Rename(const std::string& from, const std::string& to) {
+  std::map<std::string, std::unique_ptr<OwnedBuffer>> renamed;
+  for (auto& [name, value] : feeds_) {
+    std::string now = name;
+    FollowRename(now, from, to);
+    renamed[now] = std::move(value);
+  }
+  feeds_ = std::move(renamed);
+}
+
+void PageSessions::PublishFeeds() {
+  Json names = Json::array();
+  for (const auto& [name, value] : feeds_) names.push_back(name);
+  document_.log().Publish({{"type", "feeds"}, {"names", std::move(names)}});
+}
+
+}  // namespace weft::serve
