@@ -56,7 +56,7 @@ constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Sta
   }
   auto file = AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0]);
   if (!file.ok()) return std::move(file).status().WithPort(filename.name);
-  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors, &ctx.workers());
+  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors, &ctx.workers(), ctx.services().budget);
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
 };

@@ -76,14 +76,45 @@ bool StopsAt(int64_t number, const Workers* workers) { return number % 16384 == 
 
 int HeadSize(uint32_t field, uint64_t size) { return VarintSize(static_cast<uint64_t>(field) << 3) + VarintSize(size); }
 
-bool TakeStrings(std::string_view message, String* elements, int64_t count, const Workers* workers) {
+/// Copies the bytes of strings one after another, short ones as well as long ones, until the run is to end.
+class StringCopy {
+ public:
+  explicit StringCopy(const Workers* workers) : workers_(workers) {}
+  /// Calls take(piece) for the pieces of the bytes. False where it left.
+  template <class Take>
+  bool operator()(std::string_view bytes, Take&& take) {
+    while (!bytes.empty()) {
+      if (left_ == 0) {
+        if (workers_ != nullptr && workers_->Stopped()) return false;
+        left_ = kBytesBetweenLooks;
+      }
+      const std::string_view piece = bytes.substr(0, left_);
+      take(piece);
+      left_ -= piece.size();
+      bytes.remove_prefix(piece.size());
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kBytesBetweenLooks = size_t{1} << 22;
+  const Workers* const workers_;
+  size_t left_ = kBytesBetweenLooks;
+};
+
+Result<bool> TakeStrings(std::string_view message, String* elements, int64_t count, const Workers* workers,
+                         const std::shared_ptr<MemoryBudget>& budget) {
   int64_t found = 0, seen = 0;
   FieldReader field(message);
+  StringCopy copy(workers);
   while (field.Next()) {
     if (StopsAt(++seen, workers)) return false;
     if (!field.Is(FieldOf(DType::kString), WireType::kBytes)) continue;
     if (found == count) return false;
-    elements[found++] = field.bytes();
+    WEFT_ASSIGN_OR_RETURN(String text, String::Uninitialized(field.bytes().size(), budget));
+    char* to = text.mutable_data();
+    if (!copy(field.bytes(), [&](std::string_view piece) { to = std::copy_n(piece.data(), piece.size(), to); })) return false;
+    elements[found++] = std::move(text);
   }
   return field.ok() && found == count;
 }
@@ -164,8 +195,13 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
   if (count == 0) return;
   const uint32_t field = FieldOf(dtype);
   if (dtype == DType::kString) {
+    StringCopy copy(workers);
     ForPieces(count, workers, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) PutBytesField(out, field, static_cast<const String*>(elements)[i]);
+      for (int64_t i = begin; i < end; ++i) {
+        const std::string_view text = static_cast<const String*>(elements)[i];
+        PutBytesHead(out, field, text.size());
+        if (!copy(text, [&](std::string_view piece) { out.append(piece); })) return;
+      }
     });
     return;
   }
@@ -184,8 +220,9 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
   });
 }
 
-bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers) {
-  if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count, workers);
+Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers,
+                        const std::shared_ptr<MemoryBudget>& budget) {
+  if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count, workers, budget);
   if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count, workers);
   return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count, workers); });
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "weft/base/float16.h"
+#include "weft/base/memory.h"
+#include "weft/base/status.h"
 #include "weft/block/services.h"
 
 namespace weft::blocks::protobuf {
@@ -21,7 +24,9 @@ DType TypeOfNumber(uint64_t number);
 uint64_t ValuesSize(DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
 /// Appends the elements in the field of their type; nothing where there are none. Not for handles.
 void PutValues(std::string& out, DType dtype, const void* elements, int64_t count, const Workers* workers = nullptr);
-/// Reads just `count` elements; false where the message is damaged or holds another number of them.
-bool TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr);
+/// Reads just `count` elements; false where the message is damaged or holds another number of them. Strings count in the budget, which may be
+/// null: resource_exhausted where it refuses.
+Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr,
+                        const std::shared_ptr<MemoryBudget>& budget = nullptr);
 
 }  // namespace weft::blocks::protobuf

@@ -65,6 +65,16 @@ Make LongString(size_t bytes, const Shape& shape = Shape{1}) {
   };
 }
 
+/// Many that share their bytes.
+Make LongStrings(int64_t n, size_t bytes) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kString, Shape{n}).value();
+    const String text(std::string(bytes, 'a'));
+    for (String& each : tensor.values<String>()) each = text;
+    return tensor;
+  };
+}
+
 /// Integers with all their digits.
 std::string Whole(std::string_view dtype, const std::vector<int64_t>& values, bool scalar = false) {
   std::string text = Cat("{\"dtype\": \"", dtype, "\", \"shape\": [");
@@ -212,6 +222,7 @@ std::vector<Row> FileRows(const std::filesystem::path& folder) {
   std::filesystem::resize_file(folder / "zeros", uint64_t{1} << 32);
   return {
       {"Save", "", {{"filename", Text("saved")}, {"tensor_names", Text("t", "1")}, {"data", Filled<float>({60 * kMillion}), true}}},
+      {"Save", "", {{"filename", Text("saved")}, {"tensor_names", Text("t", "1")}, {"data", LongStrings(20'000, 100'000), true}}},
       {"Restore", "dt_ = DT_FLOAT;", {{"file_pattern", Text("before")}, {"tensor_name", Text("t")}},
        {Block("z", "Fill", {{"dims", Sizes({50 * kMillion})}, {"value", Scalar(1)}}),
         Block("save", "Save", {{"filename", Text("before")}, {"tensor_names", Text("t", "1")}, {"data", "[\"z.output\"]"}})}, {"save"}},

@@ -213,12 +213,11 @@ Status CheckpointReader::ReadPiece(std::string_view name, const SavedTensor& ten
   if (!value) return Damaged(Cat("no record of tensor '", name, "'"));
   const auto record = LastBytes(value->bytes(), 2);
   const auto message = record ? LastBytes(*record, 3) : std::nullopt;
-  const bool taken = message && TakeValues(*message, tensor.dtype, elements, piece.box.shape().count(), workers_);
+  Result<bool> taken = false;
+  if (message) taken = TakeValues(*message, tensor.dtype, elements, piece.box.shape().count(), workers_, budget_);
   if (workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
-  if (!taken) {
-    return Damaged(Cat("a damaged record of tensor '", name, "'"));
-  }
-  return {};
+  if (!taken.ok()) return std::move(taken).status();
+  return *taken ? Status() : Damaged(Cat("a damaged record of tensor '", name, "'"));
 }
 
 }  // namespace weft::blocks::checkpoint_v1

@@ -53,7 +53,8 @@ std::string MetaRecord(const std::vector<const NamedTensor*>& tensors) {
   return record;
 }
 
-Result<std::string> TensorRecord(const NamedTensor& named, const Workers* workers) {
+/// The bytes of the record, and of the block that it becomes, count in `charge`.
+Result<std::string> TensorRecord(const NamedTensor& named, const Workers* workers, MemoryCharge& charge) {
   const Tensor& tensor = named.tensor;
   const uint64_t size = ValuesSize(tensor.dtype(), tensor.data(), tensor.count(), workers);
   if (workers != nullptr && workers->Stopped()) return kernels::RunStopped();
@@ -67,6 +68,7 @@ Result<std::string> TensorRecord(const NamedTensor& named, const Workers* worker
   PutBytesField(head, 2, SliceMessage(tensor.shape().rank()));
   PutBytesHead(head, 3, size);
   PutBytesHead(record, 2, head.size() + size);
+  WEFT_RETURN_IF_ERROR(charge.Hold(2 * static_cast<int64_t>(record.size() + head.size() + size)));
   record.reserve(record.size() + head.size() + static_cast<size_t>(size));
   record += head;
   PutValues(record, tensor.dtype(), tensor.data(), tensor.count(), workers);
@@ -91,7 +93,8 @@ Status CheckSavable(DType dtype) {
   return Status(code, Cat("needs a type that version 1 checkpoints have, found ", dtype)).WithHint("save it with SaveV2, or cast it");
 }
 
-Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers) {
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers,
+                       const std::shared_ptr<MemoryBudget>& budget) {
   std::map<std::string, const NamedTensor*> by_key;
   std::vector<const NamedTensor*> by_name;
   for (const NamedTensor& named : tensors) {
@@ -105,8 +108,9 @@ Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, c
   }
   TableWriter table(file, workers);
   WEFT_RETURN_IF_ERROR(table.Add("", MetaRecord(by_name)));
+  MemoryCharge charge(budget);
   for (const auto& [key, named] : by_key) {
-    WEFT_ASSIGN_OR_RETURN(std::string record, TensorRecord(*named, workers));
+    WEFT_ASSIGN_OR_RETURN(std::string record, TensorRecord(*named, workers, charge));
     WEFT_RETURN_IF_ERROR(table.Add(key, record));
   }
   WEFT_RETURN_IF_ERROR(table.Finish());

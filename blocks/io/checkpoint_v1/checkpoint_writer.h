@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -19,8 +20,10 @@ struct NamedTensor {
 Status CheckSavable(DType dtype);
 
 /// Writes the file, and moves it to its place once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
-/// `workers`, where given: cancelled once their run is to end, and the file stays as it was.
-Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers = nullptr);
+/// `workers`, where given: cancelled once their run is to end. What a tensor takes as bytes counts in the budget, which may be null:
+/// resource_exhausted where it refuses. On any failure the file stays as it was.
+Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers = nullptr,
+                       const std::shared_ptr<MemoryBudget>& budget = nullptr);
 /// The same of a file at its real place.
 Status WriteCheckpoint(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
 

@@ -13,7 +13,7 @@ using namespace protobuf;
 namespace {
 
 constexpr size_t kBlockBytes = 262144;
-constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
+constexpr size_t kPieceBytes = size_t{1} << 22;  // copied or written between two looks at whether the run is to end
 // A record so large gets a block that no earlier record shares, so that those are read without it.
 constexpr size_t kLargeRecordBytes = 2 * kBlockBytes;
 
@@ -52,7 +52,7 @@ std::string PlaceText(BlockPlace place) {
 
 }  // namespace
 
-void BlockBuilder::Add(std::string_view key, std::string_view value) {
+void BlockBuilder::Begin(std::string_view key, size_t value_size) {
   size_t shared = 0;
   if (since_restart_ < restart_interval_) {
     shared = CommonPrefix(last_key_, key);
@@ -62,9 +62,9 @@ void BlockBuilder::Add(std::string_view key, std::string_view value) {
   }
   PutVarint(bytes_, shared);
   PutVarint(bytes_, key.size() - shared);
-  PutVarint(bytes_, value.size());
+  PutVarint(bytes_, value_size);
   bytes_.append(key.substr(shared));
-  bytes_.append(value);
+  bytes_.reserve(bytes_.size() + value_size);
   last_key_ = key;
   ++since_restart_;
 }
@@ -81,7 +81,11 @@ std::string BlockBuilder::Take() {
 Status TableWriter::Add(std::string_view key, std::string_view value) {
   if (key.size() + value.size() >= kLargeRecordBytes) WEFT_RETURN_IF_ERROR(FlushData());
   if (has_pending_) AddIndex(KeyBetween(last_key_, key));
-  data_.Add(key, value);
+  data_.Begin(key, value.size());
+  for (size_t at = 0; at < value.size(); at += kPieceBytes) {
+    if (at > 0 && workers_ != nullptr && workers_->Stopped()) return kernels::RunStopped();
+    data_.Append(value.substr(at, kPieceBytes));
+  }
   last_key_ = key;
   return data_.size() >= kBlockBytes ? FlushData() : Status();
 }

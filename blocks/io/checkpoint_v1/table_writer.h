@@ -15,7 +15,13 @@ class BlockBuilder {
  public:
   /// Every `restart_interval`-th key is stored in full.
   explicit BlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
-  void Add(std::string_view key, std::string_view value);
+  void Add(std::string_view key, std::string_view value) {
+    Begin(key, value.size());
+    Append(value);
+  }
+  /// An entry whose value is appended next, in parts.
+  void Begin(std::string_view key, size_t value_size);
+  void Append(std::string_view part) { bytes_.append(part); }
   bool empty() const { return bytes_.empty(); }
   size_t size() const { return bytes_.size() + (restarts_.size() + 1) * sizeof(uint32_t); }
   /// The finished block; the builder starts anew.
