@@ -8,6 +8,7 @@ import { Scene, type SceneBlock, type SceneWire } from "../overview";
 export class SceneSync {
   readonly scene = new Scene();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private idle: number | undefined;
   private readonly ends: (() => void)[];
 
   constructor(private readonly page: PageEditor) {
@@ -27,15 +28,24 @@ export class SceneSync {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.cancel();
     for (const end of this.ends) end();
+  }
+
+  private cancel(): void {
+    clearTimeout(this.timer);
+    if (this.idle !== undefined) cancelIdleCallback(this.idle);
+    this.idle = undefined;
   }
 
   /** Once the edits of a moment are done; of a large page, once there is nothing else to do. */
   private later(ms: number): void {
-    clearTimeout(this.timer);
-    const wait = this.page.model.blocks.size > 1000 ? ms * 5 : ms;
-    this.timer = setTimeout(() => this.rebuild(), wait);
+    this.cancel();
+    const large = ms > 0 && this.page.model.blocks.size > 1000 && typeof requestIdleCallback === "function";
+    this.timer = setTimeout(() => {
+      if (large) this.idle = requestIdleCallback(() => this.rebuild(), { timeout: 2000 });
+      else this.rebuild();
+    }, large ? ms * 5 : ms);
   }
 
   private rebuild(): void {
