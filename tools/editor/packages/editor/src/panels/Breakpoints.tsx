@@ -1,6 +1,6 @@
 import type { Breakpoint } from "@weft/client";
 import { useCell, usePage, useWorkbench } from "../model/react";
-import { plural, text, texts } from "../texts";
+import { plural, texts } from "../texts";
 import { Button, IconButton } from "../ui";
 
 const t = texts.panels;
