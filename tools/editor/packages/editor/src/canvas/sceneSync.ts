@@ -16,7 +16,7 @@ export class SceneSync {
       page.model.follow((change) => {
         const structural = change.reset || change.added.length || change.removed.length || change.changed.length || change.keys.includes("frames");
         if (structural || change.moved.length > 500) this.later(change.reset ? 0 : 120);
-        else for (const id of change.moved) this.scene.move(id, ...page.model.position(id));
+        else this.move(change.moved);
       }),
       page.model.events.on("diagnostics", () => this.faults()),
       page.runs.onStates((changes) => this.scene.setStates(changes)),
@@ -49,7 +49,7 @@ export class SceneSync {
   }
 
   private rebuild(): void {
-    const { model, flow, runs, selection } = this.page;
+    const { model, runs, selection } = this.page;
     const blocks: SceneBlock[] = model.ids.map((id) => {
       const [x, y] = model.position(id);
       const { width, height } = model.shape(id);
@@ -59,12 +59,22 @@ export class SceneSync {
     });
     this.scene.setBlocks(blocks);
     this.scene.setWires(this.wires());
-    this.scene.setFrames(framesOf(model.keys).flatMap((frame) => {
-      const rect = flow.frameRect(frame);
-      return rect ? [{ ...rect, title: frame.title, color: colorValue(frame.color) }] : [];
-    }));
+    this.frames();
     this.scene.setStates([...runs.states] as [string, BlockState][]);
     this.scene.setSelection(selection.get());
+  }
+
+  /** Frames follow their members. */
+  private move(ids: readonly string[]): void {
+    for (const id of ids) this.scene.move(id, ...this.page.model.position(id));
+    if (ids.length && framesOf(this.page.model.keys).length) this.frames();
+  }
+
+  private frames(): void {
+    this.scene.setFrames(framesOf(this.page.model.keys).flatMap((frame) => {
+      const rect = this.page.flow.frameRect(frame);
+      return rect ? [{ ...rect, title: frame.title, color: colorValue(frame.color) }] : [];
+    }));
   }
 
   private wires(): SceneWire[] {
