@@ -147,6 +147,35 @@ describe("building", () => {
     await editor.close();
   });
 
+  check("help follows the selection; a note lies beside what is there", async () => {
+    const editor = await Editor.open(server, "xor.page.json", { settings: { right: false } });
+    const { tab } = editor;
+    await editor.block("z1").locator(".w-block-title").click();
+    await tab.keyboard.press("F1");
+    await tab.getByRole("article", { name: "BiasAdd" }).waitFor();
+    await editor.block("x_w1").locator(".w-block-title").click();
+    await tab.getByRole("article", { name: "MatMul" }).waitFor();
+    await editor.button("Close: Help").click();
+    await editor.inspector.getByLabel("Id", { exact: true }).waitFor();
+
+    await tab.keyboard.press("Control+f");
+    await editor.dialog("Find block").getByRole("combobox").fill("hidden");
+    await tab.keyboard.press("Enter");
+    await editor.toCanvas();
+    await tab.keyboard.press("n");
+    const note = tab.locator(".react-flow__node-note");
+    await note.waitFor();
+    const { x, y, width, height } = await note.boundingBox();
+    for (const block of await editor.blocks.all()) {
+      const other = await block.boundingBox();
+      if (other) assert.ok(other.x >= x + width || other.x + other.width <= x || other.y >= y + height || other.y + other.height <= y, "the note hides no block");
+    }
+    await editor.caughtUp("xor.page.json");
+    await tab.keyboard.press("Control+z");
+    await note.waitFor({ state: "detached" });
+    await editor.close();
+  });
+
   check("three blocks by the keyboard alone", async () => {
     const editor = await Editor.open(server);
     const { tab } = editor;

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { ConnectDialog, Outline, type OutlineBlock } from "../../packages/editor/src/outline";
+import { Outline, type OutlineBlock } from "../../packages/editor/src/outline";
 import { HelpPanel } from "../../packages/editor/src/help";
 import { Notifications, ToastArea, Button, Menu } from "../../packages/editor/src/ui";
 
@@ -14,15 +14,13 @@ setTimeout(() => { notifications.show("ok", "Saved xor.page.json"); notification
 export function OutlinePart() {
   const [selection, setSelection] = useState<ReadonlySet<string>>(new Set(["block_1"]));
   const query = new URLSearchParams(location.search);
-  const [connecting, setConnecting] = useState(query.has("connect"));
   return (
     <div className="gallery-row" style={{ height: "100%", boxSizing: "border-box" }}>
       <div className="gallery-panel" style={{ width: 320, height: 600 }}>
-        <Outline blocks={blocks} selection={selection} onSelect={(ids) => setSelection(new Set(ids))} onReveal={() => {}} onRename={() => Promise.resolve("the name is taken")} onDelete={() => {}} onConnect={() => setConnecting(true)} announce={(text) => notifications.announce(text)} />
+        <Outline blocks={blocks} selection={selection} onSelect={(ids) => setSelection(new Set(ids))} onReveal={() => {}} onRename={() => Promise.resolve("the name is taken")} onDelete={() => {}} onConnect={() => {}} announce={(text) => notifications.announce(text)} />
       </div>
       <div><Button look="primary">Primary</Button> <Button>Plain</Button> <Button look="danger">Danger</Button> <Button disabled icon="play">Disabled</Button></div>
       {query.has("menu") && <Menu label="Block" at={{ x: 720, y: 120 }} onClose={() => {}} items={[{ label: "Copy", icon: "copy", shortcut: "Ctrl+C", onSelect() {} }, { label: "Run to here", icon: "play", onSelect() {} }, "separator", { label: "Snap to grid", checked: true, onSelect() {} }, { label: "Paste", disabled: true, onSelect() {} }, { label: "Delete", icon: "trash", danger: true, shortcut: "Delete", onSelect() {} }]} />}
-      {connecting && <ConnectDialog block="y" ports={[{ name: "y.x", direction: "input", type: "float" }, { name: "y.z", direction: "output", type: "float [4,8]" }]} port="y.x" candidates={() => Promise.resolve(blocks.slice(0, 30).map((each, i) => ({ name: `${each.id}.product`, block: each.type, type: "float [4,8]", replaces: i === 1 ? "a.z" : undefined })))} onConnect={() => Promise.resolve("y.x: needs the shape [3], found [4,8]")} announce={() => {}} onClose={() => setConnecting(false)} />}
       <ToastArea notifications={notifications} />
     </div>
   );

@@ -16,9 +16,10 @@ export const sample = (name) => join(root, "graphs", `${name}.page.json`);
 
 /** A server and its folder. `pages`: paths to copy into it, or {name: text or object}. */
 export class Server {
-  /** Starts one; `options` are more arguments of `weft serve`. */
-  static async start({ pages = [], options = [] } = {}) {
+  /** Starts one; `options` are more arguments of `weft serve`. `inside`: with the editor that is inside the program, whatever WEFT_EDITOR_FILES says. */
+  static async start({ pages = [], options = [], inside = false } = {}) {
     const server = new Server();
+    server.files = inside ? undefined : files;
     server.home = await mkdtemp(join(tmpdir(), "weft-editor-"));
     server.folder = join(server.home, "pages");
     server.options = options;
@@ -31,7 +32,7 @@ export class Server {
 
   /** Starts the program (again) in the same folder. */
   async spawn(more = []) {
-    const editor = files ? ["--editor", files] : [];
+    const editor = this.files ? ["--editor", this.files] : [];
     const child = spawn(program, ["serve", this.folder, ...editor, ...this.options, ...more], {
       env: { ...process.env, XDG_STATE_HOME: join(this.home, "state") }, stdio: ["ignore", "pipe", "pipe"],
     });

@@ -179,6 +179,17 @@ describe("undo and redo ahead of the server", () => {
     expect(seen()).toEqual(before);
   });
 
+  it("have no step for an edit that made nothing different", () => {
+    const before = seen();
+    ahead.edit([{ op: "move", block: "c", layout: [9, 9] }], false);
+    ahead.receive(change({ layout: { c: [9, 9] }, moved: ["c"] }), true);
+    ahead.edit([{ op: "move", block: "c", layout: [9, 9] }], false);
+    ahead.receive({ ...change({}), revision, before: revision }, true);
+    expect([ahead.awaits("edit"), model.position("c")]).toEqual([false, [9, 9]]);
+    ahead.undo();
+    expect(seen()).toEqual(before);
+  });
+
   it("can be asked for before edits are answered", () => {
     expect(ahead.steppable(3, 2)).toEqual({ undo: 3, redo: 2 });
     ahead.edit([{ op: "remove", block: "c" }], false);

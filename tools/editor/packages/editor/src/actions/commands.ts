@@ -3,7 +3,7 @@ import { isXor, type Workbench } from "../model/workbench";
 import { texts } from "../texts";
 import { addFrame, addNote } from "./decor";
 import { clipboardClip, copy, cut, duplicate, paste, removeSelection } from "./edit";
-import { alignSelection, arrangePage } from "./place";
+import { alignSelection, arrangePage, freePlace } from "./place";
 import { exportPage, exportPicture } from "./exporting";
 import { runNow, runToHere, stepRun, stopRun, togglePause } from "./running";
 
@@ -49,7 +49,7 @@ export const commands: Command[] = [
 
   { id: "add", title: t.addBlock, keys: "A Insert", group: t.groups.build, page: true, run: (w) => openQuick(w) },
   { id: "connect", title: t.connect, keys: "W", group: t.groups.build, page: true, enabled: hasBlocks, run: (w) => w.ask("connect") },
-  { id: "note", title: t.addNote, keys: "N", group: t.groups.build, page: true, run: (_w, p) => addNote(p, middle(p), "") },
+  { id: "note", title: t.addNote, keys: "N", group: t.groups.build, page: true, run: (_w, p) => addNote(p, freePlace(p, 200, 80), "") },
   { id: "frame", title: t.addFrame, keys: "G", group: t.groups.build, page: true, enabled: hasBlocks, run: (_w, p) => addFrame(p, p.selectedBlocks().map((b) => b.id), t.frame) },
   { id: "arrange", title: t.arrange, keys: "Ctrl+Shift+A", group: t.groups.build, page: true, run: arrangePage },
   ...(["left", "right", "top", "bottom", "centerX", "centerY", "spreadX", "spreadY"] as const).map((how): Command => ({
@@ -74,7 +74,7 @@ export const commands: Command[] = [
   { id: "breakWhen", title: t.breakWhen, keys: "Shift+F9", group: t.groups.run, page: true, run: (w) => w.ask("breakpoint") },
   { id: "heat", title: t.heat, group: t.groups.run, page: true, run: (_w, p) => p.runs.setHeat(!p.runs.heat.get()) },
 
-  { id: "help", title: t.help, keys: "F1", group: t.groups.help, page: true, run: (w) => w.helpFor.set(w.active.get()?.selectedBlocks()[0]?.block ?? "") },
+  { id: "help", title: t.help, keys: "F1", group: t.groups.help, page: true, run: (w) => { w.set("right", true); w.helpFor.set(w.active.get()?.selectedBlocks()[0]?.block ?? ""); } },
   { id: "keys", title: t.keys, keys: "?", group: t.groups.help, run: (w) => w.ask("keys") },
   { id: "tour", title: t.tour, group: t.groups.help, run: startTour },
   { id: "theme", title: t.theme, group: t.groups.view, run: (w) => w.set("theme", nextTheme(w)) },

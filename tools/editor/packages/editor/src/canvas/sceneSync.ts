@@ -8,6 +8,7 @@ import { Scene, type SceneBlock, type SceneWire } from "../overview";
 export class SceneSync {
   readonly scene = new Scene();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private idle: number | undefined;
   private readonly ends: (() => void)[];
 
   constructor(private readonly page: PageEditor) {
@@ -15,7 +16,7 @@ export class SceneSync {
       page.model.follow((change) => {
         const structural = change.reset || change.added.length || change.removed.length || change.changed.length || change.keys.includes("frames");
         if (structural || change.moved.length > 500) this.later(change.reset ? 0 : 120);
-        else for (const id of change.moved) this.scene.move(id, ...page.model.position(id));
+        else this.move(change.moved);
       }),
       page.model.events.on("diagnostics", () => this.faults()),
       page.runs.onStates((changes) => this.scene.setStates(changes)),
@@ -27,19 +28,28 @@ export class SceneSync {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.cancel();
     for (const end of this.ends) end();
+  }
+
+  private cancel(): void {
+    clearTimeout(this.timer);
+    if (this.idle !== undefined) cancelIdleCallback(this.idle);
+    this.idle = undefined;
   }
 
   /** Once the edits of a moment are done; of a large page, once there is nothing else to do. */
   private later(ms: number): void {
-    clearTimeout(this.timer);
-    const wait = this.page.model.blocks.size > 1000 ? ms * 5 : ms;
-    this.timer = setTimeout(() => this.rebuild(), wait);
+    this.cancel();
+    const large = ms > 0 && this.page.model.blocks.size > 1000 && typeof requestIdleCallback === "function";
+    this.timer = setTimeout(() => {
+      if (large) this.idle = requestIdleCallback(() => this.rebuild(), { timeout: 2000 });
+      else this.rebuild();
+    }, large ? ms * 5 : ms);
   }
 
   private rebuild(): void {
-    const { model, flow, runs, selection } = this.page;
+    const { model, runs, selection } = this.page;
     const blocks: SceneBlock[] = model.ids.map((id) => {
       const [x, y] = model.position(id);
       const { width, height } = model.shape(id);
@@ -49,12 +59,22 @@ export class SceneSync {
     });
     this.scene.setBlocks(blocks);
     this.scene.setWires(this.wires());
-    this.scene.setFrames(framesOf(model.keys).flatMap((frame) => {
-      const rect = flow.frameRect(frame);
-      return rect ? [{ ...rect, title: frame.title, color: colorValue(frame.color) }] : [];
-    }));
+    this.frames();
     this.scene.setStates([...runs.states] as [string, BlockState][]);
     this.scene.setSelection(selection.get());
+  }
+
+  /** Frames follow their members. */
+  private move(ids: readonly string[]): void {
+    for (const id of ids) this.scene.move(id, ...this.page.model.position(id));
+    if (ids.length && framesOf(this.page.model.keys).length) this.frames();
+  }
+
+  private frames(): void {
+    this.scene.setFrames(framesOf(this.page.model.keys).flatMap((frame) => {
+      const rect = this.page.flow.frameRect(frame);
+      return rect ? [{ ...rect, title: frame.title, color: colorValue(frame.color) }] : [];
+    }));
   }
 
   private wires(): SceneWire[] {

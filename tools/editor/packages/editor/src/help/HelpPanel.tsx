@@ -49,7 +49,7 @@ export function HelpPanel({ blocks, block, onBlock, load, onAdd }: HelpPanelProp
           <Icon name="search" size={14} />
           <input type="search" className="w-input" aria-label={helpTexts.search} placeholder={helpTexts.search} value={search} onChange={(event) => setSearch(event.target.value)} />
         </span>
-        {!listed && onAdd && <Button small icon="plus" onClick={() => onAdd(block)}>{helpTexts.add}</Button>}
+        {!listed && onAdd && <Button small icon="plus" title={helpTexts.addHint} aria-label={helpTexts.addHint} onClick={() => onAdd(block)}>{helpTexts.add}</Button>}
       </div>
       <div className="w-visually-hidden" role="status">{search !== "" ? text(helpTexts.results, { count: found.length }) : ""}</div>
       {listed ? <List blocks={found} search={search} onOpen={open} /> : <Page block={block} load={load} onPage={(name) => open(name === "README" ? undefined : name)} />}

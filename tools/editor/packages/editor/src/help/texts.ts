@@ -6,6 +6,7 @@ export const helpTexts = {
   noResults: "No block has '{words}' in its name or summary.",
   loading: "Loading…",
   failed: "The page cannot be shown: {problem}",
-  add: "Add to the page",
+  add: "Add",
+  addHint: "Add to the page",
   copyCode: "Copy",
 };

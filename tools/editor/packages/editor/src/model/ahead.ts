@@ -68,6 +68,10 @@ export class Ahead {
   /** The server changed the page; `own`: as the first that waits asked for. */
   receive(change: Change, own: boolean): void {
     const first = own ? this.waiting[0] : undefined;
+    if (change.revision === change.before) {
+      if (first) this.settle(first); // it made nothing different, which is no step
+      return;
+    }
     if (first?.patch && confirms(change, first.patch, first.places)) {
       this.waiting.shift();
       return;

@@ -17,7 +17,7 @@ export interface OutlineProps {
   /** The answer is what is wrong, or undefined. */
   onRename(id: string, to: string): Promise<string | undefined>;
   onDelete(ids: readonly string[]): void;
-  /** Opens "connect to..." (ConnectDialog) for a block, or for one of its ports. */
+  /** Opens "connect to..." for a block, or for one of its ports. */
   onConnect(id: string, port?: { name: string; direction: "input" | "output" }): void;
   announce(message: string): void;
   readOnly?: boolean;

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { act, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
-import { ConnectDialog, filterCandidates } from "./ConnectDialog";
 import { Outline } from "./Outline";
 import { describeRow, outlineRows, searchBlocks, type OutlineBlock } from "./rows";
 
@@ -72,32 +71,5 @@ describe("Outline", () => {
     press(tree, "Delete");
     press(tree, "c");
     expect([onDelete.mock.calls.length, onConnect.mock.calls.length, host.querySelector("dialog")]).toEqual([0, 0, null]);
-  });
-});
-
-describe("ConnectDialog", () => {
-  const candidates = [{ name: "a.z", block: "Add", type: "float" }, { name: "zeta.output", block: "Const", replaces: "b.z" }];
-
-  it("connects what is chosen, in the right direction, and says so", async () => {
-    const onConnect = vi.fn().mockResolvedValueOnce("needs DT_INT32").mockResolvedValue(undefined), onClose = vi.fn(), announce = vi.fn();
-    const host = mount(<ConnectDialog block="y" ports={[{ name: "y.x", direction: "input" }, { name: "y.z", direction: "output" }]} port="y.x"
-      candidates={() => Promise.resolve(candidates)} onConnect={onConnect} announce={announce} onClose={onClose} />);
-    await act(async () => { await Promise.resolve(); });
-    const input = host.querySelector('[role="combobox"]')!;
-    expect(host.querySelectorAll('[role="option"]')).toHaveLength(2);
-    press(input, "ArrowDown");
-    await act(async () => { input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true })); });
-    expect(onConnect).toHaveBeenCalledWith("zeta.output", "y.x");
-    expect(host.querySelector('[role="alert"]')!.textContent).toBe("needs DT_INT32");
-    expect(onClose).not.toHaveBeenCalled();
-    await act(async () => { input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true })); });
-    expect(announce).toHaveBeenCalledWith("zeta.output connected to y.x");
-    expect(onClose).toHaveBeenCalledOnce();
-  });
-
-  it("puts names that begin with the word first", () => {
-    const list = [{ name: "mean.z", block: "Mean" }, { name: "a.z", block: "Add", type: "float" }];
-    expect(filterCandidates(list, "a").map((each) => each.name)).toEqual(["a.z", "mean.z"]);
-    expect(filterCandidates(list, "float add").map((each) => each.name)).toEqual(["a.z"]);
   });
 });

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { BlockSchema } from "@weft/client";
 import { addBlock } from "../actions/edit";
+import { freePlace } from "../actions/place";
 import { dragType, dropBlock } from "../actions/drop";
 import { focusSoon } from "../actions/commands";
 import { categoryColor, categoryTitle } from "../model/names";
@@ -102,17 +103,4 @@ export function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void 
   event.preventDefault();
   if (next) next.focus();
   else if (event.key === "ArrowUp") list?.parentElement?.querySelector("input")?.focus();
-}
-
-/** Where a block that is added by a click goes: in the middle of what is seen, beside what is there. */
-export function freePlace(page: NonNullable<ReturnType<ReturnType<typeof useWorkbench>["active"]["get"]>>): [number, number] {
-  const view = page.viewport ?? { x: 0, y: 0, zoom: 1 };
-  const box = document.querySelector(".w-canvas")?.getBoundingClientRect();
-  let [x, y] = [((box?.width ?? 800) / 2 - view.x) / view.zoom - 80, ((box?.height ?? 600) / 2 - view.y) / view.zoom - 40];
-  const taken = (px: number, py: number): boolean => page.model.ids.some((id) => {
-    const [bx, by] = page.model.position(id);
-    return Math.abs(bx - px) < 160 && Math.abs(by - py) < 72;
-  });
-  for (let k = 0; k < 40 && taken(x, y); k++) [x, y] = [x + (k % 4 === 3 ? -3 * 48 : 48), y + 48];
-  return [x, y];
 }

@@ -1,6 +1,6 @@
 import type { Breakpoint } from "@weft/client";
 import { useCell, usePage, useWorkbench } from "../model/react";
-import { text, texts } from "../texts";
+import { plural, texts } from "../texts";
 import { Button, IconButton } from "../ui";
 
 const t = texts.panels;
@@ -42,7 +42,7 @@ function Row({ breakpoint }: { breakpoint: Breakpoint }) {
         }}
       >
         <span className="w-row-text">{words}</span>
-        <span className="w-row-place">{text(t.hits, { n: breakpoint.hits })}</span>
+        <span className="w-row-place">{plural(breakpoint.hits, t.hit, t.hits)}</span>
       </button>
       <IconButton small icon="trash" label={`${texts.common.remove}: ${words}`} onClick={() => void page.api.removeBreakpoint(breakpoint.id).catch(page.report)} />
     </li>

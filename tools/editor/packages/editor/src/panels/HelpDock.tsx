@@ -1,15 +1,25 @@
+import { useEffect, useRef } from "react";
 import { addBlock } from "../actions/edit";
+import { freePlace } from "../actions/place";
 import { HelpPanel } from "../help/HelpPanel";
 import { useCell, usePage, useWorkbench } from "../model/react";
-import { freePlace } from "../palette/Palette";
 import { texts } from "../texts";
 import { IconButton } from "../ui";
 
-/** The reference of blocks beside the canvas. */
+/** The reference of blocks beside the canvas. It follows the selection. */
 export function HelpDock({ block }: { block: string }) {
   const workbench = useWorkbench();
   const page = usePage();
   const schema = useCell(workbench.schema);
+  const selection = useCell(page.selection);
+  const seen = useRef(selection);
+  useEffect(() => {
+    if (seen.current === selection) return;
+    seen.current = selection;
+    const [only, ...more] = page.selectedBlocks();
+    const known = only && !more.length ? schema?.get(only.block)?.block : undefined;
+    if (known) workbench.helpFor.set(known);
+  }, [selection, page, schema, workbench]);
   return (
     <div className="w-help-dock">
       <div className="w-help-dock-head">

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "react";
 import { saveCsv, saveNpy } from "../export/download";
 import { text } from "../texts";
-import { Icon, IconButton, Tabs } from "../ui";
+import { Button, Icon, Tabs } from "../ui";
 import { requireDType, shortDType } from "./dtype";
 import { SliceBar } from "./SliceBar";
 import { histogramOf, measures, nextNonFinite, statsOf, type Histogram, type Stats } from "./stats";
@@ -79,8 +79,8 @@ export function TensorInspector(props: TensorInspectorProps) {
           </button>
         )}
         <span className="w-tensor-spacer" />
-        {kind !== "resource" && <IconButton small icon="download" label={tensorTexts.npy} onClick={() => (props.onSaveNpy ? props.onSaveNpy() : saveNpy(name, tensor))} />}
-        <IconButton small icon="table" label={tensorTexts.csv} onClick={() => saveCsv(name, tensor)} />
+        {kind !== "resource" && <Button small icon="download" title={tensorTexts.npy} aria-label={tensorTexts.npy} onClick={() => (props.onSaveNpy ? props.onSaveNpy() : saveNpy(name, tensor))}>.npy</Button>}
+        <Button small icon="download" title={tensorTexts.csv} aria-label={tensorTexts.csv} onClick={() => saveCsv(name, tensor)}>CSV</Button>
       </div>
       {fullShape && sliced.length > 0 && onPlace && <SliceBar shape={fullShape} axes={sliced} place={place} onPlace={onPlace} />}
       <Tabs label={name} tabs={offered} selected={tab} onSelect={choose}>
