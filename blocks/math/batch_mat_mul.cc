@@ -1,6 +1,7 @@
 // BatchMatMul and BatchMatMulV2: products of the matrices in the last two axes.
 #include "blocks/common_shape.h"
 #include "blocks/gradients.h"
+#include "blocks/kernels/index/walk.h"
 #include "blocks/math/mat_mul.h"
 
 namespace weft::blocks {
@@ -17,6 +18,7 @@ constexpr Attr<bool> grad_y{"grad_y", "false", "says that y is a gradient; chang
 /// An axis of the batch; steps are counted in matrices, 0 where the operand is stretched.
 struct BatchAxis {
   int64_t size, x_step, y_step;
+  int64_t step(int k) const { return k == 0 ? x_step : y_step; }
 };
 
 struct Batches {
@@ -41,6 +43,7 @@ std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape&
     axis.x_step = step(x, x_step);
     axis.y_step = step(y, y_step);
   }
+  std::erase_if(axes, [](const BatchAxis& axis) { return axis.size == 1; });
   return axes;
 }
 
@@ -87,20 +90,6 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
 Result<Batches> Plan(PlanContext& ctx) { return PlanWith(ctx, false); }
 Result<Batches> PlanV2(PlanContext& ctx) { return PlanWith(ctx, true); }
 
-/// Where the matrices of a batch are, counted in matrices.
-struct BatchIndex {
-  int64_t x = 0, y = 0;
-};
-BatchIndex IndexOf(const std::vector<BatchAxis>& axes, int64_t batch) {
-  BatchIndex index;
-  for (size_t i = axes.size(); i-- > 0; batch /= axes[i].size) {
-    const int64_t at = batch % axes[i].size;
-    index.x += at * axes[i].x_step;
-    index.y += at * axes[i].y_step;
-  }
-  return index;
-}
-
 template <class T>
 const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
   if constexpr (Complex<T>) {
@@ -121,8 +110,8 @@ constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
-    const BatchIndex at = IndexOf(p.axes, batch);
-    auto one = s.Of(left + at.x * s.rows * s.inner, right + at.y * s.inner * s.columns, to + batch * s.rows * s.columns);
+    const kernels::Walk<BatchAxis, 2> at(p.axes, batch);
+    auto one = s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns);
     if (p.scratch > 0) one.scratch = scratch.data();
     return one;
   };

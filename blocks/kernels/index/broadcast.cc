@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/simd/non_temporal.h"
 
 namespace weft::kernels {
@@ -14,35 +15,7 @@ constexpr int kMaxAxes = 64;
 constexpr int64_t kShortRow = 16;
 constexpr int64_t kBlockElements = 256;
 
-/// Where the walk over the outer axes is.
-struct Walk {
-  const BroadcastLoops& loops;
-  int64_t at[kMaxAxes];
-  int64_t x = 0, y = 0;  // offset of the row, in elements
-
-  Walk(const BroadcastLoops& l, int64_t row) : loops(l) { To(row); }
-  void To(int64_t row) {
-    x = y = 0;
-    for (size_t a = loops.outer.size(); a-- > 0;) {
-      const auto& axis = loops.outer[a];
-      at[a] = row % axis.size;
-      row /= axis.size;
-      x += at[a] * axis.x_step;
-      y += at[a] * axis.y_step;
-    }
-  }
-  void Next() {
-    for (size_t a = loops.outer.size(); a-- > 0;) {
-      const auto& axis = loops.outer[a];
-      x += axis.x_step;
-      y += axis.y_step;
-      if (++at[a] < axis.size) return;
-      x -= axis.size * axis.x_step;
-      y -= axis.size * axis.y_step;
-      at[a] = 0;
-    }
-  }
-};
+using OuterWalk = Walk<BroadcastLoops::Axis, 2>;
 
 const std::byte* At(const void* base, int64_t index, int size) { return static_cast<const std::byte*>(base) + index * size; }
 std::byte* At(void* base, int64_t index, int size) { return static_cast<std::byte*>(base) + index * size; }
@@ -79,12 +52,12 @@ void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, int z_si
   const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
   const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
   bool lay_x = !loops.x_whole, lay_y = !loops.y_whole;
-  Walk walk(loops, row);
+  OuterWalk walk(loops.outer, row);
   while (row < row_end) {
     const int64_t count = std::min(rows_a_block, row_end - row);
     for (int64_t r = 0; r < count && (lay_x || lay_y); ++r) {
-      if (lay_x) LayOut<U, Words>(At(x, walk.x, kSize), xs + r * inner * kSize, inner, x_stands);
-      if (lay_y) LayOut<U, Words>(At(y, walk.y, kSize), ys + r * inner * kSize, inner, y_stands);
+      if (lay_x) LayOut<U, Words>(At(x, walk.offset(0), kSize), xs + r * inner * kSize, inner, x_stands);
+      if (lay_y) LayOut<U, Words>(At(y, walk.offset(1), kSize), ys + r * inner * kSize, inner, y_stands);
       walk.Next();
     }
     lay_x = lay_x && !x_same;
@@ -161,7 +134,7 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
   };
   if (loops.outer.empty()) return run(x_stands ? 0 : begin, y_stands ? 0 : begin, begin, end - begin);
   int64_t row = begin / loops.inner;
-  Walk walk(loops, row);
+  OuterWalk walk(loops.outer, row);
   const GatherFunction gather = loops.inner < kShortRow ? GatherOf(sizes) : nullptr;
   while (begin < end) {
     const int64_t skip = begin - row * loops.inner;
@@ -175,7 +148,7 @@ void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, Element
       continue;
     }
     const int64_t n = std::min(loops.inner - skip, end - begin);
-    run(walk.x + (x_stands ? 0 : skip), walk.y + (y_stands ? 0 : skip), begin, n);
+    run(walk.offset(0) + (x_stands ? 0 : skip), walk.offset(1) + (y_stands ? 0 : skip), begin, n);
     begin += n;
     ++row;
     walk.Next();

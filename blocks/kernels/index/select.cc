@@ -2,35 +2,9 @@
 
 #include <cstddef>
 
+#include "blocks/kernels/index/walk.h"
+
 namespace weft::kernels {
-namespace {
-
-/// Where the walk over the outer axes is.
-struct Walk {
-  const SelectLoops& loops;
-  int64_t at[64];  // each axis has two elements or more
-  int64_t offsets[kSelectOperands] = {};
-
-  Walk(const SelectLoops& l, int64_t row) : loops(l) {
-    for (size_t a = loops.outer.size(); a-- > 0;) {
-      const SelectLoops::Axis& axis = loops.outer[a];
-      at[a] = row % axis.size;
-      row /= axis.size;
-      for (int k = 0; k < kSelectOperands; ++k) offsets[k] += at[a] * axis.steps[k];
-    }
-  }
-  void Next() {
-    for (size_t a = loops.outer.size(); a-- > 0;) {
-      const SelectLoops::Axis& axis = loops.outer[a];
-      const bool wraps = ++at[a] == axis.size;
-      for (int k = 0; k < kSelectOperands; ++k) offsets[k] += wraps ? axis.steps[k] - axis.size * axis.steps[k] : axis.steps[k];
-      if (!wraps) return;
-      at[a] = 0;
-    }
-  }
-};
-
-}  // namespace
 
 SelectLoops MakeSelectLoops(std::span<const int64_t> condition, std::span<const int64_t> t, std::span<const int64_t> e) {
   const std::span<const int64_t> operands[kSelectOperands] = {condition, t, e};
@@ -71,12 +45,11 @@ void RunSelect(const SelectLoops& loops, SelectFunction row, int64_t size, const
   std::byte* to = static_cast<std::byte*>(z);
   const SelectLoops::Axis& inner = loops.inner;
   int64_t skip = begin % inner.size;
-  Walk walk(loops, begin / inner.size);
+  Walk<SelectLoops::Axis, kSelectOperands> walk(loops.outer, begin / inner.size);
   while (begin < end) {
     const int64_t n = std::min(inner.size - skip, end - begin);
-    const int64_t* at = walk.offsets;
-    row(inner, condition + at[0] + skip * inner.steps[0], from_t + (at[1] + skip * inner.steps[1]) * size,
-        from_e + (at[2] + skip * inner.steps[2]) * size, to + begin * size, n);
+    const auto at = [&](int k) { return walk.offset(k) + skip * inner.steps[k]; };
+    row(inner, condition + at(0), from_t + at(1) * size, from_e + at(2) * size, to + begin * size, n);
     begin += n;
     skip = 0;
     walk.Next();

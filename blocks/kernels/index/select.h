@@ -18,6 +18,7 @@ struct SelectLoops {
   struct Axis {
     int64_t size;
     int64_t steps[kSelectOperands];  // in elements; 0 where the operand is repeated
+    int64_t step(int k) const { return steps[k]; }
   };
   int64_t count = 0;     // of the result
   Axis inner{0, {}};     // steps of 0 or 1

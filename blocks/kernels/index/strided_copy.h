@@ -14,6 +14,7 @@ namespace weft::kernels {
 /// of the input is 0 where its elements are repeated.
 struct Axis {
   int64_t size, in_step, out_step;
+  int64_t step(int k) const { return k == 0 ? in_step : out_step; }
 };
 
 /// How a box is copied: for each index of the outer axes a matrix, out[i * row.out_step + j * column.out_step] =

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "blocks/kernels/index/strided_copy.h"
+#include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
 
@@ -145,22 +146,15 @@ template <class T>
 void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end) {
   const int64_t column_tiles = box.column_tiles(), row_tiles = box.row_tiles();
   int64_t column = begin % column_tiles, row = begin / column_tiles % row_tiles, rest = begin / column_tiles / row_tiles;
-  int64_t at[64];  // the index on each outer axis
-  const int axes = static_cast<int>(box.outer.size());
+  Walk<Axis, 2> walk(box.outer, rest);
   in += box.in_start;
   out += box.out_start;
-  for (int axis = axes - 1; axis >= 0; --axis) {
-    at[axis] = rest % box.outer[axis].size;
-    rest /= box.outer[axis].size;
-    in += at[axis] * box.outer[axis].in_step;
-    out += at[axis] * box.outer[axis].out_step;
-  }
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t i = row * box.row_tile, j = column * box.column_tile;
     const int64_t rows = row + 1 < row_tiles ? box.row_tile : box.row.size - i;
     const int64_t columns = column + 1 < column_tiles ? box.column_tile : box.column.size - j;
-    const T* from = in + i * box.row.in_step + j * box.column.in_step;
-    T* to = out + i * box.row.out_step + j * box.column.out_step;
+    const T* from = in + walk.offset(0) + i * box.row.in_step + j * box.column.in_step;
+    T* to = out + walk.offset(1) + i * box.row.out_step + j * box.column.out_step;
     switch (box.kind) {
       case BoxCopy::Kind::kRows: internal::CopyRows(from, box.row.in_step, to, box.row.out_step, rows, columns); break;
       case BoxCopy::Kind::kTransposed:
@@ -172,14 +166,7 @@ void CopyBox(const BoxCopy& box, const T* in, T* out, int64_t begin, int64_t end
     column = 0;
     if (++row < row_tiles) continue;
     row = 0;
-    for (int axis = axes - 1; axis >= 0; --axis) {
-      in += box.outer[axis].in_step;
-      out += box.outer[axis].out_step;
-      if (++at[axis] < box.outer[axis].size) break;
-      in -= at[axis] * box.outer[axis].in_step;
-      out -= at[axis] * box.outer[axis].out_step;
-      at[axis] = 0;
-    }
+    walk.Next();
   }
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/reduce/operations.h"
 #include "blocks/kernels/simd/widen.h"
 #include "weft/base/divide.h"
@@ -20,6 +21,7 @@ namespace weft::kernels {
 /// One loop over memory: `size` steps, `stride` elements apart.
 struct Loop {
   int64_t size, stride;
+  int64_t step(int) const { return stride; }
 };
 
 /// Where the inputs of each output lie. Neighbouring dimensions that are kept or reduced together are one, sizes of 1 are gone.
@@ -41,31 +43,7 @@ struct ReduceLayout {
   static constexpr int64_t kLargestAccumulator = 16;
 };
 
-/// Goes through nested loops in order, from step `start` on, keeping the offset.
-class Walker {
- public:
-  Walker(const std::vector<Loop>& loops, int64_t start) : loops_(loops) {
-    for (size_t i = loops.size(); i-- > 0;) {
-      index_[i] = start % loops[i].size;
-      start /= loops[i].size;
-      offset_ += index_[i] * loops[i].stride;
-    }
-  }
-  int64_t offset() const { return offset_; }
-  void Next() {
-    for (size_t i = loops_.size(); i-- > 0;) {
-      offset_ += loops_[i].stride;
-      if (++index_[i] < loops_[i].size) return;
-      offset_ -= index_[i] * loops_[i].stride;
-      index_[i] = 0;
-    }
-  }
-
- private:
-  const std::vector<Loop>& loops_;
-  int64_t index_[128];  // dimensions of 254 alternate at most
-  int64_t offset_ = 0;
-};
+using Walker = Walk<Loop, 1>;
 
 namespace internal {
 
