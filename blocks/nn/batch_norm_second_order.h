@@ -76,7 +76,7 @@ class Work {
   }
   /// Sweeps without stores past the cache: this gradient is rare, and its code is much.
   template <class Term, size_t kIn, size_t kPar, size_t kSums>
-  void ChannelMapReduce(const Term& term, const std::array<const T*, kIn>& in, const std::array<const float*, kPar>& parameters,
+  void MapReduce(const Term& term, const std::array<const T*, kIn>& in, const std::array<const float*, kPar>& parameters,
              const std::array<float*, kSums>& sums, T* out = nullptr) const {
     const kernels::ChannelMapReduce<T, float, kIn, kPar, kSums, Term, 1, false> sweep{in, parameters, sums, out, false, 0, term};
     ForTasks(ctx_, cut_, false, [&](int64_t task) { sweep.Run(cut_, task); });
@@ -112,7 +112,7 @@ class Work {
       sum[3] += v[1] * c;
     };
     const NormScratch& s = plan_.scratch;
-    ChannelMapReduce(add, std::array{G_, g_, x_}, Parameters(kMean), std::array{s.sum(ctx_, 0), s.sum(ctx_, 1), s.sum(ctx_, 2), s.sum(ctx_, 3)});
+    MapReduce(add, std::array{G_, g_, x_}, Parameters(kMean), std::array{s.sum(ctx_, 0), s.sum(ctx_, 1), s.sum(ctx_, 2), s.sum(ctx_, 3)});
     EachChannel([&](int64_t c, double sum) { Set(kMeanG, c, sum / count()); }, 0);
     EachChannel([&](int64_t c, double sum) { Set(kMeang, c, sum / count()); }, 1);
     EachChannel([&](int64_t c, double sum) { Set(kProductGc, c, sum); }, 2);
@@ -121,7 +121,7 @@ class Work {
   /// In inference the means are zeros.
   void SumCentred() {
     auto add = [](const auto& v, const auto& p, auto& sum) { sum[0] += (v[0] - p[0]) * (v[1] - p[1]); };
-    ChannelMapReduce(add, std::array{G_, g_}, Parameters(kMeanG, kMeang), std::array{plan_.scratch.sum(ctx_, 0)});
+    MapReduce(add, std::array{G_, g_}, Parameters(kMeanG, kMeang), std::array{plan_.scratch.sum(ctx_, 0)});
   }
   /// The factors of the outputs; `sum` is S(G - mG)(g - mg), or SGg.
   void Finish(int64_t c, double sum) {
@@ -147,13 +147,13 @@ class Work {
     T *y_out = ctx_.out<T>(y_backprop_grad).data(), *x_out = ctx_.out<T>(x_grad).data();
     constexpr std::array<float*, 0> no_sums{};
     auto y_term = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[2] + (v[1] - p[1]) * p[3] + p[4]; };
-    ChannelMapReduce(y_term, std::array{G_, x_}, Parameters(kMeanG, kMean, kFactorG, kFactorC, kConstant), no_sums, y_out);
+    MapReduce(y_term, std::array{G_, x_}, Parameters(kMeanG, kMean, kFactorG, kFactorC, kConstant), no_sums, y_out);
     if (plan_.training) {
       auto x_term = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[3] + (v[1] - p[1]) * p[4] + (v[2] - p[2]) * p[5]; };
-      ChannelMapReduce(x_term, std::array{G_, g_, x_}, Parameters(kMeanG, kMeang, kMean, kXFactorG, kXFactorg, kXFactorC), no_sums, x_out);
+      MapReduce(x_term, std::array{G_, g_, x_}, Parameters(kMeanG, kMeang, kMean, kXFactorG, kXFactorg, kXFactorC), no_sums, x_out);
     } else {
       auto x_term = [](const auto& v, const auto& p, auto&) { return v[0] * p[0]; };
-      ChannelMapReduce(x_term, std::array{g_}, Parameters(kXFactorg), no_sums, x_out);
+      MapReduce(x_term, std::array{g_}, Parameters(kXFactorg), no_sums, x_out);
     }
   }
 

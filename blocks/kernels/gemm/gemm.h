@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "blocks/kernels/elementwise/elementwise.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 #include "weft/base/float16.h"
@@ -68,13 +69,6 @@ bool IsTiny(const Product<T>& p) {
   return p.rows <= kTinyProduct && p.columns <= kTinyProduct && p.inner <= kTinyProduct && p.rows * p.columns * p.inner <= kTinyProduct;
 }
 
-/// a * b by the plain formula for complex numbers (no rescue of infinities), wrapping for integers.
-template <class T>
-T PlainMultiply(T a, T b) {
-  if constexpr (Complex<T>) return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-  else return WrapMultiply(a, b);
-}
-
 /// Rows [begin, end) of a product whose inner size is 0.
 template <class T>
 void MultiplyNothing(const Product<T>& p, int64_t begin, int64_t end) {
@@ -94,7 +88,7 @@ void MatMulTiny(const Product<T>& p) {
       const T* right = p.right.data + c * p.right.column_stride;
       A sum{};
       for (int64_t i = 0; i < p.inner; ++i, left += p.left.column_stride, right += p.right.row_stride) {
-        sum = WrapAdd(sum, PlainMultiply(static_cast<A>(*left), static_cast<A>(*right)));
+        sum = WrapAdd(sum, Multiplied(static_cast<A>(*left), static_cast<A>(*right)));
       }
       T& out = p.out[r * p.out_stride + c];
       out = static_cast<T>(p.add ? WrapAdd(static_cast<A>(out), sum) : sum);

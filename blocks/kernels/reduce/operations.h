@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "blocks/kernels/elementwise/elementwise.h"
 #include "blocks/kernels/reduce/accumulators.h"
 #include "weft/base/float16.h"
 
@@ -134,10 +135,7 @@ struct ProductOf {
   double one = 1;
   static constexpr Acc Identity() { return Acc(1); }
   static Acc Add(Acc a, In x) { return Join(a, static_cast<Acc>(x)); }
-  static Acc Join(Acc a, Acc b) {
-    if constexpr (Complex<T>) return Acc(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else return WrapMultiply(a, b);
-  }
+  static Acc Join(Acc a, Acc b) { return Multiplied(a, b); }
   static T Finish(Acc a, int64_t) { return SumOf<T>::Round(a); }
 };
 
