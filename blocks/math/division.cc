@@ -1,4 +1,4 @@
-// Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the rests of division, Mod, FloorMod, TruncateMod: two operands that are stretched
+// Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the remainders of division, Mod, FloorMod, TruncateMod: two operands that are stretched
 // over one another.
 #include "blocks/gradients.h"
 #include "blocks/kernels/elementwise/fmod.h"
@@ -35,8 +35,8 @@ struct FloorDivOp {
   T operator()(T a, T b) const {
     if constexpr (Integer<T>) {
       const T quotient = kernels::Quotient(a, b);
-      const T rest = WrapSubtract(a, WrapMultiply(quotient, b));
-      return rest != 0 && (rest < 0) != (b < 0) ? WrapSubtract(quotient, T{1}) : quotient;
+      const T remainder = WrapSubtract(a, WrapMultiply(quotient, b));
+      return remainder != 0 && (remainder < 0) != (b < 0) ? WrapSubtract(quotient, T{1}) : quotient;
     } else {
       return kernels::FloorOf(a / b);
     }
@@ -49,7 +49,7 @@ struct DivNoNanOp {
   template <class V>
   static V Of(V a, V b) { return b == V{} ? V{} : a / b; }
 };
-// Rests of integers; those of floats are in kernels/elementwise/fmod.h.
+// Remainders of integers; those of floats are in kernels/elementwise/fmod.h.
 struct TruncateModOp {
   template <class T>
   T operator()(T a, T b) const { return WrapSubtract(a, WrapMultiply(kernels::Quotient(a, b), b)); }
@@ -57,8 +57,8 @@ struct TruncateModOp {
 struct FloorModOp {
   template <class T>
   T operator()(T a, T b) const {
-    const T rest = TruncateModOp{}(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? WrapAdd(rest, b) : rest;
+    const T remainder = TruncateModOp{}(a, b);
+    return remainder != 0 && (remainder < 0) != (b < 0) ? WrapAdd(remainder, b) : remainder;
   }
 };
 
@@ -81,7 +81,7 @@ template <class Op>
 constexpr DivisionRun<Op> RunDivision{};
 
 template <class F, class Op>
-struct RestRun : VectorsRun<F> {
+struct ModRun : VectorsRun<F> {
   template <class T>
   Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
     if constexpr (Integer<T>) {
@@ -93,8 +93,8 @@ struct RestRun : VectorsRun<F> {
   }
 };
 template <class F, class Op>
-constexpr RestRun<F, Op> RunRest{};
-constexpr auto RunTruncateMod = RunRest<kernels::TruncateRest, TruncateModOp>;
+constexpr ModRun<F, Op> RunMod{};
+constexpr auto RunTruncateMod = RunMod<kernels::TruncatedFmod, TruncateModOp>;
 
 /// `block` divides.
 Status QuotientGradient(GradientBuilder& g, std::string_view block) {
@@ -155,7 +155,7 @@ BlockDef FloorMod() {
   return Block("FloorMod", "The rest of dividing x by y towards minus infinity, element by element; it has the sign of y.")
       .Details("An integer modulo 0 is an error; floats give NaN.")
       .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient)
-      .Kernel(PlanBroadcast, RunRest<kernels::FloorRest, FloorModOp>);
+      .Kernel(PlanBroadcast, RunMod<kernels::FlooredFmod, FloorModOp>);
 }
 
 BlockDef TruncateDiv() {

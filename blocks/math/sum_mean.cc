@@ -84,7 +84,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   if constexpr (!std::is_same_v<T, String> && !std::is_same_v<T, ResourceHandle>) {
     if (to.empty()) return;
     const T* from = p.mean ? static_cast<const T*>(ShareAll(p, ctx)) : ctx.in<T>(grad).data();
-    kernels::Spread(p.layout, from, to.data(), ctx.workers());
+    kernels::BroadcastReduced(p.layout, from, to.data(), ctx.workers());
   }
 };
 

@@ -11,7 +11,7 @@
 namespace weft::blocks {
 
 using kernels::OutputAxis;
-using kernels::TapAxis;
+using kernels::ConvAxis;
 using kernels::Im2Col;
 using kernels::ConvForward;
 using kernels::WindowAxis;
@@ -179,7 +179,7 @@ int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
 
 /// A tile of numbers turned as integers of their size.
 template <class Word>
-WEFT_RAW_ACCESS void TurnTile(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
+WEFT_RAW_ACCESS void TransposeWeights(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
   kernels::internal::TransposeTile(static_cast<const Word*>(from), from_step, static_cast<Word*>(to), to_step, rows, columns, false);
 }
 
@@ -204,7 +204,7 @@ void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers
         continue;
       }
       for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
-        TurnTile<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
+        TransposeWeights<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
       }
     }
   });

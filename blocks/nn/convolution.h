@@ -53,7 +53,7 @@ class InputGradient {
 
  private:
   struct Phase {
-    kernels::TapAxis axis;
+    kernels::ConvAxis axis;
     kernels::OutputAxis place;
     int64_t filter_tap = 0, filter_step = 0;  // tap t of the phase is the filter's filter_tap - t * filter_step
     int64_t taps_before = 0;                  // of the axis' phases before this one

@@ -40,7 +40,7 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx) {
   Geometry g;
   WEFT_ASSIGN_OR_RETURN(g.pooled, PictureShape(kOrder, pictures[0], pictures[3], {1, axes[1].out, axes[2].out}, input.name));
   if (g.pooled.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
-  auto tap_axis = [](const kernels::WindowAxis& a) { return kernels::TapAxis{a.in, a.out, a.window, a.stride, -a.before, a.dilation}; };
+  auto tap_axis = [](const kernels::WindowAxis& a) { return kernels::ConvAxis{a.in, a.out, a.window, a.stride, -a.before, a.dilation}; };
   g.dilation = {pictures[0], pictures[3], tap_axis(axes[1]), tap_axis(axes[2])};
   if (g.pooled.count() == 0) g.dilation.batch = 0;
   return g;

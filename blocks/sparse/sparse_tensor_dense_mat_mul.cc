@@ -23,7 +23,7 @@ struct Product {
   Places places;
   int64_t rows = 0, inner = 0, columns = 0;  // of the matrices as they are multiplied
   bool adjoint_a = false, adjoint_b = false;
-  int64_t numbers = 0;  // int64_t at the start of the scratch memory; b turned follows
+  int64_t numbers = 0;  // int64_t at the start of the scratch memory; b transposed follows
 };
 
 template <class S>
@@ -31,18 +31,18 @@ Status CheckMatrix(PlanContext& ctx, const Places& p, const S& sizes) {
   return p.size.size() == 2 ? Status{} : ctx.Error(sizes, "needs 2 sizes, those of a matrix, found ", p.size.size());
 }
 
-/// Scratch: row and column of each place, where the places of each row start, the places row by row; then b where it must be turned.
+/// Scratch: row and column of each place, where the places of each row start, the places row by row; then b where it must be transposed.
 Status PlanScratch(PlanContext& ctx, Product& p) {
   const int64_t starts = p.columns == 0 ? 0 : p.rows + 2;  // not more than the elements of the product, and two
   const auto places = CheckedMultiply(p.places.offset_bytes, 2);
   const auto numbers = CheckedMultiply(starts, sizeof(int64_t));
-  const auto turned = p.adjoint_b ? CheckedMultiply(ctx.shape(b).count(), static_cast<int64_t>(ElementSize(ctx.dtype(b)))) : 0;
+  const auto transposed = p.adjoint_b ? CheckedMultiply(ctx.shape(b).count(), static_cast<int64_t>(ElementSize(ctx.dtype(b)))) : 0;
   constexpr int64_t kMost = INT64_MAX / 4;
-  if (!places || !numbers || !turned || *places > kMost || *numbers > kMost || *turned > kMost) {
+  if (!places || !numbers || !transposed || *places > kMost || *numbers > kMost || *transposed > kMost) {
     return ctx.Error(a_shape, "needs sizes that fit the memory, found [", p.places.size[0], ",", p.places.size[1], "]");
   }
   p.numbers = (2 * p.places.count + starts + 1) / 2 * 2;  // what follows is aligned for any type
-  ctx.set_scratch(p.numbers * static_cast<int64_t>(sizeof(int64_t)) + *turned);
+  ctx.set_scratch(p.numbers * static_cast<int64_t>(sizeof(int64_t)) + *transposed);
   return {};
 }
 
@@ -76,7 +76,7 @@ T ConjugateOf(const T& x) {
 
 /// to[column, row] = conj(from[row, column]), tile by tile.
 template <class T>
-void Turn(const T* from, int64_t rows, int64_t columns, T* to, Workers& workers) {
+void ConjugateTranspose(const T* from, int64_t rows, int64_t columns, T* to, Workers& workers) {
   constexpr int64_t kTile = 32;
   workers.For((rows + kTile - 1) / kTile, 1 + 512 / std::max<int64_t>(columns, 1), [&](int64_t begin, int64_t end) {
     const int64_t last = std::min(rows, end * kTile);
@@ -137,9 +137,9 @@ constexpr auto Run = []<class T>(const Product& p, RunContext& ctx) -> Status {
   if (!kernels::GroupBySegment(scratch, kNumbers, p.places.count, p.rows, starts, order, ctx.workers())) return kernels::RunStopped();
   const T* from = ctx.in<T>(b).data();
   if (p.adjoint_b) {
-    T* turned = reinterpret_cast<T*>(scratch + p.numbers);
-    Turn(from, p.columns, p.inner, turned, ctx.workers());
-    from = turned;
+    T* transposed = reinterpret_cast<T*>(scratch + p.numbers);
+    ConjugateTranspose(from, p.columns, p.inner, transposed, ctx.workers());
+    from = transposed;
   }
   const T* values = ctx.in<T>(a_values).data();
   T* to = ctx.out<T>(product).data();
@@ -198,8 +198,8 @@ GradientValue Multiplied(GradientBuilder& g, GradientValue values, GradientValue
 }
 
 GradientValue Adjoint(GradientBuilder& g, GradientValue matrix) {
-  const GradientValue turned = g.Add("Transpose", {{"x", {matrix}}, {"perm", {g.Constant(Tensor::Of<int32_t>({1, 0}))}}});
-  return Conjugate(g, turned);
+  const GradientValue transposed = g.Add("Transpose", {{"x", {matrix}}, {"perm", {g.Constant(Tensor::Of<int32_t>({1, 0}))}}});
+  return Conjugate(g, transposed);
 }
 
 Status Gradient(GradientBuilder& g) {

@@ -194,48 +194,6 @@ class ChannelMapReduce {
     }
   }
 
-  /// One sum of few rows of planes of a register and more: the rows are joined first. What lies on the border of two planes is parted.
-  static constexpr int kFewRows = 8;
-  template <bool kWhole>
-  void FewRows(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start) const {
-    const Memory memory{in, out, term};
-    const int64_t rows = part.end_row - part.first_row, channels = part.end - part.first;
-    const int64_t inner = cut.box.inner, stride = cut.box.channels * inner;
-    const auto join = [&](int64_t at) {
-      Sums<V> sum{};
-      if constexpr (kWhole) {
-        Values<V> x[kFewRows];
-        for (int row = 0; row < kFewRows; ++row) memory.Load(at + row * stride, x[row]);
-        for (int row = 0; row < kFewRows; ++row) term(x[row], Params<V>{}, sum);
-      } else {
-        for (int64_t row = 0; row < rows; ++row) memory.Vector(at + row * stride, Params<V>{}, sum);
-      }
-      return sum[0];
-    };
-    alignas(64) A of_lanes[kN * kN];
-    V parted{};  // of a register, what belongs to the plane after
-    for (int64_t c = 0, at = start, end = start; c < channels; ++c) {
-      end += inner;
-      V sum = parted;
-      for (; at + kN <= end; at += kN) sum += join(at);
-      const int split = static_cast<int>(end - at);
-      parted = V{};
-      if (split > 0 && c + 1 < channels) {
-        const V both = join(at);
-        sum += BlendLanes<A>(both, V{}, split);
-        parted = BlendLanes<A>(V{}, both, split);
-        at += kN;
-      } else if (split > 0) {
-        sum += MaskLanes<A>(join(end - kN), kN - split, kN);
-      }
-      const int64_t place = c % kN;
-      StoreVec(of_lanes + place * kN, sum);
-      if (place == kN - 1 || c + 1 == channels) {
-        FoldPositions<1>(of_lanes, place + 1, kN, sums[0] + part.block * cut.box.channels + part.first + c - place);
-      }
-    }
-  }
-
   template <bool kStream>
   void Rows(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
@@ -245,11 +203,6 @@ class ChannelMapReduce {
     if constexpr (kPair == 1) {
       // One sum of one input is computed so quickly that several rows side by side are faster.
       constexpr bool kMaySumPlanes = kIn > 1 || kSums > 1;
-      if constexpr (!kMaySumPlanes && kSums == 1 && kPar == 0 && !kWrites) {
-        if (cut.group == 1 && cut.box.inner >= kN && rows <= kFewRows) {
-          return rows == kFewRows ? FewRows<true>(cut, part, start) : FewRows<false>(cut, part, start);
-        }
-      }
       const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
       if (planes) return Planes<kStream>(cut, part, start, par);
       if constexpr (kWrites && kSums > 0 && std::is_same_v<T, float>) {

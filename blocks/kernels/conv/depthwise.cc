@@ -29,7 +29,7 @@ void StoreSome(T* p, Vec<VecElement<T>> v, int64_t count) {
 }
 
 /// Positions [first, last) of an axis whose tap `t` is inside.
-std::pair<int64_t, int64_t> PositionsInside(const TapAxis& axis, int64_t t) {
+std::pair<int64_t, int64_t> PositionsInside(const ConvAxis& axis, int64_t t) {
   const int64_t start = axis.offset + t * axis.tap_step;
   const int64_t first = start >= 0 ? 0 : std::min(DivideUp(-start, axis.step), axis.positions);
   return {first, start >= axis.source ? first : std::clamp(DivideUp(axis.source - start, axis.step), first, axis.positions)};
@@ -98,7 +98,7 @@ void MultiplyLine(const ConvForward& p, const Columns<T, kVectors>& columns, con
                   StopCheck& stop) {
   using A = VecElement<T>;
   const Im2Col& g = p.gather;
-  const TapAxis& width = g.axes[2];
+  const ConvAxis& width = g.axes[2];
   const int64_t inner = p.inner();
   const T* const picture = source + line.picture * g.pixels() * g.channels;
   const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
@@ -148,7 +148,7 @@ void MultiplyPlaneLine(const ConvForward& p, int64_t column, const Line& line, c
   using A = VecElement<T>;
   constexpr int64_t kPart = 512;  // positions made at a time
   const Im2Col& g = p.gather;
-  const TapAxis& width = g.axes[2];
+  const ConvAxis& width = g.axes[2];
   const OutputAxis& place = p.place[2];
   const int64_t inner = p.inner(), channel = line.picture * g.channels + column / (p.columns / p.groups) * inner;
   A sums[kPart];
@@ -181,7 +181,7 @@ void SumLine(const ConvFilterGrad& s, const Columns<T, kVectors>& columns, const
              const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
   using A = VecElement<T>;
   const Im2Col& g = s.gather;
-  const TapAxis& width = g.axes[2];
+  const ConvAxis& width = g.axes[2];
   const int64_t inner = s.inner(), step = width.step * g.channels;
   const T* const picture = source + line.picture * g.pixels() * g.channels;
   const T* const source_end = source + g.batch * g.pixels() * g.channels;

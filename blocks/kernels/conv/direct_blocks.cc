@@ -15,7 +15,7 @@ constexpr int64_t kMostCopied = 1 << 20;  // elements of a block's lines
 
 void MoveLongestAxisLast(Im2Col& g, std::array<OutputAxis, 3>* place) {
   const auto trivial = [&](int i) {
-    const TapAxis& a = g.axes[i];
+    const ConvAxis& a = g.axes[i];
     return a.source == 1 && a.positions == 1 && a.taps == 1 && a.offset == 0 && (place == nullptr || (*place)[i].size == 1);
   };
   for (int turn = 0; turn < 2 && trivial(2); ++turn) {
@@ -89,7 +89,7 @@ MemoryRange LineBlock<T>::NewLines(int64_t index) const {
 
 template <class T>
 bool LineBlock<T>::FindEdges() {
-  const TapAxis& width = g_.axes[2];
+  const ConvAxis& width = g_.axes[2];
   const int64_t room = width.source - span(1) - left();  // an inner position p has 0 <= left() + p * step and p * step <= room
   inner_begin = std::clamp<int64_t>(DivideUp(-left(), width.step), 0, positions);
   inner_end = room < 0 ? inner_begin : std::clamp<int64_t>(room / width.step + 1, inner_begin, positions);

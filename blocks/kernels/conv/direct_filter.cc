@@ -39,7 +39,7 @@ struct FilterGradPlan {
     if (s.gather.batch == 0 || s.filter_count() == 0 || IsDepthwise(s.groups, s.inner(), s.columns)) return;
     if (!s.gather.channels_first && s.gather.direct()) {  // a line of all pixels
       s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
-      s.gather.axes[0] = s.gather.axes[1] = TapAxis{};
+      s.gather.axes[0] = s.gather.axes[1] = ConvAxis{};
       s.gather.batch = 1;
     }
     MoveLongestAxisLast(s.gather, nullptr);

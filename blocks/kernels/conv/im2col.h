@@ -12,7 +12,7 @@
 namespace weft::kernels {
 
 /// One axis: the tap t of position p reads the source at p * step + offset + t * tap_step.
-struct TapAxis {
+struct ConvAxis {
   int64_t source = 1;     // size of the axis that is read
   int64_t positions = 1;  // how many positions there are
   int64_t taps = 1;
@@ -35,7 +35,7 @@ struct Im2Col {
   bool channels_first = false;
   int64_t batch = 0;
   int64_t channels = 0;
-  std::array<TapAxis, 3> axes;  // depth, height, width
+  std::array<ConvAxis, 3> axes;  // depth, height, width
 
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
   /// Positions of one picture.
@@ -103,7 +103,7 @@ void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, 
 
 /// One line of a tap: positions [begin, end) of the width axis, read by the tap at `offset`.
 template <class A, class T>
-void Im2ColLine(const TapAxis& width, const T* line, int64_t offset, int64_t begin, int64_t end, A* out) {
+void Im2ColLine(const ConvAxis& width, const T* line, int64_t offset, int64_t begin, int64_t end, A* out) {
   const int64_t first = offset < 0 ? std::clamp(DivideUp(-offset, width.step), begin, end) : begin;
   const int64_t room = width.source - offset;  // p * step < room
   const int64_t last = room <= 0 ? first : std::clamp(DivideUp(room, width.step), first, end);

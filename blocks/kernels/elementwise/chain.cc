@@ -47,7 +47,7 @@ int64_t RunWhole(const ChainOp* steps, int64_t first, int64_t end) {
 
 /// Fewer elements than the registers hold, from `first` on: they go through copies of the steps' memory that are long enough.
 template <class T>
-void RunRest(const ChainOp* steps, int64_t first, int64_t n) {
+void RunRemainder(const ChainOp* steps, int64_t first, int64_t n) {
   const ChainKind& kind = *KindOfChain<T>();
   const size_t bytes = static_cast<size_t>(n) * sizeof(T);
   alignas(64) T copies[ChainKind::kMaxOps][kChainElements<T>];
@@ -101,9 +101,9 @@ void RunChain(const ChainOp* steps, int64_t n) {
     first = 0;
   }
   first = std::min(first, n);
-  if (first > 0) RunRest<T>(steps, 0, first);
+  if (first > 0) RunRemainder<T>(steps, 0, first);
   first = RunWhole<T>(steps, first, n);
-  if (first < n) RunRest<T>(steps, first, n - first);
+  if (first < n) RunRemainder<T>(steps, first, n - first);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using MapFunction = void (*)(const void* from, void* to, int64_t n);
 
 /// Fewer elements than a register has lanes.
 template <class Op, class T>
-void MapSomeLanes(const T* from, T* to, int64_t n) {
+void MapSomeVec(const T* from, T* to, int64_t n) {
   const size_t bytes = static_cast<size_t>(n) * sizeof(T);
   Vec<T> v = Broadcast(from[0]);  // lanes without an element repeat one that is there
   if (n > 1) std::memcpy(&v, from, bytes);
@@ -47,7 +47,7 @@ void MapVecs(const T* from, T* to, int64_t n) {
     for (int k = 0; k < kSide; ++k) StoreVec<kStream>(to + i + k * kLane, Op::Of(LoadVec(from + i + k * kLane)));
   }
   for (; i + kLane <= n; i += kLane) StoreVec(to + i, Op::Of(LoadVec(from + i)));
-  if (i < n) MapSomeLanes<Op>(from + i, to + i, n - i);
+  if (i < n) MapSomeVec<Op>(from + i, to + i, n - i);
   if constexpr (kStream) StreamFence();
 }
 

@@ -31,7 +31,7 @@ float PlaceOf(const ResizeAxis& axis, int64_t i) {
 }
 
 /// Pixels outside have no share, and the others share it.
-void SpreadOverInside(ResizeTaps<4>& taps, int64_t first, int64_t in) {
+void ShareInside(ResizeTaps<4>& taps, int64_t first, int64_t in) {
   float sum = 0;
   for (int k = 0; k < 4; ++k) {
     if (first + k < 0 || first + k >= in) taps.weight[k] = 0;
@@ -157,7 +157,7 @@ ResizeTaps<4> TapsOf(const ResizeAxis& axis, int64_t i) {
   const int64_t first = static_cast<int64_t>(floor) - 1;
   ResizeTaps<4> taps{{}, {table[2 * share + 1], table[2 * share], table[2 * rest], table[2 * rest + 1]}};
   for (int k = 0; k < 4; ++k) taps.at[k] = std::clamp<int64_t>(first + k, 0, axis.in - 1);
-  if (axis.half_pixel_centers) SpreadOverInside(taps, first, axis.in);
+  if (axis.half_pixel_centers) ShareInside(taps, first, axis.in);
   return taps;
 }
 

@@ -9,7 +9,7 @@ namespace weft::kernels {
 /// Pictures [batch, height, width, channels] and a filter [taps down, taps across, channels].
 struct Dilation {
   int64_t batch = 0, channels = 0;
-  TapAxis height, width;
+  ConvAxis height, width;
 
   int64_t in_pixels() const { return height.source * width.source; }
   int64_t out_pixels() const { return height.positions * width.positions; }

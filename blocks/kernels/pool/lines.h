@@ -151,7 +151,7 @@ void PoolLineByStrips(const P& p, const PoolLine<P>& line, Accumulator<S> start,
 /// Window o for kCount registers of channels: `in` is channel c of the first pixel of all, `out` the result. Reads and
 /// writes each value once where windows do not overlap.
 template <class Reduction, bool kStream, bool kChecked, int kCount, class S, class T, class P>
-void PoolWindowLanes(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
+void PoolWindowVecs(const P& p, const PoolLine<P>& line, int64_t first, int64_t last, Accumulator<S> start, const S* in, T* out,
                      [[maybe_unused]] StopCheck& stop) {
   using A = Accumulator<S>;
   Vec<A> result[kCount];
@@ -180,7 +180,7 @@ bool IsLongLine(const P& p, const PoolLine<P>& line) {
 
 /// A line of windows over a register of channels or more; those left over are taken by a register that overlaps the one before.
 template <class Reduction, bool kStream, bool kChecked, class S, class T, class P>
-void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out, StopCheck& stop) {
+void PoolLineByVecs(const P& p, const PoolLine<P>& line, Accumulator<S> start, const S* in, T* out, StopCheck& stop) {
   constexpr int N = kLanes<Accumulator<S>>;
   for (int64_t o = 0; o < p.axes[2].out; ++o, out += p.channels) {
     const int64_t first = p.axes[2].first(o), last = p.axes[2].last(o);
@@ -188,17 +188,17 @@ void PoolLineByLanes(const P& p, const PoolLine<P>& line, Accumulator<S> start, 
       if (stop(1 + p.channels / kPixelItems)) return;
     }
     int64_t c = 0;
-    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowLanes<Reduction, kStream, kChecked, 4>(p, line, first, last, start, in + c, out + c, stop);
-    for (; c + N <= p.channels; c += N) PoolWindowLanes<Reduction, kStream, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
+    for (; c + 4 * N <= p.channels; c += 4 * N) PoolWindowVecs<Reduction, kStream, kChecked, 4>(p, line, first, last, start, in + c, out + c, stop);
+    for (; c + N <= p.channels; c += N) PoolWindowVecs<Reduction, kStream, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
     if (c == p.channels) continue;
     c = p.channels - N;
-    PoolWindowLanes<Reduction, false, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
+    PoolWindowVecs<Reduction, false, kChecked, 1>(p, line, first, last, start, in + c, out + c, stop);
   }
 }
 
 /// Whether registers hold what PoolAll computes.
 template <class S, class T>
-inline constexpr bool kPoolsByLanes = std::is_floating_point_v<Accumulator<S>> && std::is_same_v<VecElement<T>, Accumulator<S>>;
+inline constexpr bool kPoolsByVecs = std::is_floating_point_v<Accumulator<S>> && std::is_same_v<VecElement<T>, Accumulator<S>>;
 
 /// What the windows along a line see, some of them at a time. It is the same for all lines, so a task keeps it.
 template <class Axis>
@@ -285,7 +285,7 @@ template <class Reduction, class S, class T, class P>
 void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> start = Reduction::kStart) {
   if (p.empty() || p.out_pixels() == 0) return;
   const int64_t line_size = p.axes[2].out * p.channels;
-  if constexpr (kPoolsByLanes<S, T>) {
+  if constexpr (kPoolsByVecs<S, T>) {
     constexpr int64_t kRegister = kLanes<Accumulator<S>>;
     if (p.channels >= kRegister && (!Reduction::kSums || WindowCost(p) <= kPoolBlock)) {
       const int64_t pictures = p.batch * p.channels;
@@ -294,9 +294,9 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
                           p.channels % kRegister == 0 && reinterpret_cast<uintptr_t>(out) % kVecBytes == 0;
       return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
         T* const to = out + pixel * p.channels;
-        if (IsLongLine(p, line)) return PoolLineByLanes<Reduction, false, true>(p, line, start, in, to, stop);
-        if (!stream) return PoolLineByLanes<Reduction, false, false>(p, line, start, in, to, stop);
-        PoolLineByLanes<Reduction, true, false>(p, line, start, in, to, stop);
+        if (IsLongLine(p, line)) return PoolLineByVecs<Reduction, false, true>(p, line, start, in, to, stop);
+        if (!stream) return PoolLineByVecs<Reduction, false, false>(p, line, start, in, to, stop);
+        PoolLineByVecs<Reduction, true, false>(p, line, start, in, to, stop);
         StreamFence();
       });
     }

@@ -9,7 +9,7 @@ namespace {
 
 /// The gradients of one window for the channels [c, c + count) to their first largest inputs.
 template <class T, class P>
-void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+void ScatterWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
                   StopCheck& stop) {
   using A = Accumulator<T>;
   using Index = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
@@ -40,7 +40,7 @@ void SpreadWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int
 
 /// The same for few channels, one after another.
 template <class T, class P>
-void SpreadWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient,
+void ScatterWindowScalar(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient,
                         T* out, StopCheck& stop) {
   using A = Accumulator<T>;
   const int64_t w_first = p.axes[2].first(o), w_count = p.axes[2].last(o) - w_first;
@@ -77,7 +77,7 @@ inline constexpr int64_t kMostTaps = 64;
 /// The gradient of one window to its first largest input, and 0 to the others: reads and writes each value once. The inputs are `taps`
 /// behind `in` and `out`; kTaps of them, or `count` where kTaps is 0. The last registers of channels overlap those before.
 template <int kTaps, class T>
-void SpreadWindowLanes(const int64_t* taps, int64_t count, int64_t channels, const T* in, const T* gradient, T* out) {
+void ScatterWindowVecs(const int64_t* taps, int64_t count, int64_t channels, const T* in, const T* gradient, T* out) {
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   const int64_t all = kTaps > 0 ? kTaps : count;
   for (int64_t at = 0; at < channels; at += kLanes<T>) {
@@ -97,9 +97,9 @@ void SpreadWindowLanes(const int64_t* taps, int64_t count, int64_t channels, con
   }
 }
 
-/// SpreadPicture for windows that share no input.
+/// ScatterPicture for windows that share no input.
 template <class T, class P>
-void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+void ScatterPartition(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
                      StopCheck& stop) {
   const int64_t lines = p.axes[0].out * p.axes[1].out;
   for (int64_t i = 0; i < lines; ++i) {
@@ -115,10 +115,10 @@ void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, cons
       }
       switch (known) {
         case 0: break;  // a window in the padding
-        case 2: SpreadWindowLanes<2>(taps, known, count, in + start, from, out + start); break;
-        case 4: SpreadWindowLanes<4>(taps, known, count, in + start, from, out + start); break;
-        case 9: SpreadWindowLanes<9>(taps, known, count, in + start, from, out + start); break;
-        default: SpreadWindowLanes<0>(taps, known, count, in + start, from, out + start); break;
+        case 2: ScatterWindowVecs<2>(taps, known, count, in + start, from, out + start); break;
+        case 4: ScatterWindowVecs<4>(taps, known, count, in + start, from, out + start); break;
+        case 9: ScatterWindowVecs<9>(taps, known, count, in + start, from, out + start); break;
+        default: ScatterWindowVecs<0>(taps, known, count, in + start, from, out + start); break;
       }
     }
   }
@@ -126,11 +126,11 @@ void SpreadPartition(const P& p, int64_t picture, int64_t c, int64_t count, cons
 
 /// A strip of channels of a picture: nobody else writes it.
 template <class T, class P>
-void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+void ScatterPicture(const P& p, int64_t picture, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
                    StopCheck& stop) {
   if constexpr (std::is_floating_point_v<T>) {
     if (count >= kLanes<T> && WindowCost(p) <= static_cast<double>(kMostTaps) && IsPartition(p)) {
-      return SpreadPartition(p, picture, c, count, in, gradient, out, stop);
+      return ScatterPartition(p, picture, c, count, in, gradient, out, stop);
     }
   }
   const int64_t first = picture * p.in_pixels(), lines = p.axes[0].out * p.axes[1].out;
@@ -145,9 +145,9 @@ void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const 
     for (int64_t o = 0; o < p.axes[2].out; ++o, from += p.channels) {
       if (stop(4)) return;
       if (count < kFewChannels) {
-        SpreadWindowScalar(p, line, o, c, count, in, from, out, stop);
+        ScatterWindowScalar(p, line, o, c, count, in, from, out, stop);
       } else {
-        SpreadWindow(p, line, o, c, count, in, from, out, stop);
+        ScatterWindow(p, line, o, c, count, in, from, out, stop);
       }
     }
   }
@@ -155,7 +155,7 @@ void SpreadPicture(const P& p, int64_t picture, int64_t c, int64_t count, const 
 
 /// Strips of pictures, each written by one task alone; fewer channels to a strip where there are few pictures to share out.
 template <class T, class P>
-void SpreadAll(const P& p, const T* in, const T* gradient, T* out, Workers& workers) {
+void ScatterGradients(const P& p, const T* in, const T* gradient, T* out, Workers& workers) {
   if (p.empty() || p.in_pixels() == 0) return;
   const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
   const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
@@ -165,7 +165,7 @@ void SpreadAll(const P& p, const T* in, const T* gradient, T* out, Workers& work
     StopCheck stop(workers);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i % strips * strip;
-      SpreadPicture(p, i / strips, c, std::min(strip, p.channels - c), in, gradient, out, stop);
+      ScatterPicture(p, i / strips, c, std::min(strip, p.channels - c), in, gradient, out, stop);
     }
   });
 }
@@ -194,10 +194,10 @@ void MaxPoolOrInfinity(const Pooling& p, const T* in, T* out, Workers& workers) 
 }
 
 template <class T>
-void MaxPoolGrad(const Pooling& p, const T* in, const T* gradient, T* out, Workers& workers) { SpreadAll(p, in, gradient, out, workers); }
+void MaxPoolGrad(const Pooling& p, const T* in, const T* gradient, T* out, Workers& workers) { ScatterGradients(p, in, gradient, out, workers); }
 template <class T>
 void MaxPoolGrad(const SequencePooling& p, const T* in, const T* gradient, T* out, Workers& workers) {
-  SpreadAll(p, in, gradient, out, workers);
+  ScatterGradients(p, in, gradient, out, workers);
 }
 
 template <class T>

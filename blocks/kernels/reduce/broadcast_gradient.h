@@ -9,7 +9,7 @@ namespace weft::kernels {
 
 /// Whole cells that lie one after another, each a run: whole registers reach over the runs that come next.
 template <class T>
-void SpreadShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
+void BroadcastShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
   constexpr int64_t kN = kLanes<T>;
   const int64_t stored = (run + kN - 1) / kN * kN;
   int64_t cell = 0;
@@ -21,11 +21,11 @@ void SpreadShortRuns(const T* from, T* to, int64_t run, int64_t cells) {
 
 /// Elements [begin, end) of the reduced steps of `cells` [first, last), each from[its output]; cells as in ReduceCells.
 template <class T>
-void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end) {
+void BroadcastCells(const ReduceLayout& layout, const T* from, T* to, int64_t first, int64_t last, int64_t begin, int64_t end) {
   constexpr int64_t kShortRun = 64;
   if constexpr (std::is_arithmetic_v<T>) {
     const bool together = layout.width == 1 && layout.reduced.empty() && layout.kept.size() == 1 && end - begin == layout.run;
-    if (together && layout.run <= kShortRun) return SpreadShortRuns(from + first, to + first * layout.run, layout.run, last - first);
+    if (together && layout.run <= kShortRun) return BroadcastShortRuns(from + first, to + first * layout.run, layout.run, last - first);
   }
   const int64_t chunks = (layout.width + internal::kColumns - 1) / internal::kColumns;
   Walker kept(layout.kept, first / chunks);
@@ -47,21 +47,21 @@ void SpreadCells(const ReduceLayout& layout, const T* from, T* to, int64_t first
 
 /// to[i] = from[the output that element i was reduced to].
 template <class T, class Workers>
-void Spread(const ReduceLayout& layout, const T* from, T* to, Workers& workers) {
+void BroadcastReduced(const ReduceLayout& layout, const T* from, T* to, Workers& workers) {
   if (layout.outputs == 0 || layout.count == 0) return;
   const int64_t chunks = (layout.width + internal::kColumns - 1) / internal::kColumns;
   const int64_t cells = layout.kept_count * chunks;
   if (layout.pieces == 1) {
     const int64_t cell_elements = layout.count * std::min(layout.width, internal::kColumns);
     workers.For(cells, internal::kTaskElements / cell_elements,
-                [&](int64_t first, int64_t last) { SpreadCells(layout, from, to, first, last, 0, layout.count); });
+                [&](int64_t first, int64_t last) { BroadcastCells(layout, from, to, first, last, 0, layout.count); });
     return;
   }
   const int64_t step = DivideUp(layout.count, layout.pieces);
   workers.For(layout.pieces * cells, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t start = std::min(layout.count, task / cells * step);
-      SpreadCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
+      BroadcastCells(layout, from, to, task % cells, task % cells + 1, start, std::min(layout.count, start + step));
     }
   });
 }

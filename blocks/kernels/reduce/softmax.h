@@ -46,7 +46,7 @@ Vec<A> LoadSome(const T* x, int count, A filler) {
 
 /// Calls f(index, lanes, count) for each register of a row, `count` of its lanes being elements; the others hold `filler`.
 template <class T, class A, class F>
-void ForLanes(const T* x, int64_t size, A filler, F&& f) {
+void ForVecs(const T* x, int64_t size, A filler, F&& f) {
   constexpr int N = kLanes<A>;
   int64_t i = 0;
   for (; i + N <= size; i += N) f(i, LoadVec(x + i), N);
@@ -93,7 +93,7 @@ A Greatest(const T* x, int64_t size) {
   for (int64_t i = 0; i < whole; i += 4 * N) {
     for (int k = 0; k < 4; ++k) most[k] = Greater(LoadVec(x + i + k * N), most[k]);
   }
-  ForLanes(x + whole, size - whole, kLeast, [&](int64_t, Vec<A> v, int) { most[0] = Greater(v, most[0]); });
+  ForVecs(x + whole, size - whole, kLeast, [&](int64_t, Vec<A> v, int) { most[0] = Greater(v, most[0]); });
   most[0] = Greater(Greater(most[0], most[1]), Greater(most[2], most[3]));
   return GreatestLane<A>(most[0]);
 }
@@ -155,7 +155,7 @@ double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep, const Wor
       sum.Add((e[0] + e[1]) + (e[2] + e[3]));
     }
   }
-  ForLanes(x + whole, size - whole, greatest, [&](int64_t i, Vec<A> v, int count) {
+  ForVecs(x + whole, size - whole, greatest, [&](int64_t i, Vec<A> v, int count) {
     const Vec<A> e = Exp<A>(v - shift);
     keep(whole + i, e, count);
     sum.Add(MaskLanes<A>(e, 0, count));
@@ -237,9 +237,9 @@ void Softmax(const T* x, int64_t size, T* out, bool stream, const Workers* worke
   const Vec<A> scale = Broadcast(static_cast<A>(1 / sum));
   const auto finish = [=](int64_t i, Vec<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
   if constexpr (kInPlace) {
-    if (stream) return softmax::ForLanes(kept, size, A(0), [=](int64_t i, Vec<A> e, int) { StoreVec<true>(out + i, e * scale); });
+    if (stream) return softmax::ForVecs(kept, size, A(0), [=](int64_t i, Vec<A> e, int) { StoreVec<true>(out + i, e * scale); });
   }
-  if (fits) softmax::ForLanes(kept, size, A(0), finish);
+  if (fits) softmax::ForVecs(kept, size, A(0), finish);
   else softmax::Exponentials(x, size, greatest, finish, workers);
 }
 
@@ -250,7 +250,7 @@ void LogSoftmax(const T* x, int64_t size, T* out, const Workers* workers) {
   const A greatest = softmax::Greatest(x, size);
   const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Vec<A>, int) {}, workers);
   const Vec<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
-  softmax::ForLanes(x, size, greatest,
+  softmax::ForVecs(x, size, greatest,
                     [=](int64_t i, Vec<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
 }
 
@@ -306,7 +306,7 @@ void ShortCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* 
   LoadRow(labels, 0, size, label);
   const A greatest = softmax::Greatest(shifted, size);
   for (int64_t c = 0; c < size; ++c) shifted[c] -= greatest;
-  softmax::ForLanes(shifted, size, A(0), [&](int64_t i, Vec<A> v, int count) {
+  softmax::ForVecs(shifted, size, A(0), [&](int64_t i, Vec<A> v, int count) {
     softmax::StoreSome<A, A>(exponentials + i, softmax::Exp<A>(v), count);
   });
   double sum = 0, total = 0;
@@ -335,10 +335,10 @@ class ShortCrossEntropies {
   void Run(int64_t begin, int64_t end, T* losses, T* backprops) {
     for (; begin < end; begin += N) {
       const int rows = static_cast<int>(std::min<int64_t>(N, end - begin));
-      TurnIn(features_, begin, rows, shifted_);
-      TurnIn(labels_, begin, rows, labels_turned_);
+      TransposeIn(features_, begin, rows, shifted_);
+      TransposeIn(labels_, begin, rows, labels_turned_);
       Compute(rows, losses + begin);
-      TurnOut(gradients_, rows, backprops + begin * classes_);
+      TransposeOut(gradients_, rows, backprops + begin * classes_);
     }
   }
 
@@ -357,7 +357,7 @@ class ShortCrossEntropies {
   }
 
   /// to[c] becomes class c of N rows; those after the last row are copies of it.
-  void TurnIn(const StretchedMatrix<T>& from, int64_t row, int rows, Vec<A>* to) const {
+  void TransposeIn(const StretchedMatrix<T>& from, int64_t row, int rows, Vec<A>* to) const {
     ForRegisters([&](int64_t i, int count) {
       Vec<A> square[N];
 #pragma GCC unroll 16
@@ -367,7 +367,7 @@ class ShortCrossEntropies {
       for (int c = 0; c < N; ++c) to[i + c] = square[c];
     });
   }
-  void TurnOut(const Vec<A>* from, int rows, T* to) const {
+  void TransposeOut(const Vec<A>* from, int rows, T* to) const {
     ForRegisters([&](int64_t i, int count) {
       Vec<A> square[N];
 #pragma GCC unroll 16

@@ -18,11 +18,11 @@ struct Exp {
   static Floats Of(Floats a) { return OfAtMost(_mm512_maskz_min_ps(kAll, _mm512_set1_ps(90), a)); }  // exp(90) is infinite
   /// Of numbers that are at most 90.
   static Floats OfAtMost(Floats a) {
-    constexpr float kLogarithmOfTwo = 0.693359375f, kRestOfIt = -2.1219444e-4f;
+    constexpr float kLogarithmOfTwo = 0.693359375f, kLogarithmOfTwoLow = -2.1219444e-4f;
     constexpr float kRounds = 12582912;  // 1.5 * 2^23: what is added to it becomes a whole number
     const Floats x = _mm512_maskz_max_ps(kAll, _mm512_set1_ps(-105), a);  // exp(-105) is 0; NaN stays
     const Floats twos = (x * 1.44269504f + kRounds) - kRounds;
-    const Floats r = (x - twos * kLogarithmOfTwo) - twos * kRestOfIt;
+    const Floats r = (x - twos * kLogarithmOfTwo) - twos * kLogarithmOfTwoLow;
     // exp(r) to a thirtieth of a unit, for |r| up to half of log(2)
     Floats y = 0.0013788695f * r + 0.008368685f;
     y = y * r + 0.0416689f;
