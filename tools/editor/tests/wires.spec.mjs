@@ -79,7 +79,8 @@ describe("wires", () => {
   });
 
   check("200 random edits, undone and redone, give the same bytes", async () => {
-    const editor = await Editor.open(server, "xor.page.json");
+    // so large that the whole page is drawn as blocks
+    const editor = await Editor.open(server, "xor.page.json", { viewport: { width: 2400, height: 1300 } });
     const { tab } = editor;
     const original = await server.read("xor.page.json");
     assert.equal(await editor.text("xor.page.json"), original);
