@@ -15,12 +15,7 @@ class Load(ServerTest):
     def test_requests_and_listeners(self):
         page, path = self.open(text=counter(), name="load")
         run = self.server.post("/v1/runs", {"page": page, "steps": "until_stopped", "interval_ms": 1})
-        sockets = [self.server.socket() for _ in range(LISTENERS)]
-        for socket in sockets:
-            self.addCleanup(socket.close)
-            socket.call("subscribe", topic="page", page=page)
-            socket.call("subscribe", topic="run", page=page, interval_ms=100)
-            socket.call("subscribe", topic="value", page=page, name="up.output_ref", interval_ms=100)
+        sockets = []
         wrong, samples, done = [], [0] * LISTENERS, threading.Event()
 
         def listen(index):
@@ -55,10 +50,18 @@ class Load(ServerTest):
                     wrong.append(answer.status)
             connection.close()
 
-        listeners = [threading.Thread(target=listen, args=(index,), daemon=True) for index in range(LISTENERS)]
+        # Each listens from the start: on a slow machine the first would else miss the server's pings while the last subscribe.
+        for index in range(LISTENERS):
+            socket = self.server.socket()
+            self.addCleanup(socket.close)
+            socket.call("subscribe", topic="page", page=page)
+            socket.call("subscribe", topic="run", page=page, interval_ms=100)
+            socket.call("subscribe", topic="value", page=page, name="up.output_ref", interval_ms=100)
+            sockets.append(socket)
+            threading.Thread(target=listen, args=(index,), daemon=True).start()
         senders = [threading.Thread(target=send, args=(REQUESTS // SENDERS,)) for _ in range(SENDERS)]
         start = time.time()
-        for thread in listeners + senders:
+        for thread in senders:
             thread.start()
         for thread in senders:
             thread.join()

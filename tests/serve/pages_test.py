@@ -310,12 +310,27 @@ class Recovery(ServerTest):
             self.server = self.start()
             left = self.server.get("/v1/recovery")["recovery"]
             self.assertEqual(len(left), 1)
+            self.assertGreater(left[0]["edits"], 0)
             self.assertEqual([file.suffix for file in journals.rglob("*") if file.is_file()], [".jsonl"])
             opened = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
             self.assertTrue(opened["dirty"])
             path = "/v1/pages/" + opened["id"]
             text = self.server.call("GET", path + "/text", raw=True)[2]
             self.assertTrue(text == last or (note and note in text), f"round {round_}: {len(text)} bytes, not {len(last)}")
+
+    def test_what_was_recovered_survives_the_next_crash(self):
+        _, path = self.open()
+        for letter in "abcdefghi":
+            self.server.call("PATCH", path, {"edits": [{"op": "set", "block": "hidden", "key": "note", "value": letter * 300000}]})
+        text = self.server.call("GET", path + "/text", raw=True)[2]
+        for _ in range(3):
+            self.server.stop(signal.SIGKILL)
+            self.server = self.start()
+            left = self.server.get("/v1/recovery")["recovery"]
+            self.assertEqual([each["edits"] for each in left], [9])
+            page = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
+            self.assertEqual(self.server.call("GET", f"/v1/pages/{page['id']}/text", raw=True)[2], text)
+            self.assertTrue(page["dirty"])
 
     def test_recovered_enuspace_page_is_not_written_over(self):
         original = json.dumps({"object": [{"symbol-name": "#Const", "id": "c", "input": [], "output": []}]}).encode()

@@ -185,7 +185,7 @@ Response Recover(const Called& called) {
   source.dirty = recovery->unsaved;
   source.format = recovery->format;
   const auto document = called.server.Open(std::move(source));
-  document->Recover(recovery->edits);
+  document->Recover(*recovery);
   called.server.journal().Forget(called.parts[0]);
   called.server.PagesChanged();
   return JsonResponse(document->Describe(), 201);

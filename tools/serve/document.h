@@ -82,8 +82,8 @@ class Document : public std::enable_shared_from_this<Document> {
   bool dirty();
   /// Looks at the file; tells clients where it is another one than before.
   void LookAtDisk();
-  /// Journal entries, in order, of an earlier start. Stops at the first that cannot be made.
-  void Recover(const std::vector<std::string>& edits);
+  /// Makes the edits of an earlier start's journal, with whose text the page was opened. Stops at the first that cannot be made.
+  void Recover(const Recovery& recovery);
   /// Forgets the journal of the page: it is closed for good.
   void DropJournal();
 
@@ -122,6 +122,7 @@ class Document : public std::enable_shared_from_this<Document> {
   std::optional<std::string> saved_text_;  // what the engine writes for what was saved; none where that is nowhere
   std::string stamp_, disk_ = "none";
   std::string journal_id_;
+  size_t edits_in_text_ = 0;  // unsaved edits that the page was opened with
   bool dirty_ = false;
   std::vector<std::string> undo_labels_, redo_labels_;
   std::unique_ptr<const ObjectText> types_;  // of the last check; null before the first

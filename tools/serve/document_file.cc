@@ -117,6 +117,7 @@ Json Document::Reload(const EditRequest& request) {
     original_text_ = TextNow();
     saved_text_ = original_text_;
     dirty_ = false;
+    edits_in_text_ = 0;
     if (!journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
   }
   change["dirty"] = false;
@@ -168,6 +169,7 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
     path_ = target;
     if (!same) name_ = target;
     saved_text_ = text;
+    edits_in_text_ = 0;
     stamp_ = rules_.folder->Stamp(target);
     disk_ = "same";
     dirty_ = false;
@@ -176,7 +178,7 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
   log_.Publish({{"type", "page.saved"}, {"by", by.empty() ? Json(nullptr) : Json(by)}, {"document", Describe()}});
 }
 
-JournalHead Document::Head(std::string text, bool unsaved) const { return {name_, path_, stamp_, format_, std::move(text), unsaved, 0}; }
+JournalHead Document::Head(std::string text, bool unsaved) const { return {name_, path_, stamp_, format_, std::move(text), unsaved, edits_in_text_}; }
 
 void Document::StartJournal() { journal_id_ = journal_.Start(Head(saved_text_.value_or(original_text_), !saved_text_)); }
 
@@ -199,13 +201,14 @@ void Document::Note(const std::string& edits) {
   if (!later) RestartJournal();
 }
 
-void Document::Recover(const std::vector<std::string>& edits) {
+void Document::Recover(const Recovery& recovery) {
   {
     // What is in no file is in a journal again before the one that it came from goes.
     const std::lock_guard lock(mutex_);
+    edits_in_text_ = recovery.edits_in_text;
     if (!saved_text_) StartJournal();
   }
-  for (const std::string& text : edits) {
+  for (const std::string& text : recovery.edits) {
     EditRequest request;
     request.edits = text;
     request.label = "Recovered edit";

@@ -170,7 +170,7 @@ std::vector<Recovery> Journal::Left() {
     if (walk->path().extension() == ".new" && !InUse(walk->path().string())) ::unlink(walk->path().c_str());
     if (walk->path().extension() != ".jsonl" || open_.contains(id)) continue;
     auto recovery = ReadFile(id);
-    if (recovery && (recovery->edits_in_text > 0 || !recovery->edits.empty())) left.push_back(std::move(*recovery));
+    if (recovery && (recovery->unsaved || !recovery->edits.empty())) left.push_back(std::move(*recovery));
   }
   std::sort(left.begin(), left.end(), [](const Recovery& a, const Recovery& b) { return a.modified > b.modified; });
   return left;

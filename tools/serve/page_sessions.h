@@ -1,6 +1,7 @@
 // The sessions of a page that are open: their values, and what is fed to them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
