@@ -32,7 +32,7 @@ struct SecondOrder {
 enum Parameter { kMean, kReciprocal, kMeanG, kMeang, kFactorG, kFactorC, kConstant, kXFactorG, kXFactorg, kXFactorC, kProductGc,
     kProductgc, kParameters };
 
-/// Shorthand for one run: the scratch arrays, and sweeps over G, g and x.
+/// Shorthand for one run: the scratch arrays, and passes over G, g and x.
 template <class T>
 class Work {
  public:
@@ -74,12 +74,12 @@ class Work {
       for (int64_t c = first; c < end; ++c) body(c, total[c - first]);
     });
   }
-  /// Sweeps without stores past the cache: this gradient is rare, and its code is much.
+  /// Passes without stores past the cache: this gradient is rare, and its code is much.
   template <class Term, size_t kIn, size_t kPar, size_t kSums>
   void MapReduce(const Term& term, const std::array<const T*, kIn>& in, const std::array<const float*, kPar>& parameters,
              const std::array<float*, kSums>& sums, T* out = nullptr) const {
-    const kernels::ChannelMapReduce<T, float, kIn, kPar, kSums, Term, 1, false> sweep{in, parameters, sums, out, false, 0, term};
-    ForTasks(ctx_, cut_, false, [&](int64_t task) { sweep.Run(cut_, task); });
+    const kernels::ChannelMapReduce<T, float, kIn, kPar, kSums, Term, 1, false> pass{in, parameters, sums, out, false, 0, term};
+    ForTasks(ctx_, cut_, false, [&](int64_t task) { pass.Run(cut_, task); });
   }
 
   void MeasureX() {

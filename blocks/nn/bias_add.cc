@@ -44,9 +44,9 @@ void AddToRows(const kernels::ChannelPartition& cut, RunContext& ctx, const T* x
   auto add = [](const auto& v, const auto& p, auto&) { return static_cast<std::remove_cvref_t<decltype(v[0])>>(v[0] + p[0]); };
   const int64_t bytes = cut.box.count() * static_cast<int64_t>(sizeof(T));
   const bool streams = to != x && kernels::IsStreamed(bytes, bytes);
-  const kernels::ChannelMapReduce<T, T, 1, 1, 0, decltype(add), kPair> sweep{{x}, {b}, {}, to, streams};
+  const kernels::ChannelMapReduce<T, T, 1, 1, 0, decltype(add), kPair> pass{{x}, {b}, {}, to, streams};
   ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), streams), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) sweep.Run(cut, cut.part(task));
+    for (int64_t task = begin; task < end; ++task) pass.Run(cut, cut.part(task));
     if (streams) kernels::StreamFence();
   });
 }

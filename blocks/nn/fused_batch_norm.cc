@@ -175,13 +175,13 @@ void Train(const Norm& norm, RunContext& ctx) {
     kernels::FindPivots(cut, next, x, blocks);
     const kernels::ChannelPartition::Part part = cut.part(task);
     const int64_t channels = (next - task) * cut.tile;
-    const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> sweep{
+    const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> pass{
         {x, x + channels * cut.box.inner},
         {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
         {blocks.distance + channels, blocks.square + channels},
         y,
         norm.stream};
-    sweep.Run(cut, part);
+    pass.Run(cut, part);
   };
   TwoPasses(
       ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },

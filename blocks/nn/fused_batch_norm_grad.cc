@@ -124,12 +124,12 @@ void Train(const NormGrad& grad, RunContext& ctx) {
       {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
   const auto both = [&](int64_t task, int64_t next) {
     const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
-    const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> sweep{{g, x, g + ahead, x + ahead},
+    const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> pass{{g, x, g + ahead, x + ahead},
                                                                         {mean, gain, mean_g, slope, mean + channels},
                                                                         {sum + channels, product + channels},
                                                                         x_backprop,
                                                                         grad.stream};
-    sweep.Run(cut, cut.part(task));
+    pass.Run(cut, cut.part(task));
   };
   const auto finish = [&](int64_t first, int64_t end) {
     const Reciprocals reciprocals(grad, ctx, first, end);
@@ -151,7 +151,7 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
     return v[0] * q[1];
   };
   const NormScratch& scratch = grad.scratch;
-  const kernels::ChannelMapReduce<T, float, 2, 2, 2, decltype(add_and_map)> sweep{
+  const kernels::ChannelMapReduce<T, float, 2, 2, 2, decltype(add_and_map)> pass{
       {g, x},
       {ctx.in<float>(P::reserve_space_1).data(), scratch.parameter(ctx, kGain)},
       {scratch.sum(ctx, 0), scratch.sum(ctx, 1)},
@@ -165,14 +165,14 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
       for (int64_t task = begin; task < end; ++task) {
         const kernels::ChannelPartition::Part part = cut.part(task);
         InMerges(part.first, part.end, prepare);
-        sweep.Run(cut, part);
+        pass.Run(cut, part);
         InMerges(part.first, part.end, finish);
       }
       if (grad.stream) kernels::StreamFence();
     });
   }
   ForChannels(ctx, cut.box.channels, 0, prepare);
-  ForTasks(ctx, cut, false, [&](int64_t task) { sweep.Run(cut, task); });
+  ForTasks(ctx, cut, false, [&](int64_t task) { pass.Run(cut, task); });
   ForChannels(ctx, cut.box.channels, cut.blocks, finish);
 }
 

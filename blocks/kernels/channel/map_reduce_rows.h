@@ -16,7 +16,7 @@
 
 namespace weft::kernels {
 
-/// The template arguments are those of Sweep. Parameters and sums are by position here.
+/// The template arguments are those of ChannelMapReduce. Parameters and sums are by position here.
 template <class T, class P, int kIn, int kPar, int kSums, class Term, bool kWrites>
 class MapReduceRows {
  public:

@@ -9,9 +9,7 @@
 #include "blocks/kernels/gemm/tile.h"
 
 namespace weft::kernels {
-namespace products {
-
-using namespace gemm;
+namespace gemm {
 
 /// A product by tiles of rows and columns, which may share a packed right operand.
 template <class T>
@@ -44,9 +42,9 @@ auto WithImplementation(const Product<T>& p, Use&& use) {
   return use(BlockedGemm<T>(p));
 }
 
-}  // namespace products
+}  // namespace gemm
 
-using namespace products;
+using namespace gemm;
 
 template <class T>
 int64_t TileCount(const Product<T>& p) {
