@@ -11,7 +11,7 @@ set(command_dir ${CMAKE_INSTALL_LIBDIR}/weft)
 # weft_command_library(LEVEL OBJECTS FOLDER): the commands for a level; only their main is exported.
 function(weft_command_library level objects folder)
   set(target weft_command_${level})
-  add_library(${target} SHARED $<TARGET_OBJECTS:${objects}> $<TARGET_OBJECTS:${objects}_runtime>)
+  add_library(${target} SHARED ${${objects}_objects})
   weft_commands(${target} -march=${level})
   target_compile_definitions(${target} PRIVATE WEFT_LEVEL="${level}")
   set_target_properties(${target} PROPERTIES OUTPUT_NAME weft-command CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
