@@ -6,6 +6,7 @@
 
 #include "tests/kit/block_tester.h"
 #include "tests/kit/sanitized.h"
+#include "weft/base/float16.h"
 
 namespace weft::kit {
 namespace {
