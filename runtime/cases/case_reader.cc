@@ -1,8 +1,15 @@
 #include "weft/cases/case_reader.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <system_error>
 
 #include "runtime/cases/json_tree.h"
 #include "runtime/page/json_walk.h"
@@ -232,6 +239,28 @@ void ReadDocument(const JsonTree& tree, const std::string& name, CaseFile& file)
 
 }  // namespace
 
+namespace {
+
+/// Adds the case files and the folders in a folder; 0 or an errno. (The standard library's walks end the program where they lack memory.)
+int ListFolder(const std::filesystem::path& folder, std::vector<std::filesystem::path>& files, std::vector<std::filesystem::path>& folders) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
+  if (listing == nullptr) return errno;
+  for (errno = 0; const dirent* entry = ::readdir(listing.get()); errno = 0) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    const bool is_case_file = name.ends_with(".cases.json");
+    struct stat info {};
+    if (::fstatat(::dirfd(listing.get()), entry->d_name, &info, is_case_file ? 0 : AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (is_case_file && S_ISREG(info.st_mode)) files.push_back(folder / name);
+    if (!S_ISDIR(info.st_mode)) continue;
+    // (A link to a folder is not followed, whatever its name.)
+    if (::fstatat(::dirfd(listing.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode)) folders.push_back(folder / name);
+  }
+  return errno;
+}
+
+}  // namespace
+
 CaseFile ReadCases(std::string_view json, const std::string& name) {
   CaseFile file;
   const JsonTree tree = JsonTree::Read(json, name, file.diagnostics);
@@ -258,11 +287,14 @@ Result<std::vector<std::filesystem::path>> FindCaseFiles(const std::filesystem::
   }
   if (std::filesystem::is_regular_file(there)) return std::vector{path};
   if (!std::filesystem::is_directory(there)) return InvalidArgument("needs a file or a folder, found a device or pipe").WithPage(path.string());
-  for (std::filesystem::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unknown;
-    if (it->is_regular_file(unknown) && it->path().filename().string().ends_with(".cases.json")) files.push_back(it->path());
+  std::vector<std::filesystem::path> folders = {path};
+  while (!folders.empty()) {
+    const std::filesystem::path folder = std::move(folders.back());
+    folders.pop_back();
+    if (const int failed = ListFolder(folder, files, folders); failed != 0) {
+      return NotFound("the folder cannot be read: ", std::generic_category().message(failed)).WithPage(path.string());
+    }
   }
-  if (error) return NotFound("the folder cannot be read: ", error.message()).WithPage(path.string());
   if (files.empty()) return NotFound("no case files (NAME.cases.json) here").WithPage(path.string());
   std::sort(files.begin(), files.end());
   return files;
