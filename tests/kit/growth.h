@@ -2,6 +2,7 @@
 #pragma once
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -34,5 +35,11 @@ class KeptMemory {
 
 /// Twice the input may take so many times the time.
 inline constexpr double kMostForTwice = 2.5;
+
+/// Before the measurement of each round, from 0 on: from the third on it waits longer each time, so that what disturbed the others may be over.
+inline void WaitOutDisturbance(int round) {
+  constexpr useconds_t kStep = 150'000;
+  if (round > 1) ::usleep(static_cast<useconds_t>(round - 1) * kStep);
+}
 
 }  // namespace weft::kit

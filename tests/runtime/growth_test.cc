@@ -125,11 +125,12 @@ std::vector<std::string> TooLong(const Times& once, const Times& more) {
 }
 
 void CheckGrowth(const char* name, const std::string& small, const std::string& large, Kind kind) {
-  constexpr int kMostRounds = 6;  // the best of each counts: other programs may disturb
+  constexpr int kMostRounds = 8;  // the best of each counts: other programs may disturb
   const auto runtime = std::make_shared<Runtime>(MakeCatalog(), RuntimeOptions{.threads = 1, .memory_limit = 0});
   Times once, more;
   std::vector<std::string> too_long;
   for (int round = 0; round < kMostRounds && (round == 0 || !too_long.empty()); ++round) {
+    kit::WaitOutDisturbance(round);
     TakeBest(once, Measure(runtime, small, kind));
     TakeBest(more, Measure(runtime, large, kind));
     too_long = TooLong(once, more);
