@@ -134,10 +134,11 @@ describe("wires", () => {
       }
       assert.equal(await editor.text("xor.page.json"), want, `after all ${field}`);
       // what the window shows is the page, although it shows each step before the server has confirmed it
-      await tab.keyboard.press("Home");
+      await editor.caughtUp("xor.page.json");
       const { blocks, wires } = await view();
       const shown = (selector) => tab.locator(selector).evaluateAll((nodes) => nodes.map((node) => node.dataset.id).sort());
       if (blocks.length < 60) await editor.eventually(async () => {
+        await tab.keyboard.press("Home");  // again where blocks were still on their way: far off, the page is an overview without nodes
         assert.deepEqual(await shown(".react-flow__node-block"), blocks.map((block) => block.id).sort());
         assert.deepEqual(await shown(".react-flow__edge"), wires.map(([, to]) => to).sort());
       });
