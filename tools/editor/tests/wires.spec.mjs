@@ -85,6 +85,11 @@ describe("wires", () => {
     const original = await server.read("xor.page.json");
     assert.equal(await editor.text("xor.page.json"), original);
     const id = await server.pageId("xor.page.json");
+    const places = () => tab.locator(".react-flow__node-block").evaluateAll((nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.id, node.style.transform])));
+    await editor.toCanvas();
+    await tab.keyboard.press("Home");
+    await editor.eventually(async () => assert.equal(Object.keys(await places()).length, JSON.parse(original).blocks.length));
+    const placed = await places();
     // most edits by the protocol, as another window makes them; some of each kind by the keyboard of this one
     const random = generator(7);
     let steps = 0;
@@ -141,6 +146,7 @@ describe("wires", () => {
         await tab.keyboard.press("Home");  // again where blocks were still on their way: far off, the page is an overview without nodes
         assert.deepEqual(await shown(".react-flow__node-block"), blocks.map((block) => block.id).sort());
         assert.deepEqual(await shown(".react-flow__edge"), wires.map(([, to]) => to).sort());
+        if (want === original) assert.deepEqual(await places(), placed);  // the page places none: what came back is where it was
       });
     }
     const { blocks } = await view();

@@ -140,6 +140,11 @@ export class PageModel {
     return this.stored.has(id);
   }
 
+  /** Whether it is or was shown somewhere: a block that comes back, as by undo, goes there again. */
+  hasPosition(id: string): boolean {
+    return this.stored.has(id) || this.auto.has(id);
+  }
+
   get placedCount(): number {
     return this.stored.size;
   }

@@ -196,7 +196,7 @@ export class PageEditor {
 
   /** Blocks that came without a place, as from another program, go below what is there. */
   private placeNew(added: string[]): void {
-    const open = added.filter((id) => !this.model.isPlaced(id));
+    const open = added.filter((id) => !this.model.hasPosition(id));
     const bounds = open.length ? this.bounds(this.model.ids.filter((id) => !open.includes(id))) : null;
     const top = bounds ? bounds.y + bounds.height + 60 : 40;
     if (open.length) this.model.setAuto(Object.fromEntries(open.map((id, k) => [id, [(bounds?.x ?? 40) + 208 * (k % 6), top + 128 * Math.floor(k / 6)] as Point])));
