@@ -249,6 +249,21 @@ class Runs(ServerTest):
         self.finish(run, "cancelled")
         self.fails(400, "POST", path + "/mode", {"mode": "FLY"})
 
+    def test_progress_of_an_ended_run_after_a_reload(self):
+        page, _ = self.open()
+        for which in range(2):
+            socket = self.server.socket()
+            self.addCleanup(socket.close)
+            socket.call("subscribe", topic="page", page=page)
+            socket.call("subscribe", topic="run", page=page, blocks=True, interval_ms=16)
+            if which == 0:
+                self.finish(self.server.post("/v1/runs", {"page": page, "steps": 20}))
+            seen = {}
+            while seen.get("loss", {}).get("run") != 20:
+                seen |= socket.wait("run.tick")["blocks"]
+            self.assertEqual(seen["loss"]["progress"], "ended")
+            socket.close()
+
     def test_timings(self):
         page, path = self.open()
         socket = self.server.socket()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "tools/serve/document.h"
@@ -67,6 +68,11 @@ void ProgressWatches::AddTicks(const std::shared_ptr<Client>& client, const Json
   watch.interval = std::chrono::milliseconds(NumberField(call, "interval_ms", 100, 16, 60000));
   watch.blocks = FlagField(call, "blocks", false);
   watch.timings = FlagField(call, "timings", false);
+  if (watch.blocks) {
+    TakeProgress();
+    // (One that had begun may have ended while nobody looked.)
+    std::ranges::copy_if(last_, std::inserter(watch.progress, watch.progress.end()), [](const auto& block) { return block.second["progress"] != "began"; });
+  }
   std::erase_if(ticks_, IsOf<TickWatch>(*client));
   ticks_.push_back(std::move(watch));
   ChooseEvents();
@@ -91,6 +97,12 @@ void ProgressWatches::Remove(const Client& client, const std::string& topic) {
   ChooseEvents();
 }
 
+void ProgressWatches::RunStarts() {
+  TakeProgress();
+  times_.Clear();
+  last_.clear();
+}
+
 void ProgressWatches::SessionsChanged() {
   timed_ = false;
   ChooseEvents();
@@ -113,7 +125,10 @@ void ProgressWatches::ChooseEvents() {
       weft_session_on_event(handle, nullptr, nullptr, kind, 0, nullptr);
     }
   }
-  if (!blocks) progress_.reset();
+  if (!blocks) {
+    TakeProgress();
+    progress_.reset();
+  }
   timed_ = timings;
 }
 
@@ -131,6 +146,8 @@ void ProgressWatches::TakeProgress() {
       for (TickWatch& watch : ticks_) {
         if (watch.blocks) watch.progress[events[i].block] = entry;
       }
+      entry.erase("fraction");
+      last_[events[i].block] = std::move(entry);
     }
   }
 }

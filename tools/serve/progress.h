@@ -61,11 +61,13 @@ class ProgressWatches {
   /// `topic` "run", "summaries", or "" for both.
   void Remove(const Client& client, const std::string& topic);
   bool any() const { return !ticks_.empty() || !summaries_.empty(); }
+  /// A run starts: what is known of blocks is of it alone.
+  void RunStarts();
   /// There are other sessions: they report what is wanted.
   void SessionsChanged();
   /// Sends what is due of a run, the protocol's Run or null. True where something waits for its time.
   bool Send(const Json& run, Clock::time_point now);
-  BlockTimes& times() { return times_; }
+  const BlockTimes& times() const { return times_; }
 
  private:
   void ChooseEvents();
@@ -79,6 +81,7 @@ class ProgressWatches {
   EventsHandle progress_;  // of blocks; null while nobody wants to see it
   bool timed_ = false;     // sessions report to times_
   BlockTimes times_;
+  std::map<std::string, Json> last_;  // the last that was seen of each block in this run or the last one
   std::deque<TickWatch> ticks_;
   std::deque<SummaryWatch> summaries_;
 };

@@ -120,7 +120,7 @@ Json Runner::Start(const Json& body, const std::string& by) {
   for (OpenSession* each : started) {
     if (paused) PauseBeforeFirst(*each);
   }
-  progress_.times().Clear();
+  progress_.RunStarts();
   RunRecord& run = runs_.Add(fetch ? "fetches" : !session.empty() ? "session" : "page", by);
   sessions_.PreferFetches(fetch);
   try {
