@@ -53,7 +53,7 @@ describe("running", () => {
   });
 
   check("a reload in the middle of a run finds everything as it was", async () => {
-    const editor = await Editor.open(server, "xor.page.json");
+    const editor = await Editor.open(server, "xor.page.json", { viewport: { width: 2400, height: 1300 } });
     await editor.block("x").waitFor();
     await editor.tab.keyboard.press("Home");
     await editor.button("More ways to run").click();
@@ -72,6 +72,14 @@ describe("running", () => {
     await editor.statusIs(/Running/);
     await editor.button("Stop").click();
     await editor.statusIs(/Stopped|Done/);
+    await editor.toCanvas();
+    await editor.tab.keyboard.press("Home");
+    await editor.block("loss").locator(".w-block-state-done").waitFor();
+    await editor.tab.reload();
+    await editor.ready();
+    await editor.toCanvas();
+    await editor.tab.keyboard.press("Home");
+    await editor.block("loss").locator(".w-block-state-done").waitFor();
     await editor.close();
   });
 
