@@ -17,9 +17,9 @@ export const sample = (name) => join(root, "graphs", `${name}.page.json`);
 /** A server and its folder. `pages`: paths to copy into it, or {name: text or object}. */
 export class Server {
   /** Starts one; `options` are more arguments of `weft serve`. `inside`: with the editor that is inside the program, whatever WEFT_EDITOR_FILES says. */
-  static async start({ pages = [], options = [], inside = false } = {}) {
+  static async start({ pages = [], options = [], inside = false, files: own = files } = {}) {
     const server = new Server();
-    server.files = inside ? undefined : files;
+    server.files = inside ? undefined : own;
     server.home = await mkdtemp(join(tmpdir(), "weft-editor-"));
     server.folder = join(server.home, "pages");
     server.options = options;
