@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { act, type ReactNode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { describe, expect, it, vi } from "vitest";
+import { act } from "react";
 import type { BlockSchema } from "@weft/client";
+import { mount, press, typeInto } from "../../test/mount";
 import { AttributeForm } from "./AttributeForm";
 import { dtypesOf } from "./dtypes";
-
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 const SCHEMA: BlockSchema = {
   block: "Conv2D", category: "nn", summary: "", outputs: [],
@@ -19,28 +17,13 @@ const SCHEMA: BlockSchema = {
   ],
 };
 
-let root: Root | undefined;
-function mount(content: ReactNode): HTMLElement {
-  const host = document.body.appendChild(document.createElement("div"));
-  root = createRoot(host);
-  act(() => root!.render(content));
-  return host;
-}
-afterEach(() => {
-  act(() => root?.unmount());
-  document.body.replaceChildren();
-});
 const control = (host: HTMLElement, name: string) => {
   const label = [...host.querySelectorAll("label")].find((each) => each.textContent!.startsWith(name))!;
   return document.getElementById(label.htmlFor) as HTMLInputElement;
 };
-function typeInto(input: HTMLInputElement, value: string, key = "Enter"): void {
-  act(() => {
-    const kind = input instanceof HTMLSelectElement ? HTMLSelectElement : input instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
-    Object.getOwnPropertyDescriptor(kind.prototype, "value")!.set!.call(input, value);
-    input.dispatchEvent(new Event(input instanceof HTMLSelectElement ? "change" : "input", { bubbles: true }));
-  });
-  act(() => { input.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey: true, bubbles: true, cancelable: true })); });
+function enter(input: HTMLInputElement, value: string, key = "Enter"): void {
+  typeInto(input, value);
+  press(input, key, { ctrlKey: true });
 }
 
 describe("AttributeForm", () => {
@@ -52,12 +35,12 @@ describe("AttributeForm", () => {
 
   it("hands over one attribute as text, and takes away what is set to nothing", () => {
     const { host, onSet } = form("strides_ = {1,1};name_ = \"a b\";");
-    typeInto(control(host, "strides"), "{2,2}");
-    typeInto(control(host, "data_format"), "NCHW");
+    enter(control(host, "strides"), "{2,2}");
+    enter(control(host, "data_format"), "NCHW");
     act(() => control(host, "fast").click());
     expect(control(host, "name").value).toBe("a b");
-    typeInto(control(host, "name"), "c;d");
-    typeInto(control(host, "strides"), "");
+    enter(control(host, "name"), "c;d");
+    enter(control(host, "strides"), "");
     expect(onSet.mock.calls).toEqual([["strides", "{2,2}"], ["data_format", "NCHW"], ["fast", "false"], ["name", '"c;d"'], ["strides", undefined]]);
   });
 
@@ -73,9 +56,9 @@ describe("AttributeForm", () => {
   it("edits the text as a whole, Escape reverts it", () => {
     const { host, onSetText } = form("strides_ = {1,1};");
     const area = control(host, "As text");
-    typeInto(area, "x", "Escape");
+    enter(area, "x", "Escape");
     expect(area.value).toBe("strides_ = {1,1};");
-    typeInto(area, "strides_ = {3,3};");
+    enter(area, "strides_ = {3,3};");
     expect(onSetText.mock.calls).toEqual([["strides_ = {3,3};"]]);
   });
 

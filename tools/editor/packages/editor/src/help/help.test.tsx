@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { act, type ReactNode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { describe, expect, it, vi } from "vitest";
+import { act } from "react";
 import type { BlockSchema } from "@weft/client";
+import { mount, show } from "../../test/mount";
 import { HelpPanel, searchHelp } from "./HelpPanel";
 import { linkOf, parseInline, parseMarkdown } from "./markdown";
 import { Markdown } from "./Markdown";
-
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 const PAGE = `# Conv2D
 
@@ -50,18 +48,6 @@ describe("parseMarkdown", () => {
   });
 });
 
-let root: Root | undefined;
-function mount(content: ReactNode): HTMLElement {
-  const host = document.body.appendChild(document.createElement("div"));
-  root = createRoot(host);
-  act(() => root!.render(content));
-  return host;
-}
-afterEach(() => {
-  act(() => root?.unmount());
-  document.body.replaceChildren();
-});
-
 describe("Markdown", () => {
   it("makes no HTML of text, and no link of what is none", () => {
     const host = mount(<Markdown text={`${PAGE}\n\n<img src=x onerror=alert(1)> <script>1</script>`} />);
@@ -89,7 +75,7 @@ describe("HelpPanel", () => {
     expect(onBlock).toHaveBeenCalledWith("Add");
     act(() => [...host.querySelectorAll<HTMLElement>("button.w-link")].find((each) => each.textContent === "all blocks")!.click());
     expect(onBlock).toHaveBeenLastCalledWith(undefined);
-    await act(async () => { root!.render(<HelpPanel blocks={BLOCKS} block="Add" onBlock={onBlock} load={load} />); await Promise.resolve(); });
+    await show(<HelpPanel blocks={BLOCKS} block="Add" onBlock={onBlock} load={load} />);
     expect(host.querySelector('[role="alert"]')!.textContent).toBe("The page cannot be shown: gone");
   });
 });

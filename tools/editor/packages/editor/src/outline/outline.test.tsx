@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { act, type ReactNode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { describe, expect, it, vi } from "vitest";
+import { mount, press } from "../../test/mount";
 import { Outline } from "./Outline";
 import { describeRow, outlineRows, searchBlocks, type OutlineBlock } from "./rows";
-
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 const block = (id: string, type: string, category: string, more: Partial<OutlineBlock> = {}): OutlineBlock =>
   ({ id, type, category, inputs: [{ port: "x", from: ["a.z"] }, { port: "y" }], outputs: [{ port: "z", type: "float [2]" }], ...more });
@@ -27,20 +24,6 @@ describe("rows", () => {
     expect(rows[2]).toMatchObject({ level: 2, place: 1, siblings: 3 });
   });
   it("are searched by all words", () => expect(searchBlocks(BLOCKS, "mat mul").map((each) => each.id)).toEqual(["mul"]));
-});
-
-let root: Root | undefined;
-function mount(content: ReactNode): HTMLElement {
-  const host = document.body.appendChild(document.createElement("div"));
-  root = createRoot(host);
-  act(() => root!.render(content));
-  return host;
-}
-const press = (element: Element, key: string, init: KeyboardEventInit = {}) =>
-  act(() => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...init })); });
-afterEach(() => {
-  act(() => root?.unmount());
-  document.body.replaceChildren();
 });
 
 describe("Outline", () => {

@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { act, useState, type ReactNode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { describe, expect, it, vi } from "vitest";
+import { act, useState } from "react";
+import { mount, press, typeInto } from "../../test/mount";
 import { castTensor, pasteCells, reshapeTensor, tensorOfCells, writeCells } from "./cells";
 import { colourTable, drawPicture, pictureAxes } from "./colours";
 import { textAt } from "./format";
@@ -10,8 +10,6 @@ import { TensorInspector } from "./TensorInspector";
 import { parseShape } from "./TensorEditor";
 import { TensorTable } from "./TensorTable";
 import { countOf, zeros, type TensorValue } from "./tensor";
-
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
 const floats = (shape: number[], values: (number | string)[]): TensorValue => fromLiteral({ dtype: "DT_FLOAT", shape, values })!;
 const ints = (shape: number[]): TensorValue => fromLiteral({ dtype: "DT_INT32", shape, values: [...Array(countOf(shape)).keys()] })!;
@@ -93,27 +91,6 @@ describe("pictures", () => {
     expect(drawPicture(new Float32Array(100 * 60), [100, 60], { axes: { row: 0, column: 1 }, place: [], low: 0, high: 1, colours: "grey", most: 50 })).toMatchObject({ width: 30, height: 50 });
   });
 });
-
-let root: Root | undefined;
-function mount(content: ReactNode): HTMLElement {
-  const host = document.body.appendChild(document.createElement("div"));
-  root = createRoot(host);
-  act(() => root!.render(content));
-  return host;
-}
-const press = (element: Element, key: string, init: KeyboardEventInit = {}) =>
-  act(() => { element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...init })); });
-afterEach(() => {
-  act(() => root?.unmount());
-  document.body.replaceChildren();
-});
-
-function typeInto(input: HTMLInputElement, value: string): void {
-  act(() => {
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")!.set!.call(input, value);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  });
-}
 
 describe("TensorTable", () => {
   function Editable({ start, edited }: { start: TensorValue; edited(tensor: TensorValue): void }) {

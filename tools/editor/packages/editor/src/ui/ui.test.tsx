@@ -1,29 +1,12 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { act, useState, type ReactNode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { describe, expect, it, vi } from "vitest";
+import { act, useState } from "react";
+import { mount, press } from "../../test/mount";
 import { Menu } from "./Menu";
 import { Notifications, ToastArea } from "./toasts";
 import { Split } from "./Split";
 import { Tabs } from "./Tabs";
 import { Tree, treeMove, type TreeRow } from "./Tree";
 import { windowOf } from "./virtual";
-
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-
-let root: Root | undefined;
-function mount(content: ReactNode): HTMLElement {
-  const host = document.body.appendChild(document.createElement("div"));
-  root = createRoot(host);
-  act(() => root!.render(content));
-  return host;
-}
-function press(element: Element | null, key: string, init: KeyboardEventInit = {}): void {
-  act(() => { element!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...init })); });
-}
-afterEach(() => {
-  act(() => root?.unmount());
-  document.body.replaceChildren();
-});
 
 describe("Menu", () => {
   it("is driven by arrows and letters, skips nothing, and does not choose what is disabled", () => {
