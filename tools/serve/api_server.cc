@@ -162,7 +162,7 @@ Response OpenPage(const Called& called) {
 
 Response RecoveryList(const Called& called) {
   Json list = Json::array();
-  for (const Recovery& each : called.server.journal().Left()) {
+  for (const Recovery& each : called.server.journals().Left()) {
     const bool changed = each.path && called.server.folder().Stamp(*each.path) != each.stamp;
     list.push_back({{"id", each.id}, {"path", each.path ? Json(*each.path) : Json(nullptr)}, {"name", each.name}, {"edits", each.edits_in_text + each.edits.size()},
                     {"modified", TimeText(each.modified)}, {"changed_on_disk", changed}});
@@ -172,7 +172,7 @@ Response RecoveryList(const Called& called) {
 
 Response Recover(const Called& called) {
   called.Body();
-  const auto recovery = called.server.journal().Take(called.parts[0]);
+  const auto recovery = called.server.journals().Read(called.parts[0]);
   if (!recovery) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
   if (recovery->path && called.server.FindPath(*recovery->path)) {
     throw ApiError(409, "already_exists", "'" + *recovery->path + "' is open already", "close it first");
@@ -186,14 +186,14 @@ Response Recover(const Called& called) {
   source.format = recovery->format;
   const auto document = called.server.Open(std::move(source));
   document->Recover(*recovery);
-  called.server.journal().Forget(called.parts[0]);
+  called.server.journals().Forget(called.parts[0]);
   called.server.PagesChanged();
   return JsonResponse(document->Describe(), 201);
 }
 
 Response ForgetRecovery(const Called& called) {
-  if (!called.server.journal().Take(called.parts[0])) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
-  called.server.journal().Forget(called.parts[0]);
+  if (!called.server.journals().Read(called.parts[0])) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
+  called.server.journals().Forget(called.parts[0]);
   return EmptyResponse();
 }
 

@@ -61,7 +61,7 @@ PageHandle LoadPage(const PageRules& rules, const PageSource& source) {
 }
 
 Document::Document(std::string id, PageRules rules, PageSource source, Context& context)
-    : id_(std::move(id)), rules_(rules), context_(context), limits_(context.limits), journal_(context.journal), log_(id_, limits_) {
+    : id_(std::move(id)), rules_(rules), context_(context), limits_(context.limits), log_(id_, limits_) {
   page_ = LoadPage(rules_, source);
   NeedReadable(page_.get());
   name_ = source.name;
@@ -276,7 +276,7 @@ Json Document::Changed(const std::string& difference, const EditRequest& request
   for (const Json& pair : change["renamed"]) ids.push_back(pair[1].get<std::string>());
   const std::string text = TextNow();
   dirty_ = text != saved_text_;
-  if (!dirty_ && !journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
+  if (!dirty_) ForgetUnsaved();
   PutBlocks(ids, change);
   PutLayout(diff, change);
   PutKeys(diff, text, change);

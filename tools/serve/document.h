@@ -102,14 +102,14 @@ class Document : public std::enable_shared_from_this<Document> {
   void Note(const std::string& edits);
   JournalHead Head(std::string text, bool unsaved) const;
   void StartJournal();
-  void RestartJournal();
+  std::shared_ptr<Journal> RewriteJournal();
+  void ForgetUnsaved();
   bool Untouched(const std::string& text) const { return text == original_text_ && original_is_file_; }
 
   const std::string id_;
   const PageRules rules_;
   Context& context_;
   const Limits& limits_;
-  Journal& journal_;
   EventLog log_;
   PageHandle page_;
   std::shared_ptr<Runner> runner_;
@@ -121,7 +121,7 @@ class Document : public std::enable_shared_from_this<Document> {
   bool original_is_file_ = true;          // a recovered page of enuSpace was opened from other bytes
   std::optional<std::string> saved_text_;  // what the engine writes for what was saved; none where that is nowhere
   std::string stamp_, disk_ = "none";
-  std::string journal_id_;
+  std::shared_ptr<Journal> journal_;  // null where nothing is unsaved
   size_t edits_in_text_ = 0;  // unsaved edits that the page was opened with
   bool dirty_ = false;
   std::vector<std::string> undo_labels_, redo_labels_;

@@ -118,7 +118,7 @@ Json Document::Reload(const EditRequest& request) {
     saved_text_ = original_text_;
     dirty_ = false;
     edits_in_text_ = 0;
-    if (!journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
+    ForgetUnsaved();
   }
   change["dirty"] = false;
   log_.Publish({{"type", "page.saved"}, {"by", request.by.empty() ? Json(nullptr) : Json(request.by)}, {"document", Describe()}});
@@ -173,32 +173,39 @@ void Document::Save(std::optional<std::string> path, bool overwrite, bool force,
     stamp_ = rules_.folder->Stamp(target);
     disk_ = "same";
     dirty_ = false;
-    if (!journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
+    ForgetUnsaved();
   }
   log_.Publish({{"type", "page.saved"}, {"by", by.empty() ? Json(nullptr) : Json(by)}, {"document", Describe()}});
 }
 
 JournalHead Document::Head(std::string text, bool unsaved) const { return {name_, path_, stamp_, format_, std::move(text), unsaved, edits_in_text_}; }
 
-void Document::StartJournal() { journal_id_ = journal_.Start(Head(saved_text_.value_or(original_text_), !saved_text_)); }
+void Document::StartJournal() { journal_ = context_.journals.Start(Head(saved_text_.value_or(original_text_), !saved_text_)); }
 
-/// The journal begins anew with the page as it is now.
-void Document::RestartJournal() {
-  if (!journal_id_.empty()) journal_.Restart(journal_id_, Head(TextNow(), true));
+void Document::ForgetUnsaved() {
+  if (journal_) std::exchange(journal_, nullptr)->Drop();
+}
+
+/// The journal's new file begins with the page as it is now; the old one is to be replaced by it.
+std::shared_ptr<Journal> Document::RewriteJournal() {
+  if (journal_) journal_->Rewrite(Head(TextNow(), true));
+  return journal_;
 }
 
 /// Writes the edits to the journal, which begins with the first since the page was saved.
 void Document::Note(const std::string& edits) {
-  if (journal_id_.empty()) StartJournal();
-  if (!journal_.Add(journal_id_, edits)) return;
-  // It takes time that nobody should wait for.
+  if (!journal_) StartJournal();
+  if (!journal_ || !journal_->Add(edits)) return;
+  // The disk takes time that nobody should wait for.
   const bool later = context_.work([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
-    const std::lock_guard lock(self->mutex_);
-    self->RestartJournal();
+    std::unique_lock lock(self->mutex_);
+    const auto journal = self->RewriteJournal();
+    lock.unlock();
+    if (journal) journal->Replace();
   });
-  if (!later) RestartJournal();
+  if (!later) RewriteJournal()->Replace();
 }
 
 void Document::Recover(const Recovery& recovery) {
@@ -222,7 +229,7 @@ void Document::Recover(const Recovery& recovery) {
 
 void Document::DropJournal() {
   const std::lock_guard lock(mutex_);
-  if (!journal_id_.empty()) journal_.Drop(std::exchange(journal_id_, ""));
+  ForgetUnsaved();
 }
 
 }  // namespace weft::serve

@@ -142,9 +142,9 @@ const std::vector<Route>& Routes() {
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)), token_(RandomToken()), instance_(RandomToken().substr(0, 16)), runtime_(OpenRuntime(options_)),
-      folder_(std::make_unique<Folder>(runtime_.get(), options_.folder, options_.read_only)), journal_(options_.journal_folder),
+      folder_(std::make_unique<Folder>(runtime_.get(), options_.folder, options_.read_only)), journals_(options_.journal_folder),
       pool_(options_.limits.threads, options_.limits.calls_waiting),
-      context_{options_.limits, journal_, [this](std::function<void()> task) { return pool_.Add(std::move(task)); }, nullptr} {
+      context_{options_.limits, journals_, [this](std::function<void()> task) { return pool_.Add(std::move(task)); }, nullptr} {
   if (!options_.editor_folder.empty()) editor_ = std::make_unique<Folder>(runtime_.get(), options_.editor_folder, true);
 }
 

@@ -95,7 +95,7 @@ class Server : public Service, public std::enable_shared_from_this<Server> {
   const std::string& instance() const { return instance_; }
   weft_runtime* runtime() const { return runtime_.get(); }
   const Folder& folder() const { return *folder_; }
-  Journal& journal() { return journal_; }
+  const Journals& journals() const { return journals_; }
   Context& context() { return context_; }
   PageRules rules() const { return {runtime_.get(), folder_.get(), options_.read_only, options_.no_files}; }
 
@@ -136,7 +136,7 @@ class Server : public Service, public std::enable_shared_from_this<Server> {
   std::string token_, instance_, etag_;
   RuntimeHandle runtime_;
   std::unique_ptr<Folder> folder_, editor_;
-  Journal journal_;
+  const Journals journals_;
   Pool pool_;
   Context context_;
   std::vector<std::string> hosts_;  // as Host headers write them
