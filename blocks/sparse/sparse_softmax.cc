@@ -52,7 +52,7 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T* from = ctx.in<T>(sp_values).data();
   T* to = ctx.out<T>(output).data();
   return OverRows(p, ctx, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(from + begin, end - begin, to + begin, false, &ctx.workers());
+    kernels::Softmax(from + begin, end - begin, to + begin, &ctx.workers());
   });
 };
 
