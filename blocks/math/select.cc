@@ -32,7 +32,7 @@ Result<kernels::SelectLoops> PlanSelect(PlanContext& ctx) {
   auto shape = CommonShape(values, ctx.shape(condition));
   if (!shape.ok()) return std::move(shape).status().WithPort(condition.name);
   ctx.set(output, std::move(*shape));
-  return kernels::MakeSelectLoops(ctx.shape(condition).dims(), ctx.shape(t).dims(), ctx.shape(e).dims());
+  return kernels::SelectLoops({ctx.shape(condition).dims(), ctx.shape(t).dims(), ctx.shape(e).dims()});
 }
 
 Result<kernels::SelectLoops> PlanWhere(PlanContext& ctx) {
@@ -45,7 +45,7 @@ Result<kernels::SelectLoops> PlanWhere(PlanContext& ctx) {
   std::vector<int64_t> sizes(found.dims().begin(), found.dims().end());
   if (rows) sizes.resize(values.rank(), 1);
   ctx.set(row_output, values);
-  return kernels::MakeSelectLoops(sizes, values.dims(), values.dims());
+  return kernels::SelectLoops({sizes, values.dims(), values.dims()});
 }
 
 constexpr auto Run = []<class T>(const kernels::SelectLoops& loops, RunContext& ctx) {

@@ -2,14 +2,10 @@
 
 #include <cstring>
 
-#include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/simd/non_temporal.h"
 
 namespace weft::kernels {
 namespace {
-
-using Inner = BroadcastLoops::Inner;
-constexpr int kMaxAxes = 64;
 
 /// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
 constexpr int64_t kShortRow = 16;
@@ -20,9 +16,8 @@ using OuterWalk = Walk<BroadcastLoops::Axis, 2>;
 const std::byte* At(const void* base, int64_t index, int size) { return static_cast<const std::byte*>(base) + index * size; }
 std::byte* At(void* base, int64_t index, int size) { return static_cast<std::byte*>(base) + index * size; }
 
-RowFunction Choose(const RowFunctions& rows, Inner kind) {
-  if (kind == Inner::kBoth) return rows.both;
-  return kind == Inner::kLeftStands ? rows.left_stands : rows.right_stands;
+RowFunction Choose(const RowFunctions& rows, const BroadcastLoops::Axis& row) {
+  return row.steps[0] == 0 ? rows.left_stands : row.steps[1] == 0 ? rows.right_stands : rows.both;
 }
 
 /// Lays n elements of `Words` words U each out at `to`, where there is room for kShortRow; an element that stands still is repeated.
@@ -46,11 +41,11 @@ void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, int z_si
                  int64_t row_end) {
   constexpr int kSize = sizeof(U) * Words;
   alignas(64) std::byte xs[(kBlockElements + kShortRow) * kSize], ys[(kBlockElements + kShortRow) * kSize];
-  const int64_t inner = loops.inner, rows_a_block = kBlockElements / inner;
-  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  const int64_t inner = loops.inner.size, rows_a_block = kBlockElements / inner;
+  const bool x_stands = loops.inner.steps[0] == 0, y_stands = loops.inner.steps[1] == 0;
   // A row that is the same for every step of the only outer axis is laid out once.
-  const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
-  const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
+  const bool x_same = loops.outer.size() == 1 && loops.outer[0].steps[0] == 0;
+  const bool y_same = loops.outer.size() == 1 && loops.outer[0].steps[1] == 0;
   bool lay_x = !loops.x_whole, lay_y = !loops.y_whole;
   OuterWalk walk(loops.outer, row);
   while (row < row_end) {
@@ -84,71 +79,40 @@ GatherFunction GatherOf(ElementSizes sizes) {
 }  // namespace
 
 BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
-  BroadcastLoops loops;
-  if (std::find(x.begin(), x.end(), 0) != x.end() || std::find(y.begin(), y.end(), 0) != y.end()) return loops;
-  loops.count = 1;
-  const size_t rank = std::max(x.size(), y.size());
-  int64_t sizes[kMaxAxes];
-  Inner kinds[kMaxAxes];
-  int axes = 0;  // innermost first
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t xd = d < x.size() ? x[x.size() - 1 - d] : 1;
-    const int64_t yd = d < y.size() ? y[y.size() - 1 - d] : 1;
-    const int64_t size = xd == 1 ? yd : xd;
-    if (size == 1) continue;
-    loops.count *= size;
-    const Inner kind = xd == yd ? Inner::kBoth : xd == 1 ? Inner::kLeftStands : Inner::kRightStands;
-    if (axes > 0 && kinds[axes - 1] == kind) {
-      sizes[axes - 1] *= size;
-    } else {
-      sizes[axes] = size;
-      kinds[axes++] = kind;
-    }
-  }
-  loops.x_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kLeftStands; });
-  loops.y_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kRightStands; });
-  loops.inner = axes == 0 ? 1 : sizes[0];
-  loops.kind = axes == 0 ? Inner::kBoth : kinds[0];
-  int64_t x_step = loops.kind == Inner::kLeftStands ? 1 : loops.inner, y_step = loops.kind == Inner::kRightStands ? 1 : loops.inner;
-  if (axes > 1) loops.outer.resize(axes - 1);
-  for (int a = 1; a < axes; ++a) {
-    const bool x_stands = kinds[a] == Inner::kLeftStands, y_stands = kinds[a] == Inner::kRightStands;
-    loops.outer[axes - 1 - a] = {sizes[a], x_stands ? 0 : x_step, y_stands ? 0 : y_step};
-    if (!x_stands) x_step *= sizes[a];
-    if (!y_stands) y_step *= sizes[a];
-  }
+  BroadcastLoops loops{StretchedLoops<2>({x, y})};
+  loops.x_whole = loops.whole(0), loops.y_whole = loops.whole(1);
   return loops;
 }
 
 void RunBroadcast(const BroadcastLoops& loops, const RowFunctions& rows, ElementSizes sizes, const void* x, const void* y, void* z,
                   int64_t begin, int64_t end) {
-  const RowFunction row_function = Choose(rows, loops.kind);
-  const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
+  const RowFunction row_function = Choose(rows, loops.inner);
+  const int64_t length = loops.inner.size, x_step = loops.inner.steps[0], y_step = loops.inner.steps[1];
   const int64_t read = loops.count * ((loops.x_whole ? sizes.x : 0) + (loops.y_whole ? sizes.y : 0));
   const bool stream = IsStreamed(loops.count * sizes.z, read) && z != x && z != y;
   // n elements of a row from x_at, y_at and z_at.
   const auto run = [=](int64_t x_at, int64_t y_at, int64_t z_at, int64_t n) {
     StreamElements(At(z, z_at, sizes.z), n, sizes.z, stream, [=](int64_t first, int64_t count, void* to) {
-      row_function(At(x, x_at + (x_stands ? 0 : first), sizes.x), At(y, y_at + (y_stands ? 0 : first), sizes.y), to, count);
+      row_function(At(x, x_at + first * x_step, sizes.x), At(y, y_at + first * y_step, sizes.y), to, count);
     });
   };
-  if (loops.outer.empty()) return run(x_stands ? 0 : begin, y_stands ? 0 : begin, begin, end - begin);
-  int64_t row = begin / loops.inner;
+  if (loops.outer.empty()) return run(begin * x_step, begin * y_step, begin, end - begin);
+  int64_t row = begin / length;
   OuterWalk walk(loops.outer, row);
-  const GatherFunction gather = loops.inner < kShortRow ? GatherOf(sizes) : nullptr;
+  const GatherFunction gather = length < kShortRow ? GatherOf(sizes) : nullptr;
   while (begin < end) {
-    const int64_t skip = begin - row * loops.inner;
-    if (gather != nullptr && skip == 0 && end - begin >= 2 * loops.inner) {
-      const int64_t row_end = end / loops.inner;
+    const int64_t skip = begin - row * length;
+    if (gather != nullptr && skip == 0 && end - begin >= 2 * length) {
+      const int64_t row_end = end / length;
       gather(loops, rows, sizes.z, x, y, z, row, row_end);
-      begin = row_end * loops.inner;
+      begin = row_end * length;
       if (begin == end) return;
       row = row_end;
       walk.To(row);
       continue;
     }
-    const int64_t n = std::min(loops.inner - skip, end - begin);
-    run(walk.offset(0) + (x_stands ? 0 : skip), walk.offset(1) + (y_stands ? 0 : skip), begin, n);
+    const int64_t n = std::min(length - skip, end - begin);
+    run(walk.offset(0) + skip * x_step, walk.offset(1) + skip * y_step, begin, n);
     begin += n;
     ++row;
     walk.Next();

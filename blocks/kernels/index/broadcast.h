@@ -1,16 +1,14 @@
-// Two operands of different shapes, element by element, after numpy's rules. The loops are found once, when the shapes are known: sizes
-// of 1 vanish and neighbouring axes of one kind become one, so that few patterns are left, whatever the rank:
-//   both operands whole, one of them a single element, or an inner row (element by element, or one operand standing still) inside outer
-//   axes. A binary operation is a struct with `R operator()(T, T) const` and is compiled into three functions over such a row; the walk
-// over the outer axes is compiled once for all operations and types.
+// Two operands of different shapes, element by element, after numpy's rules: rows of elements, or of elements and one that stands still,
+// inside outer axes. A binary operation is a struct with `R operator()(T, T) const` and is compiled into three functions over such a row; the
+// walk over the outer axes is compiled once for all operations and types.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "blocks/kernels/elementwise/elementwise.h"
+#include "blocks/kernels/index/walk.h"
 
 namespace weft::kernels {
 
@@ -20,17 +18,8 @@ struct RowFunctions {
   RowFunction both, left_stands, right_stands;
 };
 
-struct BroadcastLoops {
-  enum class Inner : uint8_t { kBoth, kLeftStands, kRightStands };
-  struct Axis {
-    int64_t size, x_step, y_step;  // steps in elements; 0 where the operand is repeated
-    int64_t step(int k) const { return k == 0 ? x_step : y_step; }
-  };
-  int64_t count = 0;  // of the result
-  int64_t inner = 0;  // length of a row
-  Inner kind = Inner::kBoth;
+struct BroadcastLoops : StretchedLoops<2> {
   bool x_whole = false, y_whole = false;  // the operand has every element of the result, in its order
-  std::vector<Axis> outer;                // outermost first; at most 62, since each has two elements or more
 };
 
 /// The loops for operands of these sizes, which must fit together.
@@ -72,27 +61,16 @@ void RowElements(const T* x, const T* y, R* z, int64_t n) {
   if constexpr (ShortFloat<T>) {
     using Z = std::conditional_t<std::is_same_v<R, T>, float, R>;
     InFloats<XStep, YStep>(x, y, z, n, RowElements<Op, float, Z, XStep, YStep>);
-  } else if constexpr (XStep == 0) {
-    const T left = x[0];
-    if constexpr (std::is_class_v<T>) {
-      for (int64_t i = 0; i < n; ++i) z[i] = Op{}(left, y[i]);
-    } else {
-#pragma omp simd
-      for (int64_t i = 0; i < n; ++i) z[i] = Op{}(left, y[i]);
-    }
-  } else if constexpr (YStep == 0) {
-    const T right = y[0];
-    if constexpr (std::is_class_v<T>) {
-      for (int64_t i = 0; i < n; ++i) z[i] = Op{}(x[i], right);
-    } else {
-#pragma omp simd
-      for (int64_t i = 0; i < n; ++i) z[i] = Op{}(x[i], right);
-    }
-  } else if constexpr (std::is_class_v<T>) {
-    for (int64_t i = 0; i < n; ++i) z[i] = Op{}(x[i], y[i]);
   } else {
+    // What stands still is a copy, which no store to z changes.
+    const T left = XStep == 0 ? x[0] : T(), right = YStep == 0 ? y[0] : T();
+    const auto element = [&](int64_t i) { z[i] = Op{}(XStep == 0 ? left : x[i], YStep == 0 ? right : y[i]); };
+    if constexpr (std::is_class_v<T>) {
+      for (int64_t i = 0; i < n; ++i) element(i);
+    } else {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) z[i] = Op{}(x[i], y[i]);
+      for (int64_t i = 0; i < n; ++i) element(i);
+    }
   }
 }
 

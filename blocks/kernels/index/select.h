@@ -1,32 +1,14 @@
 // Elements of one tensor where a condition holds, of another elsewhere; all three are stretched over one another after numpy's rules.
-// The loops are found once, when the shapes are known: sizes of 1 vanish, and neighbouring axes along which the same operands vary
-// become one.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
 #include <type_traits>
-#include <vector>
+
+#include "blocks/kernels/index/walk.h"
 
 namespace weft::kernels {
 
-/// In this order everywhere: the condition, then what is taken where it holds, then what is taken elsewhere.
-inline constexpr int kSelectOperands = 3;
-
-struct SelectLoops {
-  struct Axis {
-    int64_t size;
-    int64_t steps[kSelectOperands];  // in elements; 0 where the operand is repeated
-    int64_t step(int k) const { return steps[k]; }
-  };
-  int64_t count = 0;     // of the result
-  Axis inner{0, {}};     // steps of 0 or 1
-  std::vector<Axis> outer;  // outermost first
-};
-
-/// The loops for operands of these sizes, which must fit together.
-SelectLoops MakeSelectLoops(std::span<const int64_t> condition, std::span<const int64_t> t, std::span<const int64_t> e);
+/// The operands are the condition, what is taken where it holds, and what is taken elsewhere.
+using SelectLoops = StretchedLoops<3>;
 
 /// n elements of a row; z may be t or e where their steps are 1.
 using SelectFunction = void (*)(const SelectLoops::Axis& inner, const bool* condition, const void* t, const void* e, void* z, int64_t n);

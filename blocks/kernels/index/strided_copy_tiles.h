@@ -121,11 +121,7 @@ void CopyRows(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t ro
 
 /// A tile with any steps.
 template <class T>
-void CopyStrided(const T* in, Axis row, T* out, Axis column, int64_t rows, int64_t columns) {
-  if (columns < 8 && rows > columns) {
-    std::swap(row, column);
-    std::swap(rows, columns);
-  }
+void CopyStrided(const T* in, const Axis& row, T* out, const Axis& column, int64_t rows, int64_t columns) {
   const int64_t from = column.in_step, to = column.out_step;
   for (int64_t i = 0; i < rows; ++i, in += row.in_step, out += row.out_step) {
     if (to == 1 && from == 0) {
