@@ -40,6 +40,7 @@ struct BoxMove {
   kernels::BoxCopy box;
   const ElementMoves* moves = nullptr;
 
+  std::string implementation() const { return box.implementation(); }
   void Run(const void* from, void* to, Workers& workers) const {
     workers.For(box.tiles, box.grain(), [&](int64_t begin, int64_t end) { moves->box(box, from, to, begin, end); });
   }

@@ -7,8 +7,7 @@
 namespace weft::kernels {
 namespace {
 
-/// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
-constexpr int64_t kShortRow = 16;
+constexpr int64_t kShortRow = BroadcastLoops::kShortRow;
 constexpr int64_t kBlockElements = 256;
 
 using OuterWalk = Walk<BroadcastLoops::Axis, 2>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "blocks/kernels/elementwise/elementwise.h"
 #include "blocks/kernels/index/walk.h"
@@ -20,6 +21,11 @@ struct RowFunctions {
 
 struct BroadcastLoops : StretchedLoops<2> {
   bool x_whole = false, y_whole = false;  // the operand has every element of the result, in its order
+
+  /// How RunBroadcast goes over numbers; empty where it is one row.
+  std::string implementation() const { return outer.empty() ? "" : inner.size < kShortRow ? "short rows in blocks" : "rows"; }
+  /// Shorter rows are gathered into blocks, so that a row function has enough to do.
+  static constexpr int64_t kShortRow = 16;
 };
 
 /// The loops for operands of these sizes, which must fit together.

@@ -54,6 +54,12 @@ void ChooseRow(BoxCopy& box, std::vector<Axis>& axes) {
 
 }  // namespace
 
+std::string BoxCopy::implementation() const {
+  if (kind == Kind::kRows) return "rows";
+  if (kind == Kind::kStrided) return "any steps";
+  return stream ? "transposed tiles past the cache" : "transposed tiles";
+}
+
 BoxCopy MakeBoxCopy(std::vector<Axis> axes, size_t element) {
   BoxCopy box;
   for (const Axis& axis : axes) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace weft::kernels {
@@ -34,6 +35,7 @@ struct BoxCopy {
   int64_t in_start = 0, out_start = 0;  // the box's first element, counted in each array
   int64_t row_tiles() const { return std::max<int64_t>(row.size / row_tile, 1); }
   int64_t column_tiles() const { return std::max<int64_t>(column.size / column_tile, 1); }
+  std::string implementation() const;
   /// Tiles in a piece of work that is worth a task of its own.
   int64_t grain() const { return 1 + 32768 / (row_tile * column_tile); }
 };

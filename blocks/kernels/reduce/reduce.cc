@@ -68,4 +68,10 @@ ReduceLayout ReduceLayout::Make(std::span<const int64_t> dims, const std::vector
   return layout;
 }
 
+std::string ReduceLayout::implementation() const {
+  std::string name = width > 1 ? "columns, rows added to one another" : reduced.empty() ? "runs, each in registers" : "runs of several strides";
+  if (pieces > 1) name += ", in " + std::to_string(pieces) + " parts";
+  return name;
+}
+
 }  // namespace weft::kernels

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "blocks/kernels/index/walk.h"
@@ -38,6 +39,7 @@ struct ReduceLayout {
   /// `is_reduced` has an entry for each dimension.
   static ReduceLayout Make(std::span<const int64_t> dims, const std::vector<bool>& is_reduced);
 
+  std::string implementation() const;
   /// Scratch memory that Reduce needs, whatever is computed.
   int64_t ScratchBytes() const { return pieces > 1 ? pieces * outputs * kLargestAccumulator : 0; }
   static constexpr int64_t kLargestAccumulator = 16;
