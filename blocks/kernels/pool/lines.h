@@ -1,8 +1,6 @@
 // Poolings as sweeps over lines of windows: a reduction (the largest, the sum, the average) of what each window sees.
 #pragma once
 
-#include <limits>
-
 #include "blocks/kernels/pool/pooling.h"
 #include "blocks/kernels/simd/non_temporal.h"
 #include "blocks/kernels/simd/vec.h"
@@ -19,14 +17,6 @@ inline constexpr int64_t kPoolBlock = 64;      // values summed at a time
 inline constexpr int64_t kFewChannels = 8;
 inline constexpr int64_t kPixelItems = 16;     // simple steps that a strip of channels of a pixel takes as long as
 inline constexpr int64_t kPoolLine = 1024;     // values of a line handled at a time where channels are few
-
-/// The lowest finite number.
-template <class T>
-constexpr Accumulator<T> LowestOf() {
-  if constexpr (std::is_same_v<T, half>) return -65504.0f;
-  else if constexpr (std::is_same_v<T, bfloat16>) return -3.3895314e38f;
-  else return std::numeric_limits<T>::lowest();
-}
 
 /// Elements as they are compared and summed: half and bfloat16 through a buffer of floats, others in place.
 template <class T>
