@@ -11,7 +11,7 @@
 
 namespace weft::kernels {
 
-inline constexpr int64_t kPoolGrain = 32768;   // values looked at by a task
+inline constexpr double kPoolGrain = 32768;    // values looked at by a task
 inline constexpr int64_t kPoolStrip = 128;     // channels handled at a time
 inline constexpr int64_t kPoolBlock = 64;      // values summed at a time
 inline constexpr int64_t kFewChannels = 8;
@@ -253,11 +253,11 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::
   }
 }
 
-/// Lines of windows that a task takes, given what a line costs.
+/// Items that a task takes, each of which looks at `cost` values.
+inline int64_t PoolGrain(double cost) { return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0)); }
 template <class P>
 int64_t LineGrain(const P& p) {
-  const double cost = static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p);
-  return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
+  return PoolGrain(static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p));
 }
 
 /// Calls body(line, its windows' first output, stop) for each line of windows.

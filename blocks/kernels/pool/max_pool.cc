@@ -190,8 +190,7 @@ void MaxPoolGrad(const P& p, const MaxPoolGradient<T>& arrays, Workers& workers)
   const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
   const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
                       static_cast<double>(std::min(strip, p.channels));
-  const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
-  workers.For(p.batch * strips, grain, [&](int64_t begin, int64_t end) {
+  workers.For(p.batch * strips, PoolGrain(cost), [&](int64_t begin, int64_t end) {
     StopCheck stop(workers);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i % strips * strip;
