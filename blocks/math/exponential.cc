@@ -1,7 +1,6 @@
 // Exp, Expm1, Log1p, Cosh, Sinh: one result for each element.
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/simd/exp.h"
 #include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
@@ -11,13 +10,12 @@ constexpr In<0> x{"x", "T", "any shape"};
 constexpr Out<0> y{"y", "T", "the shape of x"};
 
 constexpr auto kAnalytic = kFloats + kComplexes;
-namespace vectors = kernels::vectors;
 
 using ExpOp = kernels::VectorOp<kernels::Exp>;
-using CoshOp = kernels::VectorOp<vectors::Cosh>;
-using SinhOp = kernels::VectorOp<vectors::Sinh>;
+using CoshOp = kernels::VectorOp<kernels::Cosh>;
+using SinhOp = kernels::VectorOp<kernels::Sinh>;
 
-struct Expm1Op : kernels::VectorOp<vectors::Expm1> {
+struct Expm1Op : kernels::VectorOp<kernels::Expm1> {
   /// exp(a + bi) - 1 without losing the digits of a small argument: expm1(a) cos(b) + (cos(b) - 1) + i exp(a) sin(b).
   template <class T>
   T operator()(const T& z) const {
@@ -30,7 +28,7 @@ struct Expm1Op : kernels::VectorOp<vectors::Expm1> {
   }
 };
 
-struct Log1pOp : kernels::VectorOp<vectors::Log1p> {
+struct Log1pOp : kernels::VectorOp<kernels::Log1p> {
   /// log|1 + z| from |1 + z|^2 - 1 = a (2 + a) + b^2 where that neither overflows nor comes near -1.
   template <class T>
   T operator()(const T& z) const {

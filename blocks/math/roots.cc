@@ -15,11 +15,11 @@ constexpr Out<0> z{"z", "T", "the gradient with respect to the argument, of that
 
 constexpr auto kAnalytic = kFloats + kComplexes;
 
-using SqrtOp = kernels::VectorOp<kernels::vectors::Sqrt>;
+using SqrtOp = kernels::VectorOp<kernels::Sqrt>;
 struct RsqrtOp {
   static constexpr int kCost = 2;
   template <class V>
-  static V Of(V a) { return 1 / kernels::vectors::Sqrt::Of(a); }
+  static V Of(V a) { return 1 / kernels::Sqrt::Of(a); }
   template <class T>
   T operator()(const T& a) const { return T(1) / std::sqrt(a); }
 };

@@ -15,12 +15,8 @@ constexpr TypeList<float, double> kWideFloats;
 constexpr In<0> x{"x", "T", "any shape"};
 constexpr Out<0> y{"y", "T", "the shape of x"};
 
-using kernels::Doubles;
-using kernels::Floats;
-WEFT_VECTOR_FUNCTION(ErfVectors, erf);
-WEFT_VECTOR_FUNCTION(ErfcVectors, erfc);
-using ErfOp = kernels::VectorOp<ErfVectors>;
-using ErfcOp = kernels::VectorOp<ErfcVectors>;
+using ErfOp = kernels::VectorOp<kernels::Erf>;
+using ErfcOp = kernels::VectorOp<kernels::Erfc>;
 
 /// A function of doubles for numbers of any type.
 template <double (*function)(double)>

@@ -16,7 +16,6 @@ constexpr In<1> run{"x", "T", "a shape that fits y: sizes equal or 1, from the l
 constexpr Out<0> direction{"z", "T", "the common shape of y and x; radians"};
 
 constexpr auto kAnalytic = kFloats + kComplexes;
-namespace vectors = kernels::vectors;
 
 template <class F>
 constexpr auto RunFunction = RunMap<kernels::VectorOp<F>>;
@@ -68,38 +67,38 @@ Status Atan2Gradient(GradientBuilder& g) {
 
 BlockDef Sin() {
   return Block("Sin", "The sine of each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(SinGradient).Kernel(PlanMap, RunFunction<vectors::Sin>);
+      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(SinGradient).Kernel(PlanMap, RunFunction<kernels::Sin>);
 }
 
 BlockDef Cos() {
   return Block("Cos", "The cosine of each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(CosGradient).Kernel(PlanMap, RunFunction<vectors::Cos>);
+      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(CosGradient).Kernel(PlanMap, RunFunction<kernels::Cos>);
 }
 
 BlockDef Tan() {
   return Block("Tan", "The tangent of each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(TanGradient).Kernel(PlanMap, RunFunction<vectors::Tan>);
+      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(TanGradient).Kernel(PlanMap, RunFunction<kernels::Tan>);
 }
 
 BlockDef Asin() {
   return Block("Asin", "The angle whose sine each element is; NaN of real numbers beyond -1 and 1.")
-      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AsinGradient).Kernel(PlanMap, RunFunction<vectors::Asin>);
+      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AsinGradient).Kernel(PlanMap, RunFunction<kernels::Asin>);
 }
 
 BlockDef Acos() {
   return Block("Acos", "The angle whose cosine each element is; NaN of real numbers beyond -1 and 1.")
-      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AcosGradient).Kernel(PlanMap, RunFunction<vectors::Acos>);
+      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AcosGradient).Kernel(PlanMap, RunFunction<kernels::Acos>);
 }
 
 BlockDef Atan() {
   return Block("Atan", "The angle whose tangent each element is.")
-      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AtanGradient).Kernel(PlanMap, RunFunction<vectors::Atan>);
+      .Ports(ratio, angle).Types("T", kAnalytic).Elementwise().Gradient(AtanGradient).Kernel(PlanMap, RunFunction<kernels::Atan>);
 }
 
 BlockDef Atan2() {
   return Block("Atan2", "The angle of the point (x, y), from -pi to pi, element by element.")
       .Ports(rise, run, direction).Types("T", kFloats).Elementwise().Gradient(Atan2Gradient)
-      .Kernel(PlanBroadcast, RunVectors<vectors::Atan2>);
+      .Kernel(PlanBroadcast, RunVectors<kernels::Atan2>);
 }
 
 }  // namespace weft::blocks

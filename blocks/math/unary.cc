@@ -3,8 +3,6 @@
 
 #include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/kernels/simd/exp.h"
-#include "blocks/kernels/simd/tanh.h"
 #include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
@@ -16,7 +14,7 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kAnalytic = kFloats + kComplexes;
 constexpr auto kNegatable = kFloats + kSigned + kComplexes;
 
-using LogOp = kernels::VectorOp<kernels::vectors::Log>;
+using LogOp = kernels::VectorOp<kernels::Log>;
 using TanhOp = kernels::VectorOp<kernels::Tanh>;
 using SigmoidOp = kernels::VectorOp<kernels::Sigmoid>;
 

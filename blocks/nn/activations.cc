@@ -1,6 +1,5 @@
 // Elu, Softplus, Softsign and the blocks of their gradients. The functions are of whole vectors of floats or doubles.
 #include "blocks/gradients.h"
-#include "blocks/kernels/simd/exp.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
@@ -14,16 +13,14 @@ constexpr In<1> grad_features{"features", "T", "the function's input, of the sha
 constexpr In<1> grad_outputs{"outputs", "T", "Elu's output, of the shape of gradients"};
 constexpr Out<0> backprops{"backprops", "T", "the gradient with respect to the function's input, of that shape"};
 
-namespace vectors = kernels::vectors;
-
 struct EluFunction {
   template <class V>
-  static V Of(V a) { return a < 0 ? vectors::Expm1::Of(a < 0 ? a : V{}) : a; }
+  static V Of(V a) { return a < 0 ? kernels::Expm1::Of(a < 0 ? a : V{}) : a; }
 };
 /// max(a, 0) + log(1 + exp(-|a|)), which neither overflows nor loses digits.
 struct SoftplusFunction {
   template <class V>
-  static V Of(V a) { return (a > 0 ? a : V{}) + vectors::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
+  static V Of(V a) { return (a > 0 ? a : V{}) + kernels::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
 };
 struct SoftsignFunction {
   template <class V>
