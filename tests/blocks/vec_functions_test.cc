@@ -1,5 +1,5 @@
-// Functions of whole registers, of every width that this build's level has: how far they are from the exact value, and what they make of zeros,
-// infinities and NaN. The limits hold for every level, with and without fused multiply-add.
+// Functions of whole registers, of every width that this build's level has: how far they are from the exact value, and what they make of
+// zeros, infinities and NaN. The limits hold for every level, with and without fused multiply-add.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -88,7 +88,10 @@ double WorstOfTwo(Function exact, double low, double high, double second) {
   double worst = 0;
   for (int n = 0; n < kSamples; n += kCount) {
     T x[kCount], y[kCount], z[kCount];
-    for (int i = 0; i < kCount; ++i) x[i] = first.Next(), y[i] = n % 3 == 0 ? seconds.Next() : static_cast<T>(second) / (1 + std::abs(x[i]));
+    for (int i = 0; i < kCount; ++i) {
+      x[i] = first.Next();
+      y[i] = n % 3 == 0 ? seconds.Next() : static_cast<T>(second) / (1 + std::abs(x[i]));
+    }
     V a, b;
     std::memcpy(&a, x, sizeof a);
     std::memcpy(&b, y, sizeof b);
@@ -227,7 +230,7 @@ TEMPLATE_TEST_CASE("functions of zeros, infinities and NaN are those of <cmath>"
   check("Atan", Atan{}), check("Erf", Erf{}), check("Erfc", Erfc{}), check("Sqrt", Sqrt{}), check("Sigmoid", Sigmoid{});
   for (const T x : numbers) {
     for (const T y : numbers) {
-      INFO(x << ", " << y << ": Pow " << One<Pow>(x, y) << " not " << std::pow(x, y) << ", Atan2 " << One<Atan2>(x, y) << " not " << std::atan2(x, y));
+      INFO(x << ", " << y << ": Pow " << One<Pow>(x, y) << ", Atan2 " << One<Atan2>(x, y));
       CHECK(same(One<Pow>(x, y), std::pow(x, y)));
       CHECK(same(One<Atan2>(x, y), std::atan2(x, y)));
     }

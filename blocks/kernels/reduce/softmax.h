@@ -98,11 +98,7 @@ A Greatest(const T* x, int64_t size) {
 }
 
 inline std::array<Vec<double>, 1> InDouble(Vec<double> v) { return {v}; }
-inline std::array<Vec<double>, 2> InDouble(Vec<float> v) {
-  typename VecOf<float, kVecBytes / 2>::Type halves[2];
-  std::memcpy(halves, &v, sizeof v);
-  return {__builtin_convertvector(halves[0], Vec<double>), __builtin_convertvector(halves[1], Vec<double>)};
-}
+inline std::array<Vec<double>, 2> InDouble(Vec<float> v) { return DoublesOf(v); }
 
 /// A sum in double of registers of floats or doubles.
 struct Sum {
@@ -391,13 +387,7 @@ class ShortCrossEntropies {
     return sums;
   }
   static Vec<double> Joined(const std::array<Vec<double>, 1>& v) { return v[0]; }
-  static Vec<float> Joined(const std::array<Vec<double>, 2>& v) {
-    using Half = typename VecOf<float, kVecBytes / 2>::Type;
-    const Half halves[2] = {__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)};
-    Vec<float> joined;
-    std::memcpy(&joined, halves, sizeof joined);
-    return joined;
-  }
+  static Vec<float> Joined(const std::array<Vec<double>, 2>& v) { return FloatsOf(v); }
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;

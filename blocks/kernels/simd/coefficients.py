@@ -10,6 +10,7 @@ from mpmath import mp, mpf
 
 mp.prec = 200
 DIGITS = {"float": 24, "double": 53}
+MARGIN = mpf("1.0005")  # of intervals, beyond which rounding leads
 
 
 def exchange(errors, count):
@@ -54,15 +55,15 @@ def minimax(f, low, high, degree, weight):
 
 
 def rational(f, weight, high, above, below, reference):
-    """P and Q of degrees `above` and `below`, both 1 at 0, of least max |P / Q - f| / weight on [0, high]; that error, and its points, which
-    begin the search on an interval that is a little longer."""
+    """P and Q of degrees `above` and `below`, both 1 at 0, of least max |P / Q - f| / weight on [0, high]; that error, and its points,
+    which begin the search on an interval that is a little longer."""
     count = above + below + 1
     xs = grid(mpf(0), high, 80 * count)
     fs, ws = [f(x) for x in xs], [weight(x) for x in xs]
     reference = reference or [80 * i + 40 for i in range(count)]
     while True:
-        # P - f Q = +-error weight Q in the points of the reference: a generalised eigenvalue problem, of whose solutions the one without a pole
-        # and of the least error is it.
+        # P - f Q = +-error weight Q in the points of the reference: a generalised eigenvalue problem, of whose
+        # solutions the one without a pole and of the least error is it.
         a, b = mp.matrix(count, count), mp.matrix(count, count)
         for row, i in enumerate(reference):
             sign = (-1) ** row * ws[i]
@@ -98,7 +99,7 @@ def literal(x, type_name):
     return f"{mantissa}p{int(exponent)}" + ("f" if type_name == "float" else "")
 
 
-def parts(x, sizes, type_name):
+def parts(x, sizes):
     """x as a sum of numbers of the type, all but the last with so few digits that a whole number's product with them is exact."""
     found = []
     for digits in sizes:
@@ -113,7 +114,7 @@ def print_array(name, numbers, type_name, note=""):
     lines = []
     for i, word in enumerate(words):
         word += "};" if i + 1 == len(words) else ", "
-        if len(line + word) > 140:
+        if len(line + word) > 118:
             lines.append(line.rstrip())
             line = "    "
         line += word
@@ -121,65 +122,61 @@ def print_array(name, numbers, type_name, note=""):
     print("\n".join(lines) + note)
 
 
-def print_number(name, x, type_name):
-    print(f"  static constexpr {type_name} {name} = {literal(x, type_name)};")
-
-
 def print_minimax(name, f, low, high, degree, weight, type_name):
     polynomial, error = minimax(f, low, high, degree, weight)
     print_array(name, polynomial, type_name, f"  // to {mp.nstr(error * 2 ** DIGITS[type_name], 2)} units")
 
 
-def root_of(f):
-    """f of the root of z."""
-    return lambda z: f(mp.sqrt(z))
+def print_rest(name, f, start, power, most, degree, type_name, squares=True):
+    """The polynomial P of f(x) = start(x) + x^power P(x^2), |x| <= most; of P(x) where not `squares`. The error is relative to f."""
+    x_of = mp.sqrt if squares else lambda x: x
+    print_minimax(name, lambda z: (f(x_of(z)) - start(x_of(z))) / x_of(z) ** power, 0 if squares else -most, most ** 2 if squares else most,
+                  degree, lambda z: f(x_of(z)) / x_of(z) ** power, type_name)
 
 
 def print_type(t, double):
     """The polynomials for one type; degrees as few as keep the error of each well under half a unit."""
-    half_log2 = mp.log(2) / 2 * mpf("1.001")
     print(f"template <>\nstruct Coefficients<{t}> {{")
-    print("  // exp(r) = 1 + r + r^2 Exp(r); the parts of log(2) by which r is found")
-    print_minimax("kExp", lambda r: (mp.exp(r) - 1 - r) / r ** 2, -half_log2, half_log2, 9 if double else 4, lambda r: mp.exp(r) / r ** 2, t)
-    print("  // expm1(r) = r + r^2 Expm1(r)")
-    print_minimax("kExpm1", lambda r: (mp.expm1(r) - r) / r ** 2, -half_log2, half_log2, 10 if double else 5,
-                  lambda r: mp.expm1(r) / r ** 2, t)
-    print_array("kLog2", parts(mp.log(2), [32, 53] if double else [12, 24], t), t)
+    half_log2, itself = mp.log(2) / 2 * MARGIN, lambda x: x
+    print("  // exp(r) = 1 + r + r^2 Exp(r), expm1(r) = r + r^2 Expm1(r); the parts of log(2) by which r is found")
+    print_rest("kExp", mp.exp, lambda r: 1 + r, 2, half_log2, 9 if double else 4, t, squares=False)
+    print_rest("kExpm1", mp.expm1, itself, 2, half_log2, 10 if double else 5, t, squares=False)
+    print_array("kLog2", parts(mp.log(2), [32, 53] if double else [12, 24]), t)
     print("  // log(1 + f) = 2 s + s z Log(z), s = f / (2 + f), z = s^2")
-    s_most = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
-    series = lambda s: 2 * mp.atanh(s)
-    print_minimax("kLog", root_of(lambda s: (series(s) - 2 * s) / s ** 3), 0, s_most ** 2, 6 if double else 2,
-                  root_of(lambda s: series(s) / s ** 3), t)
+    most, log = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1), lambda s: 2 * mp.atanh(s)
+    print_rest("kLog", log, lambda s: 2 * s, 3, most, 6 if double else 2, t)
     if double:
-        print("  // the same with 2 s + 2/3 s^3 apart: s^5 LogRest(z)")
-        print_minimax("kLogRest", root_of(lambda s: (series(s) - 2 * s - 2 * s ** 3 / 3) / s ** 5), 0, s_most ** 2, 8,
-                      root_of(lambda s: 2 ** -11 / s ** 4), t)
-        print_array("kTwoThirds", parts(mpf(2) / 3, [53, 53], t), t)
+        print("  // the same with 2 s + 2/3 s^3 apart, of which more digits are taken: s^5 LogRest(z)")
+        print_rest("kLogRest", log, lambda s: 2 * s + 2 * s ** 3 / 3, 5, most, 5, t)
+        print_array("kTwoThirds", parts(mpf(2) / 3, [53, 53]), t)
+        print("  // of fewer digits, for powers of floats in double")
+        print_rest("kShortLog", log, lambda s: 2 * s, 3, most, 4, t)
+        print_rest("kShortExp", mp.exp, lambda r: 1 + r, 2, half_log2, 5, t, squares=False)
     print("  // sin(r) = r + r z Sin(z), cos(r) = 1 - z / 2 + z^2 Cos(z), z = r^2, |r| <= pi/4; the parts of pi/2 by which r is found")
-    quarter = (mp.pi / 4 * mpf("1.001")) ** 2
-    print_minimax("kSin", root_of(lambda r: (mp.sin(r) - r) / r ** 3), 0, quarter, 5 if double else 2, root_of(lambda r: mp.sin(r) / r ** 3), t)
-    print_minimax("kCos", root_of(lambda r: (mp.cos(r) - 1 + r * r / 2) / r ** 4), 0, quarter, 5 if double else 2,
-                  root_of(lambda r: mp.cos(r) / r ** 4), t)
-    print_array("kHalfPi", parts(mp.pi / 2, [33, 33, 33, 53] if double else [13, 13, 13, 24], t), t)
+    print_rest("kSin", mp.sin, itself, 3, mp.pi / 4 * MARGIN, 5 if double else 2, t)
+    print_rest("kCos", mp.cos, lambda r: 1 - r * r / 2, 4, mp.pi / 4 * MARGIN, 5 if double else 2, t)
+    print_array("kHalfPi", parts(mp.pi / 2, [33, 33, 33, 53] if double else [13, 13, 13, 24]), t)
     print("  // atan(r) = r + r z Atan(z), |r| <= tan(pi/8); asin(s) = s + s z Asin(z), s <= 1/2")
-    eighth = (mp.tan(mp.pi / 8) * mpf("1.001")) ** 2
-    print_minimax("kAtan", root_of(lambda r: (mp.atan(r) - r) / r ** 3), 0, eighth, 10 if double else 4, root_of(lambda r: mp.atan(r) / r ** 3), t)
-    print_minimax("kAsin", root_of(lambda s: (mp.asin(s) - s) / s ** 3), 0, mpf("0.2501"), 11 if double else 4,
-                  root_of(lambda s: mp.asin(s) / s ** 3), t)
+    print_rest("kAtan", mp.atan, itself, 3, mp.tan(mp.pi / 8) * MARGIN, 10 if double else 4, t)
+    print_rest("kAsin", mp.asin, itself, 3, mpf(1) / 2 * MARGIN, 11 if double else 4, t)
     print("  // erf(x) = x + x Erf(x^2), |x| <= 1; erfc(x) = exp(-x^2) Erfc((x - 4) / (x + 4)) / (1 + 2 x)")
-    print_minimax("kErf", root_of(lambda x: mp.erf(x) / x - 1), 0, mpf("1.001"), 11 if double else 6, root_of(lambda x: mp.erf(x) / x), t)
+    print_rest("kErf", mp.erf, itself, 1, MARGIN, 11 if double else 6, t)
     end = mpf(28) if double else mpf("10.6")
-    tail = lambda u: (lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x))(4 * (1 + u) / (1 - u))
-    print_minimax("kErfc", tail, mpf(-1), (end - 4) / (end + 4), 22 if double else 11, tail, t)
+
+    def tail(u):
+        x = 4 * (1 + u) / (1 - u)
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+    print_minimax("kErfc", tail, -1, (end - 4) / (end + 4), 22 if double else 11, tail, t)
     if not double:
         print_tanh()
     print("};")
 
 
 def print_tanh():
-    """tanh(x) = 2 t / (1 + t^2), t = tanh(x / 2) = x P(z) / Q(z), z = x^2, for |x| up to where the nearest float is 1. The weight is what changes
-    tanh(x) by its own size: more and more as that nears 1. Scaled so that P, Q and Q^2 lie below powers of 2 for small x, where a rounding is
-    half of what it is above them."""
+    """tanh(x) = 2 t / (1 + t^2), t = tanh(x / 2) = x P(z) / Q(z), z = x^2, for |x| up to where the nearest float is 1. The weight is what
+    changes tanh(x) by its own size: more and more as that nears 1. Scaled so that P, Q and Q^2 lie below powers of 2 for small x, where a
+    rounding is half of what it is above them."""
     scale = mpf("1.84")
 
     def ratio(z):

@@ -56,10 +56,18 @@ template <class V>
 struct Log {
   template <class V>
   [[gnu::always_inline]] static V Of(V a) {
-    return parts::LogOrSpecial(parts::LogOfReduced(parts::ReduceLog(a), V{}), a);
+    using T = parts::ElementOf<V>;
+    const V y = parts::LogOfReduced(parts::ReduceNormalLog(a), V{});
+    if (parts::AnyLane(~((a >= std::numeric_limits<T>::min()) & (a < parts::kInfinity<V>)))) [[unlikely]] return OfAny(a);
+    return y;
   }
   template <class T>
   static T One(const T& a) { return std::log(a); }
+
+ private:
+  /// To the same bits; also of denormals and what has no logarithm.
+  template <class V>
+  [[gnu::noinline]] static V OfAny(V a) { return parts::LogOrSpecial(parts::LogOfReduced(parts::ReduceLog(a), V{}), a); }
 };
 
 /// log(1 + x).

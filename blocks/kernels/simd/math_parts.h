@@ -1,5 +1,5 @@
-// What the functions of whole registers are made of: bits of numbers, polynomials, powers of 2, products to twice the digits. V is a register of
-// floats or doubles of any width; where a processor has more than its level's plain arithmetic, `#if` says so here and nowhere else.
+// What the functions of whole registers are made of: bits of numbers, polynomials, powers of 2, products to twice the digits. V is a
+// register of floats or doubles of any width.
 #pragma once
 
 #include <algorithm>
@@ -124,16 +124,23 @@ template <class V>
   return InstructionsOf<V>::Most(V{} + least, a);
 }
 
-template <class V, size_t kCount, size_t... kStep>
-[[gnu::always_inline]] inline V Horner(V x, const ElementOf<V> (&factors)[kCount], std::index_sequence<kStep...>) {
-  V y = V{} + factors[kCount - 1];
-  ((y = y * x + factors[kCount - 2 - kStep]), ...);
+template <size_t kFirst, size_t kStep, class V, size_t kCount, size_t... kIndex>
+[[gnu::always_inline]] inline V Horner(V x, const ElementOf<V> (&factors)[kCount], std::index_sequence<kIndex...>) {
+  constexpr size_t kLast = kFirst + sizeof...(kIndex) * kStep;
+  V y = V{} + factors[kLast];
+  ((y = y * x + factors[kLast - (kIndex + 1) * kStep]), ...);
   return y;
 }
-/// factors[0] + factors[1] x + ...
+/// factors[0] + factors[1] x + ...; long ones in two halves, which a processor computes at the same time.
 template <class V, size_t kCount>
 [[gnu::always_inline]] inline V Polynomial(V x, const ElementOf<V> (&factors)[kCount]) {
-  return Horner(x, factors, std::make_index_sequence<kCount - 1>{});
+  if constexpr (kCount <= 8) {
+    return Horner<0, 1>(x, factors, std::make_index_sequence<kCount - 1>{});
+  } else {
+    const V square = x * x;
+    return Horner<1, 2>(square, factors, std::make_index_sequence<kCount / 2 - 1>{}) * x +
+           Horner<0, 2>(square, factors, std::make_index_sequence<(kCount - 1) / 2>{});
+  }
 }
 
 /// 2^n for `shifted` = n + kRounder, |n| within the exponents of normal numbers.

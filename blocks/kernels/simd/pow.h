@@ -34,19 +34,16 @@ template <class V>
   return TwoSum(all.high, all.low + (powers.low + (2 * s_low + third_low + cube * z * Polynomial(z, Of::kLogRest) + x.e * Of::kLog2[1])));
 }
 
-/// The lanes of a register of floats as doubles, and back.
+/// The power of doubles to a float's digits: of a base above 0 and finite.
 template <class V>
-[[gnu::always_inline]] inline auto InDoubles(V v) {
-  using Half = typename VecOf<float, sizeof(V) / 2>::Type;
-  using Wide = typename VecOf<double, sizeof(V)>::Type;
-  const auto halves = std::bit_cast<std::array<Half, 2>>(v);
-  return std::array<Wide, 2>{__builtin_convertvector(halves[0], Wide), __builtin_convertvector(halves[1], Wide)};
-}
-template <class W>
-[[gnu::always_inline]] inline auto InFloats(const std::array<W, 2>& v) {
-  using Half = typename VecOf<float, sizeof(W) / 2>::Type;
-  const std::array<Half, 2> halves = {__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)};
-  return std::bit_cast<typename VecOf<float, sizeof(W)>::Type>(halves);
+[[gnu::always_inline]] inline V ShortPow(V base, V exponent) {
+  using Of = Coefficients<double>;
+  constexpr double kMost = 200, kLog2 = 0.693147180559945309;  // as a float, e^200 is infinite and e^-200 is 0
+  const LogReduced<V> reduced = ReduceNormalLog(base);
+  const V s = reduced.f / (2 + reduced.f), z = s * s, log = reduced.e * kLog2 + (2 * s + s * z * Polynomial(z, Of::kShortLog));
+  const V x = AtLeast(AtMost(exponent * log, kMost), -kMost), shifted = x * (1 / kLog2) + kRounder<V>;
+  const V r = x - (shifted - kRounder<V>)*kLog2, y = (Polynomial(r, Of::kShortExp) * r + 1) * r + 1;
+  return FromBits<V>(Bits(y) + (Bits(shifted) << kFractionBits<V>));
 }
 
 }  // namespace parts
@@ -73,10 +70,11 @@ struct Pow {
   [[gnu::always_inline]] static V OfPositive(V base, V exponent) {
     V power;
     if constexpr (sizeof(parts::ElementOf<V>) == 4) {
-      auto bases = parts::InDoubles(base);
-      const auto exponents = parts::InDoubles(exponent);
-      for (size_t i = 0; i < 2; ++i) bases[i] = Exp::Of(exponents[i] * Log::Of(bases[i]));
-      power = parts::InFloats(bases);
+      const auto bases = DoublesOf(base), exponents = DoublesOf(exponent);
+      power = FloatsOf(std::array{parts::ShortPow(bases[0], exponents[0]), parts::ShortPow(bases[1], exponents[1])});
+      const V edge = (base == 0) == (exponent > 0) ? V{} : V{} + parts::kInfinity<V>;  // of 0 or infinity
+      power = (base > 0) & (base < parts::kInfinity<V>) ? power : edge;
+      power = (base == base) & (exponent == exponent) ? power : V{} + parts::kNan<V>;
     } else {
       const parts::Sum<V> log = parts::LongLog(parts::ReduceLog(base));
       const V high = parts::LogOrSpecial(log.high, base), product = exponent * high;
