@@ -47,8 +47,8 @@ struct Coefficients<double> {
   static constexpr double kLog[] = {0x1.5555555555592p-1, 0x1.999999997feefp-2, 0x1.24924941e0605p-2,
     0x1.c71c52169dd3bp-3, 0x1.74663c42a0b74p-3, 0x1.39a1fd5594b3bp-3, 0x1.2f02d40aa80ddp-3};  // to 0.011 units
   // the same with 2 s + 2/3 s^3 apart, of which more digits are taken: s^5 LogRest(z)
-  static constexpr double kLogRest[] = {0x1.999999998ffcep-2, 0x1.24924935ce8d8p-2, 0x1.c71c5abebbcfep-3,
-    0x1.7464a11f64596p-3, 0x1.39c8181e0a512p-3, 0x1.2d9d71a51065fp-3};  // to 0.016 units
+  static constexpr double kLogRest[] = {0x1.9999999999b2fp-2, 0x1.2492492457fep-2, 0x1.c71c722d2f6bep-3,
+    0x1.745ce9f5b6e92p-3, 0x1.3b1ee8d174fc4p-3, 0x1.0f8032e948195p-3, 0x1.0e4013c388972p-3};  // to 0.0001 units
   static constexpr double kTwoThirds[] = {0x1.5555555555555p-1, 0x1.5555555555555p-55};
   // of fewer digits, for powers of floats in double
   static constexpr double kShortLog[] = {0x1.555555561d7c1p-1, 0x1.999996ab5656fp-2, 0x1.24941117b5e8dp-2,

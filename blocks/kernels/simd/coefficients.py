@@ -147,7 +147,7 @@ def print_type(t, double):
     print_rest("kLog", log, lambda s: 2 * s, 3, most, 6 if double else 2, t)
     if double:
         print("  // the same with 2 s + 2/3 s^3 apart, of which more digits are taken: s^5 LogRest(z)")
-        print_rest("kLogRest", log, lambda s: 2 * s + 2 * s ** 3 / 3, 5, most, 5, t)
+        print_rest("kLogRest", log, lambda s: 2 * s + 2 * s ** 3 / 3, 5, most, 6, t)
         print_array("kTwoThirds", parts(mpf(2) / 3, [53, 53]), t)
         print("  // of fewer digits, for powers of floats in double")
         print_rest("kShortLog", log, lambda s: 2 * s, 3, most, 4, t)
