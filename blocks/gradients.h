@@ -1,5 +1,7 @@
-// Short names for what gradient functions build again and again.
+// Short names for what gradient functions build again and again, and formulas of values: dy * Of("Cos", x).
 #pragma once
+
+#include <initializer_list>
 
 #include "weft/block/gradient.h"
 
@@ -22,5 +24,46 @@ inline GradientValue Chosen(GradientBuilder& g, GradientValue condition, Gradien
 inline GradientValue SumLike(GradientBuilder& g, GradientValue grad, GradientValue like) {
   return g.Add("SumLike", {{"grad", {grad}}, {"like", {like}}});
 }
+
+/// The gradients of a list of outputs, zeros for those that nothing depends on.
+template <OutputPort P>
+std::vector<GradientValue> GradientsOrZeros(GradientBuilder& g, const P& list) {
+  std::vector<GradientValue> gradients;
+  for (int k = 0; k < g.count(list); ++k) {
+    const GradientValue given = g.grad(list, k);
+    gradients.push_back(given.valid() ? given : Applied(g, "ZerosLike", g.out(list, k)));
+  }
+  return gradients;
+}
+
+/// Attributes as the block has them.
+inline GradientAttrs SameAttrs(const GradientBuilder& g, std::initializer_list<std::string_view> names) {
+  GradientAttrs attrs;
+  for (std::string_view name : names) attrs.emplace_back(name, g.AttrOf(name));
+  return attrs;
+}
+
+/// A value in a formula.
+struct Term {
+  GradientBuilder* builder;
+  GradientValue value;
+  operator GradientValue() const { return value; }
+  /// A scalar of its type.
+  Term Scalar(double number) const { return {builder, builder->Scalar(value, number)}; }
+};
+inline Term operator+(Term a, Term b) { return {a.builder, Plus(*a.builder, a, b)}; }
+inline Term operator-(Term a, Term b) { return {a.builder, Minus(*a.builder, a, b)}; }
+inline Term operator*(Term a, Term b) { return {a.builder, Times(*a.builder, a, b)}; }
+inline Term operator/(Term a, Term b) { return {a.builder, Divided(*a.builder, a, b)}; }
+inline Term operator-(Term a) { return {a.builder, Negated(*a.builder, a)}; }
+inline Term operator+(double a, Term b) { return b.Scalar(a) + b; }
+inline Term operator-(double a, Term b) { return b.Scalar(a) - b; }
+inline Term operator*(double a, Term b) { return b.Scalar(a) * b; }
+inline Term operator+(Term a, double b) { return a + a.Scalar(b); }
+inline Term operator-(Term a, double b) { return a - a.Scalar(b); }
+inline Term operator*(Term a, double b) { return a * a.Scalar(b); }
+/// A function of one argument, x.
+inline Term Of(std::string_view block, Term x) { return {x.builder, Applied(*x.builder, block, x)}; }
+inline Term Conj(Term a) { return {a.builder, Conjugate(*a.builder, a)}; }
 
 }  // namespace weft::blocks

@@ -1,13 +1,10 @@
 // Add, AddV2, Subtract, Multiply, SquaredDifference: arithmetic on two operands that are stretched over one another.
-#include "blocks/elementwise.h"
-#include "blocks/gradients.h"
+#include "blocks/math/functions.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> x{"x", "T", "any shape"};
-constexpr In<1> y{"y", "T", "a shape that fits x: sizes equal or 1, from the last axis on"};
-constexpr Out<0> z{"z", "T", "the common shape of x and y"};
+using namespace functions;
 
 constexpr auto kAddable = kFloats + kSigned + kComplexes + TypeList<uint8_t, String>{};
 constexpr auto kSquarable = kFloats + TypeList<int32_t, int64_t>{} + kComplexes;
@@ -34,7 +31,7 @@ struct AddRun : BroadcastRun<AddOp> {
   template <class T>
   Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
     if constexpr (std::is_same_v<T, String>) {
-      const int64_t bytes = BroadcastBytes(ctx.in<T>(x), loops.count) + BroadcastBytes(ctx.in<T>(y), loops.count);
+      const int64_t bytes = BroadcastBytes(ctx.in<T>(x), loops.count) + BroadcastBytes(ctx.in<T>(y_operand), loops.count);
       if (ctx.budget() != nullptr && bytes > ctx.budget()->available()) return ctx.budget()->Refusal(bytes);
     }
     Broadcast<AddOp, T>(loops, ctx);
@@ -67,60 +64,43 @@ struct SquaredDifferenceOp {
   static V Of(V a, V b) { return (a - b) * (a - b); }
 };
 
-Status AddGradient(GradientBuilder& g) {
-  if (g.wanted(x)) g.Set(x, SumLike(g, g.grad(z), g.in(x)));
-  if (g.wanted(y)) g.Set(y, SumLike(g, g.grad(z), g.in(y)));
-  return {};
-}
-
-Status SubtractGradient(GradientBuilder& g) {
-  if (g.wanted(x)) g.Set(x, SumLike(g, g.grad(z), g.in(x)));
-  if (g.wanted(y)) g.Set(y, SumLike(g, Negated(g, g.grad(z)), g.in(y)));
-  return {};
-}
-
-Status MultiplyGradient(GradientBuilder& g) {
-  if (g.wanted(x)) g.Set(x, SumLike(g, Times(g, g.grad(z), Conjugate(g, g.in(y))), g.in(x)));
-  if (g.wanted(y)) g.Set(y, SumLike(g, Times(g, Conjugate(g, g.in(x)), g.grad(z)), g.in(y)));
-  return {};
-}
+Term SameGradient(const Operands& of) { return of.dz; }
+Term NegatedGradient(const Operands& of) { return -of.dz; }
 
 /// Without a conjugate, also for complex numbers.
-Status SquaredDifferenceGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(z), slope = Times(g, Times(g, g.Scalar(grad, 2), grad), Minus(g, g.in(x), g.in(y)));
-  if (g.wanted(x)) g.Set(x, SumLike(g, slope, g.in(x)));
-  if (g.wanted(y)) g.Set(y, SumLike(g, Negated(g, slope), g.in(y)));
-  return {};
+void SquaredDifferenceGradient(GradientBuilder& g) {
+  const Term a{&g, g.in(x)}, b{&g, g.in(y_operand)}, dz{&g, g.grad(z)}, slope = 2 * dz * (a - b);
+  if (g.wanted(x)) g.Set(x, SumLike(g, slope, a));
+  if (g.wanted(y_operand)) g.Set(y_operand, SumLike(g, -slope, b));
 }
 
 }  // namespace
 
 BlockDef Add() {
-  return Block("Add", "Adds two tensors element by element; strings are joined.")
-      .Ports(x, y, z).Types("T", kAddable).Elementwise().Gradient(AddGradient).Kernel(PlanBroadcast, AddRun{});
+  return OfTwo("Add", "Adds two tensors element by element; strings are joined.", kAddable)
+      .Gradient(GradientBy(SameGradient, SameGradient)).Kernel(PlanBroadcast, AddRun{});
 }
 
 BlockDef AddV2() {
-  return Block("AddV2", "Adds two tensors of numbers element by element.")
-      .Ports(x, y, z).Types("T", kNumbers).Elementwise().Gradient(AddGradient).Kernel(PlanBroadcast, RunBroadcast<AddOp>);
+  return OfTwo("AddV2", "Adds two tensors of numbers element by element.", kNumbers)
+      .Gradient(GradientBy(SameGradient, SameGradient)).Kernel(PlanBroadcast, RunBroadcast<AddOp>);
 }
 
 BlockDef Subtract() {
-  return Block("Subtract", "Subtracts y from x element by element.")
-      .Alias("Sub").Ports(x, y, z).Types("T", kNumbers).Elementwise().Gradient(SubtractGradient)
-      .Kernel(PlanBroadcast, RunBroadcast<SubtractOp>);
+  return OfTwo("Subtract", "Subtracts y from x element by element.", kNumbers)
+      .Alias("Sub").Gradient(GradientBy(SameGradient, NegatedGradient)).Kernel(PlanBroadcast, RunBroadcast<SubtractOp>);
 }
 
 BlockDef Multiply() {
-  return Block("Multiply", "Multiplies two tensors element by element.")
-      .Alias("Mul").Ports(x, y, z).Types("T", kNumbers).Elementwise().Gradient(MultiplyGradient)
+  return OfTwo("Multiply", "Multiplies two tensors element by element.", kNumbers)
+      .Alias("Mul")
+      .Gradient(GradientBy([](const Operands& of) { return of.dz * Conj(of.y); }, [](const Operands& of) { return Conj(of.x) * of.dz; }))
       .Kernel(PlanBroadcast, RunBroadcast<MultiplyOp>);
 }
 
 BlockDef SquaredDifference() {
-  return Block("SquaredDifference", "The square of x - y, element by element; of complex numbers the square of its absolute value.")
-      .Ports(x, y, z).Types("T", kSquarable).Elementwise().Gradient(SquaredDifferenceGradient)
-      .Kernel(PlanBroadcast, RunBroadcast<SquaredDifferenceOp>);
+  return OfTwo("SquaredDifference", "The square of x - y, element by element; of complex numbers the square of its absolute value.", kSquarable)
+      .Gradient(SquaredDifferenceGradient).Kernel(PlanBroadcast, RunBroadcast<SquaredDifferenceOp>);
 }
 
 }  // namespace weft::blocks

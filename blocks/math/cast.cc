@@ -58,12 +58,10 @@ constexpr auto Run = [](const CastPlan& plan, RunContext& ctx) {
   });
 };
 
-bool HasGradient(DType type) { return IsFloating(type) || IsComplex(type); }
-
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
+  const auto has_gradient = [](DType type) { return IsFloating(type) || IsComplex(type); };
   const DType from = g.dtype(g.in(x));
-  if (HasGradient(from) && HasGradient(g.dtype(g.grad(y)))) g.Set(x, g.Add("Cast", {{"x", {g.grad(y)}}}, {{"DstT", AttrValue(from)}}));
-  return {};
+  if (has_gradient(from) && has_gradient(g.dtype(g.grad(y)))) g.Set(x, g.Add("Cast", {{"x", {g.grad(y)}}}, {{"DstT", AttrValue(from)}}));
 }
 
 }  // namespace

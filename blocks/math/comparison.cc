@@ -2,6 +2,7 @@
 // ApproximateEqual, of operands of one shape.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "blocks/common_shape.h"
@@ -21,48 +22,23 @@ constexpr Attr<float> tolerance{"tolerance", "1e-05", "the largest difference th
 
 constexpr auto kComparable = kNumbers + kQuantized + TypeList<bool, String>{};
 
-struct EqualOp {
-  template <class T>
-  bool operator()(const T& a, const T& b) const { return a == b; }
-};
-struct NotEqualOp {
-  template <class T>
-  bool operator()(const T& a, const T& b) const { return a != b; }
-};
-struct GreaterOp {
-  template <class T>
-  bool operator()(T a, T b) const { return a > b; }
-};
-struct GreaterEqualOp {
-  template <class T>
-  bool operator()(T a, T b) const { return a >= b; }
-};
-struct LessOp {
-  template <class T>
-  bool operator()(T a, T b) const { return a < b; }
-};
-struct LessEqualOp {
-  template <class T>
-  bool operator()(T a, T b) const { return a <= b; }
-};
-
-struct Equality {
+struct EqualityPlan {
   kernels::BroadcastLoops loops;
   bool fits = true;
 };
 
-Result<Equality> PlanEquality(PlanContext& ctx) {
+Result<EqualityPlan> PlanEquality(PlanContext& ctx) {
   if (!ctx.attr(incompatible_shape_error) && !Broadcasts(ctx.shape(x), ctx.shape(y))) {
     ctx.set(z, Shape{});
-    return Equality{{}, false};
+    return EqualityPlan{{}, false};
   }
   WEFT_ASSIGN_OR_RETURN(auto loops, PlanBroadcast(ctx));
-  return Equality{std::move(loops), true};
+  return EqualityPlan{std::move(loops), true};
 }
 
 /// Tensors whose shapes do not fit are not equal.
 template <class Op, bool kUnfit>
-constexpr auto RunEquality = []<class T>(const Equality& plan, RunContext& ctx) {
+constexpr auto RunEquality = []<class T>(const EqualityPlan& plan, RunContext& ctx) {
   if (plan.fits) Broadcast<Op, T>(plan.loops, ctx);
   else ctx.out<bool>(z)[0] = kUnfit;
 };
@@ -112,6 +88,18 @@ constexpr auto RunApproximate = []<class T>(const float& tolerance, RunContext& 
   });
 };
 
+template <class Op, bool kUnfit>
+BlockDef Equality(const char* name, const char* summary) {
+  return Block(name, summary)
+      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable()
+      .Kernel(PlanEquality, RunEquality<Op, kUnfit>);
+}
+
+template <class Op>
+BlockDef Order(const char* name, const char* summary) {
+  return Block(name, summary).Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<Op>);
+}
+
 }  // namespace
 
 BlockDef ApproximateEqual() {
@@ -120,35 +108,26 @@ BlockDef ApproximateEqual() {
 }
 
 BlockDef Equal() {
-  return Block("Equal", "Whether x equals y, element by element; NaN equals nothing.")
-      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable()
-      .Kernel(PlanEquality, RunEquality<EqualOp, false>);
+  return Equality<std::equal_to<>, false>("Equal", "Whether x equals y, element by element; NaN equals nothing.");
 }
 
 BlockDef NotEqual() {
-  return Block("NotEqual", "Whether x differs from y, element by element; NaN differs from everything.")
-      .Ports(x, y, z).Types("T", kComparable).Attrs(incompatible_shape_error).NotDifferentiable()
-      .Kernel(PlanEquality, RunEquality<NotEqualOp, true>);
+  return Equality<std::not_equal_to<>, true>("NotEqual", "Whether x differs from y, element by element; NaN differs from everything.");
 }
 
 BlockDef Greater() {
-  return Block("Greater", "Whether x is greater than y, element by element; false where either is NaN.")
-      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<GreaterOp>);
+  return Order<std::greater<>>("Greater", "Whether x is greater than y, element by element; false where either is NaN.");
 }
 
 BlockDef GreaterEqual() {
-  return Block("GreaterEqual", "Whether x is greater than y or equal to it, element by element; false where either is NaN.")
-      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<GreaterEqualOp>);
+  return Order<std::greater_equal<>>("GreaterEqual",
+                                     "Whether x is greater than y or equal to it, element by element; false where either is NaN.");
 }
 
-BlockDef Less() {
-  return Block("Less", "Whether x is less than y, element by element; false where either is NaN.")
-      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<LessOp>);
-}
+BlockDef Less() { return Order<std::less<>>("Less", "Whether x is less than y, element by element; false where either is NaN."); }
 
 BlockDef LessEqual() {
-  return Block("LessEqual", "Whether x is less than y or equal to it, element by element; false where either is NaN.")
-      .Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<LessEqualOp>);
+  return Order<std::less_equal<>>("LessEqual", "Whether x is less than y or equal to it, element by element; false where either is NaN.");
 }
 
 }  // namespace weft::blocks

@@ -1,11 +1,12 @@
 // Conj, Real, Imag, ComplexAbs, Complex: between complex numbers, their parts and their lengths.
 #include <complex>
 
-#include "blocks/elementwise.h"
-#include "blocks/gradients.h"
+#include "blocks/math/functions.h"
 
 namespace weft::blocks {
 namespace {
+
+using functions::Function, functions::GradientBy, functions::Operands;
 
 constexpr In<0> input{"input", "T", "any shape"};
 constexpr Out<0> conjugate{"output", "T", "the shape of input"};
@@ -58,72 +59,55 @@ Result<kernels::BroadcastLoops> PlanComplex(PlanContext& ctx) {
   return PlanBroadcast(ctx);
 }
 
-GradientValue PartOf(GradientBuilder& g, const char* block, GradientValue v) {
-  const DType type = g.dtype(v) == DType::kComplex64 ? DType::kFloat : DType::kDouble;
-  return g.Add(block, {{"input", {v}}}, {{"Tout", AttrValue(type)}});
+Term PartOf(const char* block, Term v) {
+  const DType type = v.builder->dtype(v) == DType::kComplex64 ? DType::kFloat : DType::kDouble;
+  return {v.builder, v.builder->Add(block, {{"input", {v}}}, {{"Tout", AttrValue(type)}})};
+}
+/// A complex number of the type of `like`.
+Term Join(Term re, Term im, Term like) {
+  const AttrValue type(like.builder->dtype(like));
+  return {re.builder, re.builder->Add("Complex", {{"real", {re}}, {"imag", {im}}}, {{"Tout", type}})};
 }
 
-GradientValue Join(GradientBuilder& g, GradientValue re, GradientValue im, DType type) {
-  return g.Add("Complex", {{"real", {re}}, {"imag", {im}}}, {{"Tout", AttrValue(type)}});
-}
-
-Status ConjGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("Conj", {{"input", {g.grad(conjugate)}}}));
-  return {};
-}
-Status RealGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(part);
-  g.Set(input, Join(g, grad, g.Scalar(grad, 0), g.dtype(g.in(input))));
-  return {};
-}
-Status ImagGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(part);
-  g.Set(input, Join(g, g.Scalar(grad, 0), grad, g.dtype(g.in(input))));
-  return {};
-}
-/// The direction of x times the gradient; 0 where x is 0.
-Status ComplexAbsGradient(GradientBuilder& g) {
-  const auto complex = [&](GradientValue real) { return Join(g, real, g.Scalar(real, 0), g.dtype(g.in(x))); };
-  const GradientValue pull = Times(g, complex(g.grad(length)), g.in(x));
-  g.Set(x, g.Add("DivNoNan", {{"x", {pull}}, {"y", {complex(g.out(length))}}}));
-  return {};
-}
-Status ComplexGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(out);
-  if (g.wanted(real)) g.Set(real, SumLike(g, PartOf(g, "Real", grad), g.in(real)));
-  if (g.wanted(imag)) g.Set(imag, SumLike(g, PartOf(g, "Imag", grad), g.in(imag)));
-  return {};
+template <class Op, OutputPort O>
+BlockDef Part(const char* name, const char* summary, const In<0>& from, const O& to, functions::Slope slope) {
+  return Block(name, summary)
+      .Ports(from, to).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts).Gradient(GradientBy(slope))
+      .Kernel(PlanPart, RunMap<Op>);
 }
 
 }  // namespace
 
 BlockDef Conj() {
-  return Block("Conj", "The complex conjugate of each element.")
-      .Ports(input, conjugate).Types("T", kComplexes).Elementwise().Gradient(ConjGradient).Kernel(PlanMap, RunMap<ConjOp>);
+  return Function<ConjOp>("Conj", "The complex conjugate of each element.", kComplexes, [](Term, Term, Term dy) { return Conj(dy); }, input,
+                          conjugate);
 }
 
 BlockDef Real() {
-  return Block("Real", "The real part of each element.")
-      .Ports(input, part).PortAlias("start_52", "input").Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts)
-      .Gradient(RealGradient).Kernel(PlanPart, RunMap<RealOp>);
+  BlockDef def = Part<RealOp>("Real", "The real part of each element.", input, part,
+                              [](Term x, Term, Term dy) { return Join(dy, dy.Scalar(0), x); });
+  def.port_aliases.emplace_back("start_52", "input");
+  return def;
 }
 
 BlockDef Imag() {
-  return Block("Imag", "The imaginary part of each element.")
-      .Ports(input, part).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts)
-      .Gradient(ImagGradient).Kernel(PlanPart, RunMap<ImagOp>);
+  return Part<ImagOp>("Imag", "The imaginary part of each element.", input, part,
+                      [](Term x, Term, Term dy) { return Join(dy.Scalar(0), dy, x); });
 }
 
 BlockDef ComplexAbs() {
-  return Block("ComplexAbs", "The absolute value of each complex number.")
-      .Ports(x, length).Types("T", kComplexes).Attrs(part_type).Types("Tout", kParts).Gradient(ComplexAbsGradient)
-      .Kernel(PlanPart, RunMap<ComplexAbsOp>);
+  // The direction of x times the gradient; 0 where x is 0.
+  return Part<ComplexAbsOp>("ComplexAbs", "The absolute value of each complex number.", x, length, [](Term x, Term y, Term dy) {
+    const Term pull = Join(dy, dy.Scalar(0), x) * x;
+    return Term{x.builder, x.builder->Add("DivNoNan", {{"x", {pull}}, {"y", {Join(y, y.Scalar(0), x)}}})};
+  });
 }
 
 BlockDef Complex() {
   return Block("Complex", "Complex numbers from their real and imaginary parts.")
       .Ports(real, imag, out).Types("T", kParts).Attrs(complex_type).Types("Tout", kComplexes)
-      .Gradient(ComplexGradient).Kernel(PlanComplex, RunBroadcast<ComplexOp>);
+      .Gradient(GradientBy([](const Operands& of) { return PartOf("Real", of.dz); }, [](const Operands& of) { return PartOf("Imag", of.dz); }))
+      .Kernel(PlanComplex, RunBroadcast<ComplexOp>);
 }
 
 }  // namespace weft::blocks

@@ -39,11 +39,10 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   });
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const auto cross = [&](GradientValue u, GradientValue v) { return g.Add("Cross", {{"a", {u}}, {"b", {v}}}); };
   if (g.wanted(a)) g.Set(a, cross(g.in(b), g.grad(product)));
   if (g.wanted(b)) g.Set(b, cross(g.grad(product), g.in(a)));
-  return {};
 }
 
 }  // namespace

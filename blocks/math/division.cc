@@ -1,18 +1,14 @@
 // Div, RealDiv, DivNoNan, FloorDiv, TruncateDiv and the remainders of division, Mod, FloorMod, TruncateMod: two operands that are stretched
 // over one another.
-#include "blocks/gradients.h"
 #include "blocks/kernels/elementwise/fmod.h"
 #include "blocks/kernels/simd/rounding.h"
+#include "blocks/math/functions.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> x{"x", "T", "any shape"};
-constexpr In<1> y{"y", "T", "a shape that fits x: sizes equal or 1, from the last axis on"};
-constexpr Out<0> z{"z", "T", "the common shape of x and y"};
-
-constexpr auto kDivisible = kFloats + kComplexes;
+using namespace functions;
 constexpr TypeList<half, bfloat16, float, double, int32_t, int64_t> kModTypes;
 
 struct DivideOp {
@@ -69,7 +65,7 @@ struct DivisionRun : BroadcastRun<Op> {
   Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
     if constexpr (Integer<T>) {
       if (!BroadcastUnless<Op, T>(loops, ctx, [](T divisor) { return divisor == 0; })) {
-        return ctx.Error(y, "needs divisors other than 0 for integers, found a 0");
+        return ctx.Error(y_operand, "needs divisors other than 0 for integers, found a 0");
       }
     } else {
       Broadcast<Op, T>(loops, ctx);
@@ -96,78 +92,67 @@ template <class F, class Op>
 constexpr ModRun<F, Op> RunMod{};
 constexpr auto RunTruncateMod = RunMod<kernels::TruncatedFmod, TruncateModOp>;
 
-/// `block` divides.
-Status QuotientGradient(GradientBuilder& g, std::string_view block) {
-  const auto quotient = [&](GradientValue a, GradientValue b) { return g.Add(block, {{"x", {a}}, {"y", {b}}}); };
-  const GradientValue cy = Conjugate(g, g.in(y));
-  if (g.wanted(x)) g.Set(x, SumLike(g, quotient(g.grad(z), cy), g.in(x)));
-  if (g.wanted(y)) {
-    const GradientValue slope = quotient(quotient(Negated(g, Conjugate(g, g.in(x))), cy), cy);
-    g.Set(y, SumLike(g, Times(g, g.grad(z), slope), g.in(y)));
-  }
-  return {};
-}
-Status DivideGradient(GradientBuilder& g) { return QuotientGradient(g, "RealDiv"); }
-Status DivNoNanGradient(GradientBuilder& g) { return QuotientGradient(g, "DivNoNan"); }
+constexpr char kZeroDivisor[] =
+    "An integer divided by 0 is an error; floats give infinities and NaN. The lowest integer divided by -1 is itself.";
+constexpr char kZeroModulus[] = "An integer modulo 0 is an error; floats give NaN.";
 
-/// x - y floor(x / y), where the floor is a constant.
-Status FloorModGradient(GradientBuilder& g) {
-  if (g.wanted(x)) g.Set(x, SumLike(g, g.grad(z), g.in(x)));
-  if (g.wanted(y)) {
-    const GradientValue floor = g.Add("FloorDiv", {{"x", {g.in(x)}}, {"y", {g.in(y)}}});
-    g.Set(y, SumLike(g, Times(g, g.grad(z), Negated(g, floor)), g.in(y)));
-  }
-  return {};
+/// Gradients of a quotient by the block that divides.
+template <const char* block>
+Term Quotient(Term a, Term b) { return {a.builder, a.builder->Add(block, {{"x", {a}}, {"y", {b}}})}; }
+template <const char* block>
+GradientFunction QuotientGradient() {
+  return GradientBy([](const Operands& of) { return Quotient<block>(of.dz, Conj(of.y)); },
+                    [](const Operands& of) {
+                      const Term cy = Conj(of.y);
+                      return of.dz * Quotient<block>(Quotient<block>(-Conj(of.x), cy), cy);
+                    });
 }
+constexpr char kRealDiv[] = "RealDiv", kDivNoNan[] = "DivNoNan", kFloorDiv[] = "FloorDiv";
 
 }  // namespace
 
 BlockDef Div() {
-  return Block("Div", "Divides x by y element by element; integers towards zero.")
-      .Details("An integer divided by 0 is an error; floats give infinities and NaN. The lowest integer divided by -1 is itself.")
-      .Ports(x, y, z).Types("T", kNumbers).Elementwise().Gradient(DivideGradient).Kernel(PlanBroadcast, RunDivision<DivideOp>);
+  return OfTwo("Div", "Divides x by y element by element; integers towards zero.", kNumbers)
+      .Details(kZeroDivisor).Gradient(QuotientGradient<kRealDiv>()).Kernel(PlanBroadcast, RunDivision<DivideOp>);
 }
 
 BlockDef RealDiv() {
-  return Block("RealDiv", "Divides x by y element by element, for floats and complex numbers.")
-      .Ports(x, y, z).Types("T", kDivisible).Elementwise().Gradient(DivideGradient).Kernel(PlanBroadcast, RunBroadcast<DivideOp>);
+  return OfTwo("RealDiv", "Divides x by y element by element, for floats and complex numbers.", kAnalytic)
+      .Gradient(QuotientGradient<kRealDiv>()).Kernel(PlanBroadcast, RunBroadcast<DivideOp>);
 }
 
 BlockDef Mod() {
-  return Block("Mod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.")
-      .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunTruncateMod);
+  return OfTwo("Mod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.", kModTypes)
+      .Details(kZeroModulus).Kernel(PlanBroadcast, RunTruncateMod);
 }
 
 BlockDef DivNoNan() {
-  return Block("DivNoNan", "Divides x by y element by element; 0 where y is 0.")
-      .Ports(x, y, z).Types("T", kDivisible).Internal().Elementwise().Gradient(DivNoNanGradient)
-      .Kernel(PlanBroadcast, RunBroadcast<DivNoNanOp>);
+  return OfTwo("DivNoNan", "Divides x by y element by element; 0 where y is 0.", kAnalytic)
+      .Internal().Gradient(QuotientGradient<kDivNoNan>()).Kernel(PlanBroadcast, RunBroadcast<DivNoNanOp>);
 }
 
 BlockDef FloorDiv() {
-  return Block("FloorDiv", "Divides x by y towards minus infinity, element by element.")
-      .Details("An integer divided by 0 is an error; floats give infinities and NaN. The lowest integer divided by -1 is itself.")
-      .Ports(x, y, z).Types("T", kReals).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, RunDivision<FloorDivOp>);
+  return OfTwo("FloorDiv", "Divides x by y towards minus infinity, element by element.", kReals)
+      .Details(kZeroDivisor).NotDifferentiable().Kernel(PlanBroadcast, RunDivision<FloorDivOp>);
 }
 
 BlockDef FloorMod() {
-  return Block("FloorMod", "The rest of dividing x by y towards minus infinity, element by element; it has the sign of y.")
-      .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kReals).Elementwise().Gradient(FloorModGradient)
+  // x - y floor(x / y), where the floor is a constant.
+  return OfTwo("FloorMod", "The rest of dividing x by y towards minus infinity, element by element; it has the sign of y.", kReals)
+      .Details(kZeroModulus)
+      .Gradient(GradientBy([](const Operands& of) { return of.dz; },
+                           [](const Operands& of) { return of.dz * -Quotient<kFloorDiv>(of.x, of.y); }))
       .Kernel(PlanBroadcast, RunMod<kernels::FlooredFmod, FloorModOp>);
 }
 
 BlockDef TruncateDiv() {
-  return Block("TruncateDiv", "Divides x by y towards zero, element by element.")
-      .Details("An integer divided by 0 is an error; floats give infinities and NaN. The lowest integer divided by -1 is itself.")
-      .Ports(x, y, z).Types("T", kReals).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, RunDivision<TruncateDivOp>);
+  return OfTwo("TruncateDiv", "Divides x by y towards zero, element by element.", kReals)
+      .Details(kZeroDivisor).NotDifferentiable().Kernel(PlanBroadcast, RunDivision<TruncateDivOp>);
 }
 
 BlockDef TruncateMod() {
-  return Block("TruncateMod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.")
-      .Details("An integer modulo 0 is an error; floats give NaN.")
-      .Ports(x, y, z).Types("T", kModTypes).Elementwise().Kernel(PlanBroadcast, RunTruncateMod);
+  return OfTwo("TruncateMod", "The rest of dividing x by y towards zero, element by element; it has the sign of x.", kModTypes)
+      .Details(kZeroModulus).Kernel(PlanBroadcast, RunTruncateMod);
 }
 
 }  // namespace weft::blocks

@@ -1,15 +1,17 @@
-// SigmoidGrad, TanhGrad, ReciprocalGrad: the gradient of a function with respect to its argument, from the function's result y.
-#include "blocks/elementwise.h"
-#include "blocks/gradients.h"
+// SigmoidGrad, TanhGrad, ReciprocalGrad, SqrtGrad, RsqrtGrad: the gradient of a function with respect to its argument, from the function's
+// result y.
+#include "blocks/math/functions.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> y{"y", "T", "the function's result, any shape"};
-constexpr In<1> dy{"dy", "T", "the gradient with respect to y, of its shape"};
-constexpr Out<0> z{"z", "T", "the gradient with respect to the argument, of that shape"};
+using namespace functions;
 
-constexpr auto kAnalytic = kFloats + kComplexes;
+template <class T>
+T ConjugateOf(const T& a) {
+  if constexpr (Complex<T>) return std::conj(a);
+  else return a;
+}
 
 struct SigmoidGradOp {
   template <class T>
@@ -23,67 +25,88 @@ struct TanhGradOp {
   template <class V>
   static V Of(V y, V dy) { return dy * (1 - y * y); }
 };
-/// Takes the conjugate of y itself. A gradient of 0 stays 0, also where y is infinite.
+// A gradient of 0 stays 0, also where the slope is infinite.
+/// Takes the conjugate of y itself.
 struct ReciprocalGradOp {
   template <class T>
   T operator()(T y, T dy) const {
-    if constexpr (Complex<T>) y = std::conj(y);
+    y = ConjugateOf(y);
     const T slope = -kernels::Multiplied(kernels::Multiplied(dy, y), y);
     return dy == T(0) ? T(0) : slope;
   }
   template <class V>
   static V Of(V y, V dy) { return dy == V{} ? V{} : -(dy * y * y); }
 };
-
-GradientValue Again(GradientBuilder& g, std::string_view block, GradientValue result, GradientValue grad) {
-  return g.Add(block, {{"y", {result}}, {"dy", {grad}}});
-}
-
-Status SigmoidGradGradient(GradientBuilder& g) {
-  const GradientValue a = Conjugate(g, g.in(y)), grad = g.grad(z);
-  if (g.wanted(y)) {
-    const GradientValue gb = Times(g, grad, Conjugate(g, g.in(dy)));
-    g.Set(y, Minus(g, gb, Times(g, Times(g, g.Scalar(gb, 2), gb), a)));
+/// y is the root: dy / (2 conj(y)).
+struct SqrtGradOp {
+  template <class T>
+  T operator()(const T& y, const T& dy) const {
+    const T slope = kernels::Quotient(T(0.5) * dy, ConjugateOf(y));
+    return dy == T(0) ? T(0) : slope;
   }
-  if (g.wanted(dy)) g.Set(dy, Again(g, "SigmoidGrad", a, grad));
-  return {};
-}
-
-Status TanhGradGradient(GradientBuilder& g) {
-  const GradientValue a = Conjugate(g, g.in(y)), grad = g.grad(z);
-  if (g.wanted(y)) g.Set(y, Times(g, Times(g, Times(g, grad, g.Scalar(grad, -2)), Conjugate(g, g.in(dy))), a));
-  if (g.wanted(dy)) g.Set(dy, Again(g, "TanhGrad", a, grad));
-  return {};
-}
-
-Status ReciprocalGradGradient(GradientBuilder& g) {
-  const GradientValue ca = Conjugate(g, g.in(y)), grad = g.grad(z);
-  if (g.wanted(y)) {
-    const GradientValue cg = Conjugate(g, grad);
-    g.Set(y, Times(g, Times(g, Times(g, cg, g.Scalar(cg, -2)), g.in(dy)), ca));
+  template <class V>
+  static V Of(V y, V dy) { return dy == V{} ? V{} : (V{} + 0.5f) * dy / y; }
+};
+/// y is 1 / root: -dy conj(y)^3 / 2.
+struct RsqrtGradOp {
+  template <class T>
+  T operator()(const T& y, const T& dy) const {
+    const T c = ConjugateOf(y);
+    const T slope = kernels::Multiplied(T(-0.5) * kernels::Multiplied(dy, c), kernels::Multiplied(c, c));
+    return dy == T(0) ? T(0) : slope;
   }
-  if (g.wanted(dy)) g.Set(dy, Again(g, "ReciprocalGrad", ca, grad));
-  return {};
+  template <class V>
+  static V Of(V y, V dy) { return dy == V{} ? V{} : (V{} - 0.5f) * (dy * y) * (y * y); }
+};
+
+constexpr In<0> result{"y", "T", "the function's result, any shape"};
+constexpr In<1> gradient{"dy", "T", "the gradient with respect to y, of its shape"};
+constexpr Out<0> slope{"z", "T", "the gradient with respect to the argument, of that shape"};
+
+using SecondSlope = Term (*)(Term y, Term dy, Term z, Term dz);
+
+/// An internal block z = Op of y and dy, which have one shape, and the formulas of its own gradients. Without `of_dy` that with respect to dy
+/// is the block of the conjugate of y and dz.
+template <class Op>
+BlockDef ResultGradient(const char* name, const char* summary, SecondSlope of_y, SecondSlope of_dy = nullptr) {
+  const auto second = [=](GradientBuilder& g) -> Status {
+    const Term y{&g, g.in(result)}, dy{&g, g.in(gradient)}, z{&g, g.out(slope)}, dz{&g, g.grad(slope)};
+    if (g.wanted(result)) g.Set(result, of_y(y, dy, z, dz));
+    if (g.wanted(gradient)) g.Set(gradient, of_dy != nullptr ? of_dy(y, dy, z, dz) : FromResult(name, Conj(y), dz));
+    return {};
+  };
+  return Block(name, summary)
+      .Ports(result, gradient, slope).Types("T", kAnalytic).Internal().Elementwise().Gradient(second).Kernel(PlanPairs, RunPairs<Op>);
 }
 
 }  // namespace
 
 BlockDef SigmoidGrad() {
-  return Block("SigmoidGrad", "The gradient of Sigmoid: dy * y * (1 - y).")
-      .Ports(y, dy, z).Types("T", kAnalytic).Internal().Elementwise().Gradient(SigmoidGradGradient)
-      .Kernel(PlanPairs, RunPairs<SigmoidGradOp>);
+  return ResultGradient<SigmoidGradOp>("SigmoidGrad", "The gradient of Sigmoid: dy * y * (1 - y).", [](Term y, Term dy, Term, Term dz) {
+    const Term slope = dz * Conj(dy);
+    return slope - 2 * slope * Conj(y);
+  });
 }
 
 BlockDef TanhGrad() {
-  return Block("TanhGrad", "The gradient of Tanh: dy * (1 - y * y).")
-      .Ports(y, dy, z).Types("T", kAnalytic).Internal().Elementwise().Gradient(TanhGradGradient)
-      .Kernel(PlanPairs, RunPairs<TanhGradOp>);
+  return ResultGradient<TanhGradOp>("TanhGrad", "The gradient of Tanh: dy * (1 - y * y).",
+                                    [](Term y, Term dy, Term, Term dz) { return dz * -2 * Conj(dy) * Conj(y); });
 }
 
 BlockDef ReciprocalGrad() {
-  return Block("ReciprocalGrad", "The gradient of Reciprocal: -dy * y * y.")
-      .Ports(y, dy, z).Types("T", kAnalytic).Internal().Elementwise().Gradient(ReciprocalGradGradient)
-      .Kernel(PlanPairs, RunPairs<ReciprocalGradOp>);
+  return ResultGradient<ReciprocalGradOp>("ReciprocalGrad", "The gradient of Reciprocal: -dy * y * y.",
+                                          [](Term y, Term dy, Term, Term dz) { return Conj(dz) * -2 * dy * Conj(y); });
+}
+
+BlockDef SqrtGrad() {
+  return ResultGradient<SqrtGradOp>("SqrtGrad", "The gradient of Sqrt: dy / (2 y).",
+                                    [](Term y, Term, Term z, Term dz) { return -Conj(dz / y) * z; },
+                                    [](Term y, Term, Term, Term dz) { return 0.5 * (dz / y); });
+}
+
+BlockDef RsqrtGrad() {
+  return ResultGradient<RsqrtGradOp>("RsqrtGrad", "The gradient of Rsqrt: -dy * y * y * y / 2.",
+                                     [](Term y, Term dy, Term, Term dz) { return -1.5 * Conj(dz) * dy * Of("Square", Conj(y)); });
 }
 
 }  // namespace weft::blocks

@@ -1,4 +1,6 @@
 // LogicalAnd, LogicalOr, LogicalNot.
+#include <functional>
+
 #include "blocks/elementwise.h"
 
 namespace weft::blocks {
@@ -15,25 +17,19 @@ struct AndOp {
 struct OrOp {
   bool operator()(bool a, bool b) const { return static_cast<bool>(a | b); }
 };
-struct NotOp {
-  bool operator()(bool a) const { return !a; }
-};
+
+constexpr auto RunNot = [](const NoParameters& none, RunContext& ctx) { RunMap<std::logical_not<>>.template operator()<bool>(none, ctx); };
 
 template <class Op>
-constexpr auto RunBooleans = [](const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, bool>(loops, ctx); };
-constexpr auto RunNot = [](const NoParameters& none, RunContext& ctx) { RunMap<NotOp>.template operator()<bool>(none, ctx); };
+BlockDef OfBooleans(const char* name, const char* summary) {
+  constexpr auto kRun = [](const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, bool>(loops, ctx); };
+  return Block(name, summary).Ports(x, y, z).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, kRun);
+}
 
 }  // namespace
 
-BlockDef LogicalAnd() {
-  return Block("LogicalAnd", "Whether x and y are both true, element by element.")
-      .Ports(x, y, z).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, RunBooleans<AndOp>);
-}
-
-BlockDef LogicalOr() {
-  return Block("LogicalOr", "Whether x or y or both are true, element by element.")
-      .Ports(x, y, z).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, RunBooleans<OrOp>);
-}
+BlockDef LogicalAnd() { return OfBooleans<AndOp>("LogicalAnd", "Whether x and y are both true, element by element."); }
+BlockDef LogicalOr() { return OfBooleans<OrOp>("LogicalOr", "Whether x or y or both are true, element by element."); }
 
 BlockDef LogicalNot() {
   return Block("LogicalNot", "Whether x is false, element by element.")

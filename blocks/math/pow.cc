@@ -1,7 +1,7 @@
 // Pow: two operands that are stretched over one another.
 #include <limits>
 
-#include "blocks/gradients.h"
+#include "blocks/math/functions.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
@@ -44,20 +44,17 @@ constexpr auto RunPow = []<class T>(const kernels::BroadcastLoops& loops, RunCon
   return {};
 };
 
-/// The exponent's gradient is 0 where the base has no real logarithm.
-Status PowGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(z), a = Conjugate(g, g.in(x)), b = Conjugate(g, g.in(y));
-  if (g.wanted(x)) {
-    const GradientValue power = g.Add("Pow", {{"x", {a}}, {"y", {Minus(g, b, g.Scalar(b, 1))}}});
-    g.Set(x, SumLike(g, Times(g, Times(g, grad, b), power), g.in(x)));
-  }
-  if (g.wanted(y)) {
-    const GradientValue zero = g.Scalar(a, 0);
-    const GradientValue valid = g.Add(IsComplex(g.dtype(a)) ? "NotEqual" : "Greater", {{"x", {a}}, {"y", {zero}}});
-    const GradientValue log = Chosen(g, valid, Applied(g, "Log", Chosen(g, valid, a, g.Scalar(a, 1))), zero);
-    g.Set(y, SumLike(g, Times(g, Times(g, grad, Conjugate(g, g.out(z))), log), g.in(y)));
-  }
-  return {};
+Term BaseGradient(const functions::Operands& of) {
+  const Term a = Conj(of.x), b = Conj(of.y);
+  return of.dz * b * Term{a.builder, a.builder->Add("Pow", {{"x", {a}}, {"y", {b - 1}}})};
+}
+/// 0 where the base has no real logarithm.
+Term ExponentGradient(const functions::Operands& of) {
+  const Term a = Conj(of.x), zero = a.Scalar(0);
+  GradientBuilder& g = *a.builder;
+  const GradientValue valid = g.Add(IsComplex(g.dtype(a)) ? "NotEqual" : "Greater", {{"x", {a}}, {"y", {zero}}});
+  const Term log{&g, Chosen(g, valid, Applied(g, "Log", Chosen(g, valid, a, a.Scalar(1))), zero)};
+  return of.dz * Conj(of.z) * log;
 }
 
 }  // namespace
@@ -65,7 +62,8 @@ Status PowGradient(GradientBuilder& g) {
 BlockDef Pow() {
   return Block("Pow", "x to the power of y, element by element.")
       .Details("Integers wrap, and their exponents must not be negative. A negative float to a broken power is NaN.")
-      .Ports(x, y, z).Types("T", kPowTypes).Elementwise().Gradient(PowGradient).Kernel(PlanBroadcast, RunPow);
+      .Ports(x, y, z).Types("T", kPowTypes).Elementwise().Gradient(functions::GradientBy(BaseGradient, ExponentGradient))
+      .Kernel(PlanBroadcast, RunPow);
 }
 
 }  // namespace weft::blocks

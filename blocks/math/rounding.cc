@@ -2,15 +2,14 @@
 #include <cmath>
 #include <limits>
 
-#include "blocks/elementwise.h"
-#include "blocks/gradients.h"
 #include "blocks/kernels/simd/rounding.h"
+#include "blocks/math/functions.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> x{"x", "T", "any shape"};
-constexpr Out<0> y{"y", "T", "the shape of x"};
+using namespace functions;
+
 constexpr Out<0> answer{"y", "DT_BOOL", "the shape of x"};
 
 constexpr auto kMagnitudes = kFloats + kSigned;
@@ -69,59 +68,35 @@ struct IsNanOp {
   bool operator()(T a) const { return a != a; }
 };
 
-Status AbsGradient(GradientBuilder& g) {
-  g.Set(x, Times(g, g.grad(y), Applied(g, "Sign", g.in(x))));
-  return {};
+template <class Op>
+BlockDef Question(const char* name, const char* summary) {
+  return Block(name, summary).Ports(x, answer).Types("T", kFloats).NotDifferentiable().Kernel(PlanMap, RunMap<Op>);
 }
-Status SignGradient(GradientBuilder& g) {
-  g.Set(x, Applied(g, "ZerosLike", g.in(x)));
-  return {};
-}
+
 }  // namespace
 
-BlockDef Ceil() {
-  return Block("Ceil", "The smallest whole number that is not less than each element.")
-      .Ports(x, y).Types("T", kFloats).Elementwise().NotDifferentiable().Kernel(PlanMap, RunMap<CeilOp>);
-}
-
-BlockDef Floor() {
-  return Block("Floor", "The largest whole number that is not greater than each element.")
-      .Ports(x, y).Types("T", kFloats).Elementwise().NotDifferentiable().Kernel(PlanMap, RunMap<FloorOp>);
-}
-
+BlockDef Ceil() { return Function<CeilOp>("Ceil", "The smallest whole number that is not less than each element.", kFloats); }
+BlockDef Floor() { return Function<FloorOp>("Floor", "The largest whole number that is not greater than each element.", kFloats); }
 BlockDef Rint() {
-  return Block("Rint", "The whole number nearest to each element; of two equally near, the even one.")
-      .Ports(x, y).Types("T", kFloats).Elementwise().NotDifferentiable().Kernel(PlanMap, RunMap<RintOp>);
+  return Function<RintOp>("Rint", "The whole number nearest to each element; of two equally near, the even one.", kFloats);
 }
-
 BlockDef Round() {
-  return Block("Round", "The whole number nearest to each element; of two equally near, the even one. Integers stay.")
-      .Ports(x, y).Types("T", kMagnitudes).Elementwise().NotDifferentiable().Kernel(PlanMap, RunMap<RintOp>);
+  return Function<RintOp>("Round", "The whole number nearest to each element; of two equally near, the even one. Integers stay.",
+                          kMagnitudes);
 }
 
 BlockDef Abs() {
-  return Block("Abs", "The absolute value of each element; the lowest integer stays.")
-      .Ports(x, y).Types("T", kMagnitudes).Elementwise().Gradient(AbsGradient).Kernel(PlanMap, RunMap<AbsOp>);
+  return Function<AbsOp>("Abs", "The absolute value of each element; the lowest integer stays.", kMagnitudes,
+                         [](Term x, Term, Term dy) { return dy * Of("Sign", x); });
 }
 
 BlockDef Sign() {
-  return Block("Sign", "-1, 0 or 1 by the sign of each element; z / |z| of a complex number, 0 of 0.")
-      .Ports(x, y).Types("T", kSignTypes).Elementwise().Gradient(SignGradient).Kernel(PlanMap, RunMap<SignOp>);
+  return Function<SignOp>("Sign", "-1, 0 or 1 by the sign of each element; z / |z| of a complex number, 0 of 0.", kSignTypes,
+                          [](Term x, Term, Term) { return Of("ZerosLike", x); });
 }
 
-BlockDef IsFinite() {
-  return Block("IsFinite", "Whether each element is neither infinite nor NaN.")
-      .Ports(x, answer).Types("T", kFloats).NotDifferentiable().Kernel(PlanMap, RunMap<IsFiniteOp>);
-}
-
-BlockDef IsInf() {
-  return Block("IsInf", "Whether each element is infinite.")
-      .Ports(x, answer).Types("T", kFloats).NotDifferentiable().Kernel(PlanMap, RunMap<IsInfOp>);
-}
-
-BlockDef IsNan() {
-  return Block("IsNan", "Whether each element is NaN.")
-      .Ports(x, answer).Types("T", kFloats).NotDifferentiable().Kernel(PlanMap, RunMap<IsNanOp>);
-}
+BlockDef IsFinite() { return Question<IsFiniteOp>("IsFinite", "Whether each element is neither infinite nor NaN."); }
+BlockDef IsInf() { return Question<IsInfOp>("IsInf", "Whether each element is infinite."); }
+BlockDef IsNan() { return Question<IsNanOp>("IsNan", "Whether each element is NaN."); }
 
 }  // namespace weft::blocks

@@ -62,18 +62,16 @@ constexpr auto Run = []<class T>(const kernels::SelectLoops& loops, RunContext& 
   });
 };
 
-Status SelectGradient(GradientBuilder& g) {
+void SelectGradient(GradientBuilder& g) {
   const GradientValue grad = g.grad(output), zero = g.Scalar(grad, 0);
   if (g.wanted(t)) g.Set(t, SumLike(g, Chosen(g, g.in(condition), grad, zero), g.in(t)));
   if (g.wanted(e)) g.Set(e, SumLike(g, Chosen(g, g.in(condition), zero, grad), g.in(e)));
-  return {};
 }
 
-Status WhereGradient(GradientBuilder& g) {
+void WhereGradient(GradientBuilder& g) {
   const GradientValue grad = g.grad(row_output), zeros = Applied(g, "ZerosLike", grad), where = g.in(row_condition);
   if (g.wanted(x)) g.Set(x, g.Add("Where3", {{"condition", {where}}, {"x", {grad}}, {"y", {zeros}}}));
   if (g.wanted(y)) g.Set(y, g.Add("Where3", {{"condition", {where}}, {"x", {zeros}}, {"y", {grad}}}));
-  return {};
 }
 
 }  // namespace

@@ -1,31 +1,49 @@
-// Log, Negate, Reciprocal, Sigmoid, Square, Tanh and the blocks of their gradients: one result for each element.
+// Exp, Expm1, Log, Log1p, Sinh, Cosh, Tanh, Sigmoid, Sqrt, Rsqrt, Square, Reciprocal, Negate: one result for each element.
 #include <complex>
 
-#include "blocks/elementwise.h"
-#include "blocks/gradients.h"
 #include "blocks/kernels/simd/vector_math.h"
+#include "blocks/math/functions.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> x{"x", "T", "any shape"};
-constexpr Out<0> y{"y", "T", "the shape of x"};
+using namespace functions;
+using kernels::VectorOp;
 
-constexpr auto kAnalytic = kFloats + kComplexes;
 constexpr auto kNegatable = kFloats + kSigned + kComplexes;
 
-using LogOp = kernels::VectorOp<kernels::Log>;
-using TanhOp = kernels::VectorOp<kernels::Tanh>;
-using SigmoidOp = kernels::VectorOp<kernels::Sigmoid>;
-
-struct NegateOp {
+struct Expm1Op : VectorOp<kernels::Expm1> {
+  /// exp(a + bi) - 1 without losing the digits of a small argument: expm1(a) cos(b) + (cos(b) - 1) + i exp(a) sin(b).
   template <class T>
-  T operator()(T a) const {
-    if constexpr (Integer<T>) return WrapSubtract(T{0}, a);
-    else return -a;
+  T operator()(const T& z) const {
+    if constexpr (Complex<T>) {
+      const auto half_sine = std::sin(z.imag() / 2);
+      return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine, std::exp(z.real()) * std::sin(z.imag())};
+    } else {
+      return std::expm1(z);
+    }
   }
+};
+struct Log1pOp : VectorOp<kernels::Log1p> {
+  /// log|1 + z| from |1 + z|^2 - 1 = a (2 + a) + b^2 where that neither overflows nor comes near -1.
+  template <class T>
+  T operator()(const T& z) const {
+    if constexpr (Complex<T>) {
+      using Part = typename T::value_type;
+      const double a = z.real(), b = z.imag(), square = a * (2 + a) + b * b;
+      if (!(square > -0.5 && square < 1e300)) return std::log(T(1) + z);
+      return {static_cast<Part>(std::log1p(square) / 2), static_cast<Part>(std::atan2(b, 1 + a))};
+    } else {
+      return std::log1p(z);
+    }
+  }
+};
+struct RsqrtOp {
+  static constexpr int kCost = 2;
   template <class V>
-  static V Of(V a) { return -a; }
+  static V Of(V a) { return 1 / kernels::Sqrt::Of(a); }
+  template <class T>
+  T operator()(const T& a) const { return T(1) / std::sqrt(a); }
 };
 struct SquareOp {
   template <class T>
@@ -39,68 +57,82 @@ struct ReciprocalOp {
   template <class V>
   static V Of(V a) { return 1 / a; }
 };
-
-GradientValue Twice(GradientBuilder& g, GradientValue v) { return Times(g, v, g.Scalar(v, 2)); }
-/// An internal gradient block of the function's result and the incoming gradient.
-GradientValue FromResult(GradientBuilder& g, std::string_view block, GradientValue result, GradientValue grad) {
-  return g.Add(block, {{"y", {result}}, {"dy", {grad}}});
-}
-
-Status LogGradient(GradientBuilder& g) {
-  g.Set(x, Times(g, g.grad(y), g.Add("Reciprocal", {{"x", {Conjugate(g, g.in(x))}}})));
-  return {};
-}
-Status NegateGradient(GradientBuilder& g) {
-  g.Set(x, Negated(g, g.grad(y)));
-  return {};
-}
-Status SquareGradient(GradientBuilder& g) {
-  g.Set(x, Times(g, g.grad(y), Twice(g, Conjugate(g, g.in(x)))));
-  return {};
-}
-Status SigmoidGradient(GradientBuilder& g) {
-  g.Set(x, FromResult(g, "SigmoidGrad", Conjugate(g, g.out(y)), g.grad(y)));
-  return {};
-}
-Status TanhGradient(GradientBuilder& g) {
-  g.Set(x, FromResult(g, "TanhGrad", Conjugate(g, g.out(y)), g.grad(y)));
-  return {};
-}
-Status ReciprocalGradient(GradientBuilder& g) {
-  g.Set(x, FromResult(g, "ReciprocalGrad", g.out(y), g.grad(y)));
-  return {};
-}
+struct NegateOp {
+  template <class T>
+  T operator()(T a) const {
+    if constexpr (Integer<T>) return WrapSubtract(T{0}, a);
+    else return -a;
+  }
+  template <class V>
+  static V Of(V a) { return -a; }
+};
 
 }  // namespace
 
+BlockDef Exp() {
+  return Function<VectorOp<kernels::Exp>>("Exp", "e to the power of each element.", kAnalytic,
+                                          [](Term, Term y, Term dy) { return dy * Conj(y); });
+}
+
+BlockDef Expm1() {
+  return Function<Expm1Op>("Expm1", "exp(x) - 1 for each element, exact also near 0.", kAnalytic,
+                           [](Term x, Term, Term dy) { return dy * Of("Exp", Conj(x)); });
+}
+
 BlockDef Log() {
-  return Block("Log", "The natural logarithm of each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(LogGradient).Kernel(PlanMap, RunMap<LogOp>);
+  return Function<VectorOp<kernels::Log>>("Log", "The natural logarithm of each element.", kAnalytic,
+                                          [](Term x, Term, Term dy) { return dy * Of("Reciprocal", Conj(x)); });
 }
 
-BlockDef Negate() {
-  return Block("Negate", "The negative of each element.")
-      .Alias("Neg").Ports(x, y).Types("T", kNegatable).Elementwise().Gradient(NegateGradient).Kernel(PlanMap, RunMap<NegateOp>);
+BlockDef Log1p() {
+  return Function<Log1pOp>("Log1p", "The natural logarithm of 1 + x for each element, exact also near 0.", kAnalytic,
+                           [](Term x, Term, Term dy) { return dy * Of("Reciprocal", 1 + Conj(x)); });
 }
 
-BlockDef Reciprocal() {
-  return Block("Reciprocal", "1 / x for each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(ReciprocalGradient).Kernel(PlanMap, RunMap<ReciprocalOp>);
+BlockDef Sinh() {
+  return Function<VectorOp<kernels::Sinh>>("Sinh", "The hyperbolic sine of each element.", kAnalytic,
+                                           [](Term x, Term, Term dy) { return dy * Of("Cosh", Conj(x)); });
 }
 
-BlockDef Sigmoid() {
-  return Block("Sigmoid", "1 / (1 + exp(-x)) for each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(SigmoidGradient).Kernel(PlanMap, RunMap<SigmoidOp>);
-}
-
-BlockDef Square() {
-  return Block("Square", "The square of each element.")
-      .Ports(x, y).Types("T", kNumbers).Elementwise().Gradient(SquareGradient).Kernel(PlanMap, RunMap<SquareOp>);
+BlockDef Cosh() {
+  return Function<VectorOp<kernels::Cosh>>("Cosh", "The hyperbolic cosine of each element.", kAnalytic,
+                                           [](Term x, Term, Term dy) { return dy * Of("Sinh", Conj(x)); });
 }
 
 BlockDef Tanh() {
-  return Block("Tanh", "The hyperbolic tangent of each element.")
-      .Ports(x, y).Types("T", kAnalytic).Elementwise().Gradient(TanhGradient).Kernel(PlanMap, RunMap<TanhOp>);
+  return Function<VectorOp<kernels::Tanh>>("Tanh", "The hyperbolic tangent of each element.", kAnalytic,
+                                           [](Term, Term y, Term dy) { return FromResult("TanhGrad", Conj(y), dy); });
+}
+
+BlockDef Sigmoid() {
+  return Function<VectorOp<kernels::Sigmoid>>("Sigmoid", "1 / (1 + exp(-x)) for each element.", kAnalytic,
+                                              [](Term, Term y, Term dy) { return FromResult("SigmoidGrad", Conj(y), dy); });
+}
+
+BlockDef Sqrt() {
+  return Function<VectorOp<kernels::Sqrt>>("Sqrt", "The square root of each element; NaN of negative ones.", kAnalytic,
+                                           [](Term, Term y, Term dy) { return FromResult("SqrtGrad", y, dy); });
+}
+
+BlockDef Rsqrt() {
+  return Function<RsqrtOp>("Rsqrt", "1 / sqrt(x) for each element.", kAnalytic,
+                           [](Term, Term y, Term dy) { return FromResult("RsqrtGrad", y, dy); });
+}
+
+BlockDef Square() {
+  return Function<SquareOp>("Square", "The square of each element.", kNumbers,
+                            [](Term x, Term, Term dy) { return dy * (Conj(x) * 2); });
+}
+
+BlockDef Reciprocal() {
+  return Function<ReciprocalOp>("Reciprocal", "1 / x for each element.", kAnalytic,
+                                [](Term, Term y, Term dy) { return FromResult("ReciprocalGrad", y, dy); });
+}
+
+BlockDef Negate() {
+  BlockDef def = Function<NegateOp>("Negate", "The negative of each element.", kNegatable, [](Term, Term, Term dy) { return -dy; });
+  def.aliases.emplace_back("Neg");
+  return def;
 }
 
 }  // namespace weft::blocks

@@ -74,6 +74,13 @@ GradientValue GradientBuilder::Scalar(GradientValue like, double value) {
   return Constant(Dispatch(dtype(like), kNumbers, [&]<class T>() { return Tensor::Scalar<T>(static_cast<T>(value)); }));
 }
 
+GradientFunction Unfailing(void (*gradient)(GradientBuilder&)) {
+  return [gradient](GradientBuilder& g) -> Status {
+    gradient(g);
+    return {};
+  };
+}
+
 VariableInfo PlanContext::VariableOf(const InputInfo& input) {
   if (input.variable != nullptr) return *input.variable;
   VariableInfo info;

@@ -101,8 +101,7 @@ weft_status weft_block_json(weft_runtime* runtime, const char* block, weft_strin
     WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
     std::shared_lock lock(object->blocks_mutex);
     const Registry& registry = object->runtime.registry();
-    const BlockDef* def = registry.Find(block);
-    if (def == nullptr) return NotFound("there is no block '", block, "'").WithHint(DidYouMean(block, registry.Names()));
+    WEFT_ASSIGN_OR_RETURN(const BlockDef* def, FindBlock(registry, block));
     return GiveText(WriteManifest(*def), json);
   });
 }
@@ -115,8 +114,7 @@ weft_status weft_block_markdown(weft_runtime* runtime, const char* block, weft_s
     WEFT_ASSIGN_OR_RETURN(auto object, Find(runtime));
     std::shared_lock lock(object->blocks_mutex);
     const Registry& registry = object->runtime.registry();
-    const BlockDef* def = registry.Find(block);
-    if (def == nullptr) return NotFound("there is no block '", block, "'").WithHint(DidYouMean(block, registry.Names()));
+    WEFT_ASSIGN_OR_RETURN(const BlockDef* def, FindBlock(registry, block));
     return GiveText(BlockMarkdown(registry, *def), markdown);
   });
 }

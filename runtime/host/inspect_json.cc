@@ -91,6 +91,7 @@ std::string StepJson(const Graph& graph, const Plan& plan, const Step& step) {
   AppendMember(members, "kind", Quoted(KindName(step.kind)));
   AppendMember(members, "inputs", SlotsJson(graph, plan, step.first_input, node.inputs.size()));
   AppendMember(members, "outputs", SlotsJson(graph, plan, step.first_output, node.output_types.size()));
+  if (const std::string name = ImplementationOf(step); !name.empty()) AppendMember(members, "implementation", Quoted(name));
   if (step.scratch_bytes > 0) AppendMember(members, "scratch_bytes", Cat(step.scratch_bytes));
   for (const Step::Update& update : step.updates) {
     if (update.variable < 0) continue;

@@ -193,6 +193,11 @@ const char* GradientText(const BlockDef& def) {
 
 }  // namespace
 
+Result<const BlockDef*> FindBlock(const Registry& registry, const std::string& name) {
+  if (const BlockDef* def = registry.Find(name)) return def;
+  return NotFound("there is no block '", name, "'").WithHint(DidYouMean(name, registry.Names()));
+}
+
 std::string ValuesText(const AttrSpec& attr) {
   std::string text;
   for (DType type : attr.allowed_types) text += Cat(text.empty() ? "" : " ", type);

@@ -17,6 +17,10 @@ std::string_view KindName(Step::Kind kind) {
   return "";
 }
 
+std::string ImplementationOf(const Step& step) {
+  return step.block.implementation == nullptr ? std::string() : step.block.implementation(step.block.parameters.get());
+}
+
 namespace {
 
 std::string PlaceText(const Graph& graph, const Plan& plan, const Slot& slot) {
@@ -51,6 +55,7 @@ std::string PrintPlan(const Graph& graph, const Plan& plan) {
     out += ") -> (";
     for (size_t v = 0; v < node.output_types.size(); ++v) out += Cat(v ? ", " : "", SlotText(graph, plan, plan.operands[step.first_output + v]));
     out += ")";
+    if (const std::string name = ImplementationOf(step); !name.empty()) out += Cat("  by ", name);
     if (step.scratch_bytes > 0) out += Cat("  scratch ", step.scratch_bytes, " bytes");
     for (const Step::Update& update : step.updates) {
       if (update.variable >= 0) out += Cat("  updates ", graph.node(graph.variables()[update.variable]).id);

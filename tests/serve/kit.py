@@ -4,9 +4,10 @@ import os
 import pathlib
 import shutil
 import tempfile
+import time
 import unittest
 
-from client import Failed, Server
+from client import PATIENCE, Failed, Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("WEFT_BUILD") or ROOT / "build/release")
@@ -56,8 +57,9 @@ class ServerTest(unittest.TestCase):
         shutil.copy(ROOT / "graphs/xor.page.json", self.work)
         self.server = self.start()
 
-    def start(self, *options):
-        server = Server(PROGRAM, str(self.work), *(options or self.options), env={"XDG_STATE_HOME": str(self.folder / "state")}, command=self.command)
+    def start(self, *options, env=None):
+        environment = {"XDG_STATE_HOME": str(self.folder / "state"), **(env or {})}
+        server = Server(PROGRAM, str(self.work), *(options or self.options), env=environment, command=self.command)
         self.addCleanup(self.end, server)
         return server
 
@@ -82,6 +84,12 @@ class ServerTest(unittest.TestCase):
         if code:
             self.assertEqual(error["code"], code)
         return caught.exception.body
+
+    def wait_for(self, condition, what, seconds=20):
+        end = time.time() + seconds * PATIENCE
+        while not condition():
+            self.assertLess(time.time(), end, f"waited in vain: {what}")
+            time.sleep(0.01)
 
     def finish(self, run, outcome="ok"):
         ended = self.server.wait_for_run(run["id"])

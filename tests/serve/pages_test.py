@@ -1,9 +1,11 @@
 """Pages: opening, editing, following, saving, recovery."""
 import http.client
 import json
+import os
 import pathlib
 import random
 import signal
+import subprocess
 import threading
 import time
 import unittest
@@ -317,6 +319,45 @@ class Recovery(ServerTest):
             path = "/v1/pages/" + opened["id"]
             text = self.server.call("GET", path + "/text", raw=True)[2]
             self.assertTrue(text == last or (note and note in text), f"round {round_}: {len(text)} bytes, not {len(last)}")
+
+    def test_no_edit_waits_for_the_disk(self):
+        """While a long journal begins anew and the disk is slow, edits are answered: of other pages, and of the page itself. None is lost."""
+        library, hold = self.folder / "hold_fsync.so", self.folder / "hold"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, pathlib.Path(__file__).parent / "hold_fsync.c"], check=True)
+        held = {"LD_PRELOAD": str(library), "WEFT_HOLD_FSYNC": str(hold),
+                "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+        def note(path, text, timeout=10):
+            edit = {"op": "set", "block": "hidden", "key": "note", "value": text}
+            self.server.call("PATCH", path, {"edits": [edit]}, timeout=timeout)
+
+        for killed_while_it_waits in True, False:
+            self.server.stop()
+            self.server = self.start(env=held)
+            _, path = self.open()
+            text = self.server.call("GET", path + "/text", raw=True)[2].decode()
+            _, other = self.open(text=text, name="other")
+            hold.touch()
+            for letter in "abc":
+                note(path, letter * 500000)
+            self.wait_for(lambda: hold.with_name("hold.waits").exists(), "the journal begins anew")
+            note(other, "of the other page")
+            note(path, "while the disk is slow")
+            if not killed_while_it_waits:
+                hold.unlink()
+                journals = self.folder / "state"
+                self.wait_for(lambda: max(file.stat().st_size for file in journals.rglob("*.jsonl")) < 1 << 20, "the new journal is in place")
+            self.server.stop(signal.SIGKILL)
+            hold.unlink(missing_ok=True)
+            hold.with_name("hold.waits").unlink()
+            self.server = self.start()
+            left = self.server.get("/v1/recovery")["recovery"]
+            self.assertEqual(sorted((each["name"], each["edits"]) for each in left), [("other", 1), ("xor.page.json", 4)])
+            for each in left:
+                page = self.server.post(f"/v1/recovery/{each['id']}/open")
+                wanted = "of the other page" if each["name"] == "other" else "while the disk is slow"
+                self.assertIn(wanted, self.server.call("GET", f"/v1/pages/{page['id']}/text", raw=True)[2].decode())
+                self.server.call("DELETE", f"/v1/pages/{page['id']}?discard=1")
 
     def test_what_was_recovered_survives_the_next_crash(self):
         _, path = self.open()

@@ -117,14 +117,14 @@ int RunBlocks(const BlocksOptions& options) {
     std::cout << WriteManifest(registry);
     return kOk;
   }
-  const BlockDef* def = registry.Find(name);
-  if (def == nullptr) {
-    Report(NotFound("there is no block '", name, "'").WithHint(DidYouMean(name, registry.Names())), options.json);
+  const Result<const BlockDef*> def = FindBlock(registry, name);
+  if (!def.ok()) {
+    Report(def.status(), options.json);
     return kFailed;
   }
-  if (markdown) std::cout << BlockMarkdown(registry, *def);
-  else if (options.json) std::cout << WriteManifest(*def) << "\n";
-  else PrintBlock(*def);
+  if (markdown) std::cout << BlockMarkdown(registry, **def);
+  else if (options.json) std::cout << WriteManifest(**def) << "\n";
+  else PrintBlock(**def);
   return kOk;
 }
 

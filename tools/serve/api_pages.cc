@@ -2,6 +2,7 @@
 #include <set>
 
 #include "tools/serve/runner.h"
+#include "tools/serve/routes.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -12,14 +13,14 @@ std::string ETagOf(uint64_t revision) { return "\"" + std::to_string(revision) +
 Response ChangeResponse(const Called& called, const Json& change, bool dirty_before) {
   Response response = JsonResponse(change);
   response.headers.emplace_back("ETag", ETagOf(change["revision"].get<uint64_t>()));
-  if (change.contains("dirty") && change["dirty"].get<bool>() != dirty_before) called.server.PagesChanged();
+  if (change.contains("dirty") && change["dirty"].get<bool>() != dirty_before) called.server.pages().TellClients();
   return response;
 }
 
 Response Page(const Called& called) { return JsonResponse(called.Page()->Describe()); }
 
 Response ClosePage(const Called& called) {
-  called.server.ClosePage(called.Page(), called.Flag("discard"), called.By());
+  called.server.pages().Close(called.Page(), called.Flag("discard"), called.By());
   return EmptyResponse();
 }
 
@@ -93,11 +94,11 @@ Response Save(const Called& called) {
   std::optional<std::string> path;
   if (body.contains("path") && !body["path"].is_null()) path = Folder::Checked(TextField(body, "path"));
   if (path) {
-    const auto other = called.server.FindPath(*path);
+    const auto other = called.server.pages().FindPath(*path);
     if (other && other != page) throw ApiError(409, "already_exists", "'" + *path + "' is open as another page", "close it first, or choose another name");
   }
   page->Save(path, FlagField(body, "overwrite", false), FlagField(body, "force", false), called.By());
-  called.server.PagesChanged();
+  called.server.pages().TellClients();
   return JsonResponse(page->Describe());
 }
 
@@ -105,7 +106,7 @@ Response Reload(const Called& called) {
   const auto page = called.Page();
   called.Body();
   Response response = ChangeResponse(called, page->Reload(RequestOf(called, "reload")), false);
-  called.server.PagesChanged();
+  called.server.pages().TellClients();
   return response;
 }
 

@@ -1,5 +1,6 @@
 // Calls about runs and breakpoints.
 #include "tools/serve/runner.h"
+#include "tools/serve/routes.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -7,14 +8,14 @@ namespace {
 
 Response Start(const Called& called) {
   const Json body = called.Body();
-  const auto page = called.server.FindPage(TextField(body, "page"));
+  const auto page = called.server.pages().Find(TextField(body, "page"));
   return JsonResponse(page->runner().Start(body, called.By()), 201);
 }
 
 Response Runs(const Called& called) {
   const std::string id = called.Get("page");
   Json runs = Json::array();
-  for (const auto& document : id.empty() ? called.server.Documents() : std::vector{called.server.FindPage(id)}) {
+  for (const auto& document : id.empty() ? called.server.pages().All() : std::vector{called.server.pages().Find(id)}) {
     for (Json& run : document->runner().runs()->List()) runs.push_back(std::move(run));
   }
   return JsonResponse({{"runs", std::move(runs)}});
@@ -25,7 +26,7 @@ std::shared_ptr<Document> PageOf(const Called& called) {
   const std::string& run = called.parts[0];
   const size_t at = run.find('r');
   if (at == std::string::npos) throw ApiError(404, "not_found", "there is no run '" + run.substr(0, 100) + "'");
-  return called.server.FindPage(run.substr(0, at));
+  return called.server.pages().Find(run.substr(0, at));
 }
 
 Response Run(const Called& called) {

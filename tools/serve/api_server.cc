@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/serve/assets.h"
+#include "tools/serve/routes.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -35,7 +36,7 @@ Response Info(const Called& called) {
 }
 
 Response Schema(const Called& called) {
-  const Server::Schema& schema = called.server.schema();
+  const BlockSchema::Content& schema = called.server.schema();
   Response response;
   response.headers.emplace_back("ETag", schema.etag);
   response.headers.emplace_back("Cache-Control", "private, no-cache");
@@ -73,7 +74,7 @@ Response OpenApi(const Called&) {
 
 Response Files(const Called& called) {
   return JsonResponse(called.server.folder().List(called.server.limits().files, [&](const std::string& path) {
-    const auto document = called.server.FindPath(path);
+    const auto document = called.server.pages().FindPath(path);
     return document ? document->id() : std::string();
   }));
 }
@@ -125,7 +126,7 @@ Response Templates(const Called&) {
   return JsonResponse({{"templates", std::move(list)}});
 }
 
-Response Pages(const Called& called) { return JsonResponse({{"pages", called.server.PagesJson()}}); }
+Response Pages(const Called& called) { return JsonResponse({{"pages", called.server.pages().Describe()}}); }
 
 PageSource SourceOf(const Called& called, const Json& body) {
   PageSource source;
@@ -155,14 +156,14 @@ PageSource SourceOf(const Called& called, const Json& body) {
 Response OpenPage(const Called& called) {
   const Json body = called.Body();
   if (body.contains("path")) {
-    if (const auto open = called.server.FindPath(Folder::Checked(TextField(body, "path")))) return JsonResponse(open->Describe());
+    if (const auto open = called.server.pages().FindPath(Folder::Checked(TextField(body, "path")))) return JsonResponse(open->Describe());
   }
-  return JsonResponse(called.server.Open(SourceOf(called, body))->Describe(), 201);
+  return JsonResponse(called.server.pages().Open(SourceOf(called, body))->Describe(), 201);
 }
 
 Response RecoveryList(const Called& called) {
   Json list = Json::array();
-  for (const Recovery& each : called.server.journal().Left()) {
+  for (const Recovery& each : called.server.journals().Left()) {
     const bool changed = each.path && called.server.folder().Stamp(*each.path) != each.stamp;
     list.push_back({{"id", each.id}, {"path", each.path ? Json(*each.path) : Json(nullptr)}, {"name", each.name}, {"edits", each.edits_in_text + each.edits.size()},
                     {"modified", TimeText(each.modified)}, {"changed_on_disk", changed}});
@@ -172,9 +173,9 @@ Response RecoveryList(const Called& called) {
 
 Response Recover(const Called& called) {
   called.Body();
-  const auto recovery = called.server.journal().Take(called.parts[0]);
+  const auto recovery = called.server.journals().Read(called.parts[0]);
   if (!recovery) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
-  if (recovery->path && called.server.FindPath(*recovery->path)) {
+  if (recovery->path && called.server.pages().FindPath(*recovery->path)) {
     throw ApiError(409, "already_exists", "'" + *recovery->path + "' is open already", "close it first");
   }
   PageSource source;
@@ -184,16 +185,16 @@ Response Recover(const Called& called) {
   source.bytes = recovery->text;
   source.dirty = recovery->unsaved;
   source.format = recovery->format;
-  const auto document = called.server.Open(std::move(source));
+  const auto document = called.server.pages().Open(std::move(source));
   document->Recover(*recovery);
-  called.server.journal().Forget(called.parts[0]);
-  called.server.PagesChanged();
+  called.server.journals().Forget(called.parts[0]);
+  called.server.pages().TellClients();
   return JsonResponse(document->Describe(), 201);
 }
 
 Response ForgetRecovery(const Called& called) {
-  if (!called.server.journal().Take(called.parts[0])) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
-  called.server.journal().Forget(called.parts[0]);
+  if (!called.server.journals().Read(called.parts[0])) throw ApiError(404, "not_found", "there are no unsaved edits '" + called.parts[0].substr(0, 100) + "'");
+  called.server.journals().Forget(called.parts[0]);
   return EmptyResponse();
 }
 
@@ -202,7 +203,7 @@ Response Validate(const Called& called) {
   PageSource source;
   source.name = TextField(body, "name", "pasted").substr(0, 200);
   source.bytes = TextField(body, "text");
-  const PageHandle page = LoadPage(called.server.rules(), source);
+  const PageHandle page = LoadPage(called.server.pages().rules(), source);
   DiagnosticsHandle found;
   Call([&](weft_diagnostics** problems) { return weft_page_diagnostics(page.get(), found.out(), problems); });
   const auto ids = TextsFrom([&](weft_strings** list, weft_diagnostics** problems) { return weft_page_blocks(page.get(), list, problems); });
@@ -210,41 +211,6 @@ Response Validate(const Called& called) {
 }
 
 }  // namespace
-
-std::string Called::Need(const char* name) const {
-  auto value = request.Query(name);
-  if (!value || value->empty()) throw ApiError(400, "invalid_argument", "the query parameter '" + std::string(name) + "' is missing");
-  return *value;
-}
-
-std::string Called::Get(const char* name, const char* otherwise) const { return request.Query(name).value_or(otherwise); }
-
-bool Called::Flag(const char* name) const {
-  const std::string value = Get(name, "0");
-  if (value != "0" && value != "1" && value != "true" && value != "false") {
-    throw ApiError(400, "invalid_argument", "'" + std::string(name) + "' must be 1 or 0");
-  }
-  return value == "1" || value == "true";
-}
-
-int64_t Called::Number(const char* name, int64_t otherwise, int64_t least, int64_t most) const {
-  const auto value = request.Query(name);
-  if (!value) return otherwise;
-  const Json number = Json::parse(*value, nullptr, false);
-  return NumberField({{name, number.is_discarded() ? Json("") : number}}, name, otherwise, least, most);
-}
-
-std::optional<uint64_t> Called::IfMatch() const {
-  if (!request.headers.contains("if-match")) return std::nullopt;
-  std::string value(request.Header("if-match"));
-  value.erase(std::remove(value.begin(), value.end(), '"'), value.end());
-  if (value.empty() || value.size() > 18 || value.find_first_not_of("0123456789") != std::string::npos) {
-    throw ApiError(400, "invalid_argument", "If-Match must be a revision in quotes, as ETag says it");
-  }
-  return std::stoull(value);
-}
-
-std::shared_ptr<Document> Called::Page() const { return server.FindPage(parts.at(0)); }
 
 void AddServerRoutes(std::vector<Route>& routes) {
   for (const Route& route : std::initializer_list<Route>{

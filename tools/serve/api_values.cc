@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/serve/runner.h"
+#include "tools/serve/routes.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {

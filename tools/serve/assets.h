@@ -15,7 +15,7 @@ struct Asset {
   bool gzip;                 // the bytes are compressed
 };
 
-/// All files, sorted by path. Made by embed.cmake.
+/// All files, sorted by path. Made by embed.py.
 extern const Asset kAssets[];
 extern const size_t kAssetCount;
 

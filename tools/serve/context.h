@@ -9,11 +9,11 @@
 
 namespace weft::serve {
 
-class Journal;
+class Journals;
 
 struct Context {
   const Limits& limits;
-  Journal& journal;
+  const Journals& journals;
   /// Has a task done by a thread for calls, later. Tasks that do not fit any more are dropped: false.
   std::function<bool(std::function<void()>)> work;
   /// The network's thread and timers; null until the server listens, and in tests without one.

@@ -1,14 +1,9 @@
 #include "tools/serve/http.h"
 
+#include <charconv>
+
 namespace weft::serve {
 namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 /// The text without percent escapes. False for an escape that is none, and for bytes that no name has.
 bool Decode(std::string_view text, bool plus_is_space, std::string& out) {
@@ -16,10 +11,10 @@ bool Decode(std::string_view text, bool plus_is_space, std::string& out) {
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
-      if (i + 2 >= text.size()) return false;
-      const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
-      if (high < 0 || low < 0) return false;
-      c = static_cast<char>(high * 16 + low);
+      const std::string_view digits = text.substr(i + 1, 2);
+      uint8_t byte = 0;
+      if (digits.size() < 2 || std::from_chars(digits.data(), digits.data() + 2, byte, 16).ptr != digits.data() + 2) return false;
+      c = static_cast<char>(byte);
       i += 2;
     } else if (c == '+' && plus_is_space) {
       c = ' ';

@@ -1,7 +1,7 @@
 // Edits that are not saved yet, on the disk: what a crash leaves can be recovered at the next start.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,44 +29,56 @@ struct Recovery : JournalHead {
   int64_t modified = 0;            // seconds since 1970
 };
 
-/// Functions may be called from any thread. Failures to write are kept quiet: work goes on without a journal.
+/// The unsaved edits of a page. Functions may be called from any thread. Failures to write are kept quiet: work goes on without the journal.
 class Journal {
  public:
-  /// Keeps its files in `folder`, which is made; empty: no journal.
-  explicit Journal(std::string folder);
+  /// A new file, which stays on the disk until Drop.
+  Journal(std::string path, const JournalHead& head);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// Starts the journal of a page; gives its id.
-  std::string Start(const JournalHead& head);
-  /// True, once, where the journal has become so long that it should begin anew: Restart.
-  bool Add(const std::string& id, const std::string& edits);
-  /// Begins the journal anew with a text that has its edits. At any moment there is the old journal or the new one, whole.
-  void Restart(const std::string& id, JournalHead head);
+  /// True, once, where it should begin anew, by Rewrite and Replace: it has become long, or could not be written.
+  bool Add(const std::string& edits);
+  /// Writes the beginning of a new file, with a text that has all edits so far. Those that come next go to both files.
+  void Rewrite(JournalHead head);
+  /// Puts the new file in the place of the old one when the disk has it, and waits for that without a lock. At any moment there is the old
+  /// journal or the new one, whole.
+  void Replace();
   /// The page is saved, or closed for good: its journal goes.
-  void Drop(const std::string& id);
-
-  /// Those that earlier starts left, the newest first.
-  std::vector<Recovery> Left();
-  /// Takes one of them; it stays on the disk until Forget.
-  std::optional<Recovery> Take(const std::string& id);
-  void Forget(const std::string& id);
+  void Drop();
 
  private:
-  struct File {
-    int descriptor = -1;
-    size_t edits = 0;             // with those that its text has already
-    size_t bytes = 0, limit = 0;  // of its edits
-  };
+  class File;
 
+  std::string Beside() const { return path_ + ".new"; }
+  void ForgetNew();
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::shared_ptr<File> file_, new_file_;
+  size_t edits_ = 0;     // with those that the text has already
+  size_t ask_from_ = 0;  // edits from which on Add asks for a new file
+};
+
+/// The folder of journals. Functions may be called from any thread.
+class Journals {
+ public:
+  /// Keeps them in `folder`, which is made; empty: none are kept.
+  explicit Journals(std::string folder);
+
+  /// Starts the journal of a page; null where none are kept.
+  std::shared_ptr<Journal> Start(const JournalHead& head) const;
+  /// Those that earlier starts left, the newest first.
+  std::vector<Recovery> Left() const;
+  /// Reads one of them; it stays on the disk until Forget.
+  std::optional<Recovery> Read(const std::string& id) const;
+  void Forget(const std::string& id) const;
+
+ private:
   std::string FileOf(const std::string& id) const;
-  std::optional<Recovery> ReadFile(const std::string& id) const;
-  static File Begin(const std::string& path, const JournalHead& head);
 
   const std::string folder_;
-  std::mutex mutex_;
-  std::map<std::string, File> open_;  // by id
 };
 
 }  // namespace weft::serve

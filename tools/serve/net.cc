@@ -5,8 +5,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
+#include <optional>
 #include <stdexcept>
 
 #include "tools/serve/net_connection.h"
@@ -57,8 +60,7 @@ struct Net::Impl : std::enable_shared_from_this<Net::Impl> {
       if (self->shared->connections < self->shared->options.most_connections) {
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
-        if (self->tls) StartTls(std::move(socket), self->shared, *self->tls);
-        else StartPlain(std::move(socket), self->shared);
+        StartConnection(std::move(socket), self->tls ? &*self->tls : nullptr, self->shared);
       }
       self->Accept();
     });

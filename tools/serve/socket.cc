@@ -64,7 +64,7 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
  private:
   /// Ends all subscriptions of a client.
   static void Forget(Server& server, const Client& client) {
-    for (const auto& document : server.Documents()) {
+    for (const auto& document : server.pages().All()) {
       document->runner().Unwatch(client, "");
       if (document->log().Unsubscribe(client)) TellClients(*document);
     }
@@ -139,7 +139,7 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     if (client_) throw ApiError(409, "failed_precondition", "there was a hello already");
     if (NumberField(call, "protocol", 0, 0, 1000000) != 1) return CloseWith(4002, "this server speaks protocol 1");
     bool resumed = false;
-    const std::shared_ptr<Client> client = server_->Welcome(TextField(call, "resume", ""), resumed);
+    const std::shared_ptr<Client> client = server_->clients().Welcome(TextField(call, "resume", ""), resumed);
     if (!client) return CloseWith(4029, "there are too many clients");
     client->SetName(TextField(call, "name", "").substr(0, 100));
     // What it had subscribed to by the connection before, it asks for anew.
@@ -151,12 +151,12 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
       client->Attach(socket_);
     }
     client->Send({{"type", "hello"}, {"protocol", 1}, {"instance", server_->instance()}, {"client", client->id()}, {"resumed", resumed},
-                  {"version", weft_version()}, {"lease_seconds", server_->limits().lease_seconds}, {"features", Json::array()}, {"pages", server_->PagesJson()}});
+                  {"version", weft_version()}, {"lease_seconds", server_->limits().lease_seconds}, {"features", Json::array()}, {"pages", server_->pages().Describe()}});
   }
 
   void Subscribe(const Json& call, const Json& id) {
     const std::string topic = TextField(call, "topic");
-    const std::shared_ptr<Document> document = server_->FindPage(TextField(call, "page"));
+    const std::shared_ptr<Document> document = server_->pages().Find(TextField(call, "page"));
     Runner& runner = document->runner();
     if (topic == "page") {
       std::optional<uint64_t> from;
@@ -171,9 +171,9 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
       runner.WatchSummaries(client_, call);
     } else if (topic == "value") {
       size_t count = 0;
-      for (const auto& other : server_->Documents()) count += other->runner().values()->Count(*client_);
+      for (const auto& other : server_->pages().All()) count += other->runner().values()->Count(*client_);
       if (count >= server_->limits().subscriptions) throw ApiError(429, "resource_exhausted", "there are too many subscriptions of this client");
-      answer = runner.values()->Add(client_, call, server_->NextSubscription());
+      answer = runner.values()->Add(client_, call, server_->clients().NextSubscription());
     } else {
       throw ApiError(400, "invalid_argument", "'" + topic.substr(0, 100) + "' is no topic", "page, run, value or summaries");
     }
@@ -184,11 +184,11 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
     if (call.contains("sub")) {
       const uint64_t sub = static_cast<uint64_t>(NumberField(call, "sub", 0, 0, INT64_MAX));
       bool found = false;
-      for (const auto& document : server_->Documents()) found = document->runner().values()->Remove(*client_, sub) || found;
+      for (const auto& document : server_->pages().All()) found = document->runner().values()->Remove(*client_, sub) || found;
       if (!found) throw ApiError(404, "not_found", "there is no subscription " + std::to_string(sub));
       return Ok(id, Json::object());
     }
-    const std::shared_ptr<Document> document = server_->FindPage(TextField(call, "page"));
+    const std::shared_ptr<Document> document = server_->pages().Find(TextField(call, "page"));
     const std::string topic = TextField(call, "topic", "");
     if (topic.empty() || topic == "page") {
       if (document->log().Unsubscribe(*client_)) TellClients(*document);

@@ -7,7 +7,8 @@
 //
 // Plan is `Result<P> Plan(PlanContext&)`, or `Status Plan(PlanContext&)` where Run needs no parameters. Run is a lambda
 // `[]<class T>(const P&, RunContext&)` for each type T of the first Types(), or a plain `[](const P&, RunContext&)`; it returns nothing,
-// or a Status where data can be at fault. Without parameters P is NoParameters.
+// or a Status where data can be at fault. Without parameters P is NoParameters. Where P chooses between implementations, its method
+// `std::string implementation() const` names the chosen one: `weft plan` prints it.
 #pragma once
 
 #include <functional>
@@ -71,6 +72,11 @@ Result<ResourceHandle> BindParameters(const void* parameters, BindContext& ctx) 
   return Bind{}(*static_cast<const P*>(parameters), ctx);
 }
 
+template <class P>
+std::string DescribeParameters(const void* parameters) {
+  return static_cast<const P*>(parameters)->implementation();
+}
+
 /// Calls Plan and stores the parameters it returns.
 template <class Plan>
 Status PlanWith(const Plan& plan, PlanContext& ctx, PlannedBlock& planned) {
@@ -79,8 +85,10 @@ Status PlanWith(const Plan& plan, PlanContext& ctx, PlannedBlock& planned) {
     planned.parameters = std::shared_ptr<const void>(std::shared_ptr<const void>(), &kNone);  // owns nothing
     return plan(ctx);
   } else {
+    using P = ParametersOf<Plan>;
     WEFT_ASSIGN_OR_RETURN(auto parameters, plan(ctx));
-    planned.parameters = std::make_shared<const ParametersOf<Plan>>(std::move(parameters));
+    if constexpr (requires(const P& p) { p.implementation(); }) planned.implementation = DescribeParameters<P>;
+    planned.parameters = std::make_shared<const P>(std::move(parameters));
     return {};
   }
 }
@@ -187,6 +195,7 @@ class BlockBuilder {
   template <class... P>
   BlockBuilder&& MayBeUninitialized(const P&...) && { return With([](BlockDef& d) { (d.uninitialized.push_back(P::index), ...); }); }
   BlockBuilder&& Gradient(GradientFunction gradient) && { return With([&](BlockDef& d) { d.gradient = gradient; }); }
+  BlockBuilder&& Gradient(void (*gradient)(GradientBuilder&)) && { return std::move(*this).Gradient(Unfailing(gradient)); }
   BlockBuilder&& NotDifferentiable() && { return With([](BlockDef& d) { d.not_differentiable = true; }); }
 
   /// Run is `[]<class T>(const P&, RunContext&)`, or without T.

@@ -19,6 +19,7 @@ namespace weft {
 
 using RunFunction = Status (*)(const void* parameters, RunContext& ctx);
 using ProduceFunction = Status (*)(const void* parameters, ProduceContext& ctx);
+using DescribeFunction = std::string (*)(const void* parameters);
 using BindFunction = Result<ResourceHandle> (*)(const void* parameters, BindContext& ctx);
 
 /// A block planned for one signature (types and shapes of its inputs). Exactly one of run and produce is set; both get `parameters`.
@@ -26,6 +27,7 @@ struct PlannedBlock {
   RunFunction run = nullptr;
   ProduceFunction produce = nullptr;
   BindFunction bind = nullptr;  // null: the block has no state
+  DescribeFunction implementation = nullptr;  // names the one of several that runs, for people; null: there is one
   std::shared_ptr<const void> parameters;
   std::shared_ptr<const PartialReduction> partial_reduction;  // null: the block reduces nothing, or only the whole input at once
   const ChainLink* link = nullptr;  // null: cannot be part of a chain. Only element-wise blocks that cannot fail may have one

@@ -74,5 +74,7 @@ class GradientBuilder {
 
 /// Fails where the block has no gradient for these attributes or types; the caller adds the block's name to the message.
 using GradientFunction = std::function<Status(GradientBuilder&)>;
+/// One that cannot fail.
+GradientFunction Unfailing(void (*gradient)(GradientBuilder&));
 
 }  // namespace weft

@@ -7,6 +7,9 @@
 
 namespace weft {
 
+/// The block type of a name, or of another name of it. It is the registry's. not_found, with the nearest name as a hint.
+Result<const BlockDef*> FindBlock(const Registry& registry, const std::string& name);
+
 /// The allowed values or types of an attribute: "SAME | VALID", "DT_HALF DT_FLOAT"; empty where all are allowed.
 std::string ValuesText(const AttrSpec& attr);
 

@@ -141,6 +141,9 @@ PlanRequest RequestFor(const SessionSpec& session, Keep keep);
 /// The shape of a variable when a run starts: that of its value, its initial value or its attribute; absent where none is known.
 std::optional<Shape> ShapeAtStart(const Graph& graph, const PlanRequest& request, int variable);
 
+/// Which of a block's implementations runs ("direct convolution"); empty where there is one, or only the run can tell.
+std::string ImplementationOf(const Step& step);
+
 /// "run", "produce", ...
 std::string_view KindName(Step::Kind kind);
 

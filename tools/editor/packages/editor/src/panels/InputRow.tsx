@@ -15,7 +15,7 @@ const t = texts.panels;
 export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; port?: PortSchema; schema?: BlockSchema }) {
   const page = usePage();
   const workbench = useWorkbench();
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState<{ file?: File } | null>(null);
   const [dropping, setDropping] = useState(false);
   const name = `${id}.${row.name}`;
   const dtypes = dtypesOf(port, schema);
@@ -35,8 +35,9 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
     setDropping(false);
     if (!file) return;
     event.preventDefault();
-    // What cannot be read is told by the editor, which takes another file.
-    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem ? setEditing(true) : save(tensor)), () => setEditing(true));
+    // What cannot be read whole is shown by the editor, with the reason.
+    const show = (): void => setEditing({ file });
+    void readTensorFile(file, dtypes[0] ?? "DT_FLOAT").then(({ tensor, problem }) => (problem ? show() : save(tensor)), show);
   };
   const takesFiles = !wire && !port?.kind;
   return (
@@ -49,19 +50,19 @@ export function InputRow({ id, row, port, schema }: { id: string; row: PortRow; 
         <span className="w-port-type">{wire ? typeText(page.model.types.get(wire.from)) : literal ? typeText(literal) : row.optional ? t.optional : ""}</span>
         {(wire || literal) && <IconButton small icon="close" label={`${t.disconnect} ${name}`} onClick={() => void page.edit([{ op: "disconnect", to: name }], text(texts.edits.disconnect, { what: name }))} />}
         {!wire && <IconButton small icon="link" label={`${t.connect} ${name}`} onClick={() => workbench.ask("connect", name)} />}
-        {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing(true)} />}
+        {!wire && !port?.kind && <IconButton small icon="table" label={`${literal ? t.editValue : t.setValue}: ${name}`} onClick={() => setEditing({})} />}
       </div>
       {wire && (
         <button type="button" className="w-link w-port-from" onClick={() => { page.select([wire.source]); workbench.reveal([wire.source]); }}>{text(t.wired, { port: wire.from })}</button>
       )}
       {scalar && <ScalarField name={name} literal={literal} shown={row.literal ?? ""} />}
-      {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing(true)}>{row.literal}</button>}
+      {literal && !scalar && <button type="button" className="w-port-value-line" onClick={() => setEditing({})}>{row.literal}</button>}
       {!wire && !literal && !row.optional && !row.more && <span className="w-port-missing">{t.notWired}</span>}
       {editing && (
         <TensorEditor
-          name={name} tensor={readLiteral(literal, dtypes.length === 1 ? dtypes[0] : givenType(page.model.blocks.get(id)))} dtypes={dtypes} onClose={() => setEditing(false)}
+          name={name} tensor={readLiteral(literal, dtypes.length === 1 ? dtypes[0] : givenType(page.model.blocks.get(id)))} dtypes={dtypes} file={editing.file} onClose={() => setEditing(null)}
           onSave={(tensor) => {
-            setEditing(false);
+            setEditing(null);
             save(tensor);
           }}
         />

@@ -1,5 +1,5 @@
 /** A dialog that makes or changes a value: type, shape, table, paste, and files that are dropped. */
-import { useState, type DragEvent } from "react";
+import { useEffect, useState, type DragEvent } from "react";
 import { text } from "../texts";
 import { Button, Dialog } from "../ui";
 import { castTensor, reshapeTensor, tensorOfCells } from "./cells";
@@ -21,6 +21,8 @@ export interface TensorEditorProps {
   tensor: TensorValue | undefined;
   /** Types that may be chosen; all where left out. */
   dtypes?: readonly string[];
+  /** Is read at once. */
+  file?: File;
   onSave(tensor: TensorValue): void;
   onClose(): void;
 }
@@ -33,7 +35,7 @@ export async function readTensorFile(file: File, dtype: string): Promise<{ tenso
 }
 
 /** Edits a copy; what was entered is handed over by "Set value" alone. */
-export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, onSave, onClose }: TensorEditorProps) {
+export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, file: given, onSave, onClose }: TensorEditorProps) {
   const [value, setValue] = useState<TensorValue>(() => tensor ?? zeros(dtypes[0] ?? "DT_FLOAT", []));
   const [message, setMessage] = useState<{ text: string; bad?: boolean }>({ text: tensorTexts.dropHelp });
   const [dropping, setDropping] = useState(false);
@@ -52,6 +54,7 @@ export function TensorEditor({ name, tensor, dtypes = LITERAL_DTYPES, onSave, on
       setMessage({ bad: true, text: text(tensorTexts.wrongFile, { file: file.name, problem: error instanceof Error ? error.message : String(error) }) });
     }
   };
+  useEffect(() => { if (given) void take(given); }, [given]);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setDropping(false);

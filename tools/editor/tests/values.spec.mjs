@@ -1,0 +1,83 @@
+// Values that come from elsewhere: a spreadsheet, numpy's files, the saved state of variables.
+import { after, before, describe } from "node:test";
+import assert from "node:assert/strict";
+import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { sample, Server } from "./lib/server.mjs";
+import { logarithm } from "./lib/pages.mjs";
+
+/** A .npy file of doubles. */
+function npy(shape, values) {
+  const header = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(", ")},), }`;
+  const text = `${header.padEnd(117)}\n`;
+  const file = Buffer.alloc(10 + text.length + 8 * values.length);
+  file.write("\x93NUMPY\x01\x00", "latin1");
+  file.writeUInt16LE(text.length, 8);
+  file.write(text, 10, "latin1");
+  values.forEach((value, i) => file.writeDoubleLE(value, 10 + text.length + 8 * i));
+  return file;
+}
+
+/** Drops a file on a part of the window as a desktop does. */
+async function dropFile(locator, name, bytes) {
+  await locator.evaluate((element, [fileName, content]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
+    for (const type of ["dragover", "drop"]) element.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+  }, [name, [...bytes]]);
+}
+
+describe("values", () => {
+  let server;
+  before(async () => {
+    server = await Server.start({ pages: [sample("xor")] });
+    await server.write("logarithm.page.json", logarithm);
+    await launch();
+  });
+  after(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  check("cells of a spreadsheet are pasted, in the shape that they have there", async () => {
+    const editor = await Editor.open(server, "logarithm.page.json");
+    await editor.select("x");
+    await editor.setValue("x.value", { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, "0.5"] });
+    assert.deepEqual((await editor.json("logarithm.page.json")).blocks[0].inputs.value, { dtype: "DT_FLOAT", shape: [2, 3], values: [1, 2, 3, 4, 5, 0.5] });
+    await editor.close();
+  });
+
+  check("a .npy file that is dropped on an input is its value; one that is none is refused with the reason", async () => {
+    const editor = await Editor.open(server, "logarithm.page.json");
+    await editor.select("x");
+    const row = editor.inspector.getByRole("listitem").filter({ hasText: "value" }).first();
+    await dropFile(row, "three.npy", npy([3], [1, 2.5, -4]));
+    await editor.eventually(async () => assert.deepEqual(
+      (await editor.json("logarithm.page.json")).blocks[0].inputs.value, { dtype: "DT_DOUBLE", shape: [3], values: [1, 2.5, -4] }));
+    await dropFile(row, "broken.npy", Buffer.from("no numpy here"));
+    await editor.dialog("Value of x.value").getByText(/no \.npy file/).waitFor();
+    await editor.tab.keyboard.press("Escape");
+    assert.deepEqual((await editor.json("logarithm.page.json")).blocks[0].inputs.value.values, [1, 2.5, -4]);
+    await editor.close();
+  });
+
+  check("variables are saved to a file, and restored from it", async () => {
+    const editor = await Editor.open(server, "xor.page.json");
+    const value = () => editor.details.getByRole("row").filter({ hasText: "b1" }).locator("td").nth(1).innerText();
+    await editor.button("Run").click();
+    await editor.statusIs(/Done/);
+    await editor.show("Variables");
+    await editor.details.getByRole("row").filter({ hasText: "b1" }).waitFor();
+    const saved = await value();
+    await editor.details.getByRole("button", { name: "Save all to a file…" }).click();
+    await editor.dialog().getByRole("combobox", { name: "File" }).fill("after-one.weftstate");
+    await editor.tab.keyboard.press("Enter");
+    await editor.dialog().waitFor({ state: "detached" });
+    await editor.button("Run").click();
+    await editor.eventually(async () => assert.notEqual(await value(), saved));
+    await editor.details.getByRole("button", { name: "Restore from a file…" }).click();
+    await editor.dialog().getByRole("combobox", { name: "File" }).fill("after-one.weftstate");
+    await editor.tab.keyboard.press("Enter");
+    await editor.eventually(async () => assert.equal(await value(), saved));
+    await editor.close();
+  });
+});
