@@ -20,7 +20,7 @@ constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter
 
 struct Pictures {
   QuantizedOperand input, filter;
-  kernels::ConvForward product;
+  kernels::ConvDesc product;
 };
 
 Result<Pictures> Plan(PlanContext& ctx) {
