@@ -9,14 +9,6 @@
 namespace weft::faults {
 namespace fs = std::filesystem;
 
-OwnedRuntime OpenRuntime(int threads) {
-  OwnedRuntime runtime;
-  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
-  options.threads = threads;
-  REQUIRE(weft_runtime_open(&options, runtime.out(), nullptr) == WEFT_OK);
-  return runtime;
-}
-
 std::vector<std::string> SamplePages() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "graphs")) {
