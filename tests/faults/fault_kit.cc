@@ -90,6 +90,14 @@ OwnedPage LoadLoops(weft_runtime* runtime) {
   return page;
 }
 
+void IsIdleAndStarts(weft_session* session) {
+  weft_session_info info = WEFT_SESSION_INFO_INIT;
+  REQUIRE(weft_session_get_info(session, &info, nullptr) == WEFT_OK);
+  CHECK(info.state == WEFT_IDLE);
+  REQUIRE(weft_session_start(session, nullptr, nullptr) == WEFT_OK);
+  CHECK(weft_session_wait(session, -1, nullptr, nullptr) == WEFT_OK);
+}
+
 int Held::OpenDescriptors() {
   std::error_code error;
   const fs::directory_iterator all("/proc/self/fd", error);

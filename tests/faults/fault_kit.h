@@ -41,6 +41,9 @@ class Sample {
 /// A page of two sessions that loop, one for the other, and one that does not, `once`.
 OwnedPage LoadLoops(weft_runtime* runtime);
 
+/// Checks that the session is idle, starts and ends well.
+void IsIdleAndStarts(weft_session* session);
+
 /// What of the process must be as it was before.
 struct Held {
   size_t handles = capi::LiveHandles();

@@ -56,11 +56,7 @@ TEST_CASE("A session that cannot have a thread says so, and starts when it can",
     REQUIRE(weft_diagnostics_text(problems, &text) == WEFT_OK);
     CHECK_THAT(text, Catch::Contains("no thread can be started"));
   }
-  weft_session_info info = WEFT_SESSION_INFO_INIT;
-  REQUIRE(weft_session_get_info(session, &info, nullptr) == WEFT_OK);
-  CHECK(info.state == WEFT_IDLE);
-  CHECK(weft_session_start(session, nullptr, nullptr) == WEFT_OK);
-  CHECK(weft_session_wait(session, -1, nullptr, nullptr) == WEFT_OK);
+  IsIdleAndStarts(session);
 }
 
 TEST_CASE("A page whose sessions cannot all have threads ends, and runs when they can", "[threads]") {
