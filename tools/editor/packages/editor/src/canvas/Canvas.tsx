@@ -193,7 +193,7 @@ function useReveal(): void {
   useEffect(() => onGoTo((view) => void flow.setViewport(view)), [flow]);
   useEffect(() => {
     workbench.reveal = (ids, zoomIn = true) => {
-      const bounds = page.bounds(ids);
+      const bounds = page.model.bounds(ids);
       if (!bounds) return;
       const { width, height, transform } = store.getState();
       const fit = Math.min(width / (bounds.width + 120), height / (bounds.height + 120));
@@ -221,7 +221,7 @@ const shown = new WeakSet<object>();
 
 /** How a page is shown first: all of it, but one that would be too small to read begins at its left end. */
 function firstView(page: ReturnType<typeof usePage>, width: number, height: number): { x: number; y: number; zoom: number } | null {
-  const bounds = page.bounds();
+  const bounds = page.model.bounds();
   if (!bounds) return null;
   const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
   const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
