@@ -23,7 +23,7 @@ Response ValueResponse(const Called& called, const std::string& name, const View
   const Tensor tensor = Sliced(whole, ParseSlice(called.Get("slice")));
   const std::string format = called.Get("format", "json");
   Json value = {{"name", name}, {"dtype", weft_dtype_name(info.dtype)}, {"shape", tensor.shape}, {"full_shape", whole.shape}, {"count", tensor.count()},
-                {"session", session.empty() ? Json(nullptr) : Json(session)}, {"generation", info.generation}, {"stale", info.stale != 0},
+                {"session", TextOrNull(session)}, {"generation", info.generation}, {"stale", info.stale != 0},
                 {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
   if (format == "json") {
     const int64_t limit = called.Number("limit", 1000, 0, called.server.limits().value_elements);
@@ -144,7 +144,7 @@ Response GetVariable(const Called& called) {
 }
 
 void TellVariables(Document& page, const Json& names, const std::string& by) {
-  page.log().Publish({{"type", "variables"}, {"names", names}, {"by", by.empty() ? Json(nullptr) : Json(by)}});
+  page.log().Publish({{"type", "variables"}, {"names", names}, {"by", TextOrNull(by)}});
 }
 
 Response PutVariable(const Called& called) {
