@@ -74,18 +74,12 @@ Response Patch(const Called& called) {
   return ChangeResponse(called, page->Edit(request), dirty);
 }
 
+template <bool kRedo>
 Response Undo(const Called& called) {
   const auto page = called.Page();
   called.Body();
   const bool dirty = page->dirty();
-  return ChangeResponse(called, page->Undo(false, called.By(), called.IfMatch()), dirty);
-}
-
-Response Redo(const Called& called) {
-  const auto page = called.Page();
-  called.Body();
-  const bool dirty = page->dirty();
-  return ChangeResponse(called, page->Undo(true, called.By(), called.IfMatch()), dirty);
+  return ChangeResponse(called, page->Undo(kRedo, called.By(), called.IfMatch()), dirty);
 }
 
 Response Save(const Called& called) {
@@ -223,8 +217,8 @@ void AddPageRoutes(std::vector<Route>& routes) {
       {"GET", "/v1/pages/*/view", Route::kNone, false, View},
       {"GET", "/v1/pages/*/text", Route::kNone, false, Text},
       {"PUT", "/v1/pages/*/text", Route::kPage, true, PutText},
-      {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo},
-      {"POST", "/v1/pages/*/redo", Route::kJson, true, Redo},
+      {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo<false>},
+      {"POST", "/v1/pages/*/redo", Route::kJson, true, Undo<true>},
       {"POST", "/v1/pages/*/save", Route::kJson, true, Save},
       {"POST", "/v1/pages/*/reload", Route::kJson, true, Reload},
       {"GET", "/v1/pages/*/diagnostics", Route::kNone, false, Diagnostics},

@@ -42,12 +42,7 @@ Json ErrorJson(const weft_event& event) {
 }  // namespace
 
 void Prints::Send(EventLog& log, const weft_event& event, const std::string& run) {
-  const Clock::time_point now = Clock::now();
-  if (now - window_ > std::chrono::seconds(1)) {
-    window_ = now;
-    sent_ = 0;
-  }
-  if (++sent_ > kPrintsPerSecond) {
+  if (sent_.Count() > kPrintsPerSecond) {
     ++dropped_;
     return;
   }
