@@ -13,28 +13,6 @@ constexpr Out<0> z{"z", "T", "the common shape of x and y"};
 
 constexpr auto kPowTypes = kFloats + kSigned + kComplexes;
 
-/// The library's vectors leave negative bases to slower code: so the power of |x|, and then its sign.
-struct PowFunction {
-  template <class V>
-  static V Of(V base, V exponent) {
-    using T = std::remove_reference_t<decltype(base[0])>;
-    V power = kernels::vectors::Pow::Of(base < 0 ? -base : base, exponent);
-    T bases[kernels::kLanes<T>], exponents[kernels::kLanes<T>], powers[kernels::kLanes<T>];
-    std::memcpy(bases, &base, sizeof base);
-    std::memcpy(exponents, &exponent, sizeof exponent);
-    std::memcpy(powers, &power, sizeof power);
-#pragma omp simd
-    for (int i = 0; i < kernels::kLanes<T>; ++i) {
-      const T a = bases[i], b = exponents[i], half = b * T(0.5);
-      const bool whole = std::rint(b) == b, odd = whole && std::rint(half) != half;
-      const T p = a < 0 && !whole && a > -std::numeric_limits<T>::infinity() ? std::numeric_limits<T>::quiet_NaN() : powers[i];
-      powers[i] = odd ? std::copysign(p, a) : p;
-    }
-    std::memcpy(&power, powers, sizeof power);
-    return power;
-  }
-};
-
 /// Integers by repeated squaring, wrapping; exponents are not negative.
 struct PowOp {
   static constexpr int kCost = 8;
@@ -55,7 +33,7 @@ struct PowOp {
 
 constexpr auto RunPow = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
   if constexpr (Float<T>) {
-    BroadcastVectors<PowFunction, T>(loops, ctx);
+    BroadcastVectors<kernels::Pow, T>(loops, ctx);
   } else if constexpr (Integer<T>) {
     if (!BroadcastUnless<PowOp, T>(loops, ctx, [](T exponent) { return exponent < 0; })) {
       return ctx.Error(y, "needs exponents of 0 or more for integers, found a negative one");

@@ -13,11 +13,6 @@ constexpr TypeList<float, double> kWideFloats;
 
 // ---- of one number --------------------------------------------------------------------------------------------------------
 
-using kernels::Doubles;
-using kernels::Floats;
-WEFT_VECTOR_FUNCTION(ErfVectors, erf);
-WEFT_VECTOR_FUNCTION(ErfcVectors, erfc);
-
 /// A function of doubles for numbers of any type.
 template <double (*function)(double)>
 struct OfOne {
@@ -149,12 +144,12 @@ BlockDef Digamma() {
 }
 
 BlockDef Erf() {
-  return Function<kernels::VectorOp<ErfVectors>>("Erf", "Gauss's error function of each element.", kFloats,
+  return Function<kernels::VectorOp<kernels::Erf>>("Erf", "Gauss's error function of each element.", kFloats,
                                                  [](Term x, Term, Term dy) { return BellTimes(M_2_SQRTPI, x, dy); });
 }
 
 BlockDef Erfc() {
-  return Function<kernels::VectorOp<ErfcVectors>>("Erfc", "1 - erf(x) for each element, right also where that is tiny.", kFloats,
+  return Function<kernels::VectorOp<kernels::Erfc>>("Erfc", "1 - erf(x) for each element, right also where that is tiny.", kFloats,
                                                   [](Term x, Term, Term dy) { return BellTimes(-M_2_SQRTPI, x, dy); });
 }
 

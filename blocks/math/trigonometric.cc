@@ -7,7 +7,6 @@ namespace {
 
 using namespace functions;
 using kernels::VectorOp;
-namespace vectors = kernels::vectors;
 
 constexpr In<0> radians{"x", "T", "any shape; radians"};
 constexpr Out<0> angle{"y", "T", "the shape of x; radians"};
@@ -24,33 +23,33 @@ Term OverDistance(const Operands& of) { return of.dz / (Of("Square", of.x) + Of(
 }  // namespace
 
 BlockDef Sin() {
-  return Function<VectorOp<vectors::Sin>>("Sin", "The sine of each element.", kAnalytic,
+  return Function<VectorOp<kernels::Sin>>("Sin", "The sine of each element.", kAnalytic,
                                           [](Term x, Term, Term dy) { return dy * Of("Cos", Conj(x)); }, radians);
 }
 
 BlockDef Cos() {
-  return Function<VectorOp<vectors::Cos>>("Cos", "The cosine of each element.", kAnalytic,
+  return Function<VectorOp<kernels::Cos>>("Cos", "The cosine of each element.", kAnalytic,
                                           [](Term x, Term, Term dy) { return -dy * Of("Sin", Conj(x)); }, radians);
 }
 
 BlockDef Tan() {
-  return Function<VectorOp<vectors::Tan>>(
+  return Function<VectorOp<kernels::Tan>>(
       "Tan", "The tangent of each element.", kAnalytic,
       [](Term x, Term, Term dy) { return Of("Square", Of("Reciprocal", Of("Cos", Conj(x)))) * dy; }, radians);
 }
 
 BlockDef Asin() {
-  return Function<VectorOp<vectors::Asin>>("Asin", "The angle whose sine each element is; NaN of real numbers beyond -1 and 1.", kAnalytic,
+  return Function<VectorOp<kernels::Asin>>("Asin", "The angle whose sine each element is; NaN of real numbers beyond -1 and 1.", kAnalytic,
                                            [](Term x, Term, Term dy) { return dy * ArcSlope(x); }, functions::x, angle);
 }
 
 BlockDef Acos() {
-  return Function<VectorOp<vectors::Acos>>("Acos", "The angle whose cosine each element is; NaN of real numbers beyond -1 and 1.",
+  return Function<VectorOp<kernels::Acos>>("Acos", "The angle whose cosine each element is; NaN of real numbers beyond -1 and 1.",
                                            kAnalytic, [](Term x, Term, Term dy) { return -dy * ArcSlope(x); }, functions::x, angle);
 }
 
 BlockDef Atan() {
-  return Function<VectorOp<vectors::Atan>>(
+  return Function<VectorOp<kernels::Atan>>(
       "Atan", "The angle whose tangent each element is.", kAnalytic,
       [](Term x, Term, Term dy) { return dy * Of("Reciprocal", 1 + Of("Square", Conj(x))); }, functions::x, angle);
 }
@@ -59,7 +58,7 @@ BlockDef Atan2() {
   const auto gradient = GradientBy([](const Operands& of) { return of.y * OverDistance(of); },
                                    [](const Operands& of) { return -of.x * OverDistance(of); });
   return Block("Atan2", "The angle of the point (x, y), from -pi to pi, element by element.")
-      .Ports(rise, run, direction).Types("T", kFloats).Elementwise().Gradient(gradient).Kernel(PlanBroadcast, RunVectors<vectors::Atan2>);
+      .Ports(rise, run, direction).Types("T", kFloats).Elementwise().Gradient(gradient).Kernel(PlanBroadcast, RunVectors<kernels::Atan2>);
 }
 
 }  // namespace weft::blocks

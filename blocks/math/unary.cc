@@ -1,8 +1,6 @@
 // Exp, Expm1, Log, Log1p, Sinh, Cosh, Tanh, Sigmoid, Sqrt, Rsqrt, Square, Reciprocal, Negate: one result for each element.
 #include <complex>
 
-#include "blocks/kernels/simd/exp.h"
-#include "blocks/kernels/simd/tanh.h"
 #include "blocks/kernels/simd/vector_math.h"
 #include "blocks/math/functions.h"
 
@@ -11,11 +9,10 @@ namespace {
 
 using namespace functions;
 using kernels::VectorOp;
-namespace vectors = kernels::vectors;
 
 constexpr auto kNegatable = kFloats + kSigned + kComplexes;
 
-struct Expm1Op : VectorOp<vectors::Expm1> {
+struct Expm1Op : VectorOp<kernels::Expm1> {
   /// exp(a + bi) - 1 without losing the digits of a small argument: expm1(a) cos(b) + (cos(b) - 1) + i exp(a) sin(b).
   template <class T>
   T operator()(const T& z) const {
@@ -27,7 +24,7 @@ struct Expm1Op : VectorOp<vectors::Expm1> {
     }
   }
 };
-struct Log1pOp : VectorOp<vectors::Log1p> {
+struct Log1pOp : VectorOp<kernels::Log1p> {
   /// log|1 + z| from |1 + z|^2 - 1 = a (2 + a) + b^2 where that neither overflows nor comes near -1.
   template <class T>
   T operator()(const T& z) const {
@@ -44,7 +41,7 @@ struct Log1pOp : VectorOp<vectors::Log1p> {
 struct RsqrtOp {
   static constexpr int kCost = 2;
   template <class V>
-  static V Of(V a) { return 1 / vectors::Sqrt::Of(a); }
+  static V Of(V a) { return 1 / kernels::Sqrt::Of(a); }
   template <class T>
   T operator()(const T& a) const { return T(1) / std::sqrt(a); }
 };
@@ -83,7 +80,7 @@ BlockDef Expm1() {
 }
 
 BlockDef Log() {
-  return Function<VectorOp<vectors::Log>>("Log", "The natural logarithm of each element.", kAnalytic,
+  return Function<VectorOp<kernels::Log>>("Log", "The natural logarithm of each element.", kAnalytic,
                                           [](Term x, Term, Term dy) { return dy * Of("Reciprocal", Conj(x)); });
 }
 
@@ -93,12 +90,12 @@ BlockDef Log1p() {
 }
 
 BlockDef Sinh() {
-  return Function<VectorOp<vectors::Sinh>>("Sinh", "The hyperbolic sine of each element.", kAnalytic,
+  return Function<VectorOp<kernels::Sinh>>("Sinh", "The hyperbolic sine of each element.", kAnalytic,
                                            [](Term x, Term, Term dy) { return dy * Of("Cosh", Conj(x)); });
 }
 
 BlockDef Cosh() {
-  return Function<VectorOp<vectors::Cosh>>("Cosh", "The hyperbolic cosine of each element.", kAnalytic,
+  return Function<VectorOp<kernels::Cosh>>("Cosh", "The hyperbolic cosine of each element.", kAnalytic,
                                            [](Term x, Term, Term dy) { return dy * Of("Sinh", Conj(x)); });
 }
 
@@ -113,7 +110,7 @@ BlockDef Sigmoid() {
 }
 
 BlockDef Sqrt() {
-  return Function<VectorOp<vectors::Sqrt>>("Sqrt", "The square root of each element; NaN of negative ones.", kAnalytic,
+  return Function<VectorOp<kernels::Sqrt>>("Sqrt", "The square root of each element; NaN of negative ones.", kAnalytic,
                                            [](Term, Term y, Term dy) { return FromResult("SqrtGrad", y, dy); });
 }
 

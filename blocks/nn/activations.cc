@@ -1,6 +1,5 @@
 // Relu, Relu6, Elu, Softplus, Softsign and the blocks of their gradients.
 #include "blocks/gradients.h"
-#include "blocks/kernels/simd/exp.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
@@ -34,16 +33,14 @@ struct Relu6GradOp {
   static V Of(V gradient, V feature) { return gradient * ((feature > V{}) & (feature < V{} + 6) ? V{} + 1 : V{}); }
 };
 
-namespace vectors = kernels::vectors;
-
 struct EluFunction {
   template <class V>
-  static V Of(V a) { return a < 0 ? vectors::Expm1::Of(a < 0 ? a : V{}) : a; }
+  static V Of(V a) { return a < 0 ? kernels::Expm1::Of(a < 0 ? a : V{}) : a; }
 };
 /// max(a, 0) + log(1 + exp(-|a|)), which neither overflows nor loses digits.
 struct SoftplusFunction {
   template <class V>
-  static V Of(V a) { return (a > 0 ? a : V{}) + vectors::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
+  static V Of(V a) { return (a > 0 ? a : V{}) + kernels::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
 };
 struct SoftsignFunction {
   template <class V>

@@ -2,16 +2,9 @@
 
 #include <limits>
 
+#include "blocks/kernels/special/special_functions.h"
+
 namespace weft::kernels {
-namespace {
-
-/// The C library's lgamma writes a global.
-double LogGamma(double x) {
-  int sign = 0;
-  return lgamma_r(x, &sign);
-}
-
-}  // namespace
 
 double Gamma::operator()(Philox generator) const {
   FromLast<Uniform<double>> uniform;

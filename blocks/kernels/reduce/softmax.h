@@ -4,7 +4,6 @@
 // summed, and, scaled, for the result. Every element goes through a whole register, so that it is computed alike wherever its row lies.
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,9 +11,9 @@
 
 #include "blocks/kernels/reduce/reduce.h"
 #include "blocks/kernels/simd/exp.h"
+#include "blocks/kernels/simd/log.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/vec.h"
-#include "blocks/kernels/simd/vector_math.h"
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
@@ -98,25 +97,8 @@ A Greatest(const T* x, int64_t size) {
   return GreatestLane<A>(most[0]);
 }
 
-/// Of numbers that are not above 0, unless NaN.
-template <class A>
-Vec<A> Exp(Vec<A> v) {
-#if defined(__AVX512F__)
-  if constexpr (std::is_same_v<A, float>) return kernels::Exp::OfAtMost(v);
-#endif
-  Eigen::Array<A, kLanes<A>, 1> array;
-  std::memcpy(array.data(), &v, sizeof v);
-  array = array.exp().eval();
-  std::memcpy(&v, array.data(), sizeof v);
-  return v;
-}
-
 inline std::array<Vec<double>, 1> InDouble(Vec<double> v) { return {v}; }
-inline std::array<Vec<double>, 2> InDouble(Vec<float> v) {
-  typename VecOf<float, kVecBytes / 2>::Type halves[2];
-  std::memcpy(halves, &v, sizeof v);
-  return {__builtin_convertvector(halves[0], Vec<double>), __builtin_convertvector(halves[1], Vec<double>)};
-}
+inline std::array<Vec<double>, 2> InDouble(Vec<float> v) { return DoublesOf(v); }
 
 /// A sum in double of registers of floats or doubles.
 struct Sum {
@@ -149,14 +131,14 @@ double Exponentials(const T* x, int64_t size, A greatest, Keep&& keep, const Wor
     for (int64_t i = begin; i < end; i += 4 * N) {
       Vec<A> e[4];
       for (int k = 0; k < 4; ++k) {
-        e[k] = Exp<A>(LoadVec(x + i + k * N) - shift);
+        e[k] = Exp::OfAtMost(LoadVec(x + i + k * N) - shift);
         keep(i + k * N, e[k], N);
       }
       sum.Add((e[0] + e[1]) + (e[2] + e[3]));
     }
   }
   ForVecs(x + whole, size - whole, greatest, [&](int64_t i, Vec<A> v, int count) {
-    const Vec<A> e = Exp<A>(v - shift);
+    const Vec<A> e = Exp::OfAtMost(v - shift);
     keep(whole + i, e, count);
     sum.Add(MaskLanes<A>(e, 0, count));
   });
@@ -282,7 +264,7 @@ struct StretchedMatrix {
 /// The logarithm of sums of exponentials, of doubles right to the last place.
 template <class A>
 Vec<double> LogOfSums(Vec<double> sums) {
-  if constexpr (!std::is_same_v<A, double>) return vectors::Log::Of(sums);
+  if constexpr (!std::is_same_v<A, double>) return Log::Of(sums);
   for (int k = 0; k < kLanes<double>; ++k) sums[k] = std::log(sums[k]);
   return sums;
 }
@@ -350,7 +332,7 @@ class ShortCrossEntropies {
     Doubles sums{};
     for (int64_t c = 0; c < classes_; ++c) {
       shifted_[c] -= greatest;
-      gradients_[c] = softmax::Exp<A>(shifted_[c]);
+      gradients_[c] = Exp::OfAtMost(shifted_[c]);
       const Doubles e = softmax::InDouble(gradients_[c]);
       for (size_t h = 0; h < e.size(); ++h) sums[h] += e[h];
     }
@@ -372,13 +354,7 @@ class ShortCrossEntropies {
     return sums;
   }
   static Vec<double> Joined(const std::array<Vec<double>, 1>& v) { return v[0]; }
-  static Vec<float> Joined(const std::array<Vec<double>, 2>& v) {
-    using Half = typename VecOf<float, kVecBytes / 2>::Type;
-    const Half halves[2] = {__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)};
-    Vec<float> joined;
-    std::memcpy(&joined, halves, sizeof joined);
-    return joined;
-  }
+  static Vec<float> Joined(const std::array<Vec<double>, 2>& v) { return FloatsOf(v); }
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;

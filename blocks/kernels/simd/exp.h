@@ -1,60 +1,115 @@
-// Exponentials of whole vectors, as those of vector_math.h. Those of floats in registers of 16 are quicker and closer: right to 1.2 units in
-// the last place, the sigmoid to 3.1.
+// The exponential function and its kin, of whole registers of floats or doubles of any width: e^x = 2^n e^r with |r| up to half of log(2).
 #pragma once
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-
-#include "blocks/kernels/simd/vec.h"
-#include "blocks/kernels/simd/vector_math.h"
+#include "blocks/kernels/simd/math_parts.h"
 
 namespace weft::kernels {
+namespace parts {
+
+/// x = n log(2) + r; `shifted` is n + kRounder.
+template <class V>
+struct ExpReduced {
+  V shifted, r;
+};
+template <class V>
+[[gnu::always_inline]] inline ExpReduced<V> ReduceExp(V x) {
+  constexpr auto& kLog2 = Coefficients<ElementOf<V>>::kLog2;
+  constexpr auto kPerLog2 = static_cast<ElementOf<V>>(1.4426950408889634);
+  const V shifted = x * kPerLog2 + kRounder<V>, n = shifted - kRounder<V>;
+  return {shifted, (x - n * kLog2[0]) - n * kLog2[1]};
+}
+
+/// A quarter of e^x - 1, for x up to where a half of e^x is infinite. Digits of denormals get lost.
+template <class V>
+[[gnu::always_inline]] inline V QuarterExpm1(V x) {
+  using T = ElementOf<V>;
+  const ExpReduced<V> reduced = ReduceExp(AtLeast(x, sizeof(T) == 4 ? -18 : -40));  // from there on -1
+  const V r = reduced.r, p = r + r * r * Polynomial(r, Coefficients<T>::kExpm1);
+  const V quarter = FromBits<V>((Bits(reduced.shifted) << kFractionBits<V>) + Bits(V{} + T(0.25)));  // of 2^n
+  return quarter * p + (quarter - T(0.25));
+}
+/// The greatest argument of QuarterExpm1; the half of its exponential is infinite.
+template <class T>
+inline constexpr T kExpm1Most = sizeof(T) == 4 ? T(89.5) : T(710.6);
+/// Numbers whose square is less than half a unit of their last place, and zeros: many a function is the number itself there.
+template <class V>
+[[gnu::always_inline]] inline auto IsSmall(V a) {
+  return Abs(a) < (sizeof(ElementOf<V>) == 4 ? ElementOf<V>(0x1p-26) : ElementOf<V>(0x1p-56));
+}
+
+/// The exponential of that is infinite.
+template <class T>
+inline constexpr T kExpMost = sizeof(T) == 4 ? T(90) : T(711);
+
+}  // namespace parts
 
 struct Exp {
-  static Doubles Of(Doubles a) { return vectors::Exp::Of(a); }
-#if defined(__AVX512F__)
-  static constexpr __mmask16 kAll = 0xFFFF;  // the functions without a mask give warnings
-  static Floats Of(Floats a) { return OfAtMost(_mm512_maskz_min_ps(kAll, _mm512_set1_ps(90), a)); }  // exp(90) is infinite
-  /// Of numbers that are at most 90.
-  static Floats OfAtMost(Floats a) {
-    constexpr float kLogarithmOfTwo = 0.693359375f, kLogarithmOfTwoLow = -2.1219444e-4f;
-    constexpr float kRounds = 12582912;  // 1.5 * 2^23: what is added to it becomes a whole number
-    const Floats x = _mm512_maskz_max_ps(kAll, _mm512_set1_ps(-105), a);  // exp(-105) is 0; NaN stays
-    const Floats twos = (x * 1.44269504f + kRounds) - kRounds;
-    const Floats r = (x - twos * kLogarithmOfTwo) - twos * kLogarithmOfTwoLow;
-    // exp(r) to a thirtieth of a unit, for |r| up to half of log(2)
-    Floats y = 0.0013788695f * r + 0.008368685f;
-    y = y * r + 0.0416689f;
-    y = y * r + 0.16666521f;
-    y = y * r + 0.4999999f;
-    y = y * r + 1;
-    y = y * r + 1;
-    return _mm512_maskz_scalef_ps(kAll, y, twos);
+  template <class V>
+  [[gnu::always_inline]] static V Of(V a) {
+    return OfAtMost(parts::AtMost(a, parts::kExpMost<parts::ElementOf<V>>));
   }
-#else
-  static Floats Of(Floats a) { return vectors::Exp::Of(a); }
-#endif
+  /// Of a + low: a at most kExpMost, low a few units of its last place.
+  template <class V>
+  [[gnu::always_inline]] static V OfAtMost(V a, V low = -V{}) {
+    using T = parts::ElementOf<V>;
+    const auto reduced = parts::ReduceExp(parts::AtLeast(a, sizeof(T) == 4 ? T(-105) : T(-746)));  // exp of that is 0
+    const V r = reduced.r + low, shifted = reduced.shifted;
+    const V y = (parts::Polynomial(r, Coefficients<T>::kExp) * r + 1) * r + 1;
+    return parts::Scale(y, shifted);
+  }
   template <class T>
   static T One(const T& a) { return std::exp(a); }
 };
 
-/// 1 / (1 + exp(-x)).
+/// e^x - 1.
+struct Expm1 {
+  template <class V>
+  static V Of(V a) {
+    const V y = parts::QuarterExpm1(parts::AtMost(a, parts::kExpm1Most<parts::ElementOf<V>>)) * 4;
+    return parts::IsSmall(a) ? a : y;
+  }
+  template <class T>
+  static T One(const T& a) { return std::expm1(a); }
+};
+
+/// 1 / (1 + e^-x).
 struct Sigmoid {
   template <class V>
-  static V Of(V a) { return 1 / (1 + Exp::Of(-a)); }
+  [[gnu::always_inline]] static V Of(V a) {
+    const V small = Exp::OfAtMost(parts::NegativeAbs(a)), sum = 1 + small, above = a < 0 ? small : V{} + 1;
 #if defined(__AVX512F__)
-  /// Without a division: by the processor's estimate, which one step of Newton's makes right.
-  static Floats Of(Floats a) {
-    const auto negative = std::bit_cast<Floats>(std::bit_cast<Vec<uint32_t>>(a) | 0x80000000);
-    const Floats small = Exp::OfAtMost(negative), sum = 1 + small;
-    Floats inverse = _mm512_maskz_rcp14_ps(Exp::kAll, sum);
-    inverse = inverse + inverse * (1 - sum * inverse);
-    return a < 0 ? small * inverse : inverse;
-  }
+    if constexpr (std::is_same_v<V, Vec<float>>) {
+      // The processor's estimate, which one step of Newton's makes right, is quicker than its division.
+      const V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
+      return above * (inverse + inverse * (1 - sum * inverse));
+    }
 #endif
+    return above / sum;
+  }
   template <class T>
   static T One(const T& a) { return T(1) / (T(1) + std::exp(-a)); }
+};
+
+struct Sinh {
+  template <class V>
+  static V Of(V a) {
+    const V quarter = parts::QuarterExpm1(parts::AtMost(parts::Abs(a), parts::kExpm1Most<parts::ElementOf<V>>));
+    const V y = (quarter + quarter / (4 * quarter + 1)) * 2;
+    return parts::IsSmall(a) ? a : parts::TurnSign(y, a);
+  }
+  template <class T>
+  static T One(const T& a) { return std::sinh(a); }
+};
+
+struct Cosh {
+  template <class V>
+  static V Of(V a) {
+    using T = parts::ElementOf<V>;
+    const V half = parts::QuarterExpm1(parts::AtMost(parts::Abs(a), parts::kExpm1Most<T>)) * 2 + T(0.5);
+    return half + T(0.25) / half;
+  }
+  template <class T>
+  static T One(const T& a) { return std::cosh(a); }
 };
 
 }  // namespace weft::kernels

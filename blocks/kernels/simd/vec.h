@@ -226,6 +226,56 @@ inline Vec<A> MaskLanes(Vec<A> v, int first, int end) {
   return (index >= Broadcast<A>(static_cast<A>(first))) & (index < Broadcast<A>(static_cast<A>(end))) ? v : Vec<A>{};
 }
 
+/// The lanes of a register of floats, of any width, as doubles in two such registers. (The compiler takes its conversion through memory.)
+template <class V>
+[[gnu::always_inline]] inline auto DoublesOf(V v) {
+  using Wide = typename VecOf<double, sizeof(V)>::Type;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) {
+    const __m256 lower = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256 upper = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    return std::array<Wide, 2>{_mm512_maskz_cvtps_pd(0xFF, lower), _mm512_maskz_cvtps_pd(0xFF, upper)};
+  } else
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32) {
+    return std::array<Wide, 2>{_mm256_cvtps_pd(_mm256_castps256_ps128(v)), _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
+  } else
+#endif
+  {
+#if defined(__x86_64__)
+    return std::array<Wide, 2>{_mm_cvtps_pd(v), _mm_cvtps_pd(_mm_movehl_ps(v, v))};
+#else
+    const auto halves = std::bit_cast<std::array<typename VecOf<float, sizeof(V) / 2>::Type, 2>>(v);
+    return std::array<Wide, 2>{__builtin_convertvector(halves[0], Wide), __builtin_convertvector(halves[1], Wide)};
+#endif
+  }
+}
+/// The way back, rounding.
+template <class W>
+[[gnu::always_inline]] inline auto FloatsOf(const std::array<W, 2>& v) {
+  using Floats = typename VecOf<float, sizeof(W)>::Type;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(W) == 64) {
+    const __m256 lower = _mm512_maskz_cvtpd_ps(0xFF, v[0]), upper = _mm512_maskz_cvtpd_ps(0xFF, v[1]);
+    return Floats(__builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  } else
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(W) == 32) {
+    return Floats(_mm256_set_m128(_mm256_cvtpd_ps(v[1]), _mm256_cvtpd_ps(v[0])));
+  } else
+#endif
+  {
+#if defined(__x86_64__)
+    return Floats(_mm_movelh_ps(_mm_cvtpd_ps(v[0]), _mm_cvtpd_ps(v[1])));
+#else
+    using Half = typename VecOf<float, sizeof(W) / 2>::Type;
+    return std::bit_cast<Floats>(std::array<Half, 2>{__builtin_convertvector(v[0], Half), __builtin_convertvector(v[1], Half)});
+#endif
+  }
+}
+
 /// Sums lanes in pairs down to `kWidth` of them (1 or 2): to[i] is the sum of lanes i, i + kWidth, ...
 template <int kWidth, class A, int kBytes = kVecBytes>
 inline void SumLanes(typename VecOf<A, kBytes>::Type v, A* to) {
