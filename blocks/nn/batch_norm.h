@@ -81,7 +81,7 @@ struct NormCut {
     const kernels::ChannelBox& box = cut.box;
     const int64_t channel = box.per_channel() * element * inputs;
     const auto whole_lines = [&](int64_t channels) { return channels * box.inner * element % 64 == 0; };
-    const bool planes = cut.long_planes(kernels::kLanes<float>);
+    const bool planes = !cut.runs && cut.group == 1 && box.inner >= 8 * kernels::kLanes<float>;
     if (cut.runs) {
       if (channel > kNormCacheBytes) return;
       const int64_t most = std::max(kNormGroupBytes / (element * inputs), kNormTaskElements);

@@ -41,24 +41,11 @@ struct Norm : NormCut {
 /// The most channels of a task that makes their gains itself.
 constexpr int64_t kOwnGains = kColumnBytes / 2;
 
-/// Short planes in rows: tasks of few channels and many rows. Not where the planes of those channels in a row are so little that memory is
-/// read in small pieces. Gives whether `cut` is so now.
-bool CutShortPlanes(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kShort = 128, kLeastBytes = 8 * 1024;
-  const int64_t inner = cut.box.inner, tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
-  if (cut.runs || cut.group > 1 || inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastBytes) return false;
-  cut.tile = tile;
-  cut.tiles = DivideUp(cut.box.channels, tile);
-  cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (tile * inner), 1, cut.box.outer);
-  cut.blocks = DivideUp(cut.box.outer, cut.block_rows);
-  return true;
-}
-
 /// Inference whose tasks have few channels and many rows: they make the gains of their channels themselves, so that there is one loop
 /// instead of two. What is larger than the caches is read faster in its order than by columns.
 bool CutOwnGains(kernels::ChannelPartition& cut, int64_t element) {
   constexpr int64_t kMostBytes = 8 << 20;
-  return CutShortPlanes(cut, element) || (cut.box.count() * element <= kMostBytes && CutColumns(cut, element));
+  return cut.box.count() * element <= kMostBytes && CutColumns(cut, element);
 }
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {

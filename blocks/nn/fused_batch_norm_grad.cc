@@ -160,17 +160,6 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
   const kernels::ChannelPartition& cut = grad.cut;
   const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
   const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
-  if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
-    return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), grad.stream), [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const kernels::ChannelPartition::Part part = cut.part(task);
-        InMerges(part.first, part.end, prepare);
-        pass.Run(cut, part);
-        InMerges(part.first, part.end, finish);
-      }
-      if (grad.stream) kernels::StreamFence();
-    });
-  }
   ForChannels(ctx, cut.box.channels, 0, prepare);
   ForTasks(ctx, cut, false, [&](int64_t task) { pass.Run(cut, task); });
   ForChannels(ctx, cut.box.channels, cut.blocks, finish);
