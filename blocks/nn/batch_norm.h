@@ -232,10 +232,6 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&
   });
 }
 
-/// How far the next group's elements are from a group's own: where no last pass is one with a first, it fetches what that will read. 0
-/// where there are no groups.
-inline int64_t NextGroup(const NormCut& norm) { return norm.in_groups && !norm.weave ? norm.cut.tile * norm.cut.box.inner : 0; }
-
 /// to[i] = 1 / sqrt(variance[i] + epsilon), several at a time.
 template <class S>
 void ReciprocalDeviations(const S* variance, int64_t count, float epsilon, double* to) {

@@ -35,18 +35,7 @@ struct Norm : NormCut {
   NormScratch scratch;  // statistics of blocks; the gain of each channel
   float epsilon, factor;
   bool training;
-  bool tasks_make_gains = false;  // inference
 };
-
-/// The most channels of a task that makes their gains itself.
-constexpr int64_t kOwnGains = kColumnBytes / 2;
-
-/// Inference whose tasks have few channels and many rows: they make the gains of their channels themselves, so that there is one loop
-/// instead of two. What is larger than the caches is read faster in its order than by columns.
-bool CutOwnGains(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kMostBytes = 8 << 20;
-  return cut.box.count() * element <= kMostBytes && CutColumns(cut, element);
-}
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, channels));
@@ -71,7 +60,6 @@ Result<Norm> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
   Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
-  norm.tasks_make_gains = !training && CutOwnGains(norm.cut, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -112,15 +100,6 @@ void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) 
   }
 }
 
-/// scale / deviation of channels [first, end), at most kMergeChannels, by the given variances.
-void GainsOf(const Norm& norm, RunContext& ctx, int64_t first, int64_t end, float* gain) {
-  const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::variance);
-  double reciprocal[kernels::kMergeChannels];
-  ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
-#pragma omp simd
-  for (int64_t c = first; c < end; ++c) gain[c - first] = static_cast<float>(scale[c] * reciprocal[c - first]);
-}
-
 /// The statistics that inference gives for channels [first, end).
 void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
   const auto mean = ctx.in<float>(P::mean), variance = ctx.in<float>(P::variance);
@@ -157,7 +136,7 @@ void Train(const Norm& norm, RunContext& ctx) {
   const float *const mean = ctx.out<float>(P::reserve_space_1).data(), *const gain = norm.scratch.parameter(ctx, 0),
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
-  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
+  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream};
   const auto both = [&](int64_t task, int64_t next) {
     kernels::FindPivots(cut, next, x, blocks);
     const kernels::ChannelPartition::Part part = cut.part(task);
@@ -176,31 +155,6 @@ void Train(const Norm& norm, RunContext& ctx) {
       [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
 }
 
-/// Calls body(task) for each task of an inference, a few at a time.
-template <class Body>
-void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
-  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads(), norm.stream), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) body(norm.cut.part(task));
-    if (norm.stream) kernels::StreamFence();
-  });
-}
-
-/// Where tasks make the gains of their channels.
-template <class ChannelMapReduce>
-void InferByTasks(const Norm& norm, RunContext& ctx, const ChannelMapReduce& output) {
-  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) {
-    alignas(64) float gain[kOwnGains];
-    InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
-      if (part.block == 0) HandOnStatistics(norm, ctx, first, end);
-      GainsOf(norm, ctx, first, end, gain + (first - part.first));
-    });
-    ChannelMapReduce some = output;
-    some.parameters = {output.parameters[0] + part.first, gain, output.parameters[2] + part.first};
-    some.parameters_from = part.first;
-    some.Run(norm.cut, part);
-  });
-}
-
 /// Reads x and writes y once.
 template <class T>
 void Infer(const Norm& norm, RunContext& ctx) {
@@ -211,12 +165,18 @@ void Infer(const Norm& norm, RunContext& ctx) {
       {},
       ctx.out<T>(P::y).data(),
       norm.stream};
-  if (norm.tasks_make_gains) return InferByTasks(norm, ctx, output);
   ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) {
     HandOnStatistics(norm, ctx, first, end);
-    GainsOf(norm, ctx, first, end, gain + first);
+    const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::variance);
+    double reciprocal[kernels::kMergeChannels];
+    ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
+#pragma omp simd
+    for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
   });
-  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) { output.Run(norm.cut, part); });
+  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads(), norm.stream), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) output.Run(norm.cut, norm.cut.part(task));
+    if (norm.stream) kernels::StreamFence();
+  });
 }
 
 template <class T, int kVersion>

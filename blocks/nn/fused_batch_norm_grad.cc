@@ -121,7 +121,7 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   T* const x_backprop = ctx.out<T>(P::x_backprop).data();
   const kernels::ChannelMapReduce<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
   const kernels::ChannelMapReduce<T, float, 2, 4, 0, decltype(kMap)> output{
-      {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
+      {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream};
   const auto both = [&](int64_t task, int64_t next) {
     const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
     const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> pass{{g, x, g + ahead, x + ahead},

@@ -33,9 +33,7 @@ class ChannelMapReduce {
   std::array<A*, kSums> sums{};
   T* out = nullptr;
   bool stream = false;  // the output is too large for the cache
-  int64_t ahead = 0;    // elements from each that is read to one to fetch meanwhile; of planes in rows, without sums
   Term term{};
-  int64_t parameters_from = 0;  // the channel that the first parameters are of
 
   /// Does one of cut.tasks().
   void Run(const ChannelPartition& cut, int64_t task) const {
@@ -54,14 +52,12 @@ class ChannelMapReduce {
   template <bool kStream>
   void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     for (int64_t c = part.first; c < part.end; ++c) {
-      Params<A> one;
       Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(parameters[i][c - parameters_from]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(ToVecElement(parameters[i][c]));
       RunSums total;
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
         const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
-        if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
-        else OneRun<kStream>(at, part.length, p, total);
+        OneRun<kStream>(at, part.length, p, total);
         if ((run - part.first_row) % RunSums::kChain == RunSums::kChain - 1) total.Add(total.near);
       }
       total.Add(total.near);
@@ -83,9 +79,8 @@ class ChannelMapReduce {
   static constexpr bool kSumAlone = !kWrites && kIn == 1 && kSums == 1;
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
-  /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
+  /// Whole lines at aligned addresses.
   bool Streamable(const ChannelPartition& cut) const {
-    if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
     const int64_t row = cut.runs ? cut.box.inner : cut.box.channels * cut.box.inner * cut.group;
     const int64_t tile = cut.tiles == 1 ? row : cut.tile * cut.box.inner;
     return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>((row | tile) * static_cast<int64_t>(sizeof(T)))) % 64 == 0;
@@ -119,12 +114,10 @@ class ChannelMapReduce {
       for (; at + kSide * kN <= end; at += kSide * kN) {
         memory.template Map<kStream, kSide, Sums<V>>(at, [&](int k) -> const Params<V>& { return k == 0 ? first : p; });
         first = p;
-        for (int k = 0; k < kSide && ahead != 0; ++k) memory.Fetch(at + ahead + k * kN);
-      }
+        }
       for (; at + kN <= end; at += kN) {
         memory.template Vector<kStream>(at, first, no_sums);
         first = p;
-        if (ahead != 0) memory.Fetch(at + ahead);
       }
     }
     Sums<A> no_sum;
@@ -136,7 +129,7 @@ class ChannelMapReduce {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
-    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + (part.first - parameters_from);
+    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first;
     if constexpr (kSums == 0) {
       if (cut.box.inner >= kN && cut.group == 1) {
         for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, cut.box.inner, par);
@@ -217,19 +210,6 @@ class ChannelMapReduce {
     for (int s = 0; s < kSums; ++s) total.near[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
   }
 
-  /// The same without sums, where `out` is no input: whole cache lines go past the cache, and what is left at both ends does not, which
-  /// would push out lines that are being written.
-  void StreamedRun(int64_t at, int64_t length, const Params<A>& one, const Params<V> p) const {
-    const Memory memory{in, out, term};
-    const int64_t end = at + length;
-    const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out + at) / sizeof(T)) % kLine;
-    const int64_t first = std::min(end, past == 0 ? at : at + kLine - past), last = first + (end - first) / kLine * kLine;
-    Sums<A> no_sum;
-    Sums<V> no_sums;
-    for (; at < first; ++at) memory.Scalar(at, one, no_sum);
-    for (; at < last; at += kN) memory.template Vector<true>(at, p, no_sums);
-    for (; at < end; ++at) memory.Scalar(at, one, no_sum);
-  }
 };
 
 /// Neighbouring tasks that a thread does in one go; several where results go past the cache, so that it seldom waits for them.
