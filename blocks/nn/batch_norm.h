@@ -2,8 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <atomic>
-#include <utility>
 
 #include "blocks/kernels/channel/moments.h"
 #include "blocks/limits.h"
@@ -56,7 +54,6 @@ inline bool CutColumns(kernels::ChannelPartition& cut, int64_t element) {
 struct NormCut {
   kernels::ChannelPartition cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
-  bool weave = false;      // the last pass of a group is one loop with the first pass of the next
   bool stream = false;     // the output goes past the cache
 
   NormCut() = default;
@@ -97,40 +94,7 @@ struct NormCut {
     // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
     const bool lines = !cut.runs || whole_lines(1);
     stream = stream && lines;
-    const bool large = box.count() * element >= kernels::kStreamBytes, both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
-    weave = large && lines && both_fit && (cut.runs || planes) && whole_lines(cut.tile) && whole_lines(box.channels);
   }
-};
-
-/// Groups that threads take one by one: each begins with a range of neighbouring ones, then takes what the others have left.
-class GroupQueue {
- public:
-  GroupQueue(int64_t groups, int64_t threads) : ranges_(std::min({groups, threads, kMostRanges})) {
-    for (int64_t i = 0; i < ranges_; ++i) {
-      range_[i].next.store(groups * i / ranges_, std::memory_order_relaxed);
-      range_[i].end = groups * (i + 1) / ranges_;
-    }
-  }
-  int64_t ranges() const { return ranges_; }
-
-  /// A group for the thread that has begun with range `self`; -1: there is none left.
-  int64_t Take(int64_t self) {
-    for (int64_t i = 0; i < ranges_; ++i) {
-      Range& range = range_[(self + i) % ranges_];
-      if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
-      if (const int64_t group = range.next.fetch_add(1, std::memory_order_relaxed); group < range.end) return group;
-    }
-    return -1;
-  }
-
- private:
-  static constexpr int64_t kMostRanges = 64;
-  struct alignas(64) Range {
-    std::atomic<int64_t> next;
-    int64_t end;
-  };
-  int64_t ranges_;
-  Range range_[kMostRanges];
 };
 
 /// That a port has one element for each channel.
@@ -187,36 +151,10 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body)
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 
-/// What a thread does of a normalisation in groups, see TwoPasses. While the last pass of a group waits for its stores, the first pass of
-/// the next group is what reads.
-template <class First, class Finish, class Last, class Both>
-void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int64_t self, First&& first_pass, Finish&& finish,
-                   Last&& last_pass, Both&& both) {
-  const kernels::ChannelPartition& cut = norm.cut;
-  const auto end_channel = [&](int64_t group) { return (group + 1) * cut.tile; };
-  bool begun = false;  // whether this group has had its first pass
-  int64_t group = queue.Take(self), next = -1;
-  const auto do_group = [&](int64_t) {
-    for (int64_t block = 0; !begun && block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
-    InMerges(group * cut.tile, std::min(cut.box.channels, end_channel(group)), finish);
-    next = queue.Take(self);
-    // The last group of all may be smaller.
-    begun = norm.weave && next >= 0 && std::max(end_channel(group), end_channel(next)) <= cut.box.channels;
-    for (int64_t block = cut.blocks; block-- > 0;) {  // backwards: what was read last is still in the nearest cache
-      const int64_t row = block * cut.tiles;
-      if (begun) both(row + group, row + next);
-      else last_pass(row + group);
-    }
-  };
-  for (; group >= 0; group = std::exchange(next, -1)) ctx.workers().Run(1, do_group);  // a task each, which a stopped run does not get
-  if (norm.stream) kernels::StreamFence();
-}
-
 /// Two passes over memory with something between them: first_pass(task) and last_pass(task) for all tasks, finish(first, end) for all
-/// channels. Where groups of channels are done one after another, both(task, next) is the last pass of the one and the first of the other.
-/// Stores past the cache are waited for here.
-template <class First, class Finish, class Last, class Both>
-void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass, Both&& both) {
+/// channels. Stores past the cache are waited for here.
+template <class First, class Finish, class Last>
+void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass) {
   const kernels::ChannelPartition& cut = norm.cut;
   if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);
@@ -226,9 +164,14 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&
       if (norm.stream) kernels::StreamFence();
     });
   }
-  GroupQueue queue(cut.tiles, ctx.workers().threads());
-  ctx.workers().For(queue.ranges(), 1, [&](int64_t self, int64_t end) {
-    for (; self < end; ++self) PassesByGroup(ctx, norm, queue, self, first_pass, finish, last_pass, both);
+  ctx.workers().For(cut.tiles, 1, [&](int64_t group, int64_t end) {
+    for (; group < end; ++group) {
+      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
+      InMerges(group * cut.tile, std::min(cut.box.channels, (group + 1) * cut.tile), finish);
+      // Backwards: what was read last is still in the nearest cache.
+      for (int64_t block = cut.blocks; block-- > 0;) last_pass(block * cut.tiles + group);
+    }
+    if (norm.stream) kernels::StreamFence();
   });
 }
 

@@ -119,13 +119,6 @@ void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t 
 
 // The difference comes first, for means far greater than the spread.
 constexpr auto kNormalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
-/// The same, and the next group's statistics as kernels::MeasureTask takes them.
-constexpr auto kNormalizeAndMeasure = [](const auto& v, const auto& p, auto& sum) {
-  const auto distance = v[1] - p[3];
-  sum[0] += distance;
-  sum[1] += distance * distance;
-  return (v[0] - p[0]) * p[1] + p[2];
-};
 
 /// Reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x.
 template <class T>
@@ -137,22 +130,10 @@ void Train(const Norm& norm, RunContext& ctx) {
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
   const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream};
-  const auto both = [&](int64_t task, int64_t next) {
-    kernels::FindPivots(cut, next, x, blocks);
-    const kernels::ChannelPartition::Part part = cut.part(task);
-    const int64_t channels = (next - task) * cut.tile;
-    const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> pass{
-        {x, x + channels * cut.box.inner},
-        {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
-        {blocks.distance + channels, blocks.square + channels},
-        y,
-        norm.stream};
-    pass.Run(cut, part);
-  };
   TwoPasses(
       ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },
       [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); },
-      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
+      [&](int64_t task) { output.Run(cut, cut.part(task)); });
 }
 
 /// Reads x and writes y once.

@@ -101,13 +101,6 @@ constexpr auto kAdd = [](const auto& v, const auto& q, auto& sum) {
   sum[1] += v[0] * (v[1] - q[0]);
 };
 constexpr auto kMap = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
-/// The same of one group, with the sums of the next.
-constexpr auto kMapAndAdd = [](const auto& v, const auto& q, auto& sum) {
-  sum[0] += v[2];
-  sum[1] += v[2] * (v[3] - q[4]);
-  return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1];
-};
-
 /// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x; 3 times where it is done in groups of
 /// channels, which come from the cache in the second pass.
 template <class T>
@@ -122,15 +115,6 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   const kernels::ChannelMapReduce<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
   const kernels::ChannelMapReduce<T, float, 2, 4, 0, decltype(kMap)> output{
       {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream};
-  const auto both = [&](int64_t task, int64_t next) {
-    const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
-    const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> pass{{g, x, g + ahead, x + ahead},
-                                                                        {mean, gain, mean_g, slope, mean + channels},
-                                                                        {sum + channels, product + channels},
-                                                                        x_backprop,
-                                                                        grad.stream};
-    pass.Run(cut, cut.part(task));
-  };
   const auto finish = [&](int64_t first, int64_t end) {
     const Reciprocals reciprocals(grad, ctx, first, end);
     PrepareChannels(grad, ctx, first, end, reciprocals);
@@ -138,7 +122,7 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   };
   TwoPasses(
       ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
-      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
+      [&](int64_t task) { output.Run(cut, cut.part(task)); });
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.

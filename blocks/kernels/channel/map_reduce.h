@@ -75,8 +75,6 @@ class ChannelMapReduce {
   static constexpr bool kWrites =
       !std::is_void_v<std::invoke_result_t<const Term&, const Values<A>&, const Params<A>&, Sums<A>&>>;
 
-  /// A sum that is computed in a loop of its own alone. Others are the same bits in a loop with another pass.
-  static constexpr bool kSumAlone = !kWrites && kIn == 1 && kSums == 1;
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
   /// Whole lines at aligned addresses.
@@ -188,7 +186,7 @@ class ChannelMapReduce {
     while (at + 4 * kN <= end) {
       const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * RunSums::kChain) : end;
       for (; at + 4 * kN <= stop; at += 4 * kN) {
-        if constexpr (kSumAlone) {
+        if constexpr (!kWrites) {
           memory.SumTwo(at, p, sum[0], sum[1]);
           memory.SumTwo(at + 2 * kN, p, sum[2], sum[3]);
         } else {
