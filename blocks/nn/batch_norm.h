@@ -32,25 +32,8 @@ inline constexpr int64_t kNormCacheBytes = 7 << 18;
 /// A group of short planes has about so much of each input: more than the nearest cache holds, so that many lines are fetched in a row.
 inline constexpr int64_t kNormShortBytes = 1 << 16;
 
-/// What a task of columns has of a row.
-inline constexpr int64_t kColumnBytes = 512;
-
-/// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
-/// others. Gives whether `cut` is so now.
-inline bool CutColumns(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kLeastTasks = 8, kBlockRows = 512;  // of more rows there are several tasks, or a group has several blocks
-  const kernels::ChannelBox& box = cut.box;
-  const int64_t tile = kColumnBytes / element;
-  if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
-  cut.tile = tile;
-  cut.tiles = DivideUp(box.channels, tile);
-  cut.blocks = DivideUp(box.outer, kBlockRows);
-  cut.block_rows = DivideUp(box.outer, cut.blocks);
-  return true;
-}
-
 /// How a normalisation is cut. In training, channels are done group by group, each from the first pass to the last, where there are enough
-/// of them and each is small enough: the last pass finds its inputs in the cache. With channels last only where each has few values.
+/// of them and each is small enough: the last pass finds its inputs in the cache.
 struct NormCut {
   kernels::ChannelPartition cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
@@ -61,10 +44,10 @@ struct NormCut {
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::PartitionChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
-    const bool small = box.outer * inputs * kColumnBytes <= 2 * kNormGroupBytes;
-    if (sums && small && CutColumns(cut, element)) in_groups = training;
-    else if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
+    if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
+
+  std::string implementation() const { return cut.form() + (in_groups ? ", group by group" : ""); }
 
  private:
   /// With channels last, a task has partial sums of all channels, which other cores read before the last pass begins. Longer tasks are

@@ -18,6 +18,7 @@ constexpr int64_t kTaskElements = 32 * 1024;
 struct Addition {
   kernels::ChannelPartition cut;  // of floats
   kernels::BroadcastLoops loops;  // of other types
+  std::string implementation() const { return cut.box.count() > 0 ? cut.form() : "broadcast"; }
 };
 
 Result<Addition> Plan(PlanContext& ctx) {

@@ -19,6 +19,7 @@ constexpr int64_t kTaskElements = 64 * 1024, kWideTaskElements = 192 * 1024, kWi
 struct Sums {
   kernels::ChannelPartition cut;  // of floats
   kernels::ReduceLayout layout;   // of other types
+  std::string implementation() const { return cut.box.count() > 0 ? cut.form() : "reduction"; }
 };
 
 /// Whether the sums of the only block are the results: nothing is added up, or rounded.

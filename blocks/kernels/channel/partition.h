@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string>
 
 #include "weft/base/divide.h"
 
@@ -30,6 +31,8 @@ struct ChannelPartition {
   int64_t blocks = 0;           // blocks of outer steps; of pieces where a run has several
   int64_t tile = 1, tiles = 0;  // channels a task takes
 
+  /// The form, for people.
+  std::string form() const { return runs ? "runs of a channel" : group > 1 ? "narrow rows, several as one" : "rows"; }
   int64_t tasks() const { return blocks * tiles; }
   /// Elements of one partial sum for every block and channel.
   int64_t partials() const { return blocks * box.channels; }
