@@ -1,15 +1,11 @@
 #include "blocks/kernels/index/broadcast.h"
 
-#include <cstring>
-
-#include "blocks/kernels/index/walk.h"
 #include "blocks/kernels/simd/non_temporal.h"
 
 namespace weft::kernels {
 namespace {
 
 using Inner = BroadcastLoops::Inner;
-constexpr int kMaxAxes = 64;
 
 /// Rows shorter than this are gathered into blocks, so that the row functions get something to chew on.
 constexpr int64_t kShortRow = 16;
@@ -49,8 +45,8 @@ void RunGathered(const BroadcastLoops& loops, const RowFunctions& rows, int z_si
   const int64_t inner = loops.inner, rows_a_block = kBlockElements / inner;
   const bool x_stands = loops.kind == Inner::kLeftStands, y_stands = loops.kind == Inner::kRightStands;
   // A row that is the same for every step of the only outer axis is laid out once.
-  const bool x_same = loops.outer.size() == 1 && loops.outer[0].x_step == 0;
-  const bool y_same = loops.outer.size() == 1 && loops.outer[0].y_step == 0;
+  const bool x_same = loops.outer.size() == 1 && loops.outer[0].steps[0] == 0;
+  const bool y_same = loops.outer.size() == 1 && loops.outer[0].steps[1] == 0;
   bool lay_x = !loops.x_whole, lay_y = !loops.y_whole;
   OuterWalk walk(loops.outer, row);
   while (row < row_end) {
@@ -85,38 +81,19 @@ GatherFunction GatherOf(ElementSizes sizes) {
 
 BroadcastLoops MakeBroadcastLoops(std::span<const int64_t> x, std::span<const int64_t> y) {
   BroadcastLoops loops;
-  if (std::find(x.begin(), x.end(), 0) != x.end() || std::find(y.begin(), y.end(), 0) != y.end()) return loops;
-  loops.count = 1;
-  const size_t rank = std::max(x.size(), y.size());
-  int64_t sizes[kMaxAxes];
-  Inner kinds[kMaxAxes];
-  int axes = 0;  // innermost first
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t xd = d < x.size() ? x[x.size() - 1 - d] : 1;
-    const int64_t yd = d < y.size() ? y[y.size() - 1 - d] : 1;
-    const int64_t size = xd == 1 ? yd : xd;
-    if (size == 1) continue;
-    loops.count *= size;
-    const Inner kind = xd == yd ? Inner::kBoth : xd == 1 ? Inner::kLeftStands : Inner::kRightStands;
-    if (axes > 0 && kinds[axes - 1] == kind) {
-      sizes[axes - 1] *= size;
-    } else {
-      sizes[axes] = size;
-      kinds[axes++] = kind;
-    }
+  std::vector<BroadcastLoops::Axis> axes = StretchedAxes<2>({x, y}, loops.count);
+  if (loops.count == 0) return loops;
+  const auto repeated = [&](int k) { return std::any_of(axes.begin(), axes.end(), [k](const auto& axis) { return axis.steps[k] == 0; }); };
+  loops.x_whole = !repeated(0);
+  loops.y_whole = !repeated(1);
+  loops.inner = 1;
+  if (!axes.empty()) {
+    const BroadcastLoops::Axis inner = axes.back();
+    axes.pop_back();
+    loops.inner = inner.size;
+    loops.kind = inner.steps[0] == 0 ? Inner::kLeftStands : inner.steps[1] == 0 ? Inner::kRightStands : Inner::kBoth;
   }
-  loops.x_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kLeftStands; });
-  loops.y_whole = std::none_of(kinds, kinds + axes, [](Inner k) { return k == Inner::kRightStands; });
-  loops.inner = axes == 0 ? 1 : sizes[0];
-  loops.kind = axes == 0 ? Inner::kBoth : kinds[0];
-  int64_t x_step = loops.kind == Inner::kLeftStands ? 1 : loops.inner, y_step = loops.kind == Inner::kRightStands ? 1 : loops.inner;
-  if (axes > 1) loops.outer.resize(axes - 1);
-  for (int a = 1; a < axes; ++a) {
-    const bool x_stands = kinds[a] == Inner::kLeftStands, y_stands = kinds[a] == Inner::kRightStands;
-    loops.outer[axes - 1 - a] = {sizes[a], x_stands ? 0 : x_step, y_stands ? 0 : y_step};
-    if (!x_stands) x_step *= sizes[a];
-    if (!y_stands) y_step *= sizes[a];
-  }
+  loops.outer = std::move(axes);
   return loops;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks/kernels/elementwise/elementwise.h"
+#include "blocks/kernels/index/walk.h"
 
 namespace weft::kernels {
 
@@ -22,10 +23,7 @@ struct RowFunctions {
 
 struct BroadcastLoops {
   enum class Inner : uint8_t { kBoth, kLeftStands, kRightStands };
-  struct Axis {
-    int64_t size, x_step, y_step;  // steps in elements; 0 where the operand is repeated
-    int64_t step(int k) const { return k == 0 ? x_step : y_step; }
-  };
+  using Axis = StretchedAxis<2>;
   int64_t count = 0;  // of the result
   int64_t inner = 0;  // length of a row
   Inner kind = Inner::kBoth;

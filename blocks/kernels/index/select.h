@@ -9,17 +9,15 @@
 #include <type_traits>
 #include <vector>
 
+#include "blocks/kernels/index/walk.h"
+
 namespace weft::kernels {
 
 /// In this order everywhere: the condition, then what is taken where it holds, then what is taken elsewhere.
 inline constexpr int kSelectOperands = 3;
 
 struct SelectLoops {
-  struct Axis {
-    int64_t size;
-    int64_t steps[kSelectOperands];  // in elements; 0 where the operand is repeated
-    int64_t step(int k) const { return steps[k]; }
-  };
+  using Axis = StretchedAxis<kSelectOperands>;
   int64_t count = 0;     // of the result
   Axis inner{0, {}};     // steps of 0 or 1
   std::vector<Axis> outer;  // outermost first
