@@ -9,9 +9,10 @@
 
 namespace weft::blocks {
 
-/// The types of x; statistics, scale and offset are always float.
-inline constexpr TypeList<half, bfloat16, float> kNormTypes;
+/// The types of x in each version; statistics, scale and offset are always float.
 inline constexpr TypeList<float> kFloatOnly;
+template <int kVersion>
+inline constexpr std::conditional_t<kVersion == 1, TypeList<float>, TypeList<half, bfloat16, float>> kNormTypesOf;
 
 inline constexpr int64_t kNormTaskElements = 32 * 1024;
 

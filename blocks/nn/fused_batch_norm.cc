@@ -199,39 +199,25 @@ constexpr const char* kDetails =
     "0, as exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
 
 template <int kVersion>
-auto Declare(const char* name) {
+BlockDef Declare(const char* name, const Attr<Layout>& format) {
   using Q = Ports<kVersion>;
-  auto block = Block(name, kSummary).Details(kDetails).Ports(Q::x, Q::scale, Q::offset, Q::mean, Q::variance, Q::y, Q::batch_mean);
-  return std::move(block).Ports(Q::batch_variance, Q::reserve_space_1, Q::reserve_space_2);
+  auto block = Block(name, kSummary)
+                   .Details(kDetails)
+                   .Ports(Q::x, Q::scale, Q::offset, Q::mean, Q::variance)
+                   .Ports(Q::y, Q::batch_mean, Q::batch_variance, Q::reserve_space_1, Q::reserve_space_2)
+                   .Types("T", kNormTypesOf<kVersion>);
+  if constexpr (kVersion == 3) std::move(block).Ports(Q::reserve_space_3);
+  if constexpr (kVersion > 1) std::move(block).Types("U", kFloatOnly);
+  return std::move(block)
+      .Attrs(epsilon, exponential_avg_factor, format, is_training)
+      .Gradient(Gradient<kVersion>)
+      .Kernel(Plan<kVersion>, kRun<kVersion>);
 }
 
 }  // namespace
 
-BlockDef FusedBatchNorm() {
-  return Declare<1>("FusedBatchNorm")
-      .Types("T", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
-      .Gradient(Gradient<1>)
-      .Kernel(Plan<1>, kRun<1>);
-}
-
-BlockDef FusedBatchNormV2() {
-  return Declare<2>("FusedBatchNormV2")
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
-      .Gradient(Gradient<2>)
-      .Kernel(Plan<2>, kRun<2>);
-}
-
-BlockDef FusedBatchNormV3() {
-  return Declare<3>("FusedBatchNormV3")
-      .Ports(Ports<3>::reserve_space_3)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format_3, is_training)
-      .Gradient(Gradient<3>)
-      .Kernel(Plan<3>, kRun<3>);
-}
+BlockDef FusedBatchNorm() { return Declare<1>("FusedBatchNorm", data_format); }
+BlockDef FusedBatchNormV2() { return Declare<2>("FusedBatchNormV2", data_format); }
+BlockDef FusedBatchNormV3() { return Declare<3>("FusedBatchNormV3", data_format_3); }
 
 }  // namespace weft::blocks

@@ -184,43 +184,24 @@ constexpr const char* kDetails =
     "in inference.";
 
 template <int kVersion>
-auto DeclareInputs(const char* name) {
+BlockDef Declare(const char* name, const Attr<Layout>& format) {
   using Q = Ports<kVersion>;
-  return Block(name, kSummary).Details(kDetails).Ports(Q::y_backprop, Q::x, Q::scale, Q::reserve_space_1, Q::reserve_space_2);
+  auto block = Block(name, kSummary).Details(kDetails).Ports(Q::y_backprop, Q::x, Q::scale, Q::reserve_space_1, Q::reserve_space_2);
+  if constexpr (kVersion == 3) std::move(block).Ports(Q::reserve_space_3);
+  auto typed = std::move(block)
+                   .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
+                   .Types("T", kNormTypesOf<kVersion>);
+  if constexpr (kVersion > 1) std::move(typed).Types("U", kFloatOnly);
+  return std::move(typed)
+      .Attrs(epsilon, format, is_training)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
 }
 
 }  // namespace
 
-BlockDef FusedBatchNormGrad() {
-  using Q = Ports<1>;
-  return DeclareInputs<1>("FusedBatchNormGrad")
-      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kFloatOnly)
-      .Attrs(epsilon, data_format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
-
-BlockDef FusedBatchNormGradV2() {
-  using Q = Ports<2>;
-  return DeclareInputs<2>("FusedBatchNormGradV2")
-      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, data_format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
-
-BlockDef FusedBatchNormGradV3() {
-  using Q = Ports<3>;
-  return DeclareInputs<3>("FusedBatchNormGradV3")
-      .Ports(Q::reserve_space_3, Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, data_format_3, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
+BlockDef FusedBatchNormGrad() { return Declare<1>("FusedBatchNormGrad", data_format); }
+BlockDef FusedBatchNormGradV2() { return Declare<2>("FusedBatchNormGradV2", data_format); }
+BlockDef FusedBatchNormGradV3() { return Declare<3>("FusedBatchNormGradV3", data_format_3); }
 
 }  // namespace weft::blocks
