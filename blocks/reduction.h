@@ -1,5 +1,5 @@
-// What reductions over axes have in common: ports, attributes, the plan, the declaration. A reduction is declared by Declare, whose
-// Run calls kernels::Reduce with an operation as in kernels/reduce/reduce.h.
+// What reductions over axes have in common: ports, attributes, the plan. A reduction is declared by its ports, its types and
+// `Kernel(reduction::Plan, Run)`, where Run calls kernels::Reduce with an operation as in kernels/reduce/reduce.h.
 #pragma once
 
 #include "blocks/kernels/reduce/reduce.h"
@@ -20,19 +20,5 @@ Result<std::vector<bool>> ReducedAxes(const Tensor& axes, std::string_view port,
 
 /// Sizes without the flagged axes, or with 1 for them.
 std::vector<int64_t> ReducedDims(const Shape& shape, const std::vector<bool>& is_reduced, bool keep);
-
-/// The block of a reduction.
-template <class Types, class Run>
-BlockDef Declare(const char* name, const char* summary, const char* details, Types types, GradientFunction gradient, Run run) {
-  return Block(name, summary)
-      .Details(details)
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", types)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(gradient)
-      .Kernel(Plan, run);
-}
 
 }  // namespace weft::blocks::reduction

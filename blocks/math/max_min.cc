@@ -29,16 +29,29 @@ Status Gradient(GradientBuilder& g) {
   return {};
 }
 
+template <class Run>
+BlockDef Declare(const char* name, const char* summary, const char* details, Run run) {
+  return Block(name, summary)
+      .Details(details)
+      .Ports(input, axis, output)
+      .Attrs(keep_dims)
+      .Types("T", kReals + kQuantized)
+      .Types("Tidx", kIndices)
+      .ShapedBy(axis)
+      .Gradient(Gradient)
+      .Kernel(reduction::Plan, run);
+}
+
 }  // namespace
 
 BlockDef Max() {
   return Declare("Max", "The greatest element along some axes.", "NaN where there is one. Of no elements, the lowest value of the type.",
-                 kReals + kQuantized, Gradient, Run<true>);
+                 Run<true>);
 }
 
 BlockDef Min() {
   return Declare("Min", "The least element along some axes.", "NaN where there is one. Of no elements, the highest value of the type.",
-                 kReals + kQuantized, Gradient, Run<false>);
+                 Run<false>);
 }
 
 }  // namespace weft::blocks

@@ -97,8 +97,15 @@ Status UnfoldGradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef Prod() {
-  return Declare("Prod", "Multiplies the elements along some axes.",
-                 "Integers wrap. Floats are multiplied in double and rounded once. The product of no elements is 1.", kNumbers, Gradient, Run);
+  return Block("Prod", "Multiplies the elements along some axes.")
+      .Details("Integers wrap. Floats are multiplied in double and rounded once. The product of no elements is 1.")
+      .Ports(input, axis, output)
+      .Attrs(keep_dims)
+      .Types("T", kNumbers)
+      .Types("Tidx", kIndices)
+      .ShapedBy(axis)
+      .Gradient(Gradient)
+      .Kernel(reduction::Plan, Run);
 }
 
 BlockDef FoldAxes() {

@@ -99,16 +99,29 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef Sum() {
-  BlockDef def = Declare("Sum", "Adds the elements along some axes.",
-                         "Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.", kNumbers,
-                         SpreadGradient<false>, RunSum);
+  BlockDef def = Block("Sum", "Adds the elements along some axes.")
+                     .Details("Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.")
+                     .Ports(input, axis, output)
+                     .Attrs(keep_dims)
+                     .Types("T", kNumbers)
+                     .Types("Tidx", kIndices)
+                     .ShapedBy(axis)
+                     .Gradient(SpreadGradient<false>)
+                     .Kernel(reduction::Plan, RunSum);
   return WithPartialReduction(std::move(def), SumFor);
 }
 
 BlockDef Mean() {
-  BlockDef def = Declare("Mean", "Averages the elements along some axes.",
-                         "Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.",
-                         kNumbers, SpreadGradient<true>, RunMean);
+  BlockDef def =
+      Block("Mean", "Averages the elements along some axes.")
+          .Details("Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.")
+          .Ports(input, axis, output)
+          .Attrs(keep_dims)
+          .Types("T", kNumbers)
+          .Types("Tidx", kIndices)
+          .ShapedBy(axis)
+          .Gradient(SpreadGradient<true>)
+          .Kernel(reduction::Plan, RunMean);
   return WithPartialReduction(std::move(def), MeanFor);
 }
 
