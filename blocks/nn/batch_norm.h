@@ -2,8 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <atomic>
-#include <utility>
 
 #include "blocks/kernels/channel/moments.h"
 #include "blocks/limits.h"
@@ -11,9 +9,10 @@
 
 namespace weft::blocks {
 
-/// The types of x; statistics, scale and offset are always float.
-inline constexpr TypeList<half, bfloat16, float> kNormTypes;
+/// The types of x in each version; statistics, scale and offset are always float.
 inline constexpr TypeList<float> kFloatOnly;
+template <int kVersion>
+inline constexpr std::conditional_t<kVersion == 1, TypeList<float>, TypeList<half, bfloat16, float>> kNormTypesOf;
 
 inline constexpr int64_t kNormTaskElements = 32 * 1024;
 
@@ -34,29 +33,11 @@ inline constexpr int64_t kNormCacheBytes = 7 << 18;
 /// A group of short planes has about so much of each input: more than the nearest cache holds, so that many lines are fetched in a row.
 inline constexpr int64_t kNormShortBytes = 1 << 16;
 
-/// What a task of columns has of a row.
-inline constexpr int64_t kColumnBytes = 512;
-
-/// Channels last, many and of few values each: tasks of a few neighbouring channels and all rows, so that no thread waits for the sums of
-/// others. Gives whether `cut` is so now.
-inline bool CutColumns(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kLeastTasks = 8, kBlockRows = 512;  // of more rows there are several tasks, or a group has several blocks
-  const kernels::ChannelBox& box = cut.box;
-  const int64_t tile = kColumnBytes / element;
-  if (box.inner != 1 || box.outer == 0 || box.channels < tile * kLeastTasks) return false;
-  cut.tile = tile;
-  cut.tiles = DivideUp(box.channels, tile);
-  cut.blocks = DivideUp(box.outer, kBlockRows);
-  cut.block_rows = DivideUp(box.outer, cut.blocks);
-  return true;
-}
-
 /// How a normalisation is cut. In training, channels are done group by group, each from the first pass to the last, where there are enough
-/// of them and each is small enough: the last pass finds its inputs in the cache. With channels last only where each has few values.
+/// of them and each is small enough: the last pass finds its inputs in the cache.
 struct NormCut {
   kernels::ChannelPartition cut;
   bool in_groups = false;  // a tile of channels is a group; otherwise each pass goes over all
-  bool weave = false;      // the last pass of a group is one loop with the first pass of the next
   bool stream = false;     // the output goes past the cache
 
   NormCut() = default;
@@ -64,10 +45,10 @@ struct NormCut {
   NormCut(const kernels::ChannelBox& box, int64_t element, int64_t inputs, bool training, bool sums)
       : cut(kernels::PartitionChannels(box, kernels::kLanes<float>, TaskElements(box, element * inputs, training), sums)),
         stream(kernels::IsStreamed(box.count() * element, box.count() * element * inputs)) {
-    const bool small = box.outer * inputs * kColumnBytes <= 2 * kNormGroupBytes;
-    if (sums && small && CutColumns(cut, element)) in_groups = training;
-    else if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
+    if (training && box.channels >= 8 && box.per_channel() > 0) CutGroups(element, inputs);
   }
+
+  std::string implementation() const { return cut.form() + (in_groups ? ", group by group" : ""); }
 
  private:
   /// With channels last, a task has partial sums of all channels, which other cores read before the last pass begins. Longer tasks are
@@ -81,7 +62,7 @@ struct NormCut {
     const kernels::ChannelBox& box = cut.box;
     const int64_t channel = box.per_channel() * element * inputs;
     const auto whole_lines = [&](int64_t channels) { return channels * box.inner * element % 64 == 0; };
-    const bool planes = cut.long_planes(kernels::kLanes<float>);
+    const bool planes = !cut.runs && cut.group == 1 && box.inner >= 8 * kernels::kLanes<float>;
     if (cut.runs) {
       if (channel > kNormCacheBytes) return;
       const int64_t most = std::max(kNormGroupBytes / (element * inputs), kNormTaskElements);
@@ -97,40 +78,7 @@ struct NormCut {
     // Only whole lines go past the cache in a loop with sums. Short runs after which the cache is needed again gain nothing by it.
     const bool lines = !cut.runs || whole_lines(1);
     stream = stream && lines;
-    const bool large = box.count() * element >= kernels::kStreamBytes, both_fit = 2 * cut.tile * channel <= kNormCacheBytes;
-    weave = large && lines && both_fit && (cut.runs || planes) && whole_lines(cut.tile) && whole_lines(box.channels);
   }
-};
-
-/// Groups that threads take one by one: each begins with a range of neighbouring ones, then takes what the others have left.
-class GroupQueue {
- public:
-  GroupQueue(int64_t groups, int64_t threads) : ranges_(std::min({groups, threads, kMostRanges})) {
-    for (int64_t i = 0; i < ranges_; ++i) {
-      range_[i].next.store(groups * i / ranges_, std::memory_order_relaxed);
-      range_[i].end = groups * (i + 1) / ranges_;
-    }
-  }
-  int64_t ranges() const { return ranges_; }
-
-  /// A group for the thread that has begun with range `self`; -1: there is none left.
-  int64_t Take(int64_t self) {
-    for (int64_t i = 0; i < ranges_; ++i) {
-      Range& range = range_[(self + i) % ranges_];
-      if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
-      if (const int64_t group = range.next.fetch_add(1, std::memory_order_relaxed); group < range.end) return group;
-    }
-    return -1;
-  }
-
- private:
-  static constexpr int64_t kMostRanges = 64;
-  struct alignas(64) Range {
-    std::atomic<int64_t> next;
-    int64_t end;
-  };
-  int64_t ranges_;
-  Range range_[kMostRanges];
 };
 
 /// That a port has one element for each channel.
@@ -187,36 +135,10 @@ void ForChannels(RunContext& ctx, int64_t channels, int64_t blocks, Body&& body)
   ctx.workers().For(channels, grain, [&](int64_t begin, int64_t end) { InMerges(begin, end, body); });
 }
 
-/// What a thread does of a normalisation in groups, see TwoPasses. While the last pass of a group waits for its stores, the first pass of
-/// the next group is what reads.
-template <class First, class Finish, class Last, class Both>
-void PassesByGroup(RunContext& ctx, const NormCut& norm, GroupQueue& queue, int64_t self, First&& first_pass, Finish&& finish,
-                   Last&& last_pass, Both&& both) {
-  const kernels::ChannelPartition& cut = norm.cut;
-  const auto end_channel = [&](int64_t group) { return (group + 1) * cut.tile; };
-  bool begun = false;  // whether this group has had its first pass
-  int64_t group = queue.Take(self), next = -1;
-  const auto do_group = [&](int64_t) {
-    for (int64_t block = 0; !begun && block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
-    InMerges(group * cut.tile, std::min(cut.box.channels, end_channel(group)), finish);
-    next = queue.Take(self);
-    // The last group of all may be smaller.
-    begun = norm.weave && next >= 0 && std::max(end_channel(group), end_channel(next)) <= cut.box.channels;
-    for (int64_t block = cut.blocks; block-- > 0;) {  // backwards: what was read last is still in the nearest cache
-      const int64_t row = block * cut.tiles;
-      if (begun) both(row + group, row + next);
-      else last_pass(row + group);
-    }
-  };
-  for (; group >= 0; group = std::exchange(next, -1)) ctx.workers().Run(1, do_group);  // a task each, which a stopped run does not get
-  if (norm.stream) kernels::StreamFence();
-}
-
 /// Two passes over memory with something between them: first_pass(task) and last_pass(task) for all tasks, finish(first, end) for all
-/// channels. Where groups of channels are done one after another, both(task, next) is the last pass of the one and the first of the other.
-/// Stores past the cache are waited for here.
-template <class First, class Finish, class Last, class Both>
-void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass, Both&& both) {
+/// channels. Stores past the cache are waited for here.
+template <class First, class Finish, class Last>
+void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&& finish, Last&& last_pass) {
   const kernels::ChannelPartition& cut = norm.cut;
   if (!norm.in_groups) {
     ForTasks(ctx, cut, false, first_pass);
@@ -226,15 +148,16 @@ void TwoPasses(RunContext& ctx, const NormCut& norm, First&& first_pass, Finish&
       if (norm.stream) kernels::StreamFence();
     });
   }
-  GroupQueue queue(cut.tiles, ctx.workers().threads());
-  ctx.workers().For(queue.ranges(), 1, [&](int64_t self, int64_t end) {
-    for (; self < end; ++self) PassesByGroup(ctx, norm, queue, self, first_pass, finish, last_pass, both);
+  ctx.workers().For(cut.tiles, 1, [&](int64_t group, int64_t end) {
+    for (; group < end; ++group) {
+      for (int64_t block = 0; block < cut.blocks; ++block) first_pass(block * cut.tiles + group);
+      InMerges(group * cut.tile, std::min(cut.box.channels, (group + 1) * cut.tile), finish);
+      // Backwards: what was read last is still in the nearest cache.
+      for (int64_t block = cut.blocks; block-- > 0;) last_pass(block * cut.tiles + group);
+    }
+    if (norm.stream) kernels::StreamFence();
   });
 }
-
-/// How far the next group's elements are from a group's own: where no last pass is one with a first, it fetches what that will read. 0
-/// where there are no groups.
-inline int64_t NextGroup(const NormCut& norm) { return norm.in_groups && !norm.weave ? norm.cut.tile * norm.cut.box.inner : 0; }
 
 /// to[i] = 1 / sqrt(variance[i] + epsilon), several at a time.
 template <class S>

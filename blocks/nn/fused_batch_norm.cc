@@ -35,31 +35,7 @@ struct Norm : NormCut {
   NormScratch scratch;  // statistics of blocks; the gain of each channel
   float epsilon, factor;
   bool training;
-  bool tasks_make_gains = false;  // inference
 };
-
-/// The most channels of a task that makes their gains itself.
-constexpr int64_t kOwnGains = kColumnBytes / 2;
-
-/// Short planes in rows: tasks of few channels and many rows. Not where the planes of those channels in a row are so little that memory is
-/// read in small pieces. Gives whether `cut` is so now.
-bool CutShortPlanes(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kShort = 128, kLeastBytes = 8 * 1024;
-  const int64_t inner = cut.box.inner, tile = std::min<int64_t>(cut.box.channels, kernels::kMergeChannels);
-  if (cut.runs || cut.group > 1 || inner < kernels::kLanes<float> || inner >= kShort || tile * inner * element < kLeastBytes) return false;
-  cut.tile = tile;
-  cut.tiles = DivideUp(cut.box.channels, tile);
-  cut.block_rows = std::clamp<int64_t>(4 * kNormTaskElements / (tile * inner), 1, cut.box.outer);
-  cut.blocks = DivideUp(cut.box.outer, cut.block_rows);
-  return true;
-}
-
-/// Inference whose tasks have few channels and many rows: they make the gains of their channels themselves, so that there is one loop
-/// instead of two. What is larger than the caches is read faster in its order than by columns.
-bool CutOwnGains(kernels::ChannelPartition& cut, int64_t element) {
-  constexpr int64_t kMostBytes = 8 << 20;
-  return CutShortPlanes(cut, element) || (cut.box.count() * element <= kMostBytes && CutColumns(cut, element));
-}
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
   WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, channels));
@@ -84,7 +60,6 @@ Result<Norm> Plan(PlanContext& ctx) {
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
   Norm norm{NormCut(box, element, 1, training, training), {}, ctx.attr(epsilon), ctx.attr(exponential_avg_factor), training};
-  norm.tasks_make_gains = !training && CutOwnGains(norm.cut, element);
   WEFT_RETURN_IF_ERROR(CheckShapes(ctx, box.channels, !norm.training || norm.factor != 1.0f));
   norm.scratch = NormScratch(norm.cut, norm.training ? 3 : 0, 1);
   ctx.set_scratch(norm.scratch.bytes());
@@ -125,15 +100,6 @@ void FinishBatch(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) 
   }
 }
 
-/// scale / deviation of channels [first, end), at most kMergeChannels, by the given variances.
-void GainsOf(const Norm& norm, RunContext& ctx, int64_t first, int64_t end, float* gain) {
-  const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::variance);
-  double reciprocal[kernels::kMergeChannels];
-  ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
-#pragma omp simd
-  for (int64_t c = first; c < end; ++c) gain[c - first] = static_cast<float>(scale[c] * reciprocal[c - first]);
-}
-
 /// The statistics that inference gives for channels [first, end).
 void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t end) {
   const auto mean = ctx.in<float>(P::mean), variance = ctx.in<float>(P::variance);
@@ -153,13 +119,6 @@ void HandOnStatistics(const Norm& norm, RunContext& ctx, int64_t first, int64_t 
 
 // The difference comes first, for means far greater than the spread.
 constexpr auto kNormalize = [](const auto& v, const auto& p, auto&) { return (v[0] - p[0]) * p[1] + p[2]; };
-/// The same, and the next group's statistics as kernels::MeasureTask takes them.
-constexpr auto kNormalizeAndMeasure = [](const auto& v, const auto& p, auto& sum) {
-  const auto distance = v[1] - p[3];
-  sum[0] += distance;
-  sum[1] += distance * distance;
-  return (v[0] - p[0]) * p[1] + p[2];
-};
 
 /// Reads x twice, the second time from the cache where it is done in groups, and writes y once: 3 or 2 times the bytes of x.
 template <class T>
@@ -170,48 +129,11 @@ void Train(const Norm& norm, RunContext& ctx) {
   const float *const mean = ctx.out<float>(P::reserve_space_1).data(), *const gain = norm.scratch.parameter(ctx, 0),
       *const offset = ctx.in<float>(P::offset).data();
   const kernels::BlockStatistics blocks(cut, norm.scratch.sum(ctx, 0));
-  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream, NextGroup(norm)};
-  const auto both = [&](int64_t task, int64_t next) {
-    kernels::FindPivots(cut, next, x, blocks);
-    const kernels::ChannelPartition::Part part = cut.part(task);
-    const int64_t channels = (next - task) * cut.tile;
-    const kernels::ChannelMapReduce<T, float, 2, 4, 2, decltype(kNormalizeAndMeasure)> pass{
-        {x, x + channels * cut.box.inner},
-        {mean, gain, offset, blocks.pivot + part.block * cut.box.channels + channels},
-        {blocks.distance + channels, blocks.square + channels},
-        y,
-        norm.stream};
-    pass.Run(cut, part);
-  };
+  const kernels::ChannelMapReduce<T, float, 1, 3, 0, decltype(kNormalize)> output{{x}, {mean, gain, offset}, {}, y, norm.stream};
   TwoPasses(
       ctx, norm, [&](int64_t task) { kernels::MeasureTask(cut, task, x, blocks); },
       [&](int64_t first, int64_t end) { FinishBatch(norm, ctx, first, end); },
-      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
-}
-
-/// Calls body(task) for each task of an inference, a few at a time.
-template <class Body>
-void ForOutputs(const Norm& norm, RunContext& ctx, Body&& body) {
-  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads(), norm.stream), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) body(norm.cut.part(task));
-    if (norm.stream) kernels::StreamFence();
-  });
-}
-
-/// Where tasks make the gains of their channels.
-template <class ChannelMapReduce>
-void InferByTasks(const Norm& norm, RunContext& ctx, const ChannelMapReduce& output) {
-  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) {
-    alignas(64) float gain[kOwnGains];
-    InMerges(part.first, part.end, [&](int64_t first, int64_t end) {
-      if (part.block == 0) HandOnStatistics(norm, ctx, first, end);
-      GainsOf(norm, ctx, first, end, gain + (first - part.first));
-    });
-    ChannelMapReduce some = output;
-    some.parameters = {output.parameters[0] + part.first, gain, output.parameters[2] + part.first};
-    some.parameters_from = part.first;
-    some.Run(norm.cut, part);
-  });
+      [&](int64_t task) { output.Run(cut, cut.part(task)); });
 }
 
 /// Reads x and writes y once.
@@ -224,12 +146,18 @@ void Infer(const Norm& norm, RunContext& ctx) {
       {},
       ctx.out<T>(P::y).data(),
       norm.stream};
-  if (norm.tasks_make_gains) return InferByTasks(norm, ctx, output);
   ForChannels(ctx, norm.cut.box.channels, 0, [&](int64_t first, int64_t end) {
     HandOnStatistics(norm, ctx, first, end);
-    GainsOf(norm, ctx, first, end, gain + first);
+    const auto scale = ctx.in<float>(P::scale), variance = ctx.in<float>(P::variance);
+    double reciprocal[kernels::kMergeChannels];
+    ReciprocalDeviations(&variance[first], end - first, norm.epsilon, reciprocal);
+#pragma omp simd
+    for (int64_t c = first; c < end; ++c) gain[c] = static_cast<float>(scale[c] * reciprocal[c - first]);
   });
-  ForOutputs(norm, ctx, [&](const kernels::ChannelPartition::Part& part) { output.Run(norm.cut, part); });
+  ctx.workers().For(norm.cut.tasks(), kernels::TasksInOneGo(norm.cut, ctx.workers().threads(), norm.stream), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) output.Run(norm.cut, norm.cut.part(task));
+    if (norm.stream) kernels::StreamFence();
+  });
 }
 
 template <class T, int kVersion>
@@ -271,39 +199,25 @@ constexpr const char* kDetails =
     "0, as exactly as two passes would; inference takes the inputs. An empty x gives NaN for the batch's mean and variance.";
 
 template <int kVersion>
-auto Declare(const char* name) {
+BlockDef Declare(const char* name, const Attr<Layout>& format) {
   using Q = Ports<kVersion>;
-  auto block = Block(name, kSummary).Details(kDetails).Ports(Q::x, Q::scale, Q::offset, Q::mean, Q::variance, Q::y, Q::batch_mean);
-  return std::move(block).Ports(Q::batch_variance, Q::reserve_space_1, Q::reserve_space_2);
+  auto block = Block(name, kSummary)
+                   .Details(kDetails)
+                   .Ports(Q::x, Q::scale, Q::offset, Q::mean, Q::variance)
+                   .Ports(Q::y, Q::batch_mean, Q::batch_variance, Q::reserve_space_1, Q::reserve_space_2)
+                   .Types("T", kNormTypesOf<kVersion>);
+  if constexpr (kVersion == 3) std::move(block).Ports(Q::reserve_space_3);
+  if constexpr (kVersion > 1) std::move(block).Types("U", kFloatOnly);
+  return std::move(block)
+      .Attrs(epsilon, exponential_avg_factor, format, is_training)
+      .Gradient(Gradient<kVersion>)
+      .Kernel(Plan<kVersion>, kRun<kVersion>);
 }
 
 }  // namespace
 
-BlockDef FusedBatchNorm() {
-  return Declare<1>("FusedBatchNorm")
-      .Types("T", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
-      .Gradient(Gradient<1>)
-      .Kernel(Plan<1>, kRun<1>);
-}
-
-BlockDef FusedBatchNormV2() {
-  return Declare<2>("FusedBatchNormV2")
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format, is_training)
-      .Gradient(Gradient<2>)
-      .Kernel(Plan<2>, kRun<2>);
-}
-
-BlockDef FusedBatchNormV3() {
-  return Declare<3>("FusedBatchNormV3")
-      .Ports(Ports<3>::reserve_space_3)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, exponential_avg_factor, data_format_3, is_training)
-      .Gradient(Gradient<3>)
-      .Kernel(Plan<3>, kRun<3>);
-}
+BlockDef FusedBatchNorm() { return Declare<1>("FusedBatchNorm", data_format); }
+BlockDef FusedBatchNormV2() { return Declare<2>("FusedBatchNormV2", data_format); }
+BlockDef FusedBatchNormV3() { return Declare<3>("FusedBatchNormV3", data_format_3); }
 
 }  // namespace weft::blocks

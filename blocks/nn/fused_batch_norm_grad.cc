@@ -101,13 +101,6 @@ constexpr auto kAdd = [](const auto& v, const auto& q, auto& sum) {
   sum[1] += v[0] * (v[1] - q[0]);
 };
 constexpr auto kMap = [](const auto& v, const auto& q, auto&) { return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1]; };
-/// The same of one group, with the sums of the next.
-constexpr auto kMapAndAdd = [](const auto& v, const auto& q, auto& sum) {
-  sum[0] += v[2];
-  sum[1] += v[2] * (v[3] - q[4]);
-  return (v[0] - q[2] - (v[1] - q[0]) * q[3]) * q[1];
-};
-
 /// Two passes: g and x for the sums, then backwards g and x for the output: 5 times the bytes of x; 3 times where it is done in groups of
 /// channels, which come from the cache in the second pass.
 template <class T>
@@ -121,16 +114,7 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   T* const x_backprop = ctx.out<T>(P::x_backprop).data();
   const kernels::ChannelMapReduce<T, float, 2, 1, 2, decltype(kAdd)> sums{{g, x}, {mean}, {sum, product}};
   const kernels::ChannelMapReduce<T, float, 2, 4, 0, decltype(kMap)> output{
-      {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream, NextGroup(grad)};
-  const auto both = [&](int64_t task, int64_t next) {
-    const int64_t channels = (next - task) * cut.tile, ahead = channels * cut.box.inner;
-    const kernels::ChannelMapReduce<T, float, 4, 5, 2, decltype(kMapAndAdd)> pass{{g, x, g + ahead, x + ahead},
-                                                                        {mean, gain, mean_g, slope, mean + channels},
-                                                                        {sum + channels, product + channels},
-                                                                        x_backprop,
-                                                                        grad.stream};
-    pass.Run(cut, cut.part(task));
-  };
+      {g, x}, {mean, gain, mean_g, slope}, {}, x_backprop, grad.stream};
   const auto finish = [&](int64_t first, int64_t end) {
     const Reciprocals reciprocals(grad, ctx, first, end);
     PrepareChannels(grad, ctx, first, end, reciprocals);
@@ -138,7 +122,7 @@ void Train(const NormGrad& grad, RunContext& ctx) {
   };
   TwoPasses(
       ctx, grad, [&](int64_t task) { sums.Run(cut, task); }, finish,
-      [&](int64_t task) { output.Run(cut, cut.part(task)); }, both);
+      [&](int64_t task) { output.Run(cut, cut.part(task)); });
 }
 
 /// One pass: g and x are read once, the output is written: 3 times the bytes of x.
@@ -160,17 +144,6 @@ void Infer(const NormGrad& grad, RunContext& ctx) {
   const kernels::ChannelPartition& cut = grad.cut;
   const auto prepare = [&](int64_t first, int64_t end) { PrepareChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
   const auto finish = [&](int64_t first, int64_t end) { FinishChannels(grad, ctx, first, end, Reciprocals(grad, ctx, first, end)); };
-  if (cut.blocks == 1) {  // a task has all of its channels: one loop instead of three
-    return ctx.workers().For(cut.tasks(), kernels::TasksInOneGo(cut, ctx.workers().threads(), grad.stream), [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const kernels::ChannelPartition::Part part = cut.part(task);
-        InMerges(part.first, part.end, prepare);
-        pass.Run(cut, part);
-        InMerges(part.first, part.end, finish);
-      }
-      if (grad.stream) kernels::StreamFence();
-    });
-  }
   ForChannels(ctx, cut.box.channels, 0, prepare);
   ForTasks(ctx, cut, false, [&](int64_t task) { pass.Run(cut, task); });
   ForChannels(ctx, cut.box.channels, cut.blocks, finish);
@@ -211,43 +184,24 @@ constexpr const char* kDetails =
     "in inference.";
 
 template <int kVersion>
-auto DeclareInputs(const char* name) {
+BlockDef Declare(const char* name, const Attr<Layout>& format) {
   using Q = Ports<kVersion>;
-  return Block(name, kSummary).Details(kDetails).Ports(Q::y_backprop, Q::x, Q::scale, Q::reserve_space_1, Q::reserve_space_2);
+  auto block = Block(name, kSummary).Details(kDetails).Ports(Q::y_backprop, Q::x, Q::scale, Q::reserve_space_1, Q::reserve_space_2);
+  if constexpr (kVersion == 3) std::move(block).Ports(Q::reserve_space_3);
+  auto typed = std::move(block)
+                   .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
+                   .Types("T", kNormTypesOf<kVersion>);
+  if constexpr (kVersion > 1) std::move(typed).Types("U", kFloatOnly);
+  return std::move(typed)
+      .Attrs(epsilon, format, is_training)
+      .Gradient(Gradient)
+      .Kernel(Plan, Run);
 }
 
 }  // namespace
 
-BlockDef FusedBatchNormGrad() {
-  using Q = Ports<1>;
-  return DeclareInputs<1>("FusedBatchNormGrad")
-      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kFloatOnly)
-      .Attrs(epsilon, data_format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
-
-BlockDef FusedBatchNormGradV2() {
-  using Q = Ports<2>;
-  return DeclareInputs<2>("FusedBatchNormGradV2")
-      .Ports(Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, data_format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
-
-BlockDef FusedBatchNormGradV3() {
-  using Q = Ports<3>;
-  return DeclareInputs<3>("FusedBatchNormGradV3")
-      .Ports(Q::reserve_space_3, Q::x_backprop, Q::scale_backprop, Q::offset_backprop, Q::unused_1, Q::unused_2)
-      .Types("T", kNormTypes)
-      .Types("U", kFloatOnly)
-      .Attrs(epsilon, data_format_3, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
-}
+BlockDef FusedBatchNormGrad() { return Declare<1>("FusedBatchNormGrad", data_format); }
+BlockDef FusedBatchNormGradV2() { return Declare<2>("FusedBatchNormGradV2", data_format); }
+BlockDef FusedBatchNormGradV3() { return Declare<3>("FusedBatchNormGradV3", data_format_3); }
 
 }  // namespace weft::blocks

@@ -102,7 +102,7 @@ class Work {
   template <class Term, size_t kIn, size_t kPar, size_t kSums>
   void MapReduce(const Term& term, const std::array<const float*, kIn>& in, const std::array<const float*, kPar>& parameters,
              const std::array<float*, kSums>& sums, float* out = nullptr) const {
-    const kernels::ChannelMapReduce<float, float, kIn, kPar, kSums, Term, 1, false> pass{in, parameters, sums, out, false, 0, term};
+    const kernels::ChannelMapReduce<float, float, kIn, kPar, kSums, Term, false> pass{in, parameters, sums, out, false, term};
     ForTasks(ctx_, cut_, false, [&](int64_t task) { pass.Run(cut_, task); });
   }
 

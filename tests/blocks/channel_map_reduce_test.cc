@@ -51,7 +51,7 @@ void CheckBox(const ChannelBox& box, int64_t task_elements, bool stream) {
   CHECK(Joined(cut, second) == product);
   CHECK(out == mapped);
   auto map = [](const auto& v, const auto& p, auto&) { return v[0] * v[1] - p[0]; };
-  each(ChannelMapReduce<float, float, 2, 1, 0, decltype(map)>{{g.get(), x.get()}, {shift.get()}, {}, out.data(), stream, cut.tile * box.inner});
+  each(ChannelMapReduce<float, float, 2, 1, 0, decltype(map)>{{g.get(), x.get()}, {shift.get()}, {}, out.data(), stream});
   CHECK(out == shifted);
 }
 

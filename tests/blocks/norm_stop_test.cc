@@ -27,7 +27,7 @@ int64_t GroupsDone(const NormCut& norm, int64_t most_tasks) {
   FrameOf(ctx).services = &services;
   int64_t finished = 0;
   TwoPasses(
-      ctx, norm, [](int64_t) {}, [&](int64_t, int64_t) { ++finished; }, [](int64_t) {}, [](int64_t, int64_t) {});
+      ctx, norm, [](int64_t) {}, [&](int64_t, int64_t) { ++finished; }, [](int64_t) {});
   return finished;
 }
 

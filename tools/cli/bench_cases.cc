@@ -130,6 +130,30 @@ void AddPictureTransposes(std::vector<KernelCase>& cases) {
   }
 }
 
+/// Narrow and short rows: reductions, broadcasting, moves and cross entropies.
+void AddNarrowRows(std::vector<KernelCase>& cases) {
+  constexpr DType kF = DType::kFloat;
+  const auto add = [&](const char* name, const char* block, Json attrs, std::vector<KernelInput> inputs, std::vector<std::string> outputs, Dims output) {
+    cases.push_back(Make(name, block, std::move(attrs), std::move(inputs), std::move(outputs), 4 * Count(output)));
+  };
+  const Json none = Json::object();
+  for (const char* block : {"Sum", "Max"}) {
+    add(Cat(block, ".0.131072x8").c_str(), block, none, {Random("input", kF, {131072, 8}), Integers("axis", {0})}, {"output"}, {8});
+    add(Cat(block, ".1.131072x8").c_str(), block, none, {Random("input", kF, {131072, 8}), Integers("axis", {1})}, {"output"}, {131072});
+    add(Cat(block, ".1.256x512x64").c_str(), block, none, {Random("input", kF, {256, 512, 64}), Integers("axis", {1})}, {"output"}, {256, 64});
+  }
+  add("Add.rows.65536x8", "Add", none, {Random("x", kF, {65536, 8}), Random("y", kF, {8})}, {"z"}, {65536, 8});
+  add("Add.outer.65536x8", "Add", none, {Random("x", kF, {65536, 1}), Random("y", kF, {8})}, {"z"}, {65536, 8});
+  add("Add.columns.65536x8", "Add", none, {Random("x", kF, {65536, 8}), Random("y", kF, {65536, 1})}, {"z"}, {65536, 8});
+  add("Transpose.1048576x3", "Transpose", none, {Random("x", kF, {1048576, 3}), Integers("perm", {1, 0})}, {"y"}, {3, 1048576});
+  add("Transpose.0213.64x128x16x8", "Transpose", none, {Random("x", kF, {64, 128, 16, 8}), Integers("perm", {0, 2, 1, 3})}, {"y"}, {64, 16, 128, 8});
+  add("ReverseV2.1024x1024", "ReverseV2", none, {Random("tensor", kF, {1024, 1024}), Integers("axis", {1})}, {"output"}, {1024, 1024});
+  for (Dims shape : {Dims{1024, 10}, {65536, 10}, {4096, 64}}) {
+    add(Cat("CrossEntropy.", shape[0], "x", shape[1]).c_str(), "SoftmaxCrossEntropyWithLogits", none,
+        {Random("features", kF, shape), Random("labels", kF, shape)}, {"loss", "backprop"}, shape);
+  }
+}
+
 // ---- Products, convolutions, pooling ----
 
 void AddProducts(std::vector<KernelCase>& cases) {
@@ -225,8 +249,14 @@ std::vector<KernelCase> KernelCases() {
       }
     }
   }
+  for (const Pictures& size : {Pictures{256, 28, 28, 8}, {64, 7, 7, 512}, {128, 28, 28, 48}}) {
+    for (bool last : {true, false}) {
+      for (KernelCase& kernel : NormCases(size, last, DType::kFloat)) cases.push_back(std::move(kernel));
+    }
+  }
   for (int64_t side : kSides) AddSquares(side, cases);
   AddPictureTransposes(cases);
+  AddNarrowRows(cases);
   AddProducts(cases);
   AddConvolutions(cases);
   AddDepthwise(cases);

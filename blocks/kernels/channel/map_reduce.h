@@ -18,10 +18,9 @@
 
 namespace weft::kernels {
 
-/// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kPair 2: a channel's elements at even and
-/// at odd places have parameters and sums of their own, side by side (complex numbers); outputs then only of rows, since a run has one
-/// parameter. kMayStream false: `stream` never is, and needs no code. `out` may be in[0] exactly.
-template <class T, class P, int kIn, int kPar, int kSums, class Term, int kPair = 1, bool kMayStream = true>
+/// T: elements; P: parameters. Parameters are [channels] each, sums [cut.blocks, channels] each. kMayStream false: `stream` never is, and
+/// needs no code. `out` may be in[0] exactly.
+template <class T, class P, int kIn, int kPar, int kSums, class Term, bool kMayStream = true>
 class ChannelMapReduce {
  public:
   using A = VecElement<T>;
@@ -34,9 +33,7 @@ class ChannelMapReduce {
   std::array<A*, kSums> sums{};
   T* out = nullptr;
   bool stream = false;  // the output is too large for the cache
-  int64_t ahead = 0;    // elements from each that is read to one to fetch meanwhile; of planes in rows, without sums
   Term term{};
-  int64_t parameters_from = 0;  // the channel that the first parameters are of
 
   /// Does one of cut.tasks().
   void Run(const ChannelPartition& cut, int64_t task) const {
@@ -55,18 +52,16 @@ class ChannelMapReduce {
   template <bool kStream>
   void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
     for (int64_t c = part.first; c < part.end; ++c) {
-      Params<A> one;
       Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(parameters[i][c - parameters_from]));
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(ToVecElement(parameters[i][c]));
       RunSums total;
       for (int64_t run = part.first_row; run < part.end_row; ++run) {
         const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
-        if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
-        else OneRun<kStream>(at, part.length, p, total);
-        if ((run - part.first_row) % kChain == kChain - 1) total.Add(total.near);
+        OneRun<kStream>(at, part.length, p, total);
+        if ((run - part.first_row) % RunSums::kChain == RunSums::kChain - 1) total.Add(total.near);
       }
       total.Add(total.near);
-      for (int s = 0; s < kSums; ++s) total.template Fold<kPair>(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
+      for (int s = 0; s < kSums; ++s) total.Fold(s, sums[s] + part.block * cut.box.channels + c);
     }
   }
 
@@ -80,13 +75,10 @@ class ChannelMapReduce {
   static constexpr bool kWrites =
       !std::is_void_v<std::invoke_result_t<const Term&, const Values<A>&, const Params<A>&, Sums<A>&>>;
 
-  /// A sum that is computed in a loop of its own alone. Others are the same bits in a loop with another pass.
-  static constexpr bool kSumAlone = !kWrites && kIn == 1 && kSums == 1;
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
-  /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
+  /// Whole lines at aligned addresses.
   bool Streamable(const ChannelPartition& cut) const {
-    if (cut.runs && kSums == 0) return cut.piece >= 12 * kLine && static_cast<const void*>(out) != in[0];
     const int64_t row = cut.runs ? cut.box.inner : cut.box.channels * cut.box.inner * cut.group;
     const int64_t tile = cut.tiles == 1 ? row : cut.tile * cut.box.inner;
     return (reinterpret_cast<uintptr_t>(out) | static_cast<uintptr_t>((row | tile) * static_cast<int64_t>(sizeof(T)))) % 64 == 0;
@@ -94,56 +86,14 @@ class ChannelMapReduce {
 
   using Memory = MapReduceMemory<T, kIn, Term, kWrites>;
   using RunSums = ChannelAccumulators<A, kSums>;
-  static constexpr int64_t kChain = RunSums::kChain;
 
   // ---- rows: neighbouring positions in a register ----
 
   using TileRows = MapReduceRows<T, P, kIn, kPar, kSums, Term, kWrites>;
   static constexpr int64_t kTile = TileRows::kTile;
 
-  /// Sums of a plane side by side: an addition waits for the one before it. Not by the number of inputs: a pass that another is one loop
-  /// with has the same bits as alone.
-  static constexpr int kAtOnce = kVecBytes == 64 ? 4 : 2;
-
   /// The planes of neighbouring channels, of a register and more each, from `at`: a register holds elements of two channels at most, and
-  /// parameters need not be written out. Sums go to each channel's near ones.
-  template <bool kStream, class Totals>
-  void PlanesOfRow(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par, Totals* totals) const {
-    const Memory memory{in, out, term};
-    Params<A> one{};
-    Params<V> p{}, last{};
-    int64_t begin = at;  // of the plane
-    for (int64_t c = 0; c < channels; ++c, begin += inner) {
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(par[i][c]));
-      Sums<V> sum[kAtOnce] = {};
-      if (at < begin) {
-        const int split = static_cast<int>(begin - at);
-        Params<V> both;
-        for (int i = 0; i < kPar; ++i) both[i] = BlendLanes<A>(last[i], p[i], split);
-        Sums<V> joined{};
-        memory.template Vector<kStream>(at, both, joined);
-        for (int s = 0; s < kSums; ++s) {
-          totals[c - 1].near[s] += MaskLanes<A>(joined[s], 0, split);
-          sum[1][s] = MaskLanes<A>(joined[s], split, kN);
-        }
-        at += kN;
-      }
-      const int64_t end = begin + inner;
-      for (; at + kAtOnce * kN <= end; at += kAtOnce * kN) {
-        for (int k = 0; k < kAtOnce; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
-      }
-      for (; at + kN <= end; at += kN) memory.template Vector<kStream>(at, p, sum[0]);
-      for (int s = 0; s < kSums; ++s) {
-        for (int k = 0; k < kAtOnce; k += 2) totals[c].near[s] += sum[k][s] + sum[k + 1][s];
-      }
-      last = p;
-    }
-    Sums<A> rest{};
-    for (; at < begin; ++at) memory.Scalar(at, one, rest);
-    for (int s = 0; s < kSums; ++s) totals[channels - 1].near[s][0] += rest[s];
-  }
-
-  /// The same without sums.
+  /// parameters need not be written out.
   template <bool kStream>
   void MapPlanes(int64_t at, int64_t channels, int64_t inner, const Params<const P*> par) const {
     constexpr int kSide = 3;  // planes of 7 x 7 seldom have more in registers of 16
@@ -162,57 +112,14 @@ class ChannelMapReduce {
       for (; at + kSide * kN <= end; at += kSide * kN) {
         memory.template Map<kStream, kSide, Sums<V>>(at, [&](int k) -> const Params<V>& { return k == 0 ? first : p; });
         first = p;
-        for (int k = 0; k < kSide && ahead != 0; ++k) memory.Fetch(at + ahead + k * kN);
-      }
+        }
       for (; at + kN <= end; at += kN) {
         memory.template Vector<kStream>(at, first, no_sums);
         first = p;
-        if (ahead != 0) memory.Fetch(at + ahead);
       }
     }
     Sums<A> no_sum;
     for (; at < begin; ++at) memory.Scalar(at, one, no_sum);
-  }
-
-  /// Rows of planes: memory in its order.
-  template <bool kStream>
-  void Planes(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start, const Params<const P*>& par) const {
-    const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
-    const int64_t rows = part.end_row - part.first_row, inner = cut.box.inner;
-    if constexpr (kSums == 0) {
-      for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, inner, par);
-    } else {
-      RunSums totals[kTileRegisters / ChannelPartition::kLongPlane];
-      for (int64_t row = 0; row < rows; ++row) {
-        PlanesOfRow<kStream>(start + row * stride, channels, inner, par, totals);
-        if (row % kChain != kChain - 1) continue;
-        for (int64_t c = 0; c < channels; ++c) totals[c].Add(totals[c].near);
-      }
-      for (int64_t c = 0; c < channels; ++c) {
-        totals[c].Add(totals[c].near);
-        for (int s = 0; s < kSums; ++s) totals[c].template Fold<kPair>(s, sums[s] + part.block * cut.box.channels + part.first + c);
-      }
-    }
-  }
-
-  /// The same for few rows of short planes, of which many channels are folded at once: 1.1 to 1.2 times as fast as several rows side by
-  /// side, but not for half and bfloat16.
-  static constexpr int kShortPlane = 2;  // registers, at least
-  template <bool kStream>
-  void ShortPlanes(const ChannelPartition& cut, const ChannelPartition::Part& part, int64_t start, const Params<const P*>& par) const {
-    struct Total {
-      Sums<V> near{};
-    };
-    Total totals[kTileRegisters / kShortPlane];
-    const int64_t channels = part.end - part.first, stride = cut.box.channels * cut.box.inner;
-    for (int64_t row = part.first_row; row < part.end_row; ++row, start += stride) {
-      PlanesOfRow<kStream>(start, channels, cut.box.inner, par, totals);
-    }
-    alignas(64) std::array<A, kTile / kShortPlane> of_lanes;
-    for (int s = 0; s < kSums; ++s) {
-      for (int64_t c = 0; c < channels; ++c) StoreVec(&of_lanes[c * kN], totals[c].near[s]);
-      FoldPositions<kPair>(of_lanes.data(), channels, kN, sums[s] + part.block * cut.box.channels + part.first);
-    }
   }
 
   template <bool kStream>
@@ -220,22 +127,18 @@ class ChannelMapReduce {
     const int64_t channels = part.end - part.first, positions = channels * cut.box.inner, stride = cut.box.channels * cut.box.inner;
     const int64_t rows = part.end_row - part.first_row, start = part.first_row * stride + part.first * cut.box.inner;
     Params<const P*> par;
-    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + (part.first - parameters_from) * kPair;
-    if constexpr (kPair == 1) {
-      // One sum of one input is computed so quickly that several rows side by side are faster.
-      constexpr bool kMaySumPlanes = kIn > 1 || kSums > 1;
-      const bool planes = kSums > 0 ? kMaySumPlanes && cut.long_planes(kN) : cut.box.inner >= kN && cut.group == 1;
-      if (planes) return Planes<kStream>(cut, part, start, par);
-      if constexpr (kWrites && kSums > 0 && std::is_same_v<T, float>) {
-        const bool short_planes = cut.group == 1 && cut.box.inner >= kShortPlane * kN && rows <= kChain;
-        if (short_planes) return ShortPlanes<kStream>(cut, part, start, par);
+    for (int i = 0; i < kPar; ++i) par[i] = parameters[i] + part.first;
+    if constexpr (kSums == 0) {
+      if (cut.box.inner >= kN && cut.group == 1) {
+        for (int64_t row = 0; row < rows; ++row) MapPlanes<kStream>(start + row * stride, channels, cut.box.inner, par);
+        return;
       }
     }
     typename TileRows::SumTile tile;
     typename TileRows::template Tile<P, kPar> spread;
     if (cut.box.inner > 1 || cut.group > 1) {
       for (int i = 0; i < kPar; ++i) {
-        BroadcastParameter<kPair>(par[i], channels, cut.box.inner, spread.of[i].data());
+        BroadcastParameter(par[i], channels, cut.box.inner, spread.of[i].data());
         for (int64_t g = 1; g < cut.group; ++g) std::copy_n(spread.of[i].data(), positions, spread.of[i].data() + g * positions);
         par[i] = spread.of[i].data();
       }
@@ -245,7 +148,7 @@ class ChannelMapReduce {
     tile_rows.template Run<kStream>(start, whole, stride * cut.group, positions * cut.group, par, tile);
     if (cut.group > 1) FoldGroup(cut, part, positions, rows - whole * cut.group, par, tile);
     for (int s = 0; s < kSums; ++s) {
-      FoldPositions<kPair>(tile.of[s].data(), channels, cut.box.inner, sums[s] + (part.block * cut.box.channels + part.first) * kPair);
+      FoldPositions(tile.of[s].data(), channels, cut.box.inner, sums[s] + part.block * cut.box.channels + part.first);
     }
   }
 
@@ -281,9 +184,9 @@ class ChannelMapReduce {
     for (int i = 0; i < kIn; ++i) tail[i] = LoadVec(memory.in[i] + last);
     Sums<V> sum[4] = {};
     while (at + 4 * kN <= end) {
-      const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * kChain) : end;
+      const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * RunSums::kChain) : end;
       for (; at + 4 * kN <= stop; at += 4 * kN) {
-        if constexpr (kSumAlone) {
+        if constexpr (!kWrites) {
           memory.SumTwo(at, p, sum[0], sum[1]);
           memory.SumTwo(at + 2 * kN, p, sum[2], sum[3]);
         } else {
@@ -305,19 +208,6 @@ class ChannelMapReduce {
     for (int s = 0; s < kSums; ++s) total.near[s] += (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
   }
 
-  /// The same without sums, where `out` is no input: whole cache lines go past the cache, and what is left at both ends does not, which
-  /// would push out lines that are being written.
-  void StreamedRun(int64_t at, int64_t length, const Params<A>& one, const Params<V> p) const {
-    const Memory memory{in, out, term};
-    const int64_t end = at + length;
-    const auto past = static_cast<int64_t>(reinterpret_cast<uintptr_t>(out + at) / sizeof(T)) % kLine;
-    const int64_t first = std::min(end, past == 0 ? at : at + kLine - past), last = first + (end - first) / kLine * kLine;
-    Sums<A> no_sum;
-    Sums<V> no_sums;
-    for (; at < first; ++at) memory.Scalar(at, one, no_sum);
-    for (; at < last; at += kN) memory.template Vector<true>(at, p, no_sums);
-    for (; at < end; ++at) memory.Scalar(at, one, no_sum);
-  }
 };
 
 /// Neighbouring tasks that a thread does in one go; several where results go past the cache, so that it seldom waits for them.
@@ -329,11 +219,11 @@ inline int64_t TasksInOneGo(const ChannelPartition& cut, int threads, bool strea
 
 /// Adds the partial sums of the blocks, in their order, for the channels [first, end): total[0] is that of channel first. R is double where
 /// A is float.
-template <int kPair = 1, class A, class R>
+template <class A, class R>
 void AddBlocks(const ChannelPartition& cut, const A* partial, int64_t first, int64_t end, R* total) {
-  const int64_t count = (end - first) * kPair, stride = cut.box.channels * kPair;
+  const int64_t count = end - first, stride = cut.box.channels;
   std::fill(total, total + count, R{});
-  partial += first * kPair;
+  partial += first;
   for (int64_t block = 0; block < cut.blocks; ++block, partial += stride) {
 #pragma omp simd
     for (int64_t c = 0; c < count; ++c) total[c] += partial[c];

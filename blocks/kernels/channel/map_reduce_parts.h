@@ -113,12 +113,11 @@ struct ChannelAccumulators {
       sum[s] = V{};
     }
   }
-  /// The sum of all lanes; with kPair 2, of the even and of the odd ones.
-  template <int kPair>
+  /// The sum of all lanes.
   void Fold(int s, A* to) const {
-    std::array<R, kPair> total;
-    SumLanes<kPair, R>(far[s], total.data());
-    for (int i = 0; i < kPair; ++i) to[i] = static_cast<A>(total[i]);
+    R total;
+    SumLanes<1, R>(far[s], &total);
+    *to = static_cast<A>(total);
   }
 };
 

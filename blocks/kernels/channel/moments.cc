@@ -37,8 +37,7 @@ int CutSample(const ChannelPartition& cut, const ChannelPartition::Part& sample,
 
 float Median(float a, float b, float c) { return std::max(std::min(a, b), std::min(std::max(a, b), c)); }
 
-}  // namespace
-
+/// Fills the pivots of one task's block and channels; what else is kept of them is overwritten.
 template <class T>
 void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
   const ChannelPartition::Part part = cut.part(task);
@@ -62,6 +61,8 @@ void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const Blo
   }
 }
 
+}  // namespace
+
 template <class T>
 void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to) {
   const ChannelPartition::Part part = cut.part(task);
@@ -75,9 +76,6 @@ void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const Bl
   ChannelMapReduce<T, float, 1, 1, 2, decltype(spread)>{{x}, {pivot}, {to.distance, to.square}}.Run(cut, part);
 }
 
-template void FindPivots(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
-template void FindPivots(const ChannelPartition&, int64_t, const bfloat16*, const BlockStatistics&);
-template void FindPivots(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const half*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const bfloat16*, const BlockStatistics&);
 template void MeasureTask(const ChannelPartition&, int64_t, const float*, const BlockStatistics&);

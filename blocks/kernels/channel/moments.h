@@ -22,11 +22,7 @@ struct BlockStatistics {
   BlockStatistics(const ChannelPartition& cut, float* at) : pivot(at), distance(at + cut.partials()), square(at + 2 * cut.partials()) {}
 };
 
-/// Fills the pivots of one task's block and channels; what else is kept of them is overwritten. T: half, bfloat16, float.
-template <class T>
-void FindPivots(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
-
-/// Fills all statistics of one task's block and channels.
+/// Fills all statistics of one task's block and channels. T: half, bfloat16, float.
 template <class T>
 void MeasureTask(const ChannelPartition& cut, int64_t task, const T* x, const BlockStatistics& to);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string>
 
 #include "weft/base/divide.h"
 
@@ -30,10 +31,9 @@ struct ChannelPartition {
   int64_t blocks = 0;           // blocks of outer steps; of pieces where a run has several
   int64_t tile = 1, tiles = 0;  // channels a task takes
 
+  /// The form, for people.
+  std::string form() const { return runs ? "runs of a channel" : group > 1 ? "narrow rows, several as one" : "rows"; }
   int64_t tasks() const { return blocks * tiles; }
-  /// Rows of planes so long that a pass with sums goes through them plane by plane; `lanes` is the number of elements in a register.
-  bool long_planes(int lanes) const { return !runs && group == 1 && box.inner >= kLongPlane * lanes; }
-  static constexpr int kLongPlane = 8;  // registers
   /// Elements of one partial sum for every block and channel.
   int64_t partials() const { return blocks * box.channels; }
 
@@ -126,8 +126,7 @@ inline ChannelPartition PartitionRuns(ChannelBox box, int64_t task_elements, int
   return cut;
 }
 
-/// `lanes` is the number of elements in a register, `task_elements` about the size of a task; `sums`: whether any pass makes sums, or has
-/// values for even and odd places.
+/// `lanes` is the number of elements in a register, `task_elements` about the size of a task; `sums`: whether any pass makes sums.
 inline ChannelPartition PartitionChannels(ChannelBox box, int lanes, int64_t task_elements, bool sums = true) {
   if (box.count() == 0) return PartitionRows({0, box.channels, 1}, lanes, task_elements, sums);
   // What is written out for each position must be used a few times, unless planes are so small that most of a run would be its ends.

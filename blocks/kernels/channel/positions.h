@@ -22,13 +22,13 @@ inline Vec<A> BlendLanes(Vec<A> a, Vec<A> b, int end) {
 }
 
 /// A channel's parameter for each of its positions. Planes of a register and more are filled by registers, of which the last overlaps.
-template <int kPair, class P>
+template <class P>
 void BroadcastParameter(const P* from, int64_t channels, int64_t inner, P* to) {
   using A = VecElement<P>;
   constexpr int kN = kLanes<A>;
   for (int64_t c = 0; c < channels; ++c, to += inner) {
-    if (kPair > 1 || inner < kN) {
-      for (int64_t i = 0; i < inner; ++i) to[i] = from[c * kPair + i % kPair];
+    if (inner < kN) {
+      std::fill_n(to, inner, from[c]);
       continue;
     }
     const Vec<A> all = Broadcast<A>(ToVecElement(from[c]));
@@ -38,50 +38,43 @@ void BroadcastParameter(const P* from, int64_t channels, int64_t inner, P* to) {
 }
 
 /// The sum of a plane's registers. The odd ones at its end are taken by a register that overlaps the one before; `odd` is not 0 where they
-/// are. kRegisters: how many are whole, 0 for any number.
-template <int kRegisters, class A>
+/// are.
+template <class A>
 inline Vec<A> SumPlane(const A* plane, int64_t inner, Vec<A> odd) {
   constexpr int kN = kLanes<A>;
   const Vec<A> none{};
   Vec<A> sum = odd != none ? LoadVec(plane + inner - kN) : none;
-  const int64_t whole = kRegisters > 0 ? kRegisters : inner / kN;
-  for (int64_t i = 0; i < whole; ++i) sum += LoadVec(plane + i * kN);
+  for (int64_t i = 0; i < inner / kN; ++i) sum += LoadVec(plane + i * kN);
   return sum;
 }
 
-template <int kRegisters, int kPair, class A>
+template <class A>
 void FoldPlanes(const A* from, int64_t channels, int64_t inner, A* to) {
   constexpr int kN = kLanes<A>;
   const Vec<A> odd = BlendLanes<A>(Vec<A>{}, Broadcast<A>(1), kN - static_cast<int>(inner % kN));
-  if constexpr (kPair == 1 && kN <= 16) {
+  if constexpr (kN <= 16) {
     for (; channels >= kN; channels -= kN, from += kN * inner, to += kN) {
       Vec<A> sums[kN];
 #pragma GCC unroll 16
-      for (int c = 0; c < kN; ++c) sums[c] = SumPlane<kRegisters>(from + c * inner, inner, odd);
+      for (int c = 0; c < kN; ++c) sums[c] = SumPlane(from + c * inner, inner, odd);
       StoreVec(to, SumEach<A, kN>(sums));
     }
   }
-  for (; channels > 0; --channels, from += inner, to += kPair) SumLanes<kPair, A>(SumPlane<kRegisters>(from, inner, odd), to);
+  for (; channels > 0; --channels, from += inner, ++to) SumLanes<1, A>(SumPlane(from, inner, odd), to);
 }
 
 /// to[c]: the sum of a channel's `inner` positions.
-template <int kPair, class A>
+template <class A>
 void FoldPositions(const A* from, int64_t channels, int64_t inner, A* to) {
   if (inner == 1) {
     std::copy_n(from, channels, to);
     return;
   }
-  switch (inner / kLanes<A>) {
-    case 0: break;
-    case 1: return FoldPlanes<1, kPair>(from, channels, inner, to);
-    case 2: return FoldPlanes<2, kPair>(from, channels, inner, to);
-    case 3: return FoldPlanes<3, kPair>(from, channels, inner, to);
-    default: return FoldPlanes<0, kPair>(from, channels, inner, to);
-  }
-  for (int64_t c = 0; c < channels; ++c, from += inner, to += kPair) {
-    std::array<A, kPair> sum{};
-    for (int64_t i = 0; i < inner; ++i) sum[i % kPair] += from[i];
-    std::copy_n(sum.data(), kPair, to);
+  if (inner >= kLanes<A>) return FoldPlanes(from, channels, inner, to);
+  for (int64_t c = 0; c < channels; ++c, from += inner) {
+    A sum{};
+    for (int64_t i = 0; i < inner; ++i) sum += from[i];
+    to[c] = sum;
   }
 }
 

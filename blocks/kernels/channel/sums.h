@@ -35,9 +35,8 @@ ChannelPartition PartitionForSums(ChannelBox box, int64_t task_elements) {
 
 // ---- the sums ----
 
-/// `sums` is [cut.blocks, channels]. kPair 2: a channel's elements at even and at odd places have sums of their own, side by side (complex
-/// numbers). The sum of an element's block depends on sizes alone.
-template <class T, int kPair = 1>
+/// `sums` is [cut.blocks, channels]. The sum of an element's block depends on sizes alone.
+template <class T>
 class SumByChannel {
  public:
   using A = VecElement<T>;
@@ -50,7 +49,7 @@ class SumByChannel {
     const ChannelPartition::Part part = cut.part(task);
     if (!cut.runs) return Rows(cut, part);
     constexpr auto add = [](const auto& v, const auto&, auto& sum) { sum[0] += v[0]; };
-    ChannelMapReduce<T, A, 1, 0, 1, decltype(add), kPair>{{in}, {}, {sums}}.template Runs<false>(cut, part);
+    ChannelMapReduce<T, A, 1, 0, 1, decltype(add)>{{in}, {}, {sums}}.template Runs<false>(cut, part);
   }
 
  private:
@@ -159,7 +158,7 @@ class SumByChannel {
 #pragma omp simd
       for (int64_t c = 0; c < half * positions; ++c) tile[c] += upper[c];
     }
-    FoldPositions<kPair>(tile, channels, cut.box.inner, sums + (part.block * cut.box.channels + part.first) * kPair);
+    FoldPositions(tile, channels, cut.box.inner, sums + part.block * cut.box.channels + part.first);
   }
 
   template <int... kLane>

@@ -198,7 +198,7 @@ void ReduceRows(Op op, const T* x, int64_t rows, int64_t stride, int64_t width, 
     const int64_t whole = kWhole / std::gcd(width, kWhole);
     group = whole * std::max<int64_t>(kWide / (whole * width), 1);
   }
-  if (rows < 2 * group || (group == 1 && rows <= kBlock)) return AddRows(op, x, rows, stride, width, total);
+  if (rows < 4 * group || (group == 1 && rows <= kBlock)) return AddRows(op, x, rows, stride, width, total);
   Acc sums[kColumns];
   const int64_t wide = group * width;
   for (int64_t left = rows / group; left > 0;) {
