@@ -15,11 +15,15 @@ using Tap = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
 /// comes first counts as largest.
 template <bool kIndex, class A, class I>
 void TakeLarger(const A* from, bool first, I at, int64_t count, A* __restrict best, I* __restrict place) {
+  if (first) {
+    std::copy_n(from, count, best);
+    for (int64_t i = 0; i < count; ++i) place[i] = at + static_cast<I>(kIndex ? i : 0);
+    return;
+  }
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) {
-    const bool takes = first | (best[i] < from[i]);
-    place[i] = takes ? at + static_cast<I>(kIndex ? i : 0) : place[i];
-    best[i] = takes ? from[i] : best[i];
+    place[i] = best[i] < from[i] ? at + static_cast<I>(kIndex ? i : 0) : place[i];
+    best[i] = best[i] < from[i] ? from[i] : best[i];
   }
 }
 
@@ -239,7 +243,17 @@ void MaxPoolWithIndex(const Pooling& p, const T* in, T* out, const Indices& indi
     ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
       bool first = true;
       ForWindow(p, line, o, stop, [&](int64_t pixel) {
-        TakeLarger<true>(Widened(in + pixel * p.channels + c, count, buffer), first, (pixel - origin) * p.channels + c, count, best, index);
+        const Accumulator<T>* from = Widened(in + pixel * p.channels + c, count, buffer);
+        const int64_t place = (pixel - origin) * p.channels + c;
+        if (count >= kFewChannels) {
+          TakeLarger<true>(from, first, place, count, best, index);
+        } else {
+          for (int64_t k = 0; k < count; ++k) {
+            const bool takes = first || best[k] < from[k];
+            index[k] = takes ? place + k : index[k];
+            best[k] = takes ? from[k] : best[k];
+          }
+        }
         first = false;
       });
       Narrow(best, out + at, count);
