@@ -19,7 +19,7 @@ constexpr In<0> orig_input{"orig_input", "T", "the pooling's input, for its shap
 constexpr In<1> grad{"grad", "T", "the gradient of the pooling's output, of its shape"};
 constexpr Out<0> shared{"output", "T", "the gradient of the pooling's input, of its shape"};
 
-Result<Pooling> Plan(PlanContext& ctx) { return PlanPooled(ctx, ReadPooling(ctx)); }
+Result<PoolPlan> Plan(PlanContext& ctx) { return PlanPooled(ctx, ReadPooling(ctx), true); }
 
 constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
   kernels::AvgPool(p, ctx.in<T>(input).data(), ctx.out<T>(output).data(), ctx.workers());

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "blocks/kernels/pool/lines.h"
+
 namespace weft::blocks {
 namespace {
 
@@ -86,12 +88,16 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   return pooled;
 }
 
-Result<kernels::Pooling> PlanPooled(PlanContext& ctx, const PoolingSettings& settings) {
+Result<PoolPlan> PlanPooled(PlanContext& ctx, const PoolingSettings& settings, bool sums) {
   constexpr In<0> input{"", "", ""};
   constexpr Out<0> output{"", "", ""};
   WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, ctx.shape(input), ctx.def().inputs[0].name.c_str()));
   ctx.set(output, std::move(pooled.shape));
-  return pooled.pooling;
+  constexpr const char* kNames[] = {"registers of channels", "strips of channels", "rows"};
+  const DType dtype = ctx.dtype(input);
+  const int64_t lanes = !IsFloating(dtype) ? 0 : dtype == DType::kDouble ? kernels::kLanes<double> : kernels::kLanes<float>;
+  const auto by = kernels::ChoosePool(pooled.pooling.channels, lanes, sums, kernels::WindowCost(pooled.pooling));
+  return PoolPlan{pooled.pooling, kNames[static_cast<int>(by)]};
 }
 
 }  // namespace weft::blocks

@@ -57,7 +57,11 @@ struct PooledPicture {
 /// the batch, over channels and over both channels and space are unsupported.
 Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& shape, const char* port);
 
-/// The plan of a block that pools its first input to its first output.
-Result<kernels::Pooling> PlanPooled(PlanContext& ctx, const PoolingSettings& settings);
+/// A pooling of the first input to the first output, a sum or the largest, and the way it goes.
+struct PoolPlan : kernels::Pooling {
+  const char* by = "";
+  std::string implementation() const { return by; }
+};
+Result<PoolPlan> PlanPooled(PlanContext& ctx, const PoolingSettings& settings, bool sums);
 
 }  // namespace weft::blocks

@@ -20,7 +20,7 @@ struct LargestSums {
   int64_t tap[kPoolStrip], pixel[kPoolStrip];
 
   /// For the channels [c, c + count).
-  void Find(const Dilation& p, int64_t output, int64_t c, int64_t count, const T* in, const T* filter, StopCheck& stop) {
+  [[gnu::noinline]] void Find(const Dilation& p, int64_t output, int64_t c, int64_t count, const T* in, const T* filter, StopCheck& stop) {
     const int64_t line = output / p.width.positions, first_row = line / p.height.positions * p.height.source;
     const int64_t top = p.height.at(line % p.height.positions, 0), left = p.width.at(output % p.width.positions, 0);
     const int64_t h_first = p.height.first_tap(top), h_last = p.height.last_tap(top, h_first);

@@ -212,7 +212,7 @@ struct LineSpans {
 
 /// Few channels: first the lines are reduced, element by element, to one line, then each window along it.
 template <class Reduction, class S, class T, class P>
-void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::AxisType>& spans, Accumulator<S> start, const S* in,
+void PoolLineByRows(const P& p, const PoolLine<P>& line, LineSpans<typename P::AxisType>& spans, Accumulator<S> start, const S* in,
                      T* out, StopCheck& stop) {
   using A = Accumulator<S>;
   const int64_t pixels = kPoolLine / p.channels;
@@ -270,14 +270,22 @@ void ForPoolLines(const P& p, Workers& workers, Body&& body) {
   });
 }
 
+/// The ways to pool, in the order of preference.
+enum class PoolBy : uint8_t { kRegisters, kStrips, kRows };
+/// `lanes` is a register's, 0 for types that none holds; `cost` is WindowCost.
+inline PoolBy ChoosePool(int64_t channels, int64_t lanes, bool sums, double cost) {
+  if (lanes > 0 && channels >= lanes && (!sums || cost <= kPoolBlock)) return PoolBy::kRegisters;
+  return channels >= kFewChannels ? PoolBy::kStrips : PoolBy::kRows;
+}
+
 /// out = the reduction of what each window sees.
 template <class Reduction, class S, class T, class P>
 void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> start = Reduction::kStart) {
   if (p.empty() || p.out_pixels() == 0) return;
-  const int64_t line_size = p.axes[2].out * p.channels;
+  constexpr int64_t kRegister = kPoolsByVecs<S, T> ? kLanes<Accumulator<S>> : 0;
+  const PoolBy by = ChoosePool(p.channels, kRegister, Reduction::kSums, WindowCost(p));
   if constexpr (kPoolsByVecs<S, T>) {
-    constexpr int64_t kRegister = kLanes<Accumulator<S>>;
-    if (p.channels >= kRegister && (!Reduction::kSums || WindowCost(p) <= kPoolBlock)) {
+    if (by == PoolBy::kRegisters) {
       const int64_t pictures = p.batch * p.channels;
       constexpr int64_t kSize = sizeof(T), kReadSize = sizeof(S);
       const bool stream = IsStreamed(pictures * p.out_pixels() * kSize, pictures * p.in_pixels() * kReadSize) &&
@@ -291,7 +299,7 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
       });
     }
   }
-  if (p.channels >= kFewChannels) {
+  if (by == PoolBy::kStrips) {
     return ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
       PoolLineByStrips<Reduction>(p, line, start, in, out + pixel * p.channels, stop);
     });
@@ -299,7 +307,10 @@ void PoolAll(const P& p, const S* in, T* out, Workers& workers, Accumulator<S> s
   workers.For(p.batch * p.axes[0].out * p.axes[1].out, LineGrain(p), [&](int64_t begin, int64_t end) {
     LineSpans<typename P::AxisType> spans(p.axes[2]);
     StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) PoolLineByParts<Reduction>(p, PoolLine<P>(p, i), spans, start, in, out + i * line_size, stop);
+    T* to = out + begin * p.axes[2].out * p.channels;
+    for (int64_t i = begin; i < end; ++i, to += p.axes[2].out * p.channels) {
+      PoolLineByRows<Reduction>(p, PoolLine<P>(p, i), spans, start, in, to, stop);
+    }
   });
 }
 

@@ -7,45 +7,41 @@
 namespace weft::kernels {
 namespace {
 
-/// For some channels of a window the first largest input, and which of the window's inputs it is. A NaN that comes first counts as largest.
-template <class T>
-struct Largests {
-  using A = Accumulator<T>;
-  using Index = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
-  A best[kPoolStrip], buffer[kPoolStrip];
-  Index tap[kPoolStrip];
+/// Which of a window's inputs is meant, of the width of A so that registers hold as many.
+template <class A>
+using Tap = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
 
-  /// Of window o, for the channels [c, c + count).
-  template <class P>
-  void Find(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, StopCheck& stop) {
-    Index at = 0;
-    ForWindow(p, line, o, stop, [&](int64_t pixel) {
-      const A* from = Widened(in + pixel * p.channels + c, count, buffer);
-      if (at == 0) {
-        std::copy_n(from, count, best);
-        std::fill_n(tap, count, Index(0));
-      } else {
-#pragma omp simd
-        for (int64_t i = 0; i < count; ++i) {
-          tap[i] = best[i] < from[i] ? at : tap[i];
-          best[i] = best[i] < from[i] ? from[i] : best[i];
-        }
-      }
-      ++at;
-    });
+/// Compares an input of a window, `at` or where kIndex at + i for channel i, with the largest so far, unless it is the first. A NaN that
+/// comes first counts as largest.
+template <bool kIndex, class A, class I>
+void TakeLarger(const A* from, bool first, I at, int64_t count, A* __restrict best, I* __restrict place) {
+  if (first) {
+    std::copy_n(from, count, best);
+    for (int64_t i = 0; i < count; ++i) place[i] = at + static_cast<I>(kIndex ? i : 0);
+    return;
   }
-};
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    place[i] = best[i] < from[i] ? at + static_cast<I>(kIndex ? i : 0) : place[i];
+    best[i] = best[i] < from[i] ? from[i] : best[i];
+  }
+}
 
 /// The gradients of one window for the channels [c, c + count) to their first largest inputs.
 template <class T, class P>
 void ScatterWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
                    StopCheck& stop) {
-  Largests<T> largest;
-  largest.Find(p, line, o, c, count, in, stop);
-  typename Largests<T>::Index tap = 0;
+  using A = Accumulator<T>;
+  A best[kPoolStrip], buffer[kPoolStrip];
+  Tap<A> chosen[kPoolStrip], tap = 0;
+  ForWindow(p, line, o, stop, [&](int64_t pixel) {
+    TakeLarger<false>(Widened(in + pixel * p.channels + c, count, buffer), tap == 0, tap, count, best, chosen);
+    ++tap;
+  });
+  tap = 0;
   ForWindow(p, line, o, stop, [&](int64_t pixel) {
     T* to = out + pixel * p.channels + c;
-    for (int64_t i = 0; i < count; ++i) to[i] = largest.tap[i] == tap ? WrapAdd(to[i], gradient[i]) : to[i];
+    for (int64_t i = 0; i < count; ++i) to[i] = chosen[i] == tap ? WrapAdd(to[i], gradient[i]) : to[i];
     ++tap;
   });
 }
@@ -219,17 +215,19 @@ void MaxPoolGradToAll(const Pooling& windows, const MaxPoolGradient<T>& arrays, 
 template <class T>
 void MaxPoolGradGrad(const Pooling& p, const MaxPoolGradient<T>& arrays, Workers& workers) {
   ForPoolLines(p, workers, [&](const auto& line, int64_t first_pixel, StopCheck& stop) {
-    bool found[kPoolStrip];
+    Tap<Accumulator<T>> found[kPoolStrip];
     ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
-      std::fill_n(found, count, false);
+      std::fill_n(found, count, 0);
       T* const out = arrays.out + at;
+      const T* const most = arrays.pooled + at;
       std::fill_n(out, count, T(0));
       ForWindow(p, line, o, stop, [&](int64_t pixel) {
         const T *x = arrays.in + pixel * p.channels + c, *g = arrays.gradient + pixel * p.channels + c;
+#pragma omp simd
         for (int64_t k = 0; k < count; ++k) {
-          const bool takes = !found[k] && x[k] == arrays.pooled[at + k];
+          const bool takes = (found[k] == 0) & (x[k] == most[k]);
           out[k] = takes ? g[k] : out[k];
-          found[k] = found[k] || takes;
+          found[k] = takes ? 1 : found[k];
         }
       });
     });
@@ -239,17 +237,26 @@ void MaxPoolGradGrad(const Pooling& p, const MaxPoolGradient<T>& arrays, Workers
 template <class T>
 void MaxPoolWithIndex(const Pooling& p, const T* in, T* out, const Indices& indices, Workers& workers) {
   ForPoolLines(p, workers, [&](const auto& line, int64_t first_pixel, StopCheck& stop) {
-    Largests<T> largest;
+    Accumulator<T> best[kPoolStrip], buffer[kPoolStrip];
     int64_t index[kPoolStrip];
     const int64_t origin = indices.across_pictures ? 0 : line.picture * p.in_pixels();
     ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
-      largest.Find(p, line, o, c, count, in, stop);
-      Narrow(largest.best, out + at, count);
-      typename Largests<T>::Index tap = 0;
+      bool first = true;
       ForWindow(p, line, o, stop, [&](int64_t pixel) {
-        for (int64_t k = 0; k < count; ++k) index[k] = largest.tap[k] == tap ? (pixel - origin) * p.channels + c + k : index[k];
-        ++tap;
+        const Accumulator<T>* from = Widened(in + pixel * p.channels + c, count, buffer);
+        const int64_t place = (pixel - origin) * p.channels + c;
+        if (count >= kFewChannels) {
+          TakeLarger<true>(from, first, place, count, best, index);
+        } else {
+          for (int64_t k = 0; k < count; ++k) {
+            const bool takes = first || best[k] < from[k];
+            index[k] = takes ? place + k : index[k];
+            best[k] = takes ? from[k] : best[k];
+          }
+        }
+        first = false;
       });
+      Narrow(best, out + at, count);
       for (int64_t k = 0; k < count; ++k) {
         if (indices.wide) static_cast<int64_t*>(indices.data)[at + k] = index[k];
         else static_cast<int32_t*>(indices.data)[at + k] = static_cast<int32_t>(index[k]);
