@@ -76,15 +76,16 @@ struct Expm1 {
 struct Sigmoid {
   template <class V>
   [[gnu::always_inline]] static V Of(V a) {
-    const V small = Exp::OfAtMost(parts::NegativeAbs(a)), sum = 1 + small, above = a < 0 ? small : V{} + 1;
+    const V small = Exp::OfAtMost(parts::NegativeAbs(a)), sum = 1 + small;
 #if defined(__AVX512F__)
     if constexpr (std::is_same_v<V, Vec<float>>) {
       // The processor's estimate, which one step of Newton's makes right, is quicker than its division.
-      const V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
-      return above * (inverse + inverse * (1 - sum * inverse));
+      V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
+      inverse += inverse * (1 - sum * inverse);
+      return a < 0 ? small * inverse : inverse;
     }
 #endif
-    return above / sum;
+    return (a < 0 ? small : V{} + 1) / sum;
   }
   template <class T>
   static T One(const T& a) { return T(1) / (T(1) + std::exp(-a)); }
