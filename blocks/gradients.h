@@ -25,6 +25,11 @@ inline GradientValue SumLike(GradientBuilder& g, GradientValue grad, GradientVal
   return g.Add("SumLike", {{"grad", {grad}}, {"like", {like}}});
 }
 
+/// 1 where a and b are equal, 0 elsewhere, in the type of a.
+inline GradientValue OneWhereEqual(GradientBuilder& g, GradientValue a, GradientValue b) {
+  return g.Add("Cast", {{"x", {g.Add("Equal", {{"x", {a}}, {"y", {b}}})}}}, {{"DstT", g.dtype(a)}});
+}
+
 /// The gradients of a list of outputs, zeros for those that nothing depends on.
 template <OutputPort P>
 std::vector<GradientValue> GradientsOrZeros(GradientBuilder& g, const P& list) {

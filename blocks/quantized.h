@@ -11,8 +11,23 @@ using kernels::LimitsOf;
 using kernels::QuantizedLimits;
 using kernels::QuantizedRange;
 
-inline constexpr char kMinDoc[] = "a scalar: the number that the lowest integer stands for";
-inline constexpr char kMaxDoc[] = "a scalar: the number that the highest integer stands for";
+/// The two ports of a range.
+template <int I>
+struct RangeIn {
+  In<I> min;
+  In<I + 1> max;
+  constexpr RangeIn(const char* min_name, const char* max_name)
+      : min{min_name, "DT_FLOAT", "a scalar: the number that the lowest integer stands for"},
+        max{max_name, "DT_FLOAT", "a scalar: the number that the highest integer stands for"} {}
+};
+/// Of the result: outputs 1 and 2.
+struct RangeOut {
+  Out<1> min;
+  Out<2> max;
+  constexpr RangeOut(const char* min_name, const char* max_name, const char* min_doc = RangeIn<0>("", "").min.doc,
+                     const char* max_doc = RangeIn<0>("", "").max.doc)
+      : min{min_name, "DT_FLOAT", min_doc}, max{max_name, "DT_FLOAT", max_doc} {}
+};
 
 /// Elements of a parallel piece where each costs a few operations.
 inline constexpr int64_t kQuantizedGrain = 32 * 1024;
@@ -28,22 +43,28 @@ Status CheckScalars(const PlanContext& ctx, const P&... ports) {
   return status;
 }
 
-template <InputPort Min, InputPort Max>
-QuantizedRange RangeOf(const RunContext& ctx, const Min& min, const Max& max) {
-  return {ctx.in<float>(min)[0], ctx.in<float>(max)[0]};
+template <int... I>
+Status CheckRanges(const PlanContext& ctx, const RangeIn<I>&... ranges) {
+  Status status;
+  ((status = status.ok() ? CheckScalars(ctx, ranges.min, ranges.max) : std::move(status)), ...);
+  return status;
 }
 
-template <OutputPort Min, OutputPort Max>
-void SetRange(const RunContext& ctx, const Min& min, const Max& max, QuantizedRange range) {
-  ctx.out<float>(min)[0] = range.min;
-  ctx.out<float>(max)[0] = range.max;
+template <int I>
+QuantizedRange RangeOf(const RunContext& ctx, const RangeIn<I>& range) {
+  return {ctx.in<float>(range.min)[0], ctx.in<float>(range.max)[0]};
+}
+/// invalid_argument where it holds nothing but one number (or is upside down, or not a number).
+template <int I>
+Result<QuantizedRange> WideRangeOf(const RunContext& ctx, const RangeIn<I>& ports) {
+  const QuantizedRange range = RangeOf(ctx, ports);
+  if (range.max > range.min) return range;
+  return ctx.Error(ports.max, "needs more than ", ports.min.name, ", which is ", range.min, ", found ", range.max);
 }
 
-/// invalid_argument, placed at `max`, where the range holds nothing but one number (or is upside down, or not a number).
-template <InputPort Min, InputPort Max>
-Status CheckNotEmpty(const RunContext& ctx, QuantizedRange range, const Min& min, const Max& max) {
-  if (range.max > range.min) return {};
-  return ctx.Error(max, "needs more than ", min.name, ", which is ", range.min, ", found ", range.max);
+inline void SetRange(const RunContext& ctx, const RangeOut& ports, QuantizedRange range) {
+  ctx.out<float>(ports.min)[0] = range.min;
+  ctx.out<float>(ports.max)[0] = range.max;
 }
 
 /// The types that products take.
@@ -70,7 +91,10 @@ struct QuantizedOperand {
   }
 };
 template <InputPort P>
-QuantizedOperand OperandOf(const PlanContext& ctx, const P& port) { return {ctx.dtype(port), ctx.shape(port).count()}; }
+Result<QuantizedOperand> OperandOf(const PlanContext& ctx, const P& port) {
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.shape(port), port.name));
+  return QuantizedOperand{ctx.dtype(port), ctx.shape(port).count()};
+}
 
 /// The range of 32-bit sums of products.
 inline QuantizedRange ProductRange(const QuantizedOperand& a, QuantizedRange a_range, const QuantizedOperand& b, QuantizedRange b_range) {

@@ -1,5 +1,5 @@
-// What reductions over axes have in common: ports, attributes, the plan. A reduction is declared by its ports, its types and
-// `Kernel(reduction::Plan, Run)`, where Run calls kernels::Reduce with an operation as in kernels/reduce/reduce.h.
+// What reductions over axes have in common: ports, attributes, the plan, the declaration. Run calls Reduce with an operation as in
+// kernels/reduce/reduce.h.
 #pragma once
 
 #include "blocks/kernels/reduce/reduce.h"
@@ -18,7 +18,43 @@ Result<kernels::ReduceLayout> Plan(PlanContext& ctx);
 /// Which dimensions of a tensor of that rank the value of the port `port` names.
 Result<std::vector<bool>> ReducedAxes(const Tensor& axes, std::string_view port, int rank);
 
+/// The value of a scalar port as one axis of a tensor of `shape`; negative ones count from the end.
+template <InputPort P>
+Result<int> ScalarAxis(const PlanContext& ctx, const P& port, const Shape& shape) {
+  if (!ctx.shape(port).scalar()) return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
+  const int64_t given = ctx.ints(port)[0], rank = shape.rank();
+  if (given < -rank || given >= rank) return ctx.Error(port, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  return static_cast<int>(given < 0 ? given + rank : given);
+}
+
 /// Sizes without the flagged axes, or with 1 for them.
 std::vector<int64_t> ReducedDims(const Shape& shape, const std::vector<bool>& is_reduced, bool keep);
+
+/// A reduced value, of the output's shape, repeated along the axes of the block that is differentiated; `mean`: divided by how many share it.
+inline GradientValue Spread(GradientBuilder& g, GradientValue value, bool mean = false) {
+  return g.Add("SpreadLike", {{"grad", {value}}, {"like", {g.in(input)}}, {"axis", {g.in(axis)}}},
+               {{"keep_dims", g.AttrOf("keep_dims")}, {"mean", mean}});
+}
+
+/// Output = input reduced by the operation that a layout gives; integers as unsigned ones, which wrap.
+template <class T, class Op>
+void Reduce(const kernels::ReduceLayout& layout, RunContext& ctx, const Op& op) {
+  using U = kernels::UnsignedOf<T>;
+  U* to = reinterpret_cast<U*>(ctx.out<T>(output).data());
+  kernels::Reduce(layout, reinterpret_cast<const U*>(ctx.in<T>(input).data()), to, ctx.scratch().data(), ctx.workers(), op);
+}
+
+template <class Types, class Run>
+BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&), Run run) {
+  return Block(name, summary)
+      .Details(details)
+      .Ports(input, axis, output)
+      .Attrs(keep_dims)
+      .Types("T", types)
+      .Types("Tidx", kIndices)
+      .ShapedBy(axis)
+      .Gradient(gradient)
+      .Kernel(Plan, run);
+}
 
 }  // namespace weft::blocks::reduction

@@ -9,30 +9,43 @@ use_preset release
 say() { if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# as_root COMMAND...: by sudo where this is not root.
+# as_root COMMAND...: by sudo where this is not root. Fails where there is none.
 as_root() {
   [ "$(id -u)" != 0 ] || { "$@"; return; }
-  command -v sudo >/dev/null || die "root or sudo is needed for: $*"
+  command -v sudo >/dev/null || { printf 'root or sudo is needed for: %s\n' "$*" >&2; return 1; }
   sudo "$@"
+}
+
+# install_missing PACKAGE...: installs those of these Debian packages that are missing. Fails where they cannot be had, and says why.
+install_missing() {
+  local missing=() package log
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || { printf 'these Debian packages are needed: %s\n' "${missing[*]}" >&2; return 1; }
+  say "Installing ${missing[*]}"
+  log=$(mktemp)
+  if { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
+    rm -f "$log"
+  else
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
 }
 
 # Installs the Debian packages of tools/packages.txt that are missing, and those named.
 install_packages() {
-  local missing=() package
-  while read -r package; do
-    [ -z "$package" ] || dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
-  done < <(cat tools/packages.txt; printf '%s\n' "$@")
-  [ ${#missing[@]} -gt 0 ] || return 0
-  command -v apt-get >/dev/null || die "these Debian packages are needed: ${missing[*]}"
-  say "Installing ${missing[*]}"
-  local log
-  log=$(mktemp)
-  if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
-    die "apt-get could not install the packages"
-  fi
-  rm -f "$log"
+  local needed
+  mapfile -t needed < tools/packages.txt
+  install_missing "${needed[@]}" "$@" || die "apt-get could not install the packages"
+}
+
+# install_python NAME REQUIREMENT: a package of PyPI in an environment of its own, build/NAME. Fails where it cannot be had.
+install_python() {
+  say "Installing $2 (build/$1)"
+  /usr/bin/python3 -m venv --clear "$root/build/$1" && "$root/build/$1/bin/pip" install --quiet --disable-pip-version-check "$2"
 }
 
 # build TARGET...: a build of these targets by the preset. Quiet when nothing is to be done; the log is kept in the build folder.

@@ -49,10 +49,9 @@ constexpr auto Run = []<class T>(const std::string& text, RunContext& ctx) -> St
   return finite ? Status() : Refusal<T>(text, ctx.out<T>(output), ctx);
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const std::string text = "Infinities or NaN in the gradient. " + g.attr(message);
   g.Set(tensor, g.Add("CheckNumerics", {{"tensor", {g.grad(output)}}}, {{"message", AttrValue(text)}}));
-  return {};
 }
 
 }  // namespace

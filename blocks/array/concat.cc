@@ -64,13 +64,11 @@ Result<JoinedColumns> PlanConcat(PlanContext& ctx) {
   return columns;
 }
 
-Status ConcatGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void ConcatGradient(GradientBuilder& g) {
   std::vector<GradientValue> joined;
   for (int k = 0; k < g.count(values); ++k) joined.push_back(g.in(values, k));
   const GradientValue first = g.Add("ConcatGrad", {{"grad", {g.grad(output)}}, {"axis", {g.in(axis)}}, {"likes", joined}});
   for (int k = 0; k < g.count(values); ++k) g.Set(values, g.Output(first, k), k);
-  return {};
 }
 
 Result<JoinedColumns> PlanConcatGrad(PlanContext& ctx) {
@@ -90,14 +88,13 @@ constexpr auto RunSplit = [](const JoinedColumns& columns, RunContext& ctx) {
   SplitColumns(columns, ctx.in<std::byte>(grad).data(), part, ctx.workers());
 };
 
-Status ConcatGradGradient(GradientBuilder& g) {
+void ConcatGradGradient(GradientBuilder& g) {
   std::vector<GradientValue> pieces;
   for (int k = 0; k < g.count(likes); ++k) {
     const GradientValue given = g.grad(parts, k);
     pieces.push_back(given.valid() ? given : g.Add("ZerosLike", {{"x", {g.out(parts, k)}}}));
   }
   g.Set(grad, g.Add("Concat", {{"values", pieces}, {"axis", {g.in(axis)}}}));
-  return {};
 }
 
 // ---- Stack, ParallelConcat -------------------------------------------------------------------------------------------------
@@ -134,12 +131,10 @@ Result<JoinedColumns> PlanStack(PlanContext& ctx) {
   return columns;
 }
 
-Status StackGradient(GradientBuilder& g) {
-  if (!g.grad(stacked).valid()) return {};
+void StackGradient(GradientBuilder& g) {
   const int64_t count = g.count(alike);
   const GradientValue first = g.Add("Unstack", {{"value", {g.grad(stacked)}}}, {{"num", AttrValue(count)}, {"axis", g.AttrOf("axis")}});
   for (int k = 0; k < count; ++k) g.Set(alike, g.Output(first, k), k);
-  return {};
 }
 
 Result<JoinedColumns> PlanParallelConcat(PlanContext& ctx) {

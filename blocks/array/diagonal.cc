@@ -172,49 +172,40 @@ GradientValue One(GradientBuilder& g, std::string_view block, std::string_view p
   return g.Add(block, {{port, {value}}});
 }
 
-Status DiagGradient(GradientBuilder& g) {
-  g.Set(diagonal, One(g, "DiagPart", "input", g.grad(output)));
-  return {};
-}
-Status DiagPartGradient(GradientBuilder& g) {
-  g.Set(input, One(g, "Diag", "diagonal", g.grad(part)));
-  return {};
-}
-Status MatrixDiagGradient(GradientBuilder& g) {
-  g.Set(diagonals, One(g, "MatrixDiagPart", "input", g.grad(matrices)));
-  return {};
-}
-Status MatrixDiagPartGradient(GradientBuilder& g) {
+void MatrixDiagPartGradient(GradientBuilder& g) {
   g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {One(g, "ZerosLike", "x", g.in(matrix))}}, {"diagonal", {g.grad(parts)}}}));
-  return {};
 }
-Status SetDiagGradient(GradientBuilder& g) {
+void SetDiagGradient(GradientBuilder& g) {
   if (g.wanted(matrix)) {
     g.Set(matrix, g.Add("MatrixSetDiag", {{"input", {g.grad(replaced)}}, {"diagonal", {One(g, "ZerosLike", "x", g.in(values))}}}));
   }
   if (g.wanted(values)) g.Set(values, One(g, "MatrixDiagPart", "input", g.grad(replaced)));
-  return {};
 }
-Status BandGradient(GradientBuilder& g) {
+void BandGradient(GradientBuilder& g) {
   g.Set(matrix, g.Add("MatrixBandPart", {{"input", {g.grad(band)}}, {"num_lower", {g.in(num_lower)}}, {"num_upper", {g.in(num_upper)}}}));
-  return {};
 }
 
 }  // namespace
 
 BlockDef Diag() {
   return Block("Diag", "A tensor of twice the rank with the values on its diagonal.")
-      .Ports(diagonal, output).Types("T", kElements).Gradient(DiagGradient).Kernel(PlanDiag, RunDiag, kBySize);
+      .Ports(diagonal, output).Types("T", kElements)
+      .Gradient([](GradientBuilder& g) { g.Set(diagonal, One(g, "DiagPart", "input", g.grad(output))); })
+      .Kernel(PlanDiag, RunDiag, kBySize);
 }
 
 BlockDef DiagPart() {
   return Block("DiagPart", "The diagonal of a tensor whose shape is a list of sizes twice.")
-      .Ports(input, part).Types("T", kElements).Gradient(DiagPartGradient).Kernel(PlanDiagPart, RunPart, kBySize);
+      .Ports(input, part).Types("T", kElements)
+      .Gradient([](GradientBuilder& g) { g.Set(input, One(g, "Diag", "diagonal", g.grad(part))); })
+      .Kernel(PlanDiagPart, RunPart, kBySize);
 }
 
 BlockDef MatrixDiag() {
   return Block("MatrixDiag", "Matrices with the values on their diagonals.")
-      .Ports(diagonals, matrices).Types("T", kElements).Gradient(MatrixDiagGradient).Kernel(PlanMatrixDiag, RunDiag, kBySize);
+      .Ports(diagonals, matrices).Types("T", kElements)
+      .Gradient([](GradientBuilder& g) { g.Set(diagonals, One(g, "MatrixDiagPart", "input", g.grad(matrices))); })
+      .Kernel(PlanMatrixDiag, RunDiag, kBySize);
 }
 
 BlockDef MatrixDiagPart() {

@@ -44,9 +44,8 @@ Status PlanSqueeze(PlanContext& ctx) {
   return {};
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(input, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(input)}}}));
-  return {};
+void Gradient(GradientBuilder& g) {
+  g.Set(input, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(input)}}}));
 }
 
 }  // namespace

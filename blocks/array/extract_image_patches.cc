@@ -195,17 +195,6 @@ GradientAttrs SettingsOf(const GradientBuilder& g) {
   return attrs;
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(patches).valid()) return {};
-  g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
-  return {};
-}
-
-Status GradGradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g)));
-  return {};
-}
-
 }  // namespace
 
 BlockDef ExtractImagePatches() {
@@ -214,7 +203,9 @@ BlockDef ExtractImagePatches() {
       .Attrs(ksizes, strides, rates)
       .Types("T", kPixels)
       .Attrs(padding)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
+      })
       .Kernel(Plan, Run);
 }
 
@@ -224,7 +215,7 @@ BlockDef ExtractImagePatchesGrad() {
       .Attrs(ksizes, strides, rates, padding)
       .Types("T", kNumbers)
       .Internal()
-      .Gradient(GradGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g))); })
       .Kernel(PlanGrad, RunGrad);
 }
 

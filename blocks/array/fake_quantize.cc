@@ -1,4 +1,5 @@
 // FakeQuantWithMinMax*: numbers moved to the levels that quantized ones would have, and the gradients.
+#include "blocks/gradients.h"
 #include "blocks/quantized.h"
 #include "weft/block/block.h"
 
@@ -104,11 +105,9 @@ constexpr auto RunGradient = [](const FakeQuantizer& q, RunContext& ctx) {
                     [&](int64_t begin, int64_t end) { PassWithin(q, &dy[begin], &x[begin], &to[begin], end - begin); });
 };
 
-Status Gradient(GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const char* name : {min_attr.name, max_attr.name, num_bits.name, narrow_range.name}) attrs.emplace_back(name, g.AttrOf(name));
-  g.Set(inputs, g.Add("FakeQuantWithMinMaxArgsGradient", {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}}, attrs));
-  return {};
+void Gradient(GradientBuilder& g) {
+  g.Set(inputs, g.Add("FakeQuantWithMinMaxArgsGradient", {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}},
+                      SameAttrs(g, {min_attr.name, max_attr.name, num_bits.name, narrow_range.name})));
 }
 }  // namespace args
 
@@ -124,7 +123,7 @@ Result<Levels> Plan(PlanContext& ctx) {
   return ReadLevels(ctx, ctx.shape(inputs));
 }
 constexpr auto Run = [](const Levels& levels, RunContext& ctx) {
-  const FakeQuantizer q = levels.Of(RangeOf(ctx, min, max));
+  const FakeQuantizer q = levels.Of({ctx.in<float>(min)[0], ctx.in<float>(max)[0]});
   const auto from = ctx.in<float>(inputs);
   const auto to = ctx.out<float>(outputs);
   ForSlices(ctx, levels.tensor, [&](int64_t, int64_t first, int64_t n) { kernels::FakeQuantize(q, &from[first], &to[first], n); });
@@ -149,19 +148,19 @@ constexpr auto RunChannels = [](const Levels& levels, RunContext& ctx) {
   });
 };
 
-template <const char* kGradientBlock>
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(outputs).valid()) return {};
-  const GradientValue dx = g.Add(kGradientBlock,
-                                 {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}, {"min", {g.in(min)}}, {"max", {g.in(max)}}},
-                                 {{num_bits.name, g.AttrOf(num_bits.name)}, {narrow_range.name, g.AttrOf(narrow_range.name)}});
-  g.Set(inputs, dx);
-  g.Set(min, GradientBuilder::Output(dx, 1));
-  g.Set(max, GradientBuilder::Output(dx, 2));
-  return {};
+template <class Plan, class Run>
+BlockDef Declare(const char* name, const char* summary, const char* gradient_block, Plan plan, Run run) {
+  const auto gradient = [gradient_block](GradientBuilder& g) -> Status {
+    const GradientInputs of = {{"gradients", {g.grad(outputs)}}, {"inputs", {g.in(inputs)}}, {"min", {g.in(min)}}, {"max", {g.in(max)}}};
+    const GradientValue dx = g.Add(gradient_block, of, SameAttrs(g, {num_bits.name, narrow_range.name}));
+    g.Set(inputs, dx);
+    g.Set(min, GradientBuilder::Output(dx, 1));
+    g.Set(max, GradientBuilder::Output(dx, 2));
+    return {};
+  };
+  return Block(name, summary)
+      .Details(kLevels).Ports(inputs, min, max, outputs).Attrs(num_bits, narrow_range).Gradient(gradient).Kernel(plan, run);
 }
-constexpr char kWhole[] = "FakeQuantWithMinMaxVarsGradient";
-constexpr char kByChannel[] = "FakeQuantWithMinMaxVarsPerChannelGradient";
 }  // namespace vars
 
 namespace vars_gradient {
@@ -195,8 +194,6 @@ Result<Sums> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min, max));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.shape(inputs), inputs.name));
   ctx.set(backprops_wrt_input, ctx.shape(inputs));
-  ctx.set(backprop_wrt_min, Shape{});
-  ctx.set(backprop_wrt_max, Shape{});
   WEFT_ASSIGN_OR_RETURN(const Levels levels, ReadLevels(ctx, ctx.shape(inputs)));
   return CutSums(ctx, levels);
 }
@@ -249,6 +246,15 @@ constexpr auto Run = [](const Sums& sums, RunContext& ctx) {
     ctx.out<float>(backprop_wrt_max)[c] = static_cast<float>(above);
   }
 };
+
+template <class Plan>
+BlockDef Declare(const char* name, const char* summary, Plan plan) {
+  return Block(name, summary)
+      .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
+      .Attrs(num_bits, narrow_range)
+      .NotDifferentiable()
+      .Kernel(plan, Run);
+}
 }  // namespace vars_gradient
 
 }  // namespace
@@ -275,41 +281,22 @@ BlockDef FakeQuantWithMinMaxArgsGradient() {
 }
 
 BlockDef FakeQuantWithMinMaxVars() {
-  using namespace vars;
-  return Block("FakeQuantWithMinMaxVars", "Moves numbers to the nearest level of a range, as if they were quantized and back.")
-      .Details(kLevels)
-      .Ports(inputs, min, max, outputs)
-      .Attrs(num_bits, narrow_range)
-      .Gradient(Gradient<kWhole>)
-      .Kernel(Plan, Run);
+  return vars::Declare("FakeQuantWithMinMaxVars", "Moves numbers to the nearest level of a range, as if they were quantized and back.",
+                       "FakeQuantWithMinMaxVarsGradient", vars::Plan, vars::Run);
 }
 
 BlockDef FakeQuantWithMinMaxVarsGradient() {
-  using namespace vars_gradient;
-  return Block("FakeQuantWithMinMaxVarsGradient", "The gradients of FakeQuantWithMinMaxVars.")
-      .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
-      .Attrs(num_bits, narrow_range)
-      .NotDifferentiable()
-      .Kernel(Plan, Run);
+  return vars_gradient::Declare("FakeQuantWithMinMaxVarsGradient", "The gradients of FakeQuantWithMinMaxVars.", vars_gradient::Plan);
 }
 
 BlockDef FakeQuantWithMinMaxVarsPerChannel() {
-  using namespace vars;
-  return Block("FakeQuantWithMinMaxVarsPerChannel", "Moves numbers to the nearest level of the range of their channel.")
-      .Details(kLevels)
-      .Ports(inputs, min, max, outputs)
-      .Attrs(num_bits, narrow_range)
-      .Gradient(Gradient<kByChannel>)
-      .Kernel(PlanChannels, RunChannels);
+  return vars::Declare("FakeQuantWithMinMaxVarsPerChannel", "Moves numbers to the nearest level of the range of their channel.",
+                       "FakeQuantWithMinMaxVarsPerChannelGradient", vars::PlanChannels, vars::RunChannels);
 }
 
 BlockDef FakeQuantWithMinMaxVarsPerChannelGradient() {
-  using namespace vars_gradient;
-  return Block("FakeQuantWithMinMaxVarsPerChannelGradient", "The gradients of FakeQuantWithMinMaxVarsPerChannel.")
-      .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
-      .Attrs(num_bits, narrow_range)
-      .NotDifferentiable()
-      .Kernel(PlanChannels, Run);
+  return vars_gradient::Declare("FakeQuantWithMinMaxVarsPerChannelGradient", "The gradients of FakeQuantWithMinMaxVarsPerChannel.",
+                                vars_gradient::PlanChannels);
 }
 
 }  // namespace weft::blocks

@@ -23,11 +23,6 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
                     [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, element); });
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(value, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(value)}}}));
-  return {};
-}
-
 }  // namespace
 
 BlockDef Fill() {
@@ -36,7 +31,7 @@ BlockDef Fill() {
       .Types("T", kAllTypes)
       .Types("index_type", kIndices)
       .ShapedBy(dims)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) { g.Set(value, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(value)}}})); })
       .Kernel(Plan, Run, kBySize);
 }
 

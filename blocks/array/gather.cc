@@ -130,22 +130,19 @@ Status GradientAlong(GradientBuilder& g, GradientValue along) {
 Status GatherGradient(GradientBuilder& g) { return GradientAlong(g, g.Constant(Tensor::Scalar<int32_t>(0))); }
 Status GatherV2Gradient(GradientBuilder& g) { return GradientAlong(g, g.in(axis)); }
 
-Status GatherV2GradGradient(GradientBuilder& g) {
+void GatherV2GradGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherV2", {{"params", {g.grad(summed)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}},
                     {{"batch_dims", g.AttrOf("batch_dims")}}));
-  return {};
 }
 
-Status GatherNdGradient(GradientBuilder& g) {
+void GatherNdGradient(GradientBuilder& g) {
   g.Set(params, g.Add("GatherNdGrad", {{"grad", {g.grad(output_nd)}}, {"indices", {g.in(tuples)}}, {"like", {g.in(params)}}},
                       {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
-  return {};
 }
 
-Status GatherNdGradGradient(GradientBuilder& g) {
+void GatherNdGradGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherNd", {{"params", {g.grad(summed)}}, {"indices", {g.in(tuples)}}},
                     {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
-  return {};
 }
 
 }  // namespace

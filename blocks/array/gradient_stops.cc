@@ -13,11 +13,6 @@ Status Refuse(GradientBuilder& g) {
   return Unsupported("lets no gradient through", reason.empty() ? "" : ": ", reason);
 }
 
-Status PassOn(GradientBuilder& g) {
-  g.Set(input, g.grad(output));
-  return {};
-}
-
 }  // namespace
 
 BlockDef StopGradient() {
@@ -32,7 +27,9 @@ BlockDef PreventGradient() {
 
 BlockDef DebugGradientIdentity() {
   return Block("DebugGradientIdentity", "The input as it is; its gradient passes through and can be watched there.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward).Gradient(PassOn).PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
+      .PlanOnly(PlanMap);
 }
 
 }  // namespace weft::blocks

@@ -23,16 +23,13 @@ void FillWith(RunContext& ctx, const T& value) {
 constexpr auto RunZeros = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T{}); };
 constexpr auto RunOnes = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T(1)); };
 
-Status IdentityGradient(GradientBuilder& g) {
-  g.Set(input, g.grad(output));
-  return {};
-}
-
 }  // namespace
 
 BlockDef Identity() {
   return Block("Identity", "The input as it is.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward).Gradient(IdentityGradient).PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
+      .PlanOnly(PlanMap);
 }
 
 BlockDef ZerosLike() {

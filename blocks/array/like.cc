@@ -43,11 +43,6 @@ constexpr auto RunSum = []<class T>(const kernels::ReduceLayout& layout, RunCont
   kernels::ReduceSum(layout, from, to, ctx.scratch().data(), ctx.workers());
 };
 
-Status SumGradient(GradientBuilder& g) {
-  g.Set(grad, g.Add("BroadcastLike", {{"input", {g.grad(output)}}, {"like", {g.in(grad)}}}));
-  return {};
-}
-
 // ---- TileGrad --------------------------------------------------------------------------------------------------------------
 
 constexpr In<1> multiples{"multiples", "Tmultiples", "[rank]: how often the tensor was repeated along each axis"};
@@ -73,11 +68,6 @@ Result<kernels::ReduceLayout> PlanUntile(PlanContext& ctx) {
   return layout;
 }
 
-Status UntileGradient(GradientBuilder& g) {
-  g.Set(grad, g.Add("Tile", {{"input", {g.grad(output)}}, {"multiples", {g.in(multiples)}}}));
-  return {};
-}
-
 // ---- BroadcastLike ---------------------------------------------------------------------------------------------------------
 
 Result<StretchMove> PlanStretch(PlanContext& ctx) {
@@ -87,11 +77,6 @@ Result<StretchMove> PlanStretch(PlanContext& ctx) {
   }
   ctx.set(output, to);
   return StretchMove{kernels::MakeBroadcastLoops(ctx.shape(input).dims(), to.dims()), &MovesOf(ctx.dtype(input))};
-}
-
-Status StretchGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}}));
-  return {};
 }
 
 // ---- ReshapeLike -----------------------------------------------------------------------------------------------------------
@@ -104,34 +89,33 @@ Status PlanReshape(PlanContext& ctx) {
   return {};
 }
 
-Status ReshapeGradient(GradientBuilder& g) {
-  g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}}));
-  return {};
-}
-
 }  // namespace
 
 BlockDef SumLike() {
   return Block("SumLike", "Sums a gradient over the axes along which an operand was repeated.")
-      .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(SumGradient)
+      .Ports(grad, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise()
+      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("BroadcastLike", {{"input", {g.grad(output)}}, {"like", {g.in(grad)}}})); })
       .Kernel(PlanSum, RunSum);
 }
 
 BlockDef TileGrad() {
   return Block("TileGrad", "Sums the gradient of a Tile over the repetitions.")
       .Ports(grad, multiples, tiled, output).Types("T", kNumbers).Types("Tmultiples", kIndices).ShapedBy(multiples).Internal()
-      .Gradient(UntileGradient).Kernel(PlanUntile, RunSum);
+      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Tile", {{"input", {g.grad(output)}}, {"multiples", {g.in(multiples)}}})); })
+      .Kernel(PlanUntile, RunSum);
 }
 
 BlockDef BroadcastLike() {
   return Block("BroadcastLike", "Repeats a tensor along the axes where another one is larger.")
-      .Ports(input, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise().Gradient(StretchGradient)
+      .Ports(input, like, output).Types("T", kNumbers).Types("L", kAllTypes).Internal().Elementwise()
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.Add("SumLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}})); })
       .Kernel(PlanStretch, RunStretchMove);
 }
 
 BlockDef ReshapeLike() {
   return Block("ReshapeLike", "The same elements in the shape of another tensor.")
-      .Ports(tensor, like, output).Types("T", kAllTypes).Types("L", kAllTypes).Internal().WithFlow(Flow::kForward).Gradient(ReshapeGradient)
+      .Ports(tensor, like, output).Types("T", kAllTypes).Types("L", kAllTypes).Internal().WithFlow(Flow::kForward)
+      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
       .PlanOnly(PlanReshape);
 }
 

@@ -220,18 +220,6 @@ constexpr auto RunGrad = []<class T>(const Mirror& mirror, RunContext& ctx) {
 
 GradientAttrs ModeOf(const GradientBuilder& g) { return {{"mode", g.AttrOf("mode")}}; }
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
-  g.Set(input, g.Add("MirrorPadGrad", {{"input", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
-  return {};
-}
-
-Status GradGradient(GradientBuilder& g) {
-  if (!g.grad(inside).valid()) return {};
-  g.Set(framed, g.Add("MirrorPad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
-  return {};
-}
-
 }  // namespace
 
 BlockDef MirrorPad() {
@@ -241,7 +229,9 @@ BlockDef MirrorPad() {
       .Types("Tpaddings", kIndices)
       .Attrs(mode)
       .ShapedBy(paddings)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(input, g.Add("MirrorPadGrad", {{"input", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
+      })
       .Kernel(Plan, Run);
 }
 
@@ -253,7 +243,9 @@ BlockDef MirrorPadGrad() {
       .Types("Tpaddings", kIndices)
       .ShapedBy(paddings)
       .Internal()
-      .Gradient(GradGradient)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(framed, g.Add("MirrorPad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
+      })
       .Kernel(PlanGrad, RunGrad);
 }
 

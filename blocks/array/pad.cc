@@ -46,14 +46,8 @@ Result<BoxMove> PlanInside(PlanContext& ctx) {
   return MoveOutOfFrame(axes, ctx.dtype(grad));
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(input, g.Add("PadGrad", {{"grad", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}));
-  return {};
-}
-
-Status GradGradient(GradientBuilder& g) {
-  if (g.grad(inside).valid()) g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}}));
-  return {};
+void Gradient(GradientBuilder& g) {
+  g.Set(input, g.Add("PadGrad", {{"grad", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}));
 }
 
 /// Where a walk over the rows of a framed tensor is.
@@ -185,7 +179,7 @@ BlockDef PadGrad() {
       .Types("Tpaddings", kIndices)
       .ShapedBy(paddings)
       .Internal()
-      .Gradient(GradGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}})); })
       .Kernel(PlanInside, RunBoxMove);
 }
 

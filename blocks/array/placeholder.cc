@@ -40,11 +40,6 @@ Status PlanDefault(PlanContext& ctx) {
   return {};
 }
 
-Status DefaultGradient(GradientBuilder& g) {
-  g.Set(input, g.grad(fed_or_input));
-  return {};
-}
-
 }  // namespace
 
 BlockDef Placeholder() { return FedOutput("Placeholder"); }
@@ -57,7 +52,7 @@ BlockDef PlaceholderWithDefault() {
       .Types("dtype", kAllTypes)
       .Attrs(needed)
       .WithFlow(Flow::kForward)
-      .Gradient(DefaultGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(fed_or_input)); })
       .PlanOnly(PlanDefault);
 }
 

@@ -128,11 +128,6 @@ constexpr auto Run = []<class T>(const Trips& trips, RunContext& ctx) -> Status 
   return {};
 };
 
-Status Gradient(GradientBuilder& g) {
-  g.Set(input, g.grad(output));
-  return {};
-}
-
 }  // namespace
 
 BlockDef QuantizeAndDequantizeV2() {
@@ -143,7 +138,7 @@ BlockDef QuantizeAndDequantizeV2() {
       .Attrs(signed_input, num_bits, range_given)
       .Types("T", TypeList<float, double>{})
       .Attrs(round_mode, narrow_range, axis)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
       .Kernel(Plan, Run);
 }
 

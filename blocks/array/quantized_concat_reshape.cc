@@ -16,8 +16,7 @@ constexpr InList<1> values{"values", "T", "N", "two or more, equal in every size
 constexpr InList<2> input_mins{"input_mins", "DT_FLOAT", "N", "for each value a scalar: the number that its lowest integer stands for"};
 constexpr InList<3> input_maxes{"input_maxes", "DT_FLOAT", "N", "for each value a scalar: the number that its highest integer stands for"};
 constexpr Out<0> output{"output", "T", "the shape of values, their sizes along the axis added up"};
-constexpr Out<1> output_min{"output_min", "DT_FLOAT", kMinDoc};
-constexpr Out<2> output_max{"output_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut output_ends{"output_min", "output_max"};
 constexpr Attr<int64_t> count{"N", kRequired, "how many values", nullptr, 2};
 
 struct Joint {
@@ -91,21 +90,19 @@ constexpr auto Run = []<class T>(const Joint& joint, RunContext& ctx) {
     });
     to += piece;
   }
-  SetRange(ctx, output_min, output_max, to_range);
+  SetRange(ctx, output_ends, to_range);
 };
 }  // namespace concat
 
 namespace reshape {
 constexpr In<0> tensor{"tensor", "T", "of any shape"};
 constexpr In<1> shape{"shape", "Tshape", "[rank]: the new sizes; one of them may be -1, and is then what the others leave"};
-constexpr In<2> input_min{"input_min", "DT_FLOAT", kMinDoc};
-constexpr In<3> input_max{"input_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> input_ends{"input_min", "input_max"};
 constexpr Out<0> output{"output", "T", "the same elements in the new shape"};
-constexpr Out<1> output_min{"output_min", "DT_FLOAT", "input_min"};
-constexpr Out<2> output_max{"output_max", "DT_FLOAT", "input_max"};
+constexpr RangeOut output_ends{"output_min", "output_max", "input_min", "input_max"};
 
 Status Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, input_min, input_max));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, input_ends));
   return PlanReshape(ctx);
 }
 
@@ -114,7 +111,7 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
   ctx.workers().For(static_cast<int64_t>(from.size()), 8 * kQuantizedGrain,
                     [&](int64_t begin, int64_t end) { std::copy_n(from.data() + begin, end - begin, to.data() + begin); });
-  SetRange(ctx, output_min, output_max, RangeOf(ctx, input_min, input_max));
+  SetRange(ctx, output_ends, RangeOf(ctx, input_ends));
 };
 }  // namespace reshape
 
@@ -123,7 +120,7 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 BlockDef QuantizedConcat() {
   using namespace concat;
   return Block("QuantizedConcat", "Joins quantized tensors along an axis, in a range that holds all of theirs.")
-      .Ports(concat_dim, values, input_mins, input_maxes, output, output_min, output_max)
+      .Ports(concat_dim, values, input_mins, input_maxes, output, output_ends.min, output_ends.max)
       .Attrs(count)
       .Inferred(count)
       .Types("T", kMoved)
@@ -134,7 +131,7 @@ BlockDef QuantizedConcat() {
 BlockDef QuantizedReshape() {
   using namespace reshape;
   return Block("QuantizedReshape", "The same quantized elements under another shape, with their range.")
-      .Ports(tensor, shape, input_min, input_max, output, output_min, output_max)
+      .Ports(tensor, shape, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max)
       .Types("T", kMoved)
       .Types("Tshape", kIndices)
       .ShapedBy(shape)

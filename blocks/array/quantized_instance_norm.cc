@@ -9,11 +9,9 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> x{"x", "T", "[batch, height, width, channels]"};
-constexpr In<1> x_min{"x_min", "DT_FLOAT", kMinDoc};
-constexpr In<2> x_max{"x_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<1> x_ends{"x_min", "x_max"};
 constexpr Out<0> y{"y", "T", "the shape of x"};
-constexpr Out<1> y_min{"y_min", "DT_FLOAT", kMinDoc};
-constexpr Out<2> y_max{"y_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut y_ends{"y_min", "y_max"};
 constexpr Attr<bool> output_range_given{"output_range_given", "false", "the range of y is given; false: it is that of the results"};
 constexpr Attr<float> given_y_min{"given_y_min", "0.0", "what the lowest integer of y stands for, where given"};
 constexpr Attr<float> given_y_max{"given_y_max", "0.0", "what the highest integer of y stands for, where given"};
@@ -33,7 +31,7 @@ struct Norm {
 Result<Norm> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(x);
   if (shape.rank() != 4) return ctx.Error(x, "needs rank 4, found shape ", shape);
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, x_min, x_max));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, x_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, x.name));
   Norm norm{shape[0], shape[1] * shape[2], shape[3], ctx.attr(output_range_given), {ctx.attr(given_y_min), ctx.attr(given_y_max)},
             ctx.attr(variance_epsilon), ctx.attr(min_separation)};
@@ -41,8 +39,6 @@ Result<Norm> Plan(PlanContext& ctx) {
     return ctx.Error(given_y_min, "needs less than given_y_max, which is ", norm.range.max, ", found ", norm.range.min);
   }
   ctx.set(y, shape);
-  ctx.set(y_min, Shape{});
-  ctx.set(y_max, Shape{});
   // Sums, then mean and scale of every channel of every picture, then the ends of each picture.
   ctx.set_scratch(norm.values() * static_cast<int64_t>(2 * sizeof(double)) + norm.pictures * static_cast<int64_t>(sizeof(QuantizedRange)));
   return norm;
@@ -98,8 +94,7 @@ void QuantizePicture(const Norm& norm, const uint8_t* from, float x_scale, const
 }
 
 constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
-  const QuantizedRange x_range = RangeOf(ctx, x_min, x_max);
-  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, x_range, x_min, x_max));
+  WEFT_ASSIGN_OR_RETURN(const QuantizedRange x_range, WideRangeOf(ctx, x_ends));
   const float x_scale = (x_range.max - x_range.min) / 255.0f;
   const uint8_t* from = ctx.in<uint8_t>(x).data();
   uint8_t* to = ctx.out<uint8_t>(y).data();
@@ -128,7 +123,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
                       ctx.workers());
     }
   });
-  SetRange(ctx, y_min, y_max, range);
+  SetRange(ctx, y_ends, range);
   return {};
 };
 
@@ -136,7 +131,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
 
 BlockDef QuantizedInstanceNorm() {
   return Block("QuantizedInstanceNorm", "Gives each channel of each quantized picture mean 0 and variance 1.")
-      .Ports(x, x_min, x_max, y, y_min, y_max)
+      .Ports(x, x_ends.min, x_ends.max, y, y_ends.min, y_ends.max)
       .Types("T", TypeList<quint8>{})
       .Attrs(output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation)
       .Kernel(Plan, Run);

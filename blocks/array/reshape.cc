@@ -44,11 +44,6 @@ Status FillFreeSize(PlanContext& ctx, std::vector<int64_t>& sizes, size_t free) 
   return {};
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}}));
-  return {};
-}
-
 }  // namespace
 
 Status PlanReshape(PlanContext& ctx) {
@@ -78,7 +73,7 @@ BlockDef Reshape() {
       .Types("Tshape", kIndices)
       .ShapedBy(shape)
       .WithFlow(Flow::kForward)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
       .PlanOnly(PlanReshape);
 }
 

@@ -44,11 +44,6 @@ Result<BoxMove> PlanReverse(PlanContext& ctx) {
   return move;
 }
 
-Status ReverseGradient(GradientBuilder& g) {
-  if (g.grad(output).valid()) g.Set(tensor, g.Add("Reverse", {{"tensor", {g.grad(output)}}, {"axis", {g.in(axis)}}}));
-  return {};
-}
-
 // ---- ReverseSequence -------------------------------------------------------------------------------------------------------
 
 /// The input as lines along seq_dim, [outer, size, inner] with chunks of `chunk` elements moved as one. Where the batch is the axis before,
@@ -111,11 +106,9 @@ constexpr auto RunSequence = [](const Lines& lines, RunContext& ctx) -> Status {
   return {};
 };
 
-Status SequenceGradient(GradientBuilder& g) {
-  if (!g.grad(rows_output).valid()) return {};
+void SequenceGradient(GradientBuilder& g) {
   g.Set(input, g.Add("ReverseSequence", {{"input", {g.grad(rows_output)}}, {"seq_lengths", {g.in(seq_lengths)}}},
                      {{"seq_dim", g.AttrOf("seq_dim")}, {"batch_dim", g.AttrOf("batch_dim")}}));
-  return {};
 }
 
 }  // namespace
@@ -127,7 +120,7 @@ BlockDef Reverse() {
       .Types("Tidx", kIndices)
       .Types("T", kReversed)
       .ShapedBy(axis)
-      .Gradient(ReverseGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("Reverse", {{"tensor", {g.grad(output)}}, {"axis", {g.in(axis)}}})); })
       .Kernel(PlanReverse, RunBoxMove);
 }
 

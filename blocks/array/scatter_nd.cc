@@ -49,15 +49,9 @@ GradientValue Gathered(GradientBuilder& g, const P& names) {
                {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}});
 }
 
-Status ScatterGradient(GradientBuilder& g) {
-  g.Set(updates, Gathered(g, indices));
-  return {};
-}
-
-Status AddGradient(GradientBuilder& g) {
+void AddGradient(GradientBuilder& g) {
   g.Set(input, g.grad(sum));
   if (g.wanted(input_updates)) g.Set(input_updates, Gathered(g, input_indices));
-  return {};
 }
 
 }  // namespace
@@ -69,7 +63,7 @@ BlockDef ScatterNd() {
       .Types("Tindices", kIndices)
       .Attrs(kBadIndices)
       .ShapedBy(shape)
-      .Gradient(ScatterGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, indices)); })
       .Kernel(PlanScatter, RunScatter);
 }
 

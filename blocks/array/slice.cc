@@ -63,16 +63,8 @@ constexpr auto RunGrad = [](const Frame& frame, RunContext& ctx) {
   RunFrame(frame, ctx.in<std::byte>(grad).data(), ctx.out<std::byte>(whole).data(), nullptr, ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void Gradient(GradientBuilder& g) {
   g.Set(input, g.Add("SliceGrad", {{"grad", {g.grad(output)}}, {"begin", {g.in(begin)}}, {"size", {g.in(size)}}, {"like", {g.in(input)}}}));
-  return {};
-}
-
-Status GradGradient(GradientBuilder& g) {
-  if (!g.grad(whole).valid()) return {};
-  g.Set(grad, g.Add("Slice", {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"size", {g.in(size)}}}));
-  return {};
 }
 
 }  // namespace
@@ -94,7 +86,9 @@ BlockDef SliceGrad() {
       .Types("Index", kIndices)
       .ShapedBy(begin, size)
       .Internal()
-      .Gradient(GradGradient)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(grad, g.Add("Slice", {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"size", {g.in(size)}}}));
+      })
       .Kernel(PlanGrad, RunGrad);
 }
 

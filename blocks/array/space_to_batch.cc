@@ -223,30 +223,22 @@ constexpr auto RunToSpace = [](const Blocks& blocks, RunContext& ctx) {
   });
 };
 
-Status ToBatchGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void ToBatchGradient(GradientBuilder& g) {
   g.Set(input, g.Add("BatchToSpace", {{"input", {g.grad(output)}}, {"crops", {g.in(paddings)}}}, {{"block_size", g.AttrOf("block_size")}}));
-  return {};
 }
 
-Status ToSpaceGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void ToSpaceGradient(GradientBuilder& g) {
   g.Set(input, g.Add("SpaceToBatch", {{"input", {g.grad(output)}}, {"paddings", {g.in(crops)}}}, {{"block_size", g.AttrOf("block_size")}}));
-  return {};
 }
 
-Status ToBatchNdGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void ToBatchNdGradient(GradientBuilder& g) {
   g.Set(input_nd, g.Add("BatchToSpaceND",
                         {{"input", {g.grad(output)}}, {"block_shape", {g.in(block_shape)}}, {"crops", {g.in(paddings_nd)}}}));
-  return {};
 }
 
-Status ToSpaceNdGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void ToSpaceNdGradient(GradientBuilder& g) {
   g.Set(input_nd, g.Add("SpaceToBatchND",
                         {{"input", {g.grad(output)}}, {"block_shape", {g.in(block_shape)}}, {"paddings", {g.in(crops_nd)}}}));
-  return {};
 }
 
 constexpr auto PlanSpaceToBatch = [](PlanContext& ctx) { return PlanToBatch(ctx, ReadSquare(ctx, paddings), "paddings"); };

@@ -75,11 +75,6 @@ Result<JoinedColumns> PlanSplit(PlanContext& ctx) {
   return CutAlong(ctx, value, at, std::vector<int64_t>(static_cast<size_t>(pieces), shape[at] / pieces));
 }
 
-Status SplitGradient(GradientBuilder& g) {
-  g.Set(value, Joined(g, g.in(axis)));
-  return {};
-}
-
 // ---- SplitV ----------------------------------------------------------------------------------------------------------------
 
 // The sizes of the pieces of an axis of `size`, with what is left in the place of -1.
@@ -115,11 +110,6 @@ Result<JoinedColumns> PlanSplitV(PlanContext& ctx) {
   return CutAlong(ctx, value_v, at, sizes);
 }
 
-Status SplitVGradient(GradientBuilder& g) {
-  g.Set(value_v, Joined(g, g.in(axis_v)));
-  return {};
-}
-
 // ---- Unstack ---------------------------------------------------------------------------------------------------------------
 
 Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
@@ -138,10 +128,9 @@ Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
   return columns;
 }
 
-Status UnstackGradient(GradientBuilder& g) {
+void UnstackGradient(GradientBuilder& g) {
   const std::vector<GradientValue> pieces = PieceGradients(g, g.attr(num));
   if (!pieces.empty()) g.Set(value_v, g.Add("Stack", {{"values", pieces}}, {{"axis", g.AttrOf("axis")}}));
-  return {};
 }
 
 }  // namespace
@@ -152,7 +141,7 @@ BlockDef Split() {
       .Attrs(num_split)
       .Types("T", kAllTypes)
       .ShapedBy(axis)
-      .Gradient(SplitGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); })
       .Kernel(PlanSplit, RunSplit);
 }
 
@@ -163,7 +152,7 @@ BlockDef SplitV() {
       .Types("T", kAllTypes)
       .Types("Tlen", kLengths)
       .ShapedBy(size_splits, axis_v)
-      .Gradient(SplitVGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); })
       .Kernel(PlanSplitV, RunCutOfFirst);
 }
 

@@ -57,13 +57,11 @@ GradientAttrs MasksOf(const GradientBuilder& g) {
   return attrs;
 }
 
-Status SliceGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void SliceGradient(GradientBuilder& g) {
   g.Set(input, g.Add("StridedSliceGradLike",
                      {{"like", {g.in(input)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}},
                       {"dy", {g.grad(output)}}},
                      MasksOf(g)));
-  return {};
 }
 
 // ---- its gradient ----------------------------------------------------------------------------------------------------------
@@ -95,12 +93,10 @@ constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
   move.Run(ctx.in<std::byte>(dy).data(), out.data(), ctx.workers());
 };
 
-Status GradGradient(GradientBuilder& g) {
-  if (!g.grad(whole).valid()) return {};
+void GradGradient(GradientBuilder& g) {
   g.Set(dy, g.Add("StridedSlice",
                   {{"input", {g.grad(whole)}}, {"begin", {g.in(begin)}}, {"end", {g.in(end)}}, {"strides", {g.in(strides)}}},
                   MasksOf(g)));
-  return {};
 }
 
 // ---- StridedSliceAssign ----------------------------------------------------------------------------------------------------

@@ -30,12 +30,6 @@ Result<StretchMove> Plan(PlanContext& ctx) {
   return StretchMove{kernels::MakeBroadcastLoops(from, to), &MovesOf(ctx.dtype(input))};
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
-  g.Set(input, g.Add("TileGrad", {{"grad", {g.grad(output)}}, {"multiples", {g.in(multiples)}}, {"like", {g.in(input)}}}));
-  return {};
-}
-
 }  // namespace
 
 BlockDef Tile() {
@@ -44,7 +38,9 @@ BlockDef Tile() {
       .Types("T", kAllTypes)
       .Types("Tmultiples", kIndices)
       .ShapedBy(multiples)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(input, g.Add("TileGrad", {{"grad", {g.grad(output)}}, {"multiples", {g.in(multiples)}}, {"like", {g.in(input)}}}));
+      })
       .Kernel(Plan, RunStretchMove);
 }
 

@@ -51,16 +51,6 @@ Result<BoxMove> PlanBack(PlanContext& ctx) {
   return PlanPerm(ctx, inverse);
 }
 
-Status Gradient(GradientBuilder& g) {
-  if (g.grad(y).valid()) g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}}));
-  return {};
-}
-
-Status BackGradient(GradientBuilder& g) {
-  if (g.grad(back_y).valid()) g.Set(back_x, g.Add("Transpose", {{"x", {g.grad(back_y)}}, {"perm", {g.in(back_perm)}}}));
-  return {};
-}
-
 }  // namespace
 
 BlockDef Transpose() {
@@ -69,7 +59,7 @@ BlockDef Transpose() {
       .Types("T", kAllTypes)
       .Types("Tperm", kIndices)
       .ShapedBy(perm)
-      .Gradient(Gradient)
+      .Gradient([](GradientBuilder& g) { g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}})); })
       .Kernel(Plan, RunBoxMove);
 }
 
@@ -80,7 +70,7 @@ BlockDef TransposeBack() {
       .Types("Tperm", kIndices)
       .ShapedBy(back_perm)
       .Internal()
-      .Gradient(BackGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(back_x, g.Add("Transpose", {{"x", {g.grad(back_y)}}, {"perm", {g.in(back_perm)}}})); })
       .Kernel(PlanBack, RunBoxMove);
 }
 

@@ -22,13 +22,12 @@ Status PlanSwitch(PlanContext& ctx) {
 
 // The gradient comes back on the way that was taken. Where nothing of interest depends on one way, zeros stand for it, which are dead
 // where its data is.
-Status SwitchGradient(GradientBuilder& g) {
+void SwitchGradient(GradientBuilder& g) {
   GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};
-  if (!ways[0].valid() && !ways[1].valid()) return {};
+  if (!ways[0].valid() && !ways[1].valid()) return;
   if (!ways[0].valid()) ways[0] = g.Add("ZerosLike", {{"x", {g.out(output_false)}}});
   if (!ways[1].valid()) ways[1] = g.Add("ZerosLike", {{"x", {g.out(output_true)}}});
   g.Set(data, g.Add("Merge", {{"inputs", {ways[0], ways[1]}}}));
-  return {};
 }
 
 constexpr InList<0> inputs{"inputs", "T", "N", "of any shapes; one of them is not dead"};
@@ -64,15 +63,13 @@ Status PlanMerge(PlanContext& ctx) {
 }
 
 // The gradient goes to the input that came through; those of the others are dead.
-Status MergeGradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void MergeGradient(GradientBuilder& g) {
   for (int k = 0; k < g.count(inputs); ++k) {
     if (!g.wanted(inputs, k)) continue;
     GradientValue taken = g.Add("Equal", {{"x", {g.out(value_index)}}, {"y", {g.Constant(Tensor::Scalar<int32_t>(k))}}});
     GradientValue sent = g.Add("Switch", {{"data", {g.grad(output)}}, {"pred", {taken}}});
     g.Set(inputs, GradientBuilder::Output(sent, 1), k);
   }
-  return {};
 }
 
 }  // namespace

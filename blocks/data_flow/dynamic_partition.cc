@@ -93,7 +93,7 @@ constexpr auto RunPartition = [](const Rows& rows, ProduceContext& ctx) -> Statu
 };
 
 /// The positions are dealt out like the rows, and say where the gradient of each row belongs.
-Status PartitionGradient(GradientBuilder& g) {
+void PartitionGradient(GradientBuilder& g) {
   const GradientValue zero = g.Constant(Tensor::Scalar<int32_t>(0)), one = g.Constant(Tensor::Scalar<int32_t>(1));
   const GradientValue size = g.Add("Size", {{"input", {g.in(partitions)}}});
   const GradientValue range = g.Add("Range", {{"start", {zero}}, {"limit", {size}}, {"delta", {one}}});
@@ -108,7 +108,6 @@ Status PartitionGradient(GradientBuilder& g) {
   }
   const GradientValue stitched = g.Add("DynamicStitch", {{"indices", where}, {"data", grads}});
   g.Set(data, g.Add("ReshapeLike", {{"tensor", {stitched}}, {"like", {g.in(data)}}}));
-  return {};
 }
 
 // ---- DynamicStitch -----------------------------------------------------------------------------------------------------------
@@ -167,11 +166,10 @@ constexpr auto RunStitch = [](const Rows& rows, ProduceContext& ctx) -> Status {
   return {};
 };
 
-Status StitchGradient(GradientBuilder& g) {
+void StitchGradient(GradientBuilder& g) {
   for (int k = 0; k < g.count(pieces); ++k) {
     if (g.wanted(pieces, k)) g.Set(pieces, g.Add("Gather", {{"params", {g.grad(merged)}}, {"indices", {g.in(indices, k)}}}), k);
   }
-  return {};
 }
 
 }  // namespace

@@ -70,26 +70,16 @@ struct Crops {
 
 // ---- plans -------------------------------------------------------------------------------------------------------------------
 
-/// The number of boxes.
-template <class B, class I>
-Result<int64_t> PlanBoxes(PlanContext& ctx, const B& corners, const I& numbers) {
-  const Shape &shape = ctx.shape(corners), &indices = ctx.shape(numbers);
-  if (shape.rank() != 2 || shape[1] != 4) return ctx.Error(corners, "needs shape [boxes, 4], found ", shape);
-  if (indices != Shape{shape[0]}) return ctx.Error(numbers, "needs a number for each of the ", shape[0], " boxes, found shape ", indices);
-  return shape[0];
-}
-
-/// Pictures [batch, height, width, channels] of at least one pixel.
-template <class P>
-Status SetPictures(PlanContext& ctx, const P& port, const Shape& shape, Crops& c) {
-  if (shape.rank() != 4) return ctx.Error(port, "needs rank 4, found shape ", shape);
-  if (shape[1] < 1 || shape[2] < 1) return ctx.Error(port, "needs pictures of at least one pixel, found shape ", shape);
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
-  c.batch = shape[0];
-  c.y.image = shape[1];
-  c.x.image = shape[2];
-  c.channels = shape[3];
-  return {};
+/// Boxes in pictures [batch, height, width, channels] of `shape`, which `pictures` gives, of at least one pixel.
+template <class P, class B, class I>
+Result<Crops> PlanBoxes(PlanContext& ctx, const P& pictures, const Shape& shape, const B& corners, const I& numbers) {
+  if (shape.rank() != 4) return ctx.Error(pictures, "needs rank 4, found shape ", shape);
+  if (shape[1] < 1 || shape[2] < 1) return ctx.Error(pictures, "needs pictures of at least one pixel, found shape ", shape);
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, pictures.name));
+  const Shape &ends = ctx.shape(corners), &indices = ctx.shape(numbers);
+  if (ends.rank() != 2 || ends[1] != 4) return ctx.Error(corners, "needs shape [boxes, 4], found ", ends);
+  if (indices != Shape{ends[0]}) return ctx.Error(numbers, "needs a number for each of the ", ends[0], " boxes, found shape ", indices);
+  return Crops{{shape[1]}, {shape[2]}, shape[0], ends[0], shape[3]};
 }
 
 /// The sizes of the crops, from those of their gradient.
@@ -106,9 +96,7 @@ Status SetCrops(PlanContext& ctx, Crops& c) {
 }
 
 Result<Crops> PlanCrops(PlanContext& ctx) {
-  Crops c;
-  WEFT_RETURN_IF_ERROR(SetPictures(ctx, image, ctx.shape(image), c));
-  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, boxes, box_ind));
+  WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, image, ctx.shape(image), boxes, box_ind));
   if (ctx.shape(crop_size) != Shape{2}) return ctx.Error(crop_size, "needs 2 numbers, height and width, found shape ", ctx.shape(crop_size));
   const Ints sizes = ctx.ints(crop_size);
   if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(crop_size, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
@@ -124,12 +112,10 @@ Result<Crops> PlanCrops(PlanContext& ctx) {
 }
 
 Result<Crops> PlanImageGradient(PlanContext& ctx) {
-  Crops c;
   if (ctx.shape(image_size) != Shape{4}) return ctx.Error(image_size, "needs 4 numbers, found shape ", ctx.shape(image_size));
   auto shape = Shape::Make(ctx.ints(image_size));
   if (!shape.ok()) return std::move(shape).status().WithPort(image_size.name);
-  WEFT_RETURN_IF_ERROR(SetPictures(ctx, image_size, *shape, c));
-  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, boxes, box_ind));
+  WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, image_size, *shape, boxes, box_ind));
   WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
   c.nearest = ctx.attr(method) == "nearest";
   if (ctx.dtype(image_grad) == DType::kHalf) ctx.set_scratch(shape->count() * static_cast<int64_t>(sizeof(float)));
@@ -138,9 +124,7 @@ Result<Crops> PlanImageGradient(PlanContext& ctx) {
 }
 
 Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
-  Crops c;
-  WEFT_RETURN_IF_ERROR(SetPictures(ctx, cut_image, ctx.shape(cut_image), c));
-  WEFT_ASSIGN_OR_RETURN(c.boxes, PlanBoxes(ctx, cut_boxes, cut_box_ind));
+  WEFT_ASSIGN_OR_RETURN(Crops c, PlanBoxes(ctx, cut_image, ctx.shape(cut_image), cut_boxes, cut_box_ind));
   WEFT_RETURN_IF_ERROR(SetCrops(ctx, c));
   ctx.set(boxes_grad, Shape{c.boxes, 4});
   return c;
@@ -148,9 +132,15 @@ Result<Crops> PlanBoxesGradient(PlanContext& ctx) {
 
 // ---- runs --------------------------------------------------------------------------------------------------------------------
 
-/// What only data can show of the boxes.
+struct Boxes {
+  const float* corners;
+  const int32_t* pictures;
+
+  const float* of(int64_t box) const { return corners + box * 4; }
+};
+/// Refuses what only data can show.
 template <InputPort B, InputPort P>
-Status CheckBoxes(const Crops& c, RunContext& ctx, const B& corners, const P& numbers) {
+Result<Boxes> BoxesOf(const Crops& c, RunContext& ctx, const B& corners, const P& numbers) {
   kernels::StopCheck stop(ctx.workers());
   for (int32_t index : ctx.in<int32_t>(numbers)) {
     if (stop()) return kernels::RunStopped();
@@ -161,73 +151,68 @@ Status CheckBoxes(const Crops& c, RunContext& ctx, const B& corners, const P& nu
     if (stop()) return kernels::RunStopped();
     if (!std::isfinite(ends[i])) return ctx.Error(corners, "needs finite numbers, found ", ends[i], " in box ", i / 4);
   }
-  return {};
+  return Boxes{ends.data(), ctx.in<int32_t>(numbers).data()};
+}
+
+/// Calls body(i, place) for each pixel of an axis of a crop that lies inside of the picture, until the run is to end.
+template <class Body>
+void ForInside(const CropAxis& axis, float begin, float end, int64_t cost, kernels::StopCheck& stop, Body&& body) {
+  for (int64_t i = 0; i < axis.crop; ++i) {
+    if (stop(cost)) return;
+    const float place = axis.Place(begin, end, i);
+    if (axis.Inside(place)) body(i, place);
+  }
+}
+/// The same for both axes: body(row, column, y, x).
+template <class Body>
+void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, Body&& body) {
+  ForInside(c.y, box[0], box[2], 1, stop, [&](int64_t row, float y) {
+    ForInside(c.x, box[1], box[3], c.channels, stop, [&](int64_t column, float x) { body(row, column, y, x); });
+  });
 }
 
 /// One row of a crop.
 template <class T>
 void CropLine(const Crops& c, const T* picture, const float* box, int64_t row, float* to, kernels::StopCheck& stop) {
+  std::fill_n(to, c.x.crop * c.channels, c.outside);
   const float y = c.y.Place(box[0], box[2], row);
-  if (!c.y.Inside(y)) {
-    std::fill_n(to, c.x.crop * c.channels, c.outside);
-    return;
-  }
+  if (!c.y.Inside(y)) return;
   const Between rows(c.y, y);
   const T *top = picture + rows.low * c.line(), *bottom = picture + rows.high * c.line();
   const T* nearest = picture + NearestTo(c.y, y) * c.line();
-  for (int64_t column = 0; column < c.x.crop; ++column, to += c.channels) {
-    if (stop(c.channels)) return;
-    const float x = c.x.Place(box[1], box[3], column);
-    if (!c.x.Inside(x)) {
-      std::fill_n(to, c.channels, c.outside);
-    } else if (c.nearest) {
-      const T* pixel = nearest + NearestTo(c.x, x) * c.channels;
-      for (int64_t d = 0; d < c.channels; ++d) to[d] = static_cast<float>(pixel[d]);
-    } else {
-      const Between columns(c.x, x);
-      const int64_t left = columns.low * c.channels, right = columns.high * c.channels;
-      for (int64_t d = 0; d < c.channels; ++d) {
-        const float above = static_cast<float>(top[left + d]), below = static_cast<float>(bottom[left + d]);
-        const float upper = above + (static_cast<float>(top[right + d]) - above) * columns.share;
-        const float lower = below + (static_cast<float>(bottom[right + d]) - below) * columns.share;
-        to[d] = upper + (lower - upper) * rows.share;
-      }
+  ForInside(c.x, box[1], box[3], c.channels, stop, [&](int64_t column, float x) {
+    float* const pixel = to + column * c.channels;
+    if (c.nearest) {
+      const T* from = nearest + NearestTo(c.x, x) * c.channels;
+      for (int64_t d = 0; d < c.channels; ++d) pixel[d] = static_cast<float>(from[d]);
+      return;
     }
-  }
+    const Between columns(c.x, x);
+    const int64_t left = columns.low * c.channels, right = columns.high * c.channels;
+    for (int64_t d = 0; d < c.channels; ++d) {
+      const float above = static_cast<float>(top[left + d]), below = static_cast<float>(bottom[left + d]);
+      const float upper = above + (static_cast<float>(top[right + d]) - above) * columns.share;
+      const float lower = below + (static_cast<float>(bottom[right + d]) - below) * columns.share;
+      pixel[d] = upper + (lower - upper) * rows.share;
+    }
+  });
 }
 
 constexpr auto RunCrops = []<class T>(const Crops& c, RunContext& ctx) -> Status {
-  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, boxes, box_ind));
+  WEFT_ASSIGN_OR_RETURN(const Boxes b, BoxesOf(c, ctx, boxes, box_ind));
   const auto to = ctx.out<float>(crops);
   if (to.empty()) return {};
   const T* pictures = ctx.in<T>(image).data();
-  const float* corners = ctx.in<float>(boxes).data();
-  const int32_t* numbers = ctx.in<int32_t>(box_ind).data();
   const int64_t line = c.x.crop * c.channels;
   ctx.workers().For(c.boxes * c.y.crop, std::max<int64_t>(1, 8192 / line), [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(ctx.workers());
     for (int64_t row = begin; row < end; ++row) {
       const int64_t box = row / c.y.crop;
-      CropLine(c, pictures + numbers[box] * c.picture(), corners + box * 4, row % c.y.crop, to.data() + row * line, stop);
+      CropLine(c, pictures + b.pictures[box] * c.picture(), b.of(box), row % c.y.crop, to.data() + row * line, stop);
     }
   });
   return {};
 };
-
-/// Calls body(row, column, y, x) for each pixel of a crop that lies inside of the picture, until the run is to end.
-template <class Body>
-void ForInside(const Crops& c, const float* box, kernels::StopCheck& stop, Body body) {
-  for (int64_t row = 0; row < c.y.crop; ++row) {
-    if (stop()) return;
-    const float y = c.y.Place(box[0], box[2], row);
-    if (!c.y.Inside(y)) continue;
-    for (int64_t column = 0; column < c.x.crop; ++column) {
-      if (stop(c.channels)) return;
-      const float x = c.x.Place(box[1], box[3], column);
-      if (c.x.Inside(x)) body(row, column, y, x);
-    }
-  }
-}
 
 /// Adds the gradient of one crop to that of its picture.
 template <class A>
@@ -251,21 +236,20 @@ void AddCrop(const Crops& c, const float* from, const float* box, A* picture, ke
 /// A task is a picture with all its boxes, in their order.
 constexpr auto RunImageGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
   using A = Accumulator<T>;
-  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, boxes, box_ind));
+  WEFT_ASSIGN_OR_RETURN(const Boxes b, BoxesOf(c, ctx, boxes, box_ind));
   const auto to = ctx.out<T>(image_grad);
   if (to.empty()) return {};
   A* sums;
   if constexpr (std::is_same_v<A, T>) sums = to.data();
   else sums = ctx.scratch<A>().data();
-  const float *from = ctx.in<float>(grads).data(), *corners = ctx.in<float>(boxes).data();
-  const auto numbers = ctx.in<int32_t>(box_ind);
+  const float* from = ctx.in<float>(grads).data();
   const int64_t size = c.picture();
   ctx.workers().For(c.batch, std::max<int64_t>(1, 32768 / size), [&](int64_t begin, int64_t end) {
     kernels::FillLong(ctx.workers(), sums + begin * size, (end - begin) * size, A(0));
     kernels::StopCheck stop(ctx.workers());
     for (int64_t box = 0; box < c.boxes && !stop(); ++box) {
-      const int64_t picture = numbers[static_cast<size_t>(box)];
-      if (picture >= begin && picture < end) AddCrop(c, from + box * c.crop(), corners + box * 4, sums + picture * size, stop);
+      const int64_t picture = b.pictures[box];
+      if (picture >= begin && picture < end) AddCrop(c, from + box * c.crop(), b.of(box), sums + picture * size, stop);
     }
     if (stop(0)) return;
     if constexpr (!std::is_same_v<A, T>) {
@@ -277,8 +261,7 @@ constexpr auto RunImageGradient = []<class T>(const Crops& c, RunContext& ctx) -
 
 /// What a shift of place in the picture, times `grad`, does to the two ends of a box.
 void AddToEnds(const CropAxis& axis, int64_t i, double grad, double& begin, double& end) {
-  const auto last = static_cast<double>(axis.image - 1);
-  const double share = axis.crop > 1 ? static_cast<double>(i) / static_cast<double>(axis.crop - 1) : 0.5;
+  const double last = static_cast<double>(axis.image - 1), share = axis.crop > 1 ? static_cast<double>(i) / static_cast<double>(axis.crop - 1) : 0.5;
   begin += grad * last * (1 - share);
   end += grad * last * share;
 }
@@ -305,10 +288,9 @@ void BoxGradient(const Crops& c, const float* grad, const T* picture, const floa
 }
 
 constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -> Status {
-  WEFT_RETURN_IF_ERROR(CheckBoxes(c, ctx, cut_boxes, cut_box_ind));
+  WEFT_ASSIGN_OR_RETURN(const Boxes b, BoxesOf(c, ctx, cut_boxes, cut_box_ind));
   const T* pictures = ctx.in<T>(cut_image).data();
-  const float *from = ctx.in<float>(grads).data(), *corners = ctx.in<float>(cut_boxes).data();
-  const int32_t* numbers = ctx.in<int32_t>(cut_box_ind).data();
+  const float* from = ctx.in<float>(grads).data();
   float* to = ctx.out<float>(boxes_grad).data();
   if (c.crop() == 0) {  // however many pixels without channels there are
     std::fill_n(to, c.boxes * 4, 0.0f);
@@ -317,7 +299,7 @@ constexpr auto RunBoxesGradient = []<class T>(const Crops& c, RunContext& ctx) -
   ctx.workers().For(c.boxes, std::max<int64_t>(1, 4096 / std::max<int64_t>(c.crop(), 1)), [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(ctx.workers());
     for (int64_t box = begin; box < end; ++box) {
-      BoxGradient(c, from + box * c.crop(), pictures + numbers[box] * c.picture(), corners + box * 4, to + box * 4, stop);
+      BoxGradient(c, from + box * c.crop(), pictures + b.pictures[box] * c.picture(), b.of(box), to + box * 4, stop);
     }
   });
   return {};

@@ -1,14 +1,13 @@
 // ResizeBilinear, ResizeBicubic, ResizeNearestNeighbor and the blocks of their gradients: pictures in another size.
 #include "blocks/kernels/image/resize.h"
 
-#include "blocks/kernels/stop_check.h"
+#include "blocks/gradients.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
 
-using kernels::ResizePieces;
 using kernels::ResizePlan;
 
 constexpr In<0> images{"images", "T", "[batch, height, width, channels]"};
@@ -25,8 +24,6 @@ constexpr In<0> grads{"grads", "T", "[batch, new height, new width, channels]: t
 constexpr In<1> original{"original_image", "T", "[batch, height, width, channels]: gives its shape"};
 constexpr In<1> original_size{"size", "DT_INT32", "[2]: height and width before"};
 constexpr Out<0> output{"output", "T", "[batch, height, width, channels]"};
-
-constexpr auto kSampled = kReals;
 
 // ---- plans -------------------------------------------------------------------------------------------------------------------
 
@@ -67,52 +64,38 @@ Result<Shape> ShapeWith(PlanContext& ctx, const P& pictures, const S& sizes) {
   return resized;
 }
 
-Result<ResizePlan> PlanResize(PlanContext& ctx) {
+template <int K>
+Result<ResizePlan> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Shape resized, ShapeWith(ctx, images, size));
   WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, images, size, ctx.shape(images), resized));
   ctx.set(floats, std::move(resized));
-  return plan;
-}
-
-template <int K>
-Result<ResizePlan> PlanMix(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanResize(ctx));
   ctx.set_scratch(kernels::ResizeScratchBytes<K>(plan));
   return plan;
 }
 
-Result<ResizePlan> PlanNearest(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanResize(ctx));
-  ctx.set_scratch(plan.x.out * static_cast<int64_t>(sizeof(int64_t)));
-  return plan;
-}
-
-template <int K>
-void PlanGradientScratch(PlanContext& ctx, const ResizePlan& plan) {
+/// `in` is the shape of the pictures before, which `from` says.
+template <int K, class P>
+Result<ResizePlan> PlanGradientOf(PlanContext& ctx, const P& from, const Shape& in) {
+  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, grads, from, in, ctx.shape(grads)));
+  ctx.set(output, in);
   const bool wide = ctx.dtype(output) == DType::kDouble;
   ctx.set_scratch(wide ? kernels::ResizeGradientScratchBytes<K, double>(plan) : kernels::ResizeGradientScratchBytes<K, float>(plan));
+  return plan;
 }
-
 template <int K>
-Result<ResizePlan> PlanMixGradient(PlanContext& ctx) {
-  const Shape &out = ctx.shape(float_grads), &in = ctx.shape(original);
-  if (out.rank() != 4) return ctx.Error(float_grads, "needs rank 4, found shape ", out);
-  if (in.rank() != 4) return ctx.Error(original, "needs rank 4, found shape ", in);
-  if (in[0] != out[0] || in[3] != out[3]) {
-    return ctx.Error(original, "needs the batch and the channels of grads, ", out, ", found shape ", in);
+Result<ResizePlan> PlanGradient(PlanContext& ctx) {
+  if constexpr (K == 1) {
+    WEFT_ASSIGN_OR_RETURN(const Shape in, ShapeWith(ctx, grads, original_size));
+    return PlanGradientOf<K>(ctx, original_size, in);
+  } else {
+    const Shape &out = ctx.shape(grads), &in = ctx.shape(original);
+    if (out.rank() != 4) return ctx.Error(grads, "needs rank 4, found shape ", out);
+    if (in.rank() != 4) return ctx.Error(original, "needs rank 4, found shape ", in);
+    if (in[0] != out[0] || in[3] != out[3]) {
+      return ctx.Error(original, "needs the batch and the channels of grads, ", out, ", found shape ", in);
+    }
+    return PlanGradientOf<K>(ctx, original, in);
   }
-  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, float_grads, original, in, out));
-  ctx.set(output, in);
-  PlanGradientScratch<K>(ctx, plan);
-  return plan;
-}
-
-Result<ResizePlan> PlanNearestGradient(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Shape in, ShapeWith(ctx, grads, original_size));
-  WEFT_ASSIGN_OR_RETURN(ResizePlan plan, PlanSizes(ctx, grads, original_size, in, ctx.shape(grads)));
-  ctx.set(output, std::move(in));
-  PlanGradientScratch<1>(ctx, plan);
-  return plan;
 }
 
 // ---- runs --------------------------------------------------------------------------------------------------------------------
@@ -124,147 +107,93 @@ void WidenElements(const void* from, int64_t first, float* to, int64_t n) {
 }
 
 template <int K>
-constexpr auto RunMix = []<class T>(const ResizePlan& plan, RunContext& ctx) {
-  const auto to = ctx.out<float>(floats);
+constexpr auto Run = []<class T>(const ResizePlan& plan, RunContext& ctx) {
+  const T* const in = ctx.in<T>(images).data();
+  const auto to = ctx.out<std::conditional_t<K == 1, T, float>>(floats);
   if (to.empty()) return;
-  const kernels::WidenLine widen = std::is_same_v<T, float> ? nullptr : WidenElements<T>;
-  kernels::Resize<K>(plan, ctx.in<T>(images).data(), widen, to.data(), ctx.scratch().data(), ctx.workers());
-};
-
-constexpr auto RunNearest = []<class T>(const ResizePlan& plan, RunContext& ctx) {
-  const auto to = ctx.out<T>(nearest);
-  if (to.empty()) return;
-  const T* in = ctx.in<T>(images).data();
-  const auto columns = ctx.scratch<int64_t>();
-  ctx.workers().For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t x = begin; x < end; ++x) columns[static_cast<size_t>(x)] = kernels::TapsOf<1>(plan.x, x).at[0] * plan.channels;
-  });
-  if (ctx.cancelled()) return;  // not every column is known
-  const int64_t line = plan.out_line();
-  const ResizePieces pieces(plan.batch * plan.y.out, line);
-  ctx.workers().For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
-    int64_t held = -1;  // the source of the row before
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t source = row / plan.y.out * plan.y.in + kernels::TapsOf<1>(plan.y, row % plan.y.out).at[0];
-      T* pixel = to.data() + row * line;
-      if (source == held) {
-        std::copy_n(pixel - line, line, pixel);
-        continue;
-      }
-      held = source;
-      const T* from = in + source * plan.in_line();
-      for (int64_t x = 0; x < plan.x.out; ++x, pixel += plan.channels) {
-        if (stop(plan.channels)) return;
-        const T* picked = from + columns[static_cast<size_t>(x)];
-        for (int64_t c = 0; c < plan.channels; ++c) pixel[c] = picked[c];
-      }
-    }
-  });
+  if constexpr (K == 1) {
+    kernels::ResizeNearest(plan, in, to.data(), ctx.scratch().data(), ctx.workers());
+  } else {
+    kernels::Resize<K>(plan, in, std::is_same_v<T, float> ? nullptr : WidenElements<T>, to.data(), ctx.scratch().data(), ctx.workers());
+  }
 };
 
 template <int K>
-constexpr auto RunMixGradient = []<class T>(const ResizePlan& plan, RunContext& ctx) {
+constexpr auto RunGradient = []<class T>(const ResizePlan& plan, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
   if (to.empty()) return;
-  kernels::ResizeGradient<K>(plan, ctx.in<float>(float_grads).data(), to.data(), ctx.scratch().data(), ctx.workers());
-};
-
-constexpr auto RunNearestGradient = []<class T>(const ResizePlan& plan, RunContext& ctx) {
-  const auto to = ctx.out<T>(output);
-  if (to.empty()) return;
-  kernels::ResizeGradient<1>(plan, ctx.in<T>(grads).data(), to.data(), ctx.scratch().data(), ctx.workers());
+  const auto from = ctx.in<std::conditional_t<K == 1, T, float>>(grads);
+  kernels::ResizeGradient<K>(plan, from.data(), to.data(), ctx.scratch().data(), ctx.workers());
 };
 
 // ---- gradients ---------------------------------------------------------------------------------------------------------------
 
-GradientAttrs PlacesOf(const GradientBuilder& g) {
-  return {{"align_corners", g.AttrOf("align_corners")}, {"half_pixel_centers", g.AttrOf("half_pixel_centers")}};
-}
+GradientAttrs PlacesOf(const GradientBuilder& g) { return SameAttrs(g, {align_corners.name, half_pixel_centers.name}); }
 
 Status MixGradient(GradientBuilder& g, std::string_view block) {
   g.Set(images, g.Add(block, {{"grads", {g.grad(floats)}}, {"original_image", {g.in(images)}}}, PlacesOf(g)));
   return {};
 }
 Status BilinearGradient(GradientBuilder& g) {
-  if (!IsFloating(g.dtype(g.in(images)))) return {};
-  return MixGradient(g, "ResizeBilinearGrad");
+  return IsFloating(g.dtype(g.in(images))) ? MixGradient(g, "ResizeBilinearGrad") : Status();
 }
 /// TensorFlow has none for short floats.
 Status BicubicGradient(GradientBuilder& g) {
   const DType dtype = g.dtype(g.in(images));
-  if (dtype != DType::kFloat && dtype != DType::kDouble) return {};
-  return MixGradient(g, "ResizeBicubicGrad");
+  return dtype == DType::kFloat || dtype == DType::kDouble ? MixGradient(g, "ResizeBicubicGrad") : Status();
 }
-
 Status NearestGradient(GradientBuilder& g) {
   const GradientValue shape = g.Add("Shape", {{"input", {g.in(images)}}});
   const GradientValue begin = g.Constant(Tensor::Of<int32_t>({1}, Shape{1})), two = g.Constant(Tensor::Of<int32_t>({2}, Shape{1}));
   const GradientValue sizes = g.Add("Slice", {{"input", {shape}}, {"begin", {begin}}, {"size", {two}}});
-  g.Set(images, g.Add("ResizeNearestNeighborGrad", {{"grads", {g.grad(nearest)}}, {"size", {sizes}}}, PlacesOf(g)));
+  g.Set(images, g.Add("ResizeNearestNeighborGrad", {{"grads", {g.grad(floats)}}, {"size", {sizes}}}, PlacesOf(g)));
   return {};
+}
+
+template <class P>
+auto Forward(const char* name, const char* summary, const P& resized, GradientFunction gradient) {
+  return Block(name, summary)
+      .Ports(images, size, resized)
+      .Types("T", kReals)
+      .Attrs(align_corners, half_pixel_centers)
+      .ShapedBy(size)
+      .Gradient(std::move(gradient));
+}
+template <class Types, class... Ports>
+auto Backward(const char* name, const char* summary, Types types, const Ports&... ports) {
+  return Block(name, summary).Ports(ports..., output).Types("T", types).Attrs(align_corners, half_pixel_centers).Internal();
 }
 
 }  // namespace
 
 BlockDef ResizeBilinear() {
-  return Block("ResizeBilinear", "Pictures in another size, each pixel mixed of the four round its place.")
-      .Ports(images, size, floats)
-      .Types("T", kSampled)
-      .Attrs(align_corners, half_pixel_centers)
-      .ShapedBy(size)
-      .Gradient(BilinearGradient)
-      .Kernel(PlanMix<2>, RunMix<2>);
+  return Forward("ResizeBilinear", "Pictures in another size, each pixel mixed of the four round its place.", floats, BilinearGradient)
+      .Kernel(Plan<2>, Run<2>);
 }
-
 BlockDef ResizeBicubic() {
-  return Block("ResizeBicubic", "Pictures in another size, each pixel mixed of the sixteen round its place by cubic weights.")
+  constexpr const char* kSummary = "Pictures in another size, each pixel mixed of the sixteen round its place by cubic weights.";
+  return Forward("ResizeBicubic", kSummary, floats, BicubicGradient)
       .Details("Weights are those of 1,024 steps between pixels.")
-      .Ports(images, size, floats)
-      .Types("T", kSampled)
-      .Attrs(align_corners, half_pixel_centers)
-      .ShapedBy(size)
-      .Gradient(BicubicGradient)
-      .Kernel(PlanMix<4>, RunMix<4>);
+      .Kernel(Plan<4>, Run<4>);
 }
-
 BlockDef ResizeNearestNeighbor() {
-  return Block("ResizeNearestNeighbor", "Pictures in another size, each pixel the one nearest to its place.")
-      .Ports(images, size, nearest)
-      .Types("T", kSampled)
-      .Attrs(align_corners, half_pixel_centers)
-      .ShapedBy(size)
-      .Gradient(NearestGradient)
-      .Kernel(PlanNearest, RunNearest, kBySize);
+  constexpr const char* kSummary = "Pictures in another size, each pixel the one nearest to its place.";
+  return Forward("ResizeNearestNeighbor", kSummary, nearest, NearestGradient).Kernel(Plan<1>, Run<1>, kBySize);
 }
 
 BlockDef ResizeBilinearGrad() {
-  return Block("ResizeBilinearGrad", "The gradient of ResizeBilinear.")
-      .Ports(float_grads, original, output)
-      .Types("T", kFloats)
-      .Attrs(align_corners, half_pixel_centers)
-      .Internal()
+  return Backward("ResizeBilinearGrad", "The gradient of ResizeBilinear.", kFloats, float_grads, original)
       .NotDifferentiable()
-      .Kernel(PlanMixGradient<2>, RunMixGradient<2>);
+      .Kernel(PlanGradient<2>, RunGradient<2>);
 }
-
 BlockDef ResizeBicubicGrad() {
-  return Block("ResizeBicubicGrad", "The gradient of ResizeBicubic.")
-      .Ports(float_grads, original, output)
-      .Types("T", TypeList<float, double>{})
-      .Attrs(align_corners, half_pixel_centers)
-      .Internal()
-      .Kernel(PlanMixGradient<4>, RunMixGradient<4>);
+  return Backward("ResizeBicubicGrad", "The gradient of ResizeBicubic.", TypeList<float, double>{}, float_grads, original)
+      .Kernel(PlanGradient<4>, RunGradient<4>);
 }
-
 BlockDef ResizeNearestNeighborGrad() {
-  return Block("ResizeNearestNeighborGrad", "The gradient of ResizeNearestNeighbor.")
-      .Ports(grads, original_size, output)
-      .Types("T", kFloats)
-      .Attrs(align_corners, half_pixel_centers)
+  return Backward("ResizeNearestNeighborGrad", "The gradient of ResizeNearestNeighbor.", kFloats, grads, original_size)
       .ShapedBy(original_size)
-      .Internal()
-      .Kernel(PlanNearestGradient, RunNearestGradient);
+      .Kernel(PlanGradient<1>, RunGradient<1>);
 }
 
 }  // namespace weft::blocks

@@ -60,56 +60,35 @@ constexpr auto RunToRGB = []<class T>(const NoParameters&, RunContext& ctx) {
 
 // ---- the gradient of RGBToHSV --------------------------------------------------------------------------------------------------
 
-struct Colours {
-  GradientBuilder& g;
-  GradientValue zero, one;
-  GradientValue last = g.Constant(Tensor::Of<int32_t>({-1}, Shape{1}));
-
-  /// A vector of three along the last axis that is 1 at the first of the largest (ArgMax) or smallest elements.
-  GradientValue At(std::string_view search, GradientValue x) const {
-    const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1)), three = g.Constant(Tensor::Scalar<int32_t>(3));
-    const GradientValue place = g.Add(search, {{"input", {x}}, {"dimension", {axis}}});
-    return g.Add("OneHot", {{"indices", {place}}, {"depth", {three}}, {"on_value", {one}}, {"off_value", {zero}}});
-  }
-  GradientValue Reversed(GradientValue x) const { return g.Add("Reverse", {{"tensor", {x}}, {"axis", {last}}}); }
-  GradientValue Total(GradientValue x) const {
-    return g.Add("Sum", {{"input", {x}}, {"axis", {last}}}, {{"keep_dims", AttrValue(true)}});
-  }
-  GradientValue Product(GradientValue a, GradientValue b) const { return Times(g, a, b); }
-  GradientValue Inverse(GradientValue x) const { return g.Add("DivNoNan", {{"x", {one}}, {"y", {x}}}); }
-  GradientValue Positive(GradientValue x) const {
-    return Chosen(g, g.Add("Greater", {{"x", {x}}, {"y", {zero}}}), one, zero);
-  }
-};
-
 /// With M, m and N the largest, middle and smallest channel: V = M, S = (M - N) / M, and H = k +- (m - N) / (M - N) / 6. Of equal channels
 /// the first counts as the largest and the last as the smallest. What is not positive has no part in S and H, as in TensorFlow.
 Status HueGradient(GradientBuilder& g) {
-  const GradientValue x = g.in(rgb);
-  const Colours c{g, g.Scalar(x, 0), g.Scalar(x, 1)};
-  const GradientValue at_most = c.At("ArgMax", x), at_least = c.Reversed(c.At("ArgMin", c.Reversed(x)));
-  const GradientValue at_middle = Minus(g, Minus(g, c.one, at_most), at_least);
-  const GradientValue most = c.Total(c.Product(at_most, x)), middle = c.Total(c.Product(at_middle, x));
-  const GradientValue least = c.Total(c.Product(at_least, x));
+  const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1)), axes = g.Constant(Tensor::Of<int32_t>({-1}, Shape{1}));
+  const GradientValue three = g.Constant(Tensor::Scalar<int32_t>(3));
+  const Term x{&g, g.in(rgb)}, zero = x.Scalar(0), one = x.Scalar(1);
+  // A vector of three along the last axis that is 1 at the first of the largest (ArgMax) or smallest elements.
+  auto at = [&](std::string_view search, Term v) {
+    const GradientValue place = g.Add(search, {{"input", {v}}, {"dimension", {axis}}});
+    return Term{&g, g.Add("OneHot", {{"indices", {place}}, {"depth", {three}}, {"on_value", {one}}, {"off_value", {zero}}})};
+  };
+  auto reversed = [&](Term v) { return Term{&g, g.Add("Reverse", {{"tensor", {v}}, {"axis", {axes}}})}; };
+  auto total = [&](Term v) { return Term{&g, g.Add("Sum", {{"input", {v}}, {"axis", {axes}}}, {{"keep_dims", AttrValue(true)}})}; };
+  auto inverse = [&](Term v) { return Term{&g, g.Add("DivNoNan", {{"x", {one}}, {"y", {v}}})}; };
+  auto positive = [&](Term v) { return Term{&g, Chosen(g, g.Add("Greater", {{"x", {v}}, {"y", {zero}}}), one, zero)}; };
 
-  const GradientValue axis = g.Constant(Tensor::Scalar<int32_t>(-1));
-  const GradientValue hue = g.Add("Split", {{"axis", {axis}}, {"value", {g.grad(output)}}}, {{"num_split", AttrValue(int64_t{3})}});
-  const GradientValue saturation = GradientBuilder::Output(hue, 1), value = GradientBuilder::Output(hue, 2);
-
-  const GradientValue over_most = c.Inverse(most);
-  const GradientValue to_most = c.Product(c.Product(at_most, least), c.Product(over_most, over_most));
-  const GradientValue of_saturation = c.Product(Minus(g, to_most, c.Product(at_least, over_most)), c.Positive(x));
+  const Term at_most = at("ArgMax", x), at_least = reversed(at("ArgMin", reversed(x))), at_middle = one - at_most - at_least;
+  const Term most = total(at_most * x), middle = total(at_middle * x), least = total(at_least * x);
+  const Term over_most = inverse(most), over_range = inverse(most - least);
+  const Term of_saturation = (at_most * least * (over_most * over_most) - at_least * over_most) * positive(x);
 
   // The hue grows from the largest channel to the next one, round the circle: the sign of their cross product.
-  const GradientValue turn = c.Total(g.Add("Cross", {{"a", {at_most}}, {"b", {at_middle}}}));
-  const GradientValue over_range = c.Inverse(Minus(g, most, least));
-  const GradientValue bends = Plus(g, c.Product(at_most, Minus(g, middle, least)), c.Product(at_least, Minus(g, most, middle)));
-  const GradientValue slopes = Minus(g, at_middle, c.Product(bends, over_range));
-  const GradientValue sixth = c.Product(c.Product(turn, c.Positive(most)), g.Scalar(x, 1.0 / 6.0));
-  const GradientValue of_hue = c.Product(c.Product(slopes, over_range), sixth);
+  const Term turn = total({&g, g.Add("Cross", {{"a", {at_most}}, {"b", {at_middle}}})});
+  const Term slopes = at_middle - (at_most * (middle - least) + at_least * (most - middle)) * over_range;
+  const Term of_hue = slopes * over_range * (turn * positive(most) * x.Scalar(1.0 / 6.0));
 
-  const GradientValue sum = Plus(g, c.Product(hue, of_hue), c.Product(saturation, of_saturation));
-  g.Set(rgb, Plus(g, sum, c.Product(value, at_most)));
+  const GradientValue hue = g.Add("Split", {{"axis", {axis}}, {"value", {g.grad(output)}}}, {{"num_split", AttrValue(int64_t{3})}});
+  const Term saturation{&g, GradientBuilder::Output(hue, 1)}, value{&g, GradientBuilder::Output(hue, 2)};
+  g.Set(rgb, Term{&g, hue} * of_hue + saturation * of_saturation + value * at_most);
   return {};
 }
 

@@ -58,40 +58,30 @@ struct Picture {
 /// The nearest integer; numbers too large for a picture become one that is.
 int64_t Rounded(float value) { return value < 0x1p31f ? std::lrint(value) : int64_t{1} << 31; }
 
-/// Heights and widths within the wishes for their area. Rounding may miss them by a row: then one more or less is tried.
-struct CropSizes {
-  const Wishes& wishes;
-  const Picture& picture;
-  float aspect;
-
-  int64_t WidthFor(int64_t height) const { return Rounded(static_cast<float>(height) * aspect); }
-  static float Area(int64_t height, int64_t width) { return static_cast<float>(height * width); }
-
-  /// False where no size fits.
-  bool Draw(kernels::WordStream& words, int64_t& height, int64_t& width) const {
-    const auto rows = static_cast<float>(picture.height), columns = static_cast<float>(picture.width);
-    const float least = wishes.least_area * columns * rows, greatest = wishes.greatest_area * columns * rows;
-    int64_t highest = Rounded(std::sqrt(greatest / aspect));
-    if (WidthFor(highest) > picture.width) {
-      const double widest = static_cast<double>(picture.width) + 0.5 - static_cast<double>(1e-7f);
-      highest = static_cast<int64_t>(std::min(widest / static_cast<double>(aspect), 0x1p31));
-    }
-    highest = std::min(highest, picture.height);
-    height = std::min(Rounded(std::sqrt(least / aspect)), highest);
-    if (height < highest) height += words() % static_cast<uint32_t>(highest - height + 1);
-    width = WidthFor(height);
-    if (Area(height, width) < least) width = WidthFor(++height);
-    if (Area(height, width) > greatest) width = WidthFor(--height);
-    const float area = Area(height, width);
-    return area >= least && area <= greatest && width <= picture.width && height <= picture.height && width > 0 && height > 0;
-  }
-};
-
+/// A crop within the wishes for its aspect and area; false where none fits. Rounding may miss the area by a row: then one more or less is
+/// tried.
 bool DrawCrop(const Wishes& wishes, const Picture& picture, kernels::WordStream& words, Rectangle& crop) {
   const float aspect = kernels::UnitFloat(words()) * (wishes.greatest_aspect - wishes.least_aspect) + wishes.least_aspect;
   if (picture.width <= 0 || picture.height <= 0 || wishes.least_area > wishes.greatest_area) return false;
-  int64_t height = 0, width = 0;
-  if (!CropSizes{wishes, picture, aspect}.Draw(words, height, width)) return false;
+  const auto rows = static_cast<float>(picture.height), columns = static_cast<float>(picture.width);
+  const float least = wishes.least_area * columns * rows, greatest = wishes.greatest_area * columns * rows;
+  auto width_for = [&](int64_t height) { return Rounded(static_cast<float>(height) * aspect); };
+  auto area_of = [](int64_t height, int64_t width) { return static_cast<float>(height * width); };
+
+  int64_t highest = Rounded(std::sqrt(greatest / aspect));
+  if (width_for(highest) > picture.width) {
+    const double widest = static_cast<double>(picture.width) + 0.5 - static_cast<double>(1e-7f);
+    highest = static_cast<int64_t>(std::min(widest / static_cast<double>(aspect), 0x1p31));
+  }
+  highest = std::min(highest, picture.height);
+  int64_t height = std::min(Rounded(std::sqrt(least / aspect)), highest);
+  if (height < highest) height += words() % static_cast<uint32_t>(highest - height + 1);
+  int64_t width = width_for(height);
+  if (area_of(height, width) < least) width = width_for(++height);
+  if (area_of(height, width) > greatest) width = width_for(--height);
+  const float area = area_of(height, width);
+  if (!(area >= least && area <= greatest) || width > picture.width || height > picture.height || width <= 0 || height <= 0) return false;
+
   const int64_t free_rows = picture.height - height, free_columns = picture.width - width;
   crop.top = free_rows > 0 ? words() % static_cast<uint32_t>(free_rows) : 0;
   crop.left = free_columns > 0 ? words() % static_cast<uint32_t>(free_columns) : 0;
@@ -123,7 +113,10 @@ Rectangle Sample(const Wishes& wishes, const Picture& picture, RunContext& ctx) 
 
 // ---- the blocks --------------------------------------------------------------------------------------------------------------
 
-Result<Wishes> PlanSample(PlanContext& ctx) {
+/// V2 has min_object_covered as an input.
+template <bool kV2>
+Result<Wishes> Plan(PlanContext& ctx) {
+  if (kV2 && !ctx.shape(covered_input).scalar()) return ctx.Error(covered_input, "needs a scalar, found shape ", ctx.shape(covered_input));
   const Shape &sizes = ctx.shape(image_size), &boxes = ctx.shape(bounding_boxes);
   if (sizes != Shape{3}) return ctx.Error(image_size, "needs 3 numbers, height, width and channels, found shape ", sizes);
   if (boxes.rank() != 3 || boxes[2] != 4) return ctx.Error(bounding_boxes, "needs shape [batch, boxes, 4], found ", boxes);
@@ -139,22 +132,12 @@ Result<Wishes> PlanSample(PlanContext& ctx) {
   }
   const int64_t attempts = ctx.attr(max_attempts);
   if (attempts < 1 || attempts > INT32_MAX) return ctx.Error(max_attempts, "needs a number from 1 to ", INT32_MAX, ", found ", attempts);
+  const float covered = kV2 ? 0 : ctx.attr(min_object_covered);
+  if (!(covered >= 0)) return ctx.Error(min_object_covered, "needs a number of 0 or more, found ", covered);
   ctx.set(begin, Shape{3});
   ctx.set(size, Shape{3});
   ctx.set(bboxes, Shape{1, 1, 4});
-  return Wishes{SeedsOf(ctx), aspects[0], aspects[1], areas[0], areas[1], 0, attempts};
-}
-
-Result<Wishes> PlanWithAttribute(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Wishes wishes, PlanSample(ctx));
-  wishes.covered = ctx.attr(min_object_covered);
-  if (!(wishes.covered >= 0)) return ctx.Error(min_object_covered, "needs a number of 0 or more, found ", wishes.covered);
-  return wishes;
-}
-
-Result<Wishes> PlanWithInput(PlanContext& ctx) {
-  if (!ctx.shape(covered_input).scalar()) return ctx.Error(covered_input, "needs a scalar, found shape ", ctx.shape(covered_input));
-  return PlanSample(ctx);
+  return Wishes{SeedsOf(ctx), aspects[0], aspects[1], areas[0], areas[1], covered, attempts};
 }
 
 Status ReadPicture(RunContext& ctx, int64_t height, int64_t width, Picture& picture) {
@@ -170,8 +153,11 @@ Status ReadPicture(RunContext& ctx, int64_t height, int64_t width, Picture& pict
   return {};
 }
 
-template <class T>
-Status RunSample(const Wishes& wishes, RunContext& ctx) {
+template <bool kV2>
+constexpr auto Run = []<class T>(const Wishes& planned, RunContext& ctx) -> Status {
+  Wishes wishes = planned;
+  if constexpr (kV2) wishes.covered = ctx.in<float>(covered_input)[0];
+  if (!(wishes.covered >= 0)) return ctx.Error(covered_input, "needs a number of 0 or more, found ", wishes.covered);
   const auto sizes = ctx.in<T>(image_size);
   Picture picture;
   // An unsigned size beyond 63 bits is negative here, and refused.
@@ -189,15 +175,6 @@ Status RunSample(const Wishes& wishes, RunContext& ctx) {
   box[2] = static_cast<float>(crop.bottom) / rows;
   box[3] = static_cast<float>(crop.right) / columns;
   return {};
-}
-
-constexpr auto RunWithAttribute = []<class T>(const Wishes& wishes, RunContext& ctx) -> Status { return RunSample<T>(wishes, ctx); };
-
-constexpr auto RunWithInput = []<class T>(const Wishes& wishes, RunContext& ctx) -> Status {
-  Wishes own = wishes;
-  own.covered = ctx.in<float>(covered_input)[0];
-  if (!(own.covered >= 0)) return ctx.Error(covered_input, "needs a number of 0 or more, found ", own.covered);
-  return RunSample<T>(own, ctx);
 };
 
 }  // namespace
@@ -209,7 +186,7 @@ BlockDef SampleDistortedBoundingBox() {
       .Types("T", kIntegers)
       .Attrs(kSeed, kSeed2, min_object_covered, aspect_ratio_range, area_range, max_attempts, use_image)
       .NotDifferentiable()
-      .Kernel(PlanWithAttribute, RunWithAttribute, kBindStream);
+      .Kernel(Plan<false>, Run<false>, kBindStream);
 }
 
 BlockDef SampleDistortedBoundingBoxV2() {
@@ -219,7 +196,7 @@ BlockDef SampleDistortedBoundingBoxV2() {
       .Types("T", kIntegers)
       .Attrs(kSeed, kSeed2, aspect_ratio_range, area_range, max_attempts, use_image)
       .NotDifferentiable()
-      .Kernel(PlanWithInput, RunWithInput, kBindStream);
+      .Kernel(Plan<true>, Run<true>, kBindStream);
 }
 
 }  // namespace weft::blocks

@@ -99,9 +99,8 @@ constexpr auto Bind = [](const Printed&, BindContext& ctx) {
   return ctx.Own([]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Counter>()); });
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   g.Set(input, g.grad(output));
-  return {};
 }
 
 }  // namespace print

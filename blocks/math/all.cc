@@ -7,15 +7,11 @@ namespace {
 constexpr In<0> input{"input", "DT_BOOL", "of any shape"};
 constexpr Out<0> output{"output", "DT_BOOL", "the input's shape without the reduced axes; with size 1 for them where keep_dims"};
 
-void Reduce(const kernels::ReduceLayout& layout, RunContext& ctx, kernels::AllOf op) {
-  kernels::Reduce(layout, ctx.in<bool>(input).data(), ctx.out<bool>(output).data(), ctx.scratch().data(), ctx.workers(), op);
-}
-
-constexpr auto RunAll = [](const kernels::ReduceLayout& layout, RunContext& ctx) { Reduce(layout, ctx, {0}); };
-constexpr auto RunAny = [](const kernels::ReduceLayout& layout, RunContext& ctx) { Reduce(layout, ctx, {1}); };
+template <uint8_t kFlip>
+constexpr auto Run = [](const kernels::ReduceLayout& layout, RunContext& ctx) { reduction::Reduce<bool>(layout, ctx, kernels::AllOf{kFlip}); };
 
 template <class Run>
-BlockDef Declare(const char* name, const char* summary, const char* details, Run run) {
+BlockDef DeclareFlags(const char* name, const char* summary, const char* details, Run run) {
   return Block(name, summary)
       .Details(details)
       .Ports(input, reduction::axis, output)
@@ -28,8 +24,8 @@ BlockDef Declare(const char* name, const char* summary, const char* details, Run
 
 }  // namespace
 
-BlockDef All() { return Declare("All", "Says along some axes whether all elements are true.", "Of no elements, true.", RunAll); }
+BlockDef All() { return DeclareFlags("All", "Says along some axes whether all elements are true.", "Of no elements, true.", Run<0>); }
 
-BlockDef Any() { return Declare("Any", "Says along some axes whether any element is true.", "Of no elements, false.", RunAny); }
+BlockDef Any() { return DeclareFlags("Any", "Says along some axes whether any element is true.", "Of no elements, false.", Run<1>); }
 
 }  // namespace weft::blocks

@@ -1,6 +1,6 @@
 // ArgMax and ArgMin.
 #include "blocks/kernels/reduce/arg_extreme.h"
-#include "weft/block/block.h"
+#include "blocks/reduction.h"
 
 namespace weft::blocks {
 namespace {
@@ -22,12 +22,7 @@ Result<Box> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   const int rank = shape.rank();
   if (rank == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
-  if (!ctx.shape(dimension).scalar()) return ctx.Error(dimension, "needs a scalar, found shape ", ctx.shape(dimension));
-  const int64_t given = ctx.ints(dimension)[0];
-  if (given < -rank || given >= rank) {
-    return ctx.Error(dimension, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
-  }
-  const int at = static_cast<int>(given < 0 ? given + rank : given);
+  WEFT_ASSIGN_OR_RETURN(const int at, reduction::ScalarAxis(ctx, dimension, shape));
   if (shape[at] == 0) return ctx.Error(input, "needs elements along axis ", at, ", found shape ", shape);
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
@@ -65,8 +60,9 @@ BlockDef Declare(const char* name, const char* summary, Axes axes, Positions pos
 }  // namespace
 
 BlockDef ArgMax() {
-  return Declare("ArgMax", "Finds the position of the greatest element along an axis.", TypeList<int16_t, int32_t, int64_t>{},
-                 TypeList<int16_t, uint16_t, int32_t, int64_t>{}, Run<true>);
+  constexpr TypeList<int16_t, int32_t, int64_t> kAxes;
+  constexpr TypeList<int16_t, uint16_t, int32_t, int64_t> kPositions;
+  return Declare("ArgMax", "Finds the position of the greatest element along an axis.", kAxes, kPositions, Run<true>);
 }
 
 BlockDef ArgMin() {

@@ -99,7 +99,8 @@ BlockDef Multiply() {
 }
 
 BlockDef SquaredDifference() {
-  return OfTwo("SquaredDifference", "The square of x - y, element by element; of complex numbers the square of its absolute value.", kSquarable)
+  return OfTwo("SquaredDifference", "The square of x - y, element by element; of complex numbers the square of its absolute value.",
+               kSquarable)
       .Gradient(SquaredDifferenceGradient).Kernel(PlanBroadcast, RunBroadcast<SquaredDifferenceOp>);
 }
 

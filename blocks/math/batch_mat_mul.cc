@@ -26,7 +26,7 @@ struct Batches {
   int64_t count = 1;            // of products
   std::vector<BatchAxis> axes;  // outermost first
   int64_t conjugated_x = 0, conjugated_y = 0;  // elements to conjugate first
-  int64_t scratch = 0;                         // bytes of the products', before those
+  std::string implementation() const { return sizes.implementation(); }
 };
 
 std::vector<BatchAxis> AxesOf(const Shape& batches, const Shape& x, const Shape& y) {
@@ -82,8 +82,8 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   }
   p.conjugated_x = Conjugated(ctx, x, adj_x);
   p.conjugated_y = Conjugated(ctx, y, adj_y);
-  p.scratch = ScratchBytes(p.sizes, ctx.dtype(x), p.count);
-  ctx.set_scratch(p.scratch + (p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
+  p.sizes.Choose(ctx.dtype(x), p.count);
+  ctx.set_scratch(p.sizes.scratch + (p.conjugated_x + p.conjugated_y) * static_cast<int64_t>(ElementSize(ctx.dtype(x))));
   return p;
 }
 
@@ -103,17 +103,15 @@ const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
 }
 
 constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
-  const auto scratch = ctx.scratch<std::byte>();
-  T* conjugates = scratch.empty() ? nullptr : reinterpret_cast<T*>(scratch.data() + p.scratch);
+  std::byte* const scratch = ctx.scratch<std::byte>().data();
+  T* const conjugates = reinterpret_cast<T*>(scratch + p.sizes.scratch);
   const T* left = ConjugateAll(ctx.in<T>(x).data(), p.conjugated_x, conjugates, ctx.workers());
   const T* right = ConjugateAll(ctx.in<T>(y).data(), p.conjugated_y, conjugates + p.conjugated_x, ctx.workers());
   T* to = ctx.out<T>(output).data();
   const ProductSizes& s = p.sizes;
   const auto product = [&](int64_t batch) {
     const kernels::Walk<BatchAxis, 2> at(p.axes, batch);
-    auto one = s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns);
-    if (p.scratch > 0) one.scratch = scratch.data();
-    return one;
+    return s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns, scratch);
   };
   kernels::MatMulAll<T>(p.count, ctx.workers(), product);
 };

@@ -106,7 +106,8 @@ BlockDef ComplexAbs() {
 BlockDef Complex() {
   return Block("Complex", "Complex numbers from their real and imaginary parts.")
       .Ports(real, imag, out).Types("T", kParts).Attrs(complex_type).Types("Tout", kComplexes)
-      .Gradient(GradientBy([](const Operands& of) { return PartOf("Real", of.dz); }, [](const Operands& of) { return PartOf("Imag", of.dz); }))
+      .Gradient(GradientBy([](const Operands& of) { return PartOf("Real", of.dz); },
+                           [](const Operands& of) { return PartOf("Imag", of.dz); }))
       .Kernel(PlanComplex, RunBroadcast<ComplexOp>);
 }
 

@@ -1,7 +1,7 @@
 // Cumsum and Cumprod, and ProductScan, of which the gradient of Cumprod is made.
 #include "blocks/gradients.h"
 #include "blocks/kernels/reduce/scan.h"
-#include "weft/block/block.h"
+#include "blocks/reduction.h"
 
 namespace weft::blocks {
 namespace {
@@ -15,20 +15,12 @@ constexpr Attr<bool> reverse{"reverse", "false", "go from the last element to th
 template <InputPort Axis>
 Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const Axis& port) {
   const Shape& shape = ctx.shape(x);
-  if (!ctx.shape(port).scalar()) return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
-  const int64_t given = ctx.ints(port)[0], rank = shape.rank();
-  if (given < -rank || given >= rank) return ctx.Error(port, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
+  WEFT_ASSIGN_OR_RETURN(const int at, reduction::ScalarAxis(ctx, port, shape));
+  ctx.set(out, shape);
   kernels::ScanBox box;
   box.reverse = ctx.attr(reverse);
-  ctx.set(out, shape);
-  if (shape.count() == 0) {
-    box.size = 0;
-    return box;
-  }
-  const int at = static_cast<int>(given < 0 ? given + rank : given);
-  box.outer = shape.count(0, at);
-  box.size = shape[at];
-  box.inner = shape.count(at + 1, shape.rank());
+  if (shape.count() == 0) box.size = 0;
+  else box.outer = shape.count(0, at), box.size = shape[at], box.inner = shape.count(at + 1, shape.rank());
   return box;
 }
 
@@ -45,28 +37,26 @@ constexpr auto Run = []<class T>(const kernels::ScanBox& box, RunContext& ctx) {
   kernels::Scan<Op<U>>(box, from, reinterpret_cast<U*>(ctx.out<T>(out).data()), ctx.workers());
 };
 
-Status SumGradient(GradientBuilder& g) {
+void SumGradient(GradientBuilder& g) {
   g.Set(x, g.Add("Cumsum", {{"x", {g.grad(out)}}, {"axis", {g.in(axis)}}},
                  {{"exclusive", g.AttrOf("exclusive")}, {"reverse", !g.attr(reverse)}}));
-  return {};
+}
+
+/// The scan of ProductScan the other way round, over the conjugate of x.
+template <InputPort Axis>
+Term ScanBack(GradientBuilder& g, GradientValue y, const Axis& along) {
+  return {&g, g.Add("ProductScan", {{"x", {Conjugate(g, g.in(x))}}, {"y", {y}}, {"axis", {g.in(along)}}}, {{"reverse", !g.attr(reverse)}})};
 }
 
 /// What comes before an element times what later results pass back to it; nothing is divided, so that elements may be 0.
-Status ProductGradient(GradientBuilder& g) {
-  const GradientValue grad = g.grad(out), axes = g.in(axis), cx = Conjugate(g, g.in(x));
-  const AttrValue& direction = g.AttrOf("reverse");
-  const GradientValue before =
-      g.Add("Cumprod", {{"x", {cx}}, {"axis", {axes}}}, {{"exclusive", true}, {"reverse", direction}});
-  const auto later = [&](GradientValue y) {
-    return g.Add("ProductScan", {{"x", {cx}}, {"y", {y}}, {"axis", {axes}}}, {{"reverse", !g.attr(reverse)}});
-  };
-  const GradientValue passed = g.attr(exclusive) ? later(grad) : g.Add("AddV2", {{"x", {grad}}, {"y", {later(Times(g, cx, grad))}}});
-  g.Set(x, Times(g, before, passed));
-  return {};
+void ProductGradient(GradientBuilder& g) {
+  const Term grad{&g, g.grad(out)}, cx = Conj({&g, g.in(x)});
+  const Term before{&g, g.Add("Cumprod", {{"x", {cx}}, {"axis", {g.in(axis)}}}, {{"exclusive", true}, {"reverse", g.AttrOf("reverse")}})};
+  g.Set(x, before * (g.attr(exclusive) ? ScanBack(g, grad, axis) : grad + ScanBack(g, cx * grad, axis)));
 }
 
 template <class Run>
-BlockDef Declare(const char* name, const char* summary, const char* details, GradientFunction gradient, Run run) {
+BlockDef Declare(const char* name, const char* summary, const char* details, void (*gradient)(GradientBuilder&), Run run) {
   return Block(name, summary)
       .Details(details)
       .Ports(x, axis, out)
@@ -92,12 +82,10 @@ constexpr auto RunScan = []<class T>(const kernels::ScanBox& box, RunContext& ct
   kernels::ScanProducts(box, ctx.in<T>(x).data(), ctx.in<T>(y).data(), ctx.out<T>(out).data(), ctx.workers());
 };
 
-Status ScanGradient(GradientBuilder& g) {
-  const GradientValue back = g.Add("ProductScan", {{"x", {Conjugate(g, g.in(x))}}, {"y", {g.grad(out)}}, {"axis", {g.in(scan_axis)}}},
-                                   {{"reverse", !g.attr(reverse)}});
+void ScanGradient(GradientBuilder& g) {
+  const Term back = ScanBack(g, g.grad(out), scan_axis);
   if (g.wanted(y)) g.Set(y, back);
-  if (g.wanted(x)) g.Set(x, Times(g, back, Conjugate(g, g.out(out))));
-  return {};
+  if (g.wanted(x)) g.Set(x, back * Conj({&g, g.out(out)}));
 }
 
 }  // namespace

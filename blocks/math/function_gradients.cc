@@ -65,8 +65,8 @@ constexpr Out<0> slope{"z", "T", "the gradient with respect to the argument, of 
 
 using SecondSlope = Term (*)(Term y, Term dy, Term z, Term dz);
 
-/// An internal block z = Op of y and dy, which have one shape, and the formulas of its own gradients. Without `of_dy` that with respect to dy
-/// is the block of the conjugate of y and dz.
+/// An internal block z = Op of y and dy, which have one shape, and the formulas of its own gradients. Without `of_dy` that with respect to
+/// dy is the block of the conjugate of y and dz.
 template <class Op>
 BlockDef ResultGradient(const char* name, const char* summary, SecondSlope of_y, SecondSlope of_dy = nullptr) {
   const auto second = [=](GradientBuilder& g) -> Status {

@@ -8,7 +8,7 @@ namespace weft::blocks {
 
 Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, bool tb, const char* b_port) {
   const int64_t a_dims[] = {a[a.rank() - 2], a[a.rank() - 1]}, b_dims[] = {b[b.rank() - 2], b[b.rank() - 1]};
-  ProductSizes sizes{a_dims[ta], b_dims[!tb], a_dims[!ta], a_dims[1], 1, b_dims[1], 1};
+  ProductSizes sizes{.rows = a_dims[ta], .columns = b_dims[!tb], .inner = a_dims[!ta], .a_row = a_dims[1], .a_column = 1, .b_row = b_dims[1], .b_column = 1};
   if (ta) std::swap(sizes.a_row, sizes.a_column);
   if (tb) std::swap(sizes.b_row, sizes.b_column);
   if (b_dims[tb] == sizes.inner) return sizes;
@@ -17,8 +17,12 @@ Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, boo
       .WithPort(b_port);
 }
 
-int64_t ScratchBytes(const ProductSizes& sizes, DType dtype, int64_t count) {
-  return Dispatch(dtype, kMultiplied, [&]<class T>() { return kernels::ScratchOf(sizes.Of<T>(nullptr, nullptr, nullptr), count).bytes(); });
+void ProductSizes::Choose(DType dtype, int64_t count) {
+  Dispatch(dtype, kMultiplied, [&]<class T>() {
+    const auto product = Of<T>(nullptr, nullptr, nullptr);
+    gemm = kernels::ChooseGemm(product);
+    scratch = kernels::ScratchOf(product, count).bytes();
+  });
 }
 
 namespace {
@@ -42,32 +46,36 @@ Result<ProductSizes> Plan(PlanContext& ctx) {
 }
 
 Result<ProductSizes> PlanScratch(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
-  ctx.set_scratch(ScratchBytes(sizes, ctx.dtype(a)));
+  WEFT_ASSIGN_OR_RETURN(ProductSizes sizes, Plan(ctx));
+  sizes.Choose(ctx.dtype(a));
+  ctx.set_scratch(sizes.scratch);
   return sizes;
 }
 
 constexpr auto Run = []<class T>(const ProductSizes& s, RunContext& ctx) {
-  kernels::Product<T> all = s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data());
-  const auto scratch = ctx.scratch<std::byte>();
-  if (!scratch.empty()) all.scratch = scratch.data();
-  kernels::MatMul(all, ctx.workers());
+  kernels::MatMul(s.Of(ctx.in<T>(a).data(), ctx.in<T>(b).data(), ctx.out<T>(product).data(), ctx.scratch<std::byte>().data()), ctx.workers());
 };
 
+/// The gradients by x and y of a product of matrices that are transposed where tx, ty. multiply(left, whether that is transposed, right,
+/// whether that is, whether the left one is the gradient of the product) makes a block.
+template <class A, class B, class Multiply>
+void SetGradients(GradientBuilder& g, const A& x, bool tx, const B& y, bool ty, GradientValue dz, Multiply&& multiply) {
+  if (g.wanted(x)) {
+    const GradientValue other = Conjugate(g, g.in(y));
+    g.Set(x, tx ? multiply(other, ty, dz, true, false, x) : multiply(dz, false, other, !ty, true, x));
+  }
+  if (g.wanted(y)) {
+    const GradientValue other = Conjugate(g, g.in(x));
+    g.Set(y, ty ? multiply(dz, true, other, tx, true, y) : multiply(other, !tx, dz, false, false, y));
+  }
+}
+
 Status Gradient(GradientBuilder& g) {
-  const bool ta = g.attr(transpose_a), tb = g.attr(transpose_b);
-  const GradientValue dy = g.grad(product);
-  const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* gradient_side) {
-    return g.Add("MatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_side, true}});
-  };
-  if (g.wanted(a)) {
-    const GradientValue other = Conjugate(g, g.in(b));
-    g.Set(a, ta ? multiply(other, tb, dy, true, "grad_b") : multiply(dy, false, other, !tb, "grad_a"));
-  }
-  if (g.wanted(b)) {
-    const GradientValue other = Conjugate(g, g.in(a));
-    g.Set(b, tb ? multiply(dy, true, other, ta, "grad_a") : multiply(other, !ta, dy, false, "grad_b"));
-  }
+  SetGradients(g, a, g.attr(transpose_a), b, g.attr(transpose_b), g.grad(product),
+               [&](GradientValue x, bool tx, GradientValue y, bool ty, bool gradient_left, const auto&) {
+                 return g.Add("MatMul", {{"a", {x}}, {"b", {y}}},
+                              {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_left ? "grad_a" : "grad_b", true}});
+               });
   return {};
 }
 
@@ -83,51 +91,44 @@ constexpr TypeList<float, bfloat16> kSparseFactors;
 struct SparseProduct {
   ProductSizes sizes;
   int64_t widened_a = 0, widened_b = 0;  // elements to turn from bfloat16 to float
-  int64_t scratch = 0;                   // bytes of the product's, before those
+  std::string implementation() const { return sizes.implementation(); }
 };
 
 Result<SparseProduct> PlanSparse(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const ProductSizes sizes, Plan(ctx));
   const auto widened = [&](const auto& port) { return ctx.dtype(port) == DType::kBFloat16 ? ctx.shape(port).count() : 0; };
-  const SparseProduct p{sizes, widened(sparse_a), widened(sparse_b), ScratchBytes(sizes, DType::kFloat)};
-  ctx.set_scratch(p.scratch + (p.widened_a + p.widened_b) * static_cast<int64_t>(sizeof(float)));
+  SparseProduct p;
+  WEFT_ASSIGN_OR_RETURN(p.sizes, Plan(ctx));
+  p.sizes.Choose(DType::kFloat);
+  p.widened_a = widened(sparse_a);
+  p.widened_b = widened(sparse_b);
+  ctx.set_scratch(p.sizes.scratch + (p.widened_a + p.widened_b) * static_cast<int64_t>(sizeof(float)));
   return p;
 }
 
 constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
-  const auto all = ctx.scratch<std::byte>();
-  float* scratch = all.empty() ? nullptr : reinterpret_cast<float*>(all.data() + p.scratch);
+  std::byte* const scratch = ctx.scratch<std::byte>().data();
+  float* const floats = reinterpret_cast<float*>(scratch + p.sizes.scratch);
   const auto operand = [&](const auto& port, int64_t widened, float* to) {
     if (widened == 0) return ctx.in<float>(port).data();
     const bfloat16* from = ctx.in<bfloat16>(port).data();
     ctx.workers().For(widened, 65536, [=](int64_t begin, int64_t end) { kernels::Widen(from + begin, to + begin, end - begin); });
     return static_cast<const float*>(to);
   };
-  const float *left = operand(sparse_a, p.widened_a, scratch), *right = operand(sparse_b, p.widened_b, scratch + p.widened_a);
-  kernels::Product<float> product = p.sizes.Of(left, right, ctx.out<float>(float_product).data());
-  if (p.scratch > 0) product.scratch = all.data();
-  kernels::MatMul(product, ctx.workers());
+  const float *left = operand(sparse_a, p.widened_a, floats), *right = operand(sparse_b, p.widened_b, floats + p.widened_a);
+  kernels::MatMul(p.sizes.Of(left, right, ctx.out<float>(float_product).data(), scratch), ctx.workers());
 };
 
 /// As MatMul's, each gradient in the type of its operand.
 Status SparseGradient(GradientBuilder& g) {
-  const bool ta = g.attr(transpose_a), tb = g.attr(transpose_b);
-  const GradientValue dy = g.grad(float_product), va = g.in(sparse_a), vb = g.in(sparse_b);
-  const AttrValue sparse_left = g.attr(a_is_sparse), sparse_right = g.attr(b_is_sparse);
-  const auto multiply = [&](GradientValue x, bool tx, GradientValue y, bool ty, const char* side, const AttrValue& sparse,
-                            GradientValue like) {
-    const GradientValue result =
-        g.Add("SparseMatMul", {{"a", {x}}, {"b", {y}}}, {{"transpose_a", tx}, {"transpose_b", ty}, {side, sparse}});
-    return g.dtype(like) == DType::kFloat ? result : g.Add("Cast", {{"x", {result}}}, {{"DstT", g.dtype(like)}});
-  };
-  if (g.wanted(sparse_a)) {
-    g.Set(sparse_a, ta ? multiply(vb, tb, dy, true, "a_is_sparse", sparse_right, va)
-                       : multiply(dy, false, vb, !tb, "b_is_sparse", sparse_right, va));
-  }
-  if (g.wanted(sparse_b)) {
-    g.Set(sparse_b, tb ? multiply(dy, true, va, ta, "b_is_sparse", sparse_left, vb)
-                       : multiply(va, !ta, dy, false, "a_is_sparse", sparse_left, vb));
-  }
+  const AttrValue a_sparse = g.attr(a_is_sparse), b_sparse = g.attr(b_is_sparse);
+  SetGradients(g, sparse_a, g.attr(transpose_a), sparse_b, g.attr(transpose_b), g.grad(float_product),
+               [&](GradientValue x, bool tx, GradientValue y, bool ty, bool gradient_left, const auto& like) {
+                 // The factor that is no gradient is as sparse as the operand that it is.
+                 const AttrValue& sparse = like.name == sparse_a.name ? b_sparse : a_sparse;
+                 const GradientValue result = g.Add("SparseMatMul", {{"a", {x}}, {"b", {y}}},
+                     {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_left ? "b_is_sparse" : "a_is_sparse", sparse}});
+                 return g.dtype(g.in(like)) == DType::kFloat ? result : g.Add("Cast", {{"x", {result}}}, {{"DstT", g.dtype(g.in(like))}});
+               });
   return {};
 }
 

@@ -13,15 +13,20 @@ inline constexpr auto kMultiplied = kFloats + TypeList<int16_t, int32_t, int64_t
 struct ProductSizes {
   int64_t rows, columns, inner;
   int64_t a_row, a_column, b_row, b_column;  // strides of the operands as they are multiplied
+  int64_t scratch = 0;                       // bytes, at the start of the block's scratch memory
+  kernels::Gemm gemm = kernels::Gemm::kPlain;
+
+  std::string implementation() const { return kernels::NameOf(gemm); }
+  /// Sets the last two for products of which `count` are made at a time; `dtype` is one of kMultiplied.
+  void Choose(DType dtype, int64_t count = 1);
 
   template <class T>
-  kernels::Product<T> Of(const T* a, const T* b, T* out) const {
-    return {rows, columns, inner, {a, a_row, a_column}, {b, b_row, b_column}, out, columns};
+  kernels::Product<T> Of(const T* a, const T* b, T* out, void* scratch_memory = nullptr) const {
+    kernels::Product<T> product{rows, columns, inner, {a, a_row, a_column}, {b, b_row, b_column}, out, columns};
+    if (scratch > 0) product.scratch = scratch_memory;
+    return product;
   }
 };
-
-/// The scratch of such products, of which `count` are made at a time; `dtype` is one of kMultiplied.
-int64_t ScratchBytes(const ProductSizes& sizes, DType dtype, int64_t count = 1);
 
 /// Sizes for matrices that are the last two axes of a and b, which have them; where ta or tb, transposed. Errors are placed at b_port.
 Result<ProductSizes> SizesOfProduct(const Shape& a, bool ta, const Shape& b, bool tb, const char* b_port);

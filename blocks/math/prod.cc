@@ -9,14 +9,11 @@ namespace {
 using namespace reduction;
 
 constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext& ctx) {
-  using U = kernels::UnsignedOf<T>;
-  const U* from = reinterpret_cast<const U*>(ctx.in<T>(input).data());
-  kernels::Reduce<kernels::ProductOf<U>>(layout, from, reinterpret_cast<U*>(ctx.out<T>(output).data()), ctx.scratch().data(),
-                                         ctx.workers());
+  Reduce<T>(layout, ctx, kernels::ProductOf<kernels::UnsignedOf<T>>{});
 };
 
 /// The product of the others, each from both sides, times the gradient: right also where elements are 0.
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue x = g.in(input), axes = g.in(axis);
   const GradientValue folded = g.Add("FoldAxes", {{"input", {x}}, {"axis", {axes}}});
   const GradientValue first = g.Constant(Tensor::Scalar<int32_t>(0));
@@ -25,10 +22,7 @@ Status Gradient(GradientBuilder& g) {
   };
   const GradientValue others = Conjugate(g, Times(g, products(false), products(true)));
   const GradientValue slopes = g.Add("UnfoldAxes", {{"matrix", {others}}, {"like", {x}}, {"axis", {axes}}});
-  const GradientValue grad =
-      g.Add("SpreadLike", {{"grad", {g.grad(output)}}, {"like", {x}}, {"axis", {axes}}}, {{"keep_dims", g.AttrOf("keep_dims")}});
-  g.Set(input, Times(g, slopes, grad));
-  return {};
+  g.Set(input, Times(g, slopes, Spread(g, g.grad(output))));
 }
 
 // ---- FoldAxes, UnfoldAxes ----------------------------------------------------------------------------------------------------
@@ -62,12 +56,17 @@ Result<Fold> FoldOf(const Shape& shape, const Tensor& axes) {
   return fold;
 }
 
+template <OutputPort P>
+BoxMove Transposed(PlanContext& ctx, const P& moved, std::span<const int64_t> dims, std::span<const int64_t> perm) {
+  const DType dtype = ctx.dtype(moved);
+  return {kernels::MakeTransposition(dims, perm, ElementSize(dtype)), &MovesOf(dtype)};
+}
+
 Result<BoxMove> PlanFold(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   WEFT_ASSIGN_OR_RETURN(const Fold fold, FoldOf(shape, ctx.value(axis)));
   WEFT_RETURN_IF_ERROR(ctx.set_checked(folded, fold.sizes, input));
-  const DType dtype = ctx.dtype(input);
-  return BoxMove{kernels::MakeTransposition(shape.dims(), fold.perm, ElementSize(dtype)), &MovesOf(dtype)};
+  return Transposed(ctx, folded, shape.dims(), fold.perm);
 }
 
 Result<BoxMove> PlanUnfold(PlanContext& ctx) {
@@ -80,52 +79,35 @@ Result<BoxMove> PlanUnfold(PlanContext& ctx) {
   ctx.set(unfolded, shape);
   std::vector<int64_t> back(fold.perm.size());
   for (size_t i = 0; i < back.size(); ++i) back[fold.perm[i]] = static_cast<int64_t>(i);
-  const DType dtype = ctx.dtype(matrix);
-  return BoxMove{kernels::MakeTransposition(fold.dims, back, ElementSize(dtype)), &MovesOf(dtype)};
+  return Transposed(ctx, unfolded, fold.dims, back);
 }
 
-Status FoldGradient(GradientBuilder& g) {
+void FoldGradient(GradientBuilder& g) {
   g.Set(input, g.Add("UnfoldAxes", {{"matrix", {g.grad(folded)}}, {"like", {g.in(input)}}, {"axis", {g.in(axis)}}}));
-  return {};
+}
+void UnfoldGradient(GradientBuilder& g) {
+  g.Set(matrix, g.Add("FoldAxes", {{"input", {g.grad(unfolded)}}, {"axis", {g.in(unfolded_axis)}}}));
 }
 
-Status UnfoldGradient(GradientBuilder& g) {
-  g.Set(matrix, g.Add("FoldAxes", {{"input", {g.grad(unfolded)}}, {"axis", {g.in(unfolded_axis)}}}));
-  return {};
+template <class Axis, class... P>
+auto DeclareFold(const char* name, const char* summary, const Axis& axes, const P&... ports) {
+  return Block(name, summary).Ports(ports...).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axes).Internal();
 }
 
 }  // namespace
 
 BlockDef Prod() {
-  return Block("Prod", "Multiplies the elements along some axes.")
-      .Details("Integers wrap. Floats are multiplied in double and rounded once. The product of no elements is 1.")
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(Gradient)
-      .Kernel(reduction::Plan, Run);
+  constexpr const char* kDetails = "Integers wrap. Floats are multiplied in double and rounded once. The product of no elements is 1.";
+  return Declare("Prod", "Multiplies the elements along some axes.", kDetails, kNumbers, Gradient, Run);
 }
 
 BlockDef FoldAxes() {
-  return Block("FoldAxes", "A tensor as a matrix whose rows go along some axes, as the gradient of Prod needs it.")
-      .Ports(input, axis, folded)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Internal()
-      .Gradient(FoldGradient)
-      .Kernel(PlanFold, RunBoxMove);
+  constexpr const char* kSummary = "A tensor as a matrix whose rows go along some axes, as the gradient of Prod needs it.";
+  return DeclareFold("FoldAxes", kSummary, axis, input, axis, folded).Gradient(FoldGradient).Kernel(PlanFold, RunBoxMove);
 }
 
 BlockDef UnfoldAxes() {
-  return Block("UnfoldAxes", "Undoes FoldAxes.")
-      .Ports(matrix, like, unfolded_axis, unfolded)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(unfolded_axis)
-      .Internal()
+  return DeclareFold("UnfoldAxes", "Undoes FoldAxes.", unfolded_axis, matrix, like, unfolded_axis, unfolded)
       .Gradient(UnfoldGradient)
       .Kernel(PlanUnfold, RunBoxMove);
 }

@@ -8,13 +8,10 @@ namespace {
 
 constexpr In<0> a{"a", "T1", "[rows, inner]; [inner, rows] where transpose_a"};
 constexpr In<1> b{"b", "T2", "[inner, columns]; [columns, inner] where transpose_b"};
-constexpr In<2> min_a{"min_a", "DT_FLOAT", kMinDoc};
-constexpr In<3> max_a{"max_a", "DT_FLOAT", kMaxDoc};
-constexpr In<4> min_b{"min_b", "DT_FLOAT", kMinDoc};
-constexpr In<5> max_b{"max_b", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> a_ends{"min_a", "max_a"};
+constexpr RangeIn<4> b_ends{"min_b", "max_b"};
 constexpr Out<0> out{"out", "Toutput", "[rows, columns]"};
-constexpr Out<1> min_out{"min_out", "DT_FLOAT", kMinDoc};
-constexpr Out<2> max_out{"max_out", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut out_ends{"min_out", "max_out"};
 constexpr Attr<DType> out_type{"Toutput", "DT_QINT32", "the type of out"};
 constexpr Attr<DType> activation_type{"Tactivation", "DT_QUINT8", "the type that an activation function would give; changes nothing"};
 constexpr Attr<bool> transpose_a{"transpose_a", "false", "take a transposed"};
@@ -30,12 +27,12 @@ Result<Matrices> Plan(PlanContext& ctx) {
   const Shape &sa = ctx.shape(a), &sb = ctx.shape(b);
   if (sa.rank() != 2) return ctx.Error(a, "needs a matrix, found shape ", sa);
   if (sb.rank() != 2) return ctx.Error(b, "needs a matrix, found shape ", sb);
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_a, max_a, min_b, max_b));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(sa, a.name));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(sb, b.name));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, a_ends, b_ends));
+  Matrices m;
+  WEFT_ASSIGN_OR_RETURN(m.a, OperandOf(ctx, a));
+  WEFT_ASSIGN_OR_RETURN(m.b, OperandOf(ctx, b));
   const bool ta = ctx.attr(transpose_a), tb = ctx.attr(transpose_b);
   if (sa[!ta] != sb[tb]) return ctx.Error(b, "needs the inner size of a, ", sa[!ta], ", found ", sb[tb], "; a is ", sa, ", b is ", sb);
-  Matrices m{OperandOf(ctx, a), OperandOf(ctx, b), {}, 0};
   m.product.rows = sa[ta];
   m.product.columns = m.product.out_stride = sb[!tb];
   m.product.inner = sa[!ta];
@@ -51,9 +48,8 @@ Result<Matrices> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const Matrices& m, RunContext& ctx) -> Status {
-  const QuantizedRange a_range = RangeOf(ctx, min_a, max_a), b_range = RangeOf(ctx, min_b, max_b);
-  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, a_range, min_a, max_a));
-  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, b_range, min_b, max_b));
+  WEFT_ASSIGN_OR_RETURN(const QuantizedRange a_range, WideRangeOf(ctx, a_ends));
+  WEFT_ASSIGN_OR_RETURN(const QuantizedRange b_range, WideRangeOf(ctx, b_ends));
   kernels::Product<int32_t> product = m.product;
   const auto scratch = ctx.scratch<std::byte>();
   int32_t* wide = scratch.empty() ? nullptr : reinterpret_cast<int32_t*>(scratch.data() + m.scratch);
@@ -64,7 +60,7 @@ constexpr auto Run = [](const Matrices& m, RunContext& ctx) -> Status {
   product.right.data = wide + m.a.count;
   product.out = ctx.out<int32_t>(out).data();
   kernels::MatMul(product, ctx.workers());
-  SetRange(ctx, min_out, max_out, ProductRange(m.a, a_range, m.b, b_range));
+  SetRange(ctx, out_ends, ProductRange(m.a, a_range, m.b, b_range));
   return {};
 };
 }  // namespace
@@ -72,7 +68,7 @@ constexpr auto Run = [](const Matrices& m, RunContext& ctx) -> Status {
 BlockDef QuantizedMatMul() {
   return Block("QuantizedMatMul", "Multiplies two matrices of quantized integers.")
       .Details(kProductRanges)
-      .Ports(a, b, min_a, max_a, min_b, max_b, out, min_out, max_out)
+      .Ports(a, b, a_ends.min, a_ends.max, b_ends.min, b_ends.max, out, out_ends.min, out_ends.max)
       .Types("T1", kQuantizedBytes)
       .Types("T2", kQuantizedBytes)
       .Attrs(out_type)

@@ -8,13 +8,10 @@ namespace {
 
 constexpr In<0> x{"x", "T1", "any shape"};
 constexpr In<1> y{"y", "T2", "a shape that fits x: sizes equal or 1, from the last axis on"};
-constexpr In<2> min_x{"min_x", "DT_FLOAT", kMinDoc};
-constexpr In<3> max_x{"max_x", "DT_FLOAT", kMaxDoc};
-constexpr In<4> min_y{"min_y", "DT_FLOAT", kMinDoc};
-constexpr In<5> max_y{"max_y", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> x_ends{"min_x", "max_x"};
+constexpr RangeIn<4> y_ends{"min_y", "max_y"};
 constexpr Out<0> z{"z", "Toutput", "the common shape of x and y"};
-constexpr Out<1> min_z{"min_z", "DT_FLOAT", kMinDoc};
-constexpr Out<2> max_z{"max_z", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut z_ends{"min_z", "max_z"};
 constexpr Attr<DType> out_type{"Toutput", "DT_QINT32", "the type of z"};
 
 struct Factors {
@@ -26,10 +23,10 @@ struct TimesOp {
 };
 
 Result<Factors> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_x, max_x, min_y, max_y));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.shape(x), x.name));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(ctx.shape(y), y.name));
-  Factors f{OperandOf(ctx, x), OperandOf(ctx, y), {}};
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, x_ends, y_ends));
+  Factors f;
+  WEFT_ASSIGN_OR_RETURN(f.x, OperandOf(ctx, x));
+  WEFT_ASSIGN_OR_RETURN(f.y, OperandOf(ctx, y));
   WEFT_ASSIGN_OR_RETURN(f.loops, PlanBroadcastPorts(ctx, x, y));
   // As TensorFlow has it: nothing cannot be stretched over a vector.
   const bool stretched = ctx.shape(x) != ctx.shape(y) && f.x.count != 1 && f.y.count != 1;
@@ -41,9 +38,8 @@ Result<Factors> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Run = [](const Factors& f, RunContext& ctx) -> Status {
-  const QuantizedRange x_range = RangeOf(ctx, min_x, max_x), y_range = RangeOf(ctx, min_y, max_y);
-  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, x_range, min_x, max_x));
-  WEFT_RETURN_IF_ERROR(CheckNotEmpty(ctx, y_range, min_y, max_y));
+  WEFT_ASSIGN_OR_RETURN(const QuantizedRange x_range, WideRangeOf(ctx, x_ends));
+  WEFT_ASSIGN_OR_RETURN(const QuantizedRange y_range, WideRangeOf(ctx, y_ends));
   int32_t *wide_x = ctx.scratch<int32_t>().data(), *wide_y = wide_x + f.x.count;
   f.x.Widen(ctx, x, x_range, wide_x);
   f.y.Widen(ctx, y, y_range, wide_y);
@@ -51,7 +47,7 @@ constexpr auto Run = [](const Factors& f, RunContext& ctx) -> Status {
   ctx.workers().For(f.loops.count, kQuantizedGrain, [&](int64_t begin, int64_t end) {
     kernels::RunBroadcast(f.loops, kernels::kRows<TimesOp, int32_t, int32_t>, {4, 4, 4}, wide_x, wide_y, to, begin, end);
   });
-  SetRange(ctx, min_z, max_z, ProductRange(f.x, x_range, f.y, y_range));
+  SetRange(ctx, z_ends, ProductRange(f.x, x_range, f.y, y_range));
   return {};
 };
 }  // namespace
@@ -59,7 +55,7 @@ constexpr auto Run = [](const Factors& f, RunContext& ctx) -> Status {
 BlockDef QuantizedMul() {
   return Block("QuantizedMul", "Multiplies quantized integers, element by element.")
       .Details(kProductRanges)
-      .Ports(x, y, min_x, max_x, min_y, max_y, z, min_z, max_z)
+      .Ports(x, y, x_ends.min, x_ends.max, y_ends.min, y_ends.max, z, z_ends.min, z_ends.max)
       .Types("T1", kQuantizedBytes)
       .Types("T2", kQuantizedBytes)
       .Attrs(out_type)

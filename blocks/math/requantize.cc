@@ -9,30 +9,36 @@ constexpr TypeList<qint32> kWide;
 constexpr TypeList<qint8, quint8> kShort;
 
 constexpr In<0> input{"input", "Tinput", "of any shape"};
-constexpr In<1> input_min{"input_min", "DT_FLOAT", kMinDoc};
-constexpr In<2> input_max{"input_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<1> input_ends{"input_min", "input_max"};
 constexpr Out<0> output{"output", "out_type", "the shape of input"};
-constexpr Out<1> output_min{"output_min", "DT_FLOAT", kMinDoc};
-constexpr Out<2> output_max{"output_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut output_ends{"output_min", "output_max"};
 constexpr Attr<DType> out_type{"out_type", kRequired, "the type of output"};
 
 constexpr QuantizedLimits kWideLimits = LimitsOf<int32_t>();
 
+/// What Requantize and QuantizeDownAndShrinkRange plan: whether the integers they give are signed.
+struct Signedness {
+  bool is_signed;
+};
+Result<Signedness> PlanOutput(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, input_ends));
+  ctx.set(output, ctx.shape(input));
+  return Signedness{ctx.attr(out_type) == DType::kQInt8};
+}
+
 /// From one range to another; unsigned results in fixed point.
 void Rescale(const RunContext& ctx, bool is_signed, QuantizedRange from, QuantizedRange to) {
   const auto levels = ctx.in<int32_t>(input);
-  const int64_t count = static_cast<int64_t>(levels.size());
+  const auto run = [&](const auto& requantize) { ctx.workers().For(static_cast<int64_t>(levels.size()), kQuantizedGrain, requantize); };
   if (is_signed) {
     int8_t* out = ctx.out<int8_t>(output).data();
     const kernels::Dequantizer d = kernels::MakeDequantizer(from, kWideLimits);
     const kernels::Quantizer q = kernels::MakeQuantizer(to, LimitsOf<int8_t>());
-    ctx.workers().For(count, kQuantizedGrain,
-                      [&](int64_t begin, int64_t end) { kernels::Requantize(d, q, &levels[begin], out + begin, end - begin); });
+    run([&](int64_t begin, int64_t end) { kernels::Requantize(d, q, &levels[begin], out + begin, end - begin); });
   } else {
     uint8_t* out = ctx.out<uint8_t>(output).data();
     const kernels::FixedRequantizer r = kernels::MakeFixedRequantizer(from, to);
-    ctx.workers().For(count, kQuantizedGrain,
-                      [&](int64_t begin, int64_t end) { kernels::Requantize(r, &levels[begin], out + begin, end - begin); });
+    run([&](int64_t begin, int64_t end) { kernels::Requantize(r, &levels[begin], out + begin, end - begin); });
   }
 }
 
@@ -69,53 +75,48 @@ namespace rescale {
 constexpr In<3> requested_output_min{"requested_output_min", "DT_FLOAT", "a scalar of 0 or less: what the lowest integer shall stand for"};
 constexpr In<4> requested_output_max{"requested_output_max", "DT_FLOAT", "a scalar of 0 or more: what the highest integer shall stand for"};
 
-struct IsSigned {
-  bool value;
-};
-
-Result<IsSigned> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, input_min, input_max, requested_output_min, requested_output_max));
-  ctx.set(output, ctx.shape(input));
-  return IsSigned{ctx.attr(out_type) == DType::kQInt8};
+Result<Signedness> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Signedness made, PlanOutput(ctx));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, requested_output_min, requested_output_max));
+  return made;
 }
 
-constexpr auto Run = [](const IsSigned& is_signed, RunContext& ctx) -> Status {
-  const QuantizedRange to = RangeOf(ctx, requested_output_min, requested_output_max);
+constexpr auto Run = [](const Signedness& made, RunContext& ctx) -> Status {
+  const QuantizedRange to{ctx.in<float>(requested_output_min)[0], ctx.in<float>(requested_output_max)[0]};
   if (!(to.min <= 0)) return ctx.Error(requested_output_min, "needs 0 or less, found ", to.min);
   if (!(to.max >= 0)) return ctx.Error(requested_output_max, "needs 0 or more, found ", to.max);
-  Rescale(ctx, is_signed.value, RangeOf(ctx, input_min, input_max), to);
-  SetRange(ctx, output_min, output_max, to);
+  Rescale(ctx, made.is_signed, RangeOf(ctx, input_ends), to);
+  SetRange(ctx, output_ends, to);
   return {};
 };
 }  // namespace rescale
+
+void SetMeasureScratch(PlanContext& ctx) { ctx.set_scratch(PiecesOf(ctx.shape(input).count()) * static_cast<int64_t>(sizeof(Used))); }
 
 namespace measure {
 constexpr Out<0> used_min{"output_min", "DT_FLOAT", "a scalar: the least number in use, or 0 where that is less"};
 constexpr Out<1> used_max{"output_max", "DT_FLOAT", "a scalar: the largest number in use"};
 
 Status Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, input_min, input_max));
-  ctx.set(used_min, Shape{});
-  ctx.set(used_max, Shape{});
-  ctx.set_scratch(PiecesOf(ctx.shape(input).count()) * static_cast<int64_t>(sizeof(Used)));
-  return {};
+  SetMeasureScratch(ctx);
+  return CheckRanges(ctx, input_ends);
 }
 constexpr auto Run = [](const NoParameters&, RunContext& ctx) {
-  SetRange(ctx, used_min, used_max, UsedRange(ctx, RangeOf(ctx, input_min, input_max)));
+  const QuantizedRange used = UsedRange(ctx, RangeOf(ctx, input_ends));
+  ctx.out<float>(used_min)[0] = used.min;
+  ctx.out<float>(used_max)[0] = used.max;
 };
 }  // namespace measure
 
 namespace shrink {
-Result<rescale::IsSigned> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, input_min, input_max));
-  ctx.set(output, ctx.shape(input));
-  ctx.set_scratch(PiecesOf(ctx.shape(input).count()) * static_cast<int64_t>(sizeof(Used)));
-  return rescale::IsSigned{ctx.attr(out_type) == DType::kQInt8};
+Result<Signedness> Plan(PlanContext& ctx) {
+  SetMeasureScratch(ctx);
+  return PlanOutput(ctx);
 }
-constexpr auto Run = [](const rescale::IsSigned& is_signed, RunContext& ctx) {
-  const QuantizedRange from = RangeOf(ctx, input_min, input_max), to = UsedRange(ctx, from);
-  Rescale(ctx, is_signed.value, from, to);
-  SetRange(ctx, output_min, output_max, to);
+constexpr auto Run = [](const Signedness& made, RunContext& ctx) {
+  const QuantizedRange from = RangeOf(ctx, input_ends), to = UsedRange(ctx, from);
+  Rescale(ctx, made.is_signed, from, to);
+  SetRange(ctx, output_ends, to);
 };
 }  // namespace shrink
 
@@ -125,7 +126,7 @@ BlockDef Requantize() {
   using namespace rescale;
   return Block("Requantize", "32-bit integers of one range as 8-bit integers of another.")
       .Details("Numbers outside the new range go to its ends. RequantizationRange gives a range that fits.")
-      .Ports(input, input_min, input_max, requested_output_min, requested_output_max, output, output_min, output_max)
+      .Ports(input, input_ends.min, input_ends.max, requested_output_min, requested_output_max, output, output_ends.min, output_ends.max)
       .Types("Tinput", kWide)
       .Attrs(out_type)
       .Types("out_type", kShort)
@@ -135,7 +136,7 @@ BlockDef Requantize() {
 BlockDef RequantizationRange() {
   using namespace measure;
   return Block("RequantizationRange", "The range that 32-bit integers use, for Requantize.")
-      .Ports(input, input_min, input_max, used_min, used_max)
+      .Ports(input, input_ends.min, input_ends.max, used_min, used_max)
       .Types("Tinput", kWide)
       .Kernel(Plan, Run);
 }
@@ -144,7 +145,7 @@ BlockDef QuantizeDownAndShrinkRange() {
   using namespace shrink;
   return Block("QuantizeDownAndShrinkRange", "32-bit integers as 8-bit integers of the range that they use.")
       .Details("The same as RequantizationRange and Requantize in one.")
-      .Ports(input, input_min, input_max, output, output_min, output_max)
+      .Ports(input, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max)
       .Types("Tinput", kWide)
       .Attrs(out_type)
       .Types("out_type", kShort)

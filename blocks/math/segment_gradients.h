@@ -1,4 +1,4 @@
-// What gradients of the segment blocks are built of.
+// What gradients of the segment blocks are built of. Inputs 0 and 1 of these blocks are the data and its ids, output 0 is the result.
 #pragma once
 
 #include "blocks/gradients.h"
@@ -14,15 +14,16 @@ inline GradientValue SegmentSumLike(GradientBuilder& g, GradientValue data, Grad
   return g.Add("SegmentSumLike", {{"data", {data}}, {"segment_ids", {ids}}, {"like", {like}}});
 }
 
+inline void SegmentSumGradient(GradientBuilder& g) { g.Set(In<0>{}, SegmentSpread(g, g.grad(Out<0>{}), g.in(In<1>{}))); }
+
 /// The elements of data that equal the extreme of their segment share its gradient evenly.
-inline GradientValue SegmentExtremeGradient(GradientBuilder& g, GradientValue data, GradientValue ids, GradientValue extreme,
-                                            GradientValue grad) {
-  const GradientValue equal = g.Add("Equal", {{"x", {data}}, {"y", {SegmentSpread(g, extreme, ids)}}});
-  const GradientValue chosen = g.Add("Cast", {{"x", {equal}}}, {{"DstT", g.dtype(data)}});
+inline void SegmentExtremeGradient(GradientBuilder& g) {
+  const GradientValue ids = g.in(In<1>{}), extreme = g.out(Out<0>{});
+  const GradientValue chosen = OneWhereEqual(g, g.in(In<0>{}), SegmentSpread(g, extreme, ids));
   const GradientValue count = SegmentSumLike(g, chosen, ids, extreme);
   // Of a segment without rows the gradient goes nowhere; it is not divided by 0.
   const GradientValue divisor = g.Add("Maximum", {{"x", {count}}, {"y", {g.Scalar(count, 1)}}});
-  return Times(g, chosen, SegmentSpread(g, g.Add("RealDiv", {{"x", {grad}}, {"y", {divisor}}}), ids));
+  g.Set(In<0>{}, Times(g, chosen, SegmentSpread(g, Divided(g, g.grad(Out<0>{}), divisor), ids)));
 }
 
 }  // namespace weft::blocks

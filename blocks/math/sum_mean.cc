@@ -28,11 +28,7 @@ constexpr auto MeanFor = []<class T>(const kernels::ReduceLayout& layout) {
 };
 
 template <bool kMean>
-Status SpreadGradient(GradientBuilder& g) {
-  g.Set(input, g.Add("SpreadLike", {{"grad", {g.grad(output)}}, {"like", {g.in(input)}}, {"axis", {g.in(axis)}}},
-                     {{"keep_dims", g.AttrOf("keep_dims")}, {"mean", kMean}}));
-  return {};
-}
+void SpreadGradient(GradientBuilder& g) { g.Set(input, Spread(g, g.grad(output), kMean)); }
 
 namespace spread {
 
@@ -88,10 +84,9 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   }
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const char* way_back = g.attr(mean) ? "Mean" : "Sum";
   g.Set(grad, g.Add(way_back, {{"input", {g.grad(output)}}, {"axis", {g.in(axis)}}}, {{"keep_dims", g.AttrOf("keep_dims")}}));
-  return {};
 }
 
 }  // namespace spread
@@ -99,29 +94,14 @@ Status Gradient(GradientBuilder& g) {
 }  // namespace
 
 BlockDef Sum() {
-  BlockDef def = Block("Sum", "Adds the elements along some axes.")
-                     .Details("Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.")
-                     .Ports(input, axis, output)
-                     .Attrs(keep_dims)
-                     .Types("T", kNumbers)
-                     .Types("Tidx", kIndices)
-                     .ShapedBy(axis)
-                     .Gradient(SpreadGradient<false>)
-                     .Kernel(reduction::Plan, RunSum);
-  return WithPartialReduction(std::move(def), SumFor);
+  constexpr const char* kDetails = "Integers wrap. Floats are summed in double and rounded once. The sum of no elements is 0.";
+  return WithPartialReduction(Declare("Sum", "Adds the elements along some axes.", kDetails, kNumbers, SpreadGradient<false>, RunSum), SumFor);
 }
 
 BlockDef Mean() {
-  BlockDef def =
-      Block("Mean", "Averages the elements along some axes.")
-          .Details("Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.")
-          .Ports(input, axis, output)
-          .Attrs(keep_dims)
-          .Types("T", kNumbers)
-          .Types("Tidx", kIndices)
-          .ShapedBy(axis)
-          .Gradient(SpreadGradient<true>)
-          .Kernel(reduction::Plan, RunMean);
+  constexpr const char* kDetails =
+      "Sums do not wrap or overflow on the way. Means of integers are cut towards zero; that of none is 0, of no floats NaN.";
+  BlockDef def = Declare("Mean", "Averages the elements along some axes.", kDetails, kNumbers, SpreadGradient<true>, RunMean);
   return WithPartialReduction(std::move(def), MeanFor);
 }
 

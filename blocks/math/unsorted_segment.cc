@@ -54,35 +54,26 @@ Result<Parameters> Plan(PlanContext& ctx) {
   return PlanRows(ctx, MakeSegmentKernel(kOp, ctx.dtype(data), true), count, std::move(dims), num_segments.name);
 }
 
-void Reduce(const Parameters& p, RunContext& ctx) {
+constexpr auto RunValid = [](const Parameters& p, RunContext& ctx) {
   if (p.segments.segments == 0 || p.inner == 0) return;
   std::byte* scratch = ctx.scratch().data();
   const int64_t* order = p.segments.Group(ctx.in<std::byte>(segment_ids).data(), nullptr, scratch, ctx.workers());
   if (order == nullptr) return;  // the run is to end
   const kernels::SegmentRows rows{ctx.in<std::byte>(data).data(), p.inner, order};
   ReduceSegments(p.kernel, p.segments, rows, scratch, ctx.out<std::byte>(output).data(), ctx.workers());
-}
+};
 
 constexpr auto Run = [](const Parameters& p, RunContext& ctx) -> Status {
   const int64_t bad = p.segments.FirstTooLarge(ctx.in<std::byte>(segment_ids).data());
   if (bad >= 0) {
     return ctx.Error(segment_ids, "needs ids below num_segments, ", p.segments.segments, ", found a larger one at position ", bad);
   }
-  Reduce(p, ctx);
+  RunValid(p, ctx);
   return {};
 };
 
-Status SumGradient(GradientBuilder& g) {
-  g.Set(data, SegmentSpread(g, g.grad(output), g.in(segment_ids)));
-  return {};
-}
-Status MaxGradient(GradientBuilder& g) {
-  g.Set(data, SegmentExtremeGradient(g, g.in(data), g.in(segment_ids), g.out(output), g.grad(output)));
-  return {};
-}
-
 template <SegmentOp kOp, class Types>
-BlockDef Declare(const char* name, const char* summary, const char* details, Types types, GradientFunction gradient) {
+BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&)) {
   return Block(name, summary)
       .Details(details)
       .Ports(data, segment_ids, num_segments, output)
@@ -101,7 +92,10 @@ constexpr Out<0> sums{"output", "T", "the shape of like"};
 constexpr Attr<std::string> scale{"scale", "one", "divide by the number of rows with the id (mean), or by its root (sqrt_n)",
                                   "one|mean|sqrt_n"};
 
-constexpr auto kAnalytic = kFloats + kComplexes;
+template <class... P>
+auto DeclareInternal(const char* name, const char* summary, const P&... ports) {
+  return Block(name, summary).Ports(ports...).Attrs(scale).Types("T", kFloats + kComplexes).Types("Tindices", kIdTypes).Internal();
+}
 
 SegmentOp OpOf(const std::string& scale_text) {
   return scale_text == "mean" ? SegmentOp::kMean : scale_text == "sqrt_n" ? SegmentOp::kSqrtN : SegmentOp::kSum;
@@ -116,12 +110,7 @@ Result<Parameters> PlanSumLike(PlanContext& ctx) {
   return PlanRows(ctx, MakeSegmentKernel(OpOf(ctx.attr(scale)), ctx.dtype(data)), shape[0], std::move(dims), like.name);
 }
 
-constexpr auto RunSumLike = [](const Parameters& p, RunContext& ctx) { Reduce(p, ctx); };
-
-Status SumLikeGradient(GradientBuilder& g) {
-  g.Set(data, SegmentSpread(g, g.grad(sums), g.in(segment_ids), g.attr(scale).c_str()));
-  return {};
-}
+void SumLikeGradient(GradientBuilder& g) { g.Set(data, SegmentSpread(g, g.grad(sums), g.in(segment_ids), g.attr(scale).c_str())); }
 
 // ---- SegmentSpread -----------------------------------------------------------------------------------------------------------
 
@@ -165,46 +154,33 @@ constexpr auto RunSpread = [](const SpreadParameters& p, RunContext& ctx) {
   });
 };
 
-Status SpreadGradient(GradientBuilder& g) {
+void SpreadGradient(GradientBuilder& g) {
   g.Set(values, g.Add("SegmentSumLike", {{"data", {g.grad(spread)}}, {"segment_ids", {g.in(segment_ids)}}, {"like", {g.in(values)}}},
                       {{"scale", g.AttrOf("scale")}}));
-  return {};
 }
 
 }  // namespace
 
 BlockDef UnsortedSegmentSum() {
-  return Declare<SegmentOp::kSum>("UnsortedSegmentSum", "Adds the rows with the same id, wherever they stand.",
-                                  "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.", kNumbers,
-                                  SumGradient);
+  constexpr const char* kDetails = "Integers wrap; floats are summed in double. Rows of the output that no id names are 0.";
+  return Declare<SegmentOp::kSum>("UnsortedSegmentSum", "Adds the rows with the same id, wherever they stand.", kDetails, kNumbers,
+                                  SegmentSumGradient);
 }
 
 BlockDef UnsortedSegmentMax() {
-  return Declare<SegmentOp::kGreatest>(
-      "UnsortedSegmentMax", "The greatest of the rows with the same id, wherever they stand, element by element.",
-      "Rows of the output that no id names have the lowest finite value of the type.", kReals, MaxGradient);
+  constexpr const char* kSummary = "The greatest of the rows with the same id, wherever they stand, element by element.";
+  constexpr const char* kDetails = "Rows of the output that no id names have the lowest finite value of the type.";
+  return Declare<SegmentOp::kGreatest>("UnsortedSegmentMax", kSummary, kDetails, kReals, SegmentExtremeGradient);
 }
 
 BlockDef SegmentSumLike() {
-  return Block("SegmentSumLike", "Adds the rows with the same id to as many rows as another tensor has; other ids count for nothing.")
-      .Ports(data, segment_ids, like, sums)
-      .Attrs(scale)
-      .Types("T", kAnalytic)
-      .Types("Tindices", kIdTypes)
-      .Internal()
-      .Gradient(SumLikeGradient)
-      .Kernel(PlanSumLike, RunSumLike);
+  constexpr const char* kSummary = "Adds the rows with the same id to as many rows as another tensor has; other ids count for nothing.";
+  return DeclareInternal("SegmentSumLike", kSummary, data, segment_ids, like, sums).Gradient(SumLikeGradient).Kernel(PlanSumLike, RunValid);
 }
 
 BlockDef SegmentSpread() {
-  return Block("SegmentSpread", "For each id a row of values: the way back of a segment sum.")
-      .Ports(values, segment_ids, spread)
-      .Attrs(scale)
-      .Types("T", kAnalytic)
-      .Types("Tindices", kIdTypes)
-      .Internal()
-      .Gradient(SpreadGradient)
-      .Kernel(PlanSpread, RunSpread);
+  constexpr const char* kSummary = "For each id a row of values: the way back of a segment sum.";
+  return DeclareInternal("SegmentSpread", kSummary, values, segment_ids, spread).Gradient(SpreadGradient).Kernel(PlanSpread, RunSpread);
 }
 
 }  // namespace weft::blocks

@@ -1,17 +1,37 @@
-// Elu, Softplus, Softsign and the blocks of their gradients. The functions are of whole vectors of floats or doubles.
+// Relu, Relu6, Elu, Softplus, Softsign and the blocks of their gradients.
 #include "blocks/gradients.h"
 #include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> features{"features", "T", "any shape"};
-constexpr Out<0> activations{"activations", "T", "the shape of features"};
+/// NaN stays NaN, and -0 becomes 0.
+struct ReluOp {
+  template <class T>
+  T operator()(T a) const { return a <= T(0) ? T(0) : a; }
+  template <class V>
+  static V Of(V a) { return a <= V{} ? V{} : a; }
+};
+struct Relu6Op {
+  template <class T>
+  T operator()(T a) const { return a <= T(0) ? T(0) : a >= T(6) ? T(6) : a; }
+  template <class V>
+  static V Of(V a) { return a <= V{} ? V{} : a >= V{} + 6 ? V{} + 6 : a; }
+};
+/// A product, so that a gradient that is not finite shows even where the feature is not positive.
+struct ReluGradOp {
+  template <class T>
+  T operator()(T gradient, T feature) const { return WrapMultiply(gradient, feature > T(0) ? T(1) : T(0)); }
+  template <class V>
+  static V Of(V gradient, V feature) { return gradient * (feature > V{} ? V{} + 1 : V{}); }
+};
 
-constexpr In<0> gradients{"gradients", "T", "the gradient with respect to the function's output, any shape"};
-constexpr In<1> grad_features{"features", "T", "the function's input, of the shape of gradients"};
-constexpr In<1> grad_outputs{"outputs", "T", "Elu's output, of the shape of gradients"};
-constexpr Out<0> backprops{"backprops", "T", "the gradient with respect to the function's input, of that shape"};
+struct Relu6GradOp {
+  template <class T>
+  T operator()(T gradient, T feature) const { return WrapMultiply(gradient, feature > T(0) && feature < T(6) ? T(1) : T(0)); }
+  template <class V>
+  static V Of(V gradient, V feature) { return gradient * ((feature > V{}) & (feature < V{} + 6) ? V{} + 1 : V{}); }
+};
 
 struct EluFunction {
   template <class V>
@@ -43,82 +63,106 @@ struct SoftsignGradFunction {
   }
 };
 
-GradientValue GradOf(GradientBuilder& g, std::string_view block, GradientValue gradient, GradientValue feature) {
-  return g.Add(block, {{"gradients", {gradient}}, {"features", {feature}}});
-}
-GradientValue EluGradOf(GradientBuilder& g, GradientValue gradient, GradientValue output) {
-  return g.Add("EluGrad", {{"gradients", {gradient}}, {"outputs", {output}}});
+// ---- declarations ------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> features{"features", "T", "any shape"};
+constexpr Out<0> activations{"activations", "T", "the shape of features"};
+
+constexpr In<0> gradients{"gradients", "T", "the gradient with respect to the function's output, any shape"};
+constexpr In<1> either{"features", "T", "the function's input, or its output, of the shape of gradients"};
+constexpr In<1> grad_features{"features", "T", "the function's input, of the shape of gradients"};
+constexpr In<1> grad_outputs{"outputs", "T", "Elu's output, of the shape of gradients"};
+constexpr Out<0> backprops{"backprops", "T", "the gradient with respect to the function's input, of that shape"};
+
+GradientValue GradOf(GradientBuilder& g, const char* block, const In<1>& value_port, GradientValue gradient, GradientValue value) {
+  return g.Add(block, {{"gradients", {gradient}}, {value_port.name, {value}}});
 }
 
-Status EluGradient(GradientBuilder& g) {
-  g.Set(features, EluGradOf(g, g.grad(activations), g.out(activations)));
-  return {};
-}
-Status SoftplusGradient(GradientBuilder& g) {
-  g.Set(features, GradOf(g, "SoftplusGrad", g.grad(activations), g.in(features)));
-  return {};
-}
-Status SoftsignGradient(GradientBuilder& g) {
-  g.Set(features, GradOf(g, "SoftsignGrad", g.grad(activations), g.in(features)));
-  return {};
+/// Its gradient is `grad_block` of the activations, where `from_result`, or of the features, at `value_port`.
+template <class Types, class Run>
+BlockDef Activation(const char* name, const char* summary, Types types, Run run, const char* grad_block, const In<1>& value_port,
+                    bool from_result) {
+  const auto gradient = [=](GradientBuilder& g) -> Status {
+    g.Set(features, GradOf(g, grad_block, value_port, g.grad(activations), from_result ? g.out(activations) : g.in(features)));
+    return {};
+  };
+  return Block(name, summary).Ports(features, activations).Types("T", types).Elementwise().Gradient(gradient).Kernel(PlanMap, run);
 }
 
-Status EluGradGradient(GradientBuilder& g) {
-  const GradientValue output = g.in(grad_outputs), grad = g.grad(backprops);
-  if (g.wanted(gradients)) g.Set(gradients, EluGradOf(g, grad, output));
-  if (g.wanted(grad_outputs)) {
-    const GradientValue bent = g.Add("Less", {{"x", {output}}, {"y", {g.Scalar(output, 0)}}});
-    g.Set(grad_outputs, Chosen(g, bent, Times(g, grad, g.in(gradients)), g.Scalar(grad, 0)));
-  }
-  return {};
+/// The gradient of a gradient with respect to the features or activations that it is of; `grad` is that of the backprops.
+using Second = Term (*)(Term gradient, Term value, Term grad);
+
+template <class Types>
+auto ActivationGrad(const char* name, const char* summary, Types types, const In<1>& value_port, Second of_value) {
+  const auto gradient = [=](GradientBuilder& g) -> Status {
+    const Term value{&g, g.in(value_port)}, grad{&g, g.grad(backprops)};
+    if (g.wanted(gradients)) g.Set(gradients, GradOf(g, name, value_port, grad, value));
+    if (g.wanted(value_port)) g.Set(value_port, of_value({&g, g.in(gradients)}, value, grad));
+    return {};
+  };
+  auto block = Block(name, summary).Ports(gradients, value_port, backprops).Types("T", types).Elementwise();
+  return of_value == nullptr ? std::move(block) : std::move(block).Gradient(gradient);
 }
-/// The second derivative of Softplus is 1 / (exp(-x) + 2 + exp(x)).
-Status SoftplusGradGradient(GradientBuilder& g) {
-  const GradientValue x = g.in(grad_features), grad = g.grad(backprops);
-  if (g.wanted(gradients)) g.Set(gradients, GradOf(g, "SoftplusGrad", grad, x));
-  if (g.wanted(grad_features)) {
-    const GradientValue falling = Applied(g, "Exp", Negated(g, x)), rising = Applied(g, "Exp", x);
-    const GradientValue sum = Plus(g, Plus(g, falling, g.Scalar(x, 2)), rising);
-    g.Set(grad_features, Divided(g, Times(g, grad, g.in(gradients)), sum));
-  }
-  return {};
-}
+
+constexpr Second kZeros = [](Term, Term value, Term) { return Of("ZerosLike", value); };
 
 }  // namespace
 
+BlockDef Relu() {
+  return Activation("Relu", "The larger of 0 and the element, for each element.", kReals, RunMap<ReluOp>, "ReluGrad", either, true);
+}
+
+BlockDef ReluGrad() {
+  constexpr const char* kSummary = "The gradient of Relu: passes gradients where features are positive.";
+  return ActivationGrad("ReluGrad", kSummary, kReals, either, kZeros).Kernel(PlanPairs, RunPairs<ReluGradOp>);
+}
+
+BlockDef Relu6() {
+  return Activation("Relu6", "Each element, but at least 0 and at most 6.", kReals, RunMap<Relu6Op>, "Relu6Grad", either, true);
+}
+
+BlockDef Relu6Grad() {
+  constexpr const char* kSummary = "The gradient of Relu6: passes gradients where features are between 0 and 6.";
+  return ActivationGrad("Relu6Grad", kSummary, kReals, either, kZeros).Internal().Kernel(PlanPairs, RunPairs<Relu6GradOp>);
+}
+
 BlockDef Elu() {
-  return Block("Elu", "The element where it is positive, exp(x) - 1 elsewhere.")
-      .Ports(features, activations).Types("T", kFloats).Elementwise().Gradient(EluGradient).Kernel(PlanMap, RunMapVectors<EluFunction>);
+  constexpr const char* kSummary = "The element where it is positive, exp(x) - 1 elsewhere.";
+  return Activation("Elu", kSummary, kFloats, RunMapVectors<EluFunction>, "EluGrad", grad_outputs, true);
 }
 
 BlockDef EluGrad() {
-  return Block("EluGrad", "The gradient of Elu, from its output: gradients, times outputs + 1 where that is below 1.")
-      .Ports(gradients, grad_outputs, backprops).Types("T", kFloats).Internal().Elementwise().Gradient(EluGradGradient)
-      .Kernel(PlanPairs, RunPairVectors<EluGradFunction>);
+  constexpr const char* kSummary = "The gradient of Elu, from its output: gradients, times outputs + 1 where that is below 1.";
+  constexpr Second kSecond = [](Term gradient, Term output, Term grad) {
+    GradientBuilder& g = *grad.builder;
+    const GradientValue bent = g.Add("Less", {{"x", {output}}, {"y", {output.Scalar(0)}}});
+    return Term{&g, Chosen(g, bent, grad * gradient, grad.Scalar(0))};
+  };
+  return ActivationGrad("EluGrad", kSummary, kFloats, grad_outputs, kSecond).Internal().Kernel(PlanPairs, RunPairVectors<EluGradFunction>);
 }
 
 BlockDef Softplus() {
-  return Block("Softplus", "log(1 + exp(x)) for each element.")
-      .Ports(features, activations).Types("T", kFloats).Elementwise().Gradient(SoftplusGradient)
-      .Kernel(PlanMap, RunMapVectors<SoftplusFunction>);
+  constexpr auto kRun = RunMapVectors<SoftplusFunction>;
+  return Activation("Softplus", "log(1 + exp(x)) for each element.", kFloats, kRun, "SoftplusGrad", grad_features, false);
 }
 
 BlockDef SoftplusGrad() {
-  return Block("SoftplusGrad", "The gradient of Softplus: gradients / (1 + exp(-features)).")
-      .Ports(gradients, grad_features, backprops).Types("T", kFloats).Internal().Elementwise().Gradient(SoftplusGradGradient)
-      .Kernel(PlanPairs, RunPairVectors<SoftplusGradFunction>);
+  constexpr const char* kSummary = "The gradient of Softplus: gradients / (1 + exp(-features)).";
+  // The second derivative of Softplus is 1 / (exp(-x) + 2 + exp(x)).
+  constexpr Second kSecond = [](Term gradient, Term x, Term grad) { return grad * gradient / (Of("Exp", -x) + 2 + Of("Exp", x)); };
+  return ActivationGrad("SoftplusGrad", kSummary, kFloats, grad_features, kSecond)
+      .Internal().Kernel(PlanPairs, RunPairVectors<SoftplusGradFunction>);
 }
 
 BlockDef Softsign() {
-  return Block("Softsign", "x / (1 + |x|) for each element.")
-      .Ports(features, activations).Types("T", kFloats).Elementwise().Gradient(SoftsignGradient)
-      .Kernel(PlanMap, RunMapVectors<SoftsignFunction>);
+  constexpr auto kRun = RunMapVectors<SoftsignFunction>;
+  return Activation("Softsign", "x / (1 + |x|) for each element.", kFloats, kRun, "SoftsignGrad", grad_features, false);
 }
 
 BlockDef SoftsignGrad() {
-  return Block("SoftsignGrad", "The gradient of Softsign: gradients / (1 + |features|)^2.")
-      .Ports(gradients, grad_features, backprops).Types("T", kFloats).Internal().Elementwise()
-      .Kernel(PlanPairs, RunPairVectors<SoftsignGradFunction>);
+  constexpr const char* kSummary = "The gradient of Softsign: gradients / (1 + |features|)^2.";
+  return ActivationGrad("SoftsignGrad", kSummary, kFloats, grad_features, nullptr)
+      .Internal().Kernel(PlanPairs, RunPairVectors<SoftsignGradFunction>);
 }
 
 }  // namespace weft::blocks

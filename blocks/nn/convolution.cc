@@ -2,18 +2,13 @@
 
 #include <numeric>
 
-#include "blocks/kernels/index/strided_copy_tiles.h"
 #include "blocks/kernels/instantiate.h"
-#include "blocks/raw_access.h"
 #include "runtime/base/call_limit.h"
 #include "weft/base/divide.h"
 
 namespace weft::blocks {
 
-using kernels::OutputAxis;
-using kernels::ConvAxis;
-using kernels::Im2Col;
-using kernels::ConvForward;
+using kernels::ConvDesc;
 using kernels::WindowAxis;
 
 namespace {
@@ -90,22 +85,27 @@ Status CheckGradientShape(const Convolution& c, const Shape& gradient, const cha
   return {};
 }
 
-Im2Col PatchesOf(const Convolution& c) {
-  Im2Col gather{c.order.channels_first, c.batch, c.in_channels, {}};
+ConvDesc ForwardProduct(const Convolution& c) {
+  ConvDesc conv{{c.order.channels_first, c.batch, c.in_channels, {}}, c.groups, c.out_channels, {}};
   for (int i = 0; i < 3; ++i) {
     const WindowAxis& axis = c.axes[i];
-    gather.axes[i] = {axis.in, axis.out, axis.window, axis.stride, -axis.before, axis.dilation};
+    conv.gather.axes[i] = {axis.in, axis.out, axis.window, axis.stride, -axis.before, axis.dilation};
+    conv.place[i].size = axis.out;
   }
-  return gather;
+  return conv;
 }
 
-ConvForward ForwardProduct(const Convolution& c) {
-  ConvForward product{PatchesOf(c), {}, c.groups, c.out_channels};
-  for (int i = 0; i < 3; ++i) product.place[i].size = c.axes[i].out;
-  return product;
+Result<ConvDesc> PlanForward(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter, const char* picture_port,
+                             const char* filter_port, Shape& output) {
+  WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, picture, filter, picture_port, filter_port));
+  WEFT_ASSIGN_OR_RETURN(output, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), picture_port));
+  if (output.count() != 0 && filter.count() == 0) {
+    return InvalidArgument("needs at least one tap, found shape ", filter).WithPort(filter_port);
+  }
+  ConvDesc conv = ForwardProduct(c);
+  if (output.count() == 0) conv.gather.batch = 0;
+  return conv;
 }
-
-kernels::ConvFilterGrad FilterGradient(const Convolution& c) { return {PatchesOf(c), c.groups, c.out_channels}; }
 
 InputGradient::InputGradient(const Convolution& convolution, bool widened, bool empty) : convolution_(convolution) {
   if (empty) {
@@ -160,10 +160,14 @@ const InputGradient::Phase* InputGradient::Phases::Of(int64_t filter_tap) const 
   return phase != all.end() && first_tap(*phase) == wanted ? &*phase : nullptr;
 }
 
-ConvForward InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
+ConvDesc InputGradient::ProductOf(const Phase& d, const Phase& h, const Phase& w) const {
   const Convolution& c = convolution_;
-  const kernels::Im2Col gather{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}};
-  return {gather, {d.place, h.place, w.place}, c.groups, c.in_channels};
+  return {{c.order.channels_first, c.batch, c.out_channels, {d.axis, h.axis, w.axis}}, c.groups, c.in_channels, {d.place, h.place, w.place}};
+}
+
+std::string InputGradient::implementation() const {
+  if (std::ranges::any_of(phases_, [](const Phases& axis) { return axis.all.empty(); })) return "zeros";
+  return ProductOf(phases_[0].all[0], phases_[1].all[0], phases_[2].all[0]).implementation();
 }
 
 int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
@@ -177,16 +181,9 @@ int64_t InputGradient::PlaceOf(int64_t filter_tap) const {
   return FirstTap(*d, *h, *w) + (tap(*d, kd) * h->axis.taps + tap(*h, kh)) * w->axis.taps + tap(*w, kw);
 }
 
-/// A tile of numbers turned as integers of their size.
-template <class Word>
-WEFT_RAW_ACCESS void TransposeWeights(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t columns) {
-  kernels::internal::TransposeTile(static_cast<const Word*>(from), from_step, static_cast<Word*>(to), to_step, rows, columns, false);
-}
-
 /// The weights of all products: from the filter's [tap, in channel of a group, out channel] to [tap, out channel of a group, in channel].
 template <class T>
 void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers) const {
-  using Word = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   const Convolution& c = convolution_;
   const int64_t in = c.in_channels / c.groups, out = c.out_channels / c.groups, size = tap_size();
   if (weights_ == 0) return;
@@ -204,7 +201,9 @@ void InputGradient::ArrangeWeights(const T* filter, T* weights, Workers& workers
         continue;
       }
       for (int64_t group = 0; group < c.groups; ++group, from += out, to += in) {
-        TransposeWeights<Word>(from, c.out_channels, to, c.in_channels, out, last - first);
+        for (int64_t o = 0; o < out; ++o) {
+          for (int64_t i = 0; i < last - first; ++i) to[o * c.in_channels + i] = from[i * c.out_channels + o];
+        }
       }
     }
   });

@@ -34,10 +34,15 @@ Result<Convolution> PlanConvolution(const ConvolutionSettings& settings, const S
 /// Checks that a gradient has the shape of the convolution's output.
 Status CheckGradientShape(const Convolution& convolution, const Shape& gradient, const char* port);
 
-/// The patches that the filter sees.
-kernels::Im2Col PatchesOf(const Convolution& convolution);
-kernels::ConvForward ForwardProduct(const Convolution& convolution);
-kernels::ConvFilterGrad FilterGradient(const Convolution& convolution);
+kernels::ConvDesc ForwardProduct(const Convolution& convolution);
+/// Plans a convolution itself; gives the shape of its output too.
+Result<kernels::ConvDesc> PlanForward(const ConvolutionSettings& settings, const Shape& picture, const Shape& filter,
+                                      const char* picture_port, const char* filter_port, Shape& output);
+/// Whether elements are computed in another type; the bytes of that.
+inline bool IsWidened(DType dtype) { return dtype == DType::kHalf || dtype == DType::kBFloat16; }
+inline int64_t SumBytes(DType dtype) { return dtype == DType::kDouble ? 8 : 4; }
+/// Bytes of scratch memory for elements of the type.
+inline int64_t ConvScratchBytes(const kernels::ConvDesc& conv, DType dtype) { return kernels::ConvScratch(conv, IsWidened(dtype)) * SumBytes(dtype); }
 
 /// The gradient by the pictures. Input positions a stride apart are reached by the same taps: each such phase is a convolution of the
 /// gradient with those taps alone, and no product is wasted on the gaps.
@@ -45,6 +50,8 @@ class InputGradient {
  public:
   /// `widened`: elements are half or bfloat16. `empty`: nothing is read, as the filter or the gradient has no elements.
   InputGradient(const Convolution& convolution, bool widened, bool empty);
+  /// The name of the first phase's implementation.
+  std::string implementation() const;
 
   /// Elements of Accumulator<T> that Run needs as scratch.
   int64_t scratch() const { return scratch_; }
@@ -66,7 +73,7 @@ class InputGradient {
     const Phase* Of(int64_t filter_tap) const;
   };
   static Phases PhasesOf(const kernels::WindowAxis& axis);
-  kernels::ConvForward ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
+  kernels::ConvDesc ProductOf(const Phase& d, const Phase& h, const Phase& w) const;
   /// Where the weights of the phases' product start, counted in taps.
   int64_t FirstTap(const Phase& d, const Phase& h, const Phase& w) const {
     return (d.taps_before * phases_[1].taps + d.axis.taps * h.taps_before) * phases_[2].taps + d.axis.taps * h.axis.taps * w.taps_before;

@@ -82,19 +82,15 @@ GradientAttrs GeometryOf(const GradientBuilder& g, const Family& family) {
   }
   return attrs;
 }
-GradientValue Convolved(GradientBuilder& g, const Family& family, GradientValue input, GradientValue filter) {
+GradientValue AddConvolution(GradientBuilder& g, const Family& family, GradientValue input, GradientValue filter) {
   return g.Add(family.name, {{"input", {input}}, {"filter", {filter}}}, GeometryOf(g, family));
 }
-GradientValue ByInput(GradientBuilder& g, const Family& family, GradientValue like, GradientValue filter, GradientValue dy) {
+GradientValue AddByInput(GradientBuilder& g, const Family& family, GradientValue like, GradientValue filter, GradientValue dy) {
   return g.Add(family.by_input_like, {{"like", {like}}, {"filter", {filter}}, {"out_backprop", {dy}}}, GeometryOf(g, family));
 }
-GradientValue ByFilter(GradientBuilder& g, const Family& family, GradientValue input, GradientValue like, GradientValue dy) {
+GradientValue AddByFilter(GradientBuilder& g, const Family& family, GradientValue input, GradientValue like, GradientValue dy) {
   return g.Add(family.by_filter_like, {{"input", {input}}, {"like", {like}}, {"out_backprop", {dy}}}, GeometryOf(g, family));
 }
-
-bool IsShort(DType dtype) { return dtype == DType::kHalf || dtype == DType::kBFloat16; }
-/// Bytes of an Accumulator of elements of the type.
-int64_t SumBytes(DType dtype) { return dtype == DType::kDouble ? 8 : 4; }
 
 constexpr char kSizesDoc[] = "the shape of the convolution's input, one number an axis";
 constexpr char kGradientDoc[] = "the gradient of the convolution's output, of its shape";
@@ -104,38 +100,27 @@ constexpr In<0> input{"input", "T", ""};
 constexpr In<1> filter{"filter", "T", ""};
 constexpr Out<0> output{"output", "T", ""};
 
-Result<kernels::ConvForward> PlanFor(PlanContext& ctx, const Family& family) {
-  WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(SettingsOf(ctx, family, true), ctx.shape(input), ctx.shape(filter), input.name,
-                                                             filter.name));
-  WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
-  if (shape.count() != 0 && ctx.shape(filter).count() == 0) {
-    return ctx.Error(filter, "needs at least one tap, found shape ", ctx.shape(filter));
-  }
-  kernels::ConvForward product = ForwardProduct(c);
-  if (shape.count() == 0) product.gather.batch = 0;
-  ctx.set(output, std::move(shape));
-  ctx.set_scratch(kernels::ConvScratch(product, IsShort(ctx.dtype(input))) * SumBytes(ctx.dtype(input)));
-  return product;
-}
 template <const Family& kFamily>
-Result<kernels::ConvForward> Plan(PlanContext& ctx) { return PlanFor(ctx, kFamily); }
+Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
+  Shape shape;
+  WEFT_ASSIGN_OR_RETURN(kernels::ConvDesc conv, PlanForward(SettingsOf(ctx, kFamily, true), ctx.shape(input), ctx.shape(filter), input.name,
+                                                            filter.name, shape));
+  ctx.set(output, std::move(shape));
+  ctx.set_scratch(ConvScratchBytes(conv, ctx.dtype(input)));
+  return conv;
+}
 
-constexpr auto Run = []<class T>(const kernels::ConvForward& product, RunContext& ctx) {
-  const auto from = ctx.in<T>(input);
+constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx) {
   const auto to = ctx.out<T>(output);
-  if (from.empty()) {  // all padding
-    kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));
-    return;
-  }
-  kernels::RunConv(product, from.data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(),
-                         ctx.workers());
+  if (ctx.in<T>(input).empty()) return kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), T(0));  // all padding
+  kernels::RunConv(conv, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), to.data(), ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };
 
 template <const Family& kFamily>
 Status Gradient(GradientBuilder& g) {
   const GradientValue dy = g.grad(output);
-  if (g.wanted(input)) g.Set(input, ByInput(g, kFamily, g.in(input), g.in(filter), dy));
-  if (g.wanted(filter)) g.Set(filter, ByFilter(g, kFamily, g.in(input), g.in(filter), dy));
+  if (g.wanted(input)) g.Set(input, AddByInput(g, kFamily, g.in(input), g.in(filter), dy));
+  if (g.wanted(filter)) g.Set(filter, AddByFilter(g, kFamily, g.in(input), g.in(filter), dy));
   return {};
 }
 }  // namespace forward
@@ -164,7 +149,7 @@ Result<InputGradient> PlanFor(PlanContext& ctx, const Family& family, const Shap
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   ctx.set(output, picture);
   const bool empty = picture.count() == 0 || ctx.shape(filter).count() == 0 || ctx.shape(out_backprop).count() == 0;
-  InputGradient gradient(c, IsShort(ctx.dtype(filter)), empty);
+  InputGradient gradient(c, IsWidened(ctx.dtype(filter)), empty);
   ctx.set_scratch(gradient.scratch() * SumBytes(ctx.dtype(filter)));
   return gradient;
 }
@@ -203,8 +188,8 @@ constexpr auto Run = []<class T>(const InputGradient& gradient, RunContext& ctx)
 template <const Family& kFamily>
 Status Gradient(GradientBuilder& g) {
   const GradientValue dx = g.grad(output);
-  if (g.wanted(filter)) g.Set(filter, ByFilter(g, kFamily, dx, g.in(filter), g.in(out_backprop)));
-  if (g.wanted(out_backprop)) g.Set(out_backprop, Convolved(g, kFamily, dx, g.in(filter)));
+  if (g.wanted(filter)) g.Set(filter, AddByFilter(g, kFamily, dx, g.in(filter), g.in(out_backprop)));
+  if (g.wanted(out_backprop)) g.Set(out_backprop, AddConvolution(g, kFamily, dx, g.in(filter)));
   return {};
 }
 }  // namespace by_input
@@ -216,38 +201,38 @@ constexpr In<1> like{"like", "T", "the filter, for its shape"};
 constexpr In<2> out_backprop{"out_backprop", "T", kGradientDoc};
 constexpr Out<0> output{"output", "T", ""};
 
-Result<kernels::ConvFilterGrad> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
+Result<kernels::ConvDesc> PlanFor(PlanContext& ctx, const Family& family, const Shape& filter, const char* filter_port) {
   ConvolutionSettings settings = SettingsOf(ctx, family);
   settings.unsupported = Code::kInvalidArgument;
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, ctx.shape(input), filter, input.name, filter_port));
   WEFT_RETURN_IF_ERROR(CheckGradientShape(c, ctx.shape(out_backprop), out_backprop.name));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(filter, filter_port));
   ctx.set(output, filter);
-  kernels::ConvFilterGrad sum = FilterGradient(c);
-  const bool empty = ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0;
-  if (empty) sum.gather.batch = 0;
-  if (!empty) ctx.set_scratch(kernels::FilterGradScratch(sum) * SumBytes(ctx.dtype(input)));
-  return sum;
+  kernels::ConvDesc conv = ForwardProduct(c);
+  conv.by_filter = true;
+  if (ctx.shape(input).count() == 0 || ctx.shape(out_backprop).count() == 0) conv.gather.batch = 0;
+  ctx.set_scratch(ConvScratchBytes(conv, ctx.dtype(input)));
+  return conv;
 }
 
 template <const Family& kFamily>
-Result<kernels::ConvFilterGrad> Plan(PlanContext& ctx) {
+Result<kernels::ConvDesc> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Shape filter, ShapeOfSizes(ctx, filter_sizes, OrderOf(ctx.attr(data_format)).rank()));
   return PlanFor(ctx, kFamily, filter, filter_sizes.name);
 }
 template <const Family& kFamily>
-Result<kernels::ConvFilterGrad> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
+Result<kernels::ConvDesc> PlanLike(PlanContext& ctx) { return PlanFor(ctx, kFamily, ctx.shape(like), like.name); }
 
-constexpr auto Run = []<class T>(const kernels::ConvFilterGrad& sum, RunContext& ctx) {
-  kernels::RunConvFilterGrad(sum, ctx.in<T>(input).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
-                        ctx.scratch<Accumulator<T>>().data(), ctx.workers());
+constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx) {
+  kernels::RunConvFilterGrad(conv, ctx.in<T>(input).data(), ctx.in<T>(out_backprop).data(), ctx.out<T>(output).data(),
+                             ctx.scratch<Accumulator<T>>().data(), ctx.workers());
 };
 
 template <const Family& kFamily>
 Status Gradient(GradientBuilder& g) {
   const GradientValue df = g.grad(output);
-  if (g.wanted(input)) g.Set(input, ByInput(g, kFamily, g.in(input), df, g.in(out_backprop)));
-  if (g.wanted(out_backprop)) g.Set(out_backprop, Convolved(g, kFamily, g.in(input), df));
+  if (g.wanted(input)) g.Set(input, AddByInput(g, kFamily, g.in(input), df, g.in(out_backprop)));
+  if (g.wanted(out_backprop)) g.Set(out_backprop, AddConvolution(g, kFamily, g.in(input), df));
   return {};
 }
 }  // namespace by_filter
@@ -268,8 +253,8 @@ constexpr P Documented(P port, const char* doc) {
 }
 
 template <const Family& kFamily, class Types, class... Ports>
-auto Declare(const char* name, const char* summary, Types types, const Ports&... ports) {
-  auto block = Block(name, summary).Details(kFamily.depthwise ? kDepthwiseDetails : kGroups).Ports(ports...).Types("T", types);
+auto Declare(const char* name, const std::string& summary, Types types, const Ports&... ports) {
+  auto block = Block(name, summary.c_str()).Details(kFamily.depthwise ? kDepthwiseDetails : kGroups).Ports(ports...).Types("T", types);
   if constexpr (&kFamily == &kConv2D) {
     return std::move(block).Attrs(strides, use_cudnn_on_gpu, padding, explicit_paddings, data_format, dilations);
   } else if constexpr (&kFamily == &kConv3D) {
@@ -278,6 +263,7 @@ auto Declare(const char* name, const char* summary, Types types, const Ports&...
     return std::move(block).Attrs(strides, padding, explicit_paddings, data_format, dilations);
   }
 }
+constexpr char kGivenForShape[] = ", which is given for its shape.";
 
 template <const Family& F, class Types>
 BlockDef Forward(const char* summary, Types types) {
@@ -287,42 +273,43 @@ BlockDef Forward(const char* summary, Types types) {
       .Kernel(Plan<F>, Run);
 }
 
+template <const Family& F, class Types, class Given>
+auto DeclareByInput(const char* name, const char* rest, Types types, const Given& given) {
+  using namespace by_input;
+  return Declare<F>(name, Cat("The gradient of ", F.name, " with respect to its input", rest), types, given, Documented(filter, F.filter),
+                    out_backprop, Documented(output, F.picture))
+      .Gradient(Gradient<F>);
+}
 template <const Family& F, class Types>
-BlockDef ByInputBlock(const char* summary, Types types) {
+BlockDef ByInput(Types types) {
   using namespace by_input;
   const auto& sizes = &F == &kConv3D ? any_sizes : input_sizes;
-  auto block = Declare<F>(F.by_input, summary, types, sizes, Documented(filter, F.filter), out_backprop, Documented(output, F.picture))
-                   .ShapedBy(sizes)
-                   .Gradient(Gradient<F>);
+  auto block = DeclareByInput<F>(F.by_input, ".", types, sizes).ShapedBy(sizes);
   if constexpr (&F == &kConv3D) return std::move(block).Types("Tshape", kIndices).Kernel(Plan<F>, Run);
   else return std::move(block).Kernel(Plan<F>, Run);
 }
-
 template <const Family& F, class Types>
-BlockDef ByInputLikeBlock(const char* summary, Types types) {
+BlockDef ByInputLike(Types types) {
   using namespace by_input;
-  return Declare<F>(F.by_input_like, summary, types, like, Documented(filter, F.filter), out_backprop, Documented(output, F.picture))
-      .Internal()
-      .Gradient(Gradient<F>)
-      .Kernel(PlanLike<F>, Run);
+  return DeclareByInput<F>(F.by_input_like, kGivenForShape, types, like).Internal().Kernel(PlanLike<F>, Run);
 }
 
-template <const Family& F>
-BlockDef ByFilterBlock(const char* summary) {
+template <const Family& F, class Given>
+auto DeclareByFilter(const char* name, const char* rest, const Given& given) {
   using namespace by_filter;
-  return Declare<F>(F.by_filter, summary, kFloats, Documented(input, F.picture), filter_sizes, out_backprop, Documented(output, F.filter))
-      .ShapedBy(filter_sizes)
-      .Gradient(Gradient<F>)
-      .Kernel(Plan<F>, Run);
+  return Declare<F>(name, Cat("The gradient of ", F.name, " with respect to its filter", rest), kFloats, Documented(input, F.picture), given,
+                    out_backprop, Documented(output, F.filter))
+      .Gradient(Gradient<F>);
 }
-
 template <const Family& F>
-BlockDef ByFilterLikeBlock(const char* summary) {
+BlockDef ByFilter() {
   using namespace by_filter;
-  return Declare<F>(F.by_filter_like, summary, kFloats, Documented(input, F.picture), like, out_backprop, Documented(output, F.filter))
-      .Internal()
-      .Gradient(Gradient<F>)
-      .Kernel(PlanLike<F>, Run);
+  return DeclareByFilter<F>(F.by_filter, ".", filter_sizes).ShapedBy(filter_sizes).Kernel(Plan<F>, Run);
+}
+template <const Family& F>
+BlockDef ByFilterLike() {
+  using namespace by_filter;
+  return DeclareByFilter<F>(F.by_filter_like, kGivenForShape, like).Internal().Kernel(PlanLike<F>, Run);
 }
 
 constexpr auto kConvolved = kFloats + TypeList<int32_t>{};
@@ -330,39 +317,21 @@ constexpr auto kConvolved = kFloats + TypeList<int32_t>{};
 }  // namespace
 
 BlockDef Conv2D() { return Forward<kConv2D>("Convolves pictures with a filter.", kConvolved); }
-BlockDef Conv2DBackpropInput() {
-  return ByInputBlock<kConv2D>("The gradient of Conv2D with respect to its input.", kConvolved);
-}
-BlockDef Conv2DBackpropInputLike() {
-  return ByInputLikeBlock<kConv2D>("The gradient of Conv2D with respect to its input, which is given for its shape.", kConvolved);
-}
-BlockDef Conv2DBackpropFilter() { return ByFilterBlock<kConv2D>("The gradient of Conv2D with respect to its filter."); }
-BlockDef Conv2DBackpropFilterLike() {
-  return ByFilterLikeBlock<kConv2D>("The gradient of Conv2D with respect to its filter, which is given for its shape.");
-}
+BlockDef Conv2DBackpropInput() { return ByInput<kConv2D>(kConvolved); }
+BlockDef Conv2DBackpropInputLike() { return ByInputLike<kConv2D>(kConvolved); }
+BlockDef Conv2DBackpropFilter() { return ByFilter<kConv2D>(); }
+BlockDef Conv2DBackpropFilterLike() { return ByFilterLike<kConv2D>(); }
 
 BlockDef Conv3D() { return Forward<kConv3D>("Convolves bodies of three dimensions with a filter.", kFloats); }
-BlockDef Conv3DBackpropInputV2() { return ByInputBlock<kConv3D>("The gradient of Conv3D with respect to its input.", kFloats); }
-BlockDef Conv3DBackpropInputLike() {
-  return ByInputLikeBlock<kConv3D>("The gradient of Conv3D with respect to its input, which is given for its shape.", kFloats);
-}
-BlockDef Conv3DBackpropFilterV2() { return ByFilterBlock<kConv3D>("The gradient of Conv3D with respect to its filter."); }
-BlockDef Conv3DBackpropFilterLike() {
-  return ByFilterLikeBlock<kConv3D>("The gradient of Conv3D with respect to its filter, which is given for its shape.");
-}
+BlockDef Conv3DBackpropInputV2() { return ByInput<kConv3D>(kFloats); }
+BlockDef Conv3DBackpropInputLike() { return ByInputLike<kConv3D>(kFloats); }
+BlockDef Conv3DBackpropFilterV2() { return ByFilter<kConv3D>(); }
+BlockDef Conv3DBackpropFilterLike() { return ByFilterLike<kConv3D>(); }
 
 BlockDef DepthwiseConv2dNative() { return Forward<kDepthwise>("Convolves each channel of pictures with filters of its own.", kFloats); }
-BlockDef DepthwiseConv2dNativeBackpropInput() {
-  return ByInputBlock<kDepthwise>("The gradient of DepthwiseConv2dNative with respect to its input.", kFloats);
-}
-BlockDef DepthwiseConv2dNativeBackpropInputLike() {
-  return ByInputLikeBlock<kDepthwise>("The gradient of DepthwiseConv2dNative with respect to its input, given for its shape.", kFloats);
-}
-BlockDef DepthwiseConv2dNativeBackpropFilter() {
-  return ByFilterBlock<kDepthwise>("The gradient of DepthwiseConv2dNative with respect to its filter.");
-}
-BlockDef DepthwiseConv2dNativeBackpropFilterLike() {
-  return ByFilterLikeBlock<kDepthwise>("The gradient of DepthwiseConv2dNative with respect to its filter, given for its shape.");
-}
+BlockDef DepthwiseConv2dNativeBackpropInput() { return ByInput<kDepthwise>(kFloats); }
+BlockDef DepthwiseConv2dNativeBackpropInputLike() { return ByInputLike<kDepthwise>(kFloats); }
+BlockDef DepthwiseConv2dNativeBackpropFilter() { return ByFilter<kDepthwise>(); }
+BlockDef DepthwiseConv2dNativeBackpropFilterLike() { return ByFilterLike<kDepthwise>(); }
 
 }  // namespace weft::blocks

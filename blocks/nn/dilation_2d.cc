@@ -1,6 +1,8 @@
 // Dilation2D and its gradients.
 #include "blocks/kernels/pool/dilation.h"
 
+#include "blocks/gradients.h"
+#include "blocks/kernels/stop_check.h"
 #include "blocks/nn/window_plan.h"
 #include "weft/block/block.h"
 
@@ -12,6 +14,9 @@ using kernels::Dilation;
 constexpr In<0> input{"input", "T", "[batch, height, width, channels]"};
 constexpr In<1> filter{"filter", "T", "[taps down, taps across, channels]"};
 constexpr In<2> out_backprop{"out_backprop", "T", "the gradient of the dilation's output: [batch, out_height, out_width, channels]"};
+constexpr Out<0> output{"output", "T", "[batch, out_height, out_width, channels]"};
+constexpr Out<0> in_backprop{"in_backprop", "T", "the gradient of input, of its shape"};
+constexpr Out<0> filter_backprop{"filter_backprop", "T", "the gradient of filter, of its shape"};
 constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, one number an axis; 1 for batch and channels", nullptr, 4};
 constexpr Attr<Ints> rates{"rates", kRequired, "distance of the filter's taps, one number an axis; 1 for batch and channels", nullptr, 4};
 constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all", "SAME|VALID"};
@@ -46,17 +51,6 @@ Result<Geometry> PlanGeometry(const PlanContext& ctx) {
   return g;
 }
 
-Result<Geometry> PlanGradient(const PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Geometry g, PlanGeometry(ctx));
-  if (ctx.shape(out_backprop) != g.pooled) {
-    return ctx.Error(out_backprop, "needs the shape of the output, ", g.pooled, ", found ", ctx.shape(out_backprop));
-  }
-  return g;
-}
-
-namespace forward {
-constexpr Out<0> output{"output", "T", "[batch, out_height, out_width, channels]"};
-
 Result<Dilation> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Geometry g, PlanGeometry(ctx));
   ctx.set(output, std::move(g.pooled));
@@ -69,76 +63,64 @@ constexpr auto Run = []<class T>(const Dilation& d, RunContext& ctx) {
 
 Status Gradient(GradientBuilder& g) {
   const GradientInputs inputs{{"input", {g.in(input)}}, {"filter", {g.in(filter)}}, {"out_backprop", {g.grad(output)}}};
-  GradientAttrs attrs;
-  for (const char* name : {strides.name, rates.name, padding.name}) attrs.emplace_back(name, g.AttrOf(name));
+  const GradientAttrs attrs = SameAttrs(g, {strides.name, rates.name, padding.name});
   if (g.wanted(input)) g.Set(input, g.Add("Dilation2DBackpropInput", inputs, attrs));
   if (g.wanted(filter)) g.Set(filter, g.Add("Dilation2DBackpropFilter", inputs, attrs));
   return {};
 }
-}  // namespace forward
 
-namespace by_input {
-constexpr Out<0> in_backprop{"in_backprop", "T", "the gradient of input, of its shape"};
-
-Result<Dilation> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGradient(ctx));
-  ctx.set(in_backprop, ctx.shape(input));
-  return g.dilation;
-}
-
-constexpr auto Run = []<class T>(const Dilation& d, RunContext& ctx) {
-  if (d.batch == 0) {  // no window; there may be pictures
-    const auto out = ctx.out<T>(in_backprop);
-    std::fill(out.begin(), out.end(), T(0));
-    return;
+/// By input or filter, `of`; in output 0.
+template <class P>
+Result<Dilation> PlanGradient(PlanContext& ctx, const P& of) {
+  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx));
+  if (ctx.shape(out_backprop) != g.pooled) {
+    return ctx.Error(out_backprop, "needs the shape of the output, ", g.pooled, ", found ", ctx.shape(out_backprop));
   }
-  kernels::DilateGradInput(d, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), ctx.in<T>(out_backprop).data(),
-                           ctx.out<T>(in_backprop).data(), ctx.workers());
-};
-}  // namespace by_input
-
-namespace by_filter {
-constexpr Out<0> filter_backprop{"filter_backprop", "T", "the gradient of filter, of its shape"};
-
-Result<Dilation> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGradient(ctx));
-  ctx.set(filter_backprop, ctx.shape(filter));
-  const auto element = std::max<int64_t>(4, static_cast<int64_t>(ElementSize(ctx.dtype(input))));
-  ctx.set_scratch(kernels::DilationShares(g.dilation) * ctx.shape(filter).count() * element);
+  ctx.set(output, ctx.shape(of));
   return g.dilation;
 }
+Result<Dilation> PlanByInput(PlanContext& ctx) { return PlanGradient(ctx, input); }
+Result<Dilation> PlanByFilter(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Dilation d, PlanGradient(ctx, filter));
+  const auto element = std::max<int64_t>(4, static_cast<int64_t>(ElementSize(ctx.dtype(input))));
+  ctx.set_scratch(kernels::DilationShares(d) * ctx.shape(filter).count() * element);
+  return d;
+}
 
-constexpr auto Run = []<class T>(const Dilation& d, RunContext& ctx) {
-  kernels::DilateGradFilter(d, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), ctx.in<T>(out_backprop).data(),
-                            ctx.out<T>(filter_backprop).data(), ctx.scratch<Accumulator<T>>().data(), ctx.workers());
+template <bool kByInput>
+constexpr auto RunGradient = []<class T>(const Dilation& d, RunContext& ctx) {
+  const T *in = ctx.in<T>(input).data(), *taps = ctx.in<T>(filter).data(), *gradient = ctx.in<T>(out_backprop).data();
+  const auto out = ctx.out<T>(output);
+  if constexpr (kByInput) {
+    kernels::FillLong(ctx.workers(), out.data(), static_cast<int64_t>(out.size()), T(0));
+    kernels::DilateGradInput(d, in, taps, gradient, out.data(), ctx.workers());
+  } else {
+    kernels::DilateGradFilter(d, in, taps, gradient, out.data(), ctx.scratch<Accumulator<T>>().data(), ctx.workers());
+  }
 };
-}  // namespace by_filter
 
 template <class... Ports>
 auto Declare(const char* name, const char* summary, const Ports&... ports) {
-  return Block(name, summary).Ports(ports...).Types("T", kReals).Attrs(strides, rates, padding);
+  return Block(name, summary).Ports(input, filter, ports...).Types("T", kReals).Attrs(strides, rates, padding);
 }
 
 }  // namespace
 
 BlockDef Dilation2D() {
-  using namespace forward;
-  return Declare("Dilation2D", "Under each window the largest sum of picture and filter, channel by channel.", input, filter, output)
+  return Declare("Dilation2D", "Under each window the largest sum of picture and filter, channel by channel.", output)
       .Details("Padding does not count. Sums of integers wrap.")
       .Gradient(Gradient)
       .Kernel(Plan, Run);
 }
 
 BlockDef Dilation2DBackpropInput() {
-  using namespace by_input;
   constexpr const char* kSummary = "The gradient of Dilation2D with respect to its input: the first largest sum of each window takes it.";
-  return Declare("Dilation2DBackpropInput", kSummary, input, filter, out_backprop, in_backprop).Kernel(Plan, Run);
+  return Declare("Dilation2DBackpropInput", kSummary, out_backprop, in_backprop).Kernel(PlanByInput, RunGradient<true>);
 }
 
 BlockDef Dilation2DBackpropFilter() {
-  using namespace by_filter;
   constexpr const char* kSummary = "The gradient of Dilation2D with respect to its filter: the first largest sum of each window takes it.";
-  return Declare("Dilation2DBackpropFilter", kSummary, input, filter, out_backprop, filter_backprop).Kernel(Plan, Run);
+  return Declare("Dilation2DBackpropFilter", kSummary, out_backprop, filter_backprop).Kernel(PlanByFilter, RunGradient<false>);
 }
 
 }  // namespace weft::blocks

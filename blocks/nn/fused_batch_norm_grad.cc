@@ -181,22 +181,25 @@ constexpr auto Run = []<class T>(const NormGrad& grad, RunContext& ctx) {
   else Infer<T>(grad, ctx);
 };
 
-/// The second order: one block computes it, from the gradients of all three outputs (zeros where there is none).
+/// The second order: one block computes it, in float, from the gradients of all three outputs (zeros where there is none).
 Status Gradient(GradientBuilder& g) {
+  const auto cast = [&](GradientValue value, DType to) { return g.dtype(value) == to ? value : g.Add("Cast", {{"x", {value}}}, {{"DstT", to}}); };
+  const auto in_float = [&](GradientValue value) { return cast(value, DType::kFloat); };
   auto or_zeros = [&](GradientValue grad, GradientValue value) { return grad.valid() ? grad : g.Add("ZerosLike", {{"x", {value}}}); };
   const GradientValue y_grad = g.Add("FusedBatchNormGradGrad",
-                                     {{"grad_x_backprop", {or_zeros(g.grad(P::x_backprop), g.out(P::x_backprop))}},
+                                     {{"grad_x_backprop", {in_float(or_zeros(g.grad(P::x_backprop), g.out(P::x_backprop)))}},
                                       {"grad_scale_backprop", {or_zeros(g.grad(P::scale_backprop), g.out(P::scale_backprop))}},
                                       {"grad_offset_backprop", {or_zeros(g.grad(P::offset_backprop), g.out(P::offset_backprop))}},
-                                      {"y_backprop", {g.in(P::y_backprop)}},
-                                      {"x", {g.in(P::x)}},
+                                      {"y_backprop", {in_float(g.in(P::y_backprop))}},
+                                      {"x", {in_float(g.in(P::x))}},
                                       {"scale", {g.in(P::scale)}},
                                       {"mean", {g.in(P::reserve_space_1)}},
                                       {"variance", {g.in(P::reserve_space_2)}}},
                                      {{"epsilon", g.AttrOf("epsilon")}, {"data_format", g.AttrOf("data_format")},
                                       {"is_training", g.AttrOf("is_training")}});
-  g.Set(P::y_backprop, y_grad);
-  g.Set(P::x, g.Output(y_grad, 1));
+  const DType type = g.dtype(g.in(P::x));
+  g.Set(P::y_backprop, cast(y_grad, type));
+  g.Set(P::x, cast(g.Output(y_grad, 1), type));
   g.Set(P::scale, g.Output(y_grad, 2));
   return {};
 }

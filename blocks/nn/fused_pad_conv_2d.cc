@@ -46,7 +46,8 @@ struct Parameters {
   MirroredAxis height, width;
   int64_t batch = 0, channels = 0;
   int64_t padded = 0;  // elements of the pictures that the convolution sees
-  kernels::ConvForward product;
+  kernels::ConvDesc conv;
+  std::string implementation() const { return conv.implementation(); }
 };
 
 template <class P>
@@ -84,16 +85,11 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(*padded, paddings.name));
   const Shape& taps = ctx.shape(filter);
   ConvolutionSettings settings{{2, false}, ctx.attr(strides), {1, 1, 1, 1}, {}, ctx.attr(padding), Code::kInvalidArgument};
-  WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, *padded, taps, input.name, filter.name));
-  if (c.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
-  WEFT_ASSIGN_OR_RETURN(Shape shape, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
-  if (shape.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
+  Shape shape;
+  WEFT_ASSIGN_OR_RETURN(p.conv, PlanForward(settings, *padded, taps, input.name, filter.name, shape));
+  if (p.conv.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
   p.padded = (padded->count() + 31) / 32 * 32;
-  p.product = ForwardProduct(c);
-  const DType dtype = ctx.dtype(input);
-  const int64_t sum_bytes = dtype == DType::kDouble ? 8 : 4;
-  const bool widened = dtype == DType::kHalf || dtype == DType::kBFloat16;
-  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(dtype)) + kernels::ConvScratch(p.product, widened) * sum_bytes);
+  ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + ConvScratchBytes(p.conv, ctx.dtype(input)));
   ctx.set(output, std::move(shape));
   return p;
 }
@@ -133,8 +129,7 @@ void Convolve(const Parameters& p, std::span<const T> in, std::span<const T> fil
   if (to.empty()) return;
   T* const padded = ctx.scratch<T>().data();
   FillPadded(p, in.data(), padded, ctx.workers());
-  kernels::RunConv(p.product, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded),
-                         ctx.workers());
+  kernels::RunConv(p.conv, padded, filter.data(), to.data(), reinterpret_cast<Accumulator<T>*>(padded + p.padded), ctx.workers());
 }
 
 namespace pad {

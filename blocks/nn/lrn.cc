@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/gradients.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
@@ -24,24 +25,18 @@ struct Parameters {
   float bias, alpha, beta;
 };
 
-/// For a tensor that has been checked.
-Parameters ParametersOf(PlanContext& ctx, const Shape& shape) {
-  const int64_t channels = shape[3], radius = std::min(ctx.attr(depth_radius), std::max<int64_t>(channels - 1, 0));
-  return {shape.count() == 0 ? 0 : shape.count() / channels, channels, radius, ctx.attr(bias), ctx.attr(alpha), ctx.attr(beta)};
-}
-
-Status CheckInput(PlanContext& ctx, const Shape& shape, const char* port) {
-  if (shape.rank() != 4) return InvalidArgument("needs rank 4, found shape ", shape).WithPort(port);
-  if (ctx.attr(depth_radius) < 0) return ctx.Error(depth_radius, "needs 0 or more, found ", ctx.attr(depth_radius));
-  return {};
-}
-
-Result<Parameters> Plan(PlanContext& ctx) {
-  const Shape& shape = ctx.shape(input);
-  WEFT_RETURN_IF_ERROR(CheckInput(ctx, shape, input.name));
+/// Of rows of channels in `port`; the output is of its shape.
+template <InputPort P>
+Result<Parameters> PlanRows(PlanContext& ctx, const P& port) {
+  const Shape& shape = ctx.shape(port);
+  if (shape.rank() != 4) return ctx.Error(port, "needs rank 4, found shape ", shape);
+  const int64_t channels = shape[3], radius = ctx.attr(depth_radius);
+  if (radius < 0) return ctx.Error(depth_radius, "needs 0 or more, found ", radius);
   ctx.set(output, shape);
-  return ParametersOf(ctx, shape);
+  return Parameters{shape.count() == 0 ? 0 : shape.count() / channels, channels, std::min(radius, std::max<int64_t>(channels - 1, 0)),
+                    ctx.attr(bias), ctx.attr(alpha), ctx.attr(beta)};
 }
+Result<Parameters> Plan(PlanContext& ctx) { return PlanRows(ctx, input); }
 
 /// Channels that are computed side by side.
 constexpr int64_t kChunk = 128;
@@ -58,57 +53,52 @@ void SumWindow(const Parameters& p, int64_t first, int64_t width, double* sums, 
   }
 }
 
-/// norms[c] = bias + alpha * the squares around channel first + c; the rest is 1.
-template <class T>
-void NormsOf(const Parameters& p, const T* row, int64_t first, int64_t width, Chunk& norms, kernels::StopCheck& stop) {
-  double sums[kChunk];
-  SumWindow(p, first, width, sums, stop, [row](int64_t j) {
-    const double x = static_cast<double>(kernels::WidenOne<float>(row[j]));
-    return x * x;
-  });
-  norms.setOnes();
-  for (int64_t c = 0; c < width; ++c) norms[c] = static_cast<float>(static_cast<double>(p.bias) + static_cast<double>(p.alpha) * sums[c]);
-}
-
-/// norms to the power of -beta.
-void PowersOf(float beta, const Chunk& norms, Chunk& powers) {
-  if (beta == 0.5f) powers = norms.sqrt().inverse();
-  else if (beta == 1.0f) powers = norms.inverse();
-  else powers = norms.pow(-beta);
-}
-
-/// Calls f(row, first, width, stop) for each chunk of channels of each row.
-template <class F>
-void ForChunks(const Parameters& p, Workers& workers, F&& f) {
+/// Calls f(first element of the row, first channel, width, norms, stop) for chunks of channels of the rows of x: norms[c] = bias + alpha *
+/// the squares around channel first + c; the rest is 1.
+template <class T, class F>
+void ForNorms(const Parameters& p, const T* x, Workers& workers, F&& f) {
   if (p.rows == 0) return;
   const int64_t cost = p.channels * (2 * p.radius + 16);
   workers.For(p.rows, 32768 / cost, [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(workers);
-    for (int64_t r = begin; r < end; ++r) {
+    for (int64_t row = begin * p.channels; row < end * p.channels; row += p.channels) {
       for (int64_t first = 0; first < p.channels && !stop(16 * kChunk); first += kChunk) {
-        f(r, first, std::min(kChunk, p.channels - first), stop);
+        const int64_t width = std::min(kChunk, p.channels - first);
+        double sums[kChunk];
+        SumWindow(p, first, width, sums, stop, [&](int64_t j) {
+          const double value = static_cast<double>(kernels::WidenOne<float>(x[row + j]));
+          return value * value;
+        });
+        Chunk norms = Chunk::Ones();
+        for (int64_t c = 0; c < width; ++c) {
+          norms[c] = static_cast<float>(static_cast<double>(p.bias) + static_cast<double>(p.alpha) * sums[c]);
+        }
+        f(row, first, width, norms, stop);
       }
     }
   });
 }
 
+/// norms to the power of -beta.
+Chunk PowersOf(float beta, const Chunk& norms) {
+  if (beta == 0.5f) return norms.sqrt().inverse();
+  if (beta == 1.0f) return norms.inverse();
+  return norms.pow(-beta);
+}
+
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
-  const T* from = ctx.in<T>(input).data();
+  const T* x = ctx.in<T>(input).data();
   T* to = ctx.out<T>(output).data();
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
-    const T* row = from + r * p.channels;
-    Chunk norms, powers;
-    NormsOf(p, row, first, width, norms, stop);
-    PowersOf(p.beta, norms, powers);
-    T* out = to + r * p.channels + first;
-    for (int64_t c = 0; c < width; ++c) out[c] = static_cast<T>(kernels::WidenOne<float>(row[first + c]) * powers[c]);
+  ForNorms(p, x, ctx.workers(), [&](int64_t row, int64_t first, int64_t width, const Chunk& norms, kernels::StopCheck&) {
+    const Chunk powers = PowersOf(p.beta, norms);
+    const int64_t at = row + first;
+    for (int64_t c = 0; c < width; ++c) to[at + c] = static_cast<T>(kernels::WidenOne<float>(x[at + c]) * powers[c]);
   });
 };
 
 Status Gradient(GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const char* name : {"depth_radius", "bias", "alpha", "beta"}) attrs.emplace_back(name, g.AttrOf(name));
-  g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}}, attrs));
+  g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}},
+                     SameAttrs(g, {depth_radius.name, bias.name, alpha.name, beta.name})));
   return {};
 }
 
@@ -120,16 +110,14 @@ constexpr In<2> output_image{"output_image", "T", "the output of LRN, of the sam
 constexpr Out<0> image_grad{"output", "T", "the gradient of the input"};
 
 Result<Parameters> PlanGrad(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Parameters p, PlanRows(ctx, input_grads));
   const Shape& shape = ctx.shape(input_grads);
-  WEFT_RETURN_IF_ERROR(CheckInput(ctx, shape, input_grads.name));
-  if (!(ctx.shape(input_image) == shape)) {
+  if (ctx.shape(input_image) != shape) {
     return ctx.Error(input_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(input_image));
   }
-  if (!(ctx.shape(output_image) == shape)) {
+  if (ctx.shape(output_image) != shape) {
     return ctx.Error(output_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(output_image));
   }
-  ctx.set(image_grad, shape);
-  const Parameters p = ParametersOf(ctx, shape);
   ctx.set_scratch(shape.count() * static_cast<int64_t>(sizeof(float)));
   return p;
 }
@@ -140,20 +128,16 @@ constexpr auto RunGrad = []<class T>(const Parameters& p, RunContext& ctx) {
   T* to = ctx.out<T>(image_grad).data();
   float* shares = ctx.scratch<float>().data();
   const auto wide = [](T value) { return kernels::WidenOne<float>(value); };
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
-    Chunk norms;
-    NormsOf(p, x + r * p.channels, first, width, norms, stop);
-    const int64_t at = r * p.channels + first;
+  ForNorms(p, x, ctx.workers(), [&](int64_t row, int64_t first, int64_t width, const Chunk& norms, kernels::StopCheck&) {
+    const int64_t at = row + first;
     for (int64_t c = 0; c < width; ++c) shares[at + c] = wide(dy[at + c]) * wide(y[at + c]) / norms[c];
   });
-  ForChunks(p, ctx.workers(), [&](int64_t r, int64_t first, int64_t width, kernels::StopCheck& stop) {
-    Chunk norms, powers;
-    NormsOf(p, x + r * p.channels, first, width, norms, stop);
-    PowersOf(p.beta, norms, powers);
+  const double factor = 2.0 * static_cast<double>(p.alpha) * static_cast<double>(p.beta);
+  ForNorms(p, x, ctx.workers(), [&](int64_t row, int64_t first, int64_t width, const Chunk& norms, kernels::StopCheck& stop) {
+    const Chunk powers = PowersOf(p.beta, norms);
     double sums[kChunk];
-    SumWindow(p, first, width, sums, stop, [row = shares + r * p.channels](int64_t j) { return static_cast<double>(row[j]); });
-    const int64_t at = r * p.channels + first;
-    const double factor = 2.0 * static_cast<double>(p.alpha) * static_cast<double>(p.beta);
+    SumWindow(p, first, width, sums, stop, [&](int64_t j) { return static_cast<double>(shares[row + j]); });
+    const int64_t at = row + first;
     for (int64_t c = 0; c < width; ++c) {
       const double around = factor * static_cast<double>(wide(x[at + c])) * sums[c];
       to[at + c] = static_cast<T>(wide(dy[at + c]) * powers[c] - static_cast<float>(around));

@@ -5,7 +5,6 @@
 namespace weft::blocks {
 namespace {
 
-using pooling::explicit_paddings;
 using pooling::ksize;
 using pooling::strides;
 
@@ -53,6 +52,7 @@ Status CheckWindow(const PerAxis& window, const PerAxis& steps) {
 PoolingSettings ReadPooling(const PlanContext& ctx, PictureOrder order) {
   return {order, ctx.attr(ksize), ctx.attr(strides), Paddings{ctx.attr(pooling::padding), {}, {}}};
 }
+PoolingSettings ReadPooling(const PlanContext& ctx) { return ReadPooling(ctx, OrderOf(ctx.attr(pooling::data_format))); }
 
 Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& shape, const char* port) {
   const PictureOrder order = settings.order;
@@ -67,7 +67,7 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
     const int64_t before = windows.paddings.before[i], after = windows.paddings.after[i];
     if (before >= window.spatial[i] || after >= window.spatial[i]) {
       return InvalidArgument("needs less padding than the window, ", window.spatial[i], ", found ", before, " and ", after)
-          .WithPort(explicit_paddings.name);
+          .WithPort("explicit_paddings");
     }
   }
   if (window.channel != 1) {
@@ -84,6 +84,14 @@ Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& 
   pooled.pooling.batch = order.channels_first ? shape[0] * channels : shape[0];
   pooled.pooling.channels = order.channels_first ? 1 : channels;
   return pooled;
+}
+
+Result<kernels::Pooling> PlanPooled(PlanContext& ctx, const PoolingSettings& settings) {
+  constexpr In<0> input{"", "", ""};
+  constexpr Out<0> output{"", "", ""};
+  WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(settings, ctx.shape(input), ctx.def().inputs[0].name.c_str()));
+  ctx.set(output, std::move(pooled.shape));
+  return pooled.pooling;
 }
 
 }  // namespace weft::blocks

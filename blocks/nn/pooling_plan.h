@@ -1,29 +1,42 @@
-// What the poolings share: their settings, and the geometry that follows.
+// What the poolings share: their attributes, their settings, and the geometry that follows.
 #pragma once
 
+#include "blocks/gradients.h"
 #include "blocks/kernels/pool/pooling.h"
 #include "blocks/nn/window_plan.h"
+#include "weft/block/block.h"
 
 namespace weft::blocks {
 
-/// Attributes of poolings, as declarations and gradients name them.
+/// Attributes and texts of poolings, as declarations and gradients name them.
 namespace pooling {
-inline constexpr char kSizeDoc[] = "size of the window, one number an axis in the order of data_format; 1 for the batch";
-inline constexpr char kStepDoc[] = "steps of the window, one number an axis; 1 for the batch";
-inline constexpr Attr<Ints> ksize{"ksize", kRequired, kSizeDoc, nullptr, 4};
-inline constexpr Attr<Ints> strides{"strides", kRequired, kStepDoc, nullptr, 4};
-inline constexpr Attr<Ints> ksize_3d{"ksize", kRequired, kSizeDoc, nullptr, 5};
-inline constexpr Attr<Ints> strides_3d{"strides", kRequired, kStepDoc, nullptr, 5};
-/// SAME or VALID.
+inline constexpr char kPictureDoc[] = "[batch, height, width, channels]; for NCHW [batch, channels, height, width]";
+inline constexpr char kBodyDoc[] = "[batch, depth, height, width, channels]; for NCDHW [batch, channels, depth, height, width]";
+inline constexpr char kPooledDoc[] = "the same axes, with a size of one number a window";
+
+constexpr Attr<Ints> SizesOf(int rank) {
+  return {"ksize", kRequired, "size of the window, one number an axis in the order of data_format; 1 for the batch", nullptr, rank};
+}
+constexpr Attr<Ints> StepsOf(int rank) { return {"strides", kRequired, "steps of the window, one number an axis; 1 for the batch", nullptr, rank}; }
+inline constexpr Attr<Ints> ksize = SizesOf(4), strides = StepsOf(4);
 inline constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all",
     "SAME|VALID"};
-inline constexpr Attr<Padding> any_padding{"padding", kRequired,
-    "SAME pads so that a stride of 1 keeps the size, VALID not at all, EXPLICIT as explicit_paddings says"};
-inline constexpr Attr<Ints> explicit_paddings{"explicit_paddings", "{}",
-    "for EXPLICIT: padding in front of and behind each axis, 8 numbers"};
 inline constexpr Attr<Layout> data_format{"data_format", "NHWC", "order of the axes", "NHWC|NCHW"};
 inline constexpr Attr<Layout> data_format_3d{"data_format", "NDHWC", "order of the axes", "NDHWC|NCDHW"};
+
+/// A block with the attributes of poolings of pictures or, `solid`, of bodies of three dimensions.
+template <class... Ports>
+auto Declare(const char* name, const char* summary, bool solid, const Ports&... ports) {
+  return Block(name, summary)
+      .Ports(ports...)
+      .Attrs(SizesOf(solid ? 5 : 4), StepsOf(solid ? 5 : 4), padding, solid ? data_format_3d : data_format);
+}
 }  // namespace pooling
+
+/// The attributes that Declare gives, to hand on to a gradient block.
+inline GradientAttrs WindowsOf(const GradientBuilder& g) {
+  return SameAttrs(g, {pooling::ksize.name, pooling::strides.name, pooling::padding.name, pooling::data_format.name});
+}
 
 struct PoolingSettings {
   PictureOrder order;
@@ -31,8 +44,10 @@ struct PoolingSettings {
   Paddings paddings;
   bool over_channels = false;  // whether windows over channels alone are allowed
 };
-/// The settings of a block with ksize, strides and padding SAME or VALID.
+/// The settings of a block with ksize, strides and padding; what EXPLICIT padding needs is the caller's. Without an order that of
+/// data_format.
 PoolingSettings ReadPooling(const PlanContext& ctx, PictureOrder order);
+PoolingSettings ReadPooling(const PlanContext& ctx);
 
 struct PooledPicture {
   kernels::Pooling pooling;
@@ -41,5 +56,8 @@ struct PooledPicture {
 /// The geometry of pooling pictures of `shape`, the shape of `port`. Errors are placed there or at the attribute at fault; windows over
 /// the batch, over channels and over both channels and space are unsupported.
 Result<PooledPicture> PlanPooling(const PoolingSettings& settings, const Shape& shape, const char* port);
+
+/// The plan of a block that pools its first input to its first output.
+Result<kernels::Pooling> PlanPooled(PlanContext& ctx, const PoolingSettings& settings);
 
 }  // namespace weft::blocks

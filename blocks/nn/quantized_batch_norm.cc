@@ -8,23 +8,18 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> t{"t", "Tinput", "[batch, height, width, channels]"};
-constexpr In<1> t_min{"t_min", "DT_FLOAT", kMinDoc};
-constexpr In<2> t_max{"t_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<1> t_ends{"t_min", "t_max"};
 constexpr In<3> m{"m", "Tinput", "[channels]: the means"};
-constexpr In<4> m_min{"m_min", "DT_FLOAT", kMinDoc};
-constexpr In<5> m_max{"m_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<4> m_ends{"m_min", "m_max"};
 constexpr In<6> v{"v", "Tinput", "[channels]: the variances"};
-constexpr In<7> v_min{"v_min", "DT_FLOAT", kMinDoc};
-constexpr In<8> v_max{"v_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<7> v_ends{"v_min", "v_max"};
 constexpr In<9> beta{"beta", "Tinput", "[channels]: what is added to each channel"};
-constexpr In<10> beta_min{"beta_min", "DT_FLOAT", kMinDoc};
-constexpr In<11> beta_max{"beta_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<10> beta_ends{"beta_min", "beta_max"};
 constexpr In<12> gamma_port{"gamma", "Tinput", "[channels]: what each channel is multiplied by, with scale_after_normalization"};
-constexpr In<13> gamma_min{"gamma_min", "DT_FLOAT", kMinDoc};
-constexpr In<14> gamma_max{"gamma_max", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<13> gamma_ends{"gamma_min", "gamma_max"};
 constexpr Out<0> result{"result", "out_type", "the shape of t"};
-constexpr Out<1> result_min{"result_min", "DT_FLOAT", "a scalar: -2^20, which the lowest integer stands for"};
-constexpr Out<2> result_max{"result_max", "DT_FLOAT", "a scalar: 2^20, which the highest integer stands for"};
+constexpr RangeOut result_ends{"result_min", "result_max", "a scalar: -2^20, which the lowest integer stands for",
+                               "a scalar: 2^20, which the highest integer stands for"};
 constexpr Attr<DType> out_type{"out_type", kRequired, "the type of result"};
 constexpr Attr<float> variance_epsilon{"variance_epsilon", kRequired, "a small number added to the variance"};
 constexpr Attr<bool> scale_after_normalization{"scale_after_normalization", kRequired, "multiply by gamma"};
@@ -42,7 +37,7 @@ struct Norm {
 Result<Norm> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(t);
   if (shape.rank() != 4) return ctx.Error(t, "needs rank 4, found shape ", shape);
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, t_min, t_max, m_min, m_max, v_min, v_max, beta_min, beta_max, gamma_min, gamma_max));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, t_ends, m_ends, v_ends, beta_ends, gamma_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, t.name));
   Status status;
   const auto check = [&](const auto& port) {
@@ -54,8 +49,6 @@ Result<Norm> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(std::move(status));
   if (shape[3] == 0) return ctx.Error(m, "needs the mean of one channel or more, found none");
   ctx.set(result, shape);
-  ctx.set(result_min, Shape{});
-  ctx.set(result_max, Shape{});
   ctx.set_scratch(shape[3] * static_cast<int64_t>(2 * sizeof(int32_t)));
   return Norm{shape[3], shape.count() == 0 ? 0 : shape.count() / shape[3], ctx.attr(variance_epsilon), ctx.attr(scale_after_normalization)};
 }
@@ -67,8 +60,8 @@ void MakeFactors(const Norm& norm, const RunContext& ctx, int32_t* scale, int32_
   const auto number = [&](const auto& port, int64_t c, QuantizedRange range) {
     return kernels::NumberOf(ctx.in<uint8_t>(port)[c], range, kBytes);
   };
-  const QuantizedRange m_range = RangeOf(ctx, m_min, m_max), v_range = RangeOf(ctx, v_min, v_max);
-  const QuantizedRange beta_range = RangeOf(ctx, beta_min, beta_max), gamma_range = RangeOf(ctx, gamma_min, gamma_max);
+  const QuantizedRange m_range = RangeOf(ctx, m_ends), v_range = RangeOf(ctx, v_ends);
+  const QuantizedRange beta_range = RangeOf(ctx, beta_ends), gamma_range = RangeOf(ctx, gamma_ends);
   for (int64_t c = 0; c < norm.channels; ++c) {
     float factor = 1.0f / std::sqrt(number(v, c, v_range) + norm.epsilon);
     if (norm.scales) factor *= number(gamma_port, c, gamma_range);
@@ -82,7 +75,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
   MakeFactors(norm, ctx, scale, offset);
   const int32_t one = WideLevel(1.0f);
   int32_t wide[256];  // of each level of t
-  const QuantizedRange t_range = RangeOf(ctx, t_min, t_max);
+  const QuantizedRange t_range = RangeOf(ctx, t_ends);
   for (int level = 0; level < 256; ++level) wide[level] = WideLevel(kernels::NumberOf(level, t_range, kBytes));
   const uint8_t* from = ctx.in<uint8_t>(t).data();
   int32_t* to = ctx.out<int32_t>(result).data();
@@ -95,7 +88,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
       }
     }
   });
-  SetRange(ctx, result_min, result_max, kResultRange);
+  SetRange(ctx, result_ends, kResultRange);
 };
 
 }  // namespace
@@ -103,8 +96,8 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) {
 BlockDef QuantizedBatchNormWithGlobalNormalization() {
   return Block("QuantizedBatchNormWithGlobalNormalization", "Normalises quantized pictures by given means and variances of their channels.")
       .Details("Computes in fixed point with 11 bits behind the point; products wrap at 32 bits.")
-      .Ports(t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma_port, gamma_min, gamma_max, result,
-             result_min, result_max)
+      .Ports(t, t_ends.min, t_ends.max, m, m_ends.min, m_ends.max, v, v_ends.min, v_ends.max, beta, beta_ends.min, beta_ends.max,
+             gamma_port, gamma_ends.min, gamma_ends.max, result, result_ends.min, result_ends.max)
       .Types("Tinput", TypeList<quint8>{})
       .Attrs(out_type)
       .Types("out_type", kQuantizedSums)

@@ -7,13 +7,10 @@ namespace {
 
 constexpr In<0> input{"input", "T1", "[..., channels], of rank 2 or more"};
 constexpr In<1> bias{"bias", "T2", "[channels]: what is added to each channel"};
-constexpr In<2> min_input{"min_input", "DT_FLOAT", kMinDoc};
-constexpr In<3> max_input{"max_input", "DT_FLOAT", kMaxDoc};
-constexpr In<4> min_bias{"min_bias", "DT_FLOAT", kMinDoc};
-constexpr In<5> max_bias{"max_bias", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> input_ends{"min_input", "max_input"};
+constexpr RangeIn<4> bias_ends{"min_bias", "max_bias"};
 constexpr Out<0> output{"output", "out_type", "the shape of input"};
-constexpr Out<1> min_out{"min_out", "DT_FLOAT", kMinDoc};
-constexpr Out<2> max_out{"max_out", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut output_ends{"min_out", "max_out"};
 constexpr Attr<DType> out_type{"out_type", kRequired, "the type of output"};
 
 constexpr QuantizedLimits kWide = LimitsOf<int32_t>();
@@ -26,7 +23,7 @@ struct Rows {
 Result<Rows> Plan(PlanContext& ctx) {
   const Shape &shape = ctx.shape(input), &added = ctx.shape(bias);
   if (shape.rank() < 2) return ctx.Error(input, "needs rank 2 or more, found shape ", shape);
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_input, max_input, min_bias, max_bias));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, input_ends, bias_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
   const int64_t channels = shape[shape.rank() - 1];
   if (added.rank() != 1 || added[0] != channels) {
@@ -44,7 +41,7 @@ void Rescale(const T* from, QuantizedRange range, const kernels::Quantizer& sums
 }
 
 constexpr auto Run = []<class T>(const Rows& r, RunContext& ctx) {
-  const QuantizedRange range = RangeOf(ctx, min_input, max_input), bias_range = RangeOf(ctx, min_bias, max_bias);
+  const QuantizedRange range = RangeOf(ctx, input_ends), bias_range = RangeOf(ctx, bias_ends);
   const QuantizedRange sum_range = kernels::SumRange(range, bias_range);
   const kernels::Quantizer sums = kernels::MakeQuantizer(sum_range, kWide);
   int32_t* added = ctx.scratch<int32_t>().data();
@@ -61,7 +58,7 @@ constexpr auto Run = []<class T>(const Rows& r, RunContext& ctx) {
       for (int64_t c = 0; c < r.channels; ++c) to[row * r.channels + c] = WrapAdd(to[row * r.channels + c], added[c]);
     }
   });
-  SetRange(ctx, min_out, max_out, sum_range);
+  SetRange(ctx, output_ends, sum_range);
 };
 
 }  // namespace
@@ -69,7 +66,7 @@ constexpr auto Run = []<class T>(const Rows& r, RunContext& ctx) {
 BlockDef QuantizedBiasAdd() {
   return Block("QuantizedBiasAdd", "Adds a quantized bias to each channel.")
       .Details("The sums have a range of 2^17 times the largest number of both operands, the same on both sides of zero.")
-      .Ports(input, bias, min_input, max_input, min_bias, max_bias, output, min_out, max_out)
+      .Ports(input, bias, input_ends.min, input_ends.max, bias_ends.min, bias_ends.max, output, output_ends.min, output_ends.max)
       .PortAlias("min_output", "min_out")
       .PortAlias("max_output", "max_out")
       .Types("T1", kQuantizedBytes)

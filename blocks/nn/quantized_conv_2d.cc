@@ -9,13 +9,10 @@ namespace {
 
 constexpr In<0> input{"input", "Tinput", "[batch, height, width, in_channels]"};
 constexpr In<1> filter{"filter", "Tfilter", "[taps down, taps across, in_channels, out_channels]"};
-constexpr In<2> min_input{"min_input", "DT_FLOAT", kMinDoc};
-constexpr In<3> max_input{"max_input", "DT_FLOAT", kMaxDoc};
-constexpr In<4> min_filter{"min_filter", "DT_FLOAT", kMinDoc};
-constexpr In<5> max_filter{"max_filter", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> input_ends{"min_input", "max_input"};
+constexpr RangeIn<4> filter_ends{"min_filter", "max_filter"};
 constexpr Out<0> output{"output", "out_type", "[batch, out_height, out_width, out_channels]"};
-constexpr Out<1> min_output{"min_output", "DT_FLOAT", kMinDoc};
-constexpr Out<2> max_output{"max_output", "DT_FLOAT", kMaxDoc};
+constexpr RangeOut output_ends{"min_output", "max_output"};
 constexpr Attr<DType> out_type{"out_type", "DT_QINT32", "the type of output"};
 constexpr Attr<Ints> strides{"strides", kRequired, "steps of the window, [1, down, across, 1]"};
 constexpr Attr<Padding> padding{"padding", kRequired, "SAME pads so that a stride of 1 keeps the size, VALID not at all", "SAME|VALID"};
@@ -23,14 +20,15 @@ constexpr Attr<Ints> dilations{"dilations", "{1,1,1,1}", "distance of the filter
 
 struct Pictures {
   QuantizedOperand input, filter;
-  kernels::ConvForward product;
+  kernels::ConvDesc product;
 };
 
 Result<Pictures> Plan(PlanContext& ctx) {
   const Shape &shape = ctx.shape(input), &taps = ctx.shape(filter);
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_input, max_input, min_filter, max_filter));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(taps, filter.name));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, input_ends, filter_ends));
+  Pictures p;
+  WEFT_ASSIGN_OR_RETURN(p.input, OperandOf(ctx, input));
+  WEFT_ASSIGN_OR_RETURN(p.filter, OperandOf(ctx, filter));
   const ConvolutionSettings settings{OrderOf(Layout::NHWC), ctx.attr(strides), ctx.attr(dilations), {}, ctx.attr(padding),
                                      Code::kInvalidArgument};
   WEFT_ASSIGN_OR_RETURN(const Convolution c, PlanConvolution(settings, shape, taps, input.name, filter.name));
@@ -38,14 +36,14 @@ Result<Pictures> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Shape out, PictureShape(c.order, c.batch, c.out_channels, c.out_sizes(), input.name));
   if (out.count() != 0 && taps.count() == 0) return ctx.Error(filter, "needs at least one tap, found shape ", taps);
   ctx.set(output, std::move(out));
-  Pictures p{OperandOf(ctx, input), OperandOf(ctx, filter), ForwardProduct(c)};
+  p.product = ForwardProduct(c);
   const int64_t elements = kernels::ConvScratch(p.product, false) + p.input.count + p.filter.count;
   ctx.set_scratch(elements * static_cast<int64_t>(sizeof(int32_t)));
   return p;
 }
 
 constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
-  const QuantizedRange range = RangeOf(ctx, min_input, max_input), filter_range = RangeOf(ctx, min_filter, max_filter);
+  const QuantizedRange range = RangeOf(ctx, input_ends), filter_range = RangeOf(ctx, filter_ends);
   const auto to = ctx.out<int32_t>(output);
   if (p.input.count == 0) {  // all padding
     kernels::FillLong(ctx.workers(), to.data(), static_cast<int64_t>(to.size()), 0);
@@ -55,7 +53,7 @@ constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
     p.filter.Widen(ctx, filter, filter_range, weights);
     kernels::RunConv(p.product, pictures, weights, to.data(), weights + p.filter.count, ctx.workers());
   }
-  SetRange(ctx, min_output, max_output, ProductRange(p.input, range, p.filter, filter_range));
+  SetRange(ctx, output_ends, ProductRange(p.input, range, p.filter, filter_range));
 };
 
 }  // namespace
@@ -63,7 +61,7 @@ constexpr auto Run = [](const Pictures& p, RunContext& ctx) {
 BlockDef QuantizedConv2D() {
   return Block("QuantizedConv2D", "Convolves quantized pictures with a quantized filter.")
       .Details(kProductRanges)
-      .Ports(input, filter, min_input, max_input, min_filter, max_filter, output, min_output, max_output)
+      .Ports(input, filter, input_ends.min, input_ends.max, filter_ends.min, filter_ends.max, output, output_ends.min, output_ends.max)
       .Types("Tinput", kQuantizedBytes)
       .Types("Tfilter", kQuantizedBytes)
       .Attrs(out_type)

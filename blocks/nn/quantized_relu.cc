@@ -6,14 +6,11 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> features{"features", "Tinput", "of any shape"};
-constexpr In<1> min_features{"min_features", "DT_FLOAT", kMinDoc};
-constexpr In<2> max_features{"max_features", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<1> features_ends{"min_features", "max_features"};
 constexpr In<1> max_value{"max_value", "DT_FLOAT", "a scalar: the largest number that is kept"};
-constexpr In<2> min_features_after{"min_features", "DT_FLOAT", kMinDoc};
-constexpr In<3> max_features_after{"max_features", "DT_FLOAT", kMaxDoc};
+constexpr RangeIn<2> ends_behind{"min_features", "max_features"};
 constexpr Out<0> activations{"activations", "out_type", "the shape of features"};
-constexpr Out<1> min_activations{"min_activations", "DT_FLOAT", "min_features"};
-constexpr Out<2> max_activations{"max_activations", "DT_FLOAT", "max_features"};
+constexpr RangeOut activations_ends{"min_activations", "max_activations", "min_features", "max_features"};
 constexpr Attr<DType> out_type{"out_type", "DT_QUINT8", "the type of activations: that of features"};
 
 Status PlanTypes(PlanContext& ctx) {
@@ -21,16 +18,14 @@ Status PlanTypes(PlanContext& ctx) {
     return ctx.ErrorOf(Code::kUnsupported, out_type, "needs the type of features, ", ctx.dtype(features), ", found ", ctx.attr(out_type));
   }
   ctx.set(activations, ctx.shape(features));
-  ctx.set(min_activations, Shape{});
-  ctx.set(max_activations, Shape{});
   return {};
 }
 Status Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, min_features, max_features));
+  WEFT_RETURN_IF_ERROR(CheckRanges(ctx, features_ends));
   return PlanTypes(ctx);
 }
 Status PlanX(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, max_value, min_features_after, max_features_after));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, max_value, ends_behind.min, ends_behind.max));
   return PlanTypes(ctx);
 }
 
@@ -45,24 +40,24 @@ void Cut(RunContext& ctx, QuantizedRange range, const float* top) {
   ctx.workers().For(static_cast<int64_t>(from.size()), 2 * kQuantizedGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = std::min(std::max(from[i], low), high);
   });
-  SetRange(ctx, min_activations, max_activations, range);
+  SetRange(ctx, activations_ends, range);
 }
 
-constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) { Cut<T>(ctx, RangeOf(ctx, min_features, max_features), nullptr); };
+constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) { Cut<T>(ctx, RangeOf(ctx, features_ends), nullptr); };
 constexpr auto Run6 = []<class T>(const NoParameters&, RunContext& ctx) {
   constexpr float kSix = 6.0f;
-  Cut<T>(ctx, RangeOf(ctx, min_features, max_features), &kSix);
+  Cut<T>(ctx, RangeOf(ctx, features_ends), &kSix);
 };
 constexpr auto RunX = []<class T>(const NoParameters&, RunContext& ctx) {
   const float top = ctx.in<float>(max_value)[0];
-  Cut<T>(ctx, RangeOf(ctx, min_features_after, max_features_after), &top);
+  Cut<T>(ctx, RangeOf(ctx, ends_behind), &top);
 };
 
 template <class Plan, class Run, class... Ports>
 BlockDef Declare(const char* name, const char* summary, Plan plan, Run run, const Ports&... ports) {
   return Block(name, summary)
       .Details("The range stays as it is.")
-      .Ports(ports..., activations, min_activations, max_activations)
+      .Ports(ports..., activations, activations_ends.min, activations_ends.max)
       .Types("Tinput", kQuantized)
       .Attrs(out_type)
       .Types("out_type", kQuantized)
@@ -73,17 +68,17 @@ BlockDef Declare(const char* name, const char* summary, Plan plan, Run run, cons
 }  // namespace
 
 BlockDef QuantizedRelu() {
-  return Declare("QuantizedRelu", "Quantized numbers, those below 0 as 0.", Plan, Run, features, min_features, max_features);
+  return Declare("QuantizedRelu", "Quantized numbers, those below 0 as 0.", Plan, Run, features, features_ends.min, features_ends.max);
 }
 
 BlockDef QuantizedRelu6() {
-  constexpr const char* kSummary = "Quantized numbers, those below 0 as 0 and those above 6 as 6.";
-  return Declare("QuantizedRelu6", kSummary, Plan, Run6, features, min_features, max_features);
+  return Declare("QuantizedRelu6", "Quantized numbers, those below 0 as 0 and those above 6 as 6.", Plan, Run6, features, features_ends.min,
+                 features_ends.max);
 }
 
 BlockDef QuantizedReluX() {
-  constexpr const char* kSummary = "Quantized numbers, those below 0 as 0 and those above a largest number as that.";
-  return Declare("QuantizedReluX", kSummary, PlanX, RunX, features, max_value, min_features_after, max_features_after);
+  return Declare("QuantizedReluX", "Quantized numbers, those below 0 as 0 and those above a largest number as that.", PlanX, RunX, features,
+                 max_value, ends_behind.min, ends_behind.max);
 }
 
 }  // namespace weft::blocks

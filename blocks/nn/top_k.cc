@@ -72,26 +72,17 @@ uint64_t KeyOf(T x) {
 
 constexpr int64_t kTile = 16384;  // elements that are chosen, or sorted, between two looks at whether the run is to end
 
-/// A heap of k entries, whatever their order was, and then their order. Few of them at once, many with looks in between.
-void MakeHeap(Entry* entries, int64_t k, const Workers& workers) {
-  if (k <= kTile) return std::make_heap(entries, entries + k);
-  kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) std::push_heap(entries, entries + i + 1);
-  });
-}
-void SortHeap(Entry* entries, int64_t k, const Workers& workers) {
-  kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
-    for (int64_t left = k - begin; left > k - end; --left) std::pop_heap(entries, entries + left);
-  });
-}
-
 /// The k first elements of a row in the order of Entry, k > 0. Leaves when the run is to end.
 template <class T>
 void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen, const Workers& workers) {
   kernels::ForTiles(workers, k, kernels::kItemsBetweenLooks, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) chosen[i] = {KeyOf(row[i]), i};
   });
-  MakeHeap(chosen, k, workers);  // the last of the chosen is on top
+  // A heap, the last of the chosen on top: few at once, many with looks in between.
+  if (k <= kTile) std::make_heap(chosen, chosen + k);
+  else kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::push_heap(chosen, chosen + i + 1);
+  });
   const int64_t tile = k <= kTile ? 4 * kTile : kTile;
   kernels::ForTiles(workers, size - k, tile, [&](int64_t begin, int64_t end) {
     for (int64_t i = k + begin; i < k + end; ++i) {
@@ -102,7 +93,9 @@ void ChooseRow(const T* row, int64_t size, int64_t k, Entry* chosen, const Worke
       std::push_heap(chosen, chosen + k);
     }
   });
-  SortHeap(chosen, k, workers);
+  kernels::ForTiles(workers, k, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t left = k - begin; left > k - end; --left) std::pop_heap(chosen, chosen + left);
+  });
 }
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
@@ -154,53 +147,52 @@ constexpr Out<0> scattered{"output", "T", "[..., n]: the elements of grad at the
 constexpr In<0> whole{"values", "T", "[..., n]"};
 constexpr Out<0> gathered{"output", "T", "[..., k]: the elements of values at the places"};
 
+/// Rows of k indices, which point into rows of `size` elements.
 struct Places {
   int64_t rows, size, k;
   DType index_type;
   const ElementMoves* moves;
-  /// Calls f(row, j, place) for each place inside a row.
-  template <class F>
-  void ForEach(RunContext& ctx, F&& f) const {
-    Dispatch(index_type, kIndexTypes, [&]<class I>() {
-      const I* place = ctx.in<I>(positions).data();
-      kernels::StopCheck stop(ctx.workers());
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t j = 0; j < k; ++j, ++place) {
-          if (stop(4)) return;
-          if (*place >= 0 && static_cast<int64_t>(*place) < size) f(r, j, static_cast<int64_t>(*place));
-        }
-      }
-    });
-  }
 };
 
-/// For rows of `wide` that the indices point into.
-Result<Places> PlacesIn(PlanContext& ctx, const Shape& wide) {
+/// `wide` is the tensor whose rows the indices point into; the output is of the shape of `to`.
+Result<Places> PlanPlaces(PlanContext& ctx, const Shape& wide, const Shape& to) {
   const Shape& shape = ctx.shape(positions);
   const int rank = shape.rank();
   if (rank == 0 || wide.rank() != rank || !std::ranges::equal(wide.dims().first(rank - 1), shape.dims().first(rank - 1))) {
     return ctx.Error(positions, "needs the rows of the other tensor, ", wide, ", found shape ", shape);
   }
   const int64_t k = shape[rank - 1];
-  return Places{k == 0 ? 0 : shape.count() / k, wide[rank - 1], k, ctx.dtype(positions), nullptr};
+  ctx.set(scattered, to);
+  return Places{k == 0 ? 0 : shape.count() / k, wide[rank - 1], k, ctx.dtype(positions), &MovesOf(ctx.dtype(grad))};
 }
-
 Result<Places> PlanScatter(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Places places, PlacesIn(ctx, ctx.shape(like)));
-  if (!(ctx.shape(grad) == ctx.shape(positions))) {
+  WEFT_ASSIGN_OR_RETURN(const Places places, PlanPlaces(ctx, ctx.shape(like), ctx.shape(like)));
+  if (ctx.shape(grad) != ctx.shape(positions)) {
     return ctx.Error(grad, "needs the shape of indices, ", ctx.shape(positions), ", found ", ctx.shape(grad));
   }
-  ctx.set(scattered, ctx.shape(like));
-  places.moves = &MovesOf(ctx.dtype(grad));
   return places;
 }
+Result<Places> PlanGather(PlanContext& ctx) { return PlanPlaces(ctx, ctx.shape(whole), ctx.shape(positions)); }
 
-constexpr auto RunScatter = [](const Places& p, RunContext& ctx) {
+/// From rows of k to the places, or back; what no place names is 0.
+template <bool kScatter>
+constexpr auto RunPlaces = [](const Places& p, RunContext& ctx) {
   const auto out = ctx.out<std::byte>(scattered);
   const std::byte* from = ctx.in<std::byte>(grad).data();
+  const auto bytes = p.moves->size;
   p.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
-  p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
-    p.moves->copy(from + (r * p.k + j) * p.moves->size, out.data() + (r * p.size + place) * p.moves->size, 1);
+  Dispatch(p.index_type, kIndexTypes, [&]<class I>() {
+    const I* place = ctx.in<I>(positions).data();
+    kernels::StopCheck stop(ctx.workers());
+    for (int64_t r = 0; r < p.rows; ++r) {
+      for (int64_t i = r * p.k; i < (r + 1) * p.k; ++i) {
+        if (stop(4)) return;
+        const auto at = static_cast<int64_t>(place[i]);
+        if (at < 0 || at >= p.size) continue;
+        const int64_t wide = r * p.size + at;
+        p.moves->copy(from + (kScatter ? i : wide) * bytes, out.data() + (kScatter ? wide : i) * bytes, 1);
+      }
+    }
   });
 };
 
@@ -208,26 +200,15 @@ Status ScatterGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherLast", {{"values", {g.grad(scattered)}}, {"indices", {g.in(positions)}}}));
   return {};
 }
-
-Result<Places> PlanGather(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(Places places, PlacesIn(ctx, ctx.shape(whole)));
-  ctx.set(gathered, ctx.shape(positions));
-  places.moves = &MovesOf(ctx.dtype(whole));
-  return places;
-}
-
-constexpr auto RunGather = [](const Places& p, RunContext& ctx) {
-  const auto out = ctx.out<std::byte>(gathered);
-  const std::byte* from = ctx.in<std::byte>(whole).data();
-  p.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
-  p.ForEach(ctx, [&](int64_t r, int64_t j, int64_t place) {
-    p.moves->copy(from + (r * p.size + place) * p.moves->size, out.data() + (r * p.k + j) * p.moves->size, 1);
-  });
-};
-
 Status GatherGradient(GradientBuilder& g) {
   g.Set(whole, g.Add("ScatterLast", {{"grad", {g.grad(gathered)}}, {"indices", {g.in(positions)}}, {"like", {g.in(whole)}}}));
   return {};
+}
+
+/// Without its plan.
+template <class... Ports>
+auto DeclarePlaces(const char* name, const char* summary, const Ports&... ports) {
+  return Block(name, summary).Ports(ports...).Types("T", kReals).Types("index_type", kIndexTypes).Internal();
 }
 
 // ---- InTopK ------------------------------------------------------------------------------------------------------------------
@@ -284,23 +265,15 @@ BlockDef TopK() { return DeclareTopK("TopK"); }
 BlockDef TopKV2() { return DeclareTopK("TopKV2"); }
 
 BlockDef ScatterLast() {
-  return Block("ScatterLast", "Puts elements at their places in rows of zeros: the gradient of TopK.")
-      .Ports(grad, positions, like, scattered)
-      .Types("T", kReals)
-      .Types("index_type", kIndexTypes)
-      .Internal()
+  constexpr const char* kSummary = "Puts elements at their places in rows of zeros: the gradient of TopK.";
+  return DeclarePlaces("ScatterLast", kSummary, grad, positions, like, scattered)
       .Gradient(ScatterGradient)
-      .Kernel(PlanScatter, RunScatter);
+      .Kernel(PlanScatter, RunPlaces<true>);
 }
 
 BlockDef GatherLast() {
-  return Block("GatherLast", "Takes elements from places in rows: the gradient of ScatterLast.")
-      .Ports(whole, positions, gathered)
-      .Types("T", kReals)
-      .Types("index_type", kIndexTypes)
-      .Internal()
-      .Gradient(GatherGradient)
-      .Kernel(PlanGather, RunGather);
+  constexpr const char* kSummary = "Takes elements from places in rows: the gradient of ScatterLast.";
+  return DeclarePlaces("GatherLast", kSummary, whole, positions, gathered).Gradient(GatherGradient).Kernel(PlanGather, RunPlaces<false>);
 }
 
 BlockDef InTopK() {

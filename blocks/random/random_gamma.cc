@@ -62,11 +62,10 @@ constexpr auto Run = []<class T>(const Samples& samples, RunContext& ctx) {
               [&](int64_t i) { return kernels::Gamma(static_cast<double>(alphas[i])); });
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   // The numbers as differentiable functions of alpha, summed over those of one alpha.
   const GradientValue slope = g.Add("RandomGammaGrad", {{"alpha", {g.in(alpha)}}, {"sample", {g.out(output)}}});
   g.Set(alpha, SumLike(g, Times(g, g.grad(output), slope), g.in(alpha)));
-  return {};
 }
 
 }  // namespace gamma

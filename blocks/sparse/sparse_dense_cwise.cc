@@ -145,16 +145,6 @@ Status GradientOf(GradientBuilder& g, bool divides) {
   return {};
 }
 
-Status GatherGradient(GradientBuilder& g) {
-  g.Set(gathered, Scatter(g, g.in(sp_indices), g.in(sizes), g.grad(output), g.in(gathered)));
-  return {};
-}
-
-Status ScatterGradient(GradientBuilder& g) {
-  g.Set(added, Gather(g, g.in(sp_indices), g.in(sizes), g.grad(sums)));
-  return {};
-}
-
 auto CwiseBlock(const char* name, const char* summary) {
   return Block(name, summary).Ports(sp_indices, sp_values, sp_shape, dense, output).Types("T", kReals).ShapedBy(sp_shape);
 }
@@ -185,7 +175,7 @@ BlockDef SparseDenseGather() {
       .Types("T", kFloats)
       .ShapedBy(sizes)
       .Internal()
-      .Gradient(GatherGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(gathered, Scatter(g, g.in(sp_indices), g.in(sizes), g.grad(output), g.in(gathered))); })
       .Kernel(PlanGather, RunGather, kBySize);
 }
 
@@ -195,7 +185,7 @@ BlockDef SparseDenseScatter() {
       .Types("T", kFloats)
       .ShapedBy(sizes)
       .Internal()
-      .Gradient(ScatterGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(added, Gather(g, g.in(sp_indices), g.in(sizes), g.grad(sums))); })
       .Kernel(PlanScatter, RunScatter);
 }
 

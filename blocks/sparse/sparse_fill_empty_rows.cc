@@ -109,13 +109,11 @@ constexpr auto Run = [](const Fill& p, ProduceContext& ctx) -> Status {
   return {};
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output_values).valid()) return {};
+void Gradient(GradientBuilder& g) {
   const GradientValue both = g.Add("SparseFillEmptyRowsGrad", {{"reverse_index_map", {g.out(reverse_index_map)}},
                                                                {"grad_values", {g.grad(output_values)}}});
   g.Set(values, both);
   g.Set(default_value, GradientBuilder::Output(both, 1));
-  return {};
 }
 
 // ---- SparseFillEmptyRowsGrad -----------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   const T* from = ctx.in<T>(sp_values).data();
   T* to = ctx.out<T>(output).data();
   return OverRows(p, ctx, [&](int64_t begin, int64_t end) {
-    kernels::Softmax(from + begin, end - begin, to + begin, false, &ctx.workers());
+    kernels::Softmax(from + begin, end - begin, to + begin, &ctx.workers());
   });
 };
 
@@ -70,16 +70,9 @@ GradientValue RowSums(GradientBuilder& g, GradientValue values) {
   return g.Add("SparseRowSums", {{"sp_indices", {g.in(sp_indices)}}, {"sp_values", {values}}, {"sp_shape", {g.in(sp_shape)}}});
 }
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue dy = g.grad(output), y = g.out(output);
   g.Set(sp_values, Times(g, Minus(g, dy, RowSums(g, Times(g, dy, y))), y));
-  return {};
-}
-
-/// A value counts in the sums of its own row, each alike.
-Status SumsGradient(GradientBuilder& g) {
-  g.Set(sp_values, RowSums(g, g.grad(output)));
-  return {};
 }
 
 auto RowBlock(const char* name, const char* summary) {
@@ -98,7 +91,8 @@ BlockDef SparseSoftmax() {
 BlockDef SparseRowSums() {
   return RowBlock("SparseRowSums", "At each place of a sparse tensor the sum of all values of its row, along the last axis.")
       .Internal()
-      .Gradient(SumsGradient)
+      // A value counts in the sums of its own row, each alike.
+      .Gradient([](GradientBuilder& g) { g.Set(sp_values, RowSums(g, g.grad(output))); })
       .Kernel(Plan, RunSums);
 }
 

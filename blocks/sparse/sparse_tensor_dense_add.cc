@@ -38,11 +38,10 @@ constexpr auto Run = []<class T>(const Places& p, RunContext& ctx) -> Status {
   return {};
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue dz = g.grad(output);
   if (g.wanted(a_values)) g.Set(a_values, g.Add("GatherNd", {{"params", {dz}}, {"indices", {g.in(a_indices)}}}));
   g.Set(b, dz);
-  return {};
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ GradientValue Adjoint(GradientBuilder& g, GradientValue matrix) {
   return Conjugate(g, transposed);
 }
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const bool turns_a = g.attr(adjoint_a), turns_b = g.attr(adjoint_b);
   const GradientValue dz = g.grad(product), sizes = g.in(a_shape);
   if (g.wanted(b)) {
@@ -216,14 +216,12 @@ Status Gradient(GradientBuilder& g) {
                                                    {"x", {turns_a ? other : dz}},
                                                    {"y", {turns_a ? dz : other}}}));
   }
-  return {};
 }
 
-Status SampledGradient(GradientBuilder& g) {
+void SampledGradient(GradientBuilder& g) {
   const GradientValue dv = g.grad(sampled), sizes = g.in(shape);
   if (g.wanted(x)) g.Set(x, Multiplied(g, dv, sizes, g.in(y), false));
   if (g.wanted(y)) g.Set(y, Multiplied(g, dv, sizes, g.in(x), true));
-  return {};
 }
 
 }  // namespace

@@ -108,21 +108,19 @@ constexpr auto RunGrad = []<class T>(const Placed& p, RunContext& ctx) -> Status
   return {};
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(dense).valid()) return {};
+void Gradient(GradientBuilder& g) {
   GradientValue both = g.Add("SparseToDenseGrad", {{"sparse_indices", {g.in(sparse_indices)}},
                                                    {"output_shape", {g.in(output_shape)}},
                                                    {"sparse_values", {g.in(sparse_values)}},
                                                    {"grad", {g.grad(dense)}}});
   g.Set(sparse_values, both);
   g.Set(default_value, GradientBuilder::Output(both, 1));
-  return {};
 }
 
 // It is linear: a gradient of each part goes back to where the part came from.
-Status GradGradient(GradientBuilder& g) {
+void GradGradient(GradientBuilder& g) {
   GradientValue of_values = g.grad(values_grad), of_default = g.grad(default_grad);
-  if (!of_values.valid() && !of_default.valid()) return {};
+  if (!of_values.valid() && !of_default.valid()) return;
   if (!of_values.valid()) of_values = g.Add("ZerosLike", {{"x", {g.out(values_grad)}}});
   if (!of_default.valid()) of_default = g.Add("ZerosLike", {{"x", {g.out(default_grad)}}});
   g.Set(grad, g.Add("SparseToDense",
@@ -131,7 +129,6 @@ Status GradGradient(GradientBuilder& g) {
                      {"sparse_values", {of_values}},
                      {"default_value", {of_default}}},
                     {{"validate_indices", AttrValue(false)}}));
-  return {};
 }
 
 }  // namespace

@@ -22,11 +22,6 @@ Status PlanRead(PlanContext& ctx) {
   return {};
 }
 
-Status ReadGradient(GradientBuilder& g) {
-  g.Set(resource, g.grad(value));
-  return {};
-}
-
 Status PlanIsInitialized(PlanContext& ctx) {
   ctx.set(is_initialized, Shape{});
   return {};
@@ -64,7 +59,7 @@ BlockDef ReadVariableOp() {
       .Types("dtype", kAllTypes)
       .Stateful()
       .WithFlow(Flow::kForward)
-      .Gradient(ReadGradient)
+      .Gradient([](GradientBuilder& g) { g.Set(resource, g.grad(value)); })
       .PlanOnly(PlanRead);
 }
 

@@ -117,13 +117,15 @@ class Lines {
 /// The tiles of a product from the first or from the last, each packing for itself or sharing what is packed before.
 template <class T>
 void ComputeTiles(kernels::Product<T> p, bool shared, bool backwards) {
-  Lines packed(kernels::PackedBytes(p));
-  if (shared && kernels::PackCount(p) > 0) {
+  kernels::GemmParts parts = kernels::PartsOf(p);
+  Lines packed(parts.packed_bytes);
+  if (shared && parts.packed_parts > 0) {
     p.packed = packed.data();
-    for (int64_t i = kernels::PackCount(p); i-- > 0;) kernels::PackPart(p, i);
+    for (int64_t i = parts.packed_parts; i-- > 0;) kernels::PackPart(p, i);
+    parts = kernels::PartsOf(p);
   }
-  Lines workspace(kernels::WorkspaceBytes(p));
-  const int64_t tiles = kernels::TileCount(p);
+  Lines workspace(parts.workspace_bytes);
+  const int64_t tiles = parts.tiles;
   for (int64_t i = 0; i < tiles; ++i) kernels::ComputeTile(p, backwards ? tiles - 1 - i : i, workspace.data());
 }
 
@@ -147,8 +149,8 @@ void CheckShared(const Sizes& s, bool transposed) {
   kernels::Product<T> p{s.rows,  s.columns, s.inner, {a.values<T>().data(), s.inner, 1}, {b.values<T>().data(), s.columns, 1},
                         nullptr, s.columns};
   if (transposed) p.right = {b.values<T>().data(), 1, s.inner};
-  REQUIRE(kernels::PackedBytes(p) > 0);
-  REQUIRE(kernels::PackCount(p) > 1);
+  REQUIRE(kernels::PartsOf(p).packed_bytes > 0);
+  REQUIRE(kernels::PartsOf(p).packed_parts > 1);
   const std::vector<T> own = InTiles(p, false, false);
   CHECK(std::memcmp(own.data(), InTiles(p, true, false).data(), own.size() * sizeof(T)) == 0);
   CHECK(std::memcmp(own.data(), InTiles(p, true, true).data(), own.size() * sizeof(T)) == 0);
@@ -164,21 +166,7 @@ TEST_CASE("Tiles that share a packed operand give the bits of tiles that pack fo
   }
 }
 
-/// Whether the sums of such a product are joined: which sides are narrow depends on the registers.
-template <class T>
-bool JoinsSums(const Sizes& s) {
-  return kernels::PackedBytes(kernels::Product<T>{s.rows, s.columns, s.inner, {nullptr, s.inner, 1}, {nullptr, s.columns, 1}, nullptr, s.columns}) > 0;
-}
-
-TEST_CASE("Pieces of the inner dimension whose sums are joined give the bits of rows that are summed whole", "[matmul]") {
-  for (const Sizes& s : {Sizes{100, 784, 10}, Sizes{128, 5000, 9}, Sizes{37, 2003, 12}, Sizes{64, 5000, 5}}) {
-    if (JoinsSums<float>(s)) CheckShared<float>(s, false);
-    if (JoinsSums<double>(s)) CheckShared<double>(s, false);
-  }
-  CheckShared<float>({7, 3001, 120}, true);
-}
-
-/// A product with one side of five to twelve, added to what is there in a wider matrix or not, in pieces or not.
+/// A product with one side of five to twelve, added to what is there in a wider matrix or not, in slices or not.
 template <class T>
 void CheckSkinny(const Sizes& s, bool turned, bool add, bool shared) {
   INFO(ToString(kDTypeOf<T>) << " " << s.rows << " by " << s.inner << " by " << s.columns << ", turned " << turned << ", shared "
@@ -235,7 +223,7 @@ void CheckApart(int64_t few, int64_t inner, int64_t many, bool on_left) {
   std::vector<T> out(static_cast<size_t>(few * many));
   kernels::Product<T> p{few, many, inner, vectors, apart, out.data(), many};
   if (on_left) p = {many, few, inner, apart.Transposed(), vectors.Transposed(), out.data(), few};
-  Lines workspace(kernels::WorkspaceBytes(p));
+  Lines workspace(kernels::PartsOf(p).workspace_bytes);
   p.scratch = workspace.data();
   kernels::MatMul(p);
   for (int64_t f = 0; f < few; ++f) {
@@ -281,7 +269,7 @@ TEST_CASE("A product can be added to what is there, and lie in a wider matrix", 
     const float *x = a.values<float>().data(), *y = b.values<float>().data();
     kernels::Product<float> p{s.rows, s.columns, s.inner, {x, s.inner, 1}, {y, s.columns, 1}, out.data(), stride};
     p.add = true;
-    Lines workspace(kernels::WorkspaceBytes(p));
+    Lines workspace(kernels::PartsOf(p).workspace_bytes);
     p.scratch = workspace.data();
     kernels::MatMul(p);
     for (int64_t r = 0; r < s.rows; ++r) {
@@ -295,7 +283,7 @@ TEST_CASE("A product can be added to what is there, and lie in a wider matrix", 
 
 template <class T>
 int64_t WorkspaceElements(const kernels::Product<T>& p) {
-  return kernels::WorkspaceBytes(p) / static_cast<int64_t>(sizeof(Accumulator<T>));
+  return kernels::PartsOf(p).workspace_bytes / static_cast<int64_t>(sizeof(Accumulator<T>));
 }
 
 TEST_CASE("No product of some size needs more workspace than is planned for all of them", "[matmul]") {

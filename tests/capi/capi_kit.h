@@ -1,4 +1,4 @@
-// What tests of the C interface share: handles that close themselves, and the words of a failure.
+// What tests of the C interface share: pages and sessions that load and open, values, and the words of a failure.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -8,36 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "tests/kit/owned.h"
 #include "tests/runtime/session_kit.h"
 #include "weft.h"
 
 namespace weft::test {
 
-/// A handle, closed at the end.
-template <class Handle, weft_status (*Close)(Handle*)>
-class Owned {
- public:
-  Owned() = default;
-  explicit Owned(Handle* handle) : handle_(handle) {}
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Owned() { (void)Close(handle_); }
-  operator Handle*() const { return handle_; }
-  Handle** out() { return &handle_; }
-  Handle* release() { return std::exchange(handle_, nullptr); }
-
- private:
-  Handle* handle_ = nullptr;
-};
-using OwnedRuntime = Owned<weft_runtime, weft_runtime_close>;
-using OwnedPage = Owned<weft_page, weft_page_close>;
-using OwnedSession = Owned<weft_session, weft_session_close>;
-using OwnedView = Owned<weft_view, weft_view_release>;
-using OwnedStrings = Owned<weft_strings, weft_strings_release>;
-using OwnedProblems = Owned<weft_diagnostics, weft_diagnostics_release>;
+using kit::OpenRuntime, kit::OwnedBreakpoint, kit::OwnedEvents, kit::OwnedPage, kit::OwnedPageRun, kit::OwnedProblems, kit::OwnedResults, kit::OwnedRuntime;
+using kit::OwnedSession, kit::OwnedStrings, kit::OwnedSubscription, kit::OwnedView;
 
 /// What a call said of its failure, as text; each call of out() forgets the last.
 class Problems {
@@ -75,14 +53,6 @@ inline std::string PageText(const std::vector<std::string>& blocks) {
   std::string text = "{\"weft\": 1, \"page\": \"p\", \"blocks\": [";
   for (size_t i = 0; i < blocks.size(); ++i) text += Cat(i ? ",\n" : "", blocks[i]);
   return text + "]}";
-}
-
-inline OwnedRuntime OpenRuntime(int threads = 2) {
-  OwnedRuntime runtime;
-  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
-  options.threads = threads;
-  REQUIRE(weft_runtime_open(&options, runtime.out(), nullptr) == WEFT_OK);
-  return runtime;
 }
 
 inline OwnedPage LoadPage(weft_runtime* runtime, const std::vector<std::string>& blocks, const weft_page_options* options = nullptr) {

@@ -164,7 +164,7 @@ TEST_CASE("C: an error event of a page with a fault names block, port and place"
   OwnedRuntime runtime = OpenRuntime();
   OwnedPage page = LoadPage(runtime, Blocks());
   OwnedSession session = OpenSession(page);
-  Owned<weft_events, weft_events_close> events;
+  OwnedEvents events;
   Problems problems;
   C_OK(problems, weft_events_open(nullptr, events.out(), problems.out()));
   C_OK(problems, weft_events_add(events, session, WEFT_EVENT_BIT(WEFT_EVENT_ERROR), 1, problems.out()));

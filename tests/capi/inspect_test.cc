@@ -10,8 +10,6 @@ using nlohmann::json;
 
 namespace {
 
-using OwnedResults = Owned<weft_results, weft_results_release>;
-
 std::string First(weft_strings* strings, size_t index = 0) {
   const char* text = "";
   REQUIRE(weft_strings_get(strings, index, &text, nullptr) == WEFT_OK);

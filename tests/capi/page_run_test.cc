@@ -8,8 +8,6 @@ using namespace weft::test;
 
 namespace {
 
-using OwnedPageRun = Owned<weft_page_run, weft_page_run_close>;
-
 std::string ClientSession(std::string_view id, const std::string& fetches, const std::string& run = "", bool loop = false) {
   std::vector<std::pair<std::string, std::string>> inputs = {{"fetch_outputs", Cat("[", fetches, "]")}};
   if (!run.empty()) inputs.emplace_back("run_outputs", Cat("[", run, "]"));

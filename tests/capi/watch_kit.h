@@ -5,10 +5,6 @@
 
 namespace weft::test {
 
-using OwnedEvents = Owned<weft_events, weft_events_close>;
-using OwnedSubscription = Owned<weft_subscription, weft_subscription_close>;
-using OwnedBreakpoint = Owned<weft_breakpoint, weft_breakpoint_close>;
-
 /// v counts the runs; seen.z is 1 + the number of runs before, say prints it.
 inline std::vector<std::string> WatchedBlocks() {
   return {Variable("v", Scalar(0)), Block("seen", "Add", {{"x", "v.ref"}, {"y", Scalar(1)}}),

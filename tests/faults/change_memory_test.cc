@@ -174,11 +174,7 @@ TEST_CASE("A session that lacks memory to start is idle, and starts when there i
       REQUIRE(weft_session_cancel(session, nullptr) == WEFT_OK);
       (void)weft_session_wait(session, -1, nullptr, nullptr);
     }
-    weft_session_info info = WEFT_SESSION_INFO_INIT;
-    REQUIRE(weft_session_get_info(session, &info, nullptr) == WEFT_OK);
-    CHECK(info.state == WEFT_IDLE);
-    REQUIRE(weft_session_start(session, nullptr, nullptr) == WEFT_OK);
-    CHECK(weft_session_wait(session, -1, nullptr, nullptr) == WEFT_OK);
+    IsIdleAndStarts(session);
   });
 }
 

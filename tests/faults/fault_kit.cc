@@ -9,14 +9,6 @@
 namespace weft::faults {
 namespace fs = std::filesystem;
 
-OwnedRuntime OpenRuntime(int threads) {
-  OwnedRuntime runtime;
-  weft_runtime_options options = WEFT_RUNTIME_OPTIONS_INIT;
-  options.threads = threads;
-  REQUIRE(weft_runtime_open(&options, runtime.out(), nullptr) == WEFT_OK);
-  return runtime;
-}
-
 std::vector<std::string> SamplePages() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "graphs")) {
@@ -96,6 +88,14 @@ OwnedPage LoadLoops(weft_runtime* runtime) {
   INFO(text);
   REQUIRE(status == WEFT_OK);
   return page;
+}
+
+void IsIdleAndStarts(weft_session* session) {
+  weft_session_info info = WEFT_SESSION_INFO_INIT;
+  REQUIRE(weft_session_get_info(session, &info, nullptr) == WEFT_OK);
+  CHECK(info.state == WEFT_IDLE);
+  REQUIRE(weft_session_start(session, nullptr, nullptr) == WEFT_OK);
+  CHECK(weft_session_wait(session, -1, nullptr, nullptr) == WEFT_OK);
 }
 
 int Held::OpenDescriptors() {

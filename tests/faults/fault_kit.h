@@ -1,4 +1,4 @@
-// What tests of faults share: handles that close themselves, a page that runs, and calls of which each allocation fails once.
+// What tests of faults share: a page that runs, and calls of which each allocation fails once.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -6,42 +6,18 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/capi/handles.h"
 #include "tests/faults/memory_fault.h"
+#include "tests/kit/owned.h"
 #include "weft.h"
 
 namespace weft::faults {
 
-/// A handle, closed at the end.
-template <class Handle, weft_status (*Close)(Handle*)>
-class Owned {
- public:
-  Owned() = default;
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Owned() { (void)Close(handle_); }
-  operator Handle*() const { return handle_; }
-  Handle** out() { return &handle_; }
+using kit::OpenRuntime, kit::OwnedBreakpoint, kit::OwnedEvents, kit::OwnedPage, kit::OwnedPageRun, kit::OwnedProblems, kit::OwnedResults, kit::OwnedRuntime;
+using kit::OwnedSession, kit::OwnedStrings, kit::OwnedSubscription, kit::OwnedView;
 
- private:
-  Handle* handle_ = nullptr;
-};
-using OwnedRuntime = Owned<weft_runtime, weft_runtime_close>;
-using OwnedPage = Owned<weft_page, weft_page_close>;
-using OwnedSession = Owned<weft_session, weft_session_close>;
-using OwnedRun = Owned<weft_page_run, weft_page_run_close>;
-using OwnedView = Owned<weft_view, weft_view_release>;
-using OwnedStrings = Owned<weft_strings, weft_strings_release>;
-using OwnedEvents = Owned<weft_events, weft_events_close>;
-using OwnedProblems = Owned<weft_diagnostics, weft_diagnostics_release>;
-
-OwnedRuntime OpenRuntime(int threads = 2);
 /// The pages of graphs/ that run by themselves; `folder` gets a copy of each that is loaded.
 std::vector<std::string> SamplePages();
 std::string PageText(const std::string& name);
@@ -59,11 +35,14 @@ class Sample {
   std::string text, folder;
   weft_runtime* runtime;
   OwnedPage page;
-  OwnedRun run;
+  OwnedPageRun run;
 };
 
 /// A page of two sessions that loop, one for the other, and one that does not, `once`.
 OwnedPage LoadLoops(weft_runtime* runtime);
+
+/// Checks that the session is idle, starts and ends well.
+void IsIdleAndStarts(weft_session* session);
 
 /// What of the process must be as it was before.
 struct Held {

@@ -9,10 +9,6 @@
 namespace weft::faults {
 namespace {
 
-using OwnedSubscription = Owned<weft_subscription, weft_subscription_close>;
-using OwnedBreakpoint = Owned<weft_breakpoint, weft_breakpoint_close>;
-using OwnedResults = Owned<weft_results, weft_results_release>;
-
 /// Calls `call` with each allocation failing, then without: it must succeed then.
 void Repeats(const std::string& what, const std::function<weft_status()>& call, bool others_keep = true) {
   EveryAllocationFails(what, [&](const FaultyCall& fault) {
@@ -113,7 +109,7 @@ TEST_CASE("Sessions that loop end where one lacks memory", "[memory]") {
   for (const bool waits : {true, false}) {
     EveryAllocationFails(waits ? "run loops" : "start loops", [&](const FaultyCall& fault) {
       const OwnedPage page = LoadLoops(runtime);
-      OwnedRun run;
+      OwnedPageRun run;
       REQUIRE(weft_page_run_open(page, nullptr, run.out(), nullptr) == WEFT_OK);
       weft_run_options steps = WEFT_RUN_OPTIONS_INIT;
       steps.steps = 4;

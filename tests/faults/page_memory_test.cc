@@ -54,7 +54,7 @@ TEST_CASE("Sessions open with all their memory or not at all", "[memory]") {
       const weft_status status = fault([&] { return sample.Open(); });
       CHECK((sample.run != nullptr) == (status == WEFT_OK));
       if (status != WEFT_OK) CHECK(sample.Open() == WEFT_OK);
-      sample.run = OwnedRun();
+      sample.run = OwnedPageRun();
     });
     REQUIRE(sample.Open() == WEFT_OK);
     CHECK(sample.Run() == WEFT_OK);

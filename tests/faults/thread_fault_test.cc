@@ -56,11 +56,7 @@ TEST_CASE("A session that cannot have a thread says so, and starts when it can",
     REQUIRE(weft_diagnostics_text(problems, &text) == WEFT_OK);
     CHECK_THAT(text, Catch::Contains("no thread can be started"));
   }
-  weft_session_info info = WEFT_SESSION_INFO_INIT;
-  REQUIRE(weft_session_get_info(session, &info, nullptr) == WEFT_OK);
-  CHECK(info.state == WEFT_IDLE);
-  CHECK(weft_session_start(session, nullptr, nullptr) == WEFT_OK);
-  CHECK(weft_session_wait(session, -1, nullptr, nullptr) == WEFT_OK);
+  IsIdleAndStarts(session);
 }
 
 TEST_CASE("A page whose sessions cannot all have threads ends, and runs when they can", "[threads]") {
@@ -70,7 +66,7 @@ TEST_CASE("A page whose sessions cannot all have threads ends, and runs when the
       for (uint64_t number = 1; number <= 3; ++number) {
         const Watchdog watchdog("run a page without threads", number);
         const OwnedPage page = LoadLoops(runtime);
-        OwnedRun run;
+        OwnedPageRun run;
         REQUIRE(weft_page_run_open(page, nullptr, run.out(), nullptr) == WEFT_OK);
         const weft_run_options steps = Steps(20);
         weft_status status = WEFT_OK;
@@ -88,7 +84,7 @@ TEST_CASE("A page whose sessions cannot all have threads ends, and runs when the
         CHECK(status == (happened ? WEFT_RESOURCE_EXHAUSTED : WEFT_OK));
         // (What a cancelled run has put into the queue, or taken from it, stays so: the sessions are not told to run as often as one another.)
         const OwnedPage again = LoadLoops(runtime);
-        OwnedRun second;
+        OwnedPageRun second;
         REQUIRE(weft_page_run_open(again, nullptr, second.out(), nullptr) == WEFT_OK);
         CHECK(weft_page_run_all(second, &steps, nullptr) == WEFT_OK);
         const weft_run_options once = Steps(1);

@@ -4,8 +4,6 @@
 namespace weft::test {
 namespace {
 
-using OwnedResults = Owned<weft_results, weft_results_release>;
-
 weft_results* MakeResults(weft_session* session) {
   weft_results* results = nullptr;
   REQUIRE(weft_session_read_results(session, nullptr, 0, &results, nullptr) == WEFT_OK);

@@ -4,10 +4,6 @@
 namespace weft::test {
 namespace {
 
-using OwnedEvents = Owned<weft_events, weft_events_close>;
-using OwnedSubscription = Owned<weft_subscription, weft_subscription_close>;
-using OwnedBreakpoint = Owned<weft_breakpoint, weft_breakpoint_close>;
-
 weft_events* MakeEvents() {
   weft_events* events = nullptr;
   REQUIRE(weft_events_open(nullptr, &events, nullptr) == WEFT_OK);

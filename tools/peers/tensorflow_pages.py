@@ -4,12 +4,11 @@
 The graph is built once and every step is one call of a prepared callable: of what the page's first session asks for (asked), or of every
 output that it evaluates (all). --blocks names the list of all blocks (weft blocks --json), where their other names are.
 """
-import argparse
 import json
 import pathlib
 
 from tensorflow_graph import PEER, Graph, session, tf, tf1
-from timing import print_case, time_call
+from timing import page_arguments, time_pages
 
 
 def asked_for(page, graph):
@@ -32,8 +31,7 @@ def every_output(graph, fetches, runs):
     return [value for value in graph.values.values() if value.op in needed and value.dtype.base_dtype not in (tf.resource, tf.variant)]
 
 
-def time_page(path, options, aliases):
-    page = json.loads(pathlib.Path(path).read_text())
+def prepared_step(page, options, aliases):
     graph = Graph(aliases)
     graph.add_all([block for block in page["blocks"] if block["block"] != "ClientSession"])
     fetches, runs = asked_for(page, graph)
@@ -45,26 +43,15 @@ def time_page(path, options, aliases):
         trial.run(what)
     running = session(graph.graph, options.threads)
     running.run(start)
-    best, median = time_call(running.make_callable(what), options.seconds)
-    return {"best_step_us": best * 1e3, "median_step_us": median * 1e3, "steps_per_s": 1e3 / best}
+    return running.make_callable(what)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="+")
-    parser.add_argument("--keep", choices=("asked", "all"), default="all")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=2)
+    parser = page_arguments(__doc__)
     parser.add_argument("--blocks", default=pathlib.Path(__file__).resolve().parents[2] / "build/release/schemas/blocks.json")
     options = parser.parse_args()
     aliases = {block["block"]: block.get("aliases", []) for block in json.loads(pathlib.Path(options.blocks).read_text())}
-    for path in options.pages:
-        line = {"peer": PEER, "threads": options.threads, "case": json.loads(pathlib.Path(path).read_text())["page"], "keep": options.keep}
-        try:
-            line.update(time_page(path, options, aliases))
-        except Exception as error:  # a page that TensorFlow cannot run: said, and the others go on
-            line["refused"] = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        print_case(**line)
+    time_pages(PEER, options, lambda page: prepared_step(page, options, aliases))
 
 
 if __name__ == "__main__":

@@ -63,8 +63,7 @@ def convolution(kernel, t):
     grad = t["out_backprop"]
     pictures_in = t.get("input")
     if pictures_in is None:
-        n, h, w, c = t["input_sizes"]
-        pictures_in = torch.zeros(n, c, h, w).contiguous(memory_format=torch.channels_last)
+        pictures_in = pictures(torch.zeros(t["input_sizes"]), kernel["attrs"].get("data_format", "NHWC"))
     mask = [kernel["block"] == "Conv2DBackpropInput", kernel["block"] == "Conv2DBackpropFilter", False]
     return lambda: aten.convolution_backward(grad, pictures_in, weights, None, [1, 1], [padding, padding], [1, 1], False, [0, 0], 1, mask)
 
@@ -102,7 +101,7 @@ def prepare(kernel):
         "ReluGrad": lambda: lambda: aten.threshold_backward(t["gradients"], t["features"], 0),
         "Softmax": lambda: lambda: torch.softmax(first, -1),
         "Transpose": lambda: lambda: first.permute(t["perm"]).contiguous(),
-        "MatMul": lambda: lambda: torch.mm(t["a"], t["b"]),
+        "MatMul": lambda: lambda: torch.mm(t["a"], t["b"].mT if attrs.get("transpose_b") else t["b"]),
         "MaxPool": lambda: lambda: torch.max_pool2d(first, 2),
         "AvgPool": lambda: lambda: torch.nn.functional.avg_pool2d(first, 2),
         "MaxPoolGrad": lambda: max_pool_grad(t),

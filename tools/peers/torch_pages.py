@@ -5,16 +5,13 @@ A whole step, with its gradients and its updates of variables, is traced into on
 The step gives what the page's session fetches (asked), or every output that it evaluates (all). A page with a block that is not in
 torch_blocks.py is refused with the block's name.
 """
-import argparse
-import json
 import os
-import pathlib
 
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from page_blocks import STATE, asked_for, literals, ordered, step_order, wires
-from timing import print_case, time_call
+from timing import page_arguments, time_pages
 from torch_blocks import BLOCKS, literal
 
 PEER = "torch-compile " + torch.__version__
@@ -87,29 +84,17 @@ class Step:
         return lambda: program(*variables)
 
 
-def time_page(path, options):
+def compiled_step(page, keep):
     torch._dynamo.reset()
-    best, median = time_call(Step(json.loads(pathlib.Path(path).read_text()), options.keep).compiled(), options.seconds)
-    return {"best_step_us": best * 1e3, "median_step_us": median * 1e3, "steps_per_s": 1e3 / best}
+    return Step(page, keep).compiled()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", nargs="+")
-    parser.add_argument("--keep", choices=("asked", "all"), default="all")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=2)
-    options = parser.parse_args()
+    options = page_arguments(__doc__).parse_args()
     torch.set_num_threads(options.threads)
     simdlen = os.environ.get("WEFT_PEER_SIMDLEN")  # for a level of processors: environment.py
     torch._inductor.config.cpp.simdlen = int(simdlen) if simdlen else None
-    for path in options.pages:
-        line = {"peer": PEER, "threads": options.threads, "case": json.loads(pathlib.Path(path).read_text())["page"], "keep": options.keep}
-        try:
-            line.update(time_page(path, options))
-        except Exception as error:  # a page that PyTorch cannot run: said, and the others go on
-            line["refused"] = (str(error).splitlines() or [type(error).__name__])[0][:200]
-        print_case(**line)
+    time_pages(PEER, options, lambda page: compiled_step(page, options.keep))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 #include "tools/serve/admission.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 
+#include "tools/serve/random.h"
 #include "tools/serve/routes.h"
 
 namespace weft::serve {
@@ -31,29 +30,13 @@ bool BodyTypeFits(Route::Body body, const std::string& type) {
 
 bool IsCall(std::string_view path) { return path == "/v1" || path.substr(0, 4) == "/v1/"; }
 
-std::string RandomToken() {
-  unsigned char bytes[16];
-  size_t have = 0;
-  while (have < sizeof bytes) {
-    const ssize_t count = ::getrandom(bytes + have, sizeof bytes - have, 0);
-    if (count < 0 && errno != EINTR) throw ApiError(500, "internal", "the system has no random numbers");
-    if (count > 0) have += static_cast<size_t>(count);
-  }
-  std::string text;
-  for (unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
-Admission::Admission(AdmissionRules rules, const Limits& limits) : rules_(std::move(rules)), limits_(limits), token_(RandomToken()) {}
+Admission::Admission(AdmissionRules rules, const Limits& limits) : rules_(std::move(rules)), limits_(limits), token_(RandomDigits(16)) {}
 
 void Admission::Listen(const std::string& address, uint16_t port_number) {
   const std::string port = ":" + std::to_string(port_number), implied = rules_.tls ? ":443" : ":80";
   std::vector<std::string> names = rules_.names;
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) names.push_back(name);
-  if (address != "0.0.0.0" && address != "::") names.push_back(address.find(':') == std::string::npos ? address : "[" + address + "]");
+  if (address != "0.0.0.0" && address != "::") names.push_back(UrlHost(address));
   for (const std::string& name : names) {
     hosts_.push_back(LowerCase(name) + port);
     if (port == implied) hosts_.push_back(LowerCase(name));

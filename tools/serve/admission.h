@@ -42,7 +42,4 @@ class Admission {
 /// Whether a path is a call's; all others are the editor's files.
 bool IsCall(std::string_view path);
 
-/// 128 random bits as hexadecimal digits.
-std::string RandomToken();
-
 }  // namespace weft::serve

@@ -1,8 +1,8 @@
 // Calls about a page.
 #include <set>
 
-#include "tools/serve/runner.h"
 #include "tools/serve/routes.h"
+#include "tools/serve/runner.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -74,18 +74,12 @@ Response Patch(const Called& called) {
   return ChangeResponse(called, page->Edit(request), dirty);
 }
 
+template <bool kRedo>
 Response Undo(const Called& called) {
   const auto page = called.Page();
   called.Body();
   const bool dirty = page->dirty();
-  return ChangeResponse(called, page->Undo(false, called.By(), called.IfMatch()), dirty);
-}
-
-Response Redo(const Called& called) {
-  const auto page = called.Page();
-  called.Body();
-  const bool dirty = page->dirty();
-  return ChangeResponse(called, page->Undo(true, called.By(), called.IfMatch()), dirty);
+  return ChangeResponse(called, page->Undo(kRedo, called.By(), called.IfMatch()), dirty);
 }
 
 Response Save(const Called& called) {
@@ -216,28 +210,26 @@ Response Fits(const Called& called) {
 }  // namespace
 
 void AddPageRoutes(std::vector<Route>& routes) {
-  for (const Route& route : std::initializer_list<Route>{
-           {"GET", "/v1/pages/*", Route::kNone, false, Page},
-           {"DELETE", "/v1/pages/*", Route::kNone, false, ClosePage},
-           {"PATCH", "/v1/pages/*", Route::kPage, true, Patch},
-           {"GET", "/v1/pages/*/view", Route::kNone, false, View},
-           {"GET", "/v1/pages/*/text", Route::kNone, false, Text},
-           {"PUT", "/v1/pages/*/text", Route::kPage, true, PutText},
-           {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo},
-           {"POST", "/v1/pages/*/redo", Route::kJson, true, Redo},
-           {"POST", "/v1/pages/*/save", Route::kJson, true, Save},
-           {"POST", "/v1/pages/*/reload", Route::kJson, true, Reload},
-           {"GET", "/v1/pages/*/diagnostics", Route::kNone, false, Diagnostics},
-           {"GET", "/v1/pages/*/block", Route::kNone, false, Block},
-           {"GET", "/v1/pages/*/why_not", Route::kNone, false, WhyNot},
-           {"GET", "/v1/pages/*/plan", Route::kNone, false, Plan},
-           {"GET", "/v1/pages/*/layout", Route::kNone, false, Layout},
-           {"GET", "/v1/pages/*/picture", Route::kNone, false, Picture},
-           {"GET", "/v1/pages/*/check_wire", Route::kNone, false, CheckWire},
-           {"GET", "/v1/pages/*/fits", Route::kNone, false, Fits},
-       }) {
-    routes.push_back(route);
-  }
+  routes.insert(routes.end(), {
+      {"GET", "/v1/pages/*", Route::kNone, false, Page},
+      {"DELETE", "/v1/pages/*", Route::kNone, false, ClosePage},
+      {"PATCH", "/v1/pages/*", Route::kPage, true, Patch},
+      {"GET", "/v1/pages/*/view", Route::kNone, false, View},
+      {"GET", "/v1/pages/*/text", Route::kNone, false, Text},
+      {"PUT", "/v1/pages/*/text", Route::kPage, true, PutText},
+      {"POST", "/v1/pages/*/undo", Route::kJson, true, Undo<false>},
+      {"POST", "/v1/pages/*/redo", Route::kJson, true, Undo<true>},
+      {"POST", "/v1/pages/*/save", Route::kJson, true, Save},
+      {"POST", "/v1/pages/*/reload", Route::kJson, true, Reload},
+      {"GET", "/v1/pages/*/diagnostics", Route::kNone, false, Diagnostics},
+      {"GET", "/v1/pages/*/block", Route::kNone, false, Block},
+      {"GET", "/v1/pages/*/why_not", Route::kNone, false, WhyNot},
+      {"GET", "/v1/pages/*/plan", Route::kNone, false, Plan},
+      {"GET", "/v1/pages/*/layout", Route::kNone, false, Layout},
+      {"GET", "/v1/pages/*/picture", Route::kNone, false, Picture},
+      {"GET", "/v1/pages/*/check_wire", Route::kNone, false, CheckWire},
+      {"GET", "/v1/pages/*/fits", Route::kNone, false, Fits},
+  });
 }
 
 }  // namespace weft::serve

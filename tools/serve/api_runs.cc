@@ -1,6 +1,6 @@
 // Calls about runs and breakpoints.
-#include "tools/serve/runner.h"
 #include "tools/serve/routes.h"
+#include "tools/serve/runner.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -67,26 +67,24 @@ Response RemoveBreakpoint(const Called& called) {
 }  // namespace
 
 void AddRunRoutes(std::vector<Route>& routes) {
-  for (const Route& route : std::initializer_list<Route>{
-           {"POST", "/v1/runs", Route::kJson, true, Start},
-           {"GET", "/v1/runs", Route::kNone, false, Runs},
-           {"GET", "/v1/runs/*", Route::kNone, false, Run},
-           {"DELETE", "/v1/runs/*", Route::kNone, true, Delete},
-           {"POST", "/v1/runs/*/pause", Route::kJson, true, Control<kPause>},
-           {"POST", "/v1/runs/*/resume", Route::kJson, true, Control<kResume>},
-           {"POST", "/v1/runs/*/stop", Route::kJson, true, Control<kStop>},
-           {"POST", "/v1/runs/*/step", Route::kJson, true, Control<kStep>},
-           {"POST", "/v1/runs/*/cancel", Route::kJson, true, Control<kCancel>},
-           {"POST", "/v1/runs/*/override", Route::kJson, true, Control<kOverride>},
-           {"POST", "/v1/pages/*/mode", Route::kJson, true, Mode},
-           {"GET", "/v1/pages/*/timings", Route::kNone, false, Timings},
-           {"GET", "/v1/pages/*/breakpoints", Route::kNone, false, ListBreakpoints},
-           {"POST", "/v1/pages/*/breakpoints", Route::kJson, true, AddBreakpoint},
-           {"PATCH", "/v1/pages/*/breakpoints/*", Route::kJson, true, ChangeBreakpoint},
-           {"DELETE", "/v1/pages/*/breakpoints/*", Route::kNone, true, RemoveBreakpoint},
-       }) {
-    routes.push_back(route);
-  }
+  routes.insert(routes.end(), {
+      {"POST", "/v1/runs", Route::kJson, true, Start},
+      {"GET", "/v1/runs", Route::kNone, false, Runs},
+      {"GET", "/v1/runs/*", Route::kNone, false, Run},
+      {"DELETE", "/v1/runs/*", Route::kNone, true, Delete},
+      {"POST", "/v1/runs/*/pause", Route::kJson, true, Control<kPause>},
+      {"POST", "/v1/runs/*/resume", Route::kJson, true, Control<kResume>},
+      {"POST", "/v1/runs/*/stop", Route::kJson, true, Control<kStop>},
+      {"POST", "/v1/runs/*/step", Route::kJson, true, Control<kStep>},
+      {"POST", "/v1/runs/*/cancel", Route::kJson, true, Control<kCancel>},
+      {"POST", "/v1/runs/*/override", Route::kJson, true, Control<kOverride>},
+      {"POST", "/v1/pages/*/mode", Route::kJson, true, Mode},
+      {"GET", "/v1/pages/*/timings", Route::kNone, false, Timings},
+      {"GET", "/v1/pages/*/breakpoints", Route::kNone, false, ListBreakpoints},
+      {"POST", "/v1/pages/*/breakpoints", Route::kJson, true, AddBreakpoint},
+      {"PATCH", "/v1/pages/*/breakpoints/*", Route::kJson, true, ChangeBreakpoint},
+      {"DELETE", "/v1/pages/*/breakpoints/*", Route::kNone, true, RemoveBreakpoint},
+  });
 }
 
 }  // namespace weft::serve

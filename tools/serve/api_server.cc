@@ -79,16 +79,12 @@ Response Files(const Called& called) {
   }));
 }
 
-void RefuseWithoutFiles(const Called& called) {
-  if (called.server.options().no_files) throw ApiError(403, "permission_denied", "the server was started with --no-files");
-}
-
 Response ReadFile(const Called& called) {
   return TextResponse(called.server.folder().Read(called.Need("path"), static_cast<uint64_t>(called.server.limits().value_bytes)), "application/octet-stream");
 }
 
 Response WriteFile(const Called& called) {
-  RefuseWithoutFiles(called);
+  called.NeedFiles();
   const std::string path = Folder::Checked(called.Need("path"));
   called.server.folder().Write(path, called.request.body, called.Flag("overwrite"));
   return JsonResponse({{"path", path}, {"bytes", called.request.body.size()}});
@@ -213,28 +209,26 @@ Response Validate(const Called& called) {
 }  // namespace
 
 void AddServerRoutes(std::vector<Route>& routes) {
-  for (const Route& route : std::initializer_list<Route>{
-           {"GET", "/v1/info", Route::kNone, false, Info},
-           {"GET", "/v1/schema", Route::kNone, false, Schema},
-           {"GET", "/v1/blocks/*", Route::kNone, false, Block},
-           {"GET", "/v1/blocks/*/help", Route::kNone, false, Help},
-           {"GET", "/v1/codes", Route::kNone, false, Codes},
-           {"GET", "/v1/openapi.json", Route::kNone, false, OpenApi},
-           {"GET", "/v1/files", Route::kNone, false, Files},
-           {"GET", "/v1/file", Route::kNone, false, ReadFile},
-           {"PUT", "/v1/file", Route::kBytes, true, WriteFile},
-           {"GET", "/v1/examples", Route::kNone, false, Examples},
-           {"GET", "/v1/examples/*", Route::kNone, false, Example},
-           {"GET", "/v1/templates", Route::kNone, false, Templates},
-           {"GET", "/v1/recovery", Route::kNone, false, RecoveryList},
-           {"POST", "/v1/recovery/*/open", Route::kJson, true, Recover},
-           {"DELETE", "/v1/recovery/*", Route::kNone, true, ForgetRecovery},
-           {"GET", "/v1/pages", Route::kNone, false, Pages},
-           {"POST", "/v1/pages", Route::kPage, false, OpenPage},
-           {"POST", "/v1/validate", Route::kPage, false, Validate},
-       }) {
-    routes.push_back(route);
-  }
+  routes.insert(routes.end(), {
+      {"GET", "/v1/info", Route::kNone, false, Info},
+      {"GET", "/v1/schema", Route::kNone, false, Schema},
+      {"GET", "/v1/blocks/*", Route::kNone, false, Block},
+      {"GET", "/v1/blocks/*/help", Route::kNone, false, Help},
+      {"GET", "/v1/codes", Route::kNone, false, Codes},
+      {"GET", "/v1/openapi.json", Route::kNone, false, OpenApi},
+      {"GET", "/v1/files", Route::kNone, false, Files},
+      {"GET", "/v1/file", Route::kNone, false, ReadFile},
+      {"PUT", "/v1/file", Route::kBytes, true, WriteFile},
+      {"GET", "/v1/examples", Route::kNone, false, Examples},
+      {"GET", "/v1/examples/*", Route::kNone, false, Example},
+      {"GET", "/v1/templates", Route::kNone, false, Templates},
+      {"GET", "/v1/recovery", Route::kNone, false, RecoveryList},
+      {"POST", "/v1/recovery/*/open", Route::kJson, true, Recover},
+      {"DELETE", "/v1/recovery/*", Route::kNone, true, ForgetRecovery},
+      {"GET", "/v1/pages", Route::kNone, false, Pages},
+      {"POST", "/v1/pages", Route::kPage, false, OpenPage},
+      {"POST", "/v1/validate", Route::kPage, false, Validate},
+  });
 }
 
 }  // namespace weft::serve

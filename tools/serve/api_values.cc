@@ -1,8 +1,8 @@
 // Calls about values, variables, feeds and snapshots.
 #include <algorithm>
 
-#include "tools/serve/runner.h"
 #include "tools/serve/routes.h"
+#include "tools/serve/runner.h"
 #include "tools/serve/server.h"
 
 namespace weft::serve {
@@ -23,7 +23,7 @@ Response ValueResponse(const Called& called, const std::string& name, const View
   const Tensor tensor = Sliced(whole, ParseSlice(called.Get("slice")));
   const std::string format = called.Get("format", "json");
   Json value = {{"name", name}, {"dtype", weft_dtype_name(info.dtype)}, {"shape", tensor.shape}, {"full_shape", whole.shape}, {"count", tensor.count()},
-                {"session", session.empty() ? Json(nullptr) : Json(session)}, {"generation", info.generation}, {"stale", info.stale != 0},
+                {"session", TextOrNull(session)}, {"generation", info.generation}, {"stale", info.stale != 0},
                 {"in_progress", info.in_progress != 0}, {"outdated_page", info.outdated_page != 0}};
   if (format == "json") {
     const int64_t limit = called.Number("limit", 1000, 0, called.server.limits().value_elements);
@@ -109,15 +109,11 @@ Response Variables(const Called& called) {
     ViewHandle view;
     weft_view_info info = WEFT_VIEW_INFO_INIT;
     if (weft_page_get_variable(page->page(), name.c_str(), view.out(), nullptr) == WEFT_OK && weft_view_get_info(view.get(), &info) == WEFT_OK) {
-      StringsHandle text;
-      weft_view_text(view.get(), 6, text.out(), nullptr);
       variable["dtype"] = weft_dtype_name(info.dtype);
       variable["shape"] = std::vector<int64_t>(info.shape, info.shape + info.rank);
       variable["has_value"] = true;
       variable["count"] = info.count;
-      std::string words = TextOf(text);
-      const size_t end = words.find("] ");
-      variable["text"] = (end == std::string::npos ? words : words.substr(end + 2)).substr(0, 200);
+      variable["text"] = ShortText(view.get());
     } else {
       for (const char* port : {".ref", ".resource"}) {
         int64_t shape[WEFT_MAX_RANK];
@@ -144,7 +140,7 @@ Response GetVariable(const Called& called) {
 }
 
 void TellVariables(Document& page, const Json& names, const std::string& by) {
-  page.log().Publish({{"type", "variables"}, {"names", names}, {"by", by.empty() ? Json(nullptr) : Json(by)}});
+  page.log().Publish({{"type", "variables"}, {"names", names}, {"by", TextOrNull(by)}});
 }
 
 Response PutVariable(const Called& called) {
@@ -177,11 +173,9 @@ Json InfoJson(const std::string& path, const weft_snapshot_info& info) {
 Response SaveState(const Called& called) {
   const auto page = called.Page();
   const Json body = called.Body();
-  if (called.server.options().no_files) throw ApiError(403, "permission_denied", "the server was started with --no-files");
+  called.NeedFiles();
   const std::string path = Folder::Checked(TextField(body, "path"));
-  if (!FlagField(body, "overwrite", false) && !called.server.folder().Stamp(path).empty()) {
-    throw ApiError(409, "already_exists", "'" + path + "' exists already", "choose another name, or overwrite it");
-  }
+  if (!FlagField(body, "overwrite", false)) called.server.folder().NeedFree(path);
   const std::string place = called.server.folder().Place(path, WEFT_FILE_WRITE);
   weft_snapshot_info info = WEFT_SNAPSHOT_INFO_INIT;
   Call([&](weft_diagnostics** problems) { return weft_page_save_state(page->page(), place.c_str(), nullptr, &info, problems); });
@@ -204,21 +198,19 @@ Response RestoreState(const Called& called) {
 }  // namespace
 
 void AddValueRoutes(std::vector<Route>& routes) {
-  for (const Route& route : std::initializer_list<Route>{
-           {"POST", "/v1/pages/*/values", Route::kJson, false, Values},
-           {"GET", "/v1/pages/*/value", Route::kNone, false, Value},
-           {"GET", "/v1/pages/*/statistics", Route::kNone, false, StatisticsCall},
-           {"GET", "/v1/pages/*/variables", Route::kNone, false, Variables},
-           {"GET", "/v1/pages/*/variable", Route::kNone, false, GetVariable},
-           {"PUT", "/v1/pages/*/variable", Route::kValue, true, PutVariable},
-           {"GET", "/v1/pages/*/feeds", Route::kNone, false, Feeds},
-           {"PUT", "/v1/pages/*/feed", Route::kValue, true, PutFeed},
-           {"DELETE", "/v1/pages/*/feed", Route::kNone, true, DeleteFeed},
-           {"POST", "/v1/pages/*/state/save", Route::kJson, true, SaveState},
-           {"POST", "/v1/pages/*/state/restore", Route::kJson, true, RestoreState},
-       }) {
-    routes.push_back(route);
-  }
+  routes.insert(routes.end(), {
+      {"POST", "/v1/pages/*/values", Route::kJson, false, Values},
+      {"GET", "/v1/pages/*/value", Route::kNone, false, Value},
+      {"GET", "/v1/pages/*/statistics", Route::kNone, false, StatisticsCall},
+      {"GET", "/v1/pages/*/variables", Route::kNone, false, Variables},
+      {"GET", "/v1/pages/*/variable", Route::kNone, false, GetVariable},
+      {"PUT", "/v1/pages/*/variable", Route::kValue, true, PutVariable},
+      {"GET", "/v1/pages/*/feeds", Route::kNone, false, Feeds},
+      {"PUT", "/v1/pages/*/feed", Route::kValue, true, PutFeed},
+      {"DELETE", "/v1/pages/*/feed", Route::kNone, true, DeleteFeed},
+      {"POST", "/v1/pages/*/state/save", Route::kJson, true, SaveState},
+      {"POST", "/v1/pages/*/state/restore", Route::kJson, true, RestoreState},
+  });
 }
 
 }  // namespace weft::serve

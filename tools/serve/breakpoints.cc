@@ -46,9 +46,8 @@ Json Describe(const PageBreakpoint& breakpoint) {
     hits += info.hits;
     enabled = enabled || info.enabled != 0;
   }
-  const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
-  return {{"id", breakpoint.id}, {"kind", breakpoint.kind}, {"block", text(breakpoint.block)}, {"port", text(breakpoint.port)},
-          {"condition", text(breakpoint.condition)}, {"from_hit", breakpoint.from_hit}, {"once", breakpoint.once}, {"enabled", enabled}, {"hits", hits},
+  return {{"id", breakpoint.id}, {"kind", breakpoint.kind}, {"block", TextOrNull(breakpoint.block)}, {"port", TextOrNull(breakpoint.port)},
+          {"condition", TextOrNull(breakpoint.condition)}, {"from_hit", breakpoint.from_hit}, {"once", breakpoint.once}, {"enabled", enabled}, {"hits", hits},
           {"by", breakpoint.by}, {"lease", "held"}};
 }
 

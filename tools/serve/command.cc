@@ -111,55 +111,72 @@ void Print(const ServeOptions& options, const serve::ServerOptions& server, cons
   std::cout << address << std::endl;
 }
 
+serve::ServerOptions ServerOptionsOf(const ServeOptions& options) {
+  serve::ServerOptions server;
+  ChooseFolder(options, server);
+  server.host_names = options.host_names;
+  server.read_only = options.read_only;
+  server.no_files = options.no_files;
+  if (!options.editor.empty()) server.editor_folder = fs::canonical(options.editor).string();
+  server.tls = !options.cert.empty();
+  server.threads = options.threads;
+  server.memory = options.memory;
+  server.page_memory = options.page_memory;
+  if (!options.no_journal && !options.read_only) server.journal_folder = JournalFolder(server.folder);
+  return server;
+}
+
+serve::NetOptions NetOptionsOf(const ServeOptions& options, const serve::Limits& limits) {
+  serve::NetOptions net;
+  net.address = options.listen;
+  net.port = static_cast<uint16_t>(options.port);
+  net.cert = options.cert;
+  net.key = options.key;
+  net.most_connections = limits.connections;
+  net.frame_bytes = limits.frame_bytes;
+  return net;
+}
+
+/// What a browser opens.
+std::string AddressOf(const ServeOptions& options, const serve::Server& server, uint16_t port) {
+  const std::string host = options.listen == "0.0.0.0" ? "127.0.0.1" : serve::UrlHost(options.listen == "::" ? "::1" : options.listen);
+  const std::string& page = server.options().open;
+  return std::string(server.options().tls ? "https://" : "http://") + host + ":" + std::to_string(port) + "/#token=" + server.token() +
+         (page.empty() ? "" : "&page=" + Escaped(page));
+}
+
+/// Ends the server in order on a signal, which `signal` gets, and at once on the second.
+void EndOnSignals(const std::shared_ptr<serve::Server>& server, serve::Net& net, int& signal) {
+  net.OnSignal([server, &net, &signal](int number) {
+    if (signal != 0) std::_Exit(kInterrupted);  // asked twice: what is still in progress is given up
+    signal = number;
+    // Clients are told, runs cancelled. What does not end in time is given up: journals are on the disk already.
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::seconds(5));
+      std::_Exit(kInterrupted);
+    }).detach();
+    std::thread([server, &net] {
+      server->Close();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      net.Stop();
+    }).detach();
+  });
+}
+
 int Serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   if (options.cert.empty() != options.key.empty()) return Complain(options, "--cert and --key belong together", kUsage);
-  serve::ServerOptions server_options;
-  serve::NetOptions net_options;
   try {
-    ChooseFolder(options, server_options);
-    server_options.host_names = options.host_names;
-    server_options.read_only = options.read_only;
-    server_options.no_files = options.no_files;
-    if (!options.editor.empty()) server_options.editor_folder = fs::canonical(options.editor).string();
-    server_options.tls = !options.cert.empty();
-    server_options.threads = options.threads;
-    server_options.memory = options.memory;
-    server_options.page_memory = options.page_memory;
-    if (!options.no_journal && !options.read_only) server_options.journal_folder = JournalFolder(server_options.folder);
-    net_options.address = options.listen;
-    net_options.port = static_cast<uint16_t>(options.port);
-    net_options.cert = options.cert;
-    net_options.key = options.key;
-    net_options.most_connections = server_options.limits.connections;
-    net_options.frame_bytes = server_options.limits.frame_bytes;
-    auto server = std::make_shared<serve::Server>(server_options);
-    serve::Net net(net_options, server);
+    auto server = std::make_shared<serve::Server>(ServerOptionsOf(options));
+    serve::Net net(NetOptionsOf(options, server->limits()), server);
     server->Attach(net, options.listen);
-    const std::string host = options.listen == "0.0.0.0" ? "127.0.0.1" : options.listen == "::" ? "[::1]" : options.listen.find(':') == std::string::npos ? options.listen : "[" + options.listen + "]";
-    const std::string address = std::string(server_options.tls ? "https://" : "http://") + host + ":" + std::to_string(net.port()) + "/#token=" + server->token() +
-                                (server_options.open.empty() ? "" : "&page=" + Escaped(server_options.open));
+    const std::string address = AddressOf(options, *server, net.port());
     int signal = 0;
-    net.OnSignal([&](int number) {
-      if (signal != 0) std::_Exit(kInterrupted);  // asked twice: what is still in progress is given up
-      signal = number;
-      // Clients are told, runs cancelled. What does not end in time is given up: journals are on the disk already.
-      std::thread([] {
-        std::this_thread::sleep_for(std::chrono::seconds(5));
-        std::_Exit(kInterrupted);
-      }).detach();
-      std::thread([server, &net] {
-        server->Close();
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        net.Stop();
-      }).detach();
-    });
-    Print(options, server_options, address);
+    EndOnSignals(server, net, signal);
+    Print(options, server->options(), address);
     if (options.edits && !options.no_browser) OpenBrowser(address);
     net.Run();
     return signal == SIGINT ? kInterrupted : kDone;
-  } catch (const serve::ApiError& error) {
-    return Complain(options, error.what(), kFailure);
   } catch (const std::exception& error) {
     return Complain(options, error.what(), kFailure);
   }

@@ -8,8 +8,6 @@ namespace {
 
 std::string TitleOf(const Json& keys) { return keys.contains("page") && keys["page"].is_string() ? keys["page"].get<std::string>() : ""; }
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 }  // namespace
 
 Document::Document(std::string id, PageRules rules, PageSource source, Context& context)

@@ -8,7 +8,7 @@ void KeepLast(std::vector<std::string>& labels, size_t count) {
   if (labels.size() > count) labels.erase(labels.begin(), labels.end() - static_cast<std::ptrdiff_t>(count));
 }
 
-Json LastOf(const std::vector<std::string>& labels) { return labels.empty() || labels.back().empty() ? Json(nullptr) : Json(labels.back()); }
+Json LastOf(const std::vector<std::string>& labels) { return labels.empty() ? Json(nullptr) : TextOrNull(labels.back()); }
 
 }  // namespace
 

@@ -112,6 +112,8 @@ std::vector<std::string> TextsFrom(F&& function, Refusal refusal = Refusal::kCal
   return TextsOf(text);
 }
 
+/// null for an empty text.
+inline Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 /// JSON as text; bytes that are no UTF-8 become U+FFFD.
 std::string Dump(const Json& json);
 /// The object of a body; throws 400 for what is none. An empty body is an empty object.

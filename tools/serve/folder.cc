@@ -112,11 +112,13 @@ std::string Folder::Read(const std::string& name, uint64_t most_bytes) const {
   return TextFrom([&](weft_strings** content, weft_diagnostics** problems) { return weft_page_read_file(access_.get(), checked.c_str(), content, problems); });
 }
 
+void Folder::NeedFree(const std::string& name) const {
+  if (!Stamp(name).empty()) throw ApiError(409, "already_exists", "'" + name + "' exists already", "choose another name, or overwrite it");
+}
+
 void Folder::Write(const std::string& name, std::string_view bytes, bool overwrite) const {
   const std::string checked = Checked(name);
-  if (!overwrite && !Stamp(checked).empty()) {
-    throw ApiError(409, "already_exists", "'" + checked + "' exists already", "choose another name, or overwrite it");
-  }
+  if (!overwrite) NeedFree(checked);
   Call([&](weft_diagnostics** problems) { return weft_page_write_file(access_.get(), checked.c_str(), bytes.data(), bytes.size(), problems); });
 }
 

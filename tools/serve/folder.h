@@ -22,6 +22,8 @@ class Folder {
 
   /// Throws 404, 403, 413.
   std::string Read(const std::string& name, uint64_t most_bytes) const;
+  /// Throws 409 `already_exists` where there is such a file.
+  void NeedFree(const std::string& name) const;
   /// Throws 403, 404 and 409 `already_exists`.
   void Write(const std::string& name, std::string_view bytes, bool overwrite) const;
   /// The real place of a file that may be written or read there, for functions of weft.h that take paths.

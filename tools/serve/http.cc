@@ -39,6 +39,8 @@ std::optional<std::string> RequestHead::Query(std::string_view name) const {
   return std::nullopt;
 }
 
+std::string UrlHost(const std::string& address) { return address.find(':') == std::string::npos ? address : "[" + address + "]"; }
+
 void ParseTarget(std::string_view target, RequestHead& head) {
   target = target.substr(0, target.find('#'));
   const size_t mark = target.find('?');

@@ -40,6 +40,9 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
+/// An address as URLs have it: IPv6 in brackets.
+std::string UrlHost(const std::string& address);
+
 /// The path and query of a request target.
 void ParseTarget(std::string_view target, RequestHead& head);
 

@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+
+#include "tools/serve/random.h"
 
 namespace weft::serve {
 
@@ -18,14 +19,6 @@ namespace {
 
 constexpr size_t kMostBytes = 256 << 20;
 constexpr size_t kFewBytes = 1 << 20;  // of edits, for which a journal does not begin anew
-
-std::string NewId() {
-  uint64_t bits = 0;
-  if (::getrandom(&bits, sizeof bits, 0) != sizeof bits) bits = static_cast<uint64_t>(::getpid()) << 32 | static_cast<uint64_t>(::time(nullptr));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(bits));
-  return text;
-}
 
 bool IsId(const std::string& id) { return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
@@ -154,7 +147,7 @@ Journals::Journals(std::string folder) : folder_(std::move(folder)) {
 std::string Journals::FileOf(const std::string& id) const { return folder_ + "/" + id + ".jsonl"; }
 
 std::shared_ptr<Journal> Journals::Start(const JournalHead& head) const {
-  return folder_.empty() ? nullptr : std::make_shared<Journal>(FileOf(NewId()), head);
+  return folder_.empty() ? nullptr : std::make_shared<Journal>(FileOf(RandomDigits(8)), head);
 }
 
 std::optional<Recovery> Journals::Read(const std::string& id) const {

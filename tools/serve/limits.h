@@ -1,6 +1,7 @@
 // What the server bounds, so that no client and no page can take it down.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +32,24 @@ struct Limits {
   int threads = 8;                        // that answer calls
   size_t files = 5000;                    // in a list
   int64_t calls_a_second = 500;            // a second, of one WebSocket
+};
+
+/// How often something happens within a second.
+class PerSecond {
+ public:
+  /// It happens now; how often in this second, this time included.
+  int64_t Count() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - began_ > std::chrono::seconds(1)) {
+      began_ = now;
+      count_ = 0;
+    }
+    return ++count_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_{};
+  int64_t count_ = 0;
 };
 
 }  // namespace weft::serve

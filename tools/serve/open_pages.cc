@@ -53,7 +53,7 @@ void OpenPages::Close(const std::shared_ptr<Document>& document, bool discard, c
   }
   document->runner().Close();
   document->DropJournal();
-  document->log().Publish({{"type", "page.closed"}, {"by", by.empty() ? Json(nullptr) : Json(by)}});
+  document->log().Publish({{"type", "page.closed"}, {"by", TextOrNull(by)}});
   TellClients();
 }
 

@@ -20,6 +20,16 @@ void PutStatistics(const Tensor& tensor, Json& summary) {
   summary["inf"] = all.inf;
 }
 
+std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+Json ErrorJson(const char* code, const char* message) { return {{"error", {{"code", code}, {"severity", "error"}, {"message", message}}}}; }
+
+}  // namespace
+
 std::string ShortText(const weft_view* view) {
   StringsHandle text;
   if (weft_view_text(view, 6, text.out(), nullptr) != WEFT_OK) return "";
@@ -33,16 +43,6 @@ std::string ShortText(const weft_view* view) {
   }
   return words;
 }
-
-std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<const char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(text.c_str());
-  return pointers;
-}
-
-Json ErrorJson(const char* code, const char* message) { return {{"error", {{"code", code}, {"severity", "error"}, {"message", message}}}}; }
-
-}  // namespace
 
 Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first) {
   ViewHandle view;

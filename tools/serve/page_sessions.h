@@ -87,6 +87,8 @@ class PageSessions {
   std::map<std::string, std::unique_ptr<OwnedBuffer>> feeds_;
 };
 
+/// The first elements of a value, as people read them: "{{1,2},{3,4}}". Empty where it cannot be read.
+std::string ShortText(const weft_view* view);
 /// The protocol's summary of a value.
 Json SummaryOf(weft_results* results, size_t index, bool statistics, int64_t first);
 /// Has the name of a value follow its block's.

@@ -86,6 +86,10 @@ std::optional<uint64_t> Called::IfMatch() const {
   return std::stoull(value);
 }
 
+void Called::NeedFiles() const {
+  if (server.options().no_files) throw ApiError(403, "permission_denied", "the server was started with --no-files");
+}
+
 std::shared_ptr<Document> Called::Page() const { return server.pages().Find(parts.at(0)); }
 
 }  // namespace weft::serve

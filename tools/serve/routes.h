@@ -31,6 +31,8 @@ struct Called {
   int64_t Number(const char* name, int64_t otherwise, int64_t least, int64_t most) const;
   std::optional<uint64_t> IfMatch() const;
   std::shared_ptr<Document> Page() const;
+  /// Throws 403 with --no-files.
+  void NeedFiles() const;
 };
 
 /// One call of the protocol.

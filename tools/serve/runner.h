@@ -35,8 +35,7 @@ class Prints {
   void Send(EventLog& log, const weft_event& event, const std::string& run);
 
  private:
-  Clock::time_point window_{};
-  int sent_ = 0;
+  PerSecond sent_;
   uint64_t dropped_ = 0;
 };
 

@@ -12,21 +12,20 @@ constexpr std::chrono::milliseconds kBetweenTicks{16}, kUnwatched{200}, kSettlin
 constexpr int kPrintsPerSecond = 100;
 constexpr size_t kPrintBytes = 4096;
 
-void Put(Json& object, const char* name, const char* text) {
-  if (text != nullptr && *text != '\0') object[name] = text;
-}
-
 Json ErrorJson(const weft_event& event) {
-  static constexpr const char* kPhases[] = {"none", "load", "connect", "compile", "run"};
-  Json error = {{"code", weft_status_name(event.code)}, {"severity", "error"}, {"message", event.text}};
-  Put(error, "hint", event.hint);
-  Put(error, "page", event.page);
-  Put(error, "pointer", event.pointer);
-  Put(error, "block", event.block);
-  Put(error, "port", event.port);
-  Put(error, "needed", event.needed);
-  Put(error, "found", event.found);
-  if (event.phase > 0 && event.phase < 5) error["phase"] = kPhases[event.phase];
+  weft_diagnostic diagnostic = WEFT_DIAGNOSTIC_INIT;
+  diagnostic.severity = WEFT_ERROR;
+  diagnostic.code = event.code;
+  diagnostic.message = event.text;
+  diagnostic.hint = event.hint;
+  diagnostic.page = event.page;
+  diagnostic.pointer = event.pointer;
+  diagnostic.block = event.block;
+  diagnostic.port = event.port;
+  diagnostic.phase = event.phase;
+  diagnostic.needed = event.needed;
+  diagnostic.found = event.found;
+  Json error = DiagnosticJson(diagnostic);
   if (event.causes != nullptr && *event.causes != '\0') {
     Json causes = Json::array();
     std::string_view rest = event.causes;
@@ -43,16 +42,11 @@ Json ErrorJson(const weft_event& event) {
 }  // namespace
 
 void Prints::Send(EventLog& log, const weft_event& event, const std::string& run) {
-  const Clock::time_point now = Clock::now();
-  if (now - window_ > std::chrono::seconds(1)) {
-    window_ = now;
-    sent_ = 0;
-  }
-  if (++sent_ > kPrintsPerSecond) {
+  if (sent_.Count() > kPrintsPerSecond) {
     ++dropped_;
     return;
   }
-  Json message = {{"type", "run.print"}, {"run", run.empty() ? Json(nullptr) : Json(run)}, {"session", event.session}, {"block", event.block},
+  Json message = {{"type", "run.print"}, {"run", TextOrNull(run)}, {"session", event.session}, {"block", event.block},
                   {"text", std::string(event.text).substr(0, kPrintBytes)}};
   if (dropped_ > 0) message["dropped"] = std::exchange(dropped_, 0);
   log.Publish(std::move(message));

@@ -57,8 +57,8 @@ void PageRuns::PublishStart() { document_.log().Publish({{"type", "run.started"}
 
 Json PageRuns::Describe(const RunRecord& run) const {
   const int64_t elapsed = run.ended ? run.elapsed_ms : MillisecondsSince(run.began);
-  return {{"id", run.id}, {"page", document_.id()}, {"target", run.target}, {"state", run.state}, {"outcome", run.outcome.empty() ? Json(nullptr) : Json(run.outcome)},
-          {"error", run.error}, {"mode", run.mode}, {"by", run.by.empty() ? Json(nullptr) : Json(run.by)}, {"started", TimeText(run.started)},
+  return {{"id", run.id}, {"page", document_.id()}, {"target", run.target}, {"state", run.state}, {"outcome", TextOrNull(run.outcome)},
+          {"error", run.error}, {"mode", run.mode}, {"by", TextOrNull(run.by)}, {"started", TimeText(run.started)},
           {"elapsed_ms", elapsed}, {"revision", run.revision}, {"sessions", run.sessions}};
 }
 

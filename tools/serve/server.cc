@@ -1,5 +1,6 @@
 #include "tools/serve/server.h"
 
+#include "tools/serve/random.h"
 #include "tools/serve/routes.h"
 #include "tools/serve/runner.h"
 #include "tools/serve/socket.h"
@@ -26,7 +27,7 @@ RuntimeHandle OpenRuntime(const ServerOptions& options) {
 }  // namespace
 
 Server::Server(ServerOptions options)
-    : options_(std::move(options)), instance_(RandomToken().substr(0, 16)), runtime_(OpenRuntime(options_)),
+    : options_(std::move(options)), instance_(RandomDigits(8)), runtime_(OpenRuntime(options_)),
       folder_(runtime_.get(), options_.folder, options_.read_only), editor_(runtime_.get(), options_.editor_folder, options_.limits),
       journals_(options_.journal_folder), admission_({options_.host_names, options_.read_only, options_.tls}, options_.limits), schema_(runtime_.get()),
       pool_(options_.limits.threads, options_.limits.calls_waiting),

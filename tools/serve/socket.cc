@@ -27,14 +27,9 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
   }
 
   void OnText(std::string text) override {
-    const Clock::time_point now = Clock::now();
-    if (now - window_ > std::chrono::seconds(1)) {
-      window_ = now;
-      calls_ = 0;
-    }
     {
       const std::lock_guard lock(mutex_);
-      if (++calls_ > server_->limits().calls_a_second || waiting_.size() >= kWaitingCalls) {
+      if (calls_.Count() > server_->limits().calls_a_second || waiting_.size() >= kWaitingCalls) {
         if (socket_) socket_->Close(4029, "too many calls", true);
         return;
       }
@@ -203,8 +198,7 @@ class SocketSession : public SocketHandler, public std::enable_shared_from_this<
   std::shared_ptr<Client> client_;  // set once, by the thread that answers
   std::deque<std::string> waiting_;
   bool working_ = false;
-  Clock::time_point window_ = Clock::now();
-  int64_t calls_ = 0;
+  PerSecond calls_;
 };
 
 }  // namespace

@@ -51,6 +51,25 @@ class ChannelMapReduce {
     return cut.runs ? Runs<false>(cut, part) : Rows<false>(cut, part);
   }
 
+  /// The same for a part of runs.
+  template <bool kStream>
+  void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
+    for (int64_t c = part.first; c < part.end; ++c) {
+      Params<A> one;
+      Params<V> p;
+      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(parameters[i][c - parameters_from]));
+      RunSums total;
+      for (int64_t run = part.first_row; run < part.end_row; ++run) {
+        const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
+        if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
+        else OneRun<kStream>(at, part.length, p, total);
+        if ((run - part.first_row) % kChain == kChain - 1) total.Add(total.near);
+      }
+      total.Add(total.near);
+      for (int s = 0; s < kSums; ++s) total.template Fold<kPair>(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
+    }
+  }
+
  private:
   template <class E>
   using Values = std::array<E, kIn>;
@@ -61,6 +80,8 @@ class ChannelMapReduce {
   static constexpr bool kWrites =
       !std::is_void_v<std::invoke_result_t<const Term&, const Values<A>&, const Params<A>&, Sums<A>&>>;
 
+  /// A sum that is computed in a loop of its own alone. Others are the same bits in a loop with another pass.
+  static constexpr bool kSumAlone = !kWrites && kIn == 1 && kSums == 1;
   static constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
 
   /// Runs of a dozen lines find their way to aligned addresses themselves; but sums must not depend on addresses.
@@ -262,7 +283,12 @@ class ChannelMapReduce {
     while (at + 4 * kN <= end) {
       const int64_t stop = kSums > 0 ? std::min(end, at + 4 * kN * kChain) : end;
       for (; at + 4 * kN <= stop; at += 4 * kN) {
-        for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+        if constexpr (kSumAlone) {
+          memory.SumTwo(at, p, sum[0], sum[1]);
+          memory.SumTwo(at + 2 * kN, p, sum[2], sum[3]);
+        } else {
+          for (int k = 0; k < 4; ++k) memory.template Vector<kStream>(at + k * kN, p, sum[k]);
+        }
       }
       if (at + 4 * kN <= end) total.AddAll(sum);
     }
@@ -291,24 +317,6 @@ class ChannelMapReduce {
     for (; at < first; ++at) memory.Scalar(at, one, no_sum);
     for (; at < last; at += kN) memory.template Vector<true>(at, p, no_sums);
     for (; at < end; ++at) memory.Scalar(at, one, no_sum);
-  }
-
-  template <bool kStream>
-  void Runs(const ChannelPartition& cut, const ChannelPartition::Part& part) const {
-    for (int64_t c = part.first; c < part.end; ++c) {
-      Params<A> one;
-      Params<V> p;
-      for (int i = 0; i < kPar; ++i) p[i] = Broadcast<A>(one[i] = ToVecElement(parameters[i][c - parameters_from]));
-      RunSums total;
-      for (int64_t run = part.first_row; run < part.end_row; ++run) {
-        const int64_t at = (run * cut.box.channels + c) * cut.box.inner + part.begin;
-        if constexpr (kStream && kSums == 0) StreamedRun(at, part.length, one, p);
-        else OneRun<kStream>(at, part.length, p, total);
-        if ((run - part.first_row) % kChain == kChain - 1) total.Add(total.near);
-      }
-      total.Add(total.near);
-      for (int s = 0; s < kSums; ++s) total.template Fold<kPair>(s, sums[s] + (part.block * cut.box.channels + c) * kPair);
-    }
   }
 };
 

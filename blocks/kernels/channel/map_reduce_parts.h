@@ -10,6 +10,24 @@
 
 namespace weft::kernels {
 
+/// bfloat16 widens without moving: LoadTwo gives a register of the elements at even places, and one of those at odd ones.
+template <class T>
+inline constexpr bool kInterleaved = std::is_same_v<T, bfloat16>;
+
+template <class T>
+void LoadTwo(const T* p, Vec<VecElement<T>>& a, Vec<VecElement<T>>& b) {
+  if constexpr (kInterleaved<T>) {
+    Vec<uint32_t> bits;
+    std::memcpy(&bits, p, sizeof bits);
+    const Vec<uint32_t> even = bits << 16, odd = bits & 0xffff0000;
+    std::memcpy(&a, &even, sizeof a);
+    std::memcpy(&b, &odd, sizeof b);
+  } else {
+    a = LoadVec(p);
+    b = LoadVec(p + kLanes<VecElement<T>>);
+  }
+}
+
 /// The inputs and the output in a function's own variables, which stores of elements cannot change: they stay in registers.
 template <class T, int kIn, class Term, bool kWrites>
 struct MapReduceMemory {
@@ -37,6 +55,14 @@ struct MapReduceMemory {
     std::array<V, kIn> x;
     Load(at, x);
     Store<kStream>(at, x, p, sum);
+  }
+  /// Two neighbouring registers of which nothing is stored.
+  template <class Params, class Sums>
+  void SumTwo(int64_t at, const Params& p, Sums& first, Sums& second) const {
+    std::array<V, kIn> x, y;
+    for (int i = 0; i < kIn; ++i) LoadTwo(in[i] + at, x[i], y[i]);
+    term(x, p, first);
+    term(y, p, second);
   }
   /// kCount neighbouring registers without sums, all loaded before the first is stored; `params_of(k)` are the parameters of register k.
   template <bool kStream, int kCount, class Sums, class ParamsOf>

@@ -1,48 +1,59 @@
 // The choice of an implementation, in order.
 #include "blocks/kernels/conv/convolution.h"
 
-#include "blocks/kernels/conv/depthwise.h"
-#include "blocks/kernels/conv/direct.h"
-#include "blocks/kernels/conv/im2col_gemm.h"
+#include "blocks/kernels/conv/implementations.h"
 #include "blocks/kernels/instantiate.h"
+#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
-namespace {
 
-bool IsDepthwise(const ConvForward& p) { return p.gather.batch != 0 && kernels::IsDepthwise(p.groups, p.inner(), p.columns); }
+const char* NameOf(ConvImplementation implementation) {
+  constexpr const char* kNames[] = {"nothing to compute", "depthwise", "direct", "im2col"};
+  return kNames[static_cast<int>(implementation)];
+}
 
-}  // namespace
+ConvImplementation ChooseConv(const ConvDesc& conv) {
+  if (conv.gather.batch == 0 || conv.gather.positions() == 0 || conv.filter_count() == 0) return ConvImplementation::kNone;
+  if (IsDepthwise(conv)) return ConvImplementation::kDepthwise;
+  return (conv.by_filter ? TakesDirectFilterGrad : TakesDirect)(conv) ? ConvImplementation::kDirect : ConvImplementation::kIm2Col;
+}
 
-int64_t ConvScratch(const ConvForward& p, bool widened) {
-  if (IsDepthwise(p)) return 0;
-  if (const int64_t direct = DirectScratch(p, widened); direct > 0) return direct;
-  return Im2ColScratch(p);
+std::string ConvDesc::implementation() const { return NameOf(ChooseConv(*this)); }
+
+int64_t ConvScratch(const ConvDesc& conv, bool widened) {
+  switch (ChooseConv(conv)) {
+    case ConvImplementation::kDepthwise: return conv.by_filter ? DepthwiseFilterGradScratch(conv) : 0;
+    case ConvImplementation::kDirect: return conv.by_filter ? DirectFilterGradScratch(conv) : DirectScratch(conv, widened);
+    case ConvImplementation::kIm2Col: return conv.by_filter ? Im2ColFilterGradScratch(conv) : Im2ColScratch(conv);
+    default: return 0;
+  }
 }
 
 template <class T>
-void RunConv(const ConvForward& p, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers) {
-  if (IsDepthwise(p)) return RunDepthwise(p, source, weights, out, workers);
-  if (RunDirect(p, source, weights, out, reinterpret_cast<gemm::Computed<T>*>(scratch), workers)) return;
-  RunIm2Col(p, source, weights, out, scratch, workers);
-}
-
-int64_t FilterGradScratch(const ConvFilterGrad& sum) {
-  if (const int64_t direct = DirectFilterGradScratch(sum); direct > 0) return direct;
-  return SharedFilterGradScratch(sum);
+void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers) {
+  switch (ChooseConv(conv)) {
+    case ConvImplementation::kNone: return;
+    case ConvImplementation::kDepthwise: return RunDepthwise(conv, source, filter, out, workers);
+    case ConvImplementation::kDirect: return RunDirect(conv, source, filter, out, reinterpret_cast<gemm::Computed<T>*>(scratch), workers);
+    case ConvImplementation::kIm2Col: return RunIm2Col(conv, source, filter, out, scratch, workers);
+  }
 }
 
 template <class T>
-void RunConvFilterGrad(const ConvFilterGrad& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch,
-                       Workers& workers) {
-  if (RunDirectFilterGrad(sum, source, gradient, filter, scratch, workers)) return;
-  RunSharedFilterGrad(sum, source, gradient, filter, scratch, workers);
+void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers) {
+  switch (ChooseConv(conv)) {
+    case ConvImplementation::kNone: return FillLong(workers, filter, conv.filter_count(), T(0));
+    case ConvImplementation::kDepthwise: return RunDepthwiseFilterGrad(conv, source, gradient, filter, scratch, workers);
+    case ConvImplementation::kDirect: return RunDirectFilterGrad(conv, source, gradient, filter, scratch, workers);
+    case ConvImplementation::kIm2Col: return RunIm2ColFilterGrad(conv, source, gradient, filter, scratch, workers);
+  }
 }
 
-#define WEFT_INSTANTIATE(T) template void RunConv(const ConvForward&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConv(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ConvFilterGrad&, const T*, const T*, T*, Accumulator<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunConvFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

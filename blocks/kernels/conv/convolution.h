@@ -1,6 +1,8 @@
-// Convolutions and their gradients by the filter: direct, depthwise, or as matrix products of patches (im2col). They are cut into tiles by
+// Convolutions and their gradients by the filter: depthwise, direct, or as matrix products of patches (im2col). They are cut into tiles by
 // size alone; each of a few workspaces serves a share of the tiles, so that few are enough for any number of threads.
 #pragma once
+
+#include <string>
 
 #include "blocks/kernels/conv/im2col.h"
 #include "weft/base/workers.h"
@@ -12,42 +14,46 @@ struct OutputAxis {
   int64_t size = 1, first = 0, stride = 1;
 };
 
-/// out[n, position, column] = sum over taps and inner channels of patch * weights[tap, inner, column]. Channels come in groups: group g
+/// out[n, position, column] = sum over taps and inner channels of patch * filter[tap, inner, column]. Channels come in groups: group g
 /// reads the g-th share of the source's channels and gives the g-th share of the columns.
-struct ConvForward {
+/// Or its gradient by the filter: filter[tap, inner, column] = sum over all positions of patch * gradient[n, position, column].
+struct ConvDesc {
   Im2Col gather;
-  std::array<OutputAxis, 3> place;  // depth, height, width
   int64_t groups = 1;
-  int64_t columns = 0;         // of all groups
+  int64_t columns = 0;              // of all groups
+  std::array<OutputAxis, 3> place;  // depth, height, width; of no meaning to the gradient by the filter
+  bool by_filter = false;           // the gradient by the filter
 
   int64_t inner() const { return gather.channels / groups; }
+  int64_t steps() const { return gather.taps() * inner(); }
+  int64_t filter_count() const { return steps() * columns; }
+  /// Multiplications.
+  double work() const {
+    return static_cast<double>(gather.batch) * static_cast<double>(gather.positions()) * static_cast<double>(steps()) *
+           static_cast<double>(columns);
+  }
   /// Whether positions fill the output in order.
   bool fills() const {
     return place[0].stride == 1 && place[1].stride == 1 && place[2].stride == 1 && place[0].size == gather.axes[0].positions &&
            place[1].size == gather.axes[1].positions && place[2].size == gather.axes[2].positions;
   }
+  /// The name of the implementation.
+  std::string implementation() const;
 };
 
-/// Elements of Accumulator<T> that RunConv needs. `widened`: T is computed in another type, as half and bfloat16 are.
-int64_t ConvScratch(const ConvForward& product, bool widened);
-/// `weights` is [taps * inner, columns]. Writes every position's place and no other.
+/// The implementations, in the order in which they are chosen.
+enum class ConvImplementation : uint8_t { kNone, kDepthwise, kDirect, kIm2Col };
+const char* NameOf(ConvImplementation implementation);
+ConvImplementation ChooseConv(const ConvDesc& conv);
+
+/// Elements of Accumulator<T> that a run needs. `widened`: T is computed in another type, as half and bfloat16 are.
+int64_t ConvScratch(const ConvDesc& conv, bool widened);
+/// The convolution. Writes every position's place and no other.
 template <class T>
-void RunConv(const ConvForward& product, const T* source, const T* weights, T* out, Accumulator<T>* scratch, Workers& workers);
+void RunConv(const ConvDesc& conv, const T* source, const T* filter, T* out, Accumulator<T>* scratch, Workers& workers);
 
-/// filter[tap, inner, column] = sum over all positions of patch * gradient: the gradient of a convolution by its filter. `gather` and
-/// groups are the convolution's; `columns` are the channels of `gradient`.
-struct ConvFilterGrad {
-  Im2Col gather;
-  int64_t groups = 1;
-  int64_t columns = 0;
-
-  int64_t inner() const { return gather.channels / groups; }
-  int64_t filter_count() const { return gather.taps() * inner() * columns; }
-};
-
-/// Elements of Accumulator<T> that RunConvFilterGrad needs.
-int64_t FilterGradScratch(const ConvFilterGrad& sum);
+/// The gradient by the filter.
 template <class T>
-void RunConvFilterGrad(const ConvFilterGrad& sum, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
+void RunConvFilterGrad(const ConvDesc& conv, const T* source, const T* gradient, T* filter, Accumulator<T>* scratch, Workers& workers);
 
 }  // namespace weft::kernels

@@ -1,5 +1,4 @@
-#include "blocks/kernels/conv/depthwise.h"
-
+#include "blocks/kernels/conv/implementations.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
@@ -9,6 +8,9 @@ namespace weft::kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;  // multiplications of a task
+
+/// Lines of positions, those of all pictures one after another.
+int64_t PositionLines(const Im2Col& g) { return g.batch * g.axes[0].positions * g.axes[1].positions; }
 
 /// As many elements as a register takes, or as there are before `end`; the other lanes are 0. Whole ones are known to be there.
 template <bool kWhole, class T>
@@ -94,7 +96,7 @@ void ForColumns(int64_t columns, int64_t groups, int64_t inner, Body&& body) {
 }
 
 template <class T, int kVectors>
-void MultiplyLine(const ConvForward& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out,
+void MultiplyLine(const ConvDesc& p, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* weights, T* out,
                   StopCheck& stop) {
   using A = VecElement<T>;
   const Im2Col& g = p.gather;
@@ -103,12 +105,10 @@ void MultiplyLine(const ConvForward& p, const Columns<T, kVectors>& columns, con
   const T* const picture = source + line.picture * g.pixels() * g.channels;
   const T *const source_end = source + g.batch * g.pixels() * g.channels, *const weights_end = weights + g.taps() * inner * p.columns;
   const OutputAxis& place = p.place[2];
-  const int64_t all_first = PositionsInside(width, 0).first, all_last = PositionsInside(width, width.taps - 1).second;
   const int64_t cost = 1 + (line.d_last - line.d_first) * (line.h_last - line.h_first) * width.taps * inner;
   for (int64_t w = 0; w < width.positions; ++w) {
     if (stop(cost)) return;
-    const bool all = w >= all_first && w < all_last;  // every tap is inside
-    const int64_t left = width.at(w, 0), first = all ? 0 : width.first_tap(left), last = all ? width.taps : width.last_tap(left, first);
+    const int64_t left = width.at(w, 0), first = width.first_tap(left), last = width.last_tap(left, first);
     Vec<A> sums[kVectors] = {};
     line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
       const T* pixel = picture + (source_line * width.source + left + first * width.tap_step) * g.channels;
@@ -126,58 +126,8 @@ void MultiplyLine(const ConvForward& p, const Columns<T, kVectors>& columns, con
   }
 }
 
-/// sums[i] += from[i * step] * weight.
-template <class T, class A>
-void AddScaled(const T* from, int64_t step, A weight, A* sums, int64_t count) {
-  if constexpr (std::is_same_v<T, half>) {
-    for (; step == 1 && count >= kLanes<A>; count -= kLanes<A>, from += kLanes<A>, sums += kLanes<A>) {
-      StoreVec(sums, LoadVec(sums) + LoadVec(from) * weight);
-    }
-  }
-  if (step == 1) {
-    for (int64_t i = 0; i < count; ++i) sums[i] += ToVecElement(from[i]) * weight;
-  } else {
-    for (int64_t i = 0; i < count; ++i) sums[i] += ToVecElement(from[i * step]) * weight;
-  }
-}
-
-/// Channels first: one line of the plane of column `column`.
-template <class T>
-void MultiplyPlaneLine(const ConvForward& p, int64_t column, const Line& line, const T* source, const T* weights, T* out,
-                       StopCheck& stop) {
-  using A = VecElement<T>;
-  constexpr int64_t kPart = 512;  // positions made at a time
-  const Im2Col& g = p.gather;
-  const ConvAxis& width = g.axes[2];
-  const OutputAxis& place = p.place[2];
-  const int64_t inner = p.inner(), channel = line.picture * g.channels + column / (p.columns / p.groups) * inner;
-  A sums[kPart];
-  for (int64_t begin = 0; begin < width.positions; begin += kPart) {
-    const int64_t end = std::min(begin + kPart, width.positions);
-    std::fill_n(sums, end - begin, A(0));
-    line.ForTapLines(g, [&](int64_t tap, int64_t source_line) {
-      for (int64_t t = 0; t < width.taps; ++t) {
-        const auto [inside, outside] = PositionsInside(width, t);
-        const int64_t first = std::max(inside, begin), count = std::min(outside, end) - first;
-        if (stop(4 + std::max<int64_t>(count, 0) * inner / 4)) return;
-        for (int64_t u = 0; u < inner && count > 0; ++u) {
-          const T* from = source + ((channel + u) * g.axes[0].source * g.axes[1].source + source_line) * width.source;
-          const A weight = ToVecElement(weights[((tap + t) * inner + u) * p.columns + column]);
-          AddScaled(from + width.at(first, t), width.step, weight, sums + (first - begin), count);
-        }
-      }
-    });
-    T* to = out + place.first + begin * place.stride;
-    if (place.stride == 1) {
-      for (int64_t w = 0; w < end - begin; ++w) to[w] = FromVecElement<T>(sums[w]);
-    } else {
-      for (int64_t w = 0; w < end - begin; ++w) to[w * place.stride] = FromVecElement<T>(sums[w]);
-    }
-  }
-}
-
 template <class T, int kVectors>
-void SumLine(const ConvFilterGrad& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
+void SumLine(const ConvDesc& s, const Columns<T, kVectors>& columns, const Line& line, const T* source, const T* gradient,
              const T* gradient_end, Accumulator<T>* filter, StopCheck& stop) {
   using A = VecElement<T>;
   const Im2Col& g = s.gather;
@@ -209,7 +159,7 @@ void SumLine(const ConvFilterGrad& s, const Columns<T, kVectors>& columns, const
 
 /// Channels first: lines [begin, end) of one picture's plane of `column` times what their taps read.
 template <class T>
-void SumPlaneLines(const ConvFilterGrad& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
+void SumPlaneLines(const ConvDesc& s, int64_t column, int64_t begin, int64_t end, const T* source, const T* gradient,
                    Accumulator<T>* filter, StopCheck& stop) {
   using A = VecElement<T>;
   constexpr int64_t kCount = kLanes<A>;
@@ -242,45 +192,13 @@ void SumPlaneLines(const ConvFilterGrad& s, int64_t column, int64_t begin, int64
   }
 }
 
-}  // namespace
-
+/// The sum of a share of the lines of positions, in the filter's layout.
 template <class T>
-void RunDepthwise(const ConvForward& p, const T* source, const T* weights, T* out, Workers& workers) {
-  const Im2Col& g = p.gather;
-  const auto& [depth, height, width] = p.place;
-  const double cost = static_cast<double>(g.axes[2].positions) * static_cast<double>(p.columns) * static_cast<double>(g.taps()) *
-                      static_cast<double>(p.inner());
-  const int64_t planes = g.channels_first ? p.columns : 1;  // a task's lines are those of one plane
-  const double task_cost = cost / static_cast<double>(planes);
-  const int64_t grain = task_cost >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(task_cost, 1.0));
-  const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
-  workers.For(PositionLines(g) * planes, grain, [&](int64_t begin, int64_t end) {
-    StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t column = i / plane_lines % planes, picture = i / plane_lines / planes;
-      const Line line(g, picture * plane_lines + i % plane_lines);
-      const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
-      if (g.channels_first) {
-        T* plane = out + (picture * p.columns + column) * depth.size * height.size * width.size;
-        MultiplyPlaneLine(p, column, line, source, weights, plane + row * width.size, stop);
-      } else {
-        T* to = out + (picture * depth.size * height.size + row) * width.size * p.columns;
-        ForColumns<T>(p.columns, p.groups, p.inner(),
-                      [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to, stop); });
-      }
-    }
-  });
-}
-
-template <class T>
-void SumDepthwiseFilter(const ConvFilterGrad& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter,
-                    const Workers& workers) {
+void SumLines(const ConvDesc& s, const T* source, const T* gradient, int64_t begin, int64_t end, Accumulator<T>* filter, StopCheck& stop) {
   const Im2Col& g = s.gather;
-  StopCheck stop(workers);
-  const int64_t positions = g.axes[2].positions;
+  const int64_t positions = g.axes[2].positions, plane_lines = g.axes[0].positions * g.axes[1].positions;
   std::fill_n(filter, s.filter_count(), Accumulator<T>(0));
   if (g.channels_first) {
-    const int64_t plane_lines = g.axes[0].positions * g.axes[1].positions;
     for (int64_t first = begin, last; first < end; first = last) {
       last = std::min(end, (first / plane_lines + 1) * plane_lines);
       for (int64_t column = 0; column < s.columns; ++column) SumPlaneLines(s, column, first, last, source, gradient, filter, stop);
@@ -295,12 +213,54 @@ void SumDepthwiseFilter(const ConvFilterGrad& s, const T* source, const T* gradi
   }
 }
 
-#define WEFT_INSTANTIATE(T) template void RunDepthwise(const ConvForward&, const T*, const T*, T*, Workers&);
+/// Of the filter's gradient: sums that are made apart, and the elements of each.
+struct Shares {
+  int64_t count, size;
+  explicit Shares(const ConvDesc& s) : size(DivideUp(s.filter_count(), int64_t{32}) * 32) {
+    count = std::clamp<int64_t>((int64_t{1} << 21) / s.filter_count(), 1, s.work() <= kSmallConv ? 1 : std::min(PositionLines(s.gather), kFilterShares));
+  }
+};
+
+}  // namespace
+
+template <class T>
+void RunDepthwise(const ConvDesc& p, const T* source, const T* weights, T* out, Workers& workers) {
+  const Im2Col& g = p.gather;
+  const auto& [depth, height, width] = p.place;
+  const double line_work = p.work() / static_cast<double>(PositionLines(g));
+  const int64_t grain = line_work >= kGrain ? 1 : static_cast<int64_t>(kGrain / std::max(line_work, 1.0));
+  workers.For(PositionLines(g), grain, [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) {
+      const Line line(g, i);
+      const int64_t row = (depth.first + line.d * depth.stride) * height.size + height.first + line.h * height.stride;
+      T* to = out + (line.picture * depth.size * height.size + row) * width.size * p.columns;
+      ForColumns<T>(p.columns, p.groups, p.inner(), [&](const auto& columns) { MultiplyLine(p, columns, line, source, weights, to, stop); });
+    }
+  });
+}
+
+int64_t DepthwiseFilterGradScratch(const ConvDesc& s) {
+  const Shares shares(s);
+  return shares.count * shares.size;
+}
+
+template <class T>
+void RunDepthwiseFilterGrad(const ConvDesc& s, const T* source, const T* gradient, T* filter, Accumulator<T>* sums, Workers& workers) {
+  const Shares shares(s);
+  const int64_t lines = PositionLines(s.gather);
+  workers.For(shares.count, 1, [&](int64_t i, int64_t) {
+    StopCheck stop(workers);
+    SumLines(s, source, gradient, i * lines / shares.count, (i + 1) * lines / shares.count, sums + i * shares.size, stop);
+  });
+  JoinFilterShares(s, sums, shares.count, shares.size, s.columns / s.groups, filter, workers);
+}
+
+#define WEFT_INSTANTIATE(T) template void RunDepthwise(const ConvDesc&, const T*, const T*, T*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE
-#define WEFT_INSTANTIATE(T) \
-  template void SumDepthwiseFilter(const ConvFilterGrad&, const T*, const T*, int64_t, int64_t, Accumulator<T>*, const Workers&);
+#define WEFT_INSTANTIATE(T) template void RunDepthwiseFilterGrad(const ConvDesc&, const T*, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 

@@ -1,9 +1,4 @@
-#include "blocks/kernels/conv/direct.h"
-
-#include <limits>
-
-#include "blocks/kernels/conv/depthwise.h"
-#include "blocks/kernels/gemm/gemm.h"
+#include "blocks/kernels/conv/direct_blocks.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
@@ -16,70 +11,40 @@ namespace {
 
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kSteps = 1024;        // of one sum in registers: longer ones are added up in parts, as rounding errors grow
-constexpr int64_t kNearColumns = 512;   // rows of weights no longer than this are read where they are
 constexpr int64_t kMostSegments = 64;
-constexpr EdgeRule kEdges = {4, 8};  // fewer lines leave registers idle
-constexpr EdgeRule kNoEdges = {std::numeric_limits<int64_t>::max(), 1};
-constexpr int64_t kSmallWork = 1 << 16;  // multiplications below which one task does all
-constexpr int64_t kMostWorkspaces = 16, kWantedTasks = 16;
-constexpr double kFetched = 256 * 1024;  // elements of the picture and the result, where they are fetched in advance
+constexpr int64_t kWantedTasks = 16;
 constexpr int64_t kLargeWeights = 256 * 1024;
-constexpr int64_t kFewTaps = 4, kBadStrideFewTaps = 1024, kBadStride = 512;  // a copy that is read a few times alone is no gain
 constexpr int64_t kFewColumns = 4;  // fewer than these are summed along the taps: as tiles they would leave registers idle
 
-double WorkOf(const Im2Col& g, int64_t inner, int64_t columns) {
-  return static_cast<double>(g.batch) * static_cast<double>(g.positions()) * static_cast<double>(g.taps()) * static_cast<double>(inner) *
-         static_cast<double>(columns);
-}
-
-}  // namespace
-
-// ---- the product -----------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// A product and how it is cut: tasks are blocks within parts of the columns.
+/// A convolution and how it is cut: tasks are blocks within parts of the columns.
 struct DirectPlan {
-  ConvForward p;
+  ConvDesc p;
+  ColumnTiles columns;
   LineBlocking cut;
-  int64_t tiles = 0, parts = 0;  // tiles of columns, of all groups; how they are shared out
+  int64_t parts = 0;  // that the tiles of columns are shared out in
   int64_t tasks = 0, workspaces = 0;
-  int64_t group_columns = 0, group_tiles = 0, packed_columns = 0;  // of a group
-  bool in_place = false;                                           // weights are read as they are, not packed
-  bool along = false;                                              // sums run along the taps: weights are packed column by column
-  bool fetches = false;                                            // pictures are more than the cache keeps
-  int64_t weights = 0, block = 0;
+  bool along = false;             // sums run along the taps: weights are packed column by column
+  int64_t weights = 0, block = 0;  // elements of the packed weights; of a workspace's sums, where they are not made in the output
 
-  int64_t inner() const { return p.inner(); }
   int64_t workspace_elements() const { return cut.patch + block; }
-  int64_t packed() const { return in_place ? 0 : DivideUp(weights, 32) * 32; }
 
   /// `widened`: elements are not computed as they are.
-  DirectPlan(const ConvForward& product, int64_t vec_lanes, bool widened) : p(product) {
-    if (p.gather.channels_first || p.gather.batch == 0 || IsDepthwise(p.groups, p.inner(), p.columns)) return;
-    if (p.gather.direct() && p.fills()) return;
+  DirectPlan(const ConvDesc& conv, int64_t lanes, bool widened) : p(conv), columns(conv, lanes) {
+    if (p.gather.channels_first) return;
     MoveLongestAxisLast(p.gather, &p.place);
-    const double work = WorkOf(p.gather, p.inner(), p.columns);
-    const bool small = work <= kSmallWork;
-    const int64_t width = 2 * vec_lanes;
-    group_columns = p.columns / p.groups;
-    group_tiles = DivideUp(group_columns, width);
-    packed_columns = DivideUp(group_columns, vec_lanes) * vec_lanes;
-    tiles = p.groups * group_tiles;
-    weights = p.gather.taps() * p.inner() * p.groups * packed_columns;
+    const double work = p.work();
+    const bool small = work <= kSmallConv;
+    weights = DivideUp(p.steps() * p.groups * columns.padded, 32) * 32;
     const bool large = weights > kLargeWeights;  // many: a part's stay in the cache while all blocks pass
-    const int64_t wanted = small ? 1 : large ? DivideUp(kWantedTasks, tiles) : kWantedTasks;
-    cut = BlockLines(p.gather, kCopied, int64_t{1} << 20, wanted, p.gather.taps() <= kFewTaps ? kBadStrideFewTaps : kBadStride);
+    const int64_t wanted = small ? 1 : large ? DivideUp(kWantedTasks, columns.count) : kWantedTasks;
+    cut = BlockLines(p.gather, kCopied, int64_t{1} << 20, wanted);
     if (!cut.used()) return;
-    parts = small ? 1 : large ? tiles : std::min(tiles, DivideUp(kWantedTasks / 2, cut.blocks));
+    parts = small ? 1 : large ? columns.count : std::min(columns.count, DivideUp(kWantedTasks / 2, cut.blocks));
     tasks = cut.blocks * parts;
-    workspaces = work <= kSmallWork / 16 ? 1 : std::min(tasks, kMostWorkspaces);
-    const TapRuns units(p.gather, p.inner(), cut.pixel);
-    along = group_columns <= kFewColumns && units.run >= 2 * vec_lanes && units.count <= kMostSegments;
-    const double pixels = static_cast<double>(p.gather.batch) * static_cast<double>(p.gather.pixels() * p.gather.channels);
-    fetches = !along && pixels + static_cast<double>(p.gather.batch * p.gather.positions()) * static_cast<double>(p.columns) >= kFetched;
-    in_place = !along && !widened && packed_columns == group_columns && p.columns <= kNearColumns;
-    block = widened || group_columns % vec_lanes != 0 ? DivideUp(cut.lines * cut.strip * width, 32) * 32 : 0;
+    workspaces = work <= kSmallConv / 16 ? 1 : std::min(tasks, kConvWorkspaces);
+    const TapRuns units(p.gather, p.inner());
+    along = columns.of_group <= kFewColumns && units.run >= 2 * lanes && units.count <= kMostSegments;
+    block = widened || columns.of_group % lanes != 0 ? DivideUp(cut.lines * cut.strip * 2 * lanes, 32) * 32 : 0;
   }
 };
 
@@ -117,22 +82,10 @@ void SumAlong(const A* const* starts, const TapRuns& units, int64_t step, const 
 template <class T>
 struct DirectRunner {
   using A = Computed<T>;
-  static constexpr int64_t kWide = 2 * kLanes<A>;
+  using Columns = ColumnTiles::Tile;
   const DirectPlan& plan;
-  const A* weights;  // packed, or as they are
+  const A* weights;  // packed
   T* out;
-
-  /// Columns [first, first + width) of a group as packed: `vectors` registers wide.
-  struct Columns {
-    int64_t group, first, width;
-    int vectors;
-  };
-  Columns ColumnsOf(int64_t tile) const {
-    Columns c{tile / plan.group_tiles, tile % plan.group_tiles * kWide, 0, 2};
-    c.width = std::min(kWide, plan.group_columns - c.first);
-    if (c.width <= kLanes<A>) c.vectors = 1;
-    return c;
-  }
 
   T* OutLine(const LineBlock<T>& block, int64_t r) const {
     const auto& [depth, height, width] = plan.p.place;
@@ -141,39 +94,25 @@ struct DirectRunner {
     return out + (line * width.size + width.first + block.position * width.stride) * plan.p.columns;
   }
 
-  /// The lines of the output from that of `block` on: those that the next block writes, or near them.
-  MemoryRange NextOut(const LineBlock<T>& block) const {
-    const auto& [depth, height, width] = plan.p.place;
-    const int64_t line = height.stride * width.size * plan.p.columns, begin = OutLine(block, 0) - out + block.lines * line;
-    const int64_t all = plan.p.gather.batch * depth.size * height.size * width.size * plan.p.columns;
-    const int64_t end = std::min(begin + plan.cut.lines * line, all);
-    return begin < end ? MemoryRange{out + begin, (end - begin) * static_cast<int64_t>(sizeof(T))} : MemoryRange{};
-  }
-
-  /// `more`: the next block follows.
-  void Run(int64_t task, LineBlock<T>& block, A* sums, bool more, StopCheck& stop) const {
+  void Run(int64_t task, LineBlock<T>& block, A* sums, StopCheck& stop) const {
     block.Load(task % plan.cut.blocks);
     const int64_t part = task / plan.cut.blocks;
-    const int64_t first_tile = part * plan.tiles / plan.parts, last_tile = (part + 1) * plan.tiles / plan.parts;
-    more = more && plan.fetches;
-    Prefetcher ahead(more ? block.NewLines(task % plan.cut.blocks + 1) : MemoryRange{}, more ? NextOut(block) : MemoryRange{},
-                (last_tile - first_tile) * block.lines * SumsOfLine(block));
+    const int64_t first_tile = part * plan.columns.count / plan.parts, last_tile = (part + 1) * plan.columns.count / plan.parts;
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       if (stop()) return;
-      const Columns columns = ColumnsOf(tile);
+      const Columns columns = plan.columns.At(tile);
       const int64_t width = columns.vectors * kLanes<A>, stride = plan.p.place[2].stride * plan.p.columns;
       const int64_t line = plan.p.place[1].stride * plan.p.place[2].size * plan.p.columns;
-      const int64_t first = columns.group * plan.group_columns + columns.first;
+      const int64_t first = columns.group * plan.columns.of_group + columns.first;
       if (plan.along) {
         for (int64_t r = 0; r < block.lines; ++r) SumLineAlong(block, columns, r, OutLine(block, r) + first, stride, stop);
         continue;
       }
-      const bool direct = sizeof(T) == sizeof(A) && width == columns.width;
-      if (direct) {
-        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, ahead, stop);
+      if (sizeof(T) == sizeof(A) && width == columns.width) {
+        SumUnits(block, columns, reinterpret_cast<A*>(OutLine(block, 0) + first), line, stride, stop);
         continue;
       }
-      SumUnits(block, columns, sums, block.positions * width, width, ahead, stop);
+      SumUnits(block, columns, sums, block.positions * width, width, stop);
       for (int64_t r = 0; r < block.lines; ++r) {
         T* to = OutLine(block, r) + first;
         for (int64_t w = 0; w < block.positions; ++w, to += stride) {
@@ -188,85 +127,49 @@ struct DirectRunner {
   /// A line of a block, a few positions and one column at a time.
   void SumLineAlong(const LineBlock<T>& block, const Columns& columns, int64_t r, T* to, int64_t stride, StopCheck& stop) const {
     const Im2Col& g = plan.p.gather;
-    const int64_t inner = plan.inner(), step = g.axes[2].step * block.pixel();
-    const TapRuns units(g, inner, block.pixel());
-    const A* panel = weights + g.taps() * inner * (columns.group * plan.packed_columns + columns.first);
+    const int64_t inner = plan.p.inner(), step = g.axes[2].step * g.channels;
+    const TapRuns units(g, inner);
+    const A* panel = weights + g.taps() * inner * (columns.group * plan.columns.padded + columns.first);
     const A* starts[kMostSegments];
     for (int64_t u = 0; u < units.count; ++u) {
-      starts[u] = units.Start(g, block, r, u);
+      starts[u] = units.Start(block, r, u);
       if (starts[u] != nullptr) starts[u] += columns.group * inner;
     }
     for (int64_t w = 0, count; w < block.positions; w += count, to += count * stride) {
-      const int64_t left = block.positions - w;
-      count = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+      count = block.positions - w >= 4 ? 4 : 1;
       if (stop(1 + units.count * units.run * columns.width / 4)) return;
       for (int64_t c = 0; c < columns.width; ++c) {
         const A* column = panel + c * g.taps() * inner;
-        if (count == 8) SumAlong<8>(starts, units, step, column, to + c, stride);
-        else if (count == 4) SumAlong<4>(starts, units, step, column, to + c, stride);
+        if (count == 4) SumAlong<4>(starts, units, step, column, to + c, stride);
         else SumAlong<1>(starts, units, step, column, to + c, stride);
       }
       for (int64_t u = 0; u < units.count; ++u) starts[u] += starts[u] != nullptr ? count * step : 0;
     }
   }
 
-  /// How a sum over all taps is split: runs of taps, or slices of one, to sum together.
-  struct Cut {
-    int64_t pieces, most;
-    explicit Cut(const TapRuns& units) : pieces(DivideUp(units.run, kSteps)) {
-      most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
-    }
-    int64_t together(int64_t count) const { return DivideUp(count, DivideUp(count, most)); }
-  };
-  int64_t SumsOfLine(const LineBlock<T>& block) const {
-    const TapRuns units(plan.p.gather, plan.inner(), block.pixel());
-    const Cut cut(units);
-    return cut.pieces * DivideUp(units.count, cut.together(units.count));
-  }
-
   /// One tile of columns for all positions of a block, in parts of kSteps steps or a few more: the weights of a part stay in the cache
-  /// while all positions pass.
-  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, Prefetcher& ahead,
-                StopCheck& stop) const {
+  /// while all positions pass. A part is some runs of taps, or a slice of one.
+  void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, StopCheck& stop) const {
     const Im2Col& g = plan.p.gather;
-    const int64_t inner = plan.inner(), pixel = block.pixel(), step = g.axes[2].step * pixel;
-    const int64_t row = plan.in_place ? plan.p.columns : columns.vectors * kLanes<A>;
-    const TapRuns units(g, inner, pixel);
-    const int64_t column = columns.group * plan.packed_columns + columns.first;
-    const A* panel = weights + (plan.in_place ? column : g.taps() * inner * column);
-    const Cut cut(units);
-    const int64_t together = cut.together(units.count);
-    bool add = false;
-    for (int64_t piece = 0; piece < cut.pieces; ++piece) {
-      const int64_t begin = piece * units.run / cut.pieces, end = (piece + 1) * units.run / cut.pieces;
-      for (int64_t unit = 0; unit < units.count; unit += together, add = true) {
+    const int64_t inner = plan.p.inner(), step = g.axes[2].step * g.channels, row = columns.vectors * kLanes<A>;
+    const TapRuns units(g, inner);
+    const A* panel = weights + g.taps() * inner * (columns.group * plan.columns.padded + columns.first);
+    const int64_t pieces = DivideUp(units.run, kSteps), most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
+    const int64_t together = DivideUp(units.count, DivideUp(units.count, most));
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const int64_t begin = piece * units.run / pieces, depth = (piece + 1) * units.run / pieces - begin;
+      for (int64_t unit = 0; unit < units.count; unit += together) {
         const int64_t last = std::min(units.count, unit + together);
-        const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
+        const Accumulate accumulate = piece > 0 || unit > 0 ? Accumulate::kAtEnd : Accumulate::kNo;
         for (int64_t r = 0; r < block.lines; ++r) {
-          if (stop(1 + (last - unit) * (end - begin) * block.positions / 4)) return;
+          if (stop(1 + (last - unit) * depth * block.positions / 4)) return;
           Segment<A> segments[kMostSegments];
           int64_t count = 0;
           for (int64_t u = unit; u < last; ++u) {
-            const A* start = units.Start(g, block, r, u);
+            const A* start = units.Start(block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          MicroTile<A> tile{segments, count, end - begin, step, 1, row, out + r * out_line + block.inner_begin * stride, stride, accumulate};
-          const int64_t rows = block.inner_end - block.inner_begin;
-          tile.fetch = ahead.Next(DivideUp(rows, columns.vectors == 2 ? kMostRows<2> : kMostRows<1>) * count * (end - begin));
-          columns.vectors == 2 ? RunMicroKernel<false, 2>(tile, rows) : RunMicroKernel<false, 1>(tile, rows);
-        }
-        for (const Edge& edge : block.edges) {  // a position in all lines at a time
-          Segment<A> segments[kMostSegments];
-          int64_t count = 0;
-          for (int64_t u = unit; u < last && edge.count > 0; ++u) {
-            const A* start = units.EdgeStart(g, block, edge, u);
-            if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
-          }
-          for (int64_t w = 0; w < edge.count; ++w) {
-            const MicroTile<A> tile{segments, count, end - begin, block.edge_step(), 1, row, out + (edge.first + w) * stride, out_line, accumulate};
-            columns.vectors == 2 ? RunMicroKernel<false, 2>(tile, block.lines) : RunMicroKernel<false, 1>(tile, block.lines);
-            for (int64_t i = 0; i < count; ++i) segments[i].left += step;
-          }
+          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, accumulate}, block.positions, columns.vectors);
         }
       }
     }
@@ -292,46 +195,45 @@ void PackColumns(const T* weights, int64_t stride, int64_t steps, int64_t width,
 
 }  // namespace
 
-int64_t DirectScratch(const ConvForward& product, bool widened) {
-  const auto of = [&](int64_t vec_lanes) {
-    const DirectPlan plan(product, vec_lanes, widened);
-    return plan.cut.used() ? plan.packed() + plan.workspaces * plan.workspace_elements() : 0;
+bool TakesDirect(const ConvDesc& conv) { return DirectPlan(conv, kLanes<float>, false).cut.used(); }
+
+int64_t DirectScratch(const ConvDesc& conv, bool widened) {
+  const auto of = [&](int64_t lanes) {
+    const DirectPlan plan(conv, lanes, widened);
+    return plan.weights + plan.workspaces * plan.workspace_elements();
   };
   return std::max(of(kLanes<float>), of(kLanes<double>));
 }
 
 template <class T>
-bool RunDirect(const ConvForward& product, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
+void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
   using A = Computed<T>;
-  const DirectPlan plan(product, kLanes<A>, sizeof(T) != sizeof(A));
-  if (!plan.cut.used()) return false;
-  const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
-  const int64_t steps = plan.p.gather.taps() * plan.inner();
-  const int64_t grain = std::max<int64_t>(1, 65536 / (steps * runner.kWide));
-  workers.For(plan.in_place ? 0 : plan.tiles, grain, [&](int64_t begin, int64_t end) {
+  const DirectPlan plan(conv, kLanes<A>, sizeof(T) != sizeof(A));
+  const DirectRunner<T> runner{plan, scratch, out};
+  const int64_t steps = conv.steps(), grain = std::max<int64_t>(1, 65536 / (steps * 2 * kLanes<A>));
+  workers.For(plan.columns.count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
-      const auto columns = runner.ColumnsOf(tile);
-      const T* from = weights + columns.group * plan.group_columns + columns.first;
-      A* to = scratch + steps * (columns.group * plan.packed_columns + columns.first);
+      const auto columns = plan.columns.At(tile);
+      const T* from = weights + columns.group * plan.columns.of_group + columns.first;
+      A* to = scratch + steps * (columns.group * plan.columns.padded + columns.first);
       if (plan.along) PackColumns(from, plan.p.columns, steps, columns.width, to);
       else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanes<A>, to);
     }
   });
-  A* const own = scratch + plan.packed();
+  A* const own = scratch + plan.weights;
   auto run_share = [&](int64_t i) {
     A* patch = own + i * plan.workspace_elements();
-    LineBlock<T> block(plan.p.gather, plan.cut, source, patch, plan.along ? kNoEdges : kEdges);
+    LineBlock<T> block(plan.p.gather, plan.cut, source, patch);
     StopCheck stop(workers);
     for (int64_t task = i * plan.tasks / plan.workspaces, end = (i + 1) * plan.tasks / plan.workspaces; task < end && !stop(); ++task) {
-      runner.Run(task, block, patch + plan.cut.patch, task + 1 < end, stop);
+      runner.Run(task, block, patch + plan.cut.patch, stop);
     }
   };
   if (plan.workspaces == 1) run_share(0);
   else workers.Run(plan.workspaces, run_share);
-  return true;
 }
 
-#define WEFT_INSTANTIATE(T) template bool RunDirect(const ConvForward&, const T*, const T*, T*, Computed<T>*, Workers&);
+#define WEFT_INSTANTIATE(T) template void RunDirect(const ConvDesc&, const T*, const T*, T*, Computed<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 WEFT_INSTANTIATE(int32_t)
 #undef WEFT_INSTANTIATE

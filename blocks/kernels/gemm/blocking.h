@@ -1,8 +1,7 @@
-// How matrix products are cut into tiles, and the right operand that all tiles of a product share.
+// How matrix products are cut into tiles.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include "blocks/kernels/gemm/gemm.h"
 #include "blocks/kernels/gemm/packing.h"
@@ -68,7 +67,7 @@ struct Blocking {
   /// dimension.
   int64_t PackedColumns() const { return DivideUp(p.columns, kWide) * kWide; }
   bool SharesPacked() const { return shares_; }
-  int64_t PackedBytes() const { return p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)); }
+  int64_t PackedBytes() const { return shares_ ? p.inner * PackedColumns() * static_cast<int64_t>(sizeof(Computed<T>)) : 0; }
 
   /// The inner dimension is summed in slices, which sets the bits of the result.
   int64_t slices() const { return DivideUp(p.inner, (shares_ ? S::kSharedDepth : S::kDepth) / kParts<T>); }
@@ -133,48 +132,4 @@ struct Blocking {
   }
 };
 
-/// Fills the memory that a product brings for its packed right operand, a slice of the inner dimension and some panels at a time.
-template <class T>
-class PackedRight {
- public:
-  explicit PackedRight(const Blocking<T>& tiled) : tiled_(tiled), chunks_(DivideUp(tiled.p.columns, kChunk)) {}
-  int64_t parts() const { return tiled_.slices() * chunks_; }
-
-  void Fill(int64_t part) const {
-    using A = Computed<T>;
-    constexpr int64_t kWide = TileSizes<A>::kWide, kN = TileSizes<A>::kN;
-    static_assert(kSame<T> || Complex<T> || kWide % 8 == 0);
-    const Product<T>& p = tiled_.p;
-    const int64_t start = tiled_.SliceStart(part / chunks_), depth = tiled_.SliceStart(part / chunks_ + 1) - start;
-    const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, p.columns - column), whole = columns / kWide * kWide;
-    const T* const from = p.right.data + start * p.right.row_stride + column * p.right.column_stride;
-    A* const to = static_cast<A*>(p.packed) + start * tiled_.PackedColumns() + column * depth;
-    if (p.right.column_stride == 1) {
-      // Row by row: a row of a part is read at once, and each panel is written in order.
-      for (int64_t step = 0; step < depth; ++step) {
-        const T* const row = from + step * p.right.row_stride;
-        for (int64_t c = 0; c < whole; c += kWide) {
-          A* const panel = to + c * depth + step * kWide;
-          if constexpr (kSame<T>) {
-            std::memcpy(panel, row + c, kWide * sizeof(A));
-          } else {
-            for (int64_t w = 0; w < kWide; w += 8) Widen(row + c + w, panel + w, 8);
-          }
-        }
-      }
-    } else {
-      Pack<kWide>(from, p.right.column_stride, p.right.row_stride, whole, depth, to);
-    }
-    if (whole == columns) return;
-    const T* const rest = from + whole * p.right.column_stride;
-    if (columns - whole > kN) Pack<kWide>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
-    else Pack<kN>(rest, p.right.column_stride, p.right.row_stride, columns - whole, depth, to + whole * depth);
-  }
-
- private:
-  static constexpr int64_t kChunk = 8 * TileSizes<Computed<T>>::kWide;  // columns of a part
-  const Blocking<T> tiled_;
-  const int64_t chunks_;
-};
-
-}  // namespace weft::kernels::panels
+}  // namespace weft::kernels::gemm

@@ -2,90 +2,83 @@
 #pragma once
 
 #include "blocks/kernels/gemm/gemm.h"
-#include "blocks/kernels/gemm/implementation.h"
 #include "blocks/kernels/gemm/skinny_dot.h"
 #include "blocks/kernels/gemm/skinny_gemv.h"
-#include "blocks/kernels/gemm/skinny_outer.h"
 #include "blocks/kernels/gemm/tile.h"
 
 namespace weft::kernels {
 namespace gemm {
 
-/// A product by tiles of rows and columns, which may share a packed right operand.
+/// Products not worth packing or cutting, and those without elements.
 template <class T>
-class BlockedGemm {
+class PlainGemm {
  public:
-  explicit BlockedGemm(const Product<T>& product) : tiled_(product) {}
-  int64_t tiles() const { return tiled_.tiles(); }
-  int64_t WorkspaceBytes() const { return tiled_.WorkspaceBytes(); }
-  void Compute(int64_t tile, void* workspace) const { Tile<T>(tiled_, tile, workspace).Compute(); }
-  int64_t SharedBytes() const { return tiled_.SharesPacked() ? tiled_.PackedBytes() : 0; }
-  int64_t SharedParts() const { return PackedRight<T>(tiled_).parts(); }
-  void FillShared(int64_t part) const {
-    if constexpr (!Complex<T>) PackedRight<T>(tiled_).Fill(part);
+  static constexpr Gemm kName = Gemm::kPlain;
+  static bool Takes(const Product<T>& p) {
+    constexpr int64_t kMost = 64;  // multiplications
+    if (p.rows == 0 || p.columns == 0 || p.inner == 0) return true;
+    return p.rows <= kMost && p.columns <= kMost && p.inner <= kMost && p.rows * p.columns * p.inner <= kMost;
+  }
+
+  explicit PlainGemm(const Product<T>& product) : p_(product) {}
+  GemmParts parts() const { return {.tiles = p_.rows > 0 && p_.columns > 0 ? 1 : 0}; }
+  void FillShared(int64_t) const {}
+  void Compute(int64_t, void*) const {
+    using A = Accumulator<T>;
+    for (int64_t r = 0; r < p_.rows; ++r) {
+      for (int64_t c = 0; c < p_.columns; ++c) {
+        const T* left = p_.left.data + r * p_.left.row_stride;
+        const T* right = p_.right.data + c * p_.right.column_stride;
+        A sum{};
+        for (int64_t i = 0; i < p_.inner; ++i, left += p_.left.column_stride, right += p_.right.row_stride) {
+          sum = WrapAdd(sum, Multiplied(static_cast<A>(*left), static_cast<A>(*right)));
+        }
+        T& out = p_.out[r * p_.out_stride + c];
+        out = static_cast<T>(p_.add ? WrapAdd(static_cast<A>(out), sum) : sum);
+      }
+    }
   }
 
  private:
-  const Blocking<T> tiled_;
+  const Product<T>& p_;
 };
 
-/// Calls use(implementation) with the first that takes a product: few rows or columns go to one of the skinny ones, all else is blocked.
+/// Calls use(implementation) with the first that takes a product. An implementation is sizes and pointers alone, made for each call of gemm.h.
 template <class T, class Use>
 auto WithImplementation(const Product<T>& p, Use&& use) {
+  if (PlainGemm<T>::Takes(p)) return use(PlainGemm<T>(p));
   if constexpr (!Complex<T>) {
     if (SkinnyGemv<T>::Takes(p)) return use(SkinnyGemv<T>(p));
   }
-  if constexpr (kMayBeSkinny<T>) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (SkinnyDot<T>::Takes(p)) return use(SkinnyDot<T>(p));
-    if (SkinnyOuter<T>::Takes(p)) return use(SkinnyOuter<T>(p));
   }
   return use(BlockedGemm<T>(p));
 }
 
 }  // namespace gemm
 
-using namespace gemm;
-
 template <class T>
-int64_t TileCount(const Product<T>& p) {
-  if (p.rows == 0 || p.columns == 0) return 0;
-  if (p.inner == 0) return 1;
-  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.tiles(); });
-}
-
-template <class T>
-void ComputeTile(const Product<T>& p, int64_t tile, void* workspace) {
-  if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
-  WithImplementation(p, [=](const GemmImplementation auto& kind) { kind.Compute(tile, workspace); });
+Gemm ChooseGemm(const Product<T>& p) {
+  return gemm::WithImplementation(p, []<class Kind>(const Kind&) { return Kind::kName; });
 }
 template <class T>
-int64_t WorkspaceBytes(const Product<T>& p) {
-  if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
-  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.WorkspaceBytes(); });
-}
-
-/// Of tiny products and those without elements nothing is shared.
-template <class T>
-int64_t PackedBytes(const Product<T>& p) {
-  if (p.rows == 0 || p.columns == 0 || p.inner == 0 || IsTiny(p)) return 0;
-  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.SharedBytes(); });
-}
-template <class T>
-int64_t PackCount(const Product<T>& p) {
-  if (PackedBytes(p) == 0) return 0;
-  return WithImplementation(p, [](const GemmImplementation auto& kind) { return kind.SharedParts(); });
+GemmParts PartsOf(const Product<T>& p) {
+  return gemm::WithImplementation(p, [](const auto& kind) { return kind.parts(); });
 }
 template <class T>
 void PackPart(const Product<T>& p, int64_t part) {
-  WithImplementation(p, [part](const GemmImplementation auto& kind) { kind.FillShared(part); });
+  gemm::WithImplementation(p, [part](const auto& kind) { kind.FillShared(part); });
+}
+template <class T>
+void ComputeTile(const Product<T>& p, int64_t tile, void* workspace) {
+  gemm::WithImplementation(p, [=](const auto& kind) { kind.Compute(tile, workspace); });
 }
 
-#define WEFT_INSTANTIATE_PRODUCTS(T)                            \
-  template int64_t TileCount(const Product<T>&);                \
-  template void ComputeTile(const Product<T>&, int64_t, void*); \
-  template int64_t WorkspaceBytes(const Product<T>&);           \
-  template int64_t PackedBytes(const Product<T>&);              \
-  template int64_t PackCount(const Product<T>&);                \
-  template void PackPart(const Product<T>&, int64_t);
+#define WEFT_INSTANTIATE_PRODUCTS(T)                \
+  template Gemm ChooseGemm(const Product<T>&);      \
+  template GemmParts PartsOf(const Product<T>&);    \
+  template void PackPart(const Product<T>&, int64_t); \
+  template void ComputeTile(const Product<T>&, int64_t, void*);
 
 }  // namespace weft::kernels

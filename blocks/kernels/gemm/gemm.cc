@@ -4,6 +4,11 @@
 
 namespace weft::kernels {
 
+const char* NameOf(Gemm implementation) {
+  constexpr const char* kNames[] = {"plain", "skinny gemv", "skinny dot", "blocked"};
+  return kNames[static_cast<int>(implementation)];
+}
+
 int64_t MostWorkspace(int64_t rows, int64_t columns, int64_t inner) {
   using S = gemm::TileSizes<float>;  // of the most elements
   const auto of = [&](int64_t r, int64_t c) {

@@ -38,69 +38,36 @@ struct Product {
   bool add = false;        // out += left * right; for half and bfloat16 that rounds once more
   const Workers* workers = nullptr;  // a tile of a long inner dimension ends when their run is to end; null: it does not
   void* scratch = nullptr;  // for MatMul: as many bytes as it says; best aligned to 64. May be null where that is 0
-  void* packed = nullptr;   // PackedBytes of memory, filled by PackPart; none: each tile does all for itself. MatMul sets it
+  void* packed = nullptr;   // packed_bytes of memory, filled by PackPart; null: each tile does all for itself. MatMulAll sets it
 };
 
-/// How many tiles a product has; they may be computed in any order and at the same time. Zero where the product has no elements.
-template <class T>
-int64_t TileCount(const Product<T>& product);
-/// What a tile keeps while it is computed. It depends on sizes and strides, and on whether there is a packed operand.
-template <class T>
-int64_t WorkspaceBytes(const Product<T>& product);
-/// `workspace`: WorkspaceBytes of memory.
-template <class T>
-void ComputeTile(const Product<T>& product, int64_t tile, void* workspace);
+/// The implementations, in the order in which they are chosen (choose.h).
+enum class Gemm : uint8_t { kPlain, kSkinnyGemv, kSkinnyDot, kBlocked };
+const char* NameOf(Gemm implementation);
 
-/// Memory for the packed right operand, where tiles would pack the same parts of it again and again, or for sums of slices of the inner
-/// dimension; 0 where that is no gain. It depends on sizes and strides alone, and how many tiles there are on whether it is brought. All of
-/// PackCount parts are made before the first tile is computed; they are as independent as tiles.
+/// How a product is cut: by sizes, strides, and whether memory for what tiles share is brought.
+struct GemmParts {
+  int64_t tiles = 0;                           // computed in any order and at the same time; none where there are no elements
+  int64_t workspace_bytes = 0;                 // of one tile
+  int64_t packed_bytes = 0, packed_parts = 0;  // what tiles may share: 0 where that is no gain. All parts come before the first tile
+};
 template <class T>
-int64_t PackedBytes(const Product<T>& product);
+GemmParts PartsOf(const Product<T>& product);
+/// The implementation that such a product has.
 template <class T>
-int64_t PackCount(const Product<T>& product);
+Gemm ChooseGemm(const Product<T>& product);
+/// Fills a part of the memory that tiles share: the packed right operand, or the sums of a slice of the inner dimension, which the one tile
+/// joins. Parts are as independent as tiles.
 template <class T>
 void PackPart(const Product<T>& product, int64_t part);
-
-/// Below this many multiplications a product is not worth packing or cutting.
-inline constexpr int64_t kTinyProduct = 64;
-
+/// `workspace`: workspace_bytes of memory.
 template <class T>
-bool IsTiny(const Product<T>& p) {
-  return p.rows <= kTinyProduct && p.columns <= kTinyProduct && p.inner <= kTinyProduct && p.rows * p.columns * p.inner <= kTinyProduct;
-}
-
-/// Rows [begin, end) of a product whose inner size is 0.
-template <class T>
-void MultiplyNothing(const Product<T>& p, int64_t begin, int64_t end) {
-  for (int64_t r = begin; !p.add && r < end; ++r) {
-    for (int64_t c = 0; c < p.columns; ++c) p.out[r * p.out_stride + c] = T{};
-  }
-}
-
-/// The whole product by plain loops, for tiny ones.
-template <class T>
-void MatMulTiny(const Product<T>& p) {
-  using A = Accumulator<T>;
-  if (p.inner == 0) return MultiplyNothing(p, 0, p.rows);
-  for (int64_t r = 0; r < p.rows; ++r) {
-    for (int64_t c = 0; c < p.columns; ++c) {
-      const T* left = p.left.data + r * p.left.row_stride;
-      const T* right = p.right.data + c * p.right.column_stride;
-      A sum{};
-      for (int64_t i = 0; i < p.inner; ++i, left += p.left.column_stride, right += p.right.row_stride) {
-        sum = WrapAdd(sum, Multiplied(static_cast<A>(*left), static_cast<A>(*right)));
-      }
-      T& out = p.out[r * p.out_stride + c];
-      out = static_cast<T>(p.add ? WrapAdd(static_cast<A>(out), sum) : sum);
-    }
-  }
-}
+void ComputeTile(const Product<T>& product, int64_t tile, void* workspace);
 
 /// The whole product on the calling thread. Its scratch is one workspace.
 template <class T>
 void MatMul(const Product<T>& product) {
-  if (IsTiny(product)) return MatMulTiny(product);
-  const int64_t tiles = TileCount(product);
+  const int64_t tiles = PartsOf(product).tiles;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     if (tile > 0 && product.workers != nullptr && product.workers->Stopped()) return;
     ComputeTile(product, tile, product.scratch);
@@ -119,22 +86,21 @@ struct SharedScratch {
 /// Of `count` products that differ in their addresses alone; by sizes and strides, so that it can be planned.
 template <class T>
 SharedScratch ScratchOf(const Product<T>& product, int64_t count = 1) {
-  constexpr int64_t kMostPacked = int64_t{16} << 20, kMostWorkspaces = 32, kEnough = 16;  // kMostPacked: bytes, or one product's
+  constexpr int64_t kMostPacked = int64_t{16} << 20, kMostWorkspaces = 32;  // kMostPacked: bytes, or one product's
   SharedScratch scratch;
   const auto whole_lines = [](int64_t bytes) { return DivideUp(bytes, int64_t{64}) * 64; };
   if (count == 0) return scratch;
   Product<T> p = product;
-  scratch.packed = whole_lines(PackedBytes(p));
-  scratch.together = scratch.packed == 0 ? count : std::clamp<int64_t>(kMostPacked / scratch.packed, 1, count);
-  if (scratch.packed > 0) p.packed = &scratch;  // whether there is one is all that counts here
-  if (scratch.packed > 0 && count >= kEnough && TileCount(p) == 1) {
-    // Slices of the inner dimension are shared to have work for all threads, and there is enough.
-    p.packed = nullptr;
-    scratch.packed = 0;
-    scratch.together = count;
+  GemmParts parts = PartsOf(p);
+  scratch.together = count;
+  if (parts.packed_bytes > 0) {
+    scratch.packed = whole_lines(parts.packed_bytes);
+    scratch.together = std::clamp<int64_t>(kMostPacked / scratch.packed, 1, count);
+    p.packed = &scratch;  // whether there is memory is all that counts here
+    parts = PartsOf(p);
   }
-  scratch.workspace = whole_lines(WorkspaceBytes(p));
-  if (scratch.workspace > 0) scratch.workspaces = std::min(scratch.together * TileCount(p), kMostWorkspaces);
+  scratch.workspace = whole_lines(parts.workspace_bytes);
+  if (scratch.workspace > 0) scratch.workspaces = std::min(scratch.together * parts.tiles, kMostWorkspaces);
   return scratch;
 }
 
@@ -146,11 +112,6 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
   const Product<T> first = product(0);
   const double work = static_cast<double>(first.rows) * static_cast<double>(first.columns) * static_cast<double>(first.inner);
   const auto grain = static_cast<int64_t>(std::max(65536 / std::max(work, 1.0), 1.0));
-  if (IsTiny(first)) {
-    return workers.For(count, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) MatMulTiny(product(i));
-    });
-  }
   const SharedScratch scratch = first.scratch == nullptr ? SharedScratch{0, count, 0, 0} : ScratchOf(first, count);
   std::byte* const packed = static_cast<std::byte*>(first.scratch);
   std::byte* const spaces = packed + scratch.packed * scratch.together;
@@ -163,11 +124,11 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
       return p;
     };
     const Product<T> one = at(0);
+    const GemmParts parts = PartsOf(one);
     if (scratch.packed > 0) {
-      const int64_t parts = PackCount(one);
-      workers.Run(some * parts, [&](int64_t task) { PackPart(at(task / parts), task % parts); });
+      workers.Run(some * parts.packed_parts, [&](int64_t task) { PackPart(at(task / parts.packed_parts), task % parts.packed_parts); });
     }
-    const int64_t tiles = TileCount(one), all = some * tiles, tasks = tiles == 1 ? DivideUp(all, grain) : all;
+    const int64_t tiles = parts.tiles, all = some * tiles, tasks = tiles == 1 ? DivideUp(all, grain) : all;
     if (all == 1) return ComputeTile(one, 0, spaces);
     const int64_t shares = scratch.workspace > 0 ? std::min(tasks, scratch.workspaces) : tasks;
     const auto tile_work = static_cast<int64_t>(std::min(work / static_cast<double>(std::max<int64_t>(tiles, 1)), 1e15));

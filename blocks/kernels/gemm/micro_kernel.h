@@ -5,13 +5,12 @@
 #include <complex>
 #include <cstdint>
 
-#include "blocks/kernels/simd/prefetch.h"
 #include "blocks/kernels/simd/vec.h"
 #include "weft/base/float16.h"
 
 namespace weft::kernels::gemm {
 
-// As many rows of two vectors as there are registers for, with three left for the operands. Of one vector there may be twice as many.
+// As many rows of two vectors as there are registers for, with three left for the operands.
 #if defined(__AVX512F__)
 inline constexpr int kRows = 14;
 #else
@@ -60,18 +59,10 @@ struct MicroTile {
   A* out;
   int64_t out_row;
   Accumulate accumulate;
-  /// Two, or null: what is wanted soon is prefetched at every other step of a sum, so that memory is asked evenly, and no sum waits behind a
-  /// burst. Tiles of one register or few rows and sums of few steps prefetch nothing.
-  const PrefetchStream* fetch = nullptr;
 };
 
-/// Rows of a tile at most.
-template <int kVectors>
-inline constexpr int kMostRows = kVectors == 1 ? 2 * kRows : kRows;
+/// Rows [0, rows) by one or two registers of columns, in tiles of about the same height. A is float, double, uint32_t or uint64_t.
+template <class A>
+void RunMicroKernel(const MicroTile<A>& t, int64_t rows, int vectors);
 
-/// Rows [0, rows) in tiles of about the same height. kRowsContiguous: the rows of the left operand lie side by side (left_row is 1); else its
-/// steps do. A is float, double, uint32_t or uint64_t.
-template <bool kRowsContiguous, int kVectors, class A>
-void RunMicroKernel(const MicroTile<A>& t, int64_t rows);
-
-}  // namespace weft::kernels::panels
+}  // namespace weft::kernels::gemm

@@ -2,6 +2,6 @@
 
 namespace weft::kernels::gemm {
 
-WEFT_MICRO_KERNEL(double)
+template void RunMicroKernel(const MicroTile<double>&, int64_t, int);
 
-}  // namespace weft::kernels::panels
+}  // namespace weft::kernels::gemm

@@ -1,43 +1,34 @@
 // The code of the micro-kernel (micro_kernel.h); for the files of its instances alone.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "blocks/kernels/gemm/micro_kernel.h"
+#include "blocks/kernels/simd/prefetch.h"
 
 namespace weft::kernels::gemm {
 
 /// Steps of the right operand that are fetched in advance: its rows may lie far apart, where nothing else would.
 inline constexpr int64_t kStepsAhead = 16;
 
-/// Sums that fetch do so before every stretch of so many steps, which have little else to do.
-inline constexpr int64_t kStretch = 8;
-/// Rows of tiles that fetch: a step of fewer is no longer than its loads, and fetching them takes a tenth more.
-inline constexpr int64_t kLeastFetching = 8;
-
 /// `first` is added to where each segment's left operand starts, and the sums go to `out`. kRowsContiguous: the rows of the left operand lie side
 /// by side (left_row is 1); else its steps do.
-template <bool kRowsContiguous, bool kFetches, int kHeight, int kVectors, class A>
+template <bool kRowsContiguous, int kHeight, int kVectors, class A>
 void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
   constexpr int kN = kLanes<A>, kReach = 5, kBases = kRowsContiguous ? 1 : (kHeight + kReach - 1) / kReach;
   constexpr int kVectorsALine = kVecBytes < 64 ? 64 / kVecBytes : 1;
   typedef A Vector __attribute__((vector_size(kVecBytes)));
   const int64_t left_row = kRowsContiguous ? 1 : t.left_row, left_step = kRowsContiguous ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
-  PrefetchStream fetches[2];
-  if constexpr (kFetches) std::copy_n(t.fetch, 2, fetches);
-  int asked = 0;  // rows of the output, one at a time, so that no operand waits behind them all
   Vector sum[kHeight][kVectors] = {};
   if (t.accumulate == Accumulate::kFromStart) {
-#pragma GCC unroll 28
+#pragma GCC unroll 14
     for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], out + r * t.out_row + v * kN, sizeof(Vector));
     }
-    asked = kHeight;
-  } else if constexpr (!kFetches) {  // the lines are there when the sums are
+  } else {  // the lines are there when the sums are
 #pragma GCC unroll 1
     for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
@@ -55,25 +46,13 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
       asm("" : "+r"(base[i]));
     }
     for (int64_t p = 0; p < t.depth; ++p, right += right_step) {
-      if (kFetches && p % kStretch == 0) {
-        if (asked < kHeight) {
-#pragma GCC unroll 2
-          for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + asked * t.out_row + v * kN, 1);
-          ++asked;
-        }
-#pragma GCC unroll 2
-        for (PrefetchStream& fetch : fetches) {
-#pragma GCC unroll 8
-          for (int i = 0; i < kStretch / 2; ++i) fetch.Next();
-        }
-      }
       Vector row[kVectors];
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         __builtin_memcpy(&row[v], right + v * kN, sizeof(Vector));
         if (v % kVectorsALine == 0) PrefetchAfter(right, (ahead + v * kN) * static_cast<int64_t>(sizeof(A)));
       }
-#pragma GCC unroll 28
+#pragma GCC unroll 14
       for (int r = 0; r < kHeight; ++r) {
         const A x = kRowsContiguous ? base[0][r] : base[r / kReach % kBases][r % kReach * left_row];
 #pragma GCC unroll 2
@@ -83,7 +62,7 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
       for (int i = 0; i < kBases; ++i) base[i] += left_step;
     }
   }
-#pragma GCC unroll 28
+#pragma GCC unroll 14
   for (int r = 0; r < kHeight; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
@@ -101,36 +80,26 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
 template <class A>
 using MicroKernelFunction = void (*)(const MicroTile<A>&, int64_t first, A* out);
 
-template <bool kRowsContiguous, bool kFetches, int kVectors, class A>
+template <bool kRowsContiguous, int kVectors, class A>
 inline constexpr auto kMicroKernels = []<size_t... kIndex>(std::index_sequence<kIndex...>) {
-  return std::array<MicroKernelFunction<A>, sizeof...(kIndex)>{&MicroKernel<kRowsContiguous, kFetches, static_cast<int>(kIndex) + 1, kVectors, A>...};
+  return std::array<MicroKernelFunction<A>, sizeof...(kIndex)>{&MicroKernel<kRowsContiguous, static_cast<int>(kIndex) + 1, kVectors, A>...};
 }
-(std::make_index_sequence<kMostRows<kVectors>>());
+(std::make_index_sequence<kRows>());
 
 template <bool kRowsContiguous, int kVectors, class A>
-void RunMicroKernel(const MicroTile<A>& t, int64_t rows) {
-  const int64_t slices = (rows + kMostRows<kVectors> - 1) / kMostRows<kVectors>, left_row = kRowsContiguous ? 1 : t.left_row;
-  for (int64_t i = 0, begin = 0; i < slices; ++i) {
-    const int64_t end = (i + 1) * rows / slices;
-    const auto height = static_cast<size_t>(end - begin - 1);
-    A* const out = t.out + begin * t.out_row;
-    if (kVectors == 2 && t.fetch != nullptr && t.depth >= kStretch && end - begin >= kLeastFetching) {
-      const int64_t before = i * (t.count * t.depth / 2);  // by each of the two, for the tiles before
-      const PrefetchStream rest[2] = {t.fetch[0].After(before), t.fetch[1].After(before)};
-      MicroTile<A> tile = t;
-      tile.fetch = rest;
-      kMicroKernels<kRowsContiguous, kVectors == 2, kVectors, A>[height](tile, begin * left_row, out);
-    } else {
-      kMicroKernels<kRowsContiguous, false, kVectors, A>[height](t, begin * left_row, out);
-    }
+void RunTiles(const MicroTile<A>& t, int64_t rows) {
+  const int64_t tiles = (rows + kRows - 1) / kRows, left_row = kRowsContiguous ? 1 : t.left_row;
+  for (int64_t i = 0, begin = 0; i < tiles; ++i) {
+    const int64_t end = (i + 1) * rows / tiles;
+    kMicroKernels<kRowsContiguous, kVectors, A>[static_cast<size_t>(end - begin - 1)](t, begin * left_row, t.out + begin * t.out_row);
     begin = end;
   }
 }
 
-#define WEFT_MICRO_KERNEL(A)                                        \
-  template void RunMicroKernel<false, 1>(const MicroTile<A>&, int64_t); \
-  template void RunMicroKernel<false, 2>(const MicroTile<A>&, int64_t); \
-  template void RunMicroKernel<true, 1>(const MicroTile<A>&, int64_t);  \
-  template void RunMicroKernel<true, 2>(const MicroTile<A>&, int64_t);
+template <class A>
+void RunMicroKernel(const MicroTile<A>& t, int64_t rows, int vectors) {
+  if (t.left_row == 1) vectors == 2 ? RunTiles<true, 2>(t, rows) : RunTiles<true, 1>(t, rows);
+  else vectors == 2 ? RunTiles<false, 2>(t, rows) : RunTiles<false, 1>(t, rows);
+}
 
-}  // namespace weft::kernels::panels
+}  // namespace weft::kernels::gemm

@@ -2,7 +2,7 @@
 
 namespace weft::kernels::gemm {
 
-WEFT_MICRO_KERNEL(uint32_t)
-WEFT_MICRO_KERNEL(uint64_t)
+template void RunMicroKernel(const MicroTile<uint32_t>&, int64_t, int);
+template void RunMicroKernel(const MicroTile<uint64_t>&, int64_t, int);
 
-}  // namespace weft::kernels::panels
+}  // namespace weft::kernels::gemm

@@ -3,15 +3,16 @@
 
 #include <cstdint>
 
+#include "blocks/kernels/gemm/gemm.h"
 #include "blocks/kernels/gemm/micro_kernel.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/widen.h"
 
 namespace weft::kernels::gemm {
 
-/// Four rows of `depth` elements of 4 bytes as columns of four: to[p * to_stride + r] = data[r * row_stride + p].
-template <class A>
-void TransposeFourRows(const A* data, int64_t row_stride, int64_t depth, A* to, int64_t to_stride) {
+/// Packs four rows of `depth` elements of 4 bytes, transposed in registers.
+template <int W, class A>
+void PackFour(const A* data, int64_t row_stride, int64_t depth, A* panel) {
   typedef A Four __attribute__((vector_size(16)));
   int64_t p = 0;
   for (; p + 4 <= depth; p += 4) {
@@ -20,10 +21,10 @@ void TransposeFourRows(const A* data, int64_t row_stride, int64_t depth, A* to, 
     for (int i = 0; i < 4; ++i) __builtin_memcpy(&columns[i], data + i * row_stride + p, 16);
     TransposeVecs(columns);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) __builtin_memcpy(to + (p + i) * to_stride, &columns[i], 16);
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(panel + (p + i) * W, &columns[i], 16);
   }
   for (; p < depth; ++p) {
-    for (int i = 0; i < 4; ++i) to[p * to_stride + i] = data[i * row_stride + p];
+    for (int i = 0; i < 4; ++i) panel[p * W + i] = data[i * row_stride + p];
   }
 }
 
@@ -44,9 +45,7 @@ void Pack(const T* data, int64_t width_stride, int64_t depth_stride, int64_t cou
     }
     int64_t w = 0;
     if constexpr (std::is_same_v<A, T> && sizeof(A) == 4) {
-      if (depth_stride == 1) {
-        for (; w + 4 <= width; w += 4) TransposeFourRows(data + w * width_stride, width_stride, depth, panel + w, W);
-      }
+      for (; depth_stride == 1 && w + 4 <= width; w += 4) PackFour<W>(data + w * width_stride, width_stride, depth, panel + w);
     }
     for (; w < width; ++w) {
       const T* row = data + w * width_stride;
@@ -74,7 +73,7 @@ void PackLeft(const std::complex<A>* data, int64_t row_stride, int64_t inner_str
   }
 }
 template <int W, class A>
-void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner_stride, int64_t columns, int64_t depth, A* panel) {
+void Pack(const std::complex<A>* data, int64_t column_stride, int64_t inner_stride, int64_t columns, int64_t depth, A* panel) {
   for (int64_t first = 0; first < columns; first += W / 2, panel += 2 * W * depth) {
     for (int64_t p = 0; p < depth; ++p) {
       A* top = panel + 2 * p * W;
@@ -88,4 +87,13 @@ void PackRight(const std::complex<A>* data, int64_t column_stride, int64_t inner
   }
 }
 
-}  // namespace weft::kernels::panels
+/// `columns` of the right operand, `depth` steps of each, in panels of two registers; the last has one where that is enough.
+template <class A, class T>
+void PackRight(const MatrixView<T>& right, int64_t columns, int64_t depth, A* to) {
+  constexpr int kN = kLanes<A>, kWide = 2 * kN, kParts = Complex<T> ? 2 : 1;
+  const int64_t wide = columns * kParts % kWide > kN ? columns : columns * kParts / kWide * kWide / kParts;
+  Pack<kWide>(right.data, right.column_stride, right.row_stride, wide, depth, to);
+  Pack<kN>(right.data + wide * right.column_stride, right.column_stride, right.row_stride, columns - wide, depth, to + wide * kParts * kParts * depth);
+}
+
+}  // namespace weft::kernels::gemm

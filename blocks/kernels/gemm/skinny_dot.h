@@ -1,64 +1,69 @@
 // Products of floats and doubles of which one side has some five to twelve rows or columns: too few to fill the registers of tiles
 // (tile.h), too many for a few plain rows. Both sides are read along the inner dimension, in whole registers, whose lanes are
-// summed at the end: no lane is idle, however few there are. Where the others do not lie along the inner dimension: skinny_outer.h.
+// summed at the end: no lane is idle, however few there are.
 #pragma once
 
 #include <algorithm>
 
-#include "blocks/kernels/gemm/implementation.h"
 #include "blocks/kernels/gemm/skinny.h"
 #include "blocks/kernels/simd/transpose.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
 
-template <class T>
-inline constexpr bool kMayBeSkinny = std::is_same_v<T, float> || std::is_same_v<T, double>;
+/// A vector register's value, which the compiler is kept from reading from memory again for each use.
+template <class V>
+inline V InRegister(V v) {
+#if defined(__x86_64__)
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
 
-/// Where there are several slices of the inner dimension and not many rows, threads take slices instead of rows: each lays out its own part
-/// of the few only, and reads the part of the many that it also has in a product by the transpose, as that of a gradient.
 template <class T>
-class SkinnyDot : public SplitK<T> {
-  using Split = SplitK<T>;
-  using Split::Even, Split::slices, Split::SliceStart, Split::SliceSums, Split::Joined, Split::joins;
-
+class SkinnyDot {
  public:
+  static constexpr Gemm kName = Gemm::kSkinnyDot;
   /// Whether the product is computed so: where the many lie along the inner dimension.
   static bool Takes(const Product<T>& product) {
     const SkinnyProduct<T> p = AsSkinny(product);
-    return IsSkinny(p) && p.many_depth_stride == 1 && p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
+    // So few that a quarter of the lanes would be idle if they were laid along registers.
+    return p.count >= kLeast && p.count <= kMost && 4 * p.count <= 3 * DivideUp(p.count, kN) * kN && p.many_depth_stride == 1 &&
+           p.many_stride != 1 && p.inner >= 4 * kN && p.length >= 8;
   }
 
   explicit SkinnyDot(const Product<T>& product) : p_(AsSkinny(product)) {
     // The few are laid out anew for each tile: that is worth it for some 50 rows or more.
     const int64_t wanted = std::clamp<int64_t>(kTileWork / (p_.count * p_.inner) + 1, 32, kMostRows);
     step_ = DivideUp(p_.length, DivideUp(p_.length, wanted));
-    const bool may_share = p_.length <= kSharedRows;
-    const int64_t depths = DivideUp(p_.inner, kDepth);
-    Split::SplitInner(p_.inner, kN, may_share ? std::max(depths, SlicesForThreads()) : depths);
-    if (may_share && slices() <= kMostSlices) Split::ShareSums(PaddedSums(), product.packed);
   }
 
-  void FillShared(int64_t slice) const { AddSlice(slice, 0, p_.length, false, SliceSums(slice), SharedStep()); }
-
-  int64_t tiles() const { return joins() ? 1 : DivideUp(p_.length, step_); }
+  GemmParts parts() const { return {.tiles = DivideUp(p_.length, step_)}; }
+  void FillShared(int64_t) const {}
   void Compute(int64_t tile, void*) const {
-    if (joins()) return JoinSlices();
     const int64_t first = tile * step_, end = std::min(p_.length, first + step_);
-    alignas(64) T sums[kMostRows * kSkinnyRoom];
-    for (int64_t slice = 0; slice < slices(); ++slice) AddSlice(slice, first, end, slice > 0, sums, kSkinnyRoom);
-    const SkinnyOutput<T> out(p_, end);
-    for (int64_t j = first; j < end; ++j) out.Put(sums + (j - first) * kSkinnyRoom, j);
+    const int64_t slices = DivideUp(p_.inner, kDepth), registers = DivideUp(p_.inner, int64_t{kN});
+    alignas(64) T sums[kMostRows * kRoom];
+    for (int64_t slice = 0; slice < slices; ++slice) {
+      const int64_t start = registers * slice / slices * kN, stop = std::min(registers * (slice + 1) / slices * kN, p_.inner);
+      AddSlice(start, stop - start, first, end, slice > 0, sums);
+    }
+    for (int64_t j = first; j < end; ++j) {
+      for (int64_t f = 0; f < p_.count; ++f) {
+        T& to = p_.out[j * p_.out_stride + f * p_.out_few_stride];
+        const T sum = sums[(j - first) * kRoom + f];
+        to = p_.add ? to + sum : sum;
+      }
+    }
   }
 
  private:
   using V = Vec<T>;
   static constexpr int kN = kLanes<T>;
-  static constexpr int64_t kMost = kMostSkinny;
+  static constexpr int64_t kLeast = 5, kMost = 12;
+  static constexpr int64_t kRoom = 16;  // for the sums of a row, with all of the register that the last of them are stored with
   static constexpr int64_t kDepth = 4096 / sizeof(T);  // of the few that are laid out at a time: 48 KiB of twelve
   static constexpr int64_t kMostRows = 512 / sizeof(T), kTileWork = 384 * 1024;  // rows whose sums take 8 KiB
-  /// Of products whose threads take slices; a slice has so many registers that its sums of lanes do not count for much.
-  static constexpr int64_t kSharedRows = 128, kLeastDepth = 24, kMostSlices = 16;
   /// Few that are multiplied at a time: with two or more of the many, their sums fill the registers.
   static constexpr int kTogether = std::min(kVecBytes == 64 ? 12 : 4, kN);
   static constexpr int ManyWith(int few) {
@@ -66,35 +71,14 @@ class SkinnyDot : public SplitK<T> {
     return few <= 4 ? 6 : few <= 6 ? 4 : few <= 8 ? 3 : 2;
   }
 
-  /// From the shared sums of a row to those of the next. Where a register holds all few, it may reach over the row after, which is stored
-  /// later: so fewer lines go from thread to thread.
-  int64_t SharedStep() const { return kTogether >= kMost ? p_.count : kSkinnyRoom; }
-  int64_t PaddedSums() const { return DivideUp(p_.length * SharedStep() + kSkinnyRoom, kSkinnyRoom) * kSkinnyRoom; }
-
-  /// 1 where that is not worth it.
-  int64_t SlicesForThreads() const {
-    const int64_t worth = DivideUp(p_.inner, kTileWork / (p_.count * p_.length) + 1);
-    return worth == 1 ? 1 : Even(std::min({worth + 1, DivideUp(p_.inner, kN) / kLeastDepth, kMostSlices}));
-  }
-
   /// The sums of rows [first, end) over a slice, or what is there and those.
-  void AddSlice(int64_t slice, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
+  void AddSlice(int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
     alignas(64) T few[kMost * (kDepth + kN)];
-    const int64_t start = SliceStart(slice), depth = SliceStart(slice + 1) - start, groups = DivideUp(p_.count, kTogether);
+    const int64_t groups = DivideUp(p_.count, kTogether);
     LayOut(start, depth, few);
     for (int64_t g = 0; g < groups; ++g) {
       const int64_t f = g * p_.count / groups, count = (g + 1) * p_.count / groups - f;
-      DotSome(count, few + f * kN, start, depth, first, end, more, sums + f, step);
-    }
-  }
-
-  void JoinSlices() const {
-    const SkinnyOutput<T> out(p_, p_.length);
-    const int64_t step = SharedStep();
-    for (int64_t j = 0; j < p_.length; ++j) {
-      alignas(64) T sums[kSkinnyRoom];
-      for (int64_t f = 0; f < p_.count; f += kN) StoreVec(sums + f, Joined(j * step + f));
-      out.Put(sums, j);
+      DotSome(count, few + f * kN, start, depth, first, end, more, sums + f);
     }
   }
 
@@ -151,7 +135,7 @@ class SkinnyDot : public SplitK<T> {
 
   /// sums[r][f] = or += the products of `depth` elements, which are a register or more. `step` leads to the next register of the few.
   template <int kFew, int kMany>
-  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums, int64_t sums_step) {
+  static void DotTile(const T* few, int64_t step, const T* many, int64_t stride, int64_t depth, bool more, T* sums) {
     V sum[kMany][kFew] = {};
     int64_t p = 0;
     for (; p + kN <= depth; p += kN, few += step) {
@@ -185,28 +169,27 @@ class SkinnyDot : public SplitK<T> {
       for (int f = 0; f < kFew; ++f) each[f] = sum[r][f];
       V total = SumEach<T, kFew>(each);
       if constexpr (kTogether < kMost) total = MaskLanes<T>(total, 0, kFew);  // the lanes after them are others' sums
-      if (more) total += LoadVec(sums + r * sums_step);
-      StoreVec(sums + r * sums_step, total);
+      if (more) total += LoadVec(sums + r * kRoom);
+      StoreVec(sums + r * kRoom, total);
     }
   }
 
   /// Rows [first, end) of the many by kFew of the few.
   template <int kFew>
-  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums, int64_t step) const {
+  void DotRows(const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
     constexpr int kMany = ManyWith(kFew);
     const T* many = p_.many + start;
     int64_t j = first;
     for (; j + kMany <= end; j += kMany) {
-      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * step, step);
+      DotTile<kFew, kMany>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kRoom);
     }
     for (; j < end; ++j)
-      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * step, step);
+      DotTile<kFew, 1>(few, p_.count * kN, many + j * p_.many_stride, p_.many_stride, depth, more, sums + (j - first) * kRoom);
   }
   template <int kFew = kTogether>
-  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums,
-               int64_t step) const {
-    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, more, sums, step);
-    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums, step);
+  void DotSome(int64_t count, const T* few, int64_t start, int64_t depth, int64_t first, int64_t end, bool more, T* sums) const {
+    if (count == kFew) return DotRows<kFew>(few, start, depth, first, end, more, sums);
+    if constexpr (kFew > 1) DotSome<kFew - 1>(count, few, start, depth, first, end, more, sums);
   }
 
   const SkinnyProduct<T> p_;

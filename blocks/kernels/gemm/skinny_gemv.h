@@ -5,20 +5,18 @@
 
 #include <algorithm>
 
-#include "blocks/kernels/gemm/implementation.h"
 #include "blocks/kernels/gemm/skinny.h"
+#include "blocks/kernels/simd/vec.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
 
-/// Where the inner dimension is in several slices, threads take those instead of columns if there is memory for the sums of all: parts of
-/// short rows would not lie together.
+/// The inner dimension may be in several slices (split-K), which sets the bits of the result: their sums are joined in order, whoever made
+/// them. Threads take slices instead of columns if there is memory for the sums of all: parts of short rows would not lie together.
 template <class T>
-class SkinnyGemv : public SplitK<VecElement<T>> {
-  using Split = SplitK<VecElement<T>>;
-  using Split::Even, Split::PartStart, Split::slices, Split::SliceStart, Split::SliceSums, Split::Joined, Split::joins;
-
+class SkinnyGemv {
  public:
+  static constexpr Gemm kName = Gemm::kSkinnyGemv;
   static bool Takes(const Product<T>& product) {
     if (Complex<T> || (product.rows > kMostFew && product.columns > kMostFew)) return false;
     const SkinnyProduct<T> p = AsSkinny(product);
@@ -27,30 +25,31 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
 
   explicit SkinnyGemv(const Product<T>& product) : p_(AsSkinny(product)), along_(LieAlong(p_)), registers_(DivideUp(p_.length, int64_t{kN})) {
     const int64_t elements = p_.inner * p_.length, wanted = std::clamp<int64_t>(elements / kTileWork, 1, kMostTiles);
-    int64_t count = 1;  // of slices
     if (!along_) {
       if (p_.length >= 4 * wanted) tiles_ = wanted;
-      else count = Even(std::min(wanted, p_.inner / (16 * kN)));
+      else slices_ = Even(std::min(wanted, p_.inner / (16 * kN)));
     } else if (p_.length >= kWideRow) {
       tiles_ = std::min(wanted, p_.length / kLeastOfWide);
     } else {
       tiles_ = std::min(wanted, DivideUp(registers_, int64_t{16}));
-      count = Even(std::min({elements / kSlice, p_.inner / (kLeastDepth * p_.count), kMostSlices}));
+      slices_ = Even(std::min({elements / kSlice, p_.inner / (kLeastDepth * p_.count), kMostSlices}));
     }
-    Split::SplitInner(p_.inner, along_ ? 8 : kN, count);
-    Split::ShareSums(p_.count * registers_ * kN, product.packed);
+    if (slices_ > 1) shared_ = static_cast<A*>(product.packed);
   }
 
   void FillShared(int64_t slice) const {
     const int64_t units = Units(), most = MostUnits();
     for (int64_t first = 0; first < units; first += most) {
-      Sum(slice, first, std::min(units, first + most), SliceSums(slice) + first * UnitLanes(), registers_ * kN);
+      Sum(slice, first, std::min(units, first + most), shared_ + slice * SliceSize() + first * UnitLanes(), registers_ * kN);
     }
   }
 
-  int64_t tiles() const { return joins() ? 1 : tiles_; }
+  GemmParts parts() const {
+    if (slices_ == 1) return {.tiles = tiles_};
+    return {.tiles = shared_ != nullptr ? 1 : tiles_, .packed_bytes = slices_ * SliceSize() * static_cast<int64_t>(sizeof(A)), .packed_parts = slices_};
+  }
   void Compute(int64_t tile, void*) const {
-    if (joins()) return JoinSlices();
+    if (shared_ != nullptr) return JoinSlices();
     const int64_t last = (tile + 1) * Units() / tiles_, most = MostUnits();
     for (int64_t first = tile * Units() / tiles_; first < last; first += most) ComputeSome(first, std::min(last, first + most));
   }
@@ -72,6 +71,15 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
   /// and dots are summed.
   static bool LieAlong(const SkinnyProduct<T>& p) { return p.many_stride == 1 && p.length > 1; }
 
+  /// As many slices for each of two threads, `count` at most; 1 where that is none.
+  static int64_t Even(int64_t count) { return count < 2 ? 1 : count / 2 * 2; }
+  /// Where a part begins of `parts` equal ones that begin with whole grains.
+  static int64_t PartStart(int64_t part, int64_t parts, int64_t size, int64_t grain) {
+    return std::min(DivideUp(size, grain) * part / parts * grain, size);
+  }
+  int64_t SliceStart(int64_t slice) const { return PartStart(slice, slices_, p_.inner, along_ ? 8 : kN); }
+  int64_t SliceSize() const { return p_.count * registers_ * kN; }  // sums
+
   /// What ranges count: registers of rows (the last one ends with the last element), or dots.
   int64_t Units() const { return along_ ? registers_ : p_.length; }
   int64_t UnitLanes() const { return along_ ? kN : 1; }
@@ -82,7 +90,7 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
     alignas(64) A total[kSums], part[kSums];
     const int64_t width = DivideUp((end - first) * UnitLanes(), int64_t{kN}) * kN;
     Sum(0, first, end, total, width);
-    for (int64_t slice = 1; slice < slices(); ++slice) {
+    for (int64_t slice = 1; slice < slices_; ++slice) {
       Sum(slice, first, end, part, width);
       for (int64_t i = 0; i < p_.count * width; i += kN) StoreVec(total + i, LoadVec(total + i) + LoadVec(part + i));
     }
@@ -94,7 +102,11 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
   void JoinSlices() const {
     const int64_t width = registers_ * kN;
     for (int64_t f = 0; f < p_.count; ++f) {
-      for (int64_t i = 0; i < width; i += kN) Put(Joined(f * width + i), f, 0, Units(), i / kN);
+      for (int64_t i = f * width; i < (f + 1) * width; i += kN) {
+        V sum = LoadVec(shared_ + i);
+        for (int64_t slice = 1; slice < slices_; ++slice) sum += LoadVec(shared_ + slice * SliceSize() + i);
+        Put(sum, f, 0, Units(), i / kN - f * registers_);
+      }
     }
   }
 
@@ -129,7 +141,7 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
   void SumFew(int64_t slice, int64_t first, int64_t end, A* sums, int64_t width) const {
     const int64_t start = SliceStart(slice), stop = SliceStart(slice + 1);
     if (!along_) return AddDots<kFew>(start, stop, first, end, sums, width);
-    constexpr int kTogether = kFew == 1 ? 8 : 4;  // so many rows for each time that the sums are read and written
+    constexpr int kTogether = kFew == 1 ? 1 : 4;  // so many rows for each time that the sums are read and written
     int64_t p = start;
     for (; p + kTogether <= stop; p += kTogether) AddRows<kFew, kTogether>(p, first, end, sums, width);
     for (; p < stop; ++p) AddRows<kFew, 1>(p, first, end, sums, width);
@@ -165,30 +177,25 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
 
   // ---- dots ----
 
-  /// So many of the many at a time: with two sums for each, they fill the registers.
+  /// So many of the many at a time: with two sums for each, they fill the registers, and memory is read along several lines.
   template <int kFew>
   static constexpr int kMany = kVecBytes == 64 ? (kFew < 4 ? 4 : 3) : std::max(4 / kFew, 1);
 
   template <int kFew>
-  void AddDots(int64_t start, int64_t stop, int64_t first, int64_t end, A* sums, int64_t width) const {
+  [[gnu::noinline]] void AddDots(int64_t start, int64_t stop, int64_t first, int64_t end, A* sums, int64_t width) const {
     const int64_t blocks = DivideUp(stop - start, kDepth);
-    for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t from = start + PartStart(block, blocks, stop - start, kN), to = start + PartStart(block + 1, blocks, stop - start, kN);
-      AddBlock<kFew>(from, to - from, first, end, sums, width);
-    }
-  }
-
-  template <int kFew>
-  void AddBlock(int64_t start, int64_t depth, int64_t first, int64_t end, A* sums, int64_t width) const {
     alignas(64) T few_copy[kFew * kDepth], many_copy[kMany<kFew> * kDepth];
-    const Lines few = InLine(p_.few + start * p_.few_depth_stride, p_.few_stride, p_.few_depth_stride, kFew, depth, few_copy);
-    const T* many = p_.many + start * p_.many_depth_stride + first * p_.many_stride;
-    const auto lines = [&](int64_t count) { return InLine(many, p_.many_stride, p_.many_depth_stride, count, depth, many_copy); };
-    int64_t j = first;
-    for (; j + kMany<kFew> <= end; j += kMany<kFew>, many += kMany<kFew> * p_.many_stride) {
-      DotTile<kFew, kMany<kFew>>(few, lines(kMany<kFew>), depth, sums + j - first, width);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t from = start + PartStart(block, blocks, stop - start, kN), depth = start + PartStart(block + 1, blocks, stop - start, kN) - from;
+      const T* const many = p_.many + from * p_.many_depth_stride;
+      const Lines few = InLine(p_.few + from * p_.few_depth_stride, p_.few_stride, p_.few_depth_stride, kFew, depth, few_copy);
+      const auto lines = [&](int64_t j, int64_t count) {
+        return InLine(many + j * p_.many_stride, p_.many_stride, p_.many_depth_stride, count, depth, many_copy);
+      };
+      int64_t j = first;
+      for (; j + kMany<kFew> <= end; j += kMany<kFew>) DotTile<kFew, kMany<kFew>>(few, lines(j, kMany<kFew>), depth, sums + j - first, width);
+      for (; j < end; ++j) DotTile<kFew, 1>(few, lines(j, 1), depth, sums + j - first, width);
     }
-    for (; j < end; ++j, many += p_.many_stride) DotTile<kFew, 1>(few, lines(1), depth, sums + j - first, width);
   }
 
   /// Lines along the inner dimension.
@@ -241,7 +248,8 @@ class SkinnyGemv : public SplitK<VecElement<T>> {
   const SkinnyProduct<T> p_;
   const bool along_;
   const int64_t registers_;
-  int64_t tiles_ = 1;
+  int64_t tiles_ = 1, slices_ = 1;
+  A* shared_ = nullptr;  // sums of all slices, which the only tile joins
 };
 
 }  // namespace weft::kernels

@@ -26,7 +26,6 @@ template <class A>
 struct LeftRows {
   const A* data = nullptr;
   int64_t row = 0, step = 0;
-  bool rows_contiguous = false;
 };
 
 template <class T>
@@ -41,7 +40,6 @@ class Tile {
       : tiled_(tiled),
         p_(tiled.p),
         transposed_(tiled.transposed),
-        index_(index),
         row_(index / tiled.column_tiles * tiled.rows),
         column_(index % tiled.column_tiles * tiled.columns),
         rows_(std::min(tiled.rows, p_.rows - row_)),
@@ -59,8 +57,6 @@ class Tile {
       if (slice > 0 && p_.workers != nullptr && p_.workers->Stopped()) return;
       start_ = tiled_.SliceStart(slice);
       depth_ = tiled_.SliceStart(slice + 1) - start_;
-      slice_ = slice;
-      if (packed_ != nullptr) FindNextRight();
       MultiplySlice();
     }
     if constexpr (ShortFloat<T>) Round();
@@ -90,13 +86,7 @@ class Tile {
         return {reinterpret_cast<const A*>(data), b.row_stride, depth_ - unsafe, packed, unsafe};
       }
     }
-    if constexpr (Complex<T>) {
-      if (padded == S::kWide) PackRight<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
-      else PackRight<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
-    } else {
-      if (padded == S::kWide) Pack<S::kWide>(data, b.column_stride, b.row_stride, width, depth_, packed);
-      else Pack<S::kN>(data, b.column_stride, b.row_stride, width, depth_, packed);
-    }
+    PackRight(MatrixView<T>{data, b.row_stride, b.column_stride}, width, depth_, packed);
     return {packed, padded, depth_ * kPart, nullptr, 0};
   }
   void PackRows(const T* data, int64_t rows, int64_t width, int64_t padded, A* to) const {
@@ -116,15 +106,15 @@ class Tile {
     const T* data = a.data + (row_ + row) * a.row_stride + start_ * a.column_stride;
     if (in_place) {
       const A* from = reinterpret_cast<const A*>(data);
-      if (a.column_stride != 1) return {from, 1, a.column_stride, true};
-      if (!copies_left_) return {from, a.row_stride * kPart, 1, false};
+      if (a.column_stride != 1) return {from, 1, a.column_stride};
+      if (!copies_left_) return {from, a.row_stride * kPart, 1};
       const int64_t stride = depth_ + kPad;
       for (int64_t r = 0; r < rows; ++r, from += a.row_stride) std::memcpy(left_ + r * stride, from, static_cast<size_t>(depth_) * sizeof(A));
-      return {left_, stride, 1, false};
+      return {left_, stride, 1};
     }
     if constexpr (Complex<T>) PackLeft<kRows>(data, a.row_stride, a.column_stride, rows, depth_, left_);
     else Pack<kRows>(data, a.row_stride, a.column_stride, rows, depth_, left_);
-    return {left_, 1, kRows, true};
+    return {left_, 1, kRows};
   }
 
   /// Adds depth_ steps to the tile.
@@ -134,45 +124,24 @@ class Tile {
     for (int64_t i = 0; i < count; ++i) panels[i] = Panel(i * (S::kWide / kPart));
     const bool in_place = ReadsLeft(count);
     // Tiles of few panels that read the same rows, one after another, find them in the cache, and would fetch them all at once.
-    const bool fetches_left = in_place && (count >= 4 || tiled_.column_tiles == 1);
-    const int64_t most = in_place && columns_ * kPart <= S::kN ? 2 * kRows : kRows, groups = DivideUp(rows_, most);
+    const bool fetches_left = in_place && p_.left.column_stride == 1 && (count >= 4 || tiled_.column_tiles == 1);
+    const int64_t groups = DivideUp(rows_, int64_t{kRows});
     for (int64_t i = 0; i < groups; ++i) {
       const int64_t row = i * rows_ / groups, height = (i + 1) * rows_ / groups - row;
       const LeftRows<A> left = Left(in_place, row, height);
       const int64_t next = i + 1 < groups ? (i + 2) * rows_ / groups - row - height : 0;
       for (int64_t c = 0; c < count; ++c) {
-        if (packed_ != nullptr) fetch_[0] = fetch_[1] = NextRight(i * count + c, groups * count);
         if (fetches_left) FetchLeft(row + height + next * c / count, row + height + next * (c + 1) / count);
         Multiply(left, panels[c], row, height, c * (S::kWide / kPart));
       }
     }
   }
 
-  /// The packed panels that follow: of the next slice, or the next tile.
-  void FindNextRight() {
-    const int64_t slices = tiled_.slices(), tile = slice_ + 1 < slices ? index_ : index_ + 1;
-    next_bytes_ = 0;
-    if (tile == tiled_.tiles() || (slices == 1 && tiled_.column_tiles == 1)) return;
-    const int64_t column = tile % tiled_.column_tiles * tiled_.columns, next = tile == index_ ? slice_ + 1 : 0;
-    const int64_t start = tiled_.SliceStart(next), depth = tiled_.SliceStart(next + 1) - start;
-    next_right_ = packed_ + start * tiled_.PackedColumns() + column * depth;
-    next_bytes_ = std::min(tiled_.columns, tiled_.PackedColumns() - column) * depth * static_cast<int64_t>(sizeof(A));
-  }
-  /// A share of them.
-  PrefetchStream NextRight(int64_t share, int64_t shares) const {
-    if (next_bytes_ == 0) return {packed_, 0};
-    return {reinterpret_cast<const char*>(next_right_) + next_bytes_ * share / shares, DivideUp(2 * next_bytes_ / shares, depth_)};
-  }
-
-  /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come. With
-  /// packed panels the first of them is fetched evenly.
-  void FetchLeft(int64_t begin, int64_t end) {
-    const MatrixView<T>& a = p_.left;
-    if (a.column_stride != 1) return;
+  /// Rows of the left operand that are next, into the second-level cache: they lie too far apart for the processor to see them come.
+  void FetchLeft(int64_t begin, int64_t end) const {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
-    if (begin < end && packed_ != nullptr) fetch_[1] = {a.data + (row_ + begin++) * a.row_stride + start_, 2 * sizeof(A)};
     for (int64_t r = begin; r < end; ++r) {
-      const T* const from = a.data + (row_ + r) * a.row_stride + start_;
+      const T* const from = p_.left.data + (row_ + r) * p_.left.row_stride + start_;
       for (int64_t i = 0; i < depth_; i += kLine) __builtin_prefetch(from + i, 0, 2);
     }
   }
@@ -209,21 +178,13 @@ class Tile {
 
   /// Column j of the sums becomes row j of the product.
   void StoreTransposed(const A* sums, int64_t padded, int64_t height, int64_t width, bool add, Out* out) const {
-    int64_t i = 0;
-    if constexpr (kSame<T> && sizeof(A) == 4) {
-      for (; !add && i + 4 <= height; i += 4)
-        TransposeFourRows(sums + i * padded, padded, width, reinterpret_cast<A*>(out) + i, p_.out_stride);
-    }
-    for (int64_t j = 0; j < width && i < height; ++j) Store(sums + i * padded + j, padded, height - i, add, out + j * p_.out_stride + i);
+    for (int64_t j = 0; j < width; ++j) Store(sums + j, padded, height, add, out + j * p_.out_stride);
   }
 
   void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Accumulate accumulate, int64_t padded) const {
-    const PrefetchStream* const fetch = packed_ != nullptr ? fetch_ : nullptr;
     const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Accumulate where) {
-      const MicroTile<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where, fetch};
-      const bool wide = padded == S::kWide;
-      if (left.rows_contiguous) wide ? RunMicroKernel<true, 2>(tile, height) : RunMicroKernel<true, 1>(tile, height);
-      else wide ? RunMicroKernel<false, 2>(tile, height) : RunMicroKernel<false, 1>(tile, height);
+      const MicroTile<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where};
+      RunMicroKernel(tile, height, static_cast<int>(padded / S::kN));
     };
     sum({left.data, right.data}, right.depth, right.step, accumulate);
     if (right.rest_depth > 0) sum({left.data + right.depth * left.step, right.rest}, right.rest_depth, padded, Accumulate::kFromStart);
@@ -242,18 +203,40 @@ class Tile {
   const Blocking<T>& tiled_;
   const Product<T>& p_;
   const bool transposed_;
-  const int64_t index_, row_, column_, rows_, columns_;
+  const int64_t row_, column_, rows_, columns_;
   const bool in_place_;
   const A* const packed_;
   const bool copies_left_;
-  int64_t slice_ = 0, start_ = 0, depth_ = 0;
-  const A* next_right_ = nullptr;
-  int64_t next_bytes_ = 0;
-  PrefetchStream fetch_[2];
+  int64_t start_ = 0, depth_ = 0;
   A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
   alignas(64) A tail_[2 * S::kN * S::kN];
   alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
-  alignas(64) A sums_[2 * kRows * S::kWide];
+  alignas(64) A sums_[kRows * S::kWide];
 };
 
-}  // namespace weft::kernels::panels
+/// A product by tiles, which may share a packed right operand: that is packed a slice of the inner dimension and some panels at a time.
+template <class T>
+class BlockedGemm {
+ public:
+  static constexpr Gemm kName = Gemm::kBlocked;
+  explicit BlockedGemm(const Product<T>& product) : cut_(product), chunks_(DivideUp(cut_.p.columns, kChunk)) {}
+  GemmParts parts() const { return {cut_.tiles(), cut_.WorkspaceBytes(), cut_.PackedBytes(), cut_.SharesPacked() ? cut_.slices() * chunks_ : 0}; }
+  void Compute(int64_t tile, void* workspace) const { Tile<T>(cut_, tile, workspace).Compute(); }
+
+  void FillShared(int64_t part) const {
+    const MatrixView<T>& b = cut_.p.right;
+    const int64_t start = cut_.SliceStart(part / chunks_), depth = cut_.SliceStart(part / chunks_ + 1) - start;
+    const int64_t column = part % chunks_ * kChunk, columns = std::min(kChunk, cut_.p.columns - column);
+    const T* const from = b.data + start * b.row_stride + column * b.column_stride;
+    A* const to = static_cast<A*>(cut_.p.packed) + start * cut_.PackedColumns() + column * depth;
+    PackRight(MatrixView<T>{from, b.row_stride, b.column_stride}, columns, depth, to);
+  }
+
+ private:
+  using A = Computed<T>;
+  static constexpr int64_t kWide = TileSizes<A>::kWide, kChunk = 8 * kWide;  // columns of a part
+  const Blocking<T> cut_;
+  const int64_t chunks_;
+};
+
+}  // namespace weft::kernels::gemm

@@ -4,7 +4,6 @@
 #include <cfloat>
 #include <cmath>
 
-#include "blocks/kernels/stop_check.h"
 #include "weft/base/divide.h"
 
 namespace weft::kernels {
@@ -41,21 +40,31 @@ void ShareInside(ResizeTaps<4>& taps, int64_t first, int64_t in) {
   for (float& weight : taps.weight) weight *= 1.0f / sum;
 }
 
+/// to[i] = the weighted sum of from[k][i]. Linear taps without a share in the second do not read it: it may be infinite.
+template <int K>
+void Mix(const ResizeTaps<K>& taps, const float* const* from, float* to, int64_t n) {
+  const float *const first = from[0], *const second = from[1];
+  if constexpr (K == 2) {
+    const float share = taps.weight[1];
+    if (share == 0) {
+      std::copy_n(first, n, to);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) to[i] = first[i] + (second[i] - first[i]) * share;
+  } else {
+    const float *const third = from[2], *const fourth = from[3];
+    const float a = taps.weight[0], b = taps.weight[1], c = taps.weight[2], d = taps.weight[3];
+    for (int64_t i = 0; i < n; ++i) to[i] = a * first[i] + b * second[i] + c * third[i] + d * fourth[i];
+  }
+}
+
 template <int K, int kChannels>
 void ResizeLine(const ResizeTaps<K>* columns, int64_t count, const float* from, float* to, int64_t channels) {
   if constexpr (kChannels > 0) channels = kChannels;
   for (int64_t x = 0; x < count; ++x, to += channels) {
-    const ResizeTaps<K>& taps = columns[x];
-    const float* pixel[K];
-    for (int k = 0; k < K; ++k) pixel[k] = from + taps.at[k] * channels;
-    for (int64_t c = 0; c < channels; ++c) {
-      if constexpr (K == 2) {
-        const float low = pixel[0][c], share = taps.weight[1];
-        to[c] = share == 0 ? low : low + (pixel[1][c] - low) * share;  // what has no share may be infinite
-      } else {
-        to[c] = taps.weight[0] * pixel[0][c] + taps.weight[1] * pixel[1][c] + taps.weight[2] * pixel[2][c] + taps.weight[3] * pixel[3][c];
-      }
-    }
+    const float* pixels[K];
+    for (int k = 0; k < K; ++k) pixels[k] = from + columns[x].at[k] * channels;
+    Mix(columns[x], pixels, to, channels);
   }
 }
 
@@ -70,60 +79,24 @@ void ResizeLine(const ResizeTaps<K>* columns, int64_t count, const float* from, 
 }
 
 template <int K>
-void MixLines(const ResizeTaps<K>& taps, const float* const* lines, float* to, int64_t n) {
-  const float* const first = lines[0];
-  if constexpr (K == 2) {
-    const float share = taps.weight[1];
-    if (share == 0) {
-      std::copy_n(first, n, to);
-      return;
-    }
-    const float* const second = lines[1];
-    for (int64_t i = 0; i < n; ++i) to[i] = first[i] + (second[i] - first[i]) * share;
-  } else {
-    const float *const second = lines[1], *const third = lines[2], *const fourth = lines[3];
-    const float a = taps.weight[0], b = taps.weight[1], c = taps.weight[2], d = taps.weight[3];
-    for (int64_t i = 0; i < n; ++i) to[i] = a * first[i] + b * second[i] + c * third[i] + d * fourth[i];
-  }
-}
-
-template <int K>
 ResizePieces PiecesOf(const ResizePlan& plan) {
   return {plan.batch * plan.y.out, plan.in_line() + 2 * K * plan.out_line()};
 }
-
-/// The last K source lines, resized. Lines that are needed together follow one another, so that each has a place of its own.
+/// Floats of a piece: a source line widened, and the last K source lines resized.
 template <int K>
-class ResizedLines {
- public:
-  ResizedLines(const ResizePlan& plan, const ResizeTaps<K>* columns, float* memory, const Workers& workers)
-      : plan_(plan), columns_(columns), widened_(memory), lines_(memory + plan.in_line()), workers_(workers) {
-    std::fill_n(held_, K, -1);
-  }
+int64_t PieceFloats(const ResizePlan& plan) { return plan.in_line() + K * plan.out_line(); }
 
-  const float* Get(int64_t source, int64_t at, const void* in, WidenLine widen) {
-    float* const line = lines_ + at % K * plan_.out_line();
-    if (held_[at % K] == source) return line;
-    held_[at % K] = source;
-    const float* from = static_cast<const float*>(in) + source * plan_.in_line();
-    if (widen != nullptr) {
-      widen(in, source * plan_.in_line(), widened_, plan_.in_line());
-      from = widened_;
-    }
-    const int64_t channels = plan_.channels;
-    ForTiles(workers_, plan_.x.out, 1 + kItemsBetweenLooks / channels, [&](int64_t begin, int64_t end) {
-      ResizeLine(columns_ + begin, end - begin, from, line + begin * channels, channels);
-    });
-    return line;
-  }
-
- private:
-  const ResizePlan& plan_;
-  const ResizeTaps<K>* columns_;
-  float *widened_, *lines_;
-  const Workers& workers_;
-  int64_t held_[K];
-};
+ResizeTaps<4> CubicTapsOf(const ResizeAxis& axis, int64_t i) {
+  static const CubicTable kCentres = MakeCubicTable(-0.5), kEdges = MakeCubicTable(-0.75);
+  const CubicTable& table = axis.half_pixel_centers ? kCentres : kEdges;
+  const float place = PlaceOf(axis, i), floor = std::floor(place);
+  const auto share = static_cast<size_t>(std::lrint((place - floor) * kTableSize)), rest = kTableSize - share;
+  const int64_t first = static_cast<int64_t>(floor) - 1;
+  ResizeTaps<4> taps{{}, {table[2 * share + 1], table[2 * share], table[2 * rest], table[2 * rest + 1]}};
+  for (int k = 0; k < 4; ++k) taps.at[k] = std::clamp<int64_t>(first + k, 0, axis.in - 1);
+  if (axis.half_pixel_centers) ShareInside(taps, first, axis.in);
+  return taps;
+}
 
 }  // namespace
 
@@ -138,27 +111,17 @@ ResizeTaps<2> LinearTapsAt(float place, int64_t in) {
   return {{std::clamp<int64_t>(low, 0, in - 1), std::clamp<int64_t>(low + 1, 0, in - 1)}, {1.0f - share, share}};
 }
 
-template <>
-ResizeTaps<1> TapsOf(const ResizeAxis& axis, int64_t i) {
-  const float place = (static_cast<float>(i) + (axis.half_pixel_centers ? 0.5f : 0.0f)) * axis.scale;
-  const float nearest = axis.align_corners ? std::round(place) : std::floor(place);
-  return {{std::clamp<int64_t>(static_cast<int64_t>(nearest), 0, axis.in - 1)}, {1.0f}};
-}
-
-template <>
-ResizeTaps<2> TapsOf(const ResizeAxis& axis, int64_t i) { return LinearTapsAt(PlaceOf(axis, i), axis.in); }
-
-template <>
-ResizeTaps<4> TapsOf(const ResizeAxis& axis, int64_t i) {
-  static const CubicTable kCentres = MakeCubicTable(-0.5), kEdges = MakeCubicTable(-0.75);
-  const CubicTable& table = axis.half_pixel_centers ? kCentres : kEdges;
-  const float place = PlaceOf(axis, i), floor = std::floor(place);
-  const auto share = static_cast<size_t>(std::lrint((place - floor) * kTableSize)), rest = kTableSize - share;
-  const int64_t first = static_cast<int64_t>(floor) - 1;
-  ResizeTaps<4> taps{{}, {table[2 * share + 1], table[2 * share], table[2 * rest], table[2 * rest + 1]}};
-  for (int k = 0; k < 4; ++k) taps.at[k] = std::clamp<int64_t>(first + k, 0, axis.in - 1);
-  if (axis.half_pixel_centers) ShareInside(taps, first, axis.in);
-  return taps;
+template <int K>
+ResizeTaps<K> TapsOf(const ResizeAxis& axis, int64_t i) {
+  if constexpr (K == 1) {
+    const float place = (static_cast<float>(i) + (axis.half_pixel_centers ? 0.5f : 0.0f)) * axis.scale;
+    const float nearest = axis.align_corners ? std::round(place) : std::floor(place);
+    return {{std::clamp<int64_t>(static_cast<int64_t>(nearest), 0, axis.in - 1)}, {1.0f}};
+  } else if constexpr (K == 2) {
+    return LinearTapsAt(PlaceOf(axis, i), axis.in);
+  } else {
+    return CubicTapsOf(axis, i);
+  }
 }
 
 ResizePieces::ResizePieces(int64_t all, int64_t work) : rows(all) {
@@ -169,33 +132,53 @@ ResizePieces::ResizePieces(int64_t all, int64_t work) : rows(all) {
 
 template <int K>
 int64_t ResizeScratchBytes(const ResizePlan& plan) {
-  return plan.x.out * static_cast<int64_t>(sizeof(ResizeTaps<K>)) +
-         PiecesOf<K>(plan).count * (plan.in_line() + K * plan.out_line()) * static_cast<int64_t>(sizeof(float));
+  const int64_t pieces = K == 1 ? 0 : PiecesOf<K>(plan).count;
+  return ColumnBytes<K>(plan) + pieces * PieceFloats<K>(plan) * static_cast<int64_t>(sizeof(float));
 }
 
 template <int K>
 void Resize(const ResizePlan& plan, const void* in, WidenLine widen, float* out, std::byte* scratch, Workers& workers) {
   const ResizePieces pieces = PiecesOf<K>(plan);
-  auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
-  SetColumns(plan, columns, workers);
-  if (workers.Stopped()) return;  // not every column is known
-  float* const memory = reinterpret_cast<float*>(columns + plan.x.out);
-  const int64_t line = plan.out_line();
+  const ResizeTaps<K>* columns = SetColumns<K>(plan, scratch, workers);
+  if (columns == nullptr) return;
+  float* const memory = reinterpret_cast<float*>(scratch + ColumnBytes<K>(plan));
+  const int64_t line = plan.out_line(), channels = plan.channels;
   workers.For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
-    ResizedLines<K> resized(plan, columns, memory + begin / pieces.length * (plan.in_line() + K * line), workers);
+    float *const widened = memory + begin / pieces.length * PieceFloats<K>(plan), *const lines = widened + plan.in_line();
+    int64_t held[K];  // the source lines there. Those that are needed together follow one another: each has a place of its own
+    std::fill_n(held, K, -1);
+    auto resized = [&](int64_t picture, int64_t at) -> const float* {
+      const int64_t source = picture * plan.y.in + at;
+      float* const to = lines + at % K * line;
+      if (held[at % K] == source) return to;
+      held[at % K] = source;
+      const float* from = static_cast<const float*>(in) + source * plan.in_line();
+      if (widen != nullptr) {
+        widen(in, source * plan.in_line(), widened, plan.in_line());
+        from = widened;
+      }
+      ForTiles(workers, plan.x.out, 1 + kItemsBetweenLooks / channels, [&](int64_t first, int64_t last) {
+        ResizeLine(columns + first, last - first, from, to + first * channels, channels);
+      });
+      return to;
+    };
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t picture = row / plan.y.out;
       const ResizeTaps<K> taps = TapsOf<K>(plan.y, row % plan.y.out);
-      const float* lines[K];
+      const float* sources[K] = {};
       const int needed = K == 2 && taps.weight[1] == 0 ? 1 : K;
-      for (int k = 0; k < needed; ++k) lines[k] = resized.Get(picture * plan.y.in + taps.at[k], taps.at[k], in, widen);
-      MixLines<K>(taps, lines, out + row * line, line);
+      for (int k = 0; k < needed; ++k) sources[k] = resized(row / plan.y.out, taps.at[k]);
+      Mix(taps, sources, out + row * line, line);
     }
   });
 }
 
-template int64_t ResizeScratchBytes<2>(const ResizePlan&);
-template int64_t ResizeScratchBytes<4>(const ResizePlan&);
+#define WEFT_INSTANTIATE(K)                                        \
+  template ResizeTaps<K> TapsOf<K>(const ResizeAxis&, int64_t);    \
+  template int64_t ResizeScratchBytes<K>(const ResizePlan&);
+WEFT_INSTANTIATE(1)
+WEFT_INSTANTIATE(2)
+WEFT_INSTANTIATE(4)
+#undef WEFT_INSTANTIATE
 template void Resize<2>(const ResizePlan&, const void*, WidenLine, float*, std::byte*, Workers&);
 template void Resize<4>(const ResizePlan&, const void*, WidenLine, float*, std::byte*, Workers&);
 

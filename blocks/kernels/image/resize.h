@@ -33,12 +33,6 @@ ResizeTaps<2> LinearTapsAt(float place, int64_t in);
 /// K = 1: the nearest pixel; 2: linear; 4: cubic, from a table of 1,024 weights.
 template <int K>
 ResizeTaps<K> TapsOf(const ResizeAxis& axis, int64_t i);
-template <>
-ResizeTaps<1> TapsOf(const ResizeAxis& axis, int64_t i);
-template <>
-ResizeTaps<2> TapsOf(const ResizeAxis& axis, int64_t i);
-template <>
-ResizeTaps<4> TapsOf(const ResizeAxis& axis, int64_t i);
 
 /// A batch of pictures [batch, height, width, channels].
 struct ResizePlan {
@@ -58,30 +52,61 @@ struct ResizePieces {
   ResizePieces(int64_t all, int64_t work);
 };
 
+/// The taps of all columns of the output, at the start of the scratch memory; what is behind them is for the pieces.
+template <int K>
+int64_t ColumnBytes(const ResizePlan& plan) { return plan.x.out * static_cast<int64_t>(sizeof(ResizeTaps<K>)); }
+/// Null where the run is to end, and not every column is known.
+template <int K>
+const ResizeTaps<K>* SetColumns(const ResizePlan& plan, std::byte* scratch, Workers& workers) {
+  auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
+  workers.For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t x = begin; x < end; ++x) columns[x] = TapsOf<K>(plan.x, x);
+  });
+  return workers.Stopped() ? nullptr : columns;
+}
+
 /// Elements of a source line as floats: (from, first element, to, how many). Null: they are floats.
 using WidenLine = void (*)(const void* from, int64_t first, float* to, int64_t n);
 
-/// Bytes of scratch memory, aligned to 64, for Resize.
+/// Bytes of scratch memory, aligned to 64, for Resize, and for ResizeNearest where K is 1.
 template <int K>
 int64_t ResizeScratchBytes(const ResizePlan& plan);
 /// K is 2 or 4. `out` must not be empty.
 template <int K>
 void Resize(const ResizePlan& plan, const void* in, WidenLine widen, float* out, std::byte* scratch, Workers& workers);
 
-/// The same for ResizeGradient, whose sums are of type A.
+/// Only moves elements.
+template <class T>
+void ResizeNearest(const ResizePlan& plan, const T* in, T* out, std::byte* scratch, Workers& workers) {
+  const ResizeTaps<1>* columns = SetColumns<1>(plan, scratch, workers);
+  if (columns == nullptr) return;
+  const int64_t line = plan.out_line(), channels = plan.channels;
+  const ResizePieces pieces(plan.batch * plan.y.out, line);
+  workers.For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
+    int64_t held = -1;  // the source of the row before
+    StopCheck stop(workers);
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t source = row / plan.y.out * plan.y.in + TapsOf<1>(plan.y, row % plan.y.out).at[0];
+      T* pixel = out + row * line;
+      if (source == held) {
+        std::copy_n(pixel - line, line, pixel);
+        continue;
+      }
+      held = source;
+      for (int64_t x = 0; x < plan.x.out; ++x, pixel += channels) {
+        if (stop(channels)) return;
+        const T* from = in + source * plan.in_line() + columns[x].at[0] * channels;
+        for (int64_t c = 0; c < channels; ++c) pixel[c] = from[c];
+      }
+    }
+  });
+}
+
+/// The scratch memory of ResizeGradient, whose sums are of type A.
 template <int K, class A>
 int64_t ResizeGradientScratchBytes(const ResizePlan& plan) {
   const ResizePieces pieces(plan.batch * plan.y.in, plan.in_line() + 2 * plan.out_line());
-  return plan.x.out * static_cast<int64_t>(sizeof(ResizeTaps<K>)) +
-         pieces.count * (plan.in_line() + plan.out_line()) * static_cast<int64_t>(sizeof(A));
-}
-
-/// The taps of all columns of the output.
-template <int K>
-void SetColumns(const ResizePlan& plan, ResizeTaps<K>* columns, Workers& workers) {
-  workers.For(plan.x.out, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t x = begin; x < end; ++x) columns[x] = TapsOf<K>(plan.x, x);
-  });
+  return ColumnBytes<K>(plan) + pieces.count * (plan.in_line() + plan.out_line()) * static_cast<int64_t>(sizeof(A));
 }
 
 /// The first output pixel that is made of input pixel `at` or later ones.
@@ -102,10 +127,9 @@ void ResizeGradient(const ResizePlan& plan, const G* grads, T* out, std::byte* s
   using A = Accumulator<T>;
   const int64_t from_line = plan.out_line(), to_line = plan.in_line(), channels = plan.channels;
   const ResizePieces pieces(plan.batch * plan.y.in, to_line + 2 * from_line);
-  auto* columns = reinterpret_cast<ResizeTaps<K>*>(scratch);
-  SetColumns(plan, columns, workers);
-  if (workers.Stopped()) return;  // not every column is known
-  A* const lines = reinterpret_cast<A*>(columns + plan.x.out);
+  const ResizeTaps<K>* columns = SetColumns<K>(plan, scratch, workers);
+  if (columns == nullptr) return;
+  A* const lines = reinterpret_cast<A*>(scratch + ColumnBytes<K>(plan));
   workers.For(pieces.rows, pieces.length, [&](int64_t begin, int64_t end) {
     A* const column_sums = lines + begin / pieces.length * (from_line + to_line);
     A* const sums = column_sums + from_line;

@@ -4,11 +4,13 @@
 #include "blocks/kernels/pool/lines.h"
 
 namespace weft::kernels {
-namespace {
+
+template <class P, class T>
+void AvgPool(const P& p, const T* in, T* out, Workers& workers) { PoolAll<Average<T>>(p, in, out, workers); }
 
 /// Every window shares its gradient out; then each input adds up, which is a pooling seen from the inputs.
-template <class T, class P>
-void ShareOut(const P& p, const T* gradient, T* out, Accumulator<T>* shares, Workers& workers) {
+template <class P, class T>
+void AvgPoolGrad(const P& p, const T* gradient, T* out, Accumulator<T>* shares, Workers& workers) {
   using A = Accumulator<T>;
   ForPoolLines(p, workers, [&](const PoolLine<P>& line, int64_t pixel, StopCheck& stop) {
     const bool checked = IsLongLine(p, line);
@@ -22,36 +24,16 @@ void ShareOut(const P& p, const T* gradient, T* out, Accumulator<T>* shares, Wor
   PoolAll<Total<A>>(Inverse(p), shares, out, workers);
 }
 
-}  // namespace
-
-template <class T>
-void AvgPool(const Pooling& p, const T* in, T* out, Workers& workers) { PoolAll<Average<T>>(p, in, out, workers); }
-template <class T>
-void AvgPool(const SequencePooling& p, const T* in, T* out, Workers& workers) { PoolAll<Average<T>>(p, in, out, workers); }
-
-template <class T>
-void AvgPoolGrad(const Pooling& p, const T* gradient, T* out, Accumulator<T>* shares, Workers& workers) {
-  ShareOut(p, gradient, out, shares, workers);
-}
-template <class T>
-void AvgPoolGrad(const SequencePooling& p, const T* gradient, T* out, Accumulator<T>* shares, Workers& workers) {
-  ShareOut(p, gradient, out, shares, workers);
-}
-
 #define WEFT_INSTANTIATE(T)                                      \
   template void AvgPool(const Pooling&, const T*, T*, Workers&); \
   template void AvgPoolGrad(const Pooling&, const T*, T*, Accumulator<T>*, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
-
-#define WEFT_INSTANTIATE(T) template void AvgPool(const SequencePooling&, const T*, T*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(int32_t)
-WEFT_INSTANTIATE(int64_t)
-#undef WEFT_INSTANTIATE
-
 template void AvgPoolGrad(const SequencePooling&, const float*, float*, float*, Workers&);
 template void AvgPoolGrad(const SequencePooling&, const double*, double*, double*, Workers&);
+
+#define WEFT_INSTANTIATE(T) template void AvgPool(const SequencePooling&, const T*, T*, Workers&);
+WEFT_FOR_SEQUENCES(WEFT_INSTANTIATE)
+#undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

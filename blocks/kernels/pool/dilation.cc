@@ -2,7 +2,6 @@
 
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/pool/lines.h"
-#include "blocks/kernels/stop_check.h"
 
 namespace weft::kernels {
 namespace {
@@ -13,41 +12,58 @@ Accumulator<T> SumOf(T a, T b) {
   else return WrapAdd(a, b);
 }
 
-/// The window at row `row` and column `column` of a picture: calls body(tap, pixel) for each tap inside.
-template <class Body>
-void ForTaps(const Dilation& p, int64_t picture, int64_t row, int64_t column, StopCheck& stop, Body&& body) {
-  const int64_t top = p.height.at(row, 0), left = p.width.at(column, 0);
-  const int64_t h_first = p.height.first_tap(top), h_last = p.height.last_tap(top, h_first);
-  const int64_t w_first = p.width.first_tap(left), w_last = p.width.last_tap(left, w_first);
-  for (int64_t h = h_first; h < h_last; ++h) {
-    if (stop(kPixelItems * (w_last - w_first))) return;
-    const int64_t line = (picture * p.height.source + top + h * p.height.tap_step) * p.width.source + left;
-    for (int64_t w = w_first; w < w_last; ++w) body(h * p.width.taps + w, line + w * p.width.tap_step);
-  }
-}
-
-/// The tap of the largest sum and the pixel it reads, for a strip of channels.
-struct Chosen {
-  int64_t tap[kPoolStrip], pixel[kPoolStrip];
-};
-template <class T>
-void Choose(const Dilation& p, int64_t picture, int64_t row, int64_t column, int64_t c, int64_t count, const T* in, const T* filter,
-            Chosen& chosen, StopCheck& stop) {
+/// For some channels of an output the first largest sum and, where `kPlaces`, its tap and the pixel that it reads: without a sum the first
+/// tap and the first pixel.
+template <class T, bool kPlaces>
+struct LargestSums {
   Accumulator<T> best[kPoolStrip];
-  const int64_t top = std::max<int64_t>(p.height.at(row, 0), 0), left = std::max<int64_t>(p.width.at(column, 0), 0);
-  std::fill_n(best, count, LowestOf<T>());
-  std::fill_n(chosen.tap, count, 0);
-  std::fill_n(chosen.pixel, count, (picture * p.height.source + top) * p.width.source + left);
-  ForTaps(p, picture, row, column, stop, [&](int64_t tap, int64_t pixel) {
-    const T *x = in + pixel * p.channels + c, *f = filter + tap * p.channels + c;
-    for (int64_t i = 0; i < count; ++i) {
-      const Accumulator<T> sum = SumOf(x[i], f[i]);
-      const bool takes = sum > best[i];
-      best[i] = takes ? sum : best[i];
-      chosen.tap[i] = takes ? tap : chosen.tap[i];
-      chosen.pixel[i] = takes ? pixel : chosen.pixel[i];
+  int64_t tap[kPoolStrip], pixel[kPoolStrip];
+
+  /// For the channels [c, c + count).
+  void Find(const Dilation& p, int64_t output, int64_t c, int64_t count, const T* in, const T* filter, StopCheck& stop) {
+    const int64_t line = output / p.width.positions, first_row = line / p.height.positions * p.height.source;
+    const int64_t top = p.height.at(line % p.height.positions, 0), left = p.width.at(output % p.width.positions, 0);
+    const int64_t h_first = p.height.first_tap(top), h_last = p.height.last_tap(top, h_first);
+    const int64_t w_first = p.width.first_tap(left), w_last = p.width.last_tap(left, w_first);
+    std::fill_n(best, count, LowestOf<T>());
+    if constexpr (kPlaces) {
+      std::fill_n(tap, count, 0);
+      std::fill_n(pixel, count, (first_row + std::max<int64_t>(top, 0)) * p.width.source + std::max<int64_t>(left, 0));
     }
-  });
+    for (int64_t h = h_first; h < h_last; ++h) {
+      if (stop(kPixelItems * (w_last - w_first))) return;
+      for (int64_t w = w_first; w < w_last; ++w) {
+        const int64_t at = h * p.width.taps + w;
+        const int64_t source = (first_row + top + h * p.height.tap_step) * p.width.source + left + w * p.width.tap_step;
+        const T *x = in + source * p.channels + c, *f = filter + at * p.channels + c;
+        for (int64_t i = 0; i < count; ++i) {
+          const Accumulator<T> sum = SumOf(x[i], f[i]);
+          const bool takes = sum > best[i];
+          best[i] = takes ? sum : best[i];
+          if constexpr (kPlaces) {
+            tap[i] = takes ? at : tap[i];
+            pixel[i] = takes ? source : pixel[i];
+          }
+        }
+      }
+    }
+  }
+};
+
+/// Calls body(largest sums, first element, first channel, channels) for strips of the channels [c_begin, c_end) of outputs [begin, end).
+template <bool kPlaces, class T, class Body>
+void ForSums(const Dilation& p, int64_t begin, int64_t end, int64_t c_begin, int64_t c_end, const T* in, const T* filter, const Workers& workers,
+             Body&& body) {
+  LargestSums<T, kPlaces> largest;
+  StopCheck stop(workers);
+  for (int64_t output = begin; output < end; ++output) {
+    for (int64_t c = c_begin; c < c_end; c += kPoolStrip) {
+      if (stop(kPixelItems)) return;
+      const int64_t count = std::min(kPoolStrip, c_end - c);
+      largest.Find(p, output, c, count, in, filter, stop);
+      body(largest, output * p.channels + c, c, count);
+    }
+  }
 }
 
 double LineCost(const Dilation& p) {
@@ -59,49 +75,27 @@ double LineCost(const Dilation& p) {
 
 template <class T>
 void Dilate(const Dilation& p, const T* in, const T* filter, T* out, Workers& workers) {
-  const double cost = LineCost(p);
-  const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
-  workers.For(p.batch * p.height.positions, grain, [&](int64_t begin, int64_t end) {
-    Accumulator<T> best[kPoolStrip];
-    StopCheck stop(workers);
-    for (int64_t line = begin; line < end; ++line) {
-      T* to = out + line * p.width.positions * p.channels;
-      for (int64_t column = 0; column < p.width.positions; ++column, to += p.channels) {
-        for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
-          if (stop(kPixelItems)) return;
-          const int64_t count = std::min(kPoolStrip, p.channels - c);
-          std::fill_n(best, count, LowestOf<T>());
-          ForTaps(p, line / p.height.positions, line % p.height.positions, column, stop, [&](int64_t tap, int64_t pixel) {
-            const T *x = in + pixel * p.channels + c, *f = filter + tap * p.channels + c;
-            for (int64_t i = 0; i < count; ++i) best[i] = Largest<T>::Take(SumOf(x[i], f[i]), best[i]);
-          });
-          Narrow(best, to + c, count);
-        }
-      }
-    }
+  const int64_t line = p.width.positions;
+  workers.For(p.batch * p.height.positions, PoolGrain(LineCost(p)), [&](int64_t begin, int64_t end) {
+    ForSums<false>(p, begin * line, end * line, 0, p.channels, in, filter, workers,
+                   [&](const auto& largest, int64_t first, int64_t, int64_t count) { Narrow(largest.best, out + first, count); });
   });
 }
 
 template <class T>
 void DilateGradInput(const Dilation& p, const T* in, const T* filter, const T* gradient, T* out, Workers& workers) {
-  const int64_t size = p.in_pixels() * p.channels, strips = (p.channels + kPoolStrip - 1) / kPoolStrip;
-  workers.For(p.batch * size, kPoolGrain, [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, T(0)); });
-  if (size == 0) return;
+  const int64_t strips = DivideUp(p.channels, kPoolStrip), pixels = p.out_pixels();
   const double cost = LineCost(p) * static_cast<double>(p.height.positions);
-  const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
-  workers.For(p.batch * strips, grain, [&](int64_t begin, int64_t end) {
-    Chosen chosen;
-    StopCheck stop(workers);
+  workers.For(p.batch * strips, PoolGrain(cost), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t picture = task / strips, c = task % strips * kPoolStrip, count = std::min(kPoolStrip, p.channels - c);
-      for (int64_t o = 0; o < p.out_pixels() && !stop(kPixelItems); ++o) {
-        const T* from = gradient + (picture * p.out_pixels() + o) * p.channels + c;
-        Choose(p, picture, o / p.width.positions, o % p.width.positions, c, count, in, filter, chosen, stop);
-        for (int64_t i = 0; i < count; ++i) {
-          T& to = out[chosen.pixel[i] * p.channels + c + i];
-          to = WrapAdd(to, from[i]);
-        }
-      }
+      const int64_t picture = task / strips, c_begin = task % strips * kPoolStrip, c_end = std::min(c_begin + kPoolStrip, p.channels);
+      ForSums<true>(p, picture * pixels, (picture + 1) * pixels, c_begin, c_end, in, filter, workers,
+                    [&](const auto& largest, int64_t first, int64_t c, int64_t count) {
+                      for (int64_t i = 0; i < count; ++i) {
+                        T& to = out[largest.pixel[i] * p.channels + c + i];
+                        to = WrapAdd(to, gradient[first + i]);
+                      }
+                    });
     }
   });
 }
@@ -118,30 +112,21 @@ int64_t DilationShares(const Dilation& p) {
 template <class T>
 void DilateGradFilter(const Dilation& p, const T* in, const T* filter, const T* gradient, T* out, Accumulator<T>* sums, Workers& workers) {
   using A = Accumulator<T>;
-  const int64_t shares = DilationShares(p), size = p.filter_count(), lines = p.batch * p.height.positions;
+  const int64_t shares = DilationShares(p), size = p.filter_count(), lines = p.batch * p.height.positions, line = p.width.positions;
   if (shares == 0) {
     std::fill_n(out, size, T(0));
     return;
   }
   workers.For(shares, 1, [&](int64_t share, int64_t) {
-    Chosen chosen;
-    StopCheck stop(workers);
     A* sum = sums + share * size;
     std::fill_n(sum, size, A(0));
-    for (int64_t line = share * lines / shares; line < (share + 1) * lines / shares; ++line) {
-      for (int64_t column = 0; column < p.width.positions; ++column) {
-        if (stop(kPixelItems * DivideUp(p.channels, kPoolStrip))) return;
-        const T* from = gradient + (line * p.width.positions + column) * p.channels;
-        for (int64_t c = 0; c < p.channels; c += kPoolStrip) {
-          const int64_t count = std::min(kPoolStrip, p.channels - c);
-          Choose(p, line / p.height.positions, line % p.height.positions, column, c, count, in, filter, chosen, stop);
-          for (int64_t i = 0; i < count; ++i) {
-            A& to = sum[chosen.tap[i] * p.channels + c + i];
-            to = WrapAdd(to, static_cast<A>(from[c + i]));
-          }
-        }
-      }
-    }
+    ForSums<true>(p, share * lines / shares * line, (share + 1) * lines / shares * line, 0, p.channels, in, filter, workers,
+                  [&](const auto& largest, int64_t first, int64_t c, int64_t count) {
+                    for (int64_t i = 0; i < count; ++i) {
+                      A& to = sum[largest.tap[i] * p.channels + c + i];
+                      to = WrapAdd(to, static_cast<A>(gradient[first + i]));
+                    }
+                  });
   });
   for (int64_t share = 1; share < shares; ++share) {
     for (int64_t i = 0; i < size; ++i) sums[i] = WrapAdd(sums[i], sums[share * size + i]);

@@ -21,7 +21,7 @@ struct Dilation {
 template <class T>
 void Dilate(const Dilation& dilation, const T* in, const T* filter, T* out, Workers& workers);
 
-/// Adds each gradient to the input of the first largest sum of its window; without one to the first input of the window.
+/// Adds each gradient to `out` at the input of the first largest sum of its window; without one at the first input of the window.
 template <class T>
 void DilateGradInput(const Dilation& dilation, const T* in, const T* filter, const T* gradient, T* out, Workers& workers);
 

@@ -1,8 +1,6 @@
 // Poolings as sweeps over lines of windows: a reduction (the largest, the sum, the average) of what each window sees.
 #pragma once
 
-#include <limits>
-
 #include "blocks/kernels/pool/pooling.h"
 #include "blocks/kernels/simd/non_temporal.h"
 #include "blocks/kernels/simd/vec.h"
@@ -13,20 +11,12 @@
 
 namespace weft::kernels {
 
-inline constexpr int64_t kPoolGrain = 32768;   // values looked at by a task
+inline constexpr double kPoolGrain = 32768;    // values looked at by a task
 inline constexpr int64_t kPoolStrip = 128;     // channels handled at a time
 inline constexpr int64_t kPoolBlock = 64;      // values summed at a time
 inline constexpr int64_t kFewChannels = 8;
 inline constexpr int64_t kPixelItems = 16;     // simple steps that a strip of channels of a pixel takes as long as
 inline constexpr int64_t kPoolLine = 1024;     // values of a line handled at a time where channels are few
-
-/// The lowest finite number.
-template <class T>
-constexpr Accumulator<T> LowestOf() {
-  if constexpr (std::is_same_v<T, half>) return -65504.0f;
-  else if constexpr (std::is_same_v<T, bfloat16>) return -3.3895314e38f;
-  else return std::numeric_limits<T>::lowest();
-}
 
 /// Elements as they are compared and summed: half and bfloat16 through a buffer of floats, others in place.
 template <class T>
@@ -263,11 +253,11 @@ void PoolLineByParts(const P& p, const PoolLine<P>& line, LineSpans<typename P::
   }
 }
 
-/// Lines of windows that a task takes, given what a line costs.
+/// Items that a task takes, each of which looks at `cost` values.
+inline int64_t PoolGrain(double cost) { return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0)); }
 template <class P>
 int64_t LineGrain(const P& p) {
-  const double cost = static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p);
-  return cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
+  return PoolGrain(static_cast<double>(p.axes[2].out) * static_cast<double>(p.channels) * WindowCost(p));
 }
 
 /// Calls body(line, its windows' first output, stop) for each line of windows.

@@ -7,33 +7,45 @@
 namespace weft::kernels {
 namespace {
 
-/// The gradients of one window for the channels [c, c + count) to their first largest inputs.
-template <class T, class P>
-void ScatterWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
-                  StopCheck& stop) {
+/// For some channels of a window the first largest input, and which of the window's inputs it is. A NaN that comes first counts as largest.
+template <class T>
+struct Largests {
   using A = Accumulator<T>;
   using Index = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;
   A best[kPoolStrip], buffer[kPoolStrip];
-  Index chosen[kPoolStrip];
-  Index tap = 0;
-  ForWindow(p, line, o, stop, [&](int64_t pixel) {
-    const A* from = Widened(in + pixel * p.channels + c, count, buffer);
-    if (tap == 0) {
-      std::copy_n(from, count, best);
-      std::fill(chosen, chosen + count, Index(0));
-    } else {
+  Index tap[kPoolStrip];
+
+  /// Of window o, for the channels [c, c + count).
+  template <class P>
+  void Find(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, StopCheck& stop) {
+    Index at = 0;
+    ForWindow(p, line, o, stop, [&](int64_t pixel) {
+      const A* from = Widened(in + pixel * p.channels + c, count, buffer);
+      if (at == 0) {
+        std::copy_n(from, count, best);
+        std::fill_n(tap, count, Index(0));
+      } else {
 #pragma omp simd
-      for (int64_t i = 0; i < count; ++i) {
-        chosen[i] = best[i] < from[i] ? tap : chosen[i];
-        best[i] = best[i] < from[i] ? from[i] : best[i];
+        for (int64_t i = 0; i < count; ++i) {
+          tap[i] = best[i] < from[i] ? at : tap[i];
+          best[i] = best[i] < from[i] ? from[i] : best[i];
+        }
       }
-    }
-    ++tap;
-  });
-  tap = 0;
+      ++at;
+    });
+  }
+};
+
+/// The gradients of one window for the channels [c, c + count) to their first largest inputs.
+template <class T, class P>
+void ScatterWindow(const P& p, const PoolLine<P>& line, int64_t o, int64_t c, int64_t count, const T* in, const T* gradient, T* out,
+                   StopCheck& stop) {
+  Largests<T> largest;
+  largest.Find(p, line, o, c, count, in, stop);
+  typename Largests<T>::Index tap = 0;
   ForWindow(p, line, o, stop, [&](int64_t pixel) {
     T* to = out + pixel * p.channels + c;
-    for (int64_t i = 0; i < count; ++i) to[i] = chosen[i] == tap ? WrapAdd(to[i], gradient[i]) : to[i];
+    for (int64_t i = 0; i < count; ++i) to[i] = largest.tap[i] == tap ? WrapAdd(to[i], gradient[i]) : to[i];
     ++tap;
   });
 }
@@ -153,23 +165,6 @@ void ScatterPicture(const P& p, int64_t picture, int64_t c, int64_t count, const
   }
 }
 
-/// Strips of pictures, each written by one task alone; fewer channels to a strip where there are few pictures to share out.
-template <class T, class P>
-void ScatterGradients(const P& p, const T* in, const T* gradient, T* out, Workers& workers) {
-  if (p.empty() || p.in_pixels() == 0) return;
-  const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
-  const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
-                      static_cast<double>(std::min(strip, p.channels));
-  const int64_t grain = cost >= kPoolGrain ? 1 : static_cast<int64_t>(kPoolGrain / std::max(cost, 1.0));
-  workers.For(p.batch * strips, grain, [&](int64_t begin, int64_t end) {
-    StopCheck stop(workers);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t c = i % strips * strip;
-      ScatterPicture(p, i / strips, c, std::min(strip, p.channels - c), in, gradient, out, stop);
-    }
-  });
-}
-
 /// Calls body(first element, window's pixels, channels, channel) for each strip of channels of each window of a line.
 template <class P, class Body>
 void ForStrips(const P& p, int64_t pixel, StopCheck& stop, Body&& body) {
@@ -183,52 +178,57 @@ void ForStrips(const P& p, int64_t pixel, StopCheck& stop, Body&& body) {
 
 }  // namespace
 
-template <class T>
-void MaxPool(const Pooling& p, const T* in, T* out, Workers& workers) { PoolAll<Largest<T>>(p, in, out, workers); }
-template <class T>
-void MaxPool(const SequencePooling& p, const T* in, T* out, Workers& workers) { PoolAll<Largest<T>>(p, in, out, workers); }
+template <class P, class T>
+void MaxPool(const P& p, const T* in, T* out, Workers& workers, Accumulator<T> start) {
+  PoolAll<Largest<T>>(p, in, out, workers, start);
+}
 
-template <class T>
-void MaxPoolOrInfinity(const Pooling& p, const T* in, T* out, Workers& workers) {
-  PoolAll<Largest<T>>(p, in, out, workers, -std::numeric_limits<Accumulator<T>>::infinity());
+/// By strips of pictures, each written by one task alone; fewer channels to a strip where there are few pictures to share out.
+template <class P, class T>
+void MaxPoolGrad(const P& p, const MaxPoolGradient<T>& arrays, Workers& workers) {
+  if (p.empty() || p.in_pixels() == 0) return;
+  const int64_t strip = p.batch >= 8 ? kPoolStrip : 32, strips = DivideUp(p.channels, strip);
+  const double cost = (static_cast<double>(p.out_pixels()) * WindowCost(p) + static_cast<double>(p.in_pixels())) *
+                      static_cast<double>(std::min(strip, p.channels));
+  workers.For(p.batch * strips, PoolGrain(cost), [&](int64_t begin, int64_t end) {
+    StopCheck stop(workers);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t c = i % strips * strip;
+      ScatterPicture(p, i / strips, c, std::min(strip, p.channels - c), arrays.in, arrays.gradient, arrays.out, stop);
+    }
+  });
 }
 
 template <class T>
-void MaxPoolGrad(const Pooling& p, const T* in, const T* gradient, T* out, Workers& workers) { ScatterGradients(p, in, gradient, out, workers); }
-template <class T>
-void MaxPoolGrad(const SequencePooling& p, const T* in, const T* gradient, T* out, Workers& workers) {
-  ScatterGradients(p, in, gradient, out, workers);
-}
-
-template <class T>
-void MaxPoolGradToAll(const Pooling& windows, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers) {
+void MaxPoolGradToAll(const Pooling& windows, const MaxPoolGradient<T>& arrays, Workers& workers) {
   using A = Accumulator<T>;
   const auto p = Inverse(windows);  // from the inputs, so that each is written by one task alone
-  ForPoolLines(p, workers, [&](const PoolLine<std::remove_const_t<decltype(p)>>& line, int64_t first_pixel, StopCheck& stop) {
+  ForPoolLines(p, workers, [&](const auto& line, int64_t first_pixel, StopCheck& stop) {
     A sum[kPoolStrip];
     ForStrips(p, first_pixel, stop, [&](int64_t i, int64_t c, int64_t count, int64_t at) {
       std::fill_n(sum, count, A(0));
       ForWindow(p, line, i, stop, [&](int64_t pixel) {
-        const T *most = pooled + pixel * p.channels + c, *g = gradient + pixel * p.channels + c;
-        for (int64_t k = 0; k < count; ++k) sum[k] += in[at + k] == most[k] ? static_cast<A>(g[k]) : A(0);
+        const T *most = arrays.pooled + pixel * p.channels + c, *g = arrays.gradient + pixel * p.channels + c;
+        for (int64_t k = 0; k < count; ++k) sum[k] += arrays.in[at + k] == most[k] ? static_cast<A>(g[k]) : A(0);
       });
-      Narrow(sum, out + at, count);
+      Narrow(sum, arrays.out + at, count);
     });
   });
 }
 
 template <class T>
-void MaxPoolGradGrad(const Pooling& p, const T* in, const T* pooled, const T* gradient, T* out, Workers& workers) {
-  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel, StopCheck& stop) {
+void MaxPoolGradGrad(const Pooling& p, const MaxPoolGradient<T>& arrays, Workers& workers) {
+  ForPoolLines(p, workers, [&](const auto& line, int64_t first_pixel, StopCheck& stop) {
     bool found[kPoolStrip];
     ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
       std::fill_n(found, count, false);
-      std::fill_n(out + at, count, T(0));
+      T* const out = arrays.out + at;
+      std::fill_n(out, count, T(0));
       ForWindow(p, line, o, stop, [&](int64_t pixel) {
-        const T *x = in + pixel * p.channels + c, *g = gradient + pixel * p.channels + c;
+        const T *x = arrays.in + pixel * p.channels + c, *g = arrays.gradient + pixel * p.channels + c;
         for (int64_t k = 0; k < count; ++k) {
-          const bool takes = !found[k] && x[k] == pooled[at + k];
-          out[at + k] = takes ? g[k] : out[at + k];
+          const bool takes = !found[k] && x[k] == arrays.pooled[at + k];
+          out[k] = takes ? g[k] : out[k];
           found[k] = found[k] || takes;
         }
       });
@@ -238,52 +238,42 @@ void MaxPoolGradGrad(const Pooling& p, const T* in, const T* pooled, const T* gr
 
 template <class T>
 void MaxPoolWithIndex(const Pooling& p, const T* in, T* out, const Indices& indices, Workers& workers) {
-  using A = Accumulator<T>;
-  ForPoolLines(p, workers, [&](const PoolLine<Pooling>& line, int64_t first_pixel, StopCheck& stop) {
-    A best[kPoolStrip], buffer[kPoolStrip];
-    int64_t chosen[kPoolStrip];
+  ForPoolLines(p, workers, [&](const auto& line, int64_t first_pixel, StopCheck& stop) {
+    Largests<T> largest;
+    int64_t index[kPoolStrip];
     const int64_t origin = indices.across_pictures ? 0 : line.picture * p.in_pixels();
     ForStrips(p, first_pixel, stop, [&](int64_t o, int64_t c, int64_t count, int64_t at) {
-      bool first = true;
+      largest.Find(p, line, o, c, count, in, stop);
+      Narrow(largest.best, out + at, count);
+      typename Largests<T>::Index tap = 0;
       ForWindow(p, line, o, stop, [&](int64_t pixel) {
-        const A* from = Widened(in + pixel * p.channels + c, count, buffer);
-        for (int64_t k = 0; k < count; ++k) {
-          const bool takes = first || best[k] < from[k];
-          chosen[k] = takes ? (pixel - origin) * p.channels + c + k : chosen[k];
-          best[k] = takes ? from[k] : best[k];
-        }
-        first = false;
+        for (int64_t k = 0; k < count; ++k) index[k] = largest.tap[k] == tap ? (pixel - origin) * p.channels + c + k : index[k];
+        ++tap;
       });
-      Narrow(best, out + at, count);
       for (int64_t k = 0; k < count; ++k) {
-        if (indices.wide) static_cast<int64_t*>(indices.data)[at + k] = chosen[k];
-        else static_cast<int32_t*>(indices.data)[at + k] = static_cast<int32_t>(chosen[k]);
+        if (indices.wide) static_cast<int64_t*>(indices.data)[at + k] = index[k];
+        else static_cast<int32_t*>(indices.data)[at + k] = static_cast<int32_t>(index[k]);
       }
     });
   });
 }
 
-#define WEFT_INSTANTIATE(T)                                                                    \
-  template void MaxPool(const Pooling&, const T*, T*, Workers&);                               \
-  template void MaxPoolGrad(const Pooling&, const T*, const T*, T*, Workers&);                 \
-  template void MaxPoolGradGrad(const Pooling&, const T*, const T*, const T*, T*, Workers&);   \
+#define WEFT_INSTANTIATE(T)                                                              \
+  template void MaxPool(const Pooling&, const T*, T*, Workers&, Accumulator<T>);         \
+  template void MaxPoolGrad(const Pooling&, const MaxPoolGradient<T>&, Workers&);        \
+  template void MaxPoolGradGrad(const Pooling&, const MaxPoolGradient<T>&, Workers&);    \
   template void MaxPoolWithIndex(const Pooling&, const T*, T*, const Indices&, Workers&);
 WEFT_FOR_REALS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
-#define WEFT_INSTANTIATE(T)                                              \
-  template void MaxPoolOrInfinity(const Pooling&, const T*, T*, Workers&); \
-  template void MaxPoolGradToAll(const Pooling&, const T*, const T*, const T*, T*, Workers&);
+#define WEFT_INSTANTIATE(T) template void MaxPoolGradToAll(const Pooling&, const MaxPoolGradient<T>&, Workers&);
 WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
-#define WEFT_INSTANTIATE(T)                                              \
-  template void MaxPool(const SequencePooling&, const T*, T*, Workers&); \
-  template void MaxPoolGrad(const SequencePooling&, const T*, const T*, T*, Workers&);
-WEFT_INSTANTIATE(float)
-WEFT_INSTANTIATE(double)
-WEFT_INSTANTIATE(int32_t)
-WEFT_INSTANTIATE(int64_t)
+#define WEFT_INSTANTIATE(T)                                                              \
+  template void MaxPool(const SequencePooling&, const T*, T*, Workers&, Accumulator<T>); \
+  template void MaxPoolGrad(const SequencePooling&, const MaxPoolGradient<T>&, Workers&);
+WEFT_FOR_SEQUENCES(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

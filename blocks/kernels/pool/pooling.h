@@ -2,9 +2,21 @@
 // [first(o), last(o)), and neither end ever goes back from one window to the next.
 #pragma once
 
+#include <limits>
+#include <ranges>
+
 #include "blocks/kernels/conv/window.h"
+#include "weft/base/float16.h"
 
 namespace weft::kernels {
+
+/// The lowest finite number.
+template <class T>
+constexpr Accumulator<T> LowestOf() {
+  if constexpr (std::is_same_v<T, half>) return -65504.0f;
+  else if constexpr (std::is_same_v<T, bfloat16>) return -3.3895314e38f;
+  else return std::numeric_limits<T>::lowest();
+}
 
 /// Windows between given positions: window o starts at starts[o] and ends where the next one starts, or `overlap` inputs later.
 struct SequenceAxis {
@@ -25,33 +37,24 @@ struct InverseAxis {
   explicit InverseAxis(const Axis& of) : axis(of), in(of.out), out(of.in) {}
   /// The windows that end before the input, and those that do not start behind it.
   int64_t first(int64_t i) const {
+    if constexpr (std::is_same_v<Axis, WindowAxis>) {
+      const int64_t room = i + axis.before - axis.window;
+      return room < 0 ? 0 : std::min(room / axis.stride + 1, in);
+    }
     return Count([&](int64_t o) { return axis.last(o) <= i; });
   }
   int64_t last(int64_t i) const {
+    if constexpr (std::is_same_v<Axis, WindowAxis>) return std::min((i + axis.before) / axis.stride + 1, in);
     return Count([&](int64_t o) { return axis.first(o) <= i; });
   }
 
  private:
   template <class Holds>
   int64_t Count(Holds&& holds) const {
-    int64_t low = 0, high = in;
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      holds(middle) ? low = middle + 1 : high = middle;
-    }
-    return low;
+    const auto windows = std::views::iota(int64_t{0}, in);
+    return static_cast<int64_t>(std::ranges::partition_point(windows, holds) - windows.begin());
   }
 };
-
-template <>
-inline int64_t InverseAxis<WindowAxis>::first(int64_t i) const {
-  const int64_t room = i + axis.before - axis.window;
-  return room < 0 ? 0 : std::min(room / axis.stride + 1, in);
-}
-template <>
-inline int64_t InverseAxis<WindowAxis>::last(int64_t i) const {
-  return std::min((i + axis.before) / axis.stride + 1, in);
-}
 
 /// Pictures [batch, depth, height, width, channels] under windows; pictures with the channels first are batch * channels pictures of one
 /// channel.
@@ -68,6 +71,8 @@ struct PoolingOf {
 };
 using Pooling = PoolingOf<WindowAxis>;
 using SequencePooling = PoolingOf<SequenceAxis>;
+/// The types that are pooled under given windows.
+#define WEFT_FOR_SEQUENCES(M) M(float) M(double) M(int32_t) M(int64_t)
 
 template <class Axis>
 PoolingOf<InverseAxis<Axis>> Inverse(const PoolingOf<Axis>& p) {

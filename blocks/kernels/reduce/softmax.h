@@ -198,29 +198,22 @@ class SoftmaxRow {
 };
 
 /// out = exp(x) / sum of exp(x). The exponentials of floats and doubles wait in the output; those of a row of shorter numbers in a buffer,
-/// or they are computed again where it does not fit. `stream`: floats and doubles of rows that fit the buffer may wait there instead, and
-/// the results, of whole cache lines, go past the cache; StreamFence must follow.
+/// or they are computed again where it does not fit.
 template <class T>
-void Softmax(const T* x, int64_t size, T* out, bool stream, const Workers* workers) {
+void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
   using A = Accumulator<T>;
   constexpr bool kInPlace = std::is_same_v<T, A>;
   constexpr int64_t kBuffer = 4096;
-  alignas(64) A buffer[kBuffer];
+  alignas(64) A buffer[kInPlace ? 1 : kBuffer];
   const A greatest = softmax::Greatest(x, size);
-  stream = stream && kInPlace && size <= kBuffer;
   A* kept = buffer;
-  if constexpr (kInPlace) {
-    if (!stream) kept = out;
-  }
+  if constexpr (kInPlace) kept = out;
   const bool fits = kInPlace || size <= kBuffer;
   const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Vec<A> e, int count) {
     if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
   }, workers);
   const Vec<A> scale = Broadcast(static_cast<A>(1 / sum));
   const auto finish = [=](int64_t i, Vec<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
-  if constexpr (kInPlace) {
-    if (stream) return softmax::ForVecs(kept, size, A(0), [=](int64_t i, Vec<A> e, int) { StoreVec<true>(out + i, e * scale); });
-  }
   if (fits) softmax::ForVecs(kept, size, A(0), finish);
   else softmax::Exponentials(x, size, greatest, finish, workers);
 }
@@ -276,40 +269,14 @@ Vec<double> LogOfSums(Vec<double> sums) {
   return sums;
 }
 
-/// Rows of so few classes are summed class by class, several of them side by side or one alone.
-inline constexpr int64_t kFewClasses = 64;
-
-/// SoftmaxCrossEntropy of one row of a few classes, to the bits that ShortCrossEntropies gives: a row does not depend on those beside it.
-template <class T>
-void ShortCrossEntropy(RowView<T> features, RowView<T> labels, int64_t size, T* loss, T* backprop) {
-  using A = Accumulator<T>;
-  alignas(64) A shifted[kFewClasses], exponentials[kFewClasses], label[kFewClasses];
-  LoadRow(features, 0, size, shifted);
-  LoadRow(labels, 0, size, label);
-  const A greatest = softmax::Greatest(shifted, size);
-  for (int64_t c = 0; c < size; ++c) shifted[c] -= greatest;
-  softmax::ForVecs(shifted, size, A(0), [&](int64_t i, Vec<A> v, int count) {
-    softmax::StoreSome<A, A>(exponentials + i, Exp::OfAtMost(v), count);
-  });
-  double sum = 0, total = 0;
-  for (int64_t c = 0; c < size; ++c) sum += static_cast<double>(exponentials[c]);
-  const double logarithm = LogOfSums<A>(Broadcast(sum))[0];
-  const A divisor = static_cast<A>(sum);
-  for (int64_t c = 0; c < size; ++c) total += static_cast<double>(label[c]) * (logarithm - static_cast<double>(shifted[c]));
-  for (int64_t c = 0; c < size; ++c) exponentials[c] = exponentials[c] / divisor - label[c];
-  Narrow(exponentials, backprop, size);
-  *loss = SumOf<T>::Round(total);
-}
-
-/// SoftmaxCrossEntropy of rows [begin, end) of a few classes: as many rows as a register has lanes are turned, so that registers lie along
-/// the rows. No lane is idle, however few the classes are, and nothing is summed or searched within a register.
+/// SoftmaxCrossEntropy of rows [begin, end) of a few classes: as many rows as a register has lanes are transposed in registers, of which each
+/// then has one class of all these rows. No lane is idle, however few the classes are, and nothing is summed or searched within a register.
+/// A row's result does not depend on those beside it.
 template <class T>
 class ShortCrossEntropies {
  public:
   using A = Accumulator<T>;
-
-  /// Whether there are rows for a register; fewer are computed one by one.
-  static bool Takes(int64_t rows) { return rows >= N; }
+  static constexpr int64_t kMostClasses = 64;
 
   ShortCrossEntropies(StretchedMatrix<T> features, StretchedMatrix<T> labels, int64_t classes)
       : features_(features), labels_(labels), classes_(classes) {}
@@ -318,7 +285,7 @@ class ShortCrossEntropies {
     for (; begin < end; begin += N) {
       const int rows = static_cast<int>(std::min<int64_t>(N, end - begin));
       TransposeIn(features_, begin, rows, shifted_);
-      TransposeIn(labels_, begin, rows, labels_turned_);
+      TransposeIn(labels_, begin, rows, label_columns_);
       Compute(rows, losses + begin);
       TransposeOut(gradients_, rows, backprops + begin * classes_);
     }
@@ -373,8 +340,8 @@ class ShortCrossEntropies {
     const Vec<A> sum = Joined(sums);
     Doubles totals{};
     for (int64_t c = 0; c < classes_; ++c) {
-      gradients_[c] = gradients_[c] / sum - labels_turned_[c];
-      const Doubles label = softmax::InDouble(labels_turned_[c]), shifted = softmax::InDouble(shifted_[c]);
+      gradients_[c] = gradients_[c] / sum - label_columns_[c];
+      const Doubles label = softmax::InDouble(label_columns_[c]), shifted = softmax::InDouble(shifted_[c]);
       for (size_t h = 0; h < label.size(); ++h) totals[h] += label[h] * (logarithms[h] - shifted[h]);
     }
     double rounded[N];
@@ -391,7 +358,7 @@ class ShortCrossEntropies {
 
   StretchedMatrix<T> features_, labels_;
   int64_t classes_;
-  Vec<A> shifted_[kFewClasses], labels_turned_[kFewClasses], gradients_[kFewClasses];  // by class, a lane each row
+  Vec<A> shifted_[kMostClasses], label_columns_[kMostClasses], gradients_[kMostClasses];  // by class, a lane each row
 };
 
 }  // namespace weft::kernels

@@ -1,19 +1,11 @@
 // Pages are built: by the mouse, by the keyboard alone, by what fits a loose wire.
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 
 describe("building", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor")] });
 
   check("a page from an empty one by the mouse", async () => {
     const editor = await Editor.open(server);

@@ -1,23 +1,15 @@
 // What docs/editor/README.md says is what there is.
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 
 const folder = new URL("../../../docs/editor/", import.meta.url);
 const text = readFileSync(new URL("README.md", folder), "utf8");
 
 describe("docs/editor", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor")] });
 
   check("the keyboard map is the editor's", async () => {
     const editor = await Editor.open(server, "xor.page.json");

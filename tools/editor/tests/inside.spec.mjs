@@ -1,19 +1,11 @@
 // What ships: the editor's files that are inside the program, with nothing beside it.
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, launch, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 
 describe("the editor inside the program", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")], inside: true });
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor")], inside: true });
 
   check("runs a page, arranges it in its worker, and asks no other address", async (t) => {
     const page = await (await fetch(server.origin)).text();

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
 import { faulty } from "./lib/pages.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { sample } from "./lib/server.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -21,16 +21,7 @@ async function findings(editor, where, into, rules) {
 }
 
 describe("looks", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await server.write("faulty.page.json", faulty);
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor"), { "faulty.page.json": faulty }] });
 
   for (const colorScheme of ["light", "dark"]) {
     check(`axe-core finds nothing serious, ${colorScheme}`, async () => {

@@ -1,8 +1,8 @@
 // Pages are run, watched and debugged.
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 import { faulty, logarithm } from "./lib/pages.mjs";
 
 /** All of the page is brought into sight: only what is seen is drawn. */
@@ -14,17 +14,7 @@ async function lossIsDone(editor) {
 }
 
 describe("running", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await server.write("logarithm.page.json", logarithm);
-    await server.write("faulty.page.json", faulty);
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor"), { "logarithm.page.json": logarithm, "faulty.page.json": faulty }] });
 
   check("training with a live plot of the loss", async () => {
     const editor = await Editor.open(server, "xor.page.json");

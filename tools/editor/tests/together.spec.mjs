@@ -2,22 +2,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
 import { design } from "./lib/pages.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { sample } from "./lib/server.mjs";
 
 describe("together", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: [sample("xor")] });
-    await server.write("design.svg", design);
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor"), { "design.svg": design }] });
 
   check("two windows on one page see each other's edits and runs", async () => {
     const one = await Editor.open(server, "xor.page.json");

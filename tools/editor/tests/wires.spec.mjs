@@ -1,8 +1,8 @@
 // Wrong wires are refused, with the reason at the pointer; edits are undone to the last byte.
 import assert from "node:assert/strict";
-import { after, before, describe } from "node:test";
-import { check, closeBrowser, Editor, launch } from "./lib/editor.mjs";
-import { sample, Server } from "./lib/server.mjs";
+import { describe } from "node:test";
+import { check, Editor, serve } from "./lib/editor.mjs";
+import { sample } from "./lib/server.mjs";
 
 const block = (id, type, inputs = {}, more = {}) => ({ id, block: type, ...more, inputs });
 const floats = (shape, values) => ({ dtype: "DT_FLOAT", shape, values });
@@ -19,15 +19,7 @@ const wiring = {
 };
 
 describe("wires", () => {
-  let server;
-  before(async () => {
-    server = await Server.start({ pages: { "wiring.page.json": wiring, "xor.page.json": await import("node:fs/promises").then((fs) => fs.readFile(sample("xor"), "utf8")) } });
-    await launch();
-  });
-  after(async () => {
-    await closeBrowser();
-    await server.stop();
-  });
+  const server = serve({ pages: [sample("xor"), { "wiring.page.json": wiring }] });
 
   check("of a wrong type is refused, with the reason at the pointer", async () => {
     const editor = await Editor.open(server, "wiring.page.json");

@@ -86,7 +86,7 @@ class PlanContext {
   /// What a type attribute stands for: its value, or the type of the first port that carries it.
   DType type(std::string_view type_attr) const;
 
-  /// Every output needs a shape, or set_unknown.
+  /// An output that is neither set nor set_unknown is a scalar.
   template <OutputPort P>
   void set(const P&, Shape shape, int k = 0) { planned_.outputs[signature_.out_first[P::index] + k] = std::move(shape); }
   /// A reference output may be missing: the block's resource variant has none.

@@ -1,9 +1,10 @@
 // The editor as a user meets it: parts by roles and names.
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { Server } from "./server.mjs";
 
 let browser;
 const open = new Set();
@@ -43,6 +44,20 @@ export async function launch() {
 export async function closeBrowser() {
   await browser?.close();
   browser = undefined;
+}
+
+/** A server and the browser for the tests of a file, from their start to their end. `options` are those of Server.start, or make them. */
+export function serve(options) {
+  const server = new Server();
+  before(async () => {
+    await server.start(typeof options === "function" ? await options() : options);
+    await launch();
+  });
+  after(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+  return server;
 }
 
 /** One window with the editor in it. */

@@ -14,20 +14,26 @@ const files = process.env.WEFT_EDITOR_FILES;
 /** A page of the repository's samples. */
 export const sample = (name) => join(root, "graphs", `${name}.page.json`);
 
-/** A server and its folder. `pages`: paths to copy into it, or {name: text or object}. */
+/** A server and its folder. `pages`: paths to copy into it, and what is written there as {name: text or object}. */
 export class Server {
-  /** Starts one; `options` are more arguments of `weft serve`. `inside`: with the editor that is inside the program, whatever WEFT_EDITOR_FILES says. */
-  static async start({ pages = [], options = [], inside = false, files: own = files } = {}) {
+  static async start(options) {
     const server = new Server();
-    server.files = inside ? undefined : own;
-    server.home = await mkdtemp(join(tmpdir(), "weft-editor-"));
-    server.folder = join(server.home, "pages");
-    server.options = options;
-    await mkdir(server.folder);
-    if (Array.isArray(pages)) for (const path of pages) await cp(path, join(server.folder, basename(path)));
-    else for (const [name, content] of Object.entries(pages)) await server.write(name, content);
-    await server.spawn();
+    await server.start(options);
     return server;
+  }
+
+  /** Starts it; `options` are more arguments of `weft serve`. `inside`: with the editor that is inside the program, whatever WEFT_EDITOR_FILES says. */
+  async start({ pages = [], options = [], inside = false, files: own = files } = {}) {
+    this.files = inside ? undefined : own;
+    this.home = await mkdtemp(join(tmpdir(), "weft-editor-"));
+    this.folder = join(this.home, "pages");
+    this.options = options;
+    await mkdir(this.folder);
+    for (const page of pages) {
+      if (typeof page === "string") await cp(page, join(this.folder, basename(page)));
+      else for (const [name, content] of Object.entries(page)) await this.write(name, content);
+    }
+    await this.spawn();
   }
 
   /** Starts the program (again) in the same folder. */
@@ -62,6 +68,7 @@ export class Server {
   /** Ends the program at once, as a crash does. */
   async kill(signal = "SIGKILL") {
     const { child } = this;
+    if (!child) return;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
@@ -70,7 +77,7 @@ export class Server {
 
   async stop() {
     await this.kill("SIGTERM");
-    await rm(this.home, { recursive: true, force: true });
+    if (this.home) await rm(this.home, { recursive: true, force: true });
   }
 
   read(name) {

@@ -57,7 +57,7 @@ export function decodeElements(dtype: string, buffer: ArrayBuffer, offset: numbe
     case "UINT32": return new Uint32Array(aligned, at, n);
     case "UINT64": return new BigUint64Array(aligned, at, n);
     case "HALF": return Float32Array.from(new Uint16Array(aligned, at, n), halfToFloat);
-    case "BFLOAT16": return widenBfloat16(new Uint16Array(aligned, at, n));
+    case "BFLOAT16": return Float32Array.from(new Uint16Array(aligned, at, n), bfloat16ToFloat);
     default: return new Uint8Array(aligned, at, n);
   }
 }
@@ -80,8 +80,10 @@ export function halfToFloat(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-function widenBfloat16(bits: Uint16Array): Float32Array {
-  const wide = new Uint32Array(bits.length);
-  for (let k = 0; k < bits.length; k++) wide[k] = (bits[k] ?? 0) << 16;
-  return new Float32Array(wide.buffer);
+const word = new DataView(new ArrayBuffer(4));
+
+/** The number whose bfloat16 bits these are. */
+export function bfloat16ToFloat(bits: number): number {
+  word.setUint32(0, bits << 16);
+  return word.getFloat32(0);
 }

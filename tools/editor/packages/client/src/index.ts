@@ -1,7 +1,7 @@
 export * from "./types";
 export { takeAccess, forgetToken, type Access } from "./auth";
 export { WeftClient, type ClientOptions, type PageSource } from "./client";
-export { decodeElements, decodeFrame, decodeSample, halfToFloat, type Frame } from "./frames";
+export { bfloat16ToFloat, decodeElements, decodeFrame, decodeSample, halfToFloat, type Frame } from "./frames";
 export { Http, WeftError } from "./http";
 export { PageApi, type EditOptions, type PageFollower, type SampleOptions } from "./page";
 export { Socket, type ConnectionState, type Hello } from "./socket";

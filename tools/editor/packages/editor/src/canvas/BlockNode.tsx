@@ -171,7 +171,7 @@ function Literal({ name, text: shown }: { name: string; text: string }) {
 function OutputValue({ name }: { name: string }) {
   const on = useCellPart(useWorkbench().settings, (s) => s.valuesOnBlocks);
   const summary = useSummary(on ? name : null);
-  if (!on || !summary || "error" in summary || summary.count !== 1) return null;
+  if (summary?.count !== 1) return null;
   const value = summary.first[0];
   const bad = (summary.nan ?? 0) + (summary.inf ?? 0) > 0;
   return <span title={summary.text} className={`w-port-value ${bad ? "w-port-value-bad" : ""} ${summary.stale || summary.outdated_page ? "w-port-value-stale" : ""}`}>{typeof value === "number" ? shortNumber(value) : cutText(summary.text, 12)}</span>;

@@ -13,11 +13,11 @@ import { BlockNode } from "./BlockNode";
 import { Connector, connect, ends, reconnect } from "./connect";
 import { ConnectionReason, WireLine } from "./ConnectionReason";
 import { FrameNode, NoteNode } from "./DecorNodes";
-import { onGoTo } from "./goTo";
 import { useDrag } from "./drag";
 import { Landscape, overviewZoom } from "./Landscape";
 import { PlotNode } from "./PlotNode";
 import { PortTip } from "./PortTip";
+import { useReveal } from "./reveal";
 import { WireEdge } from "./WireEdge";
 import "./canvas.css";
 
@@ -52,7 +52,7 @@ function Flow() {
   const [menu, setMenu] = useState<ContextMenuState | null>(null);
 
   useEffect(() => connector.highlight(), [connector, nodes]);
-  useReveal();
+  useReveal(page, workbench);
 
   const onNodesChange = useCallback((changes: NodeChange[]) => {
     select(page, changes, "");
@@ -181,52 +181,6 @@ function useView(root: React.RefObject<HTMLDivElement | null>): boolean {
     };
   }, [page, store, root]);
   return far;
-}
-
-/** Lets other parts bring blocks into sight, and shows all of a page when it is opened. */
-function useReveal(): void {
-  const page = usePage();
-  const workbench = useWorkbench();
-  const flow = useReactFlow();
-  const store = useStoreApi();
-  const loaded = useCell(page.loaded);
-  useEffect(() => onGoTo((view) => void flow.setViewport(view)), [flow]);
-  useEffect(() => {
-    workbench.reveal = (ids, zoomIn = true) => {
-      const bounds = page.bounds(ids);
-      if (!bounds) return;
-      const { width, height, transform } = store.getState();
-      const fit = Math.min(width / (bounds.width + 120), height / (bounds.height + 120));
-      const zoom = Math.min(fit, zoomIn ? Math.max(transform[2], 0.9) : 1.1);
-      void flow.setViewport({
-        zoom, x: width / 2 - (bounds.x + bounds.width / 2) * zoom, y: height / 2 - (bounds.y + bounds.height / 2) * zoom,
-      }, { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200 });
-    };
-  }, [workbench, page, flow, store]);
-  useEffect(() => {
-    if (!loaded || shown.has(page)) return;
-    const show = (): boolean => {
-      const { width, height } = store.getState();
-      if (!width || shown.has(page)) return shown.has(page);
-      shown.add(page);
-      const view = firstView(page, width, height);
-      if (view) void flow.setViewport(view);
-      return true;
-    };
-    return show() ? undefined : store.subscribe(show);
-  }, [loaded, page, flow, store]);
-}
-
-const shown = new WeakSet<object>();
-
-/** How a page is shown first: all of it, but one that would be too small to read begins at its left end. */
-function firstView(page: ReturnType<typeof usePage>, width: number, height: number): { x: number; y: number; zoom: number } | null {
-  const bounds = page.bounds();
-  if (!bounds) return null;
-  const fit = Math.min(1, width / (bounds.width + 80), height / (bounds.height + 80));
-  const zoom = fit < 0.6 && page.model.blocks.size <= 200 ? 0.75 : Math.max(0.06, fit);
-  const x = bounds.width * zoom < width ? (width - bounds.width * zoom) / 2 : 40;
-  return { zoom, x: x - bounds.x * zoom, y: Math.max(40, (height - bounds.height * zoom) / 2) - bounds.y * zoom };
 }
 
 function select(page: ReturnType<typeof usePage>, changes: (NodeChange | EdgeChange)[], prefix: string): void {

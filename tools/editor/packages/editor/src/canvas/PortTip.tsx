@@ -22,9 +22,8 @@ export function PortTip() {
 function Tip({ port }: { port: Hovered }) {
   const { model } = usePage();
   const from = port.side === "out" ? port.name : model.wireAt(port.name)?.from;
-  const summary = useSummary(from ?? null);
+  const value = useSummary(from ?? null);
   const type = from ? typeText(model.types.get(from)) : "";
-  const value = summary && !("error" in summary) ? summary : undefined;
   return (
     <div className="w-port-tip" role="tooltip" style={{ left: port.side === "in" ? port.x - 8 : port.x + 8, top: port.y + 4 }} data-side={port.side}>
       <div className="w-port-tip-name">{port.name}{type && <span> {type}</span>}</div>

@@ -43,8 +43,7 @@ export const WireEdge = memo(function WireEdge(props: EdgeProps) {
 const mostLetters = 32;
 
 function useValueText(name: string): string | undefined {
-  const summary = useSummary(name);
-  return summary && !("error" in summary) ? summary.text : undefined;
+  return useSummary(name)?.text;
 }
 
 function WireValue({ name }: { name: string }) {

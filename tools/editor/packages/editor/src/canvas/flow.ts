@@ -3,17 +3,10 @@ import { Position } from "@xyflow/react";
 import type { Point } from "@weft/client";
 import { framesOf, notesOf, plotsOf, type Frame, type Note, type PagePlot } from "../model/decor";
 import { Cell } from "../model/emitter";
+import type { Rect } from "../model/geometry";
 import { localPort } from "../model/names";
 import type { ModelChange, PageModel, WireInfo } from "../model/page";
 import { Sight } from "./sight";
-
-/** A part of the page, in its own coordinates. */
-export interface Rect {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 /** What is selected: ids of blocks, "wire:TO", "frame:ID", "note:ID". */
 export type Selection = ReadonlySet<string>;
@@ -166,22 +159,12 @@ export class FlowModel {
     return edge;
   }
 
-  /** The part of the page that the members of a frame take; undefined where none is left. */
-  frameRect(frame: Frame): Rect | undefined {
-    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const id of frame.blocks) {
-      if (!this.model.blocks.has(id)) continue;
-      const [x, y] = this.model.position(id);
-      const { width, height } = this.model.shape(id);
-      left = Math.min(left, x);
-      top = Math.min(top, y);
-      right = Math.max(right, x + width);
-      bottom = Math.max(bottom, y + height);
-    }
-    if (left > right) return undefined;
-    return {
-      x: left - framePadding, y: top - framePadding - frameTitle,
-      width: right - left + 2 * framePadding, height: bottom - top + 2 * framePadding + frameTitle,
+  /** The part of the page that the members of a frame take; null where none is left. */
+  frameRect(frame: Frame): Rect | null {
+    const members = this.model.bounds(frame.blocks);
+    return members && {
+      x: members.x - framePadding, y: members.y - framePadding - frameTitle,
+      width: members.width + 2 * framePadding, height: members.height + 2 * framePadding + frameTitle,
     };
   }
 

@@ -1,5 +1,5 @@
 import type { PageModel, WireInfo } from "../model/page";
-import type { Rect } from "./flow";
+import type { Rect } from "../model/geometry";
 
 /** About as wide as a block is at most, and as tall as most are. */
 const width = 320;

@@ -16,15 +16,14 @@ export function InspectDialog({ name }: { name: string }) {
   const workbench = useWorkbench();
   const page = usePage();
   const summary = useSummary(name);
-  const generation = summary && !("error" in summary) ? summary.generation : 0;
+  const generation = summary?.generation ?? 0;
   const paused = useCellPart(page.runs.run, (run) => run?.state === "paused");
   const [tensor, setTensor] = useState<Read | null>(null);
   const [place, setPlace] = useState<number[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {
     let here = true;
-    const shape = summary && !("error" in summary) ? summary.shape : [];
-    const leading = slicedAxes(shape);
+    const leading = slicedAxes(summary?.shape ?? []);
     const slice = leading ? Array.from({ length: leading }, (_, k) => place[k] ?? 0).join(",") : undefined;
     readTensor(page, name, slice).then((read) => here && (setTensor(read), setFailure(null)), (error: Error) => here && setFailure(error.message));
     return () => {

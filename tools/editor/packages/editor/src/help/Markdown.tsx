@@ -38,7 +38,7 @@ function Block({ node, onPage, shift }: { node: Node; onPage?(page: string): voi
       return <List>{node.items.map((item, i) => <li key={i}>{inline(item)}</li>)}</List>;
     }
     case "table": return (
-      <div className="w-help-table">
+      <div className="w-help-table" tabIndex={0}>
         <table>
           <thead><tr>{node.head.map((cell, i) => <th key={i} scope="col">{inline(cell)}</th>)}</tr></thead>
           <tbody>{node.rows.map((row, r) => <tr key={r}>{node.head.map((_, i) => <td key={i}>{inline(row[i] ?? [])}</td>)}</tr>)}</tbody>

@@ -3,6 +3,14 @@ import { attributeSummary } from "./attributes";
 import { isList } from "./schema";
 import { shortNumber } from "./names";
 
+/** A part of the page, in its own coordinates. */
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 /** A port as a block shows it: one row, on one side. */
 export interface PortRow {
   /** Within the block: "x", "inputs[1]"; of a list also "inputs" for one more. */

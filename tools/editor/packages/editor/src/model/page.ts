@@ -1,6 +1,6 @@
 import type { Block, Diagnostic, InputValue, Point, PortType } from "@weft/client";
 import { Emitter } from "./emitter";
-import { blockShape, type BlockShape } from "./geometry";
+import { blockShape, type BlockShape, type Rect } from "./geometry";
 import { parsePort } from "./names";
 import { isList, type SchemaIndex } from "./schema";
 
@@ -157,6 +157,21 @@ export class PageModel {
       this.shapes.set(id, shape);
     }
     return shape;
+  }
+
+  /** The part of the page that blocks take; of all where none are named. Null where there are none. */
+  bounds(ids: Iterable<string> = this.blocks.keys()): Rect | null {
+    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const id of ids) {
+      if (!this.blocks.has(id)) continue;
+      const [x, y] = this.position(id);
+      const { width, height } = this.shape(id);
+      left = Math.min(left, x);
+      top = Math.min(top, y);
+      right = Math.max(right, x + width);
+      bottom = Math.max(bottom, y + height);
+    }
+    return left > right ? null : { x: left, y: top, width: right - left, height: bottom - top };
   }
 
   faultsOf(id: string): readonly Diagnostic[] {

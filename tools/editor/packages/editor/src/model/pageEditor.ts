@@ -1,6 +1,6 @@
 import type { Block, Breakpoint, Change, Checked, Diagnostic, Edit, EditMode, Event, NewBreakpoint, PageApi, PageInfo, PageView, Point, Run } from "@weft/client";
 import { WeftError } from "@weft/client";
-import { FlowModel, type Rect, type Selection } from "../canvas/flow";
+import { FlowModel, type Selection } from "../canvas/flow";
 import { Ahead, type Ticket } from "./ahead";
 import { Cell } from "./emitter";
 import { equal } from "./equal";
@@ -105,7 +105,7 @@ export class PageEditor {
     const open = this.model.ids.filter((id) => !this.model.isPlaced(id));
     if (!open.length) return;
     const auto = await this.api.layout("auto").catch(() => ({}) as Record<string, Point>);
-    const placed = this.bounds(this.model.ids.filter((id) => this.model.isPlaced(id)));
+    const placed = this.model.bounds(this.model.ids.filter((id) => this.model.isPlaced(id)));
     const bottom = placed ? placed.y + placed.height + 60 : 0;
     this.model.setAuto(Object.fromEntries(open.map((id, k) => {
       const [x, y] = auto[id] ?? [40 + 200 * (k % 6), 120 * Math.floor(k / 6)];
@@ -197,7 +197,7 @@ export class PageEditor {
   /** Blocks that came without a place, as from another program, go below what is there. */
   private placeNew(added: string[]): void {
     const open = added.filter((id) => !this.model.hasPosition(id));
-    const bounds = open.length ? this.bounds(this.model.ids.filter((id) => !open.includes(id))) : null;
+    const bounds = open.length ? this.model.bounds(this.model.ids.filter((id) => !open.includes(id))) : null;
     const top = bounds ? bounds.y + bounds.height + 60 : 40;
     if (open.length) this.model.setAuto(Object.fromEntries(open.map((id, k) => [id, [(bounds?.x ?? 40) + 208 * (k % 6), top + 128 * Math.floor(k / 6)] as Point])));
   }
@@ -294,21 +294,6 @@ export class PageEditor {
     }
     if (unplaced.length > 50 && this.model.placedCount === 0) return [{ op: "set", key: "layout", value: rounded }];
     return Object.entries(rounded).map(([block, layout]) => ({ op: "move", block, layout }));
-  }
-
-  /** The part of the page that blocks take; of all where none are named. Null on an empty page. */
-  bounds(ids: Iterable<string> = this.model.blocks.keys()): Rect | null {
-    let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (const id of ids) {
-      if (!this.model.blocks.has(id)) continue;
-      const [x, y] = this.model.position(id);
-      const { width, height } = this.model.shape(id);
-      left = Math.min(left, x);
-      top = Math.min(top, y);
-      right = Math.max(right, x + width);
-      bottom = Math.max(bottom, y + height);
-    }
-    return left > right ? null : { x: left, y: top, width: right - left, height: bottom - top };
   }
 
   // ---- breakpoints -----------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
-import type { Block, BlockState, Diagnostic, PortType, Summary } from "@weft/client";
+import type { Block, BlockState, Diagnostic, PortType, ValueSummary } from "@weft/client";
 import type { Cell } from "./emitter";
 import type { PageEditor } from "./pageEditor";
 import type { Workbench } from "./workbench";
@@ -45,7 +45,7 @@ export function useBlockState(id: string): BlockState {
 }
 
 /** The value of a port in short, kept up to date; undefined where there is none or `name` is null. */
-export function useSummary(name: string | null): Summary | undefined {
+export function useSummary(name: string | null): ValueSummary | undefined {
   const { runs } = usePage();
   const subscribe = useCallback((listener: () => void) => (name ? runs.watch(name, listener) : () => {}), [runs, name]);
   return useSyncExternalStore(subscribe, () => (name ? runs.value(name) : undefined));

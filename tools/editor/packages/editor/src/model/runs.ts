@@ -1,4 +1,4 @@
-import type { BlockState, Event, PageApi, Run, RunRequest, Summary, Timings } from "@weft/client";
+import type { BlockState, Event, PageApi, Run, RunRequest, Summary, Timings, ValueSummary } from "@weft/client";
 import { Cell, Emitter } from "./emitter";
 
 type Key = `block:${string}` | `value:${string}`;
@@ -19,7 +19,7 @@ export class RunModel {
   readonly states = new Map<string, BlockState>();
   private readonly followers = new Set<(changes: [string, BlockState][]) => void>();
   private fresh: [string, BlockState][] = [];
-  private readonly values = new Map<string, Summary>();
+  private readonly values = new Map<string, ValueSummary>();
   private wanted: string[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -35,7 +35,8 @@ export class RunModel {
     return this.states.get(id) ?? "idle";
   }
 
-  value(name: string): Summary | undefined {
+  /** The value in short; undefined where there is none. */
+  value(name: string): ValueSummary | undefined {
     return this.values.get(name);
   }
 
@@ -170,7 +171,8 @@ export class RunModel {
 
   private take(values: Record<string, Summary>): void {
     for (const [name, value] of Object.entries(values)) {
-      this.values.set(name, value);
+      if ("error" in value) this.values.delete(name);
+      else this.values.set(name, value);
       this.events.emit(`value:${name}`);
     }
   }

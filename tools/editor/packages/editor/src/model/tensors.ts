@@ -4,8 +4,7 @@ import type { PageEditor } from "./pageEditor";
 
 /** Reads a value with its elements: as a binary frame, or, of strings, as JSON. */
 export async function readTensor(page: PageEditor, name: string, slice?: string): Promise<TensorValue & { fullShape?: number[]; run?: number; stale?: boolean; inProgress?: boolean }> {
-  const summary = page.runs.value(name);
-  if (summary && !("error" in summary) && summary.dtype === "DT_STRING") {
+  if (page.runs.value(name)?.dtype === "DT_STRING") {
     const value = await page.api.value(name, { slice, limit: 100000 });
     const tensor = fromValue(value);
     if (!tensor) throw new Error(`${name} cannot be shown.`);

@@ -72,10 +72,7 @@ export class Workbench {
     this.pages.set(open);
     if (wanted) await this.open({ path: wanted });
     else if (open[0]) await this.show(open[0].id);
-    const recovery = await this.client.recovery().catch(() => []);
-    this.recovery.set(recovery);
-    if (recovery.length) this.dialog.set("recovery");
-    else if (!this.settings.get().tourSeen && isXor(this.active.get())) this.dialog.set("tour");
+    if (!(await this.offerRecovery()) && !this.settings.get().tourSeen && isXor(this.active.get())) this.dialog.set("tour");
   }
 
   // ---- pages -----------------------------------------------------------------------------------------------------------
@@ -186,9 +183,15 @@ export class Workbench {
     for (const info of infos) if (info.path) await this.open({ path: info.path });
     const again = this.pages.get().find((p) => p.path === shown);
     if (again) await this.show(again.id);
+    await this.offerRecovery();
+  }
+
+  /** Asks what is to become of the unsaved edits of an earlier start; false where there are none. */
+  private async offerRecovery(): Promise<boolean> {
     const recovery = await this.client.recovery().catch(() => []);
     this.recovery.set(recovery);
     if (recovery.length) this.dialog.set("recovery");
+    return recovery.length > 0;
   }
 
   // ---- the screen ------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ function Box({ quick, onClose }: { quick: Quick; onClose: () => void }) {
 function inSight(page: PageEditor, id: string): boolean {
   const box = document.querySelector(".w-canvas")?.getBoundingClientRect();
   const view = page.viewport;
-  const bounds = page.bounds([id]);
+  const bounds = page.model.bounds([id]);
   if (!box || !view || !bounds) return true;
   const [left, top] = [bounds.x * view.zoom + view.x, bounds.y * view.zoom + view.y];
   return left >= 0 && top >= 0 && left + bounds.width * view.zoom <= box.width && top + bounds.height * view.zoom <= box.height;

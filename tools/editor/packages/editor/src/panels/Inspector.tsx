@@ -162,8 +162,7 @@ function Findings({ block, faults }: { block: Block; faults: readonly Diagnostic
 function OutputRow({ name, label, doc }: { name: string; label: string; doc?: string }) {
   const page = usePage();
   const workbench = useWorkbench();
-  const summary = useSummary(name);
-  const value = summary && !("error" in summary) ? summary : undefined;
+  const value = useSummary(name);
   const readers = [...(page.model.readersOf(name.slice(0, name.length - label.length - 1)).get(label) ?? [])];
   return (
     <li className="w-port-row" title={doc}>

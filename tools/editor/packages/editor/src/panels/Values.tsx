@@ -36,8 +36,7 @@ function fetched(model: Model): string[] {
 
 function Row({ name }: { name: string }) {
   const workbench = useWorkbench();
-  const summary = useSummary(name);
-  const value = summary && !("error" in summary) ? summary : undefined;
+  const value = useSummary(name);
   const show = (v: unknown): string => (v === undefined || v === null ? "" : typeof v === "number" ? String(Number(v.toPrecision(5))) : String(v));
   return (
     <tr>

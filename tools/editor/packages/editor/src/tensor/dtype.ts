@@ -1,9 +1,9 @@
 /** Element types: names, sizes, numpy's spelling, and the arrays that hold them in the browser. */
 
-/** Arrays that hold a tensor's elements. Half and bfloat16 are raw 16 bit words, a complex number is two neighbours. */
-export type TensorData =
-  | Float32Array | Float64Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
-  | BigInt64Array | BigUint64Array | string[];
+import type { TensorData } from "@weft/client";
+
+/** Arrays that hold a tensor's elements. Half and bfloat16 are raw 16 bit words here, a complex number is two neighbours. */
+export type { TensorData };
 
 export type DTypeKind = "float" | "int" | "bool" | "complex" | "string" | "resource";
 

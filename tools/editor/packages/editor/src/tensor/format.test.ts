@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bfloat16ToNumber, halfToNumber, numberToBfloat16, numberToHalf } from "./half";
+import { bfloat16ToFloat, halfToFloat } from "@weft/client";
+import { numberToBfloat16, numberToHalf } from "./half";
 import { checkElement, formatBytes, formatNumber, setElement, textAt } from "./format";
 import { requireDType } from "./dtype";
 import { fromLiteral, literalText, tensorText, toLiteral } from "./literal";
@@ -9,8 +10,8 @@ import { numberAt, placeOf } from "./tensor";
 
 describe("half words", () => {
   it("go there and back, all of them", () => {
-    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(halfToNumber(word)));
-    expect(words.filter((word) => numberToHalf(halfToNumber(word)) !== word)).toEqual([]);
+    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(halfToFloat(word)));
+    expect(words.filter((word) => numberToHalf(halfToFloat(word)) !== word)).toEqual([]);
   });
   it("round to even", () => {
     expect(numberToHalf(1 + 1 / 2048)).toBe(0x3c00);
@@ -24,12 +25,12 @@ describe("half words", () => {
 
 describe("bfloat16 words", () => {
   it("go there and back, all of them", () => {
-    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(bfloat16ToNumber(word)));
-    expect(words.filter((word) => numberToBfloat16(bfloat16ToNumber(word)) !== word)).toEqual([]);
+    const words = [...Array(65536).keys()].filter((word) => !Number.isNaN(bfloat16ToFloat(word)));
+    expect(words.filter((word) => numberToBfloat16(bfloat16ToFloat(word)) !== word)).toEqual([]);
   });
   it("round once", () => {
-    expect(bfloat16ToNumber(numberToBfloat16(1 + 2 ** -8))).toBe(1);
-    expect(bfloat16ToNumber(numberToBfloat16(1 + 2 ** -8 + 2 ** -40))).toBe(1 + 2 ** -7);
+    expect(bfloat16ToFloat(numberToBfloat16(1 + 2 ** -8))).toBe(1);
+    expect(bfloat16ToFloat(numberToBfloat16(1 + 2 ** -8 + 2 ** -40))).toBe(1 + 2 ** -7);
   });
 });
 
@@ -40,8 +41,8 @@ describe("numbers as text", () => {
     ["DT_FLOAT", Math.fround(1e-45), "1e-45"],
     ["DT_FLOAT", Math.fround(3.4028235e38), "3.4028235e+38"],
     ["DT_DOUBLE", 0.1 + 0.2, "0.30000000000000004"],
-    ["DT_HALF", halfToNumber(0x2e66), "0.1"],
-    ["DT_BFLOAT16", bfloat16ToNumber(0x3dcd), "0.1"],
+    ["DT_HALF", halfToFloat(0x2e66), "0.1"],
+    ["DT_BFLOAT16", bfloat16ToFloat(0x3dcd), "0.1"],
     ["DT_FLOAT", -0, "-0"],
     ["DT_FLOAT", NaN, "nan"],
     ["DT_FLOAT", -Infinity, "-inf"],

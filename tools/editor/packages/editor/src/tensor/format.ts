@@ -1,5 +1,6 @@
 /** Elements as text, and text as elements. Numbers are the shortest that read back as the same value in their own type. */
-import { bfloat16ToNumber, halfToNumber, numberToBfloat16, numberToHalf } from "./half";
+import { bfloat16ToFloat, halfToFloat } from "@weft/client";
+import { numberToBfloat16, numberToHalf } from "./half";
 import { requireDType, type DTypeInfo, type TensorData } from "./dtype";
 import { numberAt, type TensorValue } from "./tensor";
 
@@ -8,8 +9,8 @@ type Round = (value: number) => number;
 const ROUND: Record<string, Round> = {
   DT_FLOAT: Math.fround,
   DT_COMPLEX64: Math.fround,
-  DT_HALF: (value) => halfToNumber(numberToHalf(value)),
-  DT_BFLOAT16: (value) => bfloat16ToNumber(numberToBfloat16(value)),
+  DT_HALF: (value) => halfToFloat(numberToHalf(value)),
+  DT_BFLOAT16: (value) => bfloat16ToFloat(numberToBfloat16(value)),
 };
 
 function special(value: number): string | undefined {

@@ -1,16 +1,6 @@
-/** 16 bit floating point numbers as words. */
+/** Numbers as words of 16 bits; the client reads those. */
 
 const scratch = new DataView(new ArrayBuffer(4));
-
-/** The number in a half word (IEEE 754 binary16). */
-export function halfToNumber(word: number): number {
-  const sign = word & 0x8000 ? -1 : 1;
-  const exponent = (word >> 10) & 0x1f;
-  const fraction = word & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
 
 /** The half word nearest to the number, ties to even. */
 export function numberToHalf(value: number): number {
@@ -30,12 +20,6 @@ function roundEven(value: number): number {
   const rest = value - down;
   if (rest !== 0.5) return Math.round(value);
   return down % 2 === 0 ? down : down + 1;
-}
-
-/** The number in a bfloat16 word. */
-export function bfloat16ToNumber(word: number): number {
-  scratch.setUint32(0, word << 16);
-  return scratch.getFloat32(0);
 }
 
 /** The bfloat16 word nearest to the number, ties to even. */

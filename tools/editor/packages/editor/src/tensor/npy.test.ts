@@ -71,6 +71,8 @@ describe("parseNpy", () => {
     const object = new Uint8Array(file("float"));
     object.set([0x27, 0x7c, 0x4f, 0x27, 0x20], 20); // '|O'
     expect(() => parseNpy(object.buffer)).toThrow("Python objects");
+    object.set([0x27, 0x3c, 0x4d, 0x38, 0x27], 20); // '<M8'
+    expect(() => parseNpy(object.buffer)).toThrow("Weft has no type for numpy's '<M8': save it as another");
   });
 });
 

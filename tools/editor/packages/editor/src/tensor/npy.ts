@@ -42,7 +42,7 @@ function readElements(header: Header, bytes: Uint8Array): TensorValue {
   if (kind === "O") throw new Error("Python objects are no tensor; save them with dtype=str or as numbers");
   if (kind === "U" || kind === "S") return transposed(header, readStrings(header, bytes, kind, size, order === ">"));
   const info = LITERAL_DTYPES.map(requireDType).find((each) => each.npy === `${kind}${size}`);
-  if (!info) throw new Error(`numpy's type '${header.descr}' has no counterpart`);
+  if (!info) throw new Error(`Weft has no type for numpy's '${header.descr}': save it as another, as by astype("float32")`);
   const needed = countOf(header.shape) * info.bytes;
   if (bytes.length < needed) throw new Error(`the file needs ${needed} bytes of elements, found ${bytes.length}`);
   const own = bytes.slice(0, needed);

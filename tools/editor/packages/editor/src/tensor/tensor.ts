@@ -1,5 +1,6 @@
 /** A tensor in the browser, and access to its elements. */
-import { bfloat16ToNumber, halfToNumber, numberToBfloat16, numberToHalf } from "./half";
+import { bfloat16ToFloat, halfToFloat } from "@weft/client";
+import { numberToBfloat16, numberToHalf } from "./half";
 import { requireDType, type TensorData } from "./dtype";
 
 /**
@@ -55,8 +56,8 @@ export function tensorBytes(tensor: TensorValue): Uint8Array {
 /** Element `index` as a number: the real part of a complex one, NaN for strings. Integers of 64 bits lose what a double cannot hold. */
 export function numberAt(tensor: TensorValue, index: number): number {
   const { data, dtype } = tensor;
-  if (data instanceof Uint16Array && dtype === "DT_HALF") return halfToNumber(data[index] ?? 0);
-  if (data instanceof Uint16Array && dtype === "DT_BFLOAT16") return bfloat16ToNumber(data[index] ?? 0);
+  if (data instanceof Uint16Array && dtype === "DT_HALF") return halfToFloat(data[index] ?? 0);
+  if (data instanceof Uint16Array && dtype === "DT_BFLOAT16") return bfloat16ToFloat(data[index] ?? 0);
   if (dtype === "DT_COMPLEX64" || dtype === "DT_COMPLEX128") return Number(data[2 * index] ?? NaN);
   const element = data[index];
   return typeof element === "string" || element === undefined ? NaN : Number(element);
