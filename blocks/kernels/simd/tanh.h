@@ -56,7 +56,7 @@ struct Tanh {
       using Of = Coefficients<T>;
       const V x = parts::AtMost(parts::Abs(a), T(9.2)), z = x * x;  // tanh of that is 1
       const V above = x * parts::Polynomial(z, Of::kTanhAbove), below = parts::Polynomial(z, Of::kTanhBelow);
-      const V y = above * (below + below) / (below * below + above * above);
+      const V y = above * (below + below) / parts::MulAdd(above, above, below * below);
       return parts::TurnSign(parts::AtMost(y, 1), a);
     } else {
       const V quarter = parts::QuarterExpm1(2 * parts::AtMost(parts::Abs(a), T(20)));
@@ -74,7 +74,7 @@ struct Tanh {
     const Vec<int32_t> cell = std::bit_cast<Vec<int32_t>>(x + Cells::kShift) >> Cells::kFirstBit;
     const Floats place = Cells::Row(0, cell), r = x - place;
     Floats y = parts::FromBits<Floats>(parts::Bits(place) << 16);
-    for (int row = 4; row > 0; --row) y = y * r + Cells::Row(row, cell);
+    for (int row = 4; row > 0; --row) y = parts::MulAdd(y, r, Cells::Row(row, cell));
     return parts::TurnSign(y, a);
   }
 #endif
