@@ -200,6 +200,23 @@ TEMPLATE_TEST_CASE("the error function and its complement are right to four unit
   CheckOne<Erfc, T>("Erfc", [](Exact v) { return std::erfc(v); }, 4.2, -6, sizeof(T) == 4 ? 10.1 : 27.3);
 }
 
+#if defined(__AVX512F__)
+TEST_CASE("tanh of floats does not decrease from one polynomial to the next", "[vector_functions]") {
+  const auto cell_of = [](float v) { return std::bit_cast<uint32_t>(v) >> TanhCells::kFirstBit; };
+  int borders = 0, wrong = 0;
+  for (uint32_t cell = cell_of(TanhCells::kShift) + 1; cell <= cell_of(TanhCells::kShift + TanhCells::kMost); ++cell, ++borders) {
+    float x = std::bit_cast<float>(cell << TanhCells::kFirstBit) - TanhCells::kShift, last = 0;
+    for (int i = 0; i < 200; ++i) x = std::nextafter(x, 0.0f);
+    for (int i = 0; i < 400; ++i, x = std::nextafter(x, 20.0f)) {
+      wrong += One<Tanh>(x) < last;
+      last = One<Tanh>(x);
+    }
+  }
+  CHECK(borders == 31);
+  CHECK(wrong == 0);
+}
+#endif
+
 TEST_CASE("tanh is odd and never beyond 1", "[vector_functions]") {
   int wrong = 0;
   for (uint32_t bits = 0; bits < std::bit_cast<uint32_t>(20.0f); bits += 1009) {

@@ -20,7 +20,7 @@ T* ChainMemory(const ChainOp* step, int64_t at, int lane) {
 }
 template <class T>
 Vec<T> ChainScalar(const ChainOp* step) {
-  return Broadcast(*static_cast<const T*>(step->memory));
+  return Opaque(Broadcast(*static_cast<const T*>(step->memory)));
 }
 
 /// One step: Act::Do(v, step, at, i) for register i, then the step after it.

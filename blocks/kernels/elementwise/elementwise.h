@@ -26,9 +26,9 @@ using MapFunction = void (*)(const void* from, void* to, int64_t n);
 template <class Op, class T>
 void MapSomeVec(const T* from, T* to, int64_t n) {
   const size_t bytes = static_cast<size_t>(n) * sizeof(T);
-  Vec<T> v = Broadcast(from[0]);  // lanes without an element repeat one that is there
+  Vec<T> v = Opaque(Broadcast(from[0]));  // lanes without an element repeat one that is there
   if (n > 1) std::memcpy(&v, from, bytes);
-  v = Op::Of(v);
+  v = Opaque(Op::Of(v));
   if (n > 1) std::memcpy(to, &v, bytes);
   else to[0] = v[0];
 }

@@ -19,7 +19,7 @@ template <class V>
   const auto steep = y > x * kTangent;
   const V above = steep ? y - x : y, below = steep ? y + x : x;
   const V r = below == 0 ? above : above / below, z = r * r;
-  const V arc = r + r * z * Polynomial(z, Coefficients<T>::kAtan);
+  const V arc = MulAdd(r * z, Polynomial(z, Coefficients<T>::kAtan), r);
   return steep ? kQuarterPi + (arc + kPiRest<T> / 4) : arc;
 }
 
@@ -30,7 +30,7 @@ template <class V>
   const V x = Abs(a);
   const auto great = x > T(0.5);
   const V z = great ? (1 - x) * T(0.5) : x * x, s = great ? Sqrt::Of(z) : x;
-  return s + s * z * Polynomial(z, Coefficients<T>::kAsin);
+  return MulAdd(s * z, Polynomial(z, Coefficients<T>::kAsin), s);
 }
 
 }  // namespace parts

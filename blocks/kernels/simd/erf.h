@@ -9,7 +9,7 @@ namespace parts {
 /// erf(x) for |x| <= 1.
 template <class V>
 [[gnu::always_inline]] inline V ShortErf(V x) {
-  return x + x * Polynomial(x * x, Coefficients<ElementOf<V>>::kErf);
+  return MulAdd(x, Polynomial(x * x, Coefficients<ElementOf<V>>::kErf), x);
 }
 /// erfc(x) for x >= 0, to its own digits also where it is tiny.
 template <class V>

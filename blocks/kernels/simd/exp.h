@@ -15,8 +15,8 @@ template <class V>
 [[gnu::always_inline]] inline ExpReduced<V> ReduceExp(V x) {
   constexpr auto& kLog2 = Coefficients<ElementOf<V>>::kLog2;
   constexpr auto kPerLog2 = static_cast<ElementOf<V>>(1.4426950408889634);
-  const V shifted = x * kPerLog2 + kRounder<V>, n = shifted - kRounder<V>;
-  return {shifted, (x - n * kLog2[0]) - n * kLog2[1]};
+  const V shifted = MulAdd(x, kPerLog2, kRounder<V>), n = shifted - kRounder<V>;
+  return {shifted, MulAdd(n, V{} - kLog2[1], MulAdd(n, V{} - kLog2[0], x))};
 }
 
 /// A quarter of e^x - 1, for x up to where a half of e^x is infinite. Digits of denormals get lost.
@@ -24,9 +24,9 @@ template <class V>
 [[gnu::always_inline]] inline V QuarterExpm1(V x) {
   using T = ElementOf<V>;
   const ExpReduced<V> reduced = ReduceExp(AtLeast(x, sizeof(T) == 4 ? -18 : -40));  // from there on -1
-  const V r = reduced.r, p = r + r * r * Polynomial(r, Coefficients<T>::kExpm1);
+  const V r = reduced.r, p = MulAdd(r * r, Polynomial(r, Coefficients<T>::kExpm1), r);
   const V quarter = FromBits<V>((Bits(reduced.shifted) << kFractionBits<V>) + Bits(V{} + T(0.25)));  // of 2^n
-  return quarter * p + (quarter - T(0.25));
+  return MulAdd(quarter, p, quarter - T(0.25));
 }
 /// The greatest argument of QuarterExpm1; the half of its exponential is infinite.
 template <class T>
@@ -54,7 +54,7 @@ struct Exp {
     using T = parts::ElementOf<V>;
     const auto reduced = parts::ReduceExp(parts::AtLeast(a, sizeof(T) == 4 ? T(-105) : T(-746)));  // exp of that is 0
     const V r = reduced.r + low, shifted = reduced.shifted;
-    const V y = (parts::Polynomial(r, Coefficients<T>::kExp) * r + 1) * r + 1;
+    const V one = V{} + 1, y = parts::MulAdd(parts::MulAdd(parts::Polynomial(r, Coefficients<T>::kExp), r, one), r, one);
     return parts::Scale(y, shifted);
   }
   template <class T>
@@ -76,15 +76,16 @@ struct Expm1 {
 struct Sigmoid {
   template <class V>
   [[gnu::always_inline]] static V Of(V a) {
-    const V small = Exp::OfAtMost(parts::NegativeAbs(a)), sum = 1 + small, above = a < 0 ? small : V{} + 1;
+    const V small = Exp::OfAtMost(parts::NegativeAbs(a)), sum = 1 + small;
 #if defined(__AVX512F__)
     if constexpr (std::is_same_v<V, Vec<float>>) {
       // The processor's estimate, which one step of Newton's makes right, is quicker than its division.
-      const V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
-      return above * (inverse + inverse * (1 - sum * inverse));
+      V inverse = _mm512_maskz_rcp14_ps(0xFFFF, sum);
+      inverse = parts::MulAdd(inverse, parts::MulAdd(sum, -inverse, V{} + 1), inverse);
+      return a < 0 ? small * inverse : inverse;
     }
 #endif
-    return above / sum;
+    return (a < 0 ? small : V{} + 1) / sum;
   }
   template <class T>
   static T One(const T& a) { return T(1) / (T(1) + std::exp(-a)); }

@@ -39,9 +39,9 @@ template <class V>
 template <class V>
 [[gnu::always_inline]] inline V LogOfReduced(LogReduced<V> x, V more) {
   using Of = Coefficients<ElementOf<V>>;
-  const V s = x.f / (2 + x.f), half_square = x.f * x.f * ElementOf<V>(0.5), z = s * s;
-  const V rest = s * (half_square + z * Polynomial(z, Of::kLog)) + (x.e * Of::kLog2[1] + more);
-  return x.e * Of::kLog2[0] - ((half_square - rest) - x.f);
+  const V s = x.f / (2 + x.f), half_square = Opaque(x.f * x.f * ElementOf<V>(0.5)), z = s * s;
+  const V rest = MulAdd(s, MulAdd(z, Polynomial(z, Of::kLog), half_square), MulAdd(x.e, V{} + Of::kLog2[1], more));
+  return MulAdd(x.e, V{} + Of::kLog2[0], x.f - (half_square - rest));
 }
 
 /// y, where it is not the logarithm of zero, a negative number, infinity or NaN that `a` has.

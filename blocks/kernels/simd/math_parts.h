@@ -68,10 +68,11 @@ template <class V>
 template <class T, int kBytes>
 struct Instructions;
 #if defined(__FMA__)
-#define WEFT_FUSED_LESS(prefix, suffix, ...) \
+#define WEFT_FUSED(prefix, suffix, ...)                                                             \
+  static V Fused(V a, V b, V c) { return prefix##_fmadd_##suffix(__VA_ARGS__ a, b, c); }            \
   static V FusedLess(V a, V b, V c) { return prefix##_fmsub_##suffix(__VA_ARGS__ a, b, c); }
 #else
-#define WEFT_FUSED_LESS(prefix, suffix, ...)
+#define WEFT_FUSED(prefix, suffix, ...)
 #endif
 // (g++ 12 warns of its own functions of 64 bytes that take no mask.)
 #define WEFT_INSTRUCTIONS(T, bytes, prefix, suffix, ...)                         \
@@ -81,7 +82,7 @@ struct Instructions;
     static V Least(V a, V b) { return prefix##_min_##suffix(__VA_ARGS__ a, b); } \
     static V Most(V a, V b) { return prefix##_max_##suffix(__VA_ARGS__ a, b); }  \
     static V SquareRoot(V a) { return prefix##_sqrt_##suffix(__VA_ARGS__ a); }   \
-    WEFT_FUSED_LESS(prefix, suffix, __VA_ARGS__)                                 \
+    WEFT_FUSED(prefix, suffix, __VA_ARGS__)                                      \
   }
 WEFT_INSTRUCTIONS(float, 16, _mm, ps);
 WEFT_INSTRUCTIONS(double, 16, _mm, pd);
@@ -94,7 +95,7 @@ WEFT_INSTRUCTIONS(float, 64, _mm512_maskz, ps, 0xFFFF, );
 WEFT_INSTRUCTIONS(double, 64, _mm512_maskz, pd, 0xFF, );
 #endif
 #undef WEFT_INSTRUCTIONS
-#undef WEFT_FUSED_LESS
+#undef WEFT_FUSED
 #else
 template <class T, int kBytes>
 struct Instructions {
@@ -114,6 +115,20 @@ struct Instructions {
 template <class V>
 using InstructionsOf = Instructions<ElementOf<V>, sizeof(V)>;
 
+/// a b + c, fused wherever the processor can: were that left to the compiler, it would be so in one place and not in another.
+template <class V>
+[[gnu::always_inline]] inline V MulAdd(V a, V b, V c) {
+#if defined(__FMA__)
+  return InstructionsOf<V>::Fused(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+template <class V>
+[[gnu::always_inline]] inline V MulAdd(V a, ElementOf<V> b, ElementOf<V> c) {
+  return MulAdd(a, V{} + b, V{} + c);
+}
+
 /// NaN stays.
 template <class V>
 [[gnu::always_inline]] inline V AtMost(V a, ElementOf<V> most) {
@@ -128,7 +143,7 @@ template <size_t kFirst, size_t kStep, class V, size_t kCount, size_t... kIndex>
 [[gnu::always_inline]] inline V Horner(V x, const ElementOf<V> (&factors)[kCount], std::index_sequence<kIndex...>) {
   constexpr size_t kLast = kFirst + sizeof...(kIndex) * kStep;
   V y = V{} + factors[kLast];
-  ((y = y * x + factors[kLast - (kIndex + 1) * kStep]), ...);
+  ((y = MulAdd(y, x, V{} + factors[kLast - (kIndex + 1) * kStep])), ...);
   return y;
 }
 /// factors[0] + factors[1] x + ...; long ones in two halves, which a processor computes at the same time.
@@ -138,8 +153,8 @@ template <class V, size_t kCount>
     return Horner<0, 1>(x, factors, std::make_index_sequence<kCount - 1>{});
   } else {
     const V square = x * x;
-    return Horner<1, 2>(square, factors, std::make_index_sequence<kCount / 2 - 1>{}) * x +
-           Horner<0, 2>(square, factors, std::make_index_sequence<(kCount - 1) / 2>{});
+    return MulAdd(Horner<1, 2>(square, factors, std::make_index_sequence<kCount / 2 - 1>{}), x,
+                  Horner<0, 2>(square, factors, std::make_index_sequence<(kCount - 1) / 2>{}));
   }
 }
 

@@ -40,9 +40,10 @@ template <class V>
   using Of = Coefficients<double>;
   constexpr double kMost = 200, kLog2 = 0.693147180559945309;  // as a float, e^200 is infinite and e^-200 is 0
   const LogReduced<V> reduced = ReduceNormalLog(base);
-  const V s = reduced.f / (2 + reduced.f), z = s * s, log = reduced.e * kLog2 + (2 * s + s * z * Polynomial(z, Of::kShortLog));
-  const V x = AtLeast(AtMost(exponent * log, kMost), -kMost), shifted = x * (1 / kLog2) + kRounder<V>;
-  const V r = x - (shifted - kRounder<V>)*kLog2, y = (Polynomial(r, Of::kShortExp) * r + 1) * r + 1;
+  const V s = reduced.f / (2 + reduced.f), z = s * s, series = MulAdd(s * z, Polynomial(z, Of::kShortLog), 2 * s);
+  const V log = MulAdd(reduced.e, V{} + kLog2, series), x = AtLeast(AtMost(exponent * log, kMost), -kMost);
+  const V shifted = MulAdd(x, 1 / kLog2, kRounder<V>), one = V{} + 1;
+  const V r = MulAdd(shifted - kRounder<V>, V{} - kLog2, x), y = MulAdd(MulAdd(Polynomial(r, Of::kShortExp), r, one), r, one);
   return FromBits<V>(Bits(y) + (Bits(shifted) << kFractionBits<V>));
 }
 

@@ -22,9 +22,11 @@ template <class V>
   using T = ElementOf<V>;
   using Of = Coefficients<T>;
   constexpr auto kPerHalfPi = static_cast<T>(0.63661977236758134);
-  const V shifted = x * kPerHalfPi + kRounder<V>, n = shifted - kRounder<V>;
-  const V r = (((x - n * Of::kHalfPi[0]) - n * Of::kHalfPi[1]) - n * Of::kHalfPi[2]) - n * Of::kHalfPi[3], z = r * r;
-  return {Bits(shifted), r + r * z * Polynomial(z, Of::kSin), (1 - T(0.5) * z) + z * z * Polynomial(z, Of::kCos)};
+  const V shifted = MulAdd(x, kPerHalfPi, kRounder<V>), n = shifted - kRounder<V>;
+  V r = x;
+  for (const T part : Of::kHalfPi) r = MulAdd(n, V{} - part, r);
+  const V z = r * r, sine = MulAdd(r * z, Polynomial(z, Of::kSin), r);
+  return {Bits(shifted), sine, MulAdd(z * z, Polynomial(z, Of::kCos), MulAdd(z, T(-0.5), T(1)))};
 }
 
 /// function(x), by lanes where |x| is so great that ReduceQuadrant cannot take it.

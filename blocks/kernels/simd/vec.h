@@ -213,6 +213,18 @@ inline Vec<A> Broadcast(A value) {
   return value - Vec<A>{};  // not a sum, which would make 0 of -0
 }
 
+/// v, of which the compiler does not know where it comes from or goes to. It would take one lane alone through a function if all are equal or
+/// only that one is used, and where it parts a product from its sum, round twice: other bits than the same number has among others.
+template <class V>
+[[gnu::always_inline]] inline V Opaque(V v) {
+#if defined(__x86_64__)
+  asm("" : "+x"(v));
+#elif defined(__aarch64__)
+  asm("" : "+w"(v));
+#endif
+  return v;
+}
+
 /// v in lanes [first, end), 0 in the others, whatever they hold.
 template <class A>
 inline Vec<A> MaskLanes(Vec<A> v, int first, int end) {

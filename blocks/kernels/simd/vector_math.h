@@ -35,7 +35,7 @@ struct VectorOp {
 template <class F, class T, int XStep, int YStep>
 void VectorElements(const T* x, const T* y, T* z, int64_t n) {
   if (n <= 0) return;
-  Vec<T> xs = Broadcast(x[0]), ys = Broadcast(y[0]);  // lanes without an element repeat what is there
+  Vec<T> xs = Opaque(Broadcast(x[0])), ys = Opaque(Broadcast(y[0]));  // lanes without an element repeat what is there
   for (int64_t i = 0; i < n; i += kLanes<T>) {
     const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
     if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
