@@ -1,4 +1,4 @@
-// Sizes that Plan refuses before it computes with them.
+// What Plan refuses before it computes: sizes that no memory holds, and what should be a scalar and is none.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,17 @@ inline Status CheckNotAbsurd(const Shape& shape, std::string_view port) {
   for (int64_t size : shape.dims()) elements *= std::max<int64_t>(size, 1);
   if (elements <= kAbsurdElements) return {};
   return ResourceExhausted("needs a tensor that fits in memory, found shape ", shape).WithPort(port);
+}
+
+/// invalid_argument at the first port that is no scalar.
+template <InputPort... P>
+Status CheckScalars(const PlanContext& ctx, const P&... ports) {
+  Status status;
+  const auto check = [&](const auto& port) {
+    if (status.ok() && !ctx.shape(port).scalar()) status = ctx.Error(port, "needs a scalar, found ", ctx.shape(port));
+  };
+  (check(ports), ...);
+  return status;
 }
 
 }  // namespace weft::blocks

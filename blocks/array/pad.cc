@@ -16,9 +16,7 @@ constexpr Out<0> inside{"output", "T", "the tensor without its frame"};
 
 Result<Frame> PlanFrame(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, ctx.shape(input)));
-  std::vector<int64_t> dims;
-  for (const FramedAxis& axis : axes) dims.push_back(axis.total());
-  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, paddings));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, FramedSizes(axes), paddings));
   return MakeFrame(std::move(axes), ctx.dtype(input));
 }
 
@@ -34,15 +32,8 @@ constexpr auto RunZeros = [](const Frame& frame, RunContext& ctx) { RunFrameOf(f
 constexpr auto RunValue = [](const Frame& frame, RunContext& ctx) { RunFrameOf(frame, ctx, ctx.in<std::byte>(constant_values).data()); };
 
 Result<BoxMove> PlanInside(PlanContext& ctx) {
-  const Shape& shape = ctx.shape(grad);
-  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, shape));
-  std::vector<int64_t> dims;
-  for (FramedAxis& axis : axes) {
-    axis.size -= axis.before + axis.after;
-    if (axis.size < 0) return ctx.Error(paddings, "needs paddings that fit into ", shape, ", found ", axis.before, " and ", axis.after);
-    dims.push_back(axis.size);
-  }
-  ctx.set(inside, Shape(std::span<const int64_t>(dims)));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadPaddingsInside(ctx, paddings, ctx.shape(grad)));
+  ctx.set(inside, InnerShape(axes));
   return MoveOutOfFrame(axes, ctx.dtype(grad));
 }
 
@@ -94,6 +85,18 @@ void WriteRow(const Frame& frame, int64_t row, const std::byte* from, std::byte*
 }
 
 }  // namespace
+
+Shape InnerShape(std::span<const FramedAxis> axes) {
+  std::vector<int64_t> sizes;
+  for (const FramedAxis& axis : axes) sizes.push_back(axis.size);
+  return Shape(std::span<const int64_t>(sizes));
+}
+
+std::vector<int64_t> FramedSizes(std::span<const FramedAxis> axes) {
+  std::vector<int64_t> sizes;
+  for (const FramedAxis& axis : axes) sizes.push_back(axis.total());
+  return sizes;
+}
 
 Frame MakeFrame(std::vector<FramedAxis> axes, DType dtype) {
   Frame frame;

@@ -36,24 +36,15 @@ Result<std::vector<FramedAxis>> ReadSlice(const PlanContext& ctx, const Shape& s
   return axes;
 }
 
-Shape SliceShape(const std::vector<FramedAxis>& axes) {
-  std::vector<int64_t> dims;
-  for (const FramedAxis& axis : axes) dims.push_back(axis.size);
-  return Shape(std::span<const int64_t>(dims));
-}
-
 Result<BoxMove> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(input)));
-  Shape shape = SliceShape(axes);
-  const DType dtype = ctx.dtype(input);
-  BoxMove move = MoveOutOfFrame(axes, dtype);
-  ctx.set(output, std::move(shape));
-  return move;
+  ctx.set(output, InnerShape(axes));
+  return MoveOutOfFrame(axes, ctx.dtype(input));
 }
 
 Result<Frame> PlanGrad(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(like)));
-  const Shape shape = SliceShape(axes);
+  const Shape shape = InnerShape(axes);
   if (!(ctx.shape(grad) == shape)) return ctx.Error(grad, "needs the shape of the slice, ", shape, ", found ", ctx.shape(grad));
   ctx.set(whole, ctx.shape(like));
   return MakeFrame(std::move(axes), ctx.dtype(grad));

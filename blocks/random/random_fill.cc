@@ -1,6 +1,7 @@
 // RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same
 // seeds.
 #include "blocks/kernels/random/distributions.h"
+#include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -55,11 +56,8 @@ constexpr In<2> maxval{"maxval", "Tout", "a scalar above minval: one more than t
 constexpr Out<0> output{"output", "Tout", "of the given shape"};
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  if (!ctx.shape(minval).scalar()) return ctx.Error(minval, "needs a scalar, found ", ctx.shape(minval));
-  if (!ctx.shape(maxval).scalar()) return ctx.Error(maxval, "needs a scalar, found ", ctx.shape(maxval));
-  WEFT_ASSIGN_OR_RETURN(Shape sizes, ShapeGiven(ctx, shape));
-  ctx.set(output, std::move(sizes));
-  return Parameters{SeedsOf(ctx)};
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, minval, maxval));
+  return blocks::Plan(ctx);
 }
 
 constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) -> Status {
