@@ -1,4 +1,4 @@
-// What Plan refuses before it computes: sizes that no memory holds, and what should be a scalar and is none.
+// What Plan functions of many blocks ask first: sizes that no memory holds, scalars, the types of a list.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,14 @@ Status CheckScalars(const PlanContext& ctx, const P&... ports) {
   };
   (check(ports), ...);
   return status;
+}
+
+/// The types of a list port's values.
+template <InputPort P>
+DTypes DTypesOf(const PlanContext& ctx, const P& port) {
+  DTypes types;
+  for (int k = 0; k < ctx.count(port); ++k) types.push_back(ctx.dtype(port, k));
+  return types;
 }
 
 }  // namespace weft::blocks
