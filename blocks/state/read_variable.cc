@@ -1,7 +1,7 @@
 // ReadVariableOp, IsVariableInitialized, CountUpTo: what a variable holds.
 #include <limits>
 
-#include "weft/block/block.h"
+#include "blocks/elementwise.h"
 
 namespace weft::blocks {
 namespace {
@@ -17,32 +17,18 @@ constexpr RefIn<0> counter{"ref", "T", "the variable, a scalar"};
 constexpr Out<0> output{"output", "T", "a scalar: the variable before it is counted up"};
 constexpr Attr<int64_t> limit{"limit", kRequired, "a variable that has reached it is not counted up: the run fails with out_of_range"};
 
-Status PlanRead(PlanContext& ctx) {
-  ctx.set(value, ctx.shape(resource));
-  return {};
-}
-
-Status PlanIsInitialized(PlanContext& ctx) {
-  ctx.set(is_initialized, Shape{});
-  return {};
-}
-
+Status PlanIsInitialized(PlanContext&) { return {}; }
 constexpr auto RunIsInitialized = [](const NoParameters&, RunContext& ctx) { ctx.out<bool>(is_initialized)[0] = ctx.has_value(ref); };
 
-struct Count {
-  int64_t limit;
-};
-
-Result<Count> PlanCount(PlanContext& ctx) {
+Result<int64_t> PlanCount(PlanContext& ctx) {
   if (!ctx.shape(counter).scalar()) return ctx.Error(counter, "needs a scalar, found ", ctx.shape(counter));
-  ctx.set(output, Shape{});
-  return Count{ctx.attr(limit)};
+  return ctx.attr(limit);
 }
 
-constexpr auto RunCount = []<class T>(const Count& count, RunContext& ctx) -> Status {
+constexpr auto RunCount = []<class T>(const int64_t& most, RunContext& ctx) -> Status {
   const T now = ctx.in<T>(counter)[0];
-  if (static_cast<int64_t>(now) >= count.limit || now == std::numeric_limits<T>::max()) {
-    return ctx.ErrorOf(Code::kOutOfRange, counter, "the variable is ", now, " and has reached the limit ", count.limit);
+  if (static_cast<int64_t>(now) >= most || now == std::numeric_limits<T>::max()) {
+    return ctx.ErrorOf(Code::kOutOfRange, counter, "the variable is ", now, " and has reached the limit ", most);
   }
   ctx.out<T>(output)[0] = now;
   ctx.update<T>(counter)[0] = static_cast<T>(now + 1);
@@ -60,7 +46,7 @@ BlockDef ReadVariableOp() {
       .Stateful()
       .WithFlow(Flow::kForward)
       .Gradient([](GradientBuilder& g) { g.Set(resource, g.grad(value)); })
-      .PlanOnly(PlanRead);
+      .PlanOnly(PlanMap);
 }
 
 BlockDef IsVariableInitialized() {
