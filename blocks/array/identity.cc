@@ -1,4 +1,4 @@
-// Identity, ZerosLike, OnesLike.
+// Identity, ZerosLike, OnesLike; StopGradient, PreventGradient, DebugGradientIdentity, which have something to say about the gradient.
 #include <algorithm>
 
 #include "blocks/elementwise.h"
@@ -23,6 +23,13 @@ void FillWith(RunContext& ctx, const T& value) {
 constexpr auto RunZeros = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T{}); };
 constexpr auto RunOnes = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T(1)); };
 
+constexpr Attr<std::string> message{"message", "", "said when a gradient is asked for"};
+
+Status Refuse(GradientBuilder& g) {
+  const std::string reason = g.attr(message);
+  return Unsupported("lets no gradient through", reason.empty() ? "" : ": ", reason);
+}
+
 }  // namespace
 
 BlockDef Identity() {
@@ -40,6 +47,23 @@ BlockDef ZerosLike() {
 BlockDef OnesLike() {
   return Block("OnesLike", "Ones (true) in the shape of x.")
       .Ports(x, y).Types("T", kOneTypes).NotDifferentiable().Kernel(PlanMap, RunOnes);
+}
+
+BlockDef StopGradient() {
+  return Block("StopGradient", "The input as it is; gradients take it for a constant.")
+      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward).NotDifferentiable().PlanOnly(PlanMap);
+}
+
+BlockDef PreventGradient() {
+  return Block("PreventGradient", "The input as it is; to ask for a gradient through it is an error.")
+      .Ports(input, output).Types("T", kAllTypes).Attrs(message).WithFlow(Flow::kForward).Gradient(Refuse).PlanOnly(PlanMap);
+}
+
+BlockDef DebugGradientIdentity() {
+  return Block("DebugGradientIdentity", "The input as it is; its gradient passes through and can be watched there.")
+      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
+      .PlanOnly(PlanMap);
 }
 
 }  // namespace weft::blocks

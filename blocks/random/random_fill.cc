@@ -1,5 +1,5 @@
 // RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same
-// seeds.
+// seeds. RandomNormal_ex: RandomNormal whose shape is an attribute.
 #include "blocks/kernels/random/distributions.h"
 #include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
@@ -72,6 +72,10 @@ constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) -> Status {
 
 }  // namespace whole
 
+constexpr Out<0> fixed_output{"output", "dtype", "of the given shape"};
+constexpr Attr<PartialShape> fixed_shape{"shape", kRequired, "the shape of the output, fully known"};
+constexpr Attr<DType> fixed_dtype{"dtype", "DT_DOUBLE", "the type of the elements"};
+
 }  // namespace
 
 BlockDef RandomNormal() {
@@ -97,6 +101,18 @@ BlockDef RandomUniformInt() {
       .ShapedBy(shape)
       .NotDifferentiable()
       .Kernel(whole::Plan, whole::Run, kBindStream);
+}
+
+BlockDef RandomNormal_ex() {
+  return Block("RandomNormal_ex", "Normal random numbers of mean 0 and deviation 1, in a fixed shape.")
+      .Details("The same numbers as RandomNormal gives: with seeds those that TensorFlow draws, without other numbers every time.")
+      .Ports(fixed_output)
+      .Attrs(fixed_shape, fixed_dtype, kSeed, kSeed2)
+      .Types("dtype", kFloats)
+      .Structure(Structural::kAlias)
+      .Stateful()
+      .NotDifferentiable()
+      .NoKernel();
 }
 
 }  // namespace weft::blocks
