@@ -1,4 +1,4 @@
-// What Plan functions of many blocks ask first: sizes that no memory holds, scalars, the types of a list.
+// What many blocks ask first: sizes that no memory holds, scalars, the types of a list; and failures at a port.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,13 @@ Status CheckScalars(const PlanContext& ctx, const P&... ports) {
   };
   (check(ports), ...);
   return status;
+}
+
+/// A result, its failure placed at a port.
+template <class P, class T>
+Result<T> AtPort(const P& port, Result<T> result) {
+  if (result.ok()) return result;
+  return std::move(result).status().WithPort(port.name);
 }
 
 /// The types of a list port's values.

@@ -1,4 +1,5 @@
 // ScatterNd, ScatterNdNonAliasingAdd: slices added to where tuples of indices say.
+#include "blocks/limits.h"
 #include "blocks/rows.h"
 
 namespace weft::blocks {
@@ -16,13 +17,12 @@ constexpr Out<0> sum{"output", "T", "input with the updates added"};
 
 Result<RowUpdatePlan> PlanScatter(PlanContext& ctx) {
   if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector, found ", ctx.shape(shape));
-  auto wanted = Shape::Make(ctx.ints(shape));
-  if (!wanted.ok()) return std::move(wanted).status().WithPort(shape.name);
-  WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, indices, updates, *wanted));
-  if (wanted->count() == 0 && ctx.shape(indices).count() > 0) {
-    return ctx.Error(shape, "needs room for ", plan.tables.count, " updates, found the empty shape ", *wanted);
+  WEFT_ASSIGN_OR_RETURN(weft::Shape wanted, AtPort(shape, weft::Shape::Make(ctx.ints(shape))));
+  WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, indices, updates, wanted));
+  if (wanted.count() == 0 && ctx.shape(indices).count() > 0) {
+    return ctx.Error(shape, "needs room for ", plan.tables.count, " updates, found the empty shape ", wanted);
   }
-  ctx.set(output, std::move(*wanted));
+  ctx.set(output, std::move(wanted));
   return plan;
 }
 

@@ -25,10 +25,9 @@ Result<String> ReadAll(const ProduceContext& ctx, std::string_view name) {
 }
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
-  auto bytes = ReadAll(ctx, ctx.in<String>(filename)[0]);
-  if (!bytes.ok()) return std::move(bytes).status().WithPort(filename.name);
+  WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadAll(ctx, ctx.in<String>(filename)[0])));
   WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
-  text.values<String>()[0] = std::move(*bytes);
+  text.values<String>()[0] = std::move(bytes);
   ctx.Emit(read_contents, std::move(text));
   return {};
 };

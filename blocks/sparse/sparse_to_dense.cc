@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -68,16 +69,15 @@ constexpr Out<1> default_grad{"default_grad", "T", "a scalar"};
 
 Result<Placed> PlanGrad(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Placed p, PlanPlaced(ctx, sparse_indices, output_shape, like));
-  auto shape = Shape::Make(p.size);
-  if (!shape.ok()) return std::move(shape).status().WithPort(output_shape.name);
-  if (!(ctx.shape(grad) == *shape)) return ctx.Error(grad, "needs the shape ", *shape, " of dense, found ", ctx.shape(grad));
+  WEFT_ASSIGN_OR_RETURN(const Shape shape, AtPort(output_shape, Shape::Make(p.size)));
+  if (ctx.shape(grad) != shape) return ctx.Error(grad, "needs the shape ", shape, " of dense, found ", ctx.shape(grad));
   p.SetDenseSteps();
   ctx.set(values_grad, ctx.shape(like));
   ctx.set(default_grad, Shape{});
   // The offsets, and for each element: the place that it belongs to, counted from 1, or 0.
-  const auto bytes = CheckedMultiply(shape->count(), sizeof(int64_t));
+  const auto bytes = CheckedMultiply(shape.count(), sizeof(int64_t));
   if (!bytes || *bytes > INT64_MAX - p.offset_bytes) {
-    return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", *shape);
+    return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", shape);
   }
   ctx.set_scratch(p.offset_bytes + *bytes);
   return p;
