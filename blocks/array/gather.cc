@@ -125,7 +125,8 @@ constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Statu
 
 /// Gather has no batch_dims, and so takes the default.
 Status GradientAlong(GradientBuilder& g, GradientValue along) {
-  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
+  g.Set(params, g.Add("GatherV2Grad",
+                      {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
                       {{"batch_dims", g.AttrOf("batch_dims")}}));
   return {};
 }
