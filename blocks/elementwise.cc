@@ -1,6 +1,7 @@
 #include "blocks/elementwise.h"
 
 #include "blocks/common_shape.h"
+#include "blocks/limits.h"
 
 namespace weft::blocks {
 
@@ -9,9 +10,8 @@ Result<kernels::BroadcastLoops> PlanBroadcastPorts(PlanContext& ctx, const In<0>
     return ctx.Error(y, "needs a shape that fits ", x.name, " ", ctx.shape(x), " (sizes equal or 1, from the last axis on), found ",
                      ctx.shape(y));
   }
-  auto shape = CommonShape(ctx.shape(x), ctx.shape(y));
-  if (!shape.ok()) return std::move(shape).status().WithPort(y.name);
-  ctx.set(Out<0>{}, std::move(*shape));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(y, CommonShape(ctx.shape(x), ctx.shape(y))));
+  ctx.set(Out<0>{}, std::move(shape));
   return kernels::MakeBroadcastLoops(ctx.shape(x).dims(), ctx.shape(y).dims());
 }
 

@@ -32,17 +32,6 @@ struct RangeOut {
 /// Elements of a parallel piece where each costs a few operations.
 inline constexpr int64_t kQuantizedGrain = 32 * 1024;
 
-/// invalid_argument at the first port that is no scalar.
-template <InputPort... P>
-Status CheckScalars(const PlanContext& ctx, const P&... ports) {
-  Status status;
-  const auto check = [&](const auto& port) {
-    if (status.ok() && !ctx.shape(port).scalar()) status = ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
-  };
-  (check(ports), ...);
-  return status;
-}
-
 template <int... I>
 Status CheckRanges(const PlanContext& ctx, const RangeIn<I>&... ranges) {
   Status status;

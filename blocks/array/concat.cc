@@ -1,4 +1,5 @@
 // Concat, Stack, ParallelConcat: tensors joined to one; and the way back of Concat.
+#include "blocks/gradients.h"
 #include "blocks/joined_columns.h"
 #include "weft/block/block.h"
 
@@ -89,12 +90,7 @@ constexpr auto RunSplit = [](const JoinedColumns& columns, RunContext& ctx) {
 };
 
 void ConcatGradGradient(GradientBuilder& g) {
-  std::vector<GradientValue> pieces;
-  for (int k = 0; k < g.count(likes); ++k) {
-    const GradientValue given = g.grad(parts, k);
-    pieces.push_back(given.valid() ? given : g.Add("ZerosLike", {{"x", {g.out(parts, k)}}}));
-  }
-  g.Set(grad, g.Add("Concat", {{"values", pieces}, {"axis", {g.in(axis)}}}));
+  g.Set(grad, g.Add("Concat", {{"values", GradientsOrZeros(g, parts)}, {"axis", {g.in(axis)}}}));
 }
 
 // ---- Stack, ParallelConcat -------------------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
-// Gather, GatherV2, GatherNd and the blocks of their gradients.
+// Gather, GatherV2, GatherNd and the blocks of their gradients; ScatterNd and ScatterNdNonAliasingAdd: slices added to where tuples of
+// indices say.
+#include "blocks/limits.h"
 #include "blocks/rows.h"
 
 namespace weft::blocks {
@@ -123,7 +125,8 @@ constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Statu
 
 /// Gather has no batch_dims, and so takes the default.
 Status GradientAlong(GradientBuilder& g, GradientValue along) {
-  g.Set(params, g.Add("GatherV2Grad", {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
+  g.Set(params, g.Add("GatherV2Grad",
+                      {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
                       {{"batch_dims", g.AttrOf("batch_dims")}}));
   return {};
 }
@@ -143,6 +146,55 @@ void GatherNdGradient(GradientBuilder& g) {
 void GatherNdGradGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherNd", {{"params", {g.grad(summed)}}, {"indices", {g.in(tuples)}}},
                     {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}}));
+}
+
+constexpr In<0> places{"indices", "Tindices", "[..., K]: tuples of indices into the first K axes of the output"};
+constexpr In<1> updates{"updates", "T", "the shape of indices without its last axis, then the output's from axis K"};
+constexpr In<2> sizes{"shape", "Tindices", "a vector: the shape of the output"};
+constexpr Out<0> scattered{"output", "T", "zeros, with the updates added; strings are joined"};
+
+constexpr In<0> base{"input", "T", "what is added to"};
+constexpr In<1> base_places{"indices", "Tindices", "[..., K]: tuples of indices into the first K axes of input"};
+constexpr In<2> base_updates{"updates", "T", "the shape of indices without its last axis, then input's from axis K"};
+constexpr Out<0> base_sum{"output", "T", "input with the updates added"};
+
+Result<RowUpdatePlan> PlanScatter(PlanContext& ctx) {
+  if (ctx.shape(sizes).rank() != 1) return ctx.Error(sizes, "needs a vector, found ", ctx.shape(sizes));
+  WEFT_ASSIGN_OR_RETURN(weft::Shape wanted, AtPort(sizes, weft::Shape::Make(ctx.ints(sizes))));
+  WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, places, updates, wanted));
+  if (wanted.count() == 0 && ctx.shape(places).count() > 0) {
+    return ctx.Error(sizes, "needs room for ", plan.tables.count, " updates, found the empty shape ", wanted);
+  }
+  ctx.set(scattered, std::move(wanted));
+  return plan;
+}
+
+Result<RowUpdatePlan> PlanAdd(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(RowUpdatePlan plan, PlanTupleUpdates(ctx, base_places, base_updates, ctx.shape(base)));
+  ctx.set(base_sum, ctx.shape(base));
+  return plan;
+}
+
+constexpr auto RunScatter = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
+  std::byte* to = ctx.out<std::byte>(scattered).data();
+  return CheckFound(plan, ctx, places, RunUpdate(plan, ctx, nullptr, DataOf(ctx, places), DataOf(ctx, updates), to));
+};
+
+constexpr auto RunAdd = [](const RowUpdatePlan& plan, RunContext& ctx) -> Status {
+  std::byte* to = ctx.out<std::byte>(base_sum).data();
+  return CheckFound(plan, ctx, base_places,
+                    RunUpdate(plan, ctx, DataOf(ctx, base), DataOf(ctx, base_places), DataOf(ctx, base_updates), to));
+};
+
+template <class P>
+GradientValue Gathered(GradientBuilder& g, const P& names) {
+  return g.Add("GatherNd", {{"params", {g.grad(scattered)}}, {"indices", {g.in(names)}}},
+               {{"bad_indices_policy", g.AttrOf("bad_indices_policy")}});
+}
+
+void AddGradient(GradientBuilder& g) {
+  g.Set(base, g.grad(base_sum));
+  if (g.wanted(base_updates)) g.Set(base_updates, Gathered(g, base_places));
 }
 
 }  // namespace
@@ -201,6 +253,27 @@ BlockDef GatherNdGrad() {
       .Internal()
       .Gradient(GatherNdGradGradient)
       .Kernel(PlanGatherNdGrad, RunSums);
+}
+
+BlockDef ScatterNd() {
+  return Block("ScatterNd", "Adds slices to zeros where tuples of indices say.")
+      .Ports(places, updates, sizes, scattered)
+      .Types("T", kNumbers + TypeList<bool, String>{})
+      .Types("Tindices", kIndices)
+      .Attrs(kBadIndices)
+      .ShapedBy(sizes)
+      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); })
+      .Kernel(PlanScatter, RunScatter);
+}
+
+BlockDef ScatterNdNonAliasingAdd() {
+  return Block("ScatterNdNonAliasingAdd", "Adds slices to a copy of the input where tuples of indices say.")
+      .Ports(base, base_places, base_updates, base_sum)
+      .Types("T", kNumbers + TypeList<bool>{})
+      .Types("Tindices", kIndices)
+      .Attrs(kBadIndices)
+      .Gradient(AddGradient)
+      .Kernel(PlanAdd, RunAdd);
 }
 
 }  // namespace weft::blocks

@@ -1,4 +1,4 @@
-// SumLike, BroadcastLike, ReshapeLike, TileGrad: a tensor brought to the shape of another one; gradients are made of them.
+// SumLike, BroadcastLike, ReshapeLike, TileGrad: a tensor brought to the shape of another one; gradients are made of them. And Tile.
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/reduce/sum.h"
@@ -89,6 +89,33 @@ Status PlanReshape(PlanContext& ctx) {
   return {};
 }
 
+// ---- Tile ------------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> repeated{"input", "T", "of any shape"};
+constexpr In<1> times_each{"multiples", "Tmultiples", "[rank]: how often the input is repeated along each axis"};
+constexpr Out<0> tiles{"output", "T", "the sizes of the input times the multiples"};
+
+Result<StretchMove> PlanTile(PlanContext& ctx) {
+  const Shape& shape = ctx.shape(repeated);
+  if (ctx.shape(times_each).rank() != 1 || ctx.shape(times_each)[0] != shape.rank()) {
+    return ctx.Error(times_each, "needs a vector of ", shape.rank(), " numbers for an input of shape ", shape, ", found ",
+                     ctx.shape(times_each));
+  }
+  const std::vector<int64_t> times = ctx.ints(times_each);
+  // Each axis becomes two, of which the first is stretched.
+  std::vector<int64_t> dims, from, to;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (times[i] < 0) return ctx.Error(times_each, "needs numbers of 0 or more, found ", times[i]);
+    const auto size = CheckedMultiply(times[i], shape[i]);
+    if (!size) return ctx.Error(times_each, "needs sizes that fit 63 bits, found ", times[i], " times ", shape[i]);
+    dims.push_back(*size);
+    from.insert(from.end(), {1, shape[i]});
+    to.insert(to.end(), {times[i], shape[i]});
+  }
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(tiles, dims, times_each));
+  return StretchMove{kernels::MakeBroadcastLoops(from, to), &MovesOf(ctx.dtype(repeated))};
+}
+
 }  // namespace
 
 BlockDef SumLike() {
@@ -117,6 +144,18 @@ BlockDef ReshapeLike() {
       .Ports(tensor, like, output).Types("T", kAllTypes).Types("L", kAllTypes).Internal().WithFlow(Flow::kForward)
       .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
       .PlanOnly(PlanReshape);
+}
+
+BlockDef Tile() {
+  return Block("Tile", "Repeats a tensor along its axes.")
+      .Ports(repeated, times_each, tiles)
+      .Types("T", kAllTypes)
+      .Types("Tmultiples", kIndices)
+      .ShapedBy(times_each)
+      .Gradient([](GradientBuilder& g) {
+        g.Set(repeated, g.Add("TileGrad", {{"grad", {g.grad(tiles)}}, {"multiples", {g.in(times_each)}}, {"like", {g.in(repeated)}}}));
+      })
+      .Kernel(PlanTile, RunStretchMove);
 }
 
 }  // namespace weft::blocks

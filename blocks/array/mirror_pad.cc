@@ -62,19 +62,11 @@ Result<Mirror> MakeMirror(PlanContext& ctx, std::span<const FramedAxis> axes) {
   return mirror;
 }
 
-Shape InnerShape(std::span<const FramedAxis> axes) {
-  std::vector<int64_t> dims;
-  for (const FramedAxis& axis : axes) dims.push_back(axis.size);
-  return Shape(std::span<const int64_t>(dims));
-}
-
 // ---- MirrorPad -------------------------------------------------------------------------------------------------------------
 
 Result<Mirror> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, ctx.shape(input)));
-  std::vector<int64_t> dims;
-  for (const FramedAxis& axis : axes) dims.push_back(axis.total());
-  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, paddings));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, FramedSizes(axes), paddings));
   return MakeMirror(ctx, axes);
 }
 
@@ -122,12 +114,7 @@ constexpr auto Run = [](const Mirror& mirror, RunContext& ctx) {
 // ---- MirrorPadGrad ---------------------------------------------------------------------------------------------------------
 
 Result<Mirror> PlanGrad(PlanContext& ctx) {
-  const Shape& shape = ctx.shape(framed);
-  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, shape));
-  for (FramedAxis& axis : axes) {
-    axis.size -= axis.before + axis.after;
-    if (axis.size < 0) return ctx.Error(paddings, "needs paddings that fit into ", shape, ", found ", axis.before, " and ", axis.after);
-  }
+  WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadPaddingsInside(ctx, paddings, ctx.shape(framed)));
   ctx.set(inside, InnerShape(axes));
   return MakeMirror(ctx, axes);
 }

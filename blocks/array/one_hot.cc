@@ -1,6 +1,7 @@
 // OneHot: for each index a row that is on_value there and off_value elsewhere.
 #include <algorithm>
 
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -20,15 +21,8 @@ struct Parameters {
   DType index_type;
 };
 
-Status CheckScalars(PlanContext& ctx) {
-  if (!ctx.shape(depth).scalar()) return ctx.Error(depth, "needs a scalar, found ", ctx.shape(depth));
-  if (!ctx.shape(on_value).scalar()) return ctx.Error(on_value, "needs a scalar, found ", ctx.shape(on_value));
-  if (!ctx.shape(off_value).scalar()) return ctx.Error(off_value, "needs a scalar, found ", ctx.shape(off_value));
-  return {};
-}
-
 Result<Parameters> Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalars(ctx));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, depth, on_value, off_value));
   const Shape& shape = ctx.shape(indices);
   int64_t at = ctx.attr(axis);
   if (at < -1 || at > shape.rank()) return ctx.Error(axis, "needs -1 to ", shape.rank(), " for indices of shape ", shape, ", found ", at);
@@ -44,10 +38,8 @@ Result<Parameters> Plan(PlanContext& ctx) {
 
 // The rows of one index each, where the new axis is the last.
 template <class T, class I>
-void LastAxis(const Parameters& p, RunContext& ctx) {
-  auto index = ctx.in<I>(indices);
-  const T &on = ctx.in<T>(on_value)[0], &off = ctx.in<T>(off_value)[0];
-  T* to = ctx.out<T>(output).data();
+void LastAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, T* to) {
+  const auto index = ctx.in<I>(indices);
   ctx.workers().For(p.outer, 1 + 65536 / std::max<int64_t>(p.depth, 1), [&](int64_t begin, int64_t end) {
     std::fill(to + begin * p.depth, to + end * p.depth, off);
     for (int64_t i = begin; i < end; ++i) {
@@ -58,10 +50,8 @@ void LastAxis(const Parameters& p, RunContext& ctx) {
 }
 
 template <class T, class I>
-void InnerAxis(const Parameters& p, RunContext& ctx) {
-  auto index = ctx.in<I>(indices);
-  const T &on = ctx.in<T>(on_value)[0], &off = ctx.in<T>(off_value)[0];
-  T* to = ctx.out<T>(output).data();
+void InnerAxis(const Parameters& p, RunContext& ctx, const T& on, const T& off, T* to) {
+  const auto index = ctx.in<I>(indices);
   // A task is some of the outer * depth rows of `inner` elements.
   ctx.workers().For(p.outer * p.depth, 1 + 32768 / std::max<int64_t>(p.inner, 1), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
@@ -74,9 +64,11 @@ void InnerAxis(const Parameters& p, RunContext& ctx) {
 
 constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   if (p.outer == 0 || p.inner == 0 || p.depth == 0) return;
+  const T &on = ctx.in<T>(on_value)[0], &off = ctx.in<T>(off_value)[0];
+  T* to = ctx.out<T>(output).data();
   Dispatch(p.index_type, kIndexTypes, [&]<class I>() {
-    if (p.inner == 1) LastAxis<T, I>(p, ctx);
-    else InnerAxis<T, I>(p, ctx);
+    if (p.inner == 1) LastAxis<T, I>(p, ctx, on, off, to);
+    else InnerAxis<T, I>(p, ctx, on, off, to);
   });
 };
 

@@ -1,4 +1,4 @@
-// Pad, PadV2, and the way back that their gradient needs.
+// Pad, PadV2, Slice and their gradients: a tensor in a frame, and out of it.
 #include "blocks/array/pad.h"
 
 #include "weft/block/block.h"
@@ -16,9 +16,7 @@ constexpr Out<0> inside{"output", "T", "the tensor without its frame"};
 
 Result<Frame> PlanFrame(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, ctx.shape(input)));
-  std::vector<int64_t> dims;
-  for (const FramedAxis& axis : axes) dims.push_back(axis.total());
-  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, paddings));
+  WEFT_RETURN_IF_ERROR(ctx.set_checked(output, FramedSizes(axes), paddings));
   return MakeFrame(std::move(axes), ctx.dtype(input));
 }
 
@@ -34,15 +32,8 @@ constexpr auto RunZeros = [](const Frame& frame, RunContext& ctx) { RunFrameOf(f
 constexpr auto RunValue = [](const Frame& frame, RunContext& ctx) { RunFrameOf(frame, ctx, ctx.in<std::byte>(constant_values).data()); };
 
 Result<BoxMove> PlanInside(PlanContext& ctx) {
-  const Shape& shape = ctx.shape(grad);
-  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, paddings, shape));
-  std::vector<int64_t> dims;
-  for (FramedAxis& axis : axes) {
-    axis.size -= axis.before + axis.after;
-    if (axis.size < 0) return ctx.Error(paddings, "needs paddings that fit into ", shape, ", found ", axis.before, " and ", axis.after);
-    dims.push_back(axis.size);
-  }
-  ctx.set(inside, Shape(std::span<const int64_t>(dims)));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadPaddingsInside(ctx, paddings, ctx.shape(grad)));
+  ctx.set(inside, InnerShape(axes));
   return MoveOutOfFrame(axes, ctx.dtype(grad));
 }
 
@@ -93,7 +84,78 @@ void WriteRow(const Frame& frame, int64_t row, const std::byte* from, std::byte*
   if (end > last) moves.fill(to + (last - begin) * moves.size, end - last, value);
 }
 
+// ---- Slice -----------------------------------------------------------------------------------------------------------------
+
+constexpr In<0> sliced{"input", "T", "of any shape"};
+constexpr In<1> slice_begin{"begin", "Index", "[rank]: where the slice begins on each axis"};
+constexpr In<2> slice_size{"size", "Index", "[rank]: how many elements it takes of each axis; -1: all that are left"};
+constexpr Out<0> slice{"output", "T", "the slice"};
+
+constexpr In<0> slice_grad{"grad", "T", "the gradient of a slice"};
+constexpr In<3> like{"like", "T", "the tensor that was sliced: gives its shape"};
+constexpr Out<0> whole{"output", "T", "the shape of like: the gradient in its place, zeros round it"};
+
+// Where the slice of a tensor of `shape` lies, as a frame round it.
+Result<std::vector<FramedAxis>> ReadSlice(const PlanContext& ctx, const Shape& shape) {
+  const Shape rank{shape.rank()};
+  for (const Shape* numbers : {&ctx.shape(slice_begin), &ctx.shape(slice_size)}) {
+    if (*numbers == rank) continue;
+    const char* port = numbers == &ctx.shape(slice_begin) ? slice_begin.name : slice_size.name;
+    return InvalidArgument("needs a vector of ", rank[0], " numbers for ", shape, ", found ", *numbers).WithPort(port);
+  }
+  const std::vector<int64_t> from = ctx.ints(slice_begin), counts = ctx.ints(slice_size);
+  std::vector<FramedAxis> axes;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (from[i] < 0 || from[i] > shape[i]) return ctx.Error(slice_begin, "needs 0 to ", shape[i], " for axis ", i, ", found ", from[i]);
+    const int64_t left = shape[i] - from[i];
+    if (counts[i] < -1 || counts[i] > left) {
+      return ctx.Error(slice_size, "needs -1, or 0 to ", left, ", for axis ", i, " of ", shape, " from ", from[i], " on, found ",
+                       counts[i]);
+    }
+    const int64_t count = counts[i] < 0 ? left : counts[i];
+    axes.push_back({from[i], count, left - count});
+  }
+  return axes;
+}
+
+Result<BoxMove> PlanSlice(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(sliced)));
+  ctx.set(slice, InnerShape(axes));
+  return MoveOutOfFrame(axes, ctx.dtype(sliced));
+}
+
+Result<Frame> PlanSliceGrad(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(like)));
+  const Shape shape = InnerShape(axes);
+  if (ctx.shape(slice_grad) != shape) {
+    return ctx.Error(slice_grad, "needs the shape of the slice, ", shape, ", found ", ctx.shape(slice_grad));
+  }
+  ctx.set(whole, ctx.shape(like));
+  return MakeFrame(std::move(axes), ctx.dtype(slice_grad));
+}
+
+constexpr auto RunSliceGrad = [](const Frame& frame, RunContext& ctx) {
+  RunFrame(frame, ctx.in<std::byte>(slice_grad).data(), ctx.out<std::byte>(whole).data(), nullptr, ctx.workers());
+};
+
+void SliceGradient(GradientBuilder& g) {
+  const GradientValue from = g.in(slice_begin), count = g.in(slice_size);
+  g.Set(sliced, g.Add("SliceGrad", {{"grad", {g.grad(slice)}}, {"begin", {from}}, {"size", {count}}, {"like", {g.in(sliced)}}}));
+}
+
 }  // namespace
+
+Shape InnerShape(std::span<const FramedAxis> axes) {
+  std::vector<int64_t> sizes;
+  for (const FramedAxis& axis : axes) sizes.push_back(axis.size);
+  return Shape(std::span<const int64_t>(sizes));
+}
+
+std::vector<int64_t> FramedSizes(std::span<const FramedAxis> axes) {
+  std::vector<int64_t> sizes;
+  for (const FramedAxis& axis : axes) sizes.push_back(axis.total());
+  return sizes;
+}
 
 Frame MakeFrame(std::vector<FramedAxis> axes, DType dtype) {
   Frame frame;
@@ -181,6 +243,29 @@ BlockDef PadGrad() {
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}})); })
       .Kernel(PlanInside, RunBoxMove);
+}
+
+BlockDef Slice() {
+  return Block("Slice", "Takes a box out of a tensor.")
+      .Ports(sliced, slice_begin, slice_size, slice)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(slice_begin, slice_size)
+      .Gradient(SliceGradient)
+      .Kernel(PlanSlice, RunBoxMove);
+}
+
+BlockDef SliceGrad() {
+  return Block("SliceGrad", "Puts the gradient of a slice in its place among zeros.")
+      .Ports(slice_grad, slice_begin, slice_size, like, whole)
+      .Types("T", kAllTypes)
+      .Types("Index", kIndices)
+      .ShapedBy(slice_begin, slice_size)
+      .Internal()
+      .Gradient([](GradientBuilder& g) {
+        g.Set(slice_grad, g.Add("Slice", {{"input", {g.grad(whole)}}, {"begin", {g.in(slice_begin)}}, {"size", {g.in(slice_size)}}}));
+      })
+      .Kernel(PlanSliceGrad, RunSliceGrad);
 }
 
 }  // namespace weft::blocks

@@ -13,6 +13,10 @@ struct FramedAxis {
   int64_t total() const { return before + size + after; }
 };
 
+/// The shape of the tensor, and the sizes with the frame.
+Shape InnerShape(std::span<const FramedAxis> axes);
+std::vector<int64_t> FramedSizes(std::span<const FramedAxis> axes);
+
 /// How a tensor lies in its frame. Axes without a frame of their own are merged with the one before.
 struct Frame {
   std::vector<FramedAxis> outer;  // at most 62
@@ -48,6 +52,17 @@ Result<std::vector<FramedAxis>> ReadPaddings(const PlanContext& ctx, const P& po
       return ctx.Error(port, "needs sizes that fit 63 bits, found ", before, " and ", after, " for axis ", i);
     }
     axes.push_back({before, shape[i], after});
+  }
+  return axes;
+}
+
+/// The same for a tensor of `framed` whose paddings are part of it.
+template <InputPort P>
+Result<std::vector<FramedAxis>> ReadPaddingsInside(const PlanContext& ctx, const P& port, const Shape& framed) {
+  WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadPaddings(ctx, port, framed));
+  for (FramedAxis& axis : axes) {
+    axis.size -= axis.before + axis.after;
+    if (axis.size < 0) return ctx.Error(port, "needs paddings that fit into ", framed, ", found ", axis.before, " and ", axis.after);
   }
   return axes;
 }

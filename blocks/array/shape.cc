@@ -23,12 +23,6 @@ Status CheckFits(const PlanContext& ctx, const P& port, int64_t number) {
   return ctx.Error(port, "has ", number, ", which needs out_type DT_INT64");
 }
 
-Status PlanShape(PlanContext& ctx) {
-  for (int64_t dim : ctx.shape(input).dims()) WEFT_RETURN_IF_ERROR(CheckFits(ctx, input, dim));
-  ctx.set(sizes, Shape{ctx.shape(input).rank()});
-  return {};
-}
-
 Status PlanShapes(PlanContext& ctx) {
   for (int k = 0; k < ctx.count(inputs); ++k) {
     for (int64_t dim : ctx.shape(inputs, k).dims()) WEFT_RETURN_IF_ERROR(CheckFits(ctx, inputs, dim));
@@ -37,15 +31,8 @@ Status PlanShapes(PlanContext& ctx) {
   return {};
 }
 
-Status PlanSize(PlanContext& ctx) {
-  ctx.set(size, Shape{});
-  return CheckFits(ctx, input, ctx.shape(input).count());
-}
-
-Status PlanRank(PlanContext& ctx) {
-  ctx.set(rank, Shape{});
-  return {};
-}
+Status PlanSize(PlanContext& ctx) { return CheckFits(ctx, input, ctx.shape(input).count()); }
+Status PlanRank(PlanContext&) { return {}; }
 
 constexpr auto RunShapes = []<class T>(const NoParameters&, RunContext& ctx) {
   for (int k = 0; k < ctx.count(inputs); ++k) {
@@ -64,7 +51,7 @@ constexpr auto RunRank = [](const NoParameters&, RunContext& ctx) { ctx.out<int3
 BlockDef Shape() {
   return Block("Shape", "The sizes of a tensor.")
       .Ports(input, sizes).Attrs(element, out_type).Inferred(element).Types("out_type", kIndices).Types("T", kAllTypes).NotDifferentiable()
-      .Kernel(PlanShape, RunShapes);
+      .Kernel(PlanShapes, RunShapes);
 }
 
 BlockDef ShapeN() {

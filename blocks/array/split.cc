@@ -1,4 +1,5 @@
 // Split, SplitV, Unstack: a tensor cut into pieces along an axis.
+#include "blocks/gradients.h"
 #include "blocks/joined_columns.h"
 #include "weft/block/block.h"
 
@@ -47,18 +48,8 @@ void RunCut(const JoinedColumns& columns, RunContext& ctx, const In<I>& port) {
 constexpr auto RunSplit = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value); };
 constexpr auto RunCutOfFirst = [](const JoinedColumns& columns, RunContext& ctx) { RunCut(columns, ctx, value_v); };
 
-// The gradients of the pieces, zeros for those that nothing depends on.
-std::vector<GradientValue> PieceGradients(GradientBuilder& g, int64_t count) {
-  std::vector<GradientValue> pieces;
-  for (int k = 0; k < count; ++k) {
-    const GradientValue given = g.grad(output, k);
-    pieces.push_back(given.valid() ? given : g.Add("ZerosLike", {{"x", {g.out(output, k)}}}));
-  }
-  return pieces;
-}
-
 GradientValue Joined(GradientBuilder& g, GradientValue at) {
-  const std::vector<GradientValue> pieces = PieceGradients(g, g.attr(num_split));
+  const std::vector<GradientValue> pieces = GradientsOrZeros(g, output);
   return pieces.size() == 1 ? pieces[0] : g.Add("Concat", {{"values", pieces}, {"axis", {at}}});
 }
 
@@ -129,7 +120,7 @@ Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
 }
 
 void UnstackGradient(GradientBuilder& g) {
-  const std::vector<GradientValue> pieces = PieceGradients(g, g.attr(num));
+  const std::vector<GradientValue> pieces = GradientsOrZeros(g, output);
   if (!pieces.empty()) g.Set(value_v, g.Add("Stack", {{"values", pieces}}, {{"axis", g.AttrOf("axis")}}));
 }
 

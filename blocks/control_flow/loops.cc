@@ -1,5 +1,6 @@
 // Enter, Exit, NextIteration, LoopCond: loops in TensorFlow's frames. The engine moves the values; these only say what they are.
-#include "weft/block/block.h"
+#include "blocks/elementwise.h"
+#include "blocks/limits.h"
 
 namespace weft::blocks {
 namespace {
@@ -11,55 +12,33 @@ constexpr Attr<std::string> frame_name{"frame_name", kRequired, "the frame to en
 constexpr Attr<bool> is_constant{"is_constant", "false", "the value is there in every iteration, not in the first alone"};
 constexpr Attr<int64_t> parallel_iterations{"parallel_iterations", "10", "accepted and not used: iterations run one after another"};
 
-Status Plan(PlanContext& ctx) {
-  ctx.set(output, ctx.shape(data));
-  return {};
-}
-
 constexpr In<0> input{"input", "DT_BOOL", "a scalar: whether the loop goes on"};
 constexpr Out<0> condition{"output", "DT_BOOL", "the input, for the pred of the loop's Switch blocks"};
 
-Status PlanCondition(PlanContext& ctx) {
-  if (!ctx.shape(input).scalar()) return ctx.Error(input, "needs a scalar, found ", ctx.shape(input));
-  ctx.set(condition, Shape{});
-  return {};
-}
+constexpr auto PlanCondition = [](PlanContext& ctx) { return CheckScalars(ctx, input); };
 
 constexpr RefIn<0> variable{"data", "T", "a variable"};
 constexpr RefOut<0, 0> reference{"output", "T", "the variable"};
 
-Status PlanReference(PlanContext& ctx) {
-  ctx.set(reference, ctx.shape(variable));
-  return {};
-}
+auto OfData(const char* name, const char* summary) { return Block(name, summary).Ports(data, output).Types("T", kAllTypes); }
 
 }  // namespace
 
 BlockDef Enter() {
-  return Block("Enter", "Brings a value into a loop's frame.")
+  return OfData("Enter", "Brings a value into a loop's frame.")
       .Details("A loop variable goes by Enter, Merge and Switch into the loop, and by NextIteration back to the Merge; Exit takes it out.")
-      .Ports(data, output)
-      .Types("T", kAllTypes)
       .Attrs(frame_name, is_constant, parallel_iterations)
       .WithFlow(Flow::kEnter)
-      .PlanOnly(Plan);
+      .PlanOnly(PlanMap);
 }
 
-BlockDef Exit() {
-  return Block("Exit", "Takes a value out of a loop's frame.")
-      .Ports(data, output)
-      .Types("T", kAllTypes)
-      .WithFlow(Flow::kExit)
-      .PlanOnly(Plan);
-}
+BlockDef Exit() { return OfData("Exit", "Takes a value out of a loop's frame.").WithFlow(Flow::kExit).PlanOnly(PlanMap); }
 
 BlockDef NextIteration() {
-  return Block("NextIteration", "Hands a value to the next iteration of its loop, where a Merge takes it.")
+  return OfData("NextIteration", "Hands a value to the next iteration of its loop, where a Merge takes it.")
       .Details("Outside of loops it hands its value on.")
-      .Ports(data, output)
-      .Types("T", kAllTypes)
       .WithFlow(Flow::kNextIteration)
-      .PlanOnly(Plan);
+      .PlanOnly(PlanMap);
 }
 
 BlockDef RefNextIteration() {
@@ -68,7 +47,7 @@ BlockDef RefNextIteration() {
       .Ports(variable, reference)
       .Types("T", kAllTypes)
       .WithFlow(Flow::kNextIteration)
-      .PlanOnly(PlanReference);
+      .PlanOnly(PlanMap);
 }
 
 BlockDef LoopCond() {

@@ -11,10 +11,6 @@ constexpr Attr<bool> exit_without_error{"exit_without_error", "false", "end the 
 Status PlanNothing(PlanContext&) { return {}; }
 constexpr auto RunNothing = [](const NoParameters&, RunContext&) {};
 
-Status PlanFact(PlanContext& ctx) {
-  ctx.set(fact, Shape{});
-  return {};
-}
 constexpr auto RunFact = [](const NoParameters&, RunContext& ctx) { ctx.out<String>(fact)[0] = "0! == 1"; };
 
 struct Ending {
@@ -38,7 +34,7 @@ BlockDef ControlTrigger() {
 }
 
 BlockDef Fact() {
-  return Block("Fact", "A fact about factorials.").Ports(fact).NotDifferentiable().Kernel(PlanFact, RunFact);
+  return Block("Fact", "A fact about factorials.").Ports(fact).NotDifferentiable().Kernel(PlanNothing, RunFact);
 }
 
 BlockDef Abort() {

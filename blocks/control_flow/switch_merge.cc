@@ -1,4 +1,4 @@
-// Switch, RefSwitch and Merge: one of two ways, and the way back together.
+// Switch, RefSwitch and Merge: one of two ways, and the way back together. RefSelect: one of several variables.
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -23,8 +23,7 @@ Status PlanSwitch(PlanContext& ctx) {
 // The gradient comes back on the way that was taken. Where nothing of interest depends on one way, zeros stand for it, which are dead
 // where its data is.
 void SwitchGradient(GradientBuilder& g) {
-  GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};
-  if (!ways[0].valid() && !ways[1].valid()) return;
+  GradientValue ways[] = {g.grad(output_false), g.grad(output_true)};  // one is valid
   if (!ways[0].valid()) ways[0] = g.Add("ZerosLike", {{"x", {g.out(output_false)}}});
   if (!ways[1].valid()) ways[1] = g.Add("ZerosLike", {{"x", {g.out(output_true)}}});
   g.Set(data, g.Add("Merge", {{"inputs", {ways[0], ways[1]}}}));
@@ -72,6 +71,20 @@ void MergeGradient(GradientBuilder& g) {
   }
 }
 
+constexpr In<0> index{"index", "DT_INT32", "a scalar: which of the inputs, from 0"};
+constexpr RefInList<1> variables{"inputs", "T", "N", "variables of any shapes"};
+constexpr RefOut<0, 1> chosen{"output", "T", "the variable that index names"};
+
+Status PlanSelect(PlanContext& ctx) {
+  if (!ctx.shape(index).scalar()) return ctx.Error(index, "needs a scalar, found ", ctx.shape(index));
+  if (ctx.count(variables) == 0) return ctx.Error(variables, "needs one variable or more, found none");
+  bool same = true;
+  for (int k = 1; k < ctx.count(variables); ++k) same &= ctx.shape(variables, k) == ctx.shape(variables);
+  if (same) ctx.set(chosen, ctx.shape(variables));
+  else ctx.set_unknown(chosen);
+  return {};
+}
+
 }  // namespace
 
 BlockDef Switch() {
@@ -101,6 +114,16 @@ BlockDef Merge() {
       .WithFlow(Flow::kMerge)
       .Gradient(MergeGradient)
       .PlanOnly(PlanMerge);
+}
+
+BlockDef RefSelect() {
+  return Block("RefSelect", "Chooses one of several variables; an update of its output changes that one.")
+      .Ports(index, variables, chosen)
+      .Types("T", kAllTypes)
+      .Attrs(length)
+      .Inferred(length)
+      .WithFlow(Flow::kSelect)
+      .PlanOnly(PlanSelect);
 }
 
 }  // namespace weft::blocks

@@ -1,4 +1,4 @@
-// Blocks that shape the page rather than compute: lists, operations, feeds, status.
+// Blocks that shape the page rather than compute: sessions, gradients, lists, operations, feeds, status.
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -8,7 +8,8 @@ constexpr StructuralIn<0> outputlist{"outputlist", PortKind::kTensor, PortList::
                                      "the outputs to gather, in order"};
 constexpr StructuralOut<0> list_output{"output", PortKind::kTensor, PortList::kTuple, "the same values, for a list port"};
 
-constexpr StructuralIn<0> operation{"operation", PortKind::kOperation, PortList::kSingle, Presence::kRequired, "a block, wired as ID.operation or from any of its ports"};
+constexpr StructuralIn<0> operation{"operation", PortKind::kOperation, PortList::kSingle, Presence::kRequired,
+                                    "a block, wired as ID.operation or from any of its ports"};
 constexpr StructuralOut<0> operation_output{"output", PortKind::kOperation, PortList::kSingle,
                                             "the block as an operation, to be run for its effect"};
 
@@ -28,7 +29,40 @@ constexpr StructuralOut<0> feed_output{"output", PortKind::kFeed, PortList::kSin
 constexpr StructuralIn<0> status{"status", PortKind::kStatus, PortList::kSingle, Presence::kOptional, "the status of a ClientSession"};
 constexpr StructuralOut<0> status_output{"output", PortKind::kTensor, PortList::kSingle, "a string: OK, or the last run's failure"};
 
+constexpr StructuralIn<0> fetch_outputs{"fetch_outputs", PortKind::kTensor, PortList::kTuple, Presence::kOptional,
+                                        "the outputs to evaluate"};
+constexpr StructuralIn<1> run_outputs{"run_outputs", PortKind::kOperation, PortList::kTuple, Presence::kOptional,
+                                      "the blocks to run for their effect, each wired as ID.operation"};
+constexpr StructuralIn<2> feeds{"inputs", PortKind::kFeed, PortList::kTuple, Presence::kOptional,
+                                 "FeedType blocks: outputs with the values that replace them"};
+constexpr StructuralOut<0> run_status{"status", PortKind::kStatus, PortList::kSingle, "how the last run ended"};
+constexpr Attr<std::string> device{"device", "/cpu:0", "accepted and not used: blocks run on the processor"};
+constexpr Attr<bool> show_debug{"SHOW_DEBUG", "false", "report every block as it runs"};
+constexpr Attr<bool> infinite_loop{"INFINITE_LOOP", "false", "run again and again until told to stop"};
+
+constexpr StructuralIn<0> ys{"outputs", PortKind::kTensor, PortList::kTuple, Presence::kRequired,
+                                  "the ys, of any shape; their elements are summed"};
+constexpr StructuralIn<1> xs{"inputs", PortKind::kTensor, PortList::kTuple, Presence::kRequired, "the xs, of any shape"};
+constexpr StructuralOut<0> grad_outputs{"grad_outputs", PortKind::kTensor, PortList::kTuple,
+                                        "for each x, in order, the gradient of the sum of the ys, in the shape of x"};
+
 }  // namespace
+
+BlockDef AddSymbolicGradients() {
+  return Block("AddSymbolicGradients", "The gradients of the sum of some outputs with respect to others.")
+      .Details("Adds the blocks that compute them to the page's graph when the page is planned.")
+      .Ports(ys, xs, grad_outputs)
+      .Structure(Structural::kGradients)
+      .NoKernel();
+}
+
+BlockDef ClientSession() {
+  return Block("ClientSession", "A session: evaluates its fetches and runs its operations, once a cycle or in a loop.")
+      .Ports(fetch_outputs, run_outputs, feeds, run_status)
+      .Attrs(device, show_debug, infinite_loop)
+      .Structure(Structural::kSession)
+      .NoKernel();
+}
 
 BlockDef InputList() {
   return Block("InputList", "Gathers outputs into a list, for a list port.")

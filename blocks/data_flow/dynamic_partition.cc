@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/gradients.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
@@ -100,13 +101,9 @@ void PartitionGradient(GradientBuilder& g) {
   const GradientValue positions = g.Add("ReshapeLike", {{"tensor", {range}}, {"like", {g.in(partitions)}}});
   const GradientValue dealt = g.Add("DynamicPartition", {{"data", {positions}}, {"partitions", {g.in(partitions)}}},
                                     {{"num_partitions", g.AttrOf("num_partitions")}});
-  std::vector<GradientValue> where, grads;
-  for (int k = 0; k < g.attr(num_partitions); ++k) {
-    where.push_back(GradientBuilder::Output(dealt, k));
-    const GradientValue given = g.grad(outputs, k);
-    grads.push_back(given.valid() ? given : g.Add("ZerosLike", {{"x", {g.out(outputs, k)}}}));
-  }
-  const GradientValue stitched = g.Add("DynamicStitch", {{"indices", where}, {"data", grads}});
+  std::vector<GradientValue> where;
+  for (int k = 0; k < g.count(outputs); ++k) where.push_back(GradientBuilder::Output(dealt, k));
+  const GradientValue stitched = g.Add("DynamicStitch", {{"indices", where}, {"data", GradientsOrZeros(g, outputs)}});
   g.Set(data, g.Add("ReshapeLike", {{"tensor", {stitched}}, {"like", {g.in(data)}}}));
 }
 

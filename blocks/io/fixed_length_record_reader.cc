@@ -118,7 +118,6 @@ Result<Parameters> Plan(PlanContext& ctx) {
   if (text == "ZLIB") p.layout.encoding = Encoding::kZlib;
   else if (text == "GZIP") p.layout.encoding = Encoding::kGzip;
   else if (!text.empty() && text != "NONE") return ctx.Error(encoding, "needs ZLIB, GZIP or nothing, found '", text, "'");
-  ctx.set(reader_handle, Shape{});
   return p;
 }
 

@@ -17,17 +17,10 @@ constexpr Out<1> values{"values", "DT_STRING", "[N], the records, of one file; N
 constexpr Out<0> records_produced{"records_produced", "DT_INT64", "[], records read since the start or a reset"};
 constexpr Out<0> units_completed{"units_completed", "DT_INT64", "[], files read to their end"};
 
-Status PlanRead(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, queue_handle));
-  ctx.set(key, Shape{});
-  ctx.set(value, Shape{});
-  return {};
-}
+Status PlanRead(PlanContext& ctx) { return CheckHandles(ctx, reader_handle, queue_handle); }
 
 Status PlanReadUpTo(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, queue_handle));
+  WEFT_RETURN_IF_ERROR(CheckHandles(ctx, reader_handle, queue_handle));
   if (ctx.shape(num_records).count() != 1) return ctx.Error(num_records, "needs one number, found the shape ", ctx.shape(num_records));
   WEFT_ASSIGN_OR_RETURN(PartialShape any, PartialShape::Make({-1}));
   ctx.set_unknown(keys, 0, any);
@@ -62,29 +55,12 @@ constexpr auto RunReadUpTo = [](const NoParameters&, ProduceContext& ctx) -> Sta
   return {};
 };
 
-Status PlanRecordsProduced(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
-  ctx.set(records_produced, Shape{});
-  return {};
-}
+Status PlanReader(PlanContext& ctx) { return CheckHandles(ctx, reader_handle); }
 
-Status PlanUnitsCompleted(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckHandle(ctx, reader_handle));
-  ctx.set(units_completed, Shape{});
-  return {};
-}
-
-Status PlanReset(PlanContext& ctx) { return CheckHandle(ctx, reader_handle); }
-
-constexpr auto RunRecordsProduced = [](const NoParameters&, RunContext& ctx) -> Status {
+template <int64_t (RecordReader::*count)() const>
+constexpr auto RunCount = [](const NoParameters&, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
-  ctx.out<int64_t>(records_produced)[0] = reader->records_produced();
-  return {};
-};
-
-constexpr auto RunUnitsCompleted = [](const NoParameters&, RunContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
-  ctx.out<int64_t>(units_completed)[0] = reader->files_completed();
+  ctx.out<int64_t>(records_produced)[0] = (reader->*count)();
   return {};
 };
 
@@ -119,7 +95,7 @@ BlockDef ReaderNumRecordsProduced() {
       .Alias("ReaderNumRecordsProducedV2")
       .Stateful()
       .NotDifferentiable()
-      .Kernel(PlanRecordsProduced, RunRecordsProduced);
+      .Kernel(PlanReader, RunCount<&RecordReader::records_produced>);
 }
 
 BlockDef ReaderNumWorkUnitsCompleted() {
@@ -128,7 +104,7 @@ BlockDef ReaderNumWorkUnitsCompleted() {
       .Alias("ReaderNumWorkUnitsCompletedV2")
       .Stateful()
       .NotDifferentiable()
-      .Kernel(PlanUnitsCompleted, RunUnitsCompleted);
+      .Kernel(PlanReader, RunCount<&RecordReader::files_completed>);
 }
 
 BlockDef ReaderReset() {
@@ -137,7 +113,7 @@ BlockDef ReaderReset() {
       .Alias("ReaderResetV2")
       .Stateful()
       .NotDifferentiable()
-      .Producer(PlanReset, RunReset);
+      .Producer(PlanReader, RunReset);
 }
 
 }  // namespace weft::blocks

@@ -3,6 +3,7 @@
 
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -24,26 +25,21 @@ constexpr Attr<DType> dt{"dt", kRequired, "the type of the tensor, which must be
 constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1",
                                         "the file, by its place among those that match, to look into first; -1 for all"};
 
-struct SaveParameters {
-  DTypes types;
-};
-
-Result<SaveParameters> PlanSave(PlanContext& ctx) {
+Result<DTypes> PlanSave(PlanContext& ctx) {
   if (ctx.shape(filename).count() != 1) return ctx.Error(filename, "needs one name, found the shape ", ctx.shape(filename));
   const int count = ctx.count(data);
   if (count == 0) return ctx.Error(data, "needs at least one tensor, found none");
   if (ctx.shape(tensor_names).count() != count) {
     return ctx.Error(tensor_names, "needs a name for each of the ", count, " tensors, found the shape ", ctx.shape(tensor_names));
   }
-  SaveParameters p;
-  for (int k = 0; k < count; ++k) {
-    p.types.push_back(ctx.dtype(data, k));
-    if (Status status = checkpoint_v1::CheckSavable(p.types.back()); !status.ok()) return std::move(status).WithPort(data.name);
+  DTypes saved = DTypesOf(ctx, data);
+  for (DType dtype : saved) {
+    if (Status status = checkpoint_v1::CheckSavable(dtype); !status.ok()) return std::move(status).WithPort(data.name);
   }
-  return p;
+  return saved;
 }
 
-constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Status {
+constexpr auto RunSave = [](const DTypes& dtypes, ProduceContext& ctx) -> Status {
   std::vector<checkpoint_v1::NamedTensor> tensors;
   const auto names = ctx.in<String>(tensor_names);
   for (int k = 0; k < ctx.count(data); ++k) {
@@ -52,11 +48,10 @@ constexpr auto RunSave = [](const SaveParameters& p, ProduceContext& ctx) -> Sta
     }
     // A view: the writer is done with it before this call ends.
     void* elements = const_cast<std::byte*>(ctx.in<std::byte>(data, k).data());
-    tensors.push_back({std::string(names[k]), Tensor::View(p.types[k], ctx.shape(data, k), elements, nullptr)});
+    tensors.push_back({std::string(names[k]), Tensor::View(dtypes[k], ctx.shape(data, k), elements, nullptr)});
   }
-  auto file = AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0]);
-  if (!file.ok()) return std::move(file).status().WithPort(filename.name);
-  Status status = checkpoint_v1::WriteCheckpoint(*file, tensors, &ctx.workers(), ctx.services().budget);
+  WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtPort(filename, AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0])));
+  Status status = checkpoint_v1::WriteCheckpoint(file, tensors, &ctx.workers(), ctx.services().budget);
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
 };
@@ -75,13 +70,13 @@ Result<RestoreParameters> PlanRestore(PlanContext& ctx) {
 
 Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const std::string& name, const RestoreParameters& p,
                          ProduceContext& ctx) {
-  auto reader = CheckpointReader::Open(files, &ctx.workers(), ctx.services().budget);
-  if (!reader.ok()) return std::move(reader).status().WithPort(file_pattern.name);
-  const auto* saved = reader->Find(name);
+  WEFT_ASSIGN_OR_RETURN(CheckpointReader reader,
+                        AtPort(file_pattern, CheckpointReader::Open(files, &ctx.workers(), ctx.services().budget)));
+  const auto* saved = reader.Find(name);
   if (saved != nullptr && saved->dtype != p.dtype && saved->dtype != DType::kInvalid) {
     return ctx.Error(dt, "needs the type of the saved tensor '", name, "', ", saved->dtype, ", found ", p.dtype);
   }
-  auto read = reader->Read(name, TensorSlice::Whole(saved == nullptr ? 0 : saved->shape.rank()), ctx.services().budget);
+  auto read = reader.Read(name, TensorSlice::Whole(saved == nullptr ? 0 : saved->shape.rank()), ctx.services().budget);
   if (!read.ok()) return std::move(read).status().WithPort(saved == nullptr ? tensor_name.name : file_pattern.name);
   return read;
 }
@@ -89,17 +84,16 @@ Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const 
 constexpr auto RunRestore = [](const RestoreParameters& p, ProduceContext& ctx) -> Status {
   const std::string pattern(ctx.in<String>(file_pattern)[0]);
   const std::string name(ctx.in<String>(tensor_name)[0]);
-  auto files = MatchFiles(ctx.files(), pattern);
-  if (!files.ok()) return std::move(files).status().WithPort(file_pattern.name);
-  if (files->empty()) return ctx.ErrorOf(Code::kNotFound, file_pattern, "needs a checkpoint, found no file '", pattern, "'");
-  if (p.preferred_shard >= 0 && p.preferred_shard < static_cast<int64_t>(files->size()) && files->size() > 1) {
-    auto read = ReadWhole({(*files)[static_cast<size_t>(p.preferred_shard)]}, name, p, ctx);
+  WEFT_ASSIGN_OR_RETURN(const auto files, AtPort(file_pattern, MatchFiles(ctx.files(), pattern)));
+  if (files.empty()) return ctx.ErrorOf(Code::kNotFound, file_pattern, "needs a checkpoint, found no file '", pattern, "'");
+  if (p.preferred_shard >= 0 && p.preferred_shard < static_cast<int64_t>(files.size()) && files.size() > 1) {
+    auto read = ReadWhole({files[static_cast<size_t>(p.preferred_shard)]}, name, p, ctx);
     if (read.ok()) {
       ctx.Emit(tensor, std::move(*read));
       return {};
     }
   }
-  WEFT_ASSIGN_OR_RETURN(Tensor read, ReadWhole(*files, name, p, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor read, ReadWhole(files, name, p, ctx));
   ctx.Emit(tensor, std::move(read));
   return {};
 };

@@ -1,6 +1,7 @@
 // ReadFile and WriteFile: a whole file as one string.
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -9,18 +10,6 @@ namespace {
 constexpr In<0> filename{"filename", "DT_STRING", "a scalar: the name of the file"};
 constexpr In<1> contents{"contents", "DT_STRING", "a scalar: the bytes to write"};
 constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of the file"};
-
-template <InputPort P>
-Status CheckScalar(PlanContext& ctx, const P& port) {
-  if (ctx.shape(port).scalar()) return {};
-  return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
-}
-
-Status PlanRead(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, filename));
-  ctx.set(read_contents, Shape{});
-  return {};
-}
 
 constexpr size_t kPieceBytes = size_t{1} << 22;  // read or written between two looks at whether the run is to end
 
@@ -36,18 +25,15 @@ Result<String> ReadAll(const ProduceContext& ctx, std::string_view name) {
 }
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
-  auto bytes = ReadAll(ctx, ctx.in<String>(filename)[0]);
-  if (!bytes.ok()) return std::move(bytes).status().WithPort(filename.name);
+  WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadAll(ctx, ctx.in<String>(filename)[0])));
   WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
-  text.values<String>()[0] = std::move(*bytes);
+  text.values<String>()[0] = std::move(bytes);
   ctx.Emit(read_contents, std::move(text));
   return {};
 };
 
-Status PlanWrite(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, filename));
-  return CheckScalar(ctx, contents);
-}
+constexpr auto PlanRead = [](PlanContext& ctx) { return CheckScalars(ctx, filename); };
+constexpr auto PlanWrite = [](PlanContext& ctx) { return CheckScalars(ctx, filename, contents); };
 
 Status WriteAll(const ProduceContext& ctx, std::string_view name, std::string_view bytes) {
   WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(ctx.files(), name, true));
@@ -65,7 +51,8 @@ constexpr auto RunWrite = [](const NoParameters&, ProduceContext& ctx) -> Status
 }  // namespace
 
 BlockDef ReadFile() {
-  return Block("ReadFile", "The bytes of a file as one string.").Ports(filename, read_contents).Stateful().NotDifferentiable().Producer(PlanRead, RunRead);
+  return Block("ReadFile", "The bytes of a file as one string.")
+      .Ports(filename, read_contents).Stateful().NotDifferentiable().Producer(PlanRead, RunRead);
 }
 
 BlockDef WriteFile() {

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "blocks/element_moves.h"
+#include "blocks/limits.h"
 #include "blocks/logging/tensor_text.h"
 #include "weft/block/block.h"
 #include "weft/block/stored_state.h"
@@ -25,7 +26,7 @@ struct Shown {
 Result<Shown> Plan(PlanContext& ctx) {
   if (!ctx.shape(condition).scalar()) return ctx.Error(condition, "needs a scalar, found ", ctx.shape(condition));
   if (ctx.count(data) == 0) return ctx.Error(data, "needs at least one tensor to show, found none");
-  return Shown{TypesOfList(ctx, data), ctx.attr(summarize)};
+  return Shown{DTypesOf(ctx, data), ctx.attr(summarize)};
 }
 
 constexpr auto Run = [](const Shown& shown, RunContext& ctx) -> Status {
@@ -84,7 +85,7 @@ class Counter : public Resource, public StoredState {
 
 Result<Printed> Plan(PlanContext& ctx) {
   ctx.set(output, ctx.shape(input));
-  return Printed{ctx.dtype(input), TypesOfList(ctx, data), ctx.attr(message), ctx.attr(first_n), ctx.attr(summarize)};
+  return Printed{ctx.dtype(input), DTypesOf(ctx, data), ctx.attr(message), ctx.attr(first_n), ctx.attr(summarize)};
 }
 
 constexpr auto Run = [](const Printed& printed, RunContext& ctx) {

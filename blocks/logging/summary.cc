@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/logging/histogram.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
@@ -43,7 +44,6 @@ constexpr In<1> values{"values", "T", "the shape of tags: the values"};
 Status Plan(PlanContext& ctx) {
   const Shape &names = ctx.shape(tags), &numbers = ctx.shape(values);
   if (names != numbers) return ctx.Error(values, "needs the shape of tags, ", names, ", found ", numbers);
-  ctx.set(summary, Shape{});
   return {};
 }
 
@@ -70,11 +70,7 @@ namespace histogram {
 constexpr In<0> tag{"tag", "DT_STRING", "a scalar: the name of the histogram"};
 constexpr In<1> values{"values", "T", "any shape: the values, all finite"};
 
-Status Plan(PlanContext& ctx) {
-  if (!ctx.shape(tag).scalar()) return ctx.Error(tag, "needs a scalar, found ", ctx.shape(tag));
-  ctx.set(summary, Shape{});
-  return {};
-}
+constexpr auto Plan = [](PlanContext& ctx) { return CheckScalars(ctx, tag); };
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) -> Status {
   Histogram histogram;
@@ -103,7 +99,6 @@ constexpr InList<0> inputs{"inputs", "DT_STRING", "N", "tensors of any shapes, a
 
 Status Plan(PlanContext& ctx) {
   if (ctx.count(inputs) == 0) return ctx.Error(inputs, "needs at least one summary, found none");
-  ctx.set(summary, Shape{});
   return {};
 }
 
@@ -179,7 +174,6 @@ Result<Written> Plan(PlanContext& ctx) {
   }
   PutVarintField(written.head, kType, protobuf::TypeNumber(written.dtype));
   PutBytesField(written.head, kShape, sizes);
-  ctx.set(summary, Shape{});
   return written;
 }
 

@@ -28,12 +28,4 @@ std::string TensorTexts(const RunContext& ctx, const P& port, std::span<const DT
   return text;
 }
 
-/// The types of a list port's values.
-template <InputPort P>
-DTypes TypesOfList(const PlanContext& ctx, const P& port) {
-  DTypes types;
-  for (int k = 0; k < ctx.count(port); ++k) types.push_back(ctx.dtype(port, k));
-  return types;
-}
-
 }  // namespace weft::blocks

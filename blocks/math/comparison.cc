@@ -1,5 +1,5 @@
-// Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual: comparisons of two operands that are stretched over one another; and
-// ApproximateEqual, of operands of one shape.
+// Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual, LogicalAnd, LogicalOr: comparisons of two operands that are stretched over one
+// another; ApproximateEqual, of operands of one shape; LogicalNot.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -100,6 +100,25 @@ BlockDef Order(const char* name, const char* summary) {
   return Block(name, summary).Ports(x, y, z).Types("T", kReals).NotDifferentiable().Kernel(PlanBroadcast, RunBroadcast<Op>);
 }
 
+constexpr In<0> bool_x{"x", "DT_BOOL", "any shape"};
+constexpr In<1> bool_y{"y", "DT_BOOL", "a shape that fits x: sizes equal or 1, from the last axis on"};
+constexpr Out<0> negation{"y", "DT_BOOL", "the shape of x"};
+
+struct AndOp {
+  bool operator()(bool a, bool b) const { return static_cast<bool>(a & b); }
+};
+struct OrOp {
+  bool operator()(bool a, bool b) const { return static_cast<bool>(a | b); }
+};
+
+constexpr auto RunNot = [](const NoParameters& none, RunContext& ctx) { RunMap<std::logical_not<>>.template operator()<bool>(none, ctx); };
+
+template <class Op>
+BlockDef OfBooleans(const char* name, const char* summary) {
+  constexpr auto kRun = [](const kernels::BroadcastLoops& loops, RunContext& ctx) { Broadcast<Op, bool>(loops, ctx); };
+  return Block(name, summary).Ports(bool_x, bool_y, z).Elementwise().NotDifferentiable().Kernel(PlanBroadcast, kRun);
+}
+
 }  // namespace
 
 BlockDef ApproximateEqual() {
@@ -128,6 +147,14 @@ BlockDef Less() { return Order<std::less<>>("Less", "Whether x is less than y, e
 
 BlockDef LessEqual() {
   return Order<std::less_equal<>>("LessEqual", "Whether x is less than y or equal to it, element by element; false where either is NaN.");
+}
+
+BlockDef LogicalAnd() { return OfBooleans<AndOp>("LogicalAnd", "Whether x and y are both true, element by element."); }
+BlockDef LogicalOr() { return OfBooleans<OrOp>("LogicalOr", "Whether x or y or both are true, element by element."); }
+
+BlockDef LogicalNot() {
+  return Block("LogicalNot", "Whether x is false, element by element.")
+      .Ports(bool_x, negation).Elementwise().NotDifferentiable().Kernel(PlanMap, RunNot);
 }
 
 }  // namespace weft::blocks

@@ -1,16 +1,11 @@
 // LinSpace and Range: numbers at equal distances.
 #include <cmath>
 
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
-
-template <InputPort P>
-Status CheckScalar(const PlanContext& ctx, const P& port) {
-  if (ctx.shape(port).scalar()) return {};
-  return ctx.Error(port, "needs a scalar, found ", ctx.shape(port));
-}
 
 namespace lin_space {
 
@@ -20,9 +15,7 @@ constexpr In<2> num{"num", "Tidx", "a scalar above 0: how many; only start where
 constexpr Out<0> output{"output", "T", "[num]: the numbers"};
 
 Status Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, start));
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, stop));
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, num));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, start, stop, num));
   const auto count = ctx.ints(num);
   if (count[0] <= 0) return ctx.Error(num, "needs a number above 0, found ", count[0]);
   return ctx.set_checked(output, count, num);
@@ -85,9 +78,7 @@ Result<int64_t> Count(PlanContext& ctx) {
 }
 
 Status Plan(PlanContext& ctx) {
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, start));
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, limit));
-  WEFT_RETURN_IF_ERROR(CheckScalar(ctx, delta));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, start, limit, delta));
   int64_t count = 0;
   const Status status = Dispatch(ctx.dtype(start), kRangeTypes, [&]<class T>() -> Status {
     WEFT_ASSIGN_OR_RETURN(count, Count<T>(ctx));

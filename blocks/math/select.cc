@@ -3,6 +3,7 @@
 
 #include "blocks/common_shape.h"
 #include "blocks/gradients.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -22,16 +23,13 @@ Result<kernels::SelectLoops> PlanSelect(PlanContext& ctx) {
   if (!Broadcasts(ctx.shape(t), ctx.shape(e))) {
     return ctx.Error(e, "needs a shape that fits t, ", ctx.shape(t), " (sizes equal or 1, from the last axis on), found ", ctx.shape(e));
   }
-  auto both = CommonShape(ctx.shape(t), ctx.shape(e));
-  if (!both.ok()) return std::move(both).status().WithPort(e.name);
-  const Shape& values = *both;
+  WEFT_ASSIGN_OR_RETURN(const Shape values, AtPort(e, CommonShape(ctx.shape(t), ctx.shape(e))));
   if (!Broadcasts(values, ctx.shape(condition))) {
     return ctx.Error(condition, "needs a shape that fits t and e, ", values, " (sizes equal or 1, from the last axis on), found ",
                      ctx.shape(condition));
   }
-  auto shape = CommonShape(values, ctx.shape(condition));
-  if (!shape.ok()) return std::move(shape).status().WithPort(condition.name);
-  ctx.set(output, std::move(*shape));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(condition, CommonShape(values, ctx.shape(condition))));
+  ctx.set(output, std::move(shape));
   return kernels::SelectLoops({ctx.shape(condition).dims(), ctx.shape(t).dims(), ctx.shape(e).dims()});
 }
 

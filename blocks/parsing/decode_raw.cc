@@ -1,7 +1,9 @@
 // DecodeRaw: the bytes of strings as numbers.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -23,31 +25,15 @@ struct Parameters {
 Result<Parameters> Plan(PlanContext& ctx) {
   std::vector<int64_t> dims(ctx.shape(bytes).dims().begin(), ctx.shape(bytes).dims().end());
   dims.push_back(-1);
-  auto partial = PartialShape::Make(std::move(dims));
-  if (!partial.ok()) return std::move(partial).status().WithPort(bytes.name);
-  ctx.set_unknown(output, 0, std::move(*partial));
+  WEFT_ASSIGN_OR_RETURN(PartialShape partial, AtPort(bytes, PartialShape::Make(std::move(dims))));
+  ctx.set_unknown(output, 0, std::move(partial));
   DType dtype = ctx.attr(out_type);
   size_t word = ElementSize(dtype) / (IsComplex(dtype) ? 2 : 1);
   return Parameters{dtype, word, word > 1 && ctx.attr(little_endian) != (std::endian::native == std::endian::little)};
 }
 
-template <class W>
-void Reverse(std::byte* data, int64_t words) {
-  for (int64_t i = 0; i < words; ++i) {
-    W word;
-    std::memcpy(&word, data + i * static_cast<int64_t>(sizeof(W)), sizeof(W));
-    if constexpr (sizeof(W) == 2) word = __builtin_bswap16(word);
-    else if constexpr (sizeof(W) == 4) word = __builtin_bswap32(word);
-    else word = __builtin_bswap64(word);
-    std::memcpy(data + i * static_cast<int64_t>(sizeof(W)), &word, sizeof(W));
-  }
-}
-
 void Reverse(std::byte* data, size_t size, size_t word) {
-  const auto words = static_cast<int64_t>(size / word);
-  if (word == 2) Reverse<uint16_t>(data, words);
-  else if (word == 4) Reverse<uint32_t>(data, words);
-  else Reverse<uint64_t>(data, words);
+  for (size_t i = 0; i < size; i += word) std::reverse(data + i, data + i + word);
 }
 
 // A bool may only hold 0 or 1 in memory.
@@ -70,20 +56,18 @@ Result<size_t> CommonLength(std::span<const String> strings, size_t element) {
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   auto strings = ctx.in<String>(bytes);
   const size_t element = ElementSize(p.dtype);
-  auto length = CommonLength(strings, element);
-  if (!length.ok()) return std::move(length).status().WithPort(bytes.name);
+  WEFT_ASSIGN_OR_RETURN(const size_t length, AtPort(bytes, CommonLength(strings, element)));
   std::vector<int64_t> dims(ctx.shape(bytes).dims().begin(), ctx.shape(bytes).dims().end());
-  dims.push_back(static_cast<int64_t>(*length / element));
-  auto shape = Shape::Make(dims);
-  if (!shape.ok()) return std::move(shape).status().WithPort(bytes.name);
-  WEFT_ASSIGN_OR_RETURN(weft::Tensor tensor, ctx.Allocate(p.dtype, std::move(*shape)));
+  dims.push_back(static_cast<int64_t>(length / element));
+  WEFT_ASSIGN_OR_RETURN(weft::Shape shape, AtPort(bytes, weft::Shape::Make(dims)));
+  WEFT_ASSIGN_OR_RETURN(weft::Tensor tensor, ctx.Allocate(p.dtype, std::move(shape)));
   auto* to = static_cast<std::byte*>(tensor.data());
-  const int64_t grain = 1 + (int64_t{1} << 18) / static_cast<int64_t>(*length + 1);
+  const int64_t grain = 1 + (int64_t{1} << 18) / static_cast<int64_t>(length + 1);
   ctx.workers().For(static_cast<int64_t>(strings.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      std::byte* row = to + static_cast<size_t>(i) * *length;
+      std::byte* row = to + static_cast<size_t>(i) * length;
       constexpr int64_t kTile = int64_t{1} << 20;  // bytes; a multiple of every word
-      ctx.workers().For(static_cast<int64_t>(*length), kTile, [&](int64_t first, int64_t last) {
+      ctx.workers().For(static_cast<int64_t>(length), kTile, [&](int64_t first, int64_t last) {
         const auto size = static_cast<size_t>(last - first);
         std::memcpy(row + first, strings[i].data() + first, size);
         if (p.reverse) Reverse(row + first, size, p.word);

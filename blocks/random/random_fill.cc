@@ -1,6 +1,7 @@
 // RandomNormal, RandomUniform, RandomUniformInt, TruncatedNormal: independent numbers of one distribution, TensorFlow's own for the same
-// seeds.
+// seeds. RandomNormal_ex: RandomNormal whose shape is an attribute.
 #include "blocks/kernels/random/distributions.h"
+#include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -55,11 +56,8 @@ constexpr In<2> maxval{"maxval", "Tout", "a scalar above minval: one more than t
 constexpr Out<0> output{"output", "Tout", "of the given shape"};
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  if (!ctx.shape(minval).scalar()) return ctx.Error(minval, "needs a scalar, found ", ctx.shape(minval));
-  if (!ctx.shape(maxval).scalar()) return ctx.Error(maxval, "needs a scalar, found ", ctx.shape(maxval));
-  WEFT_ASSIGN_OR_RETURN(Shape sizes, ShapeGiven(ctx, shape));
-  ctx.set(output, std::move(sizes));
-  return Parameters{SeedsOf(ctx)};
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, minval, maxval));
+  return blocks::Plan(ctx);
 }
 
 constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) -> Status {
@@ -73,6 +71,10 @@ constexpr auto Run = []<class T>(const Parameters&, RunContext& ctx) -> Status {
 };
 
 }  // namespace whole
+
+constexpr Out<0> fixed_output{"output", "dtype", "of the given shape"};
+constexpr Attr<PartialShape> fixed_shape{"shape", kRequired, "the shape of the output, fully known"};
+constexpr Attr<DType> fixed_dtype{"dtype", "DT_DOUBLE", "the type of the elements"};
 
 }  // namespace
 
@@ -99,6 +101,18 @@ BlockDef RandomUniformInt() {
       .ShapedBy(shape)
       .NotDifferentiable()
       .Kernel(whole::Plan, whole::Run, kBindStream);
+}
+
+BlockDef RandomNormal_ex() {
+  return Block("RandomNormal_ex", "Normal random numbers of mean 0 and deviation 1, in a fixed shape.")
+      .Details("The same numbers as RandomNormal gives: with seeds those that TensorFlow draws, without other numbers every time.")
+      .Ports(fixed_output)
+      .Attrs(fixed_shape, fixed_dtype, kSeed, kSeed2)
+      .Types("dtype", kFloats)
+      .Structure(Structural::kAlias)
+      .Stateful()
+      .NotDifferentiable()
+      .NoKernel();
 }
 
 }  // namespace weft::blocks

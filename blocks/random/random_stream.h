@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "blocks/kernels/random/philox.h"
+#include "blocks/limits.h"
 #include "weft/block/context.h"
 #include "weft/block/stored_state.h"
 
@@ -60,9 +61,7 @@ inline constexpr auto kBindStream = [](const auto& parameters, BindContext& ctx)
 template <InputPort P>
 Result<Shape> ShapeGiven(const PlanContext& ctx, const P& shape) {
   if (ctx.shape(shape).rank() != 1) return ctx.Error(shape, "needs a vector of sizes, found ", ctx.shape(shape));
-  auto given = Shape::Make(ctx.ints(shape));
-  if (!given.ok()) return std::move(given).status().WithPort(shape.name);
-  return given;
+  return AtPort(shape, Shape::Make(ctx.ints(shape)));
 }
 
 }  // namespace weft::blocks

@@ -1,7 +1,9 @@
-// SparseToDense: values at given places of a tensor of one default value, and its gradient.
+// SparseToDense: values at given places of a tensor of one default value, and its gradient. SparseTensorDenseAdd: values added at given
+// places of a dense tensor.
 #include <algorithm>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -68,16 +70,15 @@ constexpr Out<1> default_grad{"default_grad", "T", "a scalar"};
 
 Result<Placed> PlanGrad(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Placed p, PlanPlaced(ctx, sparse_indices, output_shape, like));
-  auto shape = Shape::Make(p.size);
-  if (!shape.ok()) return std::move(shape).status().WithPort(output_shape.name);
-  if (!(ctx.shape(grad) == *shape)) return ctx.Error(grad, "needs the shape ", *shape, " of dense, found ", ctx.shape(grad));
+  WEFT_ASSIGN_OR_RETURN(const Shape shape, AtPort(output_shape, Shape::Make(p.size)));
+  if (ctx.shape(grad) != shape) return ctx.Error(grad, "needs the shape ", shape, " of dense, found ", ctx.shape(grad));
   p.SetDenseSteps();
   ctx.set(values_grad, ctx.shape(like));
   ctx.set(default_grad, Shape{});
   // The offsets, and for each element: the place that it belongs to, counted from 1, or 0.
-  const auto bytes = CheckedMultiply(shape->count(), sizeof(int64_t));
+  const auto bytes = CheckedMultiply(shape.count(), sizeof(int64_t));
   if (!bytes || *bytes > INT64_MAX - p.offset_bytes) {
-    return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", *shape);
+    return ctx.Error(output_shape, "needs sizes whose product in bytes fits 63 bits, found ", shape);
   }
   ctx.set_scratch(p.offset_bytes + *bytes);
   return p;
@@ -131,6 +132,43 @@ void GradGradient(GradientBuilder& g) {
                     {{"validate_indices", AttrValue(false)}}));
 }
 
+constexpr In<0> a_indices{"a_indices", "Tindices", "[places, rank], in any order; what is named twice is added twice"};
+constexpr In<1> a_values{"a_values", "T", "[places]"};
+constexpr In<2> a_shape{"a_shape", "Tindices", "[rank]: the shape of both tensors, of 1 to 5 axes"};
+constexpr In<3> b{"b", "T", "of shape a_shape"};
+constexpr Out<0> added{"output", "T", "of shape a_shape"};
+
+Result<Places> PlanAdd(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Places p, PlanSparse(ctx, a_indices, a_values, a_shape));
+  const Shape& shape = ctx.shape(b);
+  if (p.size.empty() || p.size.size() > 5) return ctx.Error(a_shape, "needs 1 to 5 sizes, found ", p.size.size());
+  if (!std::ranges::equal(shape.dims(), p.size)) {
+    return ctx.Error(b, "needs the shape that a_shape says, ", p.SizeText(), ", found ", shape);
+  }
+  p.SetDenseSteps();
+  ctx.set(added, shape);
+  ctx.set_scratch(p.offset_bytes);
+  return p;
+}
+
+constexpr auto RunAdd = []<class T>(const Places& p, RunContext& ctx) -> Status {
+  const T *values = ctx.in<T>(a_values).data(), *from = ctx.in<T>(b).data();
+  const auto to = ctx.out<T>(added);
+  int64_t* offsets = ctx.scratch<int64_t>().data();
+  WEFT_RETURN_IF_ERROR(p.Check(BytesOf(ctx, a_indices), offsets, ctx.workers()));
+  ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
+                    [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to.data() + begin); });
+  kernels::StopCheck stop(ctx.workers());
+  for (int64_t i = 0; i < p.count && !stop(4); ++i) to[offsets[i]] = WrapAdd(to[offsets[i]], values[i]);
+  return {};
+};
+
+void AddGradient(GradientBuilder& g) {
+  const GradientValue dz = g.grad(added);
+  if (g.wanted(a_values)) g.Set(a_values, g.Add("GatherNd", {{"params", {dz}}, {"indices", {g.in(a_indices)}}}));
+  g.Set(b, dz);
+}
+
 }  // namespace
 
 BlockDef SparseToDense() {
@@ -153,6 +191,16 @@ BlockDef SparseToDenseGrad() {
       .Internal()
       .Gradient(GradGradient)
       .Kernel(PlanGrad, RunGrad);
+}
+
+BlockDef SparseTensorDenseAdd() {
+  return Block("SparseTensorDenseAdd", "Adds a sparse tensor to a dense one of the same shape.")
+      .Ports(a_indices, a_values, a_shape, b, added)
+      .Types("T", kNumbers)
+      .Types("Tindices", kIndices)
+      .ShapedBy(a_shape)
+      .Gradient(AddGradient)
+      .Kernel(PlanAdd, RunAdd);
 }
 
 }  // namespace weft::blocks

@@ -1,5 +1,8 @@
 // Variable, VarHandleOp: a value that lives in the page's scope and that other blocks read and update. TemporaryVariable,
-// DestroyTemporaryVariable: one that lives for a run.
+// DestroyTemporaryVariable: one that lives for a run. ReadVariableOp, IsVariableInitialized, CountUpTo: what a variable holds.
+#include <limits>
+
+#include "blocks/elementwise.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -21,7 +24,8 @@ constexpr Attr<Strings> allowed_devices{"allowed_devices", "{}", "accepted and n
 
 constexpr RefOut<0, -1> temporary{"ref", "dtype", "the variable, which has no value until one is assigned"};
 constexpr Attr<PartialShape> temporary_shape{"shape", kRequired, "its shape"};
-constexpr Attr<std::string> var_name{"var_name", "", "its name, which no other temporary variable of a run may have; empty for the block's id"};
+constexpr Attr<std::string> var_name{"var_name", "",
+                                    "its name, which no other temporary variable of a run may have; empty for the block's id"};
 
 constexpr RefIn<0> destroyed{"ref", "T", "a temporary variable after its last update"};
 constexpr Out<0> value{"value", "T", "the value it had, in its shape"};
@@ -34,6 +38,35 @@ Status PlanDestroy(PlanContext& ctx) {
   ctx.set(value, ctx.shape(destroyed));
   return {};
 }
+
+constexpr RefIn<0> read{"resource", "dtype", "the variable; it needs a value"};
+constexpr Out<0> present{"value", "dtype", "its value before the updates of this run, in its shape"};
+constexpr Attr<DType> read_dtype{"dtype", kRequired, "the type of its elements"};
+
+constexpr RefIn<0> asked{"ref", "dtype", "the variable"};
+constexpr Out<0> is_initialized{"is_initialized", "DT_BOOL", "a scalar: whether the variable has a value"};
+
+constexpr RefIn<0> counter{"ref", "T", "the variable, a scalar"};
+constexpr Out<0> count_before{"output", "T", "a scalar: the variable before it is counted up"};
+constexpr Attr<int64_t> limit{"limit", kRequired, "a variable that has reached it is not counted up: the run fails with out_of_range"};
+
+Status PlanIsInitialized(PlanContext&) { return {}; }
+constexpr auto RunIsInitialized = [](const NoParameters&, RunContext& ctx) { ctx.out<bool>(is_initialized)[0] = ctx.has_value(asked); };
+
+Result<int64_t> PlanCount(PlanContext& ctx) {
+  if (!ctx.shape(counter).scalar()) return ctx.Error(counter, "needs a scalar, found ", ctx.shape(counter));
+  return ctx.attr(limit);
+}
+
+constexpr auto RunCount = []<class T>(const int64_t& most, RunContext& ctx) -> Status {
+  const T now = ctx.in<T>(counter)[0];
+  if (static_cast<int64_t>(now) >= most || now == std::numeric_limits<T>::max()) {
+    return ctx.ErrorOf(Code::kOutOfRange, counter, "the variable is ", now, " and has reached the limit ", most);
+  }
+  ctx.out<T>(count_before)[0] = now;
+  ctx.update<T>(counter)[0] = static_cast<T>(now + 1);
+  return {};
+};
 
 }  // namespace
 
@@ -73,6 +106,37 @@ BlockDef Variable() {
       .Structure(Structural::kVariable)
       .Stateful()
       .NoKernel();
+}
+
+BlockDef ReadVariableOp() {
+  return Block("ReadVariableOp", "The value of a variable.")
+      .Details("It is the value before this run's updates.")
+      .Ports(AsResource(read), present)
+      .Attrs(read_dtype)
+      .Types("dtype", kAllTypes)
+      .Stateful()
+      .WithFlow(Flow::kForward)
+      .Gradient([](GradientBuilder& g) { g.Set(read, g.grad(present)); })
+      .PlanOnly(PlanMap);
+}
+
+BlockDef IsVariableInitialized() {
+  return Block("IsVariableInitialized", "Whether a variable has a value.")
+      .Ports(asked, is_initialized)
+      .Types("dtype", kAllTypes)
+      .MayBeUninitialized(asked)
+      .NotDifferentiable()
+      .Kernel(PlanIsInitialized, RunIsInitialized);
+}
+
+BlockDef CountUpTo() {
+  return Block("CountUpTo", "Adds 1 to a counter until it has reached a limit, and gives what it was before.")
+      .Ports(counter, count_before)
+      .Attrs(limit)
+      .Types("T", kIndices)
+      .Updates(counter)
+      .NotDifferentiable()
+      .Kernel(PlanCount, RunCount);
 }
 
 }  // namespace weft::blocks

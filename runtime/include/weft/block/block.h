@@ -195,6 +195,7 @@ class BlockBuilder {
   template <class... P>
   BlockBuilder&& MayBeUninitialized(const P&...) && { return With([](BlockDef& d) { (d.uninitialized.push_back(P::index), ...); }); }
   BlockBuilder&& Gradient(GradientFunction gradient) && { return With([&](BlockDef& d) { d.gradient = gradient; }); }
+  /// One that cannot fail: `[](GradientBuilder& g) { g.Set(x, ...); }`.
   BlockBuilder&& Gradient(void (*gradient)(GradientBuilder&)) && { return std::move(*this).Gradient(Unfailing(gradient)); }
   BlockBuilder&& NotDifferentiable() && { return With([](BlockDef& d) { d.not_differentiable = true; }); }
 

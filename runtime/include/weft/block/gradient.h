@@ -72,7 +72,8 @@ class GradientBuilder {
   virtual void SetInput(int port, int k, GradientValue gradient) = 0;
 };
 
-/// Fails where the block has no gradient for these attributes or types; the caller adds the block's name to the message.
+/// Called where an output has a gradient: of a block with one output that is always valid. Fails where the block has no gradient for these
+/// attributes or types; the caller adds the block's name to the message.
 using GradientFunction = std::function<Status(GradientBuilder&)>;
 /// One that cannot fail.
 GradientFunction Unfailing(void (*gradient)(GradientBuilder&));
