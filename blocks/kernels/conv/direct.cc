@@ -1,4 +1,5 @@
 #include "blocks/kernels/conv/direct_blocks.h"
+#include "blocks/kernels/gemm/packing.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
@@ -160,7 +161,6 @@ struct DirectRunner {
       const int64_t begin = piece * units.run / pieces, depth = (piece + 1) * units.run / pieces - begin;
       for (int64_t unit = 0; unit < units.count; unit += together) {
         const int64_t last = std::min(units.count, unit + together);
-        const Accumulate accumulate = piece > 0 || unit > 0 ? Accumulate::kAtEnd : Accumulate::kNo;
         for (int64_t r = 0; r < block.lines; ++r) {
           if (stop(1 + (last - unit) * depth * block.positions / 4)) return;
           Segment<A> segments[kMostSegments];
@@ -169,29 +169,12 @@ struct DirectRunner {
             const A* start = units.Start(block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, accumulate}, block.positions, columns.vectors);
+          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, piece > 0 || unit > 0}, block.positions, columns.vectors);
         }
       }
     }
   }
 };
-
-/// From [steps, columns] to panels of two registers, of one where that is enough; the last is filled up with zeros.
-template <class A, class T>
-void PackPanel(const T* weights, int64_t stride, int64_t steps, int64_t width, int64_t packed, A* panel) {
-  for (int64_t p = 0; p < steps; ++p, weights += stride, panel += packed) {
-    Widen(weights, panel, width);
-    std::fill(panel + width, panel + packed, A(0));
-  }
-}
-
-/// From [steps, columns] to a row of steps for each column.
-template <class A, class T>
-void PackColumns(const T* weights, int64_t stride, int64_t steps, int64_t width, A* rows) {
-  for (int64_t c = 0; c < width; ++c) {
-    for (int64_t p = 0; p < steps; ++p) rows[c * steps + p] = WidenOne<A>(weights[p * stride + c]);
-  }
-}
 
 }  // namespace
 
@@ -216,8 +199,8 @@ void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, 
       const auto columns = plan.columns.At(tile);
       const T* from = weights + columns.group * plan.columns.of_group + columns.first;
       A* to = scratch + steps * (columns.group * plan.columns.padded + columns.first);
-      if (plan.along) PackColumns(from, plan.p.columns, steps, columns.width, to);
-      else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanes<A>, to);
+      if (plan.along) Pack<1>(from, 1, plan.p.columns, columns.width, steps, to);
+      else PackRight(MatrixView<T>{from, plan.p.columns, 1}, columns.width, steps, to);
     }
   });
   A* const own = scratch + plan.weights;
