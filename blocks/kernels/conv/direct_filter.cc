@@ -32,6 +32,11 @@ struct FilterGradPlan {
   int64_t row() const { return s.groups * columns.padded; }
 
   FilterGradPlan(const ConvDesc& conv, int64_t lanes) : s(conv), columns(conv, lanes) {
+    if (!s.gather.channels_first && s.gather.direct()) {  // small pictures as one line of all pixels: sums are read and written less often
+      s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
+      s.gather.axes[0] = s.gather.axes[1] = ConvAxis{};
+      s.gather.batch = 1;
+    }
     MoveLongestAxisLast(s.gather, nullptr);
     const bool small = s.work() <= kSmallConv;
     cut = BlockLines(s.gather, kCopied, kPositions, small ? 1 : kFilterShares);
