@@ -113,7 +113,7 @@ constexpr auto Run = []<class T>(const Batches& p, RunContext& ctx) {
     const kernels::Walk<BatchAxis, 2> at(p.axes, batch);
     return s.Of(left + at.offset(0) * s.rows * s.inner, right + at.offset(1) * s.inner * s.columns, to + batch * s.rows * s.columns, scratch);
   };
-  kernels::MatMulAll<T>(p.count, ctx.workers(), product);
+  kernels::MatMulAll<typename MultipliedAs<T>::Type>(p.count, ctx.workers(), product);
 };
 
 /// Gradients as TensorFlow has them; where an operand was stretched, summed back to its shape.

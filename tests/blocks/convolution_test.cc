@@ -114,6 +114,23 @@ void CheckConvolution(const Geometry& g) {
   }
 }
 
+TEST_CASE("Convolutions are computed by the implementation that their shape chooses", "[convolution]") {
+  const auto desc = [](int64_t batch, int64_t channels, int64_t taps, int64_t groups, bool first) {
+    const kernels::ConvAxis axis{28, 28, taps, 1, -(taps / 2), 1};
+    const kernels::OutputAxis place{28, 0, 1};
+    return kernels::ConvDesc{{first, batch, channels, {kernels::ConvAxis{}, axis, axis}}, groups, 64, {kernels::OutputAxis{}, place, place}};
+  };
+  kernels::ConvDesc depthwise_planes = desc(2, 64, 3, 64, true);
+  CHECK(desc(2, 32, 3, 1, false).implementation() == "direct");
+  CHECK(desc(2, 32, 3, 1, true).implementation() == "im2col");
+  CHECK(desc(2, 32, 1, 1, false).implementation() == "im2col");  // one product
+  CHECK(desc(2, 64, 3, 64, false).implementation() == "depthwise");
+  CHECK(depthwise_planes.implementation() == "im2col");
+  depthwise_planes.by_filter = true;
+  CHECK(depthwise_planes.implementation() == "depthwise");
+  CHECK(desc(0, 32, 3, 1, false).implementation() == "nothing to compute");
+}
+
 TEST_CASE("Convolutions cut into lines", "[convolution]") {
   const Geometry geometries[] = {
       {.picture = {2, 9, 11, 5}, .taps = {3, 3}, .columns = 7},

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 #include "blocks/kernels/gemm/gemm.h"
 #include "tests/kit/block_tester.h"
@@ -56,6 +57,22 @@ void CheckProducts(const Sizes& s) {
     REQUIRE(result.status.ok());
     CHECK(SameBits(result.outputs.at("product"), PlainProduct<T>(a, ta, b, tb, s)));
   }
+}
+
+TEST_CASE("Products are computed by the implementation that their sizes choose", "[matmul]") {
+  const auto chosen = [](const Sizes& s, bool turned = false) {
+    kernels::Product<float> p{s.rows, s.columns, s.inner, {nullptr, s.inner, 1}, {nullptr, s.columns, 1}, nullptr, s.columns};
+    if (turned) p.right = {nullptr, 1, s.inner};
+    return std::string(kernels::NameOf(kernels::ChooseGemm(p)));
+  };
+  CHECK(chosen({4, 4, 4}) == "plain");
+  CHECK(chosen({0, 500, 400}) == "plain");
+  CHECK(chosen({1, 1024, 1024}) == "skinny gemv");
+  CHECK(chosen({1024, 1024, 1}) == "skinny gemv");
+  CHECK(chosen({100, 784, 5}) == "skinny dot");
+  CHECK(chosen({5, 784, 100}) == "blocked");  // the other operand does not lie along the inner dimension
+  CHECK(chosen({5, 784, 100}, true) == "skinny dot");
+  CHECK(chosen({256, 256, 256}) == "blocked");
 }
 
 TEST_CASE("Large products of floats, in tiles", "[matmul]") {

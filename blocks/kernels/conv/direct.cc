@@ -1,4 +1,5 @@
 #include "blocks/kernels/conv/direct_blocks.h"
+#include "blocks/kernels/gemm/packing.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int64_t kCopied = 32 * 1024;  // elements of a block's lines, where that is a line of positions at least
 constexpr int64_t kSteps = 1024;        // of one sum in registers: longer ones are added up in parts, as rounding errors grow
+constexpr int64_t kNearColumns = 512;   // rows of weights no longer than this are read where they are
 constexpr int64_t kMostSegments = 64;
 constexpr int64_t kWantedTasks = 16;
 constexpr int64_t kLargeWeights = 256 * 1024;
@@ -23,6 +25,7 @@ struct DirectPlan {
   LineBlocking cut;
   int64_t parts = 0;  // that the tiles of columns are shared out in
   int64_t tasks = 0, workspaces = 0;
+  bool in_place = false;          // weights are read as they are, not packed
   bool along = false;             // sums run along the taps: weights are packed column by column
   int64_t weights = 0, block = 0;  // elements of the packed weights; of a workspace's sums, where they are not made in the output
 
@@ -30,7 +33,7 @@ struct DirectPlan {
 
   /// `widened`: elements are not computed as they are.
   DirectPlan(const ConvDesc& conv, int64_t lanes, bool widened) : p(conv), columns(conv, lanes) {
-    if (p.gather.channels_first) return;
+    if (p.gather.channels_first || (p.gather.direct() && p.fills())) return;  // 1x1: one matrix product
     MoveLongestAxisLast(p.gather, &p.place);
     const double work = p.work();
     const bool small = work <= kSmallConv;
@@ -44,6 +47,8 @@ struct DirectPlan {
     workspaces = work <= kSmallConv / 16 ? 1 : std::min(tasks, kConvWorkspaces);
     const TapRuns units(p.gather, p.inner());
     along = columns.of_group <= kFewColumns && units.run >= 2 * lanes && units.count <= kMostSegments;
+    in_place = !along && !widened && columns.padded == columns.of_group && p.columns <= kNearColumns;
+    if (in_place) weights = 0;
     block = widened || columns.of_group % lanes != 0 ? DivideUp(cut.lines * cut.strip * 2 * lanes, 32) * 32 : 0;
   }
 };
@@ -84,7 +89,7 @@ struct DirectRunner {
   using A = Computed<T>;
   using Columns = ColumnTiles::Tile;
   const DirectPlan& plan;
-  const A* weights;  // packed
+  const A* weights;  // packed, or as they are
   T* out;
 
   T* OutLine(const LineBlock<T>& block, int64_t r) const {
@@ -151,16 +156,15 @@ struct DirectRunner {
   /// while all positions pass. A part is some runs of taps, or a slice of one.
   void SumUnits(const LineBlock<T>& block, const Columns& columns, A* out, int64_t out_line, int64_t stride, StopCheck& stop) const {
     const Im2Col& g = plan.p.gather;
-    const int64_t inner = plan.p.inner(), step = g.axes[2].step * g.channels, row = columns.vectors * kLanes<A>;
+    const int64_t inner = plan.p.inner(), step = g.axes[2].step * g.channels, row = plan.in_place ? plan.p.columns : columns.vectors * kLanes<A>;
     const TapRuns units(g, inner);
-    const A* panel = weights + g.taps() * inner * (columns.group * plan.columns.padded + columns.first);
+    const A* panel = weights + (plan.in_place ? 1 : plan.p.steps()) * (columns.group * plan.columns.padded + columns.first);
     const int64_t pieces = DivideUp(units.run, kSteps), most = std::clamp<int64_t>(kSteps * pieces / units.run, 1, kMostSegments);
     const int64_t together = DivideUp(units.count, DivideUp(units.count, most));
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const int64_t begin = piece * units.run / pieces, depth = (piece + 1) * units.run / pieces - begin;
       for (int64_t unit = 0; unit < units.count; unit += together) {
         const int64_t last = std::min(units.count, unit + together);
-        const Accumulate accumulate = piece > 0 || unit > 0 ? Accumulate::kAtEnd : Accumulate::kNo;
         for (int64_t r = 0; r < block.lines; ++r) {
           if (stop(1 + (last - unit) * depth * block.positions / 4)) return;
           Segment<A> segments[kMostSegments];
@@ -169,29 +173,12 @@ struct DirectRunner {
             const A* start = units.Start(block, r, u);
             if (start != nullptr) segments[count++] = {start + columns.group * inner + begin, panel + (u * units.run + begin) * row};
           }
-          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, accumulate}, block.positions, columns.vectors);
+          RunMicroKernel(MicroTile<A>{segments, count, depth, step, 1, row, out + r * out_line, stride, piece > 0 || unit > 0}, block.positions, columns.vectors);
         }
       }
     }
   }
 };
-
-/// From [steps, columns] to panels of two registers, of one where that is enough; the last is filled up with zeros.
-template <class A, class T>
-void PackPanel(const T* weights, int64_t stride, int64_t steps, int64_t width, int64_t packed, A* panel) {
-  for (int64_t p = 0; p < steps; ++p, weights += stride, panel += packed) {
-    Widen(weights, panel, width);
-    std::fill(panel + width, panel + packed, A(0));
-  }
-}
-
-/// From [steps, columns] to a row of steps for each column.
-template <class A, class T>
-void PackColumns(const T* weights, int64_t stride, int64_t steps, int64_t width, A* rows) {
-  for (int64_t c = 0; c < width; ++c) {
-    for (int64_t p = 0; p < steps; ++p) rows[c * steps + p] = WidenOne<A>(weights[p * stride + c]);
-  }
-}
 
 }  // namespace
 
@@ -209,15 +196,15 @@ template <class T>
 void RunDirect(const ConvDesc& conv, const T* source, const T* weights, T* out, Computed<T>* scratch, Workers& workers) {
   using A = Computed<T>;
   const DirectPlan plan(conv, kLanes<A>, sizeof(T) != sizeof(A));
-  const DirectRunner<T> runner{plan, scratch, out};
+  const DirectRunner<T> runner{plan, plan.in_place ? reinterpret_cast<const A*>(weights) : scratch, out};
   const int64_t steps = conv.steps(), grain = std::max<int64_t>(1, 65536 / (steps * 2 * kLanes<A>));
-  workers.For(plan.columns.count, grain, [&](int64_t begin, int64_t end) {
+  workers.For(plan.in_place ? 0 : plan.columns.count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
       const auto columns = plan.columns.At(tile);
       const T* from = weights + columns.group * plan.columns.of_group + columns.first;
       A* to = scratch + steps * (columns.group * plan.columns.padded + columns.first);
-      if (plan.along) PackColumns(from, plan.p.columns, steps, columns.width, to);
-      else PackPanel(from, plan.p.columns, steps, columns.width, columns.vectors * kLanes<A>, to);
+      if (plan.along) Pack<1>(from, 1, plan.p.columns, columns.width, steps, to);
+      else PackRight(MatrixView<T>{from, plan.p.columns, 1}, columns.width, steps, to);
     }
   });
   A* const own = scratch + plan.weights;

@@ -1,6 +1,7 @@
 // The gradient of a convolution by its filter, line by line: for each line of taps, rows of the filter that lie side by side times columns
 // of the gradient, summed in registers over a block of positions.
 #include "blocks/kernels/conv/direct_blocks.h"
+#include "blocks/kernels/gemm/packing.h"
 #include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/vec.h"
 #include "blocks/kernels/stop_check.h"
@@ -31,6 +32,11 @@ struct FilterGradPlan {
   int64_t row() const { return s.groups * columns.padded; }
 
   FilterGradPlan(const ConvDesc& conv, int64_t lanes) : s(conv), columns(conv, lanes) {
+    if (!s.gather.channels_first && s.gather.direct()) {  // small pictures as one line of all pixels: sums are read and written less often
+      s.gather.axes[2].source = s.gather.axes[2].positions = s.gather.batch * s.gather.pixels();
+      s.gather.axes[0] = s.gather.axes[1] = ConvAxis{};
+      s.gather.batch = 1;
+    }
     MoveLongestAxisLast(s.gather, nullptr);
     const bool small = s.work() <= kSmallConv;
     cut = BlockLines(s.gather, kCopied, kPositions, small ? 1 : kFilterShares);
@@ -82,10 +88,9 @@ struct FilterGradRunner {
       const T* from = GradientLine(block, r) + first;
       A* to = copy + r * block.positions * width;
       lines[r] = direct ? reinterpret_cast<const A*>(from) : to;
-      if (!direct) CopyColumns(from, block.positions, columns.width, width, to);
+      if (!direct) PackRight(MatrixView<T>{from, plan.s.columns, 1}, columns.width, block.positions, to);
     }
     const TapRuns units(g, plan.s.inner());
-    const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
     for (int64_t unit = 0; unit < units.count; ++unit) {
       if (stop(1 + units.run * block.lines * block.positions / 4)) return;
       Segment<A> segments[kMostSegments];  // the positions of a line each
@@ -95,16 +100,8 @@ struct FilterGradRunner {
         if (start != nullptr) segments[count++] = {start + channel, lines[r]};
       }
       const MicroTile<A> tile{segments, count, block.positions, 1, g.axes[2].step * g.channels, direct ? plan.s.columns : width,
-                              sums + unit * units.run * plan.row(), plan.row(), accumulate};
+                              sums + unit * units.run * plan.row(), plan.row(), add};
       RunMicroKernel(tile, units.run, vectors);
-    }
-  }
-
-  /// `positions` rows of `columns` elements, side by side with zeros after them that fill a row of `width`.
-  void CopyColumns(const T* from, int64_t positions, int64_t columns, int64_t width, A* to) const {
-    for (int64_t w = 0; w < positions; ++w, from += plan.s.columns, to += width) {
-      CopyShort(from, to, columns);
-      std::fill(to + columns, to + width, A(0));
     }
   }
 };

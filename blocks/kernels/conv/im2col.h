@@ -70,7 +70,6 @@ inline void CopyShort(const T* from, A* to, int64_t count) {
 template <class A, class T>
 void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
   const auto& [depth, height, width] = g.axes;
-  const bool runs = width.tap_step == 1 && count == g.channels;  // the taps of a line lie side by side
   const int64_t line = width.taps * count;
   PositionWalk at(g, begin % g.positions());
   for (int64_t row = begin; row < end; ++row, ++at.w) {
@@ -88,13 +87,7 @@ void Im2ColRows(const Im2Col& g, const T* source, int64_t first, int64_t count, 
         }
         const T* pixels = picture + (d * height.source + h) * width.source * g.channels;
         std::fill(out, out + tap_begin * count, A(0));
-        if (runs && tap_begin < tap_end) {
-          CopyShort(pixels + (left + tap_begin) * count, out + tap_begin * count, (tap_end - tap_begin) * count);
-        } else {
-          for (int64_t t = tap_begin; t < tap_end; ++t) {
-            CopyShort(pixels + (left + t * width.tap_step) * g.channels, out + t * count, count);
-          }
-        }
+        for (int64_t t = tap_begin; t < tap_end; ++t) CopyShort(pixels + (left + t * width.tap_step) * g.channels, out + t * count, count);
         std::fill(out + tap_end * count, out + line, A(0));
       }
     }

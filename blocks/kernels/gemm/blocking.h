@@ -55,8 +55,10 @@ struct Blocking {
 
   /// What a tile keeps in its workspace: the panels that it packs of a slice of the inner dimension, and sums that are rounded at the end.
   int64_t RightElements() const {
-    if (packed || ReadsRightInPlace(p)) return 0;
-    return DivideUp(columns * kParts<T> * kParts<T> * DivideUp(p.inner, slices()), kLine) * kLine;
+    if (packed) return 0;
+    int64_t panels = columns;
+    if (ReadsRightInPlace(p)) panels = p.columns % S::kN == 0 ? 0 : kWide;  // the last one, where it may reach over the operand's end
+    return DivideUp(panels * kParts<T> * kParts<T> * DivideUp(p.inner, slices()), kLine) * kLine;
   }
   int64_t WorkspaceBytes() const {
     const int64_t sums = ShortFloat<T> ? DivideUp(rows * columns, kLine) * kLine : 0;

@@ -46,9 +46,6 @@ struct Segment {
   const A* right;
 };
 
-/// What a sum is added to: nothing; what is in memory, at the end; or what is in memory from the start, going on with a sum that was split.
-enum class Accumulate { kNo, kAtEnd, kFromStart };
-
 /// out(r, c) = or += the sum over `count` segments and the `depth` steps of each of left(r, step) * right(step, c).
 template <class A>
 struct MicroTile {
@@ -58,7 +55,7 @@ struct MicroTile {
   int64_t right_step;           // columns of the right operand lie side by side
   A* out;
   int64_t out_row;
-  Accumulate accumulate;
+  bool add;  // to what is there
 };
 
 /// Rows [0, rows) by one or two registers of columns, in tiles of about the same height. A is float, double, uint32_t or uint64_t.

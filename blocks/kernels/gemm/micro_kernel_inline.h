@@ -22,18 +22,10 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
   const int64_t left_row = kRowsContiguous ? 1 : t.left_row, left_step = kRowsContiguous ? t.left_step : 1, right_step = t.right_step;
   const int64_t ahead = kStepsAhead * right_step;
   Vector sum[kHeight][kVectors] = {};
-  if (t.accumulate == Accumulate::kFromStart) {
-#pragma GCC unroll 14
-    for (int r = 0; r < kHeight; ++r) {
-#pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sum[r][v], out + r * t.out_row + v * kN, sizeof(Vector));
-    }
-  } else {  // the lines are there when the sums are
 #pragma GCC unroll 1
-    for (int r = 0; r < kHeight; ++r) {
+  for (int r = 0; r < kHeight; ++r) {  // the lines are there when the sums are
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + r * t.out_row + v * kN, 1);
-    }
+    for (int v = 0; v < kVectors; v += kVectorsALine) __builtin_prefetch(out + r * t.out_row + v * kN, 1);
   }
   for (int64_t s = 0; s < t.count; ++s) {
     const A* right = t.segments[s].right;
@@ -67,7 +59,7 @@ void MicroKernel(const MicroTile<A>& t, int64_t first, A* out) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       A* to = out + r * t.out_row + v * kN;
-      if (t.accumulate == Accumulate::kAtEnd) {
+      if (t.add) {
         Vector before;
         __builtin_memcpy(&before, to, sizeof(Vector));
         sum[r][v] += before;

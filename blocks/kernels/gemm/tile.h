@@ -9,15 +9,6 @@
 
 namespace weft::kernels::gemm {
 
-/// Some steps of a panel of the right operand: `depth` of them where `data` says, then `rest_depth` copied ones.
-template <class A>
-struct RightPanel {
-  const A* data = nullptr;
-  int64_t step = 0, depth = 0;
-  const A* rest = nullptr;
-  int64_t rest_depth = 0;
-};
-
 /// Rows of the left operand whose distance is a multiple of so many bytes would push each other out of the cache: they are copied.
 inline constexpr int64_t kBadStride = 1024;
 
@@ -26,6 +17,13 @@ template <class A>
 struct LeftRows {
   const A* data = nullptr;
   int64_t row = 0, step = 0;
+};
+
+/// The steps of a panel of the right operand.
+template <class A>
+struct RightPanel {
+  const A* data = nullptr;
+  int64_t step = 0, depth = 0;
 };
 
 template <class T>
@@ -72,27 +70,17 @@ class Tile {
   /// The panel of the tile's columns from `column`. Packed ones lie one after another.
   RightPanel<A> Panel(int64_t column) {
     const int64_t width = Width(column), padded = Vectors(width) * S::kN;
-    if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_, nullptr, 0};
+    if (packed_ != nullptr) return {packed_ + start_ * tiled_.PackedColumns() + (column_ + column) * depth_, padded, depth_};
     const MatrixView<T>& b = p_.right;
     const T* data = b.data + (column_ + column) * b.column_stride + start_ * b.row_stride;
-    A* const packed = in_place_ ? tail_ : right_ + column * kPart * depth_ * kPart;
     if constexpr (kSame<T>) {
-      // Whole registers are read: in the last rows of the operand they would reach over its end, by less than a register. So the rows are
-      // fewer than a register's lanes, or one; twice as many where most of a short slice are.
-      const int64_t over = column_ + column + padded - p_.columns, over_rows = over > 0 ? DivideUp(over, b.row_stride) : 0;
-      const int64_t unsafe = std::clamp<int64_t>(start_ + depth_ - (p_.inner - over_rows), 0, depth_);
-      if (in_place_ && unsafe <= depth_ / 2) {
-        PackRows(data + (depth_ - unsafe) * b.row_stride, unsafe, width, padded, packed);
-        return {reinterpret_cast<const A*>(data), b.row_stride, depth_ - unsafe, packed, unsafe};
-      }
+      // Whole registers are read: in the last rows of the operand they may reach over its end, where the last panel is packed.
+      const int64_t over = std::max<int64_t>(column_ + column + padded - p_.columns, 0);
+      if (in_place_ && start_ + depth_ <= p_.inner - DivideUp(over, b.row_stride)) return {reinterpret_cast<const A*>(data), b.row_stride, depth_};
     }
+    A* const packed = in_place_ ? right_ : right_ + column * kPart * depth_ * kPart;
     PackRight(MatrixView<T>{data, b.row_stride, b.column_stride}, width, depth_, packed);
-    return {packed, padded, depth_ * kPart, nullptr, 0};
-  }
-  void PackRows(const T* data, int64_t rows, int64_t width, int64_t padded, A* to) const {
-    for (int64_t p = 0; p < rows; ++p, data += p_.right.row_stride, to += padded) {
-      for (int64_t w = 0; w < padded; ++w) to[w] = w < width ? WidenOne<A>(data[w]) : A{0};
-    }
+    return {packed, padded, depth_ * kPart};
   }
 
   bool ReadsLeft(int64_t panels) const {
@@ -147,47 +135,38 @@ class Tile {
   }
 
   void Multiply(const LeftRows<A>& left, const RightPanel<A>& right, int64_t row, int64_t height, int64_t column) {
-    const int64_t width = Width(column) * kPart, padded = Vectors(Width(column)) * S::kN;
+    const int vectors = Vectors(Width(column));
+    const int64_t width = Width(column) * kPart, padded = vectors * S::kN;
     const bool add = p_.add || start_ > 0;
+    const Segment<A> segment{left.data, right.data};
+    MicroTile<A> tile{&segment, 1, right.depth, left.row, left.step, right.step, sums_, padded, false};
     if constexpr (ShortFloat<T>) {
-      A* to = short_sums_ + row * tiled_.columns + column;
-      return Sum(left, right, height, to, tiled_.columns, start_ > 0 ? Accumulate::kAtEnd : Accumulate::kNo, padded);
+      tile.out = short_sums_ + row * tiled_.columns + column;
+      tile.out_row = tiled_.columns;
+      tile.add = start_ > 0;
+      return RunMicroKernel(tile, height, vectors);
+    }
+    const int64_t stride = p_.out_stride * kPart;
+    Out* out = reinterpret_cast<Out*>(p_.out) + (row_ + row) * stride + (column_ + column) * kPart;
+    if (sizeof(Out) == sizeof(A) && width == padded && !transposed_) {
+      tile.out = reinterpret_cast<A*>(out);
+      tile.out_row = stride;
+      tile.add = add;
+      return RunMicroKernel(tile, height, vectors);
+    }
+    RunMicroKernel(tile, height, vectors);
+    if (transposed_) {  // column j of the sums becomes row j of the product
+      out = reinterpret_cast<Out*>(p_.out) + (column_ + column) * stride + row_ + row;
+      for (int64_t j = 0; j < width; ++j) Store(sums_ + j, padded, height, add, out + j * stride);
     } else {
-      Out* out = reinterpret_cast<Out*>(p_.out) + (row_ + row) * p_.out_stride * kPart + (column_ + column) * kPart;
-      if (sizeof(Out) == sizeof(A) && width == padded && !transposed_) {
-        const Accumulate accumulate = add ? Accumulate::kAtEnd : Accumulate::kNo;
-        return Sum(left, right, height, reinterpret_cast<A*>(out), p_.out_stride * kPart, accumulate, padded);
-      }
-      A* const sums = sums_;
-      Sum(left, right, height, sums, padded, Accumulate::kNo, padded);
-      if (transposed_) {
-        out = reinterpret_cast<Out*>(p_.out) + (column_ + column) * p_.out_stride + row_ + row;
-        StoreTransposed(sums, padded, height, width, add, out);
-      } else {
-        for (int64_t i = 0; i < height; ++i, out += p_.out_stride * kPart) Store(sums + i * padded, 1, width, add, out);
-      }
+      for (int64_t i = 0; i < height; ++i) Store(sums_ + i * padded, 1, width, add, out + i * stride);
     }
   }
   static void Store(const A* from, int64_t step, int64_t count, bool add, Out* out) {
-    if (add) {
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(static_cast<A>(static_cast<A>(out[i]) + from[i * step]));
-    } else {
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(from[i * step]);
+    for (int64_t i = 0; i < count; ++i) {
+      const A sum = from[i * step];
+      out[i] = static_cast<Out>(add ? static_cast<A>(static_cast<A>(out[i]) + sum) : sum);
     }
-  }
-
-  /// Column j of the sums becomes row j of the product.
-  void StoreTransposed(const A* sums, int64_t padded, int64_t height, int64_t width, bool add, Out* out) const {
-    for (int64_t j = 0; j < width; ++j) Store(sums + j, padded, height, add, out + j * p_.out_stride);
-  }
-
-  void Sum(const LeftRows<A>& left, const RightPanel<A>& right, int64_t height, A* to, int64_t to_row, Accumulate accumulate, int64_t padded) const {
-    const auto sum = [&](const Segment<A>& segment, int64_t depth, int64_t step, Accumulate where) {
-      const MicroTile<A> tile{&segment, 1, depth, left.row, left.step, step, to, to_row, where};
-      RunMicroKernel(tile, height, static_cast<int>(padded / S::kN));
-    };
-    sum({left.data, right.data}, right.depth, right.step, accumulate);
-    if (right.rest_depth > 0) sum({left.data + right.depth * left.step, right.rest}, right.rest_depth, padded, Accumulate::kFromStart);
   }
 
   /// Sums of short floats are rounded once, at the end.
@@ -209,7 +188,6 @@ class Tile {
   const bool copies_left_;
   int64_t start_ = 0, depth_ = 0;
   A *const right_, *const short_sums_;  // what the tile packs; the sums of half and bfloat16
-  alignas(64) A tail_[2 * S::kN * S::kN];
   alignas(64) A left_[kRows * (S::kSharedDepth + kPad)];
   alignas(64) A sums_[kRows * S::kWide];
 };
