@@ -140,12 +140,12 @@ Json Document::Undo(bool redo, const std::string& by, std::optional<uint64_t> if
 
 Json Document::Changed(const std::string& difference, const EditRequest& request) {
   const std::string text = PageText(page_.get());
+  unsaved_.Compare(text);
   Json change = ChangeOf(page_.get(), difference, text);
   change["cause"] = request.cause;
   change["label"] = TextOrNull(request.label);
   change["by"] = TextOrNull(request.by);
   if (change["page_keys"].contains("page")) title_ = TitleOf(change["page_keys"]);
-  unsaved_.Compare(text);
   PutState(change);
   if (Dump(change).size() > limits_.change_bytes) {
     for (const char* name : {"blocks", "wires", "layout"}) change.erase(name);
