@@ -14,7 +14,7 @@ namespace weft::kit {
 namespace {
 
 /// The blocks whose rows have other last bits in a batch of another size.
-const std::set<std::string> kDependent = {"BatchMatMulV2", "MatMul", "SoftmaxCrossEntropyWithLogits"};
+const std::set<std::string> kDependent = {"BatchMatMulV2", "MatMul"};
 
 enum class Kind { kRow, kShared };  // kRow: an axis of rows in front of the shape
 
