@@ -17,7 +17,7 @@ function(weft_command_library level objects folder)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME weft-command CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                                              LIBRARY_OUTPUT_DIRECTORY ${folder} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libweft-command.map)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} runtime/include)
-  target_link_libraries(${target} PRIVATE Eigen3::Eigen Threads::Threads pugixml::pugixml Snappy::snappy ZLIB::ZLIB)
+  target_link_libraries(${target} PRIVATE Eigen3::Eigen Threads::Threads ${WEFT_LIBRARIES})
   target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/libweft-command.map -Wl,-z,defs)
 endfunction()
 
