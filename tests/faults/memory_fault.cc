@@ -28,7 +28,7 @@ class Outstanding {
   }
   void Add(void* memory) {
     const Lock lock(*this);
-    if (count_.load() >= kSlots / 2) return;
+    if (static_cast<size_t>(count_.load()) >= kSlots / 2) return;
     size_t at = SlotOf(memory);
     while (table_[at] != kNone && table_[at] != kGone) at = (at + 1) % kSlots;
     table_[at] = reinterpret_cast<uintptr_t>(memory);
