@@ -134,8 +134,10 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
     const auto tile_work = static_cast<int64_t>(std::min(work / static_cast<double>(std::max<int64_t>(tiles, 1)), 1e15));
     const auto run = [&](int64_t share) {
       StopCheck stop(workers);
-      for (int64_t i = share * all / shares, end = (share + 1) * all / shares; i < end && !stop(1 + tile_work / 16); ++i) {
-        ComputeTile(at(i / tiles), i % tiles, spaces + share * scratch.workspace);
+      int64_t i = share * all / shares, which = i / tiles, tile = i % tiles;
+      for (const int64_t end = (share + 1) * all / shares; i < end && !stop(1 + tile_work / 16); ++i) {
+        ComputeTile(at(which), tile, spaces + share * scratch.workspace);
+        if (++tile == tiles) tile = 0, ++which;
       }
     };
     if (shares == 1) run(0);
