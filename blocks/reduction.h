@@ -48,13 +48,8 @@ template <class Types, class Run>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&), Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", types)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(gradient)
-      .Kernel(Plan, run);
+      .Ports(input, axis, output).Attrs(keep_dims).Types("T", types).Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(gradient).Kernel(Plan, run);
 }
 
 }  // namespace weft::blocks::reduction

@@ -149,49 +149,27 @@ Result<JoinedColumns> PlanParallelConcat(PlanContext& ctx) {
 
 BlockDef Concat() {
   return Block("Concat", "Joins tensors along an axis.")
-      .Alias("ConcatV2")
-      .Ports(values, axis, output)
-      .Attrs(many)
-      .Inferred(many)
-      .Types("T", kAllTypes)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(ConcatGradient)
-      .Kernel(PlanConcat, Run);
+      .Alias("ConcatV2").Ports(values, axis, output).Attrs(many).Inferred(many).Types("T", kAllTypes)
+      .Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(ConcatGradient).Kernel(PlanConcat, Run);
 }
 
 BlockDef ConcatGrad() {
   return Block("ConcatGrad", "Shares the gradient of a Concat out among the tensors that were joined.")
-      .Ports(grad, axis, likes, parts)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Types("Tidx", kIndices)
+      .Ports(grad, axis, likes, parts).Attrs(length).Inferred(length).Types("T", kAllTypes).Types("Tidx", kIndices)
       .ShapedBy(axis)
-      .Internal()
-      .Gradient(ConcatGradGradient)
-      .Kernel(PlanConcatGrad, RunSplit);
+      .Internal().Gradient(ConcatGradGradient).Kernel(PlanConcatGrad, RunSplit);
 }
 
 BlockDef Stack() {
   return Block("Stack", "Joins tensors of one shape along a new axis.")
-      .Alias("Pack")
-      .Ports(alike, stacked)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Attrs(stack_axis)
-      .Gradient(StackGradient)
-      .Kernel(PlanStack, Run);
+      .Alias("Pack").Ports(alike, stacked).Attrs(length).Inferred(length).Types("T", kAllTypes).Attrs(stack_axis)
+      .Gradient(StackGradient).Kernel(PlanStack, Run);
 }
 
 BlockDef ParallelConcat() {
   return Block("ParallelConcat", "Joins tensors of one row each along the first axis.")
-      .Ports(rows, output)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Attrs(shape)
+      .Ports(rows, output).Attrs(length).Inferred(length).Types("T", kAllTypes).Attrs(shape)
       .Kernel(PlanParallelConcat, Run);
 }
 

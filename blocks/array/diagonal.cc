@@ -220,11 +220,8 @@ BlockDef MatrixSetDiag() {
 
 BlockDef MatrixBandPart() {
   return Block("MatrixBandPart", "Matrices with zeros outside a band round their diagonals.")
-      .Ports(matrix, num_lower, num_upper, band)
-      .Types("T", kElements)
-      .Types("Tindex", kIndices)
-      .Gradient(BandGradient)
-      .Kernel(PlanBand, RunBand, kBySize);
+      .Ports(matrix, num_lower, num_upper, band).Types("T", kElements).Types("Tindex", kIndices)
+      .Gradient(BandGradient).Kernel(PlanBand, RunBand, kBySize);
 }
 
 }  // namespace weft::blocks

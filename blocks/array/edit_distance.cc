@@ -163,11 +163,8 @@ BlockDef EditDistance() {
                "The edit distance of each pair of sequences of two sparse tensors: the least insertions, deletions and exchanges.")
       .Details("A sequence without values is empty. Values of one sequence count in the order in which they stand.")
       .Ports(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, output)
-      .Attrs(normalize)
-      .Types("T", kCompared)
-      .ShapedBy(hypothesis_shape, truth_shape)
-      .NotDifferentiable()
-      .Kernel(Plan, Run);
+      .Attrs(normalize).Types("T", kCompared).ShapedBy(hypothesis_shape, truth_shape)
+      .NotDifferentiable().Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

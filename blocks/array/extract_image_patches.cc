@@ -199,10 +199,7 @@ GradientAttrs SettingsOf(const GradientBuilder& g) {
 
 BlockDef ExtractImagePatches() {
   return Block("ExtractImagePatches", "Lays the window round each place of a picture out as channels.")
-      .Ports(images, patches)
-      .Attrs(ksizes, strides, rates)
-      .Types("T", kPixels)
-      .Attrs(padding)
+      .Ports(images, patches).Attrs(ksizes, strides, rates).Types("T", kPixels).Attrs(padding)
       .Gradient([](GradientBuilder& g) {
         g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
       })
@@ -211,9 +208,7 @@ BlockDef ExtractImagePatches() {
 
 BlockDef ExtractImagePatchesGrad() {
   return Block("ExtractImagePatchesGrad", "Adds patches up to the pictures they are of: the gradient of ExtractImagePatches.")
-      .Ports(grad, like, output)
-      .Attrs(ksizes, strides, rates, padding)
-      .Types("T", kNumbers)
+      .Ports(grad, like, output).Attrs(ksizes, strides, rates, padding).Types("T", kNumbers)
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g))); })
       .Kernel(PlanGrad, RunGrad);

@@ -252,8 +252,7 @@ BlockDef Declare(const char* name, const char* summary, Plan plan) {
   return Block(name, summary)
       .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
       .Attrs(num_bits, narrow_range)
-      .NotDifferentiable()
-      .Kernel(plan, Run);
+      .NotDifferentiable().Kernel(plan, Run);
 }
 }  // namespace vars_gradient
 
@@ -263,21 +262,15 @@ BlockDef FakeQuantWithMinMaxArgs() {
   using namespace args;
   return Block("FakeQuantWithMinMaxArgs", "Moves numbers to the nearest level of a fixed range, as if they were quantized and back.")
       .Details(kLevels)
-      .Ports(inputs, outputs)
-      .Attrs(min_attr, max_attr, num_bits, narrow_range)
-      .Elementwise()
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(inputs, outputs).Attrs(min_attr, max_attr, num_bits, narrow_range)
+      .Elementwise().Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef FakeQuantWithMinMaxArgsGradient() {
   using namespace args;
   return Block("FakeQuantWithMinMaxArgsGradient", "The gradient of FakeQuantWithMinMaxArgs: handed on within the range.")
-      .Ports(gradients, seen, backprops)
-      .Attrs(min_attr, max_attr, num_bits, narrow_range)
-      .Elementwise()
-      .NotDifferentiable()
-      .Kernel(PlanGradient, RunGradient);
+      .Ports(gradients, seen, backprops).Attrs(min_attr, max_attr, num_bits, narrow_range)
+      .Elementwise().NotDifferentiable().Kernel(PlanGradient, RunGradient);
 }
 
 BlockDef FakeQuantWithMinMaxVars() {

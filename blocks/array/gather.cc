@@ -201,79 +201,48 @@ void AddGradient(GradientBuilder& g) {
 
 BlockDef Gather() {
   return Block("Gather", "Rows of a table, by index.")
-      .Ports(params, indices, output)
-      .Attrs(validate_indices)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Gradient(GatherGradient)
-      .Kernel(PlanGather, RunRows);
+      .Ports(params, indices, output).Attrs(validate_indices).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices)
+      .Gradient(GatherGradient).Kernel(PlanGather, RunRows);
 }
 
 BlockDef GatherV2() {
   return Block("GatherV2", "Slices along an axis, by index.")
-      .Ports(params, indices, axis, output_v2)
-      .Attrs(batch_dims)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Types("Taxis", kIndices)
-      .ShapedBy(axis)
-      .Gradient(GatherV2Gradient)
-      .Kernel(PlanGatherV2, RunRows);
+      .Ports(params, indices, axis, output_v2).Attrs(batch_dims).Types("Tparams", kAllTypes)
+      .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
+      .Gradient(GatherV2Gradient).Kernel(PlanGatherV2, RunRows);
 }
 
 BlockDef GatherV2Grad() {
   return Block("GatherV2Grad", "The gradient of GatherV2: slices added up where they came from.")
-      .Ports(grad, indices, axis, like, summed)
-      .Attrs(batch_dims)
-      .Types("Tparams", kSummed)
-      .Types("Tindices", kRowIndices)
-      .Types("Taxis", kIndices)
-      .ShapedBy(axis)
-      .Internal()
-      .Gradient(GatherV2GradGradient)
-      .Kernel(PlanGatherV2Grad, RunSums);
+      .Ports(grad, indices, axis, like, summed).Attrs(batch_dims).Types("Tparams", kSummed)
+      .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
+      .Internal().Gradient(GatherV2GradGradient).Kernel(PlanGatherV2Grad, RunSums);
 }
 
 BlockDef GatherNd() {
   return Block("GatherNd", "Slices of a table, by tuples of indices.")
-      .Ports(params, tuples, output_nd)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Attrs(kBadIndices)
-      .Gradient(GatherNdGradient)
-      .Kernel(PlanGatherNd, RunRows);
+      .Ports(params, tuples, output_nd).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices).Attrs(kBadIndices)
+      .Gradient(GatherNdGradient).Kernel(PlanGatherNd, RunRows);
 }
 
 BlockDef GatherNdGrad() {
   return Block("GatherNdGrad", "The gradient of GatherNd: slices added up where they came from.")
-      .Ports(grad, tuples, like_nd, summed)
-      .Types("Tparams", kSummed)
-      .Types("Tindices", kRowIndices)
-      .Attrs(kBadIndices)
-      .Internal()
-      .Gradient(GatherNdGradGradient)
-      .Kernel(PlanGatherNdGrad, RunSums);
+      .Ports(grad, tuples, like_nd, summed).Types("Tparams", kSummed).Types("Tindices", kRowIndices).Attrs(kBadIndices)
+      .Internal().Gradient(GatherNdGradGradient).Kernel(PlanGatherNdGrad, RunSums);
 }
 
 BlockDef ScatterNd() {
   return Block("ScatterNd", "Adds slices to zeros where tuples of indices say.")
-      .Ports(places, updates, sizes, scattered)
-      .Types("T", kNumbers + TypeList<bool, String>{})
-      .Types("Tindices", kIndices)
-      .Attrs(kBadIndices)
-      .ShapedBy(sizes)
-      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); })
-      .Kernel(PlanScatter, RunScatter);
+      .Ports(places, updates, sizes, scattered).Types("T", kNumbers + TypeList<bool, String>{})
+      .Types("Tindices", kIndices).Attrs(kBadIndices).ShapedBy(sizes)
+      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); }).Kernel(PlanScatter, RunScatter);
 }
 
 BlockDef ScatterNdNonAliasingAdd() {
   return Block("ScatterNdNonAliasingAdd", "Adds slices to a copy of the input where tuples of indices say.")
-      .Ports(base, base_places, base_updates, base_sum)
-      .Types("T", kNumbers + TypeList<bool>{})
-      .Types("Tindices", kIndices)
-      .Attrs(kBadIndices)
-      .Gradient(AddGradient)
-      .Kernel(PlanAdd, RunAdd);
+      .Ports(base, base_places, base_updates, base_sum).Types("T", kNumbers + TypeList<bool>{})
+      .Types("Tindices", kIndices).Attrs(kBadIndices)
+      .Gradient(AddGradient).Kernel(PlanAdd, RunAdd);
 }
 
 }  // namespace weft::blocks

@@ -52,9 +52,8 @@ constexpr auto RunFill = []<class T>(const NoParameters&, RunContext& ctx) {
 
 BlockDef Identity() {
   return Block("Identity", "The input as it is.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
-      .PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes)
+      .WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); }).PlanOnly(PlanMap);
 }
 
 BlockDef ZerosLike() {
@@ -79,17 +78,13 @@ BlockDef PreventGradient() {
 
 BlockDef DebugGradientIdentity() {
   return Block("DebugGradientIdentity", "The input as it is; its gradient passes through and can be watched there.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
-      .PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes)
+      .WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); }).PlanOnly(PlanMap);
 }
 
 BlockDef Fill() {
   return Block("Fill", "A tensor of one value.")
-      .Ports(dims, value, filled)
-      .Types("T", kAllTypes)
-      .Types("index_type", kIndices)
-      .ShapedBy(dims)
+      .Ports(dims, value, filled).Types("T", kAllTypes).Types("index_type", kIndices).ShapedBy(dims)
       .Gradient([](GradientBuilder& g) { g.Set(value, g.Add("SumLike", {{"grad", {g.grad(filled)}}, {"like", {g.in(value)}}})); })
       .Kernel(PlanFill, RunFill, kBySize);
 }

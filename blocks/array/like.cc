@@ -148,10 +148,7 @@ BlockDef ReshapeLike() {
 
 BlockDef Tile() {
   return Block("Tile", "Repeats a tensor along its axes.")
-      .Ports(repeated, times_each, tiles)
-      .Types("T", kAllTypes)
-      .Types("Tmultiples", kIndices)
-      .ShapedBy(times_each)
+      .Ports(repeated, times_each, tiles).Types("T", kAllTypes).Types("Tmultiples", kIndices).ShapedBy(times_each)
       .Gradient([](GradientBuilder& g) {
         g.Set(repeated, g.Add("TileGrad", {{"grad", {g.grad(tiles)}}, {"multiples", {g.in(times_each)}}, {"like", {g.in(repeated)}}}));
       })

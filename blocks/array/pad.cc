@@ -216,30 +216,20 @@ void RunFrame(const Frame& frame, const std::byte* from, std::byte* to, const vo
 
 BlockDef Pad() {
   return Block("Pad", "Puts a frame of zeros round a tensor.")
-      .Ports(input, paddings, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(paddings)
-      .Gradient(Gradient)
-      .Kernel(PlanFrame, RunZeros);
+      .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
+      .Gradient(Gradient).Kernel(PlanFrame, RunZeros);
 }
 
 BlockDef PadV2() {
   return Block("PadV2", "Puts a frame of one value round a tensor.")
-      .Ports(input, paddings, constant_values, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
+      .Ports(input, paddings, constant_values, output).Types("T", kAllTypes).Types("Tpaddings", kIndices)
       .ShapedBy(paddings)
-      .Gradient(Gradient)
-      .Kernel(PlanFrameOfValue, RunValue);
+      .Gradient(Gradient).Kernel(PlanFrameOfValue, RunValue);
 }
 
 BlockDef PadGrad() {
   return Block("PadGrad", "Takes the frame of a Pad off: its gradient.")
-      .Ports(grad, paddings, inside)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(paddings)
+      .Ports(grad, paddings, inside).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}})); })
       .Kernel(PlanInside, RunBoxMove);
@@ -247,19 +237,14 @@ BlockDef PadGrad() {
 
 BlockDef Slice() {
   return Block("Slice", "Takes a box out of a tensor.")
-      .Ports(sliced, slice_begin, slice_size, slice)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
+      .Ports(sliced, slice_begin, slice_size, slice).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
-      .Gradient(SliceGradient)
-      .Kernel(PlanSlice, RunBoxMove);
+      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef SliceGrad() {
   return Block("SliceGrad", "Puts the gradient of a slice in its place among zeros.")
-      .Ports(slice_grad, slice_begin, slice_size, like, whole)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
+      .Ports(slice_grad, slice_begin, slice_size, like, whole).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
       .Internal()
       .Gradient([](GradientBuilder& g) {

@@ -112,10 +112,7 @@ Status PlanReshape(PlanContext& ctx) {
 BlockDef Reshape() {
   return Block("Reshape", "The same elements under another shape.")
       .Details("A size of -1 is what the others leave. A scalar shape is taken as a vector of one size.")
-      .Ports(tensor, shape, output)
-      .Types("T", kAllTypes)
-      .Types("Tshape", kIndices)
-      .ShapedBy(shape)
+      .Ports(tensor, shape, output).Types("T", kAllTypes).Types("Tshape", kIndices).ShapedBy(shape)
       .WithFlow(Flow::kForward)
       .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
       .PlanOnly(PlanReshape);
@@ -123,23 +120,14 @@ BlockDef Reshape() {
 
 BlockDef ExpandDims() {
   return Block("ExpandDims", "Puts an axis of size 1 into the shape of a tensor.")
-      .Ports(input, axis, same_elements)
-      .Types("T", kAllTypes)
-      .Types("Tdim", kIndices)
-      .ShapedBy(axis)
-      .WithFlow(Flow::kForward)
-      .Gradient(Gradient)
-      .PlanOnly(PlanExpand);
+      .Ports(input, axis, same_elements).Types("T", kAllTypes).Types("Tdim", kIndices).ShapedBy(axis)
+      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanExpand);
 }
 
 BlockDef Squeeze() {
   return Block("Squeeze", "Takes axes of size 1 out of the shape of a tensor.")
-      .Ports(input, same_elements)
-      .Types("T", kAllTypes)
-      .Attrs(squeezed)
-      .WithFlow(Flow::kForward)
-      .Gradient(Gradient)
-      .PlanOnly(PlanSqueeze);
+      .Ports(input, same_elements).Types("T", kAllTypes).Attrs(squeezed)
+      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanSqueeze);
 }
 
 }  // namespace weft::blocks

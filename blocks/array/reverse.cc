@@ -115,23 +115,15 @@ void SequenceGradient(GradientBuilder& g) {
 
 BlockDef Reverse() {
   return Block("Reverse", "Turns axes of a tensor round.")
-      .Alias("ReverseV2")
-      .Ports(tensor, axis, output)
-      .Types("Tidx", kIndices)
-      .Types("T", kReversed)
-      .ShapedBy(axis)
+      .Alias("ReverseV2").Ports(tensor, axis, output).Types("Tidx", kIndices).Types("T", kReversed).ShapedBy(axis)
       .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("Reverse", {{"tensor", {g.grad(output)}}, {"axis", {g.in(axis)}}})); })
       .Kernel(PlanReverse, RunBoxMove);
 }
 
 BlockDef ReverseSequence() {
   return Block("ReverseSequence", "Turns the first elements along an axis round, as many as each entry of a batch says.")
-      .Ports(input, seq_lengths, rows_output)
-      .Attrs(seq_dim, batch_dim)
-      .Types("T", kAllTypes)
-      .Types("Tlen", kIndices)
-      .Gradient(SequenceGradient)
-      .Kernel(PlanSequence, RunSequence);
+      .Ports(input, seq_lengths, rows_output).Attrs(seq_dim, batch_dim).Types("T", kAllTypes).Types("Tlen", kIndices)
+      .Gradient(SequenceGradient).Kernel(PlanSequence, RunSequence);
 }
 
 }  // namespace weft::blocks

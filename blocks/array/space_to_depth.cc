@@ -94,20 +94,14 @@ Status ToSpaceGradient(GradientBuilder& g) { return GradientBy(g, "SpaceToDepth"
 
 BlockDef SpaceToDepth() {
   return Block("SpaceToDepth", "Moves the pixels of square blocks into the channels.")
-      .Ports(input, output)
-      .Types("T", kAllTypes)
-      .Attrs(block_size, data_format)
-      .Gradient(ToDepthGradient)
-      .Kernel(PlanToDepth, RunBoxMove);
+      .Ports(input, output).Types("T", kAllTypes).Attrs(block_size, data_format)
+      .Gradient(ToDepthGradient).Kernel(PlanToDepth, RunBoxMove);
 }
 
 BlockDef DepthToSpace() {
   return Block("DepthToSpace", "Puts square blocks of pixels together from the channels.")
-      .Ports(input, output)
-      .Types("T", kAllTypes)
-      .Attrs(block_size, data_format)
-      .Gradient(ToSpaceGradient)
-      .Kernel(PlanToSpace, RunBoxMove);
+      .Ports(input, output).Types("T", kAllTypes).Attrs(block_size, data_format)
+      .Gradient(ToSpaceGradient).Kernel(PlanToSpace, RunBoxMove);
 }
 
 }  // namespace weft::blocks

@@ -128,34 +128,21 @@ void UnstackGradient(GradientBuilder& g) {
 
 BlockDef Split() {
   return Block("Split", "Cuts a tensor into equal pieces along an axis.")
-      .Ports(axis, value, output)
-      .Attrs(num_split)
-      .Types("T", kAllTypes)
-      .ShapedBy(axis)
-      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); })
-      .Kernel(PlanSplit, RunSplit);
+      .Ports(axis, value, output).Attrs(num_split).Types("T", kAllTypes).ShapedBy(axis)
+      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); }).Kernel(PlanSplit, RunSplit);
 }
 
 BlockDef SplitV() {
   return Block("SplitV", "Cuts a tensor into pieces of given sizes along an axis.")
-      .Ports(value_v, size_splits, axis_v, output)
-      .Attrs(num_split)
-      .Types("T", kAllTypes)
-      .Types("Tlen", kLengths)
+      .Ports(value_v, size_splits, axis_v, output).Attrs(num_split).Types("T", kAllTypes).Types("Tlen", kLengths)
       .ShapedBy(size_splits, axis_v)
-      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); })
-      .Kernel(PlanSplitV, RunCutOfFirst);
+      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); }).Kernel(PlanSplitV, RunCutOfFirst);
 }
 
 BlockDef Unstack() {
   return Block("Unstack", "Takes a tensor apart along an axis, which goes.")
-      .Alias("Unpack")
-      .Ports(value_v, slices)
-      .Attrs(num)
-      .Types("T", kAllTypes)
-      .Attrs(slice_axis)
-      .Gradient(UnstackGradient)
-      .Kernel(PlanUnstack, RunCutOfFirst);
+      .Alias("Unpack").Ports(value_v, slices).Attrs(num).Types("T", kAllTypes).Attrs(slice_axis)
+      .Gradient(UnstackGradient).Kernel(PlanUnstack, RunCutOfFirst);
 }
 
 }  // namespace weft::blocks

@@ -121,11 +121,8 @@ constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
 template <class Indices, class... P>
 auto SliceBlock(const char* name, const char* summary, Indices indices, const P&... ports) {
   return Block(name, summary)
-      .Ports(ports...)
-      .Types("T", kAllTypes)
-      .Types("Index", indices)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .ShapedBy(begin, end, strides);
+      .Ports(ports...).Types("T", kAllTypes).Types("Index", indices)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask).ShapedBy(begin, end, strides);
 }
 
 }  // namespace
@@ -134,39 +131,31 @@ BlockDef StridedSlice() {
   return SliceBlock("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.", kSliceIndices,
                     input, begin, end, strides, output)
       .Details("As numpy's x[begin:end:stride, ...], with the masks for what a slice of numpy may leave out or add.")
-      .Gradient(SliceGradient)
-      .Kernel(PlanSlice, RunBoxMove);
+      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef StridedSliceGrad() {
   return SliceBlock("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.", kIndices,
                     shape, begin, end, strides, dy, whole)
-      .ShapedBy(shape)
-      .Gradient(GradGradient)
-      .Kernel(PlanGrad, RunGrad);
+      .ShapedBy(shape).Gradient(GradGradient).Kernel(PlanGrad, RunGrad);
 }
 
 BlockDef StridedSliceGradLike() {
   return SliceBlock("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.", kSliceIndices, like,
                     begin, end, strides, dy, whole)
-      .Internal()
-      .Gradient(GradGradient)
-      .Kernel(PlanGradLike, RunGrad);
+      .Internal().Gradient(GradGradient).Kernel(PlanGradLike, RunGrad);
 }
 
 BlockDef ResourceStridedSliceAssign() {
   return SliceBlock("ResourceStridedSliceAssign", "Gives the elements of a slice of the variable of a handle new values.", kIndices,
                     AsResource(ref), begin, end, strides, value)
-      .Updates(ref)
-      .Stateful()
-      .Kernel(PlanAssign, RunAssign);
+      .Updates(ref).Stateful().Kernel(PlanAssign, RunAssign);
 }
 
 BlockDef StridedSliceAssign() {
   return SliceBlock("StridedSliceAssign", "Gives the elements of a slice of a variable new values.", kIndices, ref, begin, end, strides,
                     value, output_ref)
-      .Updates(ref)
-      .Kernel(PlanAssign, RunAssign);
+      .Updates(ref).Kernel(PlanAssign, RunAssign);
 }
 
 }  // namespace weft::blocks

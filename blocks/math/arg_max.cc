@@ -47,14 +47,9 @@ template <class Positions, class Axes, class Run>
 BlockDef Declare(const char* name, const char* summary, Axes axes, Positions positions, Run run) {
   return Block(name, summary)
       .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
-      .Ports(input, dimension, output)
-      .Types("T", kSearched)
-      .Types("Tidx", axes)
-      .Attrs(output_type)
-      .Types("output_type", positions)
-      .ShapedBy(dimension)
-      .NotDifferentiable()
-      .Kernel(Plan, run);
+      .Ports(input, dimension, output).Types("T", kSearched).Types("Tidx", axes).Attrs(output_type)
+      .Types("output_type", positions).ShapedBy(dimension)
+      .NotDifferentiable().Kernel(Plan, run);
 }
 
 }  // namespace

@@ -137,21 +137,15 @@ constexpr TypeList<int16_t, int32_t, int64_t> kMultipliedIntegers;
 BlockDef BatchMatMul() {
   return Block("BatchMatMul", "Multiplies the matrices in the last two axes of two tensors whose other axes agree.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(x, y, output)
-      .Types("T", kFloats + kMultipliedIntegers + kComplexes)
-      .Attrs(adj_x, adj_y, grad_x, grad_y)
-      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMul", false); })
-      .Kernel(Plan, Run);
+      .Ports(x, y, output).Types("T", kFloats + kMultipliedIntegers + kComplexes).Attrs(adj_x, adj_y, grad_x, grad_y)
+      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMul", false); }).Kernel(Plan, Run);
 }
 
 BlockDef BatchMatMulV2() {
   return Block("BatchMatMulV2", "Multiplies the matrices in the last two axes of two tensors; the other axes are stretched to fit.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(x, y, output)
-      .Types("T", kMultiplied)
-      .Attrs(adj_x, adj_y, grad_x, grad_y)
-      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMulV2", true); })
-      .Kernel(PlanV2, Run);
+      .Ports(x, y, output).Types("T", kMultiplied).Attrs(adj_x, adj_y, grad_x, grad_y)
+      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMulV2", true); }).Kernel(PlanV2, Run);
 }
 
 }  // namespace weft::blocks

@@ -116,8 +116,7 @@ constexpr auto Run = []<class T>(const Buckets& buckets, RunContext& ctx) {
 
 BlockDef Bincount() {
   return Block("Bincount", "Counts how often each integer occurs, or sums its weights.")
-      .Ports(bincount::arr, bincount::size, bincount::weights, bincount::bins)
-      .Types("T", kCountTypes)
+      .Ports(bincount::arr, bincount::size, bincount::weights, bincount::bins).Types("T", kCountTypes)
       .ShapedBy(bincount::size)
       .Kernel(bincount::Plan, bincount::Run);
 }
@@ -125,9 +124,7 @@ BlockDef Bincount() {
 BlockDef Bucketize() {
   return Block("Bucketize", "The number of the bucket that each element falls in; the boundaries lie between the buckets.")
       .Details("NaN falls in the last bucket.")
-      .Ports(bucketize::input, bucketize::output)
-      .Types("T", kCountTypes)
-      .Attrs(bucketize::boundaries)
+      .Ports(bucketize::input, bucketize::output).Types("T", kCountTypes).Attrs(bucketize::boundaries)
       .Kernel(bucketize::Plan, bucketize::Run);
 }
 

@@ -59,13 +59,8 @@ template <class Run>
 BlockDef Declare(const char* name, const char* summary, const char* details, void (*gradient)(GradientBuilder&), Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(x, axis, out)
-      .Attrs(exclusive, reverse)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(gradient)
-      .Kernel(Plan, run);
+      .Ports(x, axis, out).Attrs(exclusive, reverse).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(gradient).Kernel(Plan, run);
 }
 
 // ---- ProductScan -------------------------------------------------------------------------------------------------------------
@@ -102,14 +97,9 @@ BlockDef Cumprod() {
 
 BlockDef ProductScan() {
   return Block("ProductScan", "out[i] = y[i - 1] + x[i - 1] * out[i - 1] along an axis, out[0] = 0; the other way round where reverse.")
-      .Ports(x, y, scan_axis, out)
-      .Attrs(reverse)
-      .Types("T", kFloats + kComplexes)
-      .Types("Tidx", kIndices)
+      .Ports(x, y, scan_axis, out).Attrs(reverse).Types("T", kFloats + kComplexes).Types("Tidx", kIndices)
       .ShapedBy(scan_axis)
-      .Internal()
-      .Gradient(ScanGradient)
-      .Kernel(PlanScan, RunScan);
+      .Internal().Gradient(ScanGradient).Kernel(PlanScan, RunScan);
 }
 
 }  // namespace weft::blocks

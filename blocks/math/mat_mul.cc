@@ -137,23 +137,16 @@ Status SparseGradient(GradientBuilder& g) {
 BlockDef MatMul() {
   return Block("MatMul", "Multiplies two matrices.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(a, b, product)
-      .Attrs(transpose_a, transpose_b)
-      .Types("T", kMultiplied)
-      .Attrs(grad_a, grad_b)
-      .Gradient(Gradient)
-      .Kernel(PlanScratch, Run);
+      .Ports(a, b, product).Attrs(transpose_a, transpose_b).Types("T", kMultiplied).Attrs(grad_a, grad_b)
+      .Gradient(Gradient).Kernel(PlanScratch, Run);
 }
 
 BlockDef SparseMatMul() {
   return Block("SparseMatMul", "Multiplies two matrices of float or bfloat16, which may have many zeros, to one of float.")
       .Details("A zero times an infinity is NaN, sparse or not. An inner size of 0 gives zeros.")
-      .Ports(sparse_a, sparse_b, float_product)
-      .Attrs(transpose_a, transpose_b, a_is_sparse, b_is_sparse)
-      .Types("Ta", kSparseFactors)
-      .Types("Tb", kSparseFactors)
-      .Gradient(SparseGradient)
-      .Kernel(PlanSparse, RunSparse);
+      .Ports(sparse_a, sparse_b, float_product).Attrs(transpose_a, transpose_b, a_is_sparse, b_is_sparse)
+      .Types("Ta", kSparseFactors).Types("Tb", kSparseFactors)
+      .Gradient(SparseGradient).Kernel(PlanSparse, RunSparse);
 }
 
 }  // namespace weft::blocks

@@ -108,8 +108,7 @@ BlockDef FoldAxes() {
 
 BlockDef UnfoldAxes() {
   return DeclareFold("UnfoldAxes", "Undoes FoldAxes.", unfolded_axis, matrix, like, unfolded_axis, unfolded)
-      .Gradient(UnfoldGradient)
-      .Kernel(PlanUnfold, RunBoxMove);
+      .Gradient(UnfoldGradient).Kernel(PlanUnfold, RunBoxMove);
 }
 
 }  // namespace weft::blocks

@@ -179,12 +179,8 @@ template <SegmentOp kOp, class Types, class Gradient>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, Gradient gradient) {
   return Block(name, summary)
       .Details(details)
-      .Ports(data, segment_ids, output)
-      .Types("T", types)
-      .Types("Tindices", kIndices)
-      .ShapedBy(segment_ids)
-      .Gradient(gradient)
-      .Kernel(Plan<kOp>, Run);
+      .Ports(data, segment_ids, output).Types("T", types).Types("Tindices", kIndices).ShapedBy(segment_ids)
+      .Gradient(gradient).Kernel(Plan<kOp>, Run);
 }
 
 template <class Types, class... P>
@@ -194,16 +190,12 @@ auto DeclareSparse(const char* name, const char* summary, const char* details, T
 template <SegmentOp kOp, class Types>
 BlockDef DeclarePicked(const char* name, const char* summary, Types types, const char* scale) {
   return DeclareSparse(name, summary, kMissing, types, table, indices, picked_ids, output)
-      .Attrs(sparse_gradient)
-      .ShapedBy(picked_ids)
-      .Gradient(PickedGradient(scale))
-      .Kernel(PlanPicked<kOp>, RunPicked);
+      .Attrs(sparse_gradient).ShapedBy(picked_ids).Gradient(PickedGradient(scale)).Kernel(PlanPicked<kOp>, RunPicked);
 }
 template <SegmentOp kOp>
 BlockDef DeclareGrad(const char* name, const char* summary) {
   return DeclareSparse(name, summary, "Rows of the output that no index names are 0.", kFloats, grad, indices, picked_ids, output_dim0, data_grad)
-      .ShapedBy(output_dim0)
-      .Kernel(PlanGrad<kOp>, RunGrad);
+      .ShapedBy(output_dim0).Kernel(PlanGrad<kOp>, RunGrad);
 }
 
 }  // namespace

@@ -107,14 +107,9 @@ BlockDef Mean() {
 
 BlockDef SpreadLike() {
   return Block("SpreadLike", "Repeats a reduced value along the axes that were reduced, as the gradients of Sum and Mean need it.")
-      .Ports(spread::grad, spread::like, spread::axis, spread::output)
-      .Attrs(keep_dims, spread::mean)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(spread::axis)
-      .Internal()
-      .Gradient(spread::Gradient)
-      .Kernel(spread::Plan, spread::Run, kBySize);
+      .Ports(spread::grad, spread::like, spread::axis, spread::output).Attrs(keep_dims, spread::mean)
+      .Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(spread::axis)
+      .Internal().Gradient(spread::Gradient).Kernel(spread::Plan, spread::Run, kBySize);
 }
 
 }  // namespace weft::blocks

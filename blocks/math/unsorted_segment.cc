@@ -76,13 +76,9 @@ template <SegmentOp kOp, class Types>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&)) {
   return Block(name, summary)
       .Details(details)
-      .Ports(data, segment_ids, num_segments, output)
-      .Types("T", types)
-      .Types("Tindices", kIdTypes)
-      .Types("Tnumsegments", kIndices)
-      .ShapedBy(num_segments)
-      .Gradient(gradient)
-      .Kernel(Plan<kOp>, Run);
+      .Ports(data, segment_ids, num_segments, output).Types("T", types).Types("Tindices", kIdTypes)
+      .Types("Tnumsegments", kIndices).ShapedBy(num_segments)
+      .Gradient(gradient).Kernel(Plan<kOp>, Run);
 }
 
 // ---- SegmentSumLike ----------------------------------------------------------------------------------------------------------

@@ -79,12 +79,8 @@ Status Gradient(GradientBuilder& g) {
 
 BlockDef BiasAdd() {
   return Block("BiasAdd", "Adds a bias to each channel.")
-      .Ports(value, bias, output)
-      .Types("T", kBiasTypes)
-      .Attrs(data_format)
-      .Elementwise()
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(value, bias, output).Types("T", kBiasTypes).Attrs(data_format)
+      .Elementwise().Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -109,11 +109,7 @@ Status Gradient(GradientBuilder& g) {
 BlockDef BiasAddGrad() {
   return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
       .Details("Floats, halves and bfloat16 are summed in float in blocks and rounded once; integers, quantized ones too, wrap.")
-      .Ports(out_backprop, output)
-      .Types("T", kBiasTypes)
-      .Attrs(data_format)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(out_backprop, output).Types("T", kBiasTypes).Attrs(data_format).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

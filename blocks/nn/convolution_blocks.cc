@@ -269,8 +269,7 @@ template <const Family& F, class Types>
 BlockDef Forward(const char* summary, Types types) {
   using namespace forward;
   return Declare<F>(F.name, summary, types, Documented(input, F.picture), Documented(filter, F.filter), Documented(output, F.output))
-      .Gradient(Gradient<F>)
-      .Kernel(Plan<F>, Run);
+      .Gradient(Gradient<F>).Kernel(Plan<F>, Run);
 }
 
 template <const Family& F, class Types, class Given>

@@ -109,8 +109,7 @@ auto Declare(const char* name, const char* summary, const Ports&... ports) {
 BlockDef Dilation2D() {
   return Declare("Dilation2D", "Under each window the largest sum of picture and filter, channel by channel.", output)
       .Details("Padding does not count. Sums of integers wrap.")
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef Dilation2DBackpropInput() {

@@ -186,10 +186,8 @@ BlockDef Forward(const char* name, const char* summary, const char* gradient) {
       .Details("Without seeds the windows differ from run to run, unless deterministic; with seeds they are TensorFlow's own, the same in "
                "every run.")
       .Ports(value, output, row_pooling_sequence, col_pooling_sequence)
-      .Attrs(pooling_ratio, pseudo_random, overlapping, deterministic, kSeed, kSeed2)
-      .Types("T", kPooled)
-      .Gradient(Backward<kMax>::By(gradient))
-      .Kernel(Plan, Run<kMax>, kBindStream);
+      .Attrs(pooling_ratio, pseudo_random, overlapping, deterministic, kSeed, kSeed2).Types("T", kPooled)
+      .Gradient(Backward<kMax>::By(gradient)).Kernel(Plan, Run<kMax>, kBindStream);
 }
 
 }  // namespace
@@ -207,21 +205,16 @@ BlockDef FractionalAvgPool() {
 BlockDef FractionalMaxPoolGrad() {
   using Of = Backward<true>;
   return Block("FractionalMaxPoolGrad", "The gradient of FractionalMaxPool: the first largest value of each window takes it.")
-      .Ports(orig_input, orig_output, Of::grad, Of::rows, Of::columns, shared)
-      .Attrs(overlapping)
-      .Types("T", kPooled)
-      .Internal()
-      .Kernel(Of::Plan, Of::Run);
+      .Ports(orig_input, orig_output, Of::grad, Of::rows, Of::columns, shared).Attrs(overlapping).Types("T", kPooled)
+      .Internal().Kernel(Of::Plan, Of::Run);
 }
 
 BlockDef FractionalAvgPoolGradLike() {
   using Of = Backward<false>;
   return Block("FractionalAvgPoolGradLike", "The gradient of FractionalAvgPool, whose input is given for its shape.")
-      .Ports(orig_input, Of::grad, Of::rows, Of::columns, shared)
-      .Attrs(overlapping)
+      .Ports(orig_input, Of::grad, Of::rows, Of::columns, shared).Attrs(overlapping)
       .Types("T", TypeList<float, double>{})
-      .Internal()
-      .Kernel(Of::Plan, Of::Run);
+      .Internal().Kernel(Of::Plan, Of::Run);
 }
 
 }  // namespace weft::blocks

@@ -210,8 +210,7 @@ BlockDef Declare(const char* name, const Attr<Layout>& format) {
   if constexpr (kVersion > 1) std::move(block).Types("U", kFloatOnly);
   return std::move(block)
       .Attrs(epsilon, exponential_avg_factor, format, is_training)
-      .Gradient(Gradient<kVersion>)
-      .Kernel(Plan<kVersion>, kRun<kVersion>);
+      .Gradient(Gradient<kVersion>).Kernel(Plan<kVersion>, kRun<kVersion>);
 }
 
 }  // namespace

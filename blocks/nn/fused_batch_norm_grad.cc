@@ -193,9 +193,7 @@ BlockDef Declare(const char* name, const Attr<Layout>& format) {
                    .Types("T", kNormTypesOf<kVersion>);
   if constexpr (kVersion > 1) std::move(typed).Types("U", kFloatOnly);
   return std::move(typed)
-      .Attrs(epsilon, format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Attrs(epsilon, format, is_training).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace

@@ -198,9 +198,7 @@ BlockDef FusedBatchNormGradGrad() {
                "variance are taken from x again, as TensorFlow's gradient does.")
       .Ports(grad_x_backprop, grad_scale_backprop, grad_offset_backprop, y_backprop, x, scale, mean, variance, y_backprop_grad, x_grad,
           scale_grad)
-      .Attrs(epsilon, data_format, is_training)
-      .Internal()
-      .Kernel(Plan, Run);
+      .Attrs(epsilon, data_format, is_training).Internal().Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -180,10 +180,7 @@ BlockDef FusedPadConv2D() {
   using namespace pad;
   return Block("FusedPadConv2D", "Mirrors pictures at their edges and convolves them with a filter.")
       .Details(kDetails)
-      .Ports(input, paddings, filter, output)
-      .Types("T", kFloats)
-      .Attrs(mode, strides, padding)
-      .ShapedBy(paddings)
+      .Ports(input, paddings, filter, output).Types("T", kFloats).Attrs(mode, strides, padding).ShapedBy(paddings)
       .Kernel(Plan, Run);
 }
 
@@ -191,10 +188,8 @@ BlockDef FusedResizeAndPadConv2D() {
   using namespace resize;
   return Block("FusedResizeAndPadConv2D", "Resizes pictures bilinearly, mirrors them at their edges and convolves them with a filter.")
       .Details(kDetails)
-      .Ports(input, size, paddings, filter, output)
-      .Types("T", TypeList<half, float, double>{})
-      .Attrs(resize_align_corners, mode, strides, padding)
-      .ShapedBy(size, paddings)
+      .Ports(input, size, paddings, filter, output).Types("T", TypeList<half, float, double>{})
+      .Attrs(resize_align_corners, mode, strides, padding).ShapedBy(size, paddings)
       .Kernel(Plan, Run);
 }
 

@@ -33,10 +33,7 @@ Status Gradient(GradientBuilder& g) {
 BlockDef L2Loss() {
   BlockDef def = Block("L2Loss", "Half the sum of the squares of all elements.")
                      .Details("Summed in double and rounded once; 0 for no elements.")
-                     .Ports(t, output)
-                     .Types("T", kFloats)
-                     .Gradient(Gradient)
-                     .Kernel(Plan, Run);
+                     .Ports(t, output).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
   return WithPartialReduction(std::move(def), SquaresFor);
 }
 

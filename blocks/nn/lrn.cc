@@ -150,20 +150,15 @@ constexpr auto RunGrad = []<class T>(const Parameters& p, RunContext& ctx) {
 BlockDef LRN() {
   return Block("LRN", "Local response normalisation: divides each element by a power of the squares of its neighbours along the channels.")
       .Details("output = input / (bias + alpha * sum of squares of the channels within depth_radius) ^ beta.")
-      .Ports(input, output)
-      .Attrs(depth_radius, bias, alpha, beta)
-      .Types("T", kNormalized)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(input, output).Attrs(depth_radius, bias, alpha, beta).Types("T", kNormalized)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef LRNGrad() {
   return Block("LRNGrad", "The gradient of LRN with respect to its input.")
-      .Ports(input_grads, input_image, output_image, image_grad)
-      .Attrs(depth_radius, bias, alpha, beta)
+      .Ports(input_grads, input_image, output_image, image_grad).Attrs(depth_radius, bias, alpha, beta)
       .Types("T", kNormalized)
-      .Internal()
-      .Kernel(PlanGrad, RunGrad);
+      .Internal().Kernel(PlanGrad, RunGrad);
 }
 
 }  // namespace weft::blocks

@@ -131,29 +131,22 @@ constexpr auto RunGradient = []<class T>(const Parameters& p, RunContext& ctx) -
 BlockDef MaxPoolWithArgmax() {
   return Block("MaxPoolWithArgmax", "The largest value under each window of a picture, and where it is.")
       .Details("The first of equal values counts, and a NaN only where it comes first.")
-      .Ports(input, output, argmax)
-      .Attrs(ksize, strides, Targmax, padding, include_batch_in_index)
-      .Types("T", kReals)
+      .Ports(input, output, argmax).Attrs(ksize, strides, Targmax, padding, include_batch_in_index).Types("T", kReals)
       .Types("Targmax", kIndices)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef MaxPoolGradWithArgmax() {
   return Block("MaxPoolGradWithArgmax", "The gradient of MaxPoolWithArgmax: the element that argmax names takes it.")
-      .Ports(orig_input, grad, indices, scattered)
-      .Attrs(ksize, strides, padding, include_batch_in_index)
-      .Types("T", kReals)
-      .Types("Targmax", kIndices)
+      .Ports(orig_input, grad, indices, scattered).Attrs(ksize, strides, padding, include_batch_in_index)
+      .Types("T", kReals).Types("Targmax", kIndices)
       .Kernel(PlanGradient<true>, RunGradient<true>);
 }
 
 BlockDef MaxPoolGradGradWithArgmax() {
   return Block("MaxPoolGradGradWithArgmax", "The gradient of MaxPoolGradWithArgmax: for each window the value that argmax names.")
       .Ports(orig_input, second_grad, indices, gathered)
-      .Attrs(ksize, strides, padding, include_batch_in_index, index_type)
-      .Inferred(index_type)
-      .Types("T", kReals)
+      .Attrs(ksize, strides, padding, include_batch_in_index, index_type).Inferred(index_type).Types("T", kReals)
       .Types("Targmax", kIndices)
       .Kernel(PlanGradient<false>, RunGradient<false>, kBySize);
 }

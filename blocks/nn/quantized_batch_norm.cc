@@ -98,9 +98,7 @@ BlockDef QuantizedBatchNormWithGlobalNormalization() {
       .Details("Computes in fixed point with 11 bits behind the point; products wrap at 32 bits.")
       .Ports(t, t_ends.min, t_ends.max, m, m_ends.min, m_ends.max, v, v_ends.min, v_ends.max, beta, beta_ends.min, beta_ends.max,
              gamma_port, gamma_ends.min, gamma_ends.max, result, result_ends.min, result_ends.max)
-      .Types("Tinput", TypeList<quint8>{})
-      .Attrs(out_type)
-      .Types("out_type", kQuantizedSums)
+      .Types("Tinput", TypeList<quint8>{}).Attrs(out_type).Types("out_type", kQuantizedSums)
       .Attrs(variance_epsilon, scale_after_normalization)
       .Kernel(Plan, Run);
 }

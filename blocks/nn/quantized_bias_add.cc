@@ -67,12 +67,8 @@ BlockDef QuantizedBiasAdd() {
   return Block("QuantizedBiasAdd", "Adds a quantized bias to each channel.")
       .Details("The sums have a range of 2^17 times the largest number of both operands, the same on both sides of zero.")
       .Ports(input, bias, input_ends.min, input_ends.max, bias_ends.min, bias_ends.max, output, output_ends.min, output_ends.max)
-      .PortAlias("min_output", "min_out")
-      .PortAlias("max_output", "max_out")
-      .Types("T1", kQuantizedBytes)
-      .Types("T2", kQuantizedBytes)
-      .Attrs(out_type)
-      .Types("out_type", kQuantizedSums)
+      .PortAlias("min_output", "min_out").PortAlias("max_output", "max_out").Types("T1", kQuantizedBytes)
+      .Types("T2", kQuantizedBytes).Attrs(out_type).Types("out_type", kQuantizedSums)
       .Kernel(Plan, Run);
 }
 

@@ -212,29 +212,20 @@ void Gradient(GradientBuilder& g) {
 BlockDef Softmax() {
   using namespace softmax;
   return Block("Softmax", "exp(x) / sum(exp(x)) along the last axis.")
-      .Ports(logits, output)
-      .Types("T", kFloats)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(logits, output).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef LogSoftmax() {
   using namespace softmax;
   return Block("LogSoftmax", "x - log(sum(exp(x))) along the last axis.")
-      .Ports(logits, log_output)
-      .Types("T", kFloats)
-      .Gradient(LogGradient)
-      .Kernel(Plan, RunLog);
+      .Ports(logits, log_output).Types("T", kFloats).Gradient(LogGradient).Kernel(Plan, RunLog);
 }
 
 BlockDef SoftmaxCrossEntropyWithLogits() {
   using namespace dense;
   return Block("SoftmaxCrossEntropyWithLogits", "The cross entropy between labels and the softmax of features, with its gradient.")
       .Details("loss = -sum(labels * log(softmax(features))), backprop = softmax(features) - labels. Labels need not add up to 1.")
-      .Ports(features, labels, loss, backprop)
-      .Types("T", kFloats)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(features, labels, loss, backprop).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef SparseSoftmaxCrossEntropyWithLogits() {
@@ -242,11 +233,8 @@ BlockDef SparseSoftmaxCrossEntropyWithLogits() {
   return Block("SparseSoftmaxCrossEntropyWithLogits",
                "The cross entropy between one class a row and the softmax of features, with its gradient.")
       .Details("loss = -log(softmax(features))[label]; backprop = softmax(features), less 1 at the label.")
-      .Ports(features, labels, loss, backprop)
-      .Types("T", kFloats)
-      .Types("Tlabels", kIndices)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(features, labels, loss, backprop).Types("T", kFloats).Types("Tlabels", kIndices)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -127,15 +127,9 @@ Status Gradient(GradientBuilder& g) {
 BlockDef DeclareTopK(const char* name) {
   return Block(name, "The k greatest elements of each row, and where they are.")
       .Details("Of equals the first comes first. NaN counts as greater than all else.")
-      .Ports(input, k, values, indices)
-      .Attrs(sorted)
-      .Types("T", kReals)
-      .Types("Tk", kIndexTypes)
-      .Attrs(index_type)
-      .Types("index_type", kIndexTypes)
-      .ShapedBy(k)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(input, k, values, indices).Attrs(sorted).Types("T", kReals).Types("Tk", kIndexTypes).Attrs(index_type)
+      .Types("index_type", kIndexTypes).ShapedBy(k)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 // ---- ScatterLast, GatherLast -------------------------------------------------------------------------------------------------
@@ -267,8 +261,7 @@ BlockDef TopKV2() { return DeclareTopK("TopKV2"); }
 BlockDef ScatterLast() {
   constexpr const char* kSummary = "Puts elements at their places in rows of zeros: the gradient of TopK.";
   return DeclarePlaces("ScatterLast", kSummary, grad, positions, like, scattered)
-      .Gradient(ScatterGradient)
-      .Kernel(PlanScatter, RunPlaces<true>);
+      .Gradient(ScatterGradient).Kernel(PlanScatter, RunPlaces<true>);
 }
 
 BlockDef GatherLast() {
@@ -280,11 +273,8 @@ BlockDef InTopK() {
   return Block("InTopK", "Says for each row whether its target is among the k highest predictions.")
       .Details("Predictions as high as the target do not push it out. A target that is no class gives false, and so does a prediction "
                "that is not finite.")
-      .Ports(predictions, targets, precision)
-      .Attrs(top)
-      .Types("T", kIndices)
-      .NotDifferentiable()
-      .Kernel(PlanInTop, RunInTop);
+      .Ports(predictions, targets, precision).Attrs(top).Types("T", kIndices)
+      .NotDifferentiable().Kernel(PlanInTop, RunInTop);
 }
 
 }  // namespace weft::blocks
