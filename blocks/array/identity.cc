@@ -15,11 +15,13 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kOneTypes = kNumbers + TypeList<bool>{};
 constexpr auto kZeroTypes = kNumbers + kQuantized + TypeList<bool, String>{};
 
+/// Output 0 gets one value.
 template <class T>
 void FillWith(RunContext& ctx, const T& value) {
   const auto out = ctx.out<T>(y);
   T* to = out.data();
-  ctx.workers().For(static_cast<int64_t>(out.size()), 65536, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+  ctx.workers().For(static_cast<int64_t>(out.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
+                    [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
 }
 constexpr auto RunZeros = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T{}); };
 constexpr auto RunOnes = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T(1)); };
@@ -41,12 +43,7 @@ Status PlanFill(PlanContext& ctx) {
   return ctx.set_checked(filled, ctx.ints(dims), dims);
 }
 
-constexpr auto RunFill = []<class T>(const NoParameters&, RunContext& ctx) {
-  const T& element = ctx.in<T>(value)[0];
-  auto to = ctx.out<T>(filled);
-  ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
-                    [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, element); });
-};
+constexpr auto RunFill = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, ctx.in<T>(value)[0]); };
 
 }  // namespace
 

@@ -44,8 +44,7 @@ Status SetPicture(PlanContext& ctx, PixelLayout layout, const Picture& p) {
 }
 
 BoxMove Transposed(const PlanContext& ctx, std::vector<int64_t> dims, std::vector<int64_t> perm) {
-  const DType dtype = ctx.dtype(input);
-  return {kernels::MakeTransposition(dims, perm, ElementSize(dtype)), &MovesOf(dtype)};
+  return TranspositionOf(dims, perm, ctx.dtype(input));
 }
 
 Result<BoxMove> PlanToDepth(PlanContext& ctx) {

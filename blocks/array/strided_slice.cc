@@ -1,6 +1,8 @@
 // StridedSlice, its gradient, and the assignment to a slice of a variable.
 #include "blocks/array/strided_slice.h"
 
+#include "blocks/gradients.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -43,18 +45,11 @@ Result<BoxMove> PlanSlice(PlanContext& ctx) {
   std::vector<kernels::Axis> box;
   for (size_t i = 0; i < selection.axes.size(); ++i) box.push_back({selection.axes[i].size, selection.axes[i].step, out_steps[i]});
   ctx.set(output, std::move(slice));
-  const DType dtype = ctx.dtype(input);
-  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
-  move.box.in_start = selection.start;
-  return move;
+  return MoveOf(std::move(box), ctx.dtype(input), selection.start);
 }
 
 GradientAttrs MasksOf(const GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const Attr<int64_t>& mask : {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}) {
-    attrs.emplace_back(mask.name, g.AttrOf(mask.name));
-  }
-  return attrs;
+  return SameAttrs(g, {begin_mask.name, end_mask.name, ellipsis_mask.name, new_axis_mask.name, shrink_axis_mask.name});
 }
 
 void SliceGradient(GradientBuilder& g) {
@@ -68,9 +63,7 @@ void SliceGradient(GradientBuilder& g) {
 
 Result<BoxMove> PlanGradInto(PlanContext& ctx, const Shape& from) {
   WEFT_ASSIGN_OR_RETURN(const Selection selection, SelectFrom(ctx, from));
-  if (ctx.shape(dy) != selection.shape()) {
-    return ctx.Error(dy, "needs the shape of the slice, ", selection.shape(), ", found ", ctx.shape(dy));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, dy, selection.shape(), "the slice"));
   return MoveIntoSlice(selection, ctx.shape(dy), ctx.dtype(dy), dy.name);
 }
 
@@ -87,9 +80,7 @@ Result<BoxMove> PlanGradLike(PlanContext& ctx) {
 
 constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
   const auto out = ctx.out<std::byte>(whole);
-  const int64_t size = move.moves->size;
-  ctx.workers().For(static_cast<int64_t>(out.size()), 65536,
-                    [&](int64_t first, int64_t last) { move.moves->fill(out.data() + first * size, last - first, nullptr); });
+  move.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
   move.Run(ctx.in<std::byte>(dy).data(), out.data(), ctx.workers());
 };
 
@@ -108,12 +99,8 @@ Result<BoxMove> PlanAssign(PlanContext& ctx) {
 }
 
 constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
-  const std::byte* old = ctx.in<std::byte>(ref).data();
   const auto to = ctx.update<std::byte>(ref);
-  const int64_t size = move.moves->size;
-  ctx.workers().For(static_cast<int64_t>(to.size()), 65536, [&](int64_t first, int64_t last) {
-    move.moves->copy(old + first * size, to.data() + first * size, last - first);
-  });
+  move.moves->CopyLong(ctx.in<std::byte>(ref).data(), to.data(), static_cast<int64_t>(to.size()), ctx.workers());
   move.Run(ctx.in<std::byte>(value).data(), to.data(), ctx.workers());
 };
 

@@ -100,9 +100,7 @@ constexpr auto Bind = [](const Printed&, BindContext& ctx) {
   return ctx.Own([]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Counter>()); });
 };
 
-void Gradient(GradientBuilder& g) {
-  g.Set(input, g.grad(output));
-}
+void Gradient(GradientBuilder& g) { g.Set(input, g.grad(output)); }
 
 }  // namespace print
 

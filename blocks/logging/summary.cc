@@ -41,11 +41,7 @@ namespace scalar {
 constexpr In<0> tags{"tags", "DT_STRING", "any shape: the name of each value"};
 constexpr In<1> values{"values", "T", "the shape of tags: the values"};
 
-Status Plan(PlanContext& ctx) {
-  const Shape &names = ctx.shape(tags), &numbers = ctx.shape(values);
-  if (names != numbers) return ctx.Error(values, "needs the shape of tags, ", names, ", found ", numbers);
-  return {};
-}
+Status Plan(PlanContext& ctx) { return CheckSameShape(ctx, values, tags); }
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   const auto names = ctx.in<String>(tags);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -23,7 +24,7 @@ struct Bins {
 };
 
 Result<Bins> Plan(PlanContext& ctx) {
-  if (!ctx.shape(size).scalar()) return ctx.Error(size, "needs a scalar, found ", ctx.shape(size));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, size));
   const int64_t count = ctx.shape(arr).count(), weighted = ctx.shape(weights).count();
   if (weighted != 0 && weighted != count) {
     return ctx.Error(weights, "needs as many elements as arr, ", count, ", or none, found ", ctx.shape(weights));

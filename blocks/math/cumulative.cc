@@ -15,7 +15,7 @@ constexpr Attr<bool> reverse{"reverse", "false", "go from the last element to th
 template <InputPort Axis>
 Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const Axis& port) {
   const Shape& shape = ctx.shape(x);
-  WEFT_ASSIGN_OR_RETURN(const int at, reduction::ScalarAxis(ctx, port, shape));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, port, shape));
   ctx.set(out, shape);
   kernels::ScanBox box;
   box.reverse = ctx.attr(reverse);
@@ -69,7 +69,7 @@ constexpr In<1> y{"y", "T", "the shape of x"};
 constexpr In<2> scan_axis{"axis", "Tidx", "a scalar in [-rank, rank): the axis to go along"};
 
 Result<kernels::ScanBox> PlanScan(PlanContext& ctx) {
-  if (!(ctx.shape(y) == ctx.shape(x))) return ctx.Error(y, "needs the shape of x, ", ctx.shape(x), ", found ", ctx.shape(y));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, y, x));
   return BoxOf(ctx, scan_axis);
 }
 

@@ -76,11 +76,10 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
                             {ctx.out<std::byte>(argmax).data(), p.wide, p.across_pictures}, ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void Gradient(GradientBuilder& g) {
+  if (!g.grad(output).valid()) return;
   g.Set(input, g.Add("MaxPoolGradWithArgmax", {{"input", {g.in(input)}}, {"grad", {g.grad(output)}}, {"argmax", {g.out(argmax)}}},
                      SameAttrs(g, {ksize.name, strides.name, padding.name, include_batch_in_index.name})));
-  return {};
 }
 
 /// Of the gradient, which scatters by the indices, or of the second gradient, which gathers.
