@@ -30,7 +30,7 @@ struct ElementMoves {
   void FillLong(void* to, int64_t n, const void* value, Workers& workers) const {
     workers.For(n, kLong, [&](int64_t begin, int64_t end) { fill(static_cast<std::byte*>(to) + begin * size, end - begin, value); });
   }
-  static constexpr int64_t kLong = int64_t{1} << 18;  // elements of a task
+  static constexpr int64_t kLong = int64_t{1} << 16;  // elements of a task
 };
 
 const ElementMoves& MovesOf(DType dtype);
@@ -45,6 +45,17 @@ struct BoxMove {
     workers.For(box.tiles, box.grain(), [&](int64_t begin, int64_t end) { moves->box(box, from, to, begin, end); });
   }
 };
+
+/// A box of elements of a type, from element `in_start` on to `out_start` on.
+inline BoxMove MoveOf(std::vector<kernels::Axis> axes, DType dtype, int64_t in_start = 0, int64_t out_start = 0) {
+  BoxMove move{kernels::MakeBoxCopy(std::move(axes), ElementSize(dtype)), &MovesOf(dtype)};
+  move.box.in_start = in_start, move.box.out_start = out_start;
+  return move;
+}
+/// Axis i of the output is axis perm[i] of the input.
+inline BoxMove TranspositionOf(std::span<const int64_t> dims, std::span<const int64_t> perm, DType dtype) {
+  return {kernels::MakeTransposition(dims, perm, ElementSize(dtype)), &MovesOf(dtype)};
+}
 
 /// Output 0 is a box of input 0.
 inline constexpr auto RunBoxMove = [](const BoxMove& move, RunContext& ctx) {

@@ -6,7 +6,8 @@
 //
 // An operation is a struct with a const operator() for one element (see kernels/elementwise/elementwise.h and kernels/index/broadcast.h); half and bfloat16
 // reach it as float. `static constexpr int kCost` says how much dearer than an addition it is, where it is. One that has a static
-// `V Of(V)`, or `V Of(V, V)`, besides, for a register of floats or doubles, is a link of chains (kernels/elementwise/chain.h): with the same bits.
+// `V Of(V)`, or `V Of(V, V)`, for a register of floats or doubles, is a link of chains (kernels/elementwise/chain.h), with the same bits; of
+// floats alone it needs no operator().
 #pragma once
 
 #include <atomic>
@@ -29,17 +30,21 @@ constexpr int64_t GrainOf() {
   else return kCheap;
 }
 
-/// What an operation gives for elements of type T.
-template <class Op, class T, class... Operands>
+/// What an operation gives for elements of type T, from operands of its Accumulator.
+template <class Op, class T, class... A>
 struct ResultOfOp {
-  using A = Accumulator<T>;
-  using Given = std::invoke_result_t<Op, std::conditional_t<true, A, Operands>...>;
-  using type = std::conditional_t<std::is_same_v<Given, A>, T, Given>;
+  using type = T;  // of one for registers alone
+};
+template <class Op, class T, class... A>
+  requires std::is_invocable_v<Op, A...>
+struct ResultOfOp<Op, T, A...> {
+  using Given = std::invoke_result_t<Op, A...>;
+  using type = std::conditional_t<std::is_same_v<Given, Accumulator<T>>, T, Given>;
 };
 template <class Op, class T>
-using MapResult = typename ResultOfOp<Op, T, T>::type;
+using MapResult = typename ResultOfOp<Op, T, Accumulator<T>>::type;
 template <class Op, class T>
-using BinaryResult = typename ResultOfOp<Op, T, T, T>::type;
+using BinaryResult = typename ResultOfOp<Op, T, Accumulator<T>, Accumulator<T>>::type;
 
 /// Output 0 has the shape of input 0.
 inline Status PlanMap(PlanContext& ctx) {
@@ -97,10 +102,11 @@ void Broadcast(const kernels::BroadcastLoops& loops, RunContext& ctx) {
   const T* x = ctx.in<T>(In<0>{}).data();
   const T* y = ctx.in<T>(In<1>{}).data();
   R* z = ctx.out<R>(Out<0>{}).data();
-  if (loops.count == 1) {
-    if constexpr (ShortFloat<T>) z[0] = static_cast<R>(Op{}(static_cast<float>(x[0]), static_cast<float>(y[0])));
-    else z[0] = Op{}(x[0], y[0]);
-    return;
+  if constexpr (std::is_invocable_v<Op, Accumulator<T>, Accumulator<T>>) {
+    if (loops.count == 1) {
+      z[0] = static_cast<R>(Op{}(static_cast<Accumulator<T>>(x[0]), static_cast<Accumulator<T>>(y[0])));
+      return;
+    }
   }
   ctx.workers().For(loops.count, GrainOf<Op>(), [&](int64_t begin, int64_t end) {
     kernels::RunBroadcast(loops, kernels::kRows<Op, T, R>, {sizeof(T), sizeof(T), sizeof(R)}, x, y, z, begin, end);

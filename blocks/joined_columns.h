@@ -25,15 +25,4 @@ void JoinColumns(const JoinedColumns& columns, FunctionRef<const std::byte*(size
 /// Writes the parts.
 void SplitColumns(const JoinedColumns& columns, const std::byte* whole, FunctionRef<std::byte*(size_t)> part, Workers& workers);
 
-/// The value of a scalar port as an axis of a tensor of `shape`; negative ones count from the end.
-template <InputPort P>
-Result<int> ReadAxis(const PlanContext& ctx, const P& port, const Shape& shape) {
-  if (!ctx.shape(port).scalar()) return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
-  const int64_t axis = ctx.ints(port)[0];
-  if (axis < -shape.rank() || axis >= shape.rank()) {
-    return ctx.Error(port, "needs an axis of the ", shape.rank(), " of ", shape, ", found ", axis);
-  }
-  return static_cast<int>(axis < 0 ? axis + shape.rank() : axis);
-}
-
 }  // namespace weft::blocks

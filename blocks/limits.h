@@ -1,4 +1,5 @@
-// What many blocks ask first: sizes that no memory holds, scalars, the types of a list; and failures at a port.
+// What many blocks ask first: sizes that no memory holds, scalars and vectors, shapes that must agree, axes by number, the types of a list;
+// and failures at a port.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +29,44 @@ Status CheckScalars(const PlanContext& ctx, const P&... ports) {
   };
   (check(ports), ...);
   return status;
+}
+
+/// invalid_argument where the port is no vector of `count` numbers, one for each of `of`.
+template <InputPort P>
+Status CheckVector(const PlanContext& ctx, const P& port, int64_t count, std::string_view of) {
+  const Shape& found = ctx.shape(port);
+  if (found.rank() == 1 && found[0] == count) return {};
+  return ctx.Error(port, "needs a vector of ", count, " numbers, one for each ", of, ", found shape ", found);
+}
+
+/// invalid_argument where the port has another shape than `needed`, which is that of `of`.
+template <InputPort P>
+Status CheckShape(const PlanContext& ctx, const P& port, const Shape& needed, std::string_view of) {
+  if (ctx.shape(port) == needed) return {};
+  return ctx.Error(port, "needs the shape of ", of, ", ", needed, ", found ", ctx.shape(port));
+}
+template <InputPort P, InputPort Of>
+Status CheckSameShape(const PlanContext& ctx, const P& port, const Of& of) { return CheckShape(ctx, port, ctx.shape(of), of.name); }
+
+/// The axis of `shape` that the number at a port or an attribute means; negative ones count from the end.
+template <class Place>
+Result<int> AxisOf(const PlanContext& ctx, const Place& place, int64_t given, const Shape& shape) {
+  const int64_t rank = shape.rank();
+  if (given >= -rank && given < rank) return static_cast<int>(given < 0 ? given + rank : given);
+  return ctx.Error(place, "needs an axis from ", -rank, " to ", rank - 1, " of ", shape, ", found ", given);
+}
+/// The same of the value of a scalar port.
+template <InputPort P>
+Result<int> ScalarAxis(const PlanContext& ctx, const P& port, const Shape& shape) {
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, port));
+  return AxisOf(ctx, port, ctx.ints(port)[0], shape);
+}
+/// Where a new axis goes into `shape`.
+template <class Place>
+Result<int> NewAxisOf(const PlanContext& ctx, const Place& place, int64_t given, const Shape& shape) {
+  const int64_t rank = shape.rank();
+  if (given >= -rank - 1 && given <= rank) return static_cast<int>(given < 0 ? given + rank + 1 : given);
+  return ctx.Error(place, "needs ", -rank - 1, " to ", rank, " for a new axis of ", shape, ", found ", given);
 }
 
 /// A result, its failure placed at a port.

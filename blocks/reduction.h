@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blocks/kernels/reduce/reduce.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks::reduction {
@@ -17,15 +18,6 @@ Result<kernels::ReduceLayout> Plan(PlanContext& ctx);
 
 /// Which dimensions of a tensor of that rank the value of the port `port` names.
 Result<std::vector<bool>> ReducedAxes(const Tensor& axes, std::string_view port, int rank);
-
-/// The value of a scalar port as one axis of a tensor of `shape`; negative ones count from the end.
-template <InputPort P>
-Result<int> ScalarAxis(const PlanContext& ctx, const P& port, const Shape& shape) {
-  if (!ctx.shape(port).scalar()) return ctx.Error(port, "needs a scalar, found shape ", ctx.shape(port));
-  const int64_t given = ctx.ints(port)[0], rank = shape.rank();
-  if (given < -rank || given >= rank) return ctx.Error(port, "needs an axis in [", -rank, ", ", rank, ") of ", shape, ", found ", given);
-  return static_cast<int>(given < 0 ? given + rank : given);
-}
 
 /// Sizes without the flagged axes, or with 1 for them.
 std::vector<int64_t> ReducedDims(const Shape& shape, const std::vector<bool>& is_reduced, bool keep);
@@ -48,13 +40,8 @@ template <class Types, class Run>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&), Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(input, axis, output)
-      .Attrs(keep_dims)
-      .Types("T", types)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(gradient)
-      .Kernel(Plan, run);
+      .Ports(input, axis, output).Attrs(keep_dims).Types("T", types).Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(gradient).Kernel(Plan, run);
 }
 
 }  // namespace weft::blocks::reduction

@@ -1,6 +1,7 @@
 // Concat, Stack, ParallelConcat: tensors joined to one; and the way back of Concat.
 #include "blocks/gradients.h"
 #include "blocks/joined_columns.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -46,11 +47,10 @@ Result<JoinedColumns> JoinAlong(const PlanContext& ctx, const InList<I>& list, i
   return columns;
 }
 
-void RunJoin(const JoinedColumns& columns, RunContext& ctx) {
+constexpr auto Run = [](const JoinedColumns& columns, RunContext& ctx) {
   const auto part = [&](size_t k) { return ctx.in<std::byte>(values, static_cast<int>(k)).data(); };
   JoinColumns(columns, part, ctx.out<std::byte>(output).data(), ctx.workers());
-}
-constexpr auto Run = [](const JoinedColumns& columns, RunContext& ctx) { RunJoin(columns, ctx); };
+};
 
 // ---- Concat ----------------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ Result<JoinedColumns> PlanConcat(PlanContext& ctx) {
   if (ctx.count(values) < 2) return ctx.Error(values, "needs two tensors or more, found ", ctx.count(values));
   const Shape& first = ctx.shape(values, 0);
   if (first.scalar()) return ctx.Error(values, "needs tensors of rank 1 or more, found a scalar");
-  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis, first));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis, first));
   std::vector<int64_t> dims;
   WEFT_ASSIGN_OR_RETURN(JoinedColumns columns, JoinAlong(ctx, values, at, dims));
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, values));
@@ -75,11 +75,10 @@ void ConcatGradient(GradientBuilder& g) {
 Result<JoinedColumns> PlanConcatGrad(PlanContext& ctx) {
   if (ctx.count(likes) < 1) return ctx.Error(likes, "needs one tensor or more, found none");
   const Shape& first = ctx.shape(likes, 0);
-  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis, first));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis, first));
   std::vector<int64_t> dims;
   WEFT_ASSIGN_OR_RETURN(JoinedColumns columns, JoinAlong(ctx, likes, at, dims));
-  const Shape joined{std::span<const int64_t>(dims)};
-  if (ctx.shape(grad) != joined) return ctx.Error(grad, "needs the shape of the joined tensors, ", joined, ", found ", ctx.shape(grad));
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, Shape(std::span<const int64_t>(dims)), "the joined tensors"));
   for (int k = 0; k < ctx.count(likes); ++k) ctx.set(parts, ctx.shape(likes, k), k);
   return columns;
 }
@@ -115,14 +114,10 @@ Result<JoinedColumns> StackAt(const PlanContext& ctx, int at) {
 Result<JoinedColumns> PlanStack(PlanContext& ctx) {
   if (ctx.count(alike) < 1) return ctx.Error(alike, "needs one tensor or more, found none");
   const Shape& first = ctx.shape(alike, 0);
-  int64_t at = ctx.attr(stack_axis);
-  if (at < -first.rank() - 1 || at > first.rank()) {
-    return ctx.Error(stack_axis, "needs ", -first.rank() - 1, " to ", first.rank(), " for values of shape ", first, ", found ", at);
-  }
-  if (at < 0) at += first.rank() + 1;
+  WEFT_ASSIGN_OR_RETURN(const int at, NewAxisOf(ctx, stack_axis, ctx.attr(stack_axis), first));
   std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
   dims.insert(dims.begin() + at, ctx.count(alike));
-  WEFT_ASSIGN_OR_RETURN(JoinedColumns columns, StackAt(ctx, static_cast<int>(at)));
+  WEFT_ASSIGN_OR_RETURN(JoinedColumns columns, StackAt(ctx, at));
   WEFT_RETURN_IF_ERROR(ctx.set_checked(stacked, dims, alike));
   return columns;
 }
@@ -149,49 +144,27 @@ Result<JoinedColumns> PlanParallelConcat(PlanContext& ctx) {
 
 BlockDef Concat() {
   return Block("Concat", "Joins tensors along an axis.")
-      .Alias("ConcatV2")
-      .Ports(values, axis, output)
-      .Attrs(many)
-      .Inferred(many)
-      .Types("T", kAllTypes)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(ConcatGradient)
-      .Kernel(PlanConcat, Run);
+      .Alias("ConcatV2").Ports(values, axis, output).Attrs(many).Inferred(many).Types("T", kAllTypes)
+      .Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(ConcatGradient).Kernel(PlanConcat, Run);
 }
 
 BlockDef ConcatGrad() {
   return Block("ConcatGrad", "Shares the gradient of a Concat out among the tensors that were joined.")
-      .Ports(grad, axis, likes, parts)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Types("Tidx", kIndices)
+      .Ports(grad, axis, likes, parts).Attrs(length).Inferred(length).Types("T", kAllTypes).Types("Tidx", kIndices)
       .ShapedBy(axis)
-      .Internal()
-      .Gradient(ConcatGradGradient)
-      .Kernel(PlanConcatGrad, RunSplit);
+      .Internal().Gradient(ConcatGradGradient).Kernel(PlanConcatGrad, RunSplit);
 }
 
 BlockDef Stack() {
   return Block("Stack", "Joins tensors of one shape along a new axis.")
-      .Alias("Pack")
-      .Ports(alike, stacked)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Attrs(stack_axis)
-      .Gradient(StackGradient)
-      .Kernel(PlanStack, Run);
+      .Alias("Pack").Ports(alike, stacked).Attrs(length).Inferred(length).Types("T", kAllTypes).Attrs(stack_axis)
+      .Gradient(StackGradient).Kernel(PlanStack, Run);
 }
 
 BlockDef ParallelConcat() {
   return Block("ParallelConcat", "Joins tensors of one row each along the first axis.")
-      .Ports(rows, output)
-      .Attrs(length)
-      .Inferred(length)
-      .Types("T", kAllTypes)
-      .Attrs(shape)
+      .Ports(rows, output).Attrs(length).Inferred(length).Types("T", kAllTypes).Attrs(shape)
       .Kernel(PlanParallelConcat, Run);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -88,18 +89,14 @@ Result<Matrices> PlanMatrixDiagPart(PlanContext& ctx) {
 
 Result<Matrices> PlanSetDiag(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Matrices m, MatricesOf(ctx, matrix));
-  const Shape needed = DiagonalShape(ctx.shape(matrix));
-  if (!(ctx.shape(values) == needed)) {
-    return ctx.Error(values, "needs the shape of the input's diagonals, ", needed, ", found ", ctx.shape(values));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, values, DiagonalShape(ctx.shape(matrix)), "the input's diagonals"));
   ctx.set(replaced, ctx.shape(matrix));
   return m;
 }
 
 Result<Matrices> PlanBand(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Matrices m, MatricesOf(ctx, matrix));
-  if (!ctx.shape(num_lower).scalar()) return ctx.Error(num_lower, "needs a scalar, found ", ctx.shape(num_lower));
-  if (!ctx.shape(num_upper).scalar()) return ctx.Error(num_upper, "needs a scalar, found ", ctx.shape(num_upper));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, num_lower, num_upper));
   m.index = ctx.dtype(num_lower);
   ctx.set(band, ctx.shape(matrix));
   return m;
@@ -220,11 +217,8 @@ BlockDef MatrixSetDiag() {
 
 BlockDef MatrixBandPart() {
   return Block("MatrixBandPart", "Matrices with zeros outside a band round their diagonals.")
-      .Ports(matrix, num_lower, num_upper, band)
-      .Types("T", kElements)
-      .Types("Tindex", kIndices)
-      .Gradient(BandGradient)
-      .Kernel(PlanBand, RunBand, kBySize);
+      .Ports(matrix, num_lower, num_upper, band).Types("T", kElements).Types("Tindex", kIndices)
+      .Gradient(BandGradient).Kernel(PlanBand, RunBand, kBySize);
 }
 
 }  // namespace weft::blocks

@@ -43,12 +43,9 @@ Result<Side> PlanSide(PlanContext& ctx, const Indices& indices, const Values& va
   if (ctx.shape(indices).rank() != 2 || ctx.shape(indices)[1] != rank) {
     return ctx.Error(indices, "needs a matrix of ", rank, " columns, one for each size, found shape ", ctx.shape(indices));
   }
-  if (ctx.shape(values).rank() != 1 || ctx.shape(values)[0] != ctx.shape(indices)[0]) {
-    return ctx.Error(values, "needs a vector of ", ctx.shape(indices)[0], " values, one for each index, found shape ", ctx.shape(values));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, values, ctx.shape(indices)[0], "index"));
   Side side{ctx.ints(sizes), ctx.shape(values)[0]};
-  auto shape = Shape::Make(side.dims);
-  if (!shape.ok()) return std::move(shape).status().WithPort(sizes.name);
+  WEFT_RETURN_IF_ERROR(AtPort(sizes, Shape::Make(side.dims)).status());
   return side;
 }
 
@@ -163,11 +160,8 @@ BlockDef EditDistance() {
                "The edit distance of each pair of sequences of two sparse tensors: the least insertions, deletions and exchanges.")
       .Details("A sequence without values is empty. Values of one sequence count in the order in which they stand.")
       .Ports(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, output)
-      .Attrs(normalize)
-      .Types("T", kCompared)
-      .ShapedBy(hypothesis_shape, truth_shape)
-      .NotDifferentiable()
-      .Kernel(Plan, Run);
+      .Attrs(normalize).Types("T", kCompared).ShapedBy(hypothesis_shape, truth_shape)
+      .NotDifferentiable().Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

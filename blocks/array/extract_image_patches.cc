@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "blocks/element_moves.h"
+#include "blocks/gradients.h"
 #include "blocks/kernels/conv/window.h"
 #include "blocks/kernels/conv/window_count.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -70,9 +72,8 @@ Result<Windows> ReadWindows(const PlanContext& ctx, const Shape& shape, Shape& p
   const auto window = CheckedMultiply(windows.rows.window, windows.columns.window);
   const auto patch = window ? CheckedMultiply(*window, shape[3]) : std::nullopt;
   if (!patch) return ctx.Error(ksizes, "needs windows of fewer elements than 2^63");
-  auto made = Shape::Make(std::vector<int64_t>{shape[0], windows.rows.out, windows.columns.out, *patch});
-  if (!made.ok()) return std::move(made).status().WithPort(ksizes.name);
-  patch_shape = std::move(*made);
+  const std::vector<int64_t> sizes = {shape[0], windows.rows.out, windows.columns.out, *patch};
+  WEFT_ASSIGN_OR_RETURN(patch_shape, AtPort(ksizes, Shape::Make(sizes)));
   return windows;
 }
 
@@ -135,7 +136,7 @@ constexpr auto Run = [](const Windows& w, RunContext& ctx) {
 Result<Windows> PlanGrad(PlanContext& ctx) {
   Shape shape;
   WEFT_ASSIGN_OR_RETURN(Windows windows, ReadWindows(ctx, ctx.shape(like), shape));
-  if (ctx.shape(grad) != shape) return ctx.Error(grad, "needs the shape of the patches, ", shape, ", found ", ctx.shape(grad));
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, shape, "the patches"));
   ctx.set(output, ctx.shape(like));
   const DType dtype = ctx.dtype(grad);
   if (dtype == DType::kHalf || dtype == DType::kBFloat16) {
@@ -189,20 +190,13 @@ constexpr auto RunGrad = []<class T>(const Windows& w, RunContext& ctx) {
   });
 };
 
-GradientAttrs SettingsOf(const GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const char* name : {"ksizes", "strides", "rates", "padding"}) attrs.emplace_back(name, g.AttrOf(name));
-  return attrs;
-}
+GradientAttrs SettingsOf(const GradientBuilder& g) { return SameAttrs(g, {ksizes.name, strides.name, rates.name, padding.name}); }
 
 }  // namespace
 
 BlockDef ExtractImagePatches() {
   return Block("ExtractImagePatches", "Lays the window round each place of a picture out as channels.")
-      .Ports(images, patches)
-      .Attrs(ksizes, strides, rates)
-      .Types("T", kPixels)
-      .Attrs(padding)
+      .Ports(images, patches).Attrs(ksizes, strides, rates).Types("T", kPixels).Attrs(padding)
       .Gradient([](GradientBuilder& g) {
         g.Set(images, g.Add("ExtractImagePatchesGrad", {{"grad", {g.grad(patches)}}, {"like", {g.in(images)}}}, SettingsOf(g)));
       })
@@ -211,9 +205,7 @@ BlockDef ExtractImagePatches() {
 
 BlockDef ExtractImagePatchesGrad() {
   return Block("ExtractImagePatchesGrad", "Adds patches up to the pictures they are of: the gradient of ExtractImagePatches.")
-      .Ports(grad, like, output)
-      .Attrs(ksizes, strides, rates, padding)
-      .Types("T", kNumbers)
+      .Ports(grad, like, output).Attrs(ksizes, strides, rates, padding).Types("T", kNumbers)
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("ExtractImagePatches", {{"images", {g.grad(output)}}}, SettingsOf(g))); })
       .Kernel(PlanGrad, RunGrad);

@@ -43,13 +43,8 @@ Result<Levels> ReadChannels(const PlanContext& ctx, const P& port, const Min& mi
   if (shape.rank() < 1) return ctx.Error(port, "needs rank 1 or more, [..., channels], found a scalar");
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port.name));
   const int64_t channels = shape[shape.rank() - 1];
-  const auto check = [&](const auto& end) -> Status {
-    const Shape& found = ctx.shape(end);
-    if (found.rank() == 1 && found[0] == channels) return {};
-    return ctx.Error(end, "needs a number for each channel, [", channels, "], found shape ", found);
-  };
-  WEFT_RETURN_IF_ERROR(check(min));
-  WEFT_RETURN_IF_ERROR(check(max));
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, min, channels, "channel"));
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, max, channels, "channel"));
   WEFT_ASSIGN_OR_RETURN(Levels levels, ReadLevels(ctx, shape));
   levels.tensor = {channels == 0 ? 0 : shape.count() / channels, channels, 1};
   return levels;
@@ -60,12 +55,6 @@ void PassWithin(const FakeQuantizer& q, const float* gradients, const float* inp
   const float low = q.range.min, high = q.range.max;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) to[i] = gradients[i] * ((inputs[i] >= low && inputs[i] <= high) ? 1.0f : 0.0f);
-}
-
-template <InputPort A, InputPort B>
-Status CheckSameShape(const PlanContext& ctx, const A& gradients, const B& inputs) {
-  if (ctx.shape(gradients) == ctx.shape(inputs)) return {};
-  return ctx.Error(gradients, "needs the shape of ", inputs.name, ", ", ctx.shape(inputs), ", found ", ctx.shape(gradients));
 }
 
 namespace args {
@@ -252,8 +241,7 @@ BlockDef Declare(const char* name, const char* summary, Plan plan) {
   return Block(name, summary)
       .Ports(gradients, inputs, min, max, backprops_wrt_input, backprop_wrt_min, backprop_wrt_max)
       .Attrs(num_bits, narrow_range)
-      .NotDifferentiable()
-      .Kernel(plan, Run);
+      .NotDifferentiable().Kernel(plan, Run);
 }
 }  // namespace vars_gradient
 
@@ -263,21 +251,15 @@ BlockDef FakeQuantWithMinMaxArgs() {
   using namespace args;
   return Block("FakeQuantWithMinMaxArgs", "Moves numbers to the nearest level of a fixed range, as if they were quantized and back.")
       .Details(kLevels)
-      .Ports(inputs, outputs)
-      .Attrs(min_attr, max_attr, num_bits, narrow_range)
-      .Elementwise()
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(inputs, outputs).Attrs(min_attr, max_attr, num_bits, narrow_range)
+      .Elementwise().Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef FakeQuantWithMinMaxArgsGradient() {
   using namespace args;
   return Block("FakeQuantWithMinMaxArgsGradient", "The gradient of FakeQuantWithMinMaxArgs: handed on within the range.")
-      .Ports(gradients, seen, backprops)
-      .Attrs(min_attr, max_attr, num_bits, narrow_range)
-      .Elementwise()
-      .NotDifferentiable()
-      .Kernel(PlanGradient, RunGradient);
+      .Ports(gradients, seen, backprops).Attrs(min_attr, max_attr, num_bits, narrow_range)
+      .Elementwise().NotDifferentiable().Kernel(PlanGradient, RunGradient);
 }
 
 BlockDef FakeQuantWithMinMaxVars() {

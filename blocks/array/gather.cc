@@ -7,8 +7,6 @@ namespace weft::blocks {
 namespace {
 
 constexpr auto kRowIndices = TypeList<int16_t, int32_t, int64_t>{};
-/// What can be summed, so that a gathered value has a gradient.
-constexpr auto kSummed = kNumbers;
 
 constexpr In<0> params{"params", "Tparams", "the table, of rank 1 or more"};
 constexpr In<1> indices{"indices", "Tindices", "which rows, of any shape; each from 0 and below the size of the axis"};
@@ -62,12 +60,8 @@ Result<AxisRows> PlanAxis(PlanContext& ctx, const P& port, const Shape& table, i
 template <class P>
 Result<AxisRows> PlanAxisInput(PlanContext& ctx, const P& port) {
   const Shape &table = ctx.shape(port), &names = ctx.shape(indices);
-  if (!ctx.shape(axis).scalar()) return ctx.Error(axis, "needs a scalar, found ", ctx.shape(axis));
-  const int64_t given = ctx.ints(axis)[0], rank = table.rank();
-  if (given < -rank || given >= rank) {
-    return ctx.Error(axis, "needs an axis of ", port.name, ", from ", -rank, " to ", rank - 1, ", found ", given);
-  }
-  const int64_t at = given < 0 ? given + rank : given, wanted = ctx.attr(batch_dims);
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis, table));
+  const int64_t wanted = ctx.attr(batch_dims);
   if (wanted < -names.rank() || wanted > names.rank()) {
     return ctx.Error(batch_dims, "needs at most the rank of indices, ", names.rank(), ", found ", wanted);
   }
@@ -124,14 +118,13 @@ constexpr auto RunSums = [](const RowUpdatePlan& plan, RunContext& ctx) -> Statu
 };
 
 /// Gather has no batch_dims, and so takes the default.
-Status GradientAlong(GradientBuilder& g, GradientValue along) {
+void SetGradient(GradientBuilder& g, GradientValue along) {
   g.Set(params, g.Add("GatherV2Grad",
                       {{"grad", {g.grad(output)}}, {"indices", {g.in(indices)}}, {"axis", {along}}, {"like", {g.in(params)}}},
                       {{"batch_dims", g.AttrOf("batch_dims")}}));
-  return {};
 }
-Status GatherGradient(GradientBuilder& g) { return GradientAlong(g, g.Constant(Tensor::Scalar<int32_t>(0))); }
-Status GatherV2Gradient(GradientBuilder& g) { return GradientAlong(g, g.in(axis)); }
+void GatherGradient(GradientBuilder& g) { SetGradient(g, g.Constant(Tensor::Scalar<int32_t>(0))); }
+void GatherV2Gradient(GradientBuilder& g) { SetGradient(g, g.in(axis)); }
 
 void GatherV2GradGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherV2", {{"params", {g.grad(summed)}}, {"indices", {g.in(indices)}}, {"axis", {g.in(axis)}}},
@@ -201,79 +194,48 @@ void AddGradient(GradientBuilder& g) {
 
 BlockDef Gather() {
   return Block("Gather", "Rows of a table, by index.")
-      .Ports(params, indices, output)
-      .Attrs(validate_indices)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Gradient(GatherGradient)
-      .Kernel(PlanGather, RunRows);
+      .Ports(params, indices, output).Attrs(validate_indices).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices)
+      .Gradient(GatherGradient).Kernel(PlanGather, RunRows);
 }
 
 BlockDef GatherV2() {
   return Block("GatherV2", "Slices along an axis, by index.")
-      .Ports(params, indices, axis, output_v2)
-      .Attrs(batch_dims)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Types("Taxis", kIndices)
-      .ShapedBy(axis)
-      .Gradient(GatherV2Gradient)
-      .Kernel(PlanGatherV2, RunRows);
+      .Ports(params, indices, axis, output_v2).Attrs(batch_dims).Types("Tparams", kAllTypes)
+      .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
+      .Gradient(GatherV2Gradient).Kernel(PlanGatherV2, RunRows);
 }
 
 BlockDef GatherV2Grad() {
   return Block("GatherV2Grad", "The gradient of GatherV2: slices added up where they came from.")
-      .Ports(grad, indices, axis, like, summed)
-      .Attrs(batch_dims)
-      .Types("Tparams", kSummed)
-      .Types("Tindices", kRowIndices)
-      .Types("Taxis", kIndices)
-      .ShapedBy(axis)
-      .Internal()
-      .Gradient(GatherV2GradGradient)
-      .Kernel(PlanGatherV2Grad, RunSums);
+      .Ports(grad, indices, axis, like, summed).Attrs(batch_dims).Types("Tparams", kNumbers)
+      .Types("Tindices", kRowIndices).Types("Taxis", kIndices).ShapedBy(axis)
+      .Internal().Gradient(GatherV2GradGradient).Kernel(PlanGatherV2Grad, RunSums);
 }
 
 BlockDef GatherNd() {
   return Block("GatherNd", "Slices of a table, by tuples of indices.")
-      .Ports(params, tuples, output_nd)
-      .Types("Tparams", kAllTypes)
-      .Types("Tindices", kRowIndices)
-      .Attrs(kBadIndices)
-      .Gradient(GatherNdGradient)
-      .Kernel(PlanGatherNd, RunRows);
+      .Ports(params, tuples, output_nd).Types("Tparams", kAllTypes).Types("Tindices", kRowIndices).Attrs(kBadIndices)
+      .Gradient(GatherNdGradient).Kernel(PlanGatherNd, RunRows);
 }
 
 BlockDef GatherNdGrad() {
   return Block("GatherNdGrad", "The gradient of GatherNd: slices added up where they came from.")
-      .Ports(grad, tuples, like_nd, summed)
-      .Types("Tparams", kSummed)
-      .Types("Tindices", kRowIndices)
-      .Attrs(kBadIndices)
-      .Internal()
-      .Gradient(GatherNdGradGradient)
-      .Kernel(PlanGatherNdGrad, RunSums);
+      .Ports(grad, tuples, like_nd, summed).Types("Tparams", kNumbers).Types("Tindices", kRowIndices).Attrs(kBadIndices)
+      .Internal().Gradient(GatherNdGradGradient).Kernel(PlanGatherNdGrad, RunSums);
 }
 
 BlockDef ScatterNd() {
   return Block("ScatterNd", "Adds slices to zeros where tuples of indices say.")
-      .Ports(places, updates, sizes, scattered)
-      .Types("T", kNumbers + TypeList<bool, String>{})
-      .Types("Tindices", kIndices)
-      .Attrs(kBadIndices)
-      .ShapedBy(sizes)
-      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); })
-      .Kernel(PlanScatter, RunScatter);
+      .Ports(places, updates, sizes, scattered).Types("T", kNumbers + TypeList<bool, String>{})
+      .Types("Tindices", kIndices).Attrs(kBadIndices).ShapedBy(sizes)
+      .Gradient([](GradientBuilder& g) { g.Set(updates, Gathered(g, places)); }).Kernel(PlanScatter, RunScatter);
 }
 
 BlockDef ScatterNdNonAliasingAdd() {
   return Block("ScatterNdNonAliasingAdd", "Adds slices to a copy of the input where tuples of indices say.")
-      .Ports(base, base_places, base_updates, base_sum)
-      .Types("T", kNumbers + TypeList<bool>{})
-      .Types("Tindices", kIndices)
-      .Attrs(kBadIndices)
-      .Gradient(AddGradient)
-      .Kernel(PlanAdd, RunAdd);
+      .Ports(base, base_places, base_updates, base_sum).Types("T", kNumbers + TypeList<bool>{})
+      .Types("Tindices", kIndices).Attrs(kBadIndices)
+      .Gradient(AddGradient).Kernel(PlanAdd, RunAdd);
 }
 
 }  // namespace weft::blocks

@@ -15,11 +15,13 @@ constexpr Out<0> y{"y", "T", "the shape of x"};
 constexpr auto kOneTypes = kNumbers + TypeList<bool>{};
 constexpr auto kZeroTypes = kNumbers + kQuantized + TypeList<bool, String>{};
 
+/// Output 0 gets one value.
 template <class T>
 void FillWith(RunContext& ctx, const T& value) {
   const auto out = ctx.out<T>(y);
   T* to = out.data();
-  ctx.workers().For(static_cast<int64_t>(out.size()), 65536, [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
+  ctx.workers().For(static_cast<int64_t>(out.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
+                    [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
 }
 constexpr auto RunZeros = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T{}); };
 constexpr auto RunOnes = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, T(1)); };
@@ -41,20 +43,14 @@ Status PlanFill(PlanContext& ctx) {
   return ctx.set_checked(filled, ctx.ints(dims), dims);
 }
 
-constexpr auto RunFill = []<class T>(const NoParameters&, RunContext& ctx) {
-  const T& element = ctx.in<T>(value)[0];
-  auto to = ctx.out<T>(filled);
-  ctx.workers().For(static_cast<int64_t>(to.size()), (int64_t{1} << 18) / static_cast<int64_t>(sizeof(T)),
-                    [&](int64_t begin, int64_t end) { std::fill(to.begin() + begin, to.begin() + end, element); });
-};
+constexpr auto RunFill = []<class T>(const NoParameters&, RunContext& ctx) { FillWith(ctx, ctx.in<T>(value)[0]); };
 
 }  // namespace
 
 BlockDef Identity() {
   return Block("Identity", "The input as it is.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
-      .PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes)
+      .WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); }).PlanOnly(PlanMap);
 }
 
 BlockDef ZerosLike() {
@@ -79,17 +75,13 @@ BlockDef PreventGradient() {
 
 BlockDef DebugGradientIdentity() {
   return Block("DebugGradientIdentity", "The input as it is; its gradient passes through and can be watched there.")
-      .Ports(input, output).Types("T", kAllTypes).WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
-      .PlanOnly(PlanMap);
+      .Ports(input, output).Types("T", kAllTypes)
+      .WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); }).PlanOnly(PlanMap);
 }
 
 BlockDef Fill() {
   return Block("Fill", "A tensor of one value.")
-      .Ports(dims, value, filled)
-      .Types("T", kAllTypes)
-      .Types("index_type", kIndices)
-      .ShapedBy(dims)
+      .Ports(dims, value, filled).Types("T", kAllTypes).Types("index_type", kIndices).ShapedBy(dims)
       .Gradient([](GradientBuilder& g) { g.Set(value, g.Add("SumLike", {{"grad", {g.grad(filled)}}, {"like", {g.in(value)}}})); })
       .Kernel(PlanFill, RunFill, kBySize);
 }

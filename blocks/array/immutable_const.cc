@@ -82,11 +82,8 @@ constexpr auto Bind = [](const Parameters&, BindContext& ctx) {
 BlockDef ImmutableConst() {
   return Block("ImmutableConst", "A constant whose elements are the bytes of a file.")
       .Details("The file is read when the block first runs; later changes of it do not count.")
-      .Ports(tensor)
-      .Attrs(dtype, shape, memory_region_name)
-      .Types("dtype", kStored)
-      .NotDifferentiable()
-      .Producer(Plan, Run, Bind);
+      .Ports(tensor).Attrs(dtype, shape, memory_region_name).Types("dtype", kStored)
+      .NotDifferentiable().Producer(Plan, Run, Bind);
 }
 
 }  // namespace weft::blocks

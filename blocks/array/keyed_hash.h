@@ -21,7 +21,7 @@ inline uint64_t KeyedHash(uint64_t word, const HashKey& key) {
   return folded ^ folded >> 32;
 }
 
-/// Of bytes: SipHash-1-3.
+/// Of bytes: SipHash-2-4.
 uint64_t KeyedHash(std::string_view bytes, const HashKey& key);
 
 }  // namespace weft::blocks

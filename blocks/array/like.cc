@@ -2,6 +2,7 @@
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/reduce/sum.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -97,10 +98,7 @@ constexpr Out<0> tiles{"output", "T", "the sizes of the input times the multiple
 
 Result<StretchMove> PlanTile(PlanContext& ctx) {
   const Shape& shape = ctx.shape(repeated);
-  if (ctx.shape(times_each).rank() != 1 || ctx.shape(times_each)[0] != shape.rank()) {
-    return ctx.Error(times_each, "needs a vector of ", shape.rank(), " numbers for an input of shape ", shape, ", found ",
-                     ctx.shape(times_each));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, times_each, shape.rank(), "axis of the input"));
   const std::vector<int64_t> times = ctx.ints(times_each);
   // Each axis becomes two, of which the first is stretched.
   std::vector<int64_t> dims, from, to;
@@ -148,10 +146,7 @@ BlockDef ReshapeLike() {
 
 BlockDef Tile() {
   return Block("Tile", "Repeats a tensor along its axes.")
-      .Ports(repeated, times_each, tiles)
-      .Types("T", kAllTypes)
-      .Types("Tmultiples", kIndices)
-      .ShapedBy(times_each)
+      .Ports(repeated, times_each, tiles).Types("T", kAllTypes).Types("Tmultiples", kIndices).ShapedBy(times_each)
       .Gradient([](GradientBuilder& g) {
         g.Set(repeated, g.Add("TileGrad", {{"grad", {g.grad(tiles)}}, {"multiples", {g.in(times_each)}}, {"like", {g.in(repeated)}}}));
       })

@@ -211,11 +211,7 @@ GradientAttrs ModeOf(const GradientBuilder& g) { return {{"mode", g.AttrOf("mode
 
 BlockDef MirrorPad() {
   return Block("MirrorPad", "Puts a frame round a tensor that mirrors it.")
-      .Ports(input, paddings, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .Attrs(mode)
-      .ShapedBy(paddings)
+      .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).Attrs(mode).ShapedBy(paddings)
       .Gradient([](GradientBuilder& g) {
         g.Set(input, g.Add("MirrorPadGrad", {{"input", {g.grad(output)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));
       })
@@ -224,11 +220,7 @@ BlockDef MirrorPad() {
 
 BlockDef MirrorPadGrad() {
   return Block("MirrorPadGrad", "Folds the frame of a MirrorPad back and adds it up: its gradient.")
-      .Ports(framed, paddings, inside)
-      .Attrs(mode)
-      .Types("T", kNumbers)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(paddings)
+      .Ports(framed, paddings, inside).Attrs(mode).Types("T", kNumbers).Types("Tpaddings", kIndices).ShapedBy(paddings)
       .Internal()
       .Gradient([](GradientBuilder& g) {
         g.Set(framed, g.Add("MirrorPad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}}, ModeOf(g)));

@@ -76,13 +76,9 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
 
 BlockDef OneHot() {
   return Block("OneHot", "For each index a row that is on_value at the index and off_value elsewhere.")
-      .Ports(indices, depth, on_value, off_value, output)
-      .Attrs(axis)
-      .Types("T", kAllTypes)
-      .Types("TI", kIndexTypes)
+      .Ports(indices, depth, on_value, off_value, output).Attrs(axis).Types("T", kAllTypes).Types("TI", kIndexTypes)
       .ShapedBy(depth)
-      .NotDifferentiable()
-      .Kernel(Plan, Run, kBySize);
+      .NotDifferentiable().Kernel(Plan, Run, kBySize);
 }
 
 }  // namespace weft::blocks

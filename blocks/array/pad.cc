@@ -1,6 +1,7 @@
 // Pad, PadV2, Slice and their gradients: a tensor in a frame, and out of it.
 #include "blocks/array/pad.h"
 
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -21,7 +22,7 @@ Result<Frame> PlanFrame(PlanContext& ctx) {
 }
 
 Result<Frame> PlanFrameOfValue(PlanContext& ctx) {
-  if (!ctx.shape(constant_values).scalar()) return ctx.Error(constant_values, "needs a scalar, found ", ctx.shape(constant_values));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, constant_values));
   return PlanFrame(ctx);
 }
 
@@ -97,12 +98,8 @@ constexpr Out<0> whole{"output", "T", "the shape of like: the gradient in its pl
 
 // Where the slice of a tensor of `shape` lies, as a frame round it.
 Result<std::vector<FramedAxis>> ReadSlice(const PlanContext& ctx, const Shape& shape) {
-  const Shape rank{shape.rank()};
-  for (const Shape* numbers : {&ctx.shape(slice_begin), &ctx.shape(slice_size)}) {
-    if (*numbers == rank) continue;
-    const char* port = numbers == &ctx.shape(slice_begin) ? slice_begin.name : slice_size.name;
-    return InvalidArgument("needs a vector of ", rank[0], " numbers for ", shape, ", found ", *numbers).WithPort(port);
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, slice_begin, shape.rank(), "axis"));
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, slice_size, shape.rank(), "axis"));
   const std::vector<int64_t> from = ctx.ints(slice_begin), counts = ctx.ints(slice_size);
   std::vector<FramedAxis> axes;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -126,10 +123,7 @@ Result<BoxMove> PlanSlice(PlanContext& ctx) {
 
 Result<Frame> PlanSliceGrad(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(std::vector<FramedAxis> axes, ReadSlice(ctx, ctx.shape(like)));
-  const Shape shape = InnerShape(axes);
-  if (ctx.shape(slice_grad) != shape) {
-    return ctx.Error(slice_grad, "needs the shape of the slice, ", shape, ", found ", ctx.shape(slice_grad));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, slice_grad, InnerShape(axes), "the slice"));
   ctx.set(whole, ctx.shape(like));
   return MakeFrame(std::move(axes), ctx.dtype(slice_grad));
 }
@@ -193,9 +187,7 @@ BoxMove MoveOutOfFrame(std::span<const FramedAxis> axes, DType dtype) {
     in_step *= std::max<int64_t>(axes[i].total(), 1);
     out_step *= std::max<int64_t>(axes[i].size, 1);
   }
-  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
-  move.box.in_start = start;
-  return move;
+  return MoveOf(std::move(box), dtype, start);
 }
 
 void RunFrame(const Frame& frame, const std::byte* from, std::byte* to, const void* value, Workers& workers) {
@@ -216,30 +208,20 @@ void RunFrame(const Frame& frame, const std::byte* from, std::byte* to, const vo
 
 BlockDef Pad() {
   return Block("Pad", "Puts a frame of zeros round a tensor.")
-      .Ports(input, paddings, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(paddings)
-      .Gradient(Gradient)
-      .Kernel(PlanFrame, RunZeros);
+      .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
+      .Gradient(Gradient).Kernel(PlanFrame, RunZeros);
 }
 
 BlockDef PadV2() {
   return Block("PadV2", "Puts a frame of one value round a tensor.")
-      .Ports(input, paddings, constant_values, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
+      .Ports(input, paddings, constant_values, output).Types("T", kAllTypes).Types("Tpaddings", kIndices)
       .ShapedBy(paddings)
-      .Gradient(Gradient)
-      .Kernel(PlanFrameOfValue, RunValue);
+      .Gradient(Gradient).Kernel(PlanFrameOfValue, RunValue);
 }
 
 BlockDef PadGrad() {
   return Block("PadGrad", "Takes the frame of a Pad off: its gradient.")
-      .Ports(grad, paddings, inside)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(paddings)
+      .Ports(grad, paddings, inside).Types("T", kAllTypes).Types("Tpaddings", kIndices).ShapedBy(paddings)
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(grad, g.Add("Pad", {{"input", {g.grad(inside)}}, {"paddings", {g.in(paddings)}}})); })
       .Kernel(PlanInside, RunBoxMove);
@@ -247,19 +229,14 @@ BlockDef PadGrad() {
 
 BlockDef Slice() {
   return Block("Slice", "Takes a box out of a tensor.")
-      .Ports(sliced, slice_begin, slice_size, slice)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
+      .Ports(sliced, slice_begin, slice_size, slice).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
-      .Gradient(SliceGradient)
-      .Kernel(PlanSlice, RunBoxMove);
+      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef SliceGrad() {
   return Block("SliceGrad", "Puts the gradient of a slice in its place among zeros.")
-      .Ports(slice_grad, slice_begin, slice_size, like, whole)
-      .Types("T", kAllTypes)
-      .Types("Index", kIndices)
+      .Ports(slice_grad, slice_begin, slice_size, like, whole).Types("T", kAllTypes).Types("Index", kIndices)
       .ShapedBy(slice_begin, slice_size)
       .Internal()
       .Gradient([](GradientBuilder& g) {

@@ -25,11 +25,7 @@ constexpr auto Run = [](const NoParameters&, ProduceContext& ctx) {
 BlockDef FedOutput(const char* name) {
   return Block(name, "An output whose value a session feeds.")
       .Details("A run that reads it without feeding it fails.")
-      .Ports(output)
-      .Attrs(dtype, shape)
-      .Types("dtype", kAllTypes)
-      .Stateful()
-      .Producer(Plan, Run);
+      .Ports(output).Attrs(dtype, shape).Types("dtype", kAllTypes).Stateful().Producer(Plan, Run);
 }
 
 Status PlanDefault(PlanContext& ctx) {
@@ -48,11 +44,8 @@ BlockDef PlaceholderV2() { return FedOutput("PlaceholderV2"); }
 
 BlockDef PlaceholderWithDefault() {
   return Block("PlaceholderWithDefault", "An output whose value a session may feed; its input where none is fed.")
-      .Ports(input, fed_or_input)
-      .Types("dtype", kAllTypes)
-      .Attrs(needed)
-      .WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(fed_or_input)); })
+      .Ports(input, fed_or_input).Types("dtype", kAllTypes).Attrs(needed)
+      .WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(input, g.grad(fed_or_input)); })
       .PlanOnly(PlanDefault);
 }
 

@@ -134,12 +134,9 @@ BlockDef QuantizeAndDequantizeV2() {
   return Block("QuantizeAndDequantizeV2", "What numbers become when they are quantized and back.")
       .Details("The scale is the largest at which both ends of the range are integers of num_bits; zero stays zero. The gradient is "
                "handed on as it is.")
-      .Ports(input, input_min, input_max, output)
-      .Attrs(signed_input, num_bits, range_given)
-      .Types("T", TypeList<float, double>{})
-      .Attrs(round_mode, narrow_range, axis)
-      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); })
-      .Kernel(Plan, Run);
+      .Ports(input, input_min, input_max, output).Attrs(signed_input, num_bits, range_given)
+      .Types("T", TypeList<float, double>{}).Attrs(round_mode, narrow_range, axis)
+      .Gradient([](GradientBuilder& g) { g.Set(input, g.grad(output)); }).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -199,9 +199,7 @@ BlockDef QuantizeV2() {
   using namespace forward;
   return Block("QuantizeV2", "Numbers of a range as integers of few bits.")
       .Details("The range is widened to hold zero and to have its least size. output_min and output_max are the range in the end.")
-      .Ports(input, min_range, max_range, output, output_min, output_max)
-      .Attrs(type)
-      .Types("T", kQuantized)
+      .Ports(input, min_range, max_range, output, output_min, output_max).Attrs(type).Types("T", kQuantized)
       .Attrs(mode, round_mode, narrow_range, axis, ensure_minimum_range)
       .Kernel(Plan, Run);
 }
@@ -210,9 +208,7 @@ BlockDef Dequantize() {
   using namespace back;
   return Block("Dequantize", "The numbers that quantized integers stand for.")
       .Details("The mode has to be that of QuantizeV2.")
-      .Ports(input, min_range, max_range, output)
-      .Types("T", kQuantized)
-      .Attrs(mode, narrow_range, axis, type)
+      .Ports(input, min_range, max_range, output).Types("T", kQuantized).Attrs(mode, narrow_range, axis, type)
       .Types("dtype", TypeList<float, bfloat16>{})
       .Kernel(Plan, Run);
 }

@@ -120,21 +120,16 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 BlockDef QuantizedConcat() {
   using namespace concat;
   return Block("QuantizedConcat", "Joins quantized tensors along an axis, in a range that holds all of theirs.")
-      .Ports(concat_dim, values, input_mins, input_maxes, output, output_ends.min, output_ends.max)
-      .Attrs(count)
-      .Inferred(count)
-      .Types("T", kMoved)
-      .ShapedBy(concat_dim)
+      .Ports(concat_dim, values, input_mins, input_maxes, output, output_ends.min, output_ends.max).Attrs(count)
+      .Inferred(count).Types("T", kMoved).ShapedBy(concat_dim)
       .Kernel(Plan, Run);
 }
 
 BlockDef QuantizedReshape() {
   using namespace reshape;
   return Block("QuantizedReshape", "The same quantized elements under another shape, with their range.")
-      .Ports(tensor, shape, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max)
-      .Types("T", kMoved)
-      .Types("Tshape", kIndices)
-      .ShapedBy(shape)
+      .Ports(tensor, shape, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max).Types("T", kMoved)
+      .Types("Tshape", kIndices).ShapedBy(shape)
       .Kernel(Plan, Run);
 }
 

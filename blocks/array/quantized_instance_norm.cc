@@ -131,8 +131,7 @@ constexpr auto Run = [](const Norm& norm, RunContext& ctx) -> Status {
 
 BlockDef QuantizedInstanceNorm() {
   return Block("QuantizedInstanceNorm", "Gives each channel of each quantized picture mean 0 and variance 1.")
-      .Ports(x, x_ends.min, x_ends.max, y, y_ends.min, y_ends.max)
-      .Types("T", TypeList<quint8>{})
+      .Ports(x, x_ends.min, x_ends.max, y, y_ends.min, y_ends.max).Types("T", TypeList<quint8>{})
       .Attrs(output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation)
       .Kernel(Plan, Run);
 }

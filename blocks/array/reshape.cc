@@ -1,6 +1,7 @@
 // Reshape: the same elements under another shape. ExpandDims, Squeeze: axes of size 1 put in and taken out.
 #include "blocks/array/reshape.h"
 
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -52,11 +53,7 @@ constexpr Attr<Ints> squeezed{"axis", "{}", "the axes to take out, each of size 
 Status PlanExpand(PlanContext& ctx) {
   if (ctx.shape(axis).count() != 1) return ctx.Error(axis, "needs a single number, found ", ctx.shape(axis));
   const Shape& shape = ctx.shape(input);
-  int64_t at = ctx.ints(axis)[0];
-  if (at < -shape.rank() - 1 || at > shape.rank()) {
-    return ctx.Error(axis, "needs ", -shape.rank() - 1, " to ", shape.rank(), " for an input of shape ", shape, ", found ", at);
-  }
-  if (at < 0) at += shape.rank() + 1;
+  WEFT_ASSIGN_OR_RETURN(const int at, NewAxisOf(ctx, axis, ctx.ints(axis)[0], shape));
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.insert(dims.begin() + at, 1);
   return ctx.set_checked(same_elements, dims, input);
@@ -68,12 +65,9 @@ Status PlanSqueeze(PlanContext& ctx) {
   const Ints axes = ctx.attr(squeezed);
   std::vector<bool> goes(rank);
   for (int i = 0; i < rank && axes.empty(); ++i) goes[i] = shape[i] == 1;
-  for (int64_t at : axes) {
-    if (at < -rank || at >= rank) {
-      return ctx.Error(squeezed, "needs axes from ", -rank, " to ", rank - 1, " for an input of shape ", shape, ", found ", at);
-    }
-    if (at < 0) at += rank;
-    if (shape[static_cast<int>(at)] != 1) return ctx.Error(squeezed, "needs axes of size 1, found axis ", at, " of ", shape);
+  for (int64_t given : axes) {
+    WEFT_ASSIGN_OR_RETURN(const int at, AxisOf(ctx, squeezed, given, shape));
+    if (shape[at] != 1) return ctx.Error(squeezed, "needs axes of size 1, found axis ", at, " of ", shape);
     goes[at] = true;
   }
   std::vector<int64_t> dims;
@@ -112,10 +106,7 @@ Status PlanReshape(PlanContext& ctx) {
 BlockDef Reshape() {
   return Block("Reshape", "The same elements under another shape.")
       .Details("A size of -1 is what the others leave. A scalar shape is taken as a vector of one size.")
-      .Ports(tensor, shape, output)
-      .Types("T", kAllTypes)
-      .Types("Tshape", kIndices)
-      .ShapedBy(shape)
+      .Ports(tensor, shape, output).Types("T", kAllTypes).Types("Tshape", kIndices).ShapedBy(shape)
       .WithFlow(Flow::kForward)
       .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("ReshapeLike", {{"tensor", {g.grad(output)}}, {"like", {g.in(tensor)}}})); })
       .PlanOnly(PlanReshape);
@@ -123,23 +114,14 @@ BlockDef Reshape() {
 
 BlockDef ExpandDims() {
   return Block("ExpandDims", "Puts an axis of size 1 into the shape of a tensor.")
-      .Ports(input, axis, same_elements)
-      .Types("T", kAllTypes)
-      .Types("Tdim", kIndices)
-      .ShapedBy(axis)
-      .WithFlow(Flow::kForward)
-      .Gradient(Gradient)
-      .PlanOnly(PlanExpand);
+      .Ports(input, axis, same_elements).Types("T", kAllTypes).Types("Tdim", kIndices).ShapedBy(axis)
+      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanExpand);
 }
 
 BlockDef Squeeze() {
   return Block("Squeeze", "Takes axes of size 1 out of the shape of a tensor.")
-      .Ports(input, same_elements)
-      .Types("T", kAllTypes)
-      .Attrs(squeezed)
-      .WithFlow(Flow::kForward)
-      .Gradient(Gradient)
-      .PlanOnly(PlanSqueeze);
+      .Ports(input, same_elements).Types("T", kAllTypes).Attrs(squeezed)
+      .WithFlow(Flow::kForward).Gradient(Gradient).PlanOnly(PlanSqueeze);
 }
 
 }  // namespace weft::blocks

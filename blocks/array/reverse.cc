@@ -1,5 +1,6 @@
 // Reverse, ReverseSequence: axes walked backward, whole or as far as each row's length.
 #include "blocks/element_moves.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -22,11 +23,8 @@ Result<BoxMove> PlanReverse(PlanContext& ctx) {
   const Shape& shape = ctx.shape(tensor);
   if (ctx.shape(axis).rank() != 1) return ctx.Error(axis, "needs a vector of axes, found ", ctx.shape(axis));
   std::vector<bool> backward(shape.rank());
-  for (int64_t at : ctx.ints(axis)) {
-    if (at < -shape.rank() || at >= shape.rank()) {
-      return ctx.Error(axis, "needs axes from ", -shape.rank(), " to ", shape.rank() - 1, " for a tensor of shape ", shape, ", found ", at);
-    }
-    if (at < 0) at += shape.rank();
+  for (int64_t given : ctx.ints(axis)) {
+    WEFT_ASSIGN_OR_RETURN(const int at, AxisOf(ctx, axis, given, shape));
     if (backward[at]) return ctx.Error(axis, "needs each axis once, found ", at, " twice");
     backward[at] = true;
   }
@@ -38,10 +36,7 @@ Result<BoxMove> PlanReverse(PlanContext& ctx) {
     if (backward[i] && shape[i] > 0) start += (shape[i] - 1) * steps[i];
   }
   ctx.set(output, shape);
-  const DType dtype = ctx.dtype(tensor);
-  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
-  move.box.in_start = start;
-  return move;
+  return MoveOf(std::move(box), ctx.dtype(tensor), start);
 }
 
 // ---- ReverseSequence -------------------------------------------------------------------------------------------------------
@@ -65,10 +60,7 @@ Result<Lines> PlanSequence(PlanContext& ctx) {
   if (batch < 0 || batch >= rank) return ctx.Error(batch_dim, "needs an axis of the ", rank, " of ", shape, ", found ", batch);
   if (seq == batch) return ctx.Error(seq_dim, "needs another axis than batch_dim, found ", seq, " for both");
   const int s = static_cast<int>(seq), b = static_cast<int>(batch);
-  if (ctx.shape(seq_lengths) != Shape{shape[b]}) {
-    return ctx.Error(seq_lengths, "needs a vector of ", shape[b], " lengths for axis ", b, " of ", shape, ", found ",
-                     ctx.shape(seq_lengths));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, seq_lengths, shape[b], "entry of the batch"));
   ctx.set(rows_output, shape);
   Lines lines{shape.count(0, s), shape[s], shape.count(s + 1, rank), 1, shape[b], 1, ctx.dtype(seq_lengths) == DType::kInt64,
               &MovesOf(ctx.dtype(input))};
@@ -115,23 +107,15 @@ void SequenceGradient(GradientBuilder& g) {
 
 BlockDef Reverse() {
   return Block("Reverse", "Turns axes of a tensor round.")
-      .Alias("ReverseV2")
-      .Ports(tensor, axis, output)
-      .Types("Tidx", kIndices)
-      .Types("T", kReversed)
-      .ShapedBy(axis)
+      .Alias("ReverseV2").Ports(tensor, axis, output).Types("Tidx", kIndices).Types("T", kReversed).ShapedBy(axis)
       .Gradient([](GradientBuilder& g) { g.Set(tensor, g.Add("Reverse", {{"tensor", {g.grad(output)}}, {"axis", {g.in(axis)}}})); })
       .Kernel(PlanReverse, RunBoxMove);
 }
 
 BlockDef ReverseSequence() {
   return Block("ReverseSequence", "Turns the first elements along an axis round, as many as each entry of a batch says.")
-      .Ports(input, seq_lengths, rows_output)
-      .Attrs(seq_dim, batch_dim)
-      .Types("T", kAllTypes)
-      .Types("Tlen", kIndices)
-      .Gradient(SequenceGradient)
-      .Kernel(PlanSequence, RunSequence);
+      .Ports(input, seq_lengths, rows_output).Attrs(seq_dim, batch_dim).Types("T", kAllTypes).Types("Tlen", kIndices)
+      .Gradient(SequenceGradient).Kernel(PlanSequence, RunSequence);
 }
 
 }  // namespace weft::blocks

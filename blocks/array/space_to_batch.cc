@@ -250,46 +250,29 @@ constexpr auto PlanBatchToSpaceNd = [](PlanContext& ctx) { return PlanToSpace(ct
 
 BlockDef SpaceToBatch() {
   return Block("SpaceToBatch", "Moves the pixels of square blocks into the batch, after zeros were put round the pictures.")
-      .Ports(input, paddings, output)
-      .Types("T", kAllTypes)
-      .Types("Tpaddings", kIndices)
-      .Attrs(block_size)
+      .Ports(input, paddings, output).Types("T", kAllTypes).Types("Tpaddings", kIndices).Attrs(block_size)
       .ShapedBy(paddings)
-      .Gradient(ToBatchGradient)
-      .Kernel(PlanSpaceToBatch, RunToBatch);
+      .Gradient(ToBatchGradient).Kernel(PlanSpaceToBatch, RunToBatch);
 }
 
 BlockDef BatchToSpace() {
   return Block("BatchToSpace", "Puts square blocks of pixels together from the batch, and crops the pictures.")
-      .Ports(input, crops, output)
-      .Types("T", kAllTypes)
-      .Attrs(block_size)
-      .Types("Tidx", kIndices)
-      .ShapedBy(crops)
-      .Gradient(ToSpaceGradient)
-      .Kernel(PlanBatchToSpace, RunToSpace);
+      .Ports(input, crops, output).Types("T", kAllTypes).Attrs(block_size).Types("Tidx", kIndices).ShapedBy(crops)
+      .Gradient(ToSpaceGradient).Kernel(PlanBatchToSpace, RunToSpace);
 }
 
 BlockDef SpaceToBatchND() {
   return Block("SpaceToBatchND", "Moves the elements of blocks into the batch, after zeros were put round the axes of space.")
-      .Ports(input_nd, block_shape, paddings_nd, output)
-      .Types("T", kAllTypes)
-      .Types("Tblock_shape", kIndices)
-      .Types("Tpaddings", kIndices)
-      .ShapedBy(block_shape, paddings_nd)
-      .Gradient(ToBatchNdGradient)
-      .Kernel(PlanSpaceToBatchNd, RunToBatch);
+      .Ports(input_nd, block_shape, paddings_nd, output).Types("T", kAllTypes).Types("Tblock_shape", kIndices)
+      .Types("Tpaddings", kIndices).ShapedBy(block_shape, paddings_nd)
+      .Gradient(ToBatchNdGradient).Kernel(PlanSpaceToBatchNd, RunToBatch);
 }
 
 BlockDef BatchToSpaceND() {
   return Block("BatchToSpaceND", "Puts blocks of elements together from the batch, and crops the axes of space.")
-      .Ports(input_nd, block_shape, crops_nd, output)
-      .Types("T", kAllTypes)
-      .Types("Tblock_shape", kIndices)
-      .Types("Tcrops", kIndices)
-      .ShapedBy(block_shape, crops_nd)
-      .Gradient(ToSpaceNdGradient)
-      .Kernel(PlanBatchToSpaceNd, RunToSpace);
+      .Ports(input_nd, block_shape, crops_nd, output).Types("T", kAllTypes).Types("Tblock_shape", kIndices)
+      .Types("Tcrops", kIndices).ShapedBy(block_shape, crops_nd)
+      .Gradient(ToSpaceNdGradient).Kernel(PlanBatchToSpaceNd, RunToSpace);
 }
 
 }  // namespace weft::blocks

@@ -44,8 +44,7 @@ Status SetPicture(PlanContext& ctx, PixelLayout layout, const Picture& p) {
 }
 
 BoxMove Transposed(const PlanContext& ctx, std::vector<int64_t> dims, std::vector<int64_t> perm) {
-  const DType dtype = ctx.dtype(input);
-  return {kernels::MakeTransposition(dims, perm, ElementSize(dtype)), &MovesOf(dtype)};
+  return TranspositionOf(dims, perm, ctx.dtype(input));
 }
 
 Result<BoxMove> PlanToDepth(PlanContext& ctx) {
@@ -94,20 +93,14 @@ Status ToSpaceGradient(GradientBuilder& g) { return GradientBy(g, "SpaceToDepth"
 
 BlockDef SpaceToDepth() {
   return Block("SpaceToDepth", "Moves the pixels of square blocks into the channels.")
-      .Ports(input, output)
-      .Types("T", kAllTypes)
-      .Attrs(block_size, data_format)
-      .Gradient(ToDepthGradient)
-      .Kernel(PlanToDepth, RunBoxMove);
+      .Ports(input, output).Types("T", kAllTypes).Attrs(block_size, data_format)
+      .Gradient(ToDepthGradient).Kernel(PlanToDepth, RunBoxMove);
 }
 
 BlockDef DepthToSpace() {
   return Block("DepthToSpace", "Puts square blocks of pixels together from the channels.")
-      .Ports(input, output)
-      .Types("T", kAllTypes)
-      .Attrs(block_size, data_format)
-      .Gradient(ToSpaceGradient)
-      .Kernel(PlanToSpace, RunBoxMove);
+      .Ports(input, output).Types("T", kAllTypes).Attrs(block_size, data_format)
+      .Gradient(ToSpaceGradient).Kernel(PlanToSpace, RunBoxMove);
 }
 
 }  // namespace weft::blocks

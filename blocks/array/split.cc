@@ -1,6 +1,7 @@
 // Split, SplitV, Unstack: a tensor cut into pieces along an axis.
 #include "blocks/gradients.h"
 #include "blocks/joined_columns.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -58,7 +59,7 @@ GradientValue Joined(GradientBuilder& g, GradientValue at) {
 Result<JoinedColumns> PlanSplit(PlanContext& ctx) {
   const Shape& shape = ctx.shape(value);
   if (shape.scalar()) return ctx.Error(value, "needs rank 1 or more, found a scalar");
-  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis, shape));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis, shape));
   const int64_t pieces = ctx.count(output);
   if (shape[at] % pieces != 0) {
     return ctx.Error(num_split, "needs a number that divides the size of axis ", at, " of ", shape, ", found ", pieces);
@@ -91,10 +92,8 @@ Result<JoinedColumns> PlanSplitV(PlanContext& ctx) {
   const Shape& shape = ctx.shape(value_v);
   const int pieces = ctx.count(output);
   if (shape.scalar()) return ctx.Error(value_v, "needs rank 1 or more, found a scalar");
-  WEFT_ASSIGN_OR_RETURN(const int at, ReadAxis(ctx, axis_v, shape));
-  if (ctx.shape(size_splits).rank() != 1 || ctx.shape(size_splits)[0] != pieces) {
-    return ctx.Error(size_splits, "needs a vector of num_split = ", pieces, " sizes, found ", ctx.shape(size_splits));
-  }
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, axis_v, shape));
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, size_splits, pieces, "of the num_split pieces"));
   std::vector<int64_t> sizes = ctx.ints(size_splits);
   if (pieces == 1 && sizes[0] == -1) return ctx.Error(size_splits, "needs the size of the only piece, ", shape[at], ", found -1");
   WEFT_RETURN_IF_ERROR(CheckSizes(ctx, sizes, shape[at]));
@@ -105,14 +104,11 @@ Result<JoinedColumns> PlanSplitV(PlanContext& ctx) {
 
 Result<JoinedColumns> PlanUnstack(PlanContext& ctx) {
   const Shape& shape = ctx.shape(value_v);
-  const int rank = shape.rank();
-  if (rank == 0) return ctx.Error(value_v, "needs rank 1 or more, found a scalar");
-  int64_t at = ctx.attr(slice_axis);
-  if (at < -rank || at >= rank) return ctx.Error(slice_axis, "needs an axis of the ", rank, " of ", shape, ", found ", at);
-  if (at < 0) at += rank;
+  if (shape.scalar()) return ctx.Error(value_v, "needs rank 1 or more, found a scalar");
+  WEFT_ASSIGN_OR_RETURN(const int at, AxisOf(ctx, slice_axis, ctx.attr(slice_axis), shape));
   const int64_t count = ctx.count(slices);
-  if (shape[static_cast<int>(at)] != count) return ctx.Error(value_v, "needs size num = ", count, " on axis ", at, ", found ", shape);
-  JoinedColumns columns = CutAlong(ctx, value_v, static_cast<int>(at), std::vector<int64_t>(static_cast<size_t>(count), 1));
+  if (shape[at] != count) return ctx.Error(value_v, "needs size num = ", count, " on axis ", at, ", found ", shape);
+  JoinedColumns columns = CutAlong(ctx, value_v, at, std::vector<int64_t>(static_cast<size_t>(count), 1));
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
   for (int k = 0; k < count; ++k) ctx.set(slices, Shape(std::span<const int64_t>(dims)), k);
@@ -128,34 +124,21 @@ void UnstackGradient(GradientBuilder& g) {
 
 BlockDef Split() {
   return Block("Split", "Cuts a tensor into equal pieces along an axis.")
-      .Ports(axis, value, output)
-      .Attrs(num_split)
-      .Types("T", kAllTypes)
-      .ShapedBy(axis)
-      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); })
-      .Kernel(PlanSplit, RunSplit);
+      .Ports(axis, value, output).Attrs(num_split).Types("T", kAllTypes).ShapedBy(axis)
+      .Gradient([](GradientBuilder& g) { g.Set(value, Joined(g, g.in(axis))); }).Kernel(PlanSplit, RunSplit);
 }
 
 BlockDef SplitV() {
   return Block("SplitV", "Cuts a tensor into pieces of given sizes along an axis.")
-      .Ports(value_v, size_splits, axis_v, output)
-      .Attrs(num_split)
-      .Types("T", kAllTypes)
-      .Types("Tlen", kLengths)
+      .Ports(value_v, size_splits, axis_v, output).Attrs(num_split).Types("T", kAllTypes).Types("Tlen", kLengths)
       .ShapedBy(size_splits, axis_v)
-      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); })
-      .Kernel(PlanSplitV, RunCutOfFirst);
+      .Gradient([](GradientBuilder& g) { g.Set(value_v, Joined(g, g.in(axis_v))); }).Kernel(PlanSplitV, RunCutOfFirst);
 }
 
 BlockDef Unstack() {
   return Block("Unstack", "Takes a tensor apart along an axis, which goes.")
-      .Alias("Unpack")
-      .Ports(value_v, slices)
-      .Attrs(num)
-      .Types("T", kAllTypes)
-      .Attrs(slice_axis)
-      .Gradient(UnstackGradient)
-      .Kernel(PlanUnstack, RunCutOfFirst);
+      .Alias("Unpack").Ports(value_v, slices).Attrs(num).Types("T", kAllTypes).Attrs(slice_axis)
+      .Gradient(UnstackGradient).Kernel(PlanUnstack, RunCutOfFirst);
 }
 
 }  // namespace weft::blocks

@@ -1,6 +1,8 @@
 // StridedSlice, its gradient, and the assignment to a slice of a variable.
 #include "blocks/array/strided_slice.h"
 
+#include "blocks/gradients.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -43,18 +45,11 @@ Result<BoxMove> PlanSlice(PlanContext& ctx) {
   std::vector<kernels::Axis> box;
   for (size_t i = 0; i < selection.axes.size(); ++i) box.push_back({selection.axes[i].size, selection.axes[i].step, out_steps[i]});
   ctx.set(output, std::move(slice));
-  const DType dtype = ctx.dtype(input);
-  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
-  move.box.in_start = selection.start;
-  return move;
+  return MoveOf(std::move(box), ctx.dtype(input), selection.start);
 }
 
 GradientAttrs MasksOf(const GradientBuilder& g) {
-  GradientAttrs attrs;
-  for (const Attr<int64_t>& mask : {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}) {
-    attrs.emplace_back(mask.name, g.AttrOf(mask.name));
-  }
-  return attrs;
+  return SameAttrs(g, {begin_mask.name, end_mask.name, ellipsis_mask.name, new_axis_mask.name, shrink_axis_mask.name});
 }
 
 void SliceGradient(GradientBuilder& g) {
@@ -68,9 +63,7 @@ void SliceGradient(GradientBuilder& g) {
 
 Result<BoxMove> PlanGradInto(PlanContext& ctx, const Shape& from) {
   WEFT_ASSIGN_OR_RETURN(const Selection selection, SelectFrom(ctx, from));
-  if (ctx.shape(dy) != selection.shape()) {
-    return ctx.Error(dy, "needs the shape of the slice, ", selection.shape(), ", found ", ctx.shape(dy));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, dy, selection.shape(), "the slice"));
   return MoveIntoSlice(selection, ctx.shape(dy), ctx.dtype(dy), dy.name);
 }
 
@@ -87,9 +80,7 @@ Result<BoxMove> PlanGradLike(PlanContext& ctx) {
 
 constexpr auto RunGrad = [](const BoxMove& move, RunContext& ctx) {
   const auto out = ctx.out<std::byte>(whole);
-  const int64_t size = move.moves->size;
-  ctx.workers().For(static_cast<int64_t>(out.size()), 65536,
-                    [&](int64_t first, int64_t last) { move.moves->fill(out.data() + first * size, last - first, nullptr); });
+  move.moves->FillLong(out.data(), static_cast<int64_t>(out.size()), nullptr, ctx.workers());
   move.Run(ctx.in<std::byte>(dy).data(), out.data(), ctx.workers());
 };
 
@@ -108,12 +99,8 @@ Result<BoxMove> PlanAssign(PlanContext& ctx) {
 }
 
 constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
-  const std::byte* old = ctx.in<std::byte>(ref).data();
   const auto to = ctx.update<std::byte>(ref);
-  const int64_t size = move.moves->size;
-  ctx.workers().For(static_cast<int64_t>(to.size()), 65536, [&](int64_t first, int64_t last) {
-    move.moves->copy(old + first * size, to.data() + first * size, last - first);
-  });
+  move.moves->CopyLong(ctx.in<std::byte>(ref).data(), to.data(), static_cast<int64_t>(to.size()), ctx.workers());
   move.Run(ctx.in<std::byte>(value).data(), to.data(), ctx.workers());
 };
 
@@ -121,11 +108,8 @@ constexpr auto RunAssign = [](const BoxMove& move, RunContext& ctx) {
 template <class Indices, class... P>
 auto SliceBlock(const char* name, const char* summary, Indices indices, const P&... ports) {
   return Block(name, summary)
-      .Ports(ports...)
-      .Types("T", kAllTypes)
-      .Types("Index", indices)
-      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-      .ShapedBy(begin, end, strides);
+      .Ports(ports...).Types("T", kAllTypes).Types("Index", indices)
+      .Attrs(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask).ShapedBy(begin, end, strides);
 }
 
 }  // namespace
@@ -134,39 +118,31 @@ BlockDef StridedSlice() {
   return SliceBlock("StridedSlice", "Takes elements at regular distances out of a tensor, along each axis on its own.", kSliceIndices,
                     input, begin, end, strides, output)
       .Details("As numpy's x[begin:end:stride, ...], with the masks for what a slice of numpy may leave out or add.")
-      .Gradient(SliceGradient)
-      .Kernel(PlanSlice, RunBoxMove);
+      .Gradient(SliceGradient).Kernel(PlanSlice, RunBoxMove);
 }
 
 BlockDef StridedSliceGrad() {
   return SliceBlock("StridedSliceGrad", "The gradient of StridedSlice: the gradient of the slice in its place, zeros elsewhere.", kIndices,
                     shape, begin, end, strides, dy, whole)
-      .ShapedBy(shape)
-      .Gradient(GradGradient)
-      .Kernel(PlanGrad, RunGrad);
+      .ShapedBy(shape).Gradient(GradGradient).Kernel(PlanGrad, RunGrad);
 }
 
 BlockDef StridedSliceGradLike() {
   return SliceBlock("StridedSliceGradLike", "StridedSliceGrad that takes the shape from the tensor that was sliced.", kSliceIndices, like,
                     begin, end, strides, dy, whole)
-      .Internal()
-      .Gradient(GradGradient)
-      .Kernel(PlanGradLike, RunGrad);
+      .Internal().Gradient(GradGradient).Kernel(PlanGradLike, RunGrad);
 }
 
 BlockDef ResourceStridedSliceAssign() {
   return SliceBlock("ResourceStridedSliceAssign", "Gives the elements of a slice of the variable of a handle new values.", kIndices,
                     AsResource(ref), begin, end, strides, value)
-      .Updates(ref)
-      .Stateful()
-      .Kernel(PlanAssign, RunAssign);
+      .Updates(ref).Stateful().Kernel(PlanAssign, RunAssign);
 }
 
 BlockDef StridedSliceAssign() {
   return SliceBlock("StridedSliceAssign", "Gives the elements of a slice of a variable new values.", kIndices, ref, begin, end, strides,
                     value, output_ref)
-      .Updates(ref)
-      .Kernel(PlanAssign, RunAssign);
+      .Updates(ref).Kernel(PlanAssign, RunAssign);
 }
 
 }  // namespace weft::blocks

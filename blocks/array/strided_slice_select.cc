@@ -128,9 +128,7 @@ Result<BoxMove> MoveIntoSlice(const Selection& selection, const Shape& value, DT
     const bool repeated = i < missing || value[i - missing] == 1;
     box.push_back({slice[i], repeated ? 0 : value_steps[i - missing], selection.axes[i].step});
   }
-  BoxMove move{kernels::MakeBoxCopy(std::move(box), ElementSize(dtype)), &MovesOf(dtype)};
-  move.box.out_start = selection.start;
-  return move;
+  return MoveOf(std::move(box), dtype, 0, selection.start);
 }
 
 }  // namespace weft::blocks::strided

@@ -1,5 +1,6 @@
 // Transpose, and the transposition back that its gradient needs.
 #include "blocks/element_moves.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -15,15 +16,11 @@ constexpr Out<0> back_y{"y", "T", "x with its axes put back where perm took them
 
 // The axes as a permutation, each in [0, rank).
 Result<std::vector<int64_t>> CheckedPerm(PlanContext& ctx) {
-  const int rank = ctx.shape(x).rank();
-  if (ctx.shape(perm).rank() != 1 || ctx.shape(perm)[0] != rank) {
-    return ctx.Error(perm, "needs a vector of ", rank, " axes for x of shape ", ctx.shape(x), ", found ", ctx.shape(perm));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, perm, ctx.shape(x).rank(), "axis of x"));
   std::vector<int64_t> axes = ctx.ints(perm);
   std::vector<bool> seen(axes.size());
   for (int64_t& axis : axes) {
-    if (axis < -rank || axis >= rank) return ctx.Error(perm, "needs axes from ", -rank, " to ", rank - 1, ", found ", axis);
-    if (axis < 0) axis += rank;
+    WEFT_ASSIGN_OR_RETURN(axis, AxisOf(ctx, perm, axis, ctx.shape(x)));
     if (seen[axis]) return ctx.Error(perm, "needs each axis once, found ", axis, " twice");
     seen[axis] = true;
   }
@@ -35,8 +32,7 @@ Result<BoxMove> PlanPerm(PlanContext& ctx, const std::vector<int64_t>& axes) {
   Shape turned = shape;
   for (size_t i = 0; i < axes.size(); ++i) turned.set_dim(static_cast<int>(i), shape[static_cast<int>(axes[i])]);
   ctx.set(y, std::move(turned));
-  const DType dtype = ctx.dtype(x);
-  return BoxMove{kernels::MakeTransposition(shape.dims(), axes, ElementSize(dtype)), &MovesOf(dtype)};
+  return TranspositionOf(shape.dims(), axes, ctx.dtype(x));
 }
 
 Result<BoxMove> Plan(PlanContext& ctx) {
@@ -55,20 +51,14 @@ Result<BoxMove> PlanBack(PlanContext& ctx) {
 
 BlockDef Transpose() {
   return Block("Transpose", "Puts the axes of a tensor in another order.")
-      .Ports(x, perm, y)
-      .Types("T", kAllTypes)
-      .Types("Tperm", kIndices)
-      .ShapedBy(perm)
+      .Ports(x, perm, y).Types("T", kAllTypes).Types("Tperm", kIndices).ShapedBy(perm)
       .Gradient([](GradientBuilder& g) { g.Set(x, g.Add("TransposeBack", {{"x", {g.grad(y)}}, {"perm", {g.in(perm)}}})); })
       .Kernel(Plan, RunBoxMove);
 }
 
 BlockDef TransposeBack() {
   return Block("TransposeBack", "Undoes a Transpose by the same perm: the gradient of Transpose.")
-      .Ports(back_x, back_perm, back_y)
-      .Types("T", kAllTypes)
-      .Types("Tperm", kIndices)
-      .ShapedBy(back_perm)
+      .Ports(back_x, back_perm, back_y).Types("T", kAllTypes).Types("Tperm", kIndices).ShapedBy(back_perm)
       .Internal()
       .Gradient([](GradientBuilder& g) { g.Set(back_x, g.Add("Transpose", {{"x", {g.grad(back_y)}}, {"perm", {g.in(back_perm)}}})); })
       .Kernel(PlanBack, RunBoxMove);

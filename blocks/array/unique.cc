@@ -218,31 +218,21 @@ constexpr auto RunDifference = [](const Parameters& p, ProduceContext& ctx) -> S
 BlockDef Unique() {
   return Block("Unique", "The different elements of a vector, in the order of first sight, and where each element is among them.")
       .Details("-0 and 0 are one element; a NaN equals nothing.")
-      .Ports(x, distinct, idx)
-      .Types("T", kCompared + TypeList<bool>{})
-      .Attrs(out_idx)
-      .Types("out_idx", kIndices)
+      .Ports(x, distinct, idx).Types("T", kCompared + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanUnique<false>, RunUnique<false>);
 }
 
 BlockDef UniqueWithCounts() {
   return Block("UniqueWithCounts", "The different elements of a vector, where each element is among them, and how often.")
       .Details("-0 and 0 are one element; a NaN equals nothing.")
-      .Ports(x, distinct, idx, count)
-      .Types("T", kCompared + TypeList<bool>{})
-      .Attrs(out_idx)
-      .Types("out_idx", kIndices)
+      .Ports(x, distinct, idx, count).Types("T", kCompared + TypeList<bool>{}).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanUnique<true>, RunUnique<true>);
 }
 
 BlockDef SetDiff1D() {
   return Block("SetDiff1D", "The elements of x that are not in y, in their order, and where they are.")
       .Details("What is several times in x stays so. -0 and 0 are one element; a NaN equals nothing.")
-      .Alias("ListDiff")
-      .Ports(x, y, out, out_idx_port)
-      .Types("T", kCompared)
-      .Attrs(out_idx)
-      .Types("out_idx", kIndices)
+      .Alias("ListDiff").Ports(x, y, out, out_idx_port).Types("T", kCompared).Attrs(out_idx).Types("out_idx", kIndices)
       .Producer(PlanDifference, RunDifference);
 }
 

@@ -116,27 +116,17 @@ constexpr auto RunShapes = []<class T>(const NoParameters&, RunContext& ctx) -> 
 BlockDef Where() {
   return Block("Where", "The positions of the elements that are true, or not 0.")
       .Details("NaN is not 0.")
-      .Ports(condition, index)
-      .Types("T", kTested)
-      .NotDifferentiable()
-      .Producer(PlanWhere, RunWhere);
+      .Ports(condition, index).Types("T", kTested).NotDifferentiable().Producer(PlanWhere, RunWhere);
 }
 
 BlockDef InvertPermutation() {
   return Block("InvertPermutation", "The permutation that undoes another one.")
-      .Ports(x, y)
-      .Types("T", kIndices)
-      .NotDifferentiable()
-      .Kernel(PlanInvert, RunInvert);
+      .Ports(x, y).Types("T", kIndices).NotDifferentiable().Kernel(PlanInvert, RunInvert);
 }
 
 BlockDef BroadcastDynamicShape() {
   return Block("BroadcastDynamicShape", "The common shape of two tensors that are stretched over one another, from their shapes.")
-      .Alias("BroadcastArgs")
-      .Ports(s0, s1, r0)
-      .Types("T", kIndices)
-      .NotDifferentiable()
-      .Kernel(PlanShapes, RunShapes);
+      .Alias("BroadcastArgs").Ports(s0, s1, r0).Types("T", kIndices).NotDifferentiable().Kernel(PlanShapes, RunShapes);
 }
 
 }  // namespace weft::blocks

@@ -27,9 +27,7 @@ auto OfData(const char* name, const char* summary) { return Block(name, summary)
 BlockDef Enter() {
   return OfData("Enter", "Brings a value into a loop's frame.")
       .Details("A loop variable goes by Enter, Merge and Switch into the loop, and by NextIteration back to the Merge; Exit takes it out.")
-      .Attrs(frame_name, is_constant, parallel_iterations)
-      .WithFlow(Flow::kEnter)
-      .PlanOnly(PlanMap);
+      .Attrs(frame_name, is_constant, parallel_iterations).WithFlow(Flow::kEnter).PlanOnly(PlanMap);
 }
 
 BlockDef Exit() { return OfData("Exit", "Takes a value out of a loop's frame.").WithFlow(Flow::kExit).PlanOnly(PlanMap); }
@@ -37,25 +35,18 @@ BlockDef Exit() { return OfData("Exit", "Takes a value out of a loop's frame.").
 BlockDef NextIteration() {
   return OfData("NextIteration", "Hands a value to the next iteration of its loop, where a Merge takes it.")
       .Details("Outside of loops it hands its value on.")
-      .WithFlow(Flow::kNextIteration)
-      .PlanOnly(PlanMap);
+      .WithFlow(Flow::kNextIteration).PlanOnly(PlanMap);
 }
 
 BlockDef RefNextIteration() {
   return Block("RefNextIteration", "Hands a variable to the next iteration of its loop, where a Merge takes its value.")
       .Details("Outside of loops it hands the variable on.")
-      .Ports(variable, reference)
-      .Types("T", kAllTypes)
-      .WithFlow(Flow::kNextIteration)
-      .PlanOnly(PlanMap);
+      .Ports(variable, reference).Types("T", kAllTypes).WithFlow(Flow::kNextIteration).PlanOnly(PlanMap);
 }
 
 BlockDef LoopCond() {
   return Block("LoopCond", "Says whether a loop goes on: the pred of its Switch blocks.")
-      .Ports(input, condition)
-      .WithFlow(Flow::kForward)
-      .NotDifferentiable()
-      .PlanOnly(PlanCondition);
+      .Ports(input, condition).WithFlow(Flow::kForward).NotDifferentiable().PlanOnly(PlanCondition);
 }
 
 }  // namespace weft::blocks

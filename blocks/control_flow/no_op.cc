@@ -39,9 +39,7 @@ BlockDef Fact() {
 
 BlockDef Abort() {
   return Block("Abort", "Ends the run with a message; the program goes on.")
-      .Attrs(error_msg, exit_without_error)
-      .Stateful()
-      .Kernel(PlanAbort, RunAbort);
+      .Attrs(error_msg, exit_without_error).Stateful().Kernel(PlanAbort, RunAbort);
 }
 
 }  // namespace weft::blocks

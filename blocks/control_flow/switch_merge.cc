@@ -89,41 +89,26 @@ Status PlanSelect(PlanContext& ctx) {
 
 BlockDef Switch() {
   return Block("Switch", "Sends its data one of two ways, as a boolean says; what reads the other way does not run.")
-      .Ports(data, pred, output_false, output_true)
-      .Types("T", kAllTypes)
-      .WithFlow(Flow::kSwitch)
-      .Gradient(SwitchGradient)
-      .PlanOnly(PlanSwitch);
+      .Ports(data, pred, output_false, output_true).Types("T", kAllTypes)
+      .WithFlow(Flow::kSwitch).Gradient(SwitchGradient).PlanOnly(PlanSwitch);
 }
 
 BlockDef RefSwitch() {
   return Block("RefSwitch", "Sends a variable one of two ways, as a boolean says; what reads or updates it the other way does not run.")
-      .Ports(variable, pred, variable_false, variable_true)
-      .Types("T", kAllTypes)
-      .WithFlow(Flow::kSwitch)
-      .Gradient(SwitchGradient)
-      .PlanOnly(PlanSwitch);
+      .Ports(variable, pred, variable_false, variable_true).Types("T", kAllTypes)
+      .WithFlow(Flow::kSwitch).Gradient(SwitchGradient).PlanOnly(PlanSwitch);
 }
 
 BlockDef Merge() {
   return Block("Merge", "Gives on the one input that a Switch sent, and says which it is.")
-      .Ports(inputs, output, value_index)
-      .Types("T", kAllTypes)
-      .Attrs(length)
-      .Inferred(length)
-      .WithFlow(Flow::kMerge)
-      .Gradient(MergeGradient)
-      .PlanOnly(PlanMerge);
+      .Ports(inputs, output, value_index).Types("T", kAllTypes).Attrs(length).Inferred(length)
+      .WithFlow(Flow::kMerge).Gradient(MergeGradient).PlanOnly(PlanMerge);
 }
 
 BlockDef RefSelect() {
   return Block("RefSelect", "Chooses one of several variables; an update of its output changes that one.")
-      .Ports(index, variables, chosen)
-      .Types("T", kAllTypes)
-      .Attrs(length)
-      .Inferred(length)
-      .WithFlow(Flow::kSelect)
-      .PlanOnly(PlanSelect);
+      .Ports(index, variables, chosen).Types("T", kAllTypes).Attrs(length).Inferred(length)
+      .WithFlow(Flow::kSelect).PlanOnly(PlanSelect);
 }
 
 }  // namespace weft::blocks

@@ -25,14 +25,9 @@ BlockDef TypedConstant(const char* name, const char* summary, const In& in, cons
 
 BlockDef Const() {
   return Block("Const", "A constant: the value of its input, the same in every run.")
-      .Ports(value, output)
-      .Attrs(literal_dtype)
-      .Inferred(literal_dtype)
-      .Types("dtype", kAllTypes)
+      .Ports(value, output).Attrs(literal_dtype).Inferred(literal_dtype).Types("dtype", kAllTypes)
       .PortAlias("val", "value")
-      .Structure(Structural::kConstant)
-      .NotDifferentiable()
-      .NoKernel();
+      .Structure(Structural::kConstant).NotDifferentiable().NoKernel();
 }
 
 BlockDef Const_ex() {
@@ -50,9 +45,7 @@ BlockDef Tensor() { return TypedConstant("Tensor", "A tensor on the page, of the
 
 BlockDef Input_Initializer() {
   return Block("Input_Initializer", "A value that starts a constant or feeds an output.")
-      .Ports(t, untyped_output)
-      .Structure(Structural::kConstant)
-      .NoKernel();
+      .Ports(t, untyped_output).Structure(Structural::kConstant).NoKernel();
 }
 
 }  // namespace weft::blocks

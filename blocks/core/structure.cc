@@ -51,46 +51,33 @@ constexpr StructuralOut<0> grad_outputs{"grad_outputs", PortKind::kTensor, PortL
 BlockDef AddSymbolicGradients() {
   return Block("AddSymbolicGradients", "The gradients of the sum of some outputs with respect to others.")
       .Details("Adds the blocks that compute them to the page's graph when the page is planned.")
-      .Ports(ys, xs, grad_outputs)
-      .Structure(Structural::kGradients)
-      .NoKernel();
+      .Ports(ys, xs, grad_outputs).Structure(Structural::kGradients).NoKernel();
 }
 
 BlockDef ClientSession() {
   return Block("ClientSession", "A session: evaluates its fetches and runs its operations, once a cycle or in a loop.")
-      .Ports(fetch_outputs, run_outputs, feeds, run_status)
-      .Attrs(device, show_debug, infinite_loop)
-      .Structure(Structural::kSession)
-      .NoKernel();
+      .Ports(fetch_outputs, run_outputs, feeds, run_status).Attrs(device, show_debug, infinite_loop)
+      .Structure(Structural::kSession).NoKernel();
 }
 
 BlockDef InputList() {
   return Block("InputList", "Gathers outputs into a list, for a list port.")
-      .Ports(outputlist, list_output)
-      .Structure(Structural::kList)
-      .NoKernel();
+      .Ports(outputlist, list_output).Structure(Structural::kList).NoKernel();
 }
 
 BlockDef Operation() {
   return Block("Operation", "A block as an operation, to be run for its effect.")
-      .Ports(operation, operation_output)
-      .Structure(Structural::kOperation)
-      .NoKernel();
+      .Ports(operation, operation_output).Structure(Structural::kOperation).NoKernel();
 }
 
 BlockDef Output() {
   return Block("Output", "One output of an operation, by index.")
-      .Ports(output_op, output)
-      .Attrs(index)
-      .Structure(Structural::kOutput)
-      .NoKernel();
+      .Ports(output_op, output).Attrs(index).Structure(Structural::kOutput).NoKernel();
 }
 
 BlockDef FeedType() {
   return Block("FeedType", "Replaces the value of an output in the runs of a session.")
-      .Ports(feed_input, initializer, outputhash, feed_output)
-      .Structure(Structural::kFeed)
-      .NoKernel();
+      .Ports(feed_input, initializer, outputhash, feed_output).Structure(Structural::kFeed).NoKernel();
 }
 
 BlockDef Scope() {

@@ -100,9 +100,7 @@ constexpr auto Bind = [](const Printed&, BindContext& ctx) {
   return ctx.Own([]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Counter>()); });
 };
 
-void Gradient(GradientBuilder& g) {
-  g.Set(input, g.grad(output));
-}
+void Gradient(GradientBuilder& g) { g.Set(input, g.grad(output)); }
 
 }  // namespace print
 
@@ -110,25 +108,16 @@ void Gradient(GradientBuilder& g) {
 
 BlockDef Assert() {
   return Block("Assert", "Fails the run, with the given data in the message, where a condition does not hold.")
-      .Ports(assertion::condition, assertion::data)
-      .Attrs(assertion::T, summarize)
-      .Inferred(assertion::T)
+      .Ports(assertion::condition, assertion::data).Attrs(assertion::T, summarize).Inferred(assertion::T)
       .Types("T", kAllTypes)
-      .Stateful()
-      .NotDifferentiable()
-      .Kernel(assertion::Plan, assertion::Run);
+      .Stateful().NotDifferentiable().Kernel(assertion::Plan, assertion::Run);
 }
 
 BlockDef Print() {
   return Block("Print", "Passes a tensor on and prints data to the log.")
-      .Ports(print::input, print::data, print::output)
-      .Types("T", kAllTypes)
-      .Attrs(print::U, print::message, print::first_n, summarize)
-      .Inferred(print::U)
-      .Types("U", kAllTypes)
-      .Elementwise()
-      .Gradient(print::Gradient)
-      .Kernel(print::Plan, print::Run, print::Bind);
+      .Ports(print::input, print::data, print::output).Types("T", kAllTypes)
+      .Attrs(print::U, print::message, print::first_n, summarize).Inferred(print::U).Types("U", kAllTypes)
+      .Elementwise().Gradient(print::Gradient).Kernel(print::Plan, print::Run, print::Bind);
 }
 
 }  // namespace weft::blocks

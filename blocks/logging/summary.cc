@@ -41,11 +41,7 @@ namespace scalar {
 constexpr In<0> tags{"tags", "DT_STRING", "any shape: the name of each value"};
 constexpr In<1> values{"values", "T", "the shape of tags: the values"};
 
-Status Plan(PlanContext& ctx) {
-  const Shape &names = ctx.shape(tags), &numbers = ctx.shape(values);
-  if (names != numbers) return ctx.Error(values, "needs the shape of tags, ", names, ", found ", numbers);
-  return {};
-}
+Status Plan(PlanContext& ctx) { return CheckSameShape(ctx, values, tags); }
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   const auto names = ctx.in<String>(tags);
@@ -213,34 +209,26 @@ constexpr auto Bind = [](const Written&, BindContext& ctx) {
 
 BlockDef HistogramSummary() {
   return Block("HistogramSummary", "A summary message with a histogram of values.")
-      .Ports(histogram::tag, histogram::values, summary)
-      .Types("T", kReals)
-      .NotDifferentiable()
-      .Kernel(histogram::Plan, histogram::Run);
+      .Ports(histogram::tag, histogram::values, summary).Types("T", kReals)
+      .NotDifferentiable().Kernel(histogram::Plan, histogram::Run);
 }
 
 BlockDef MergeSummary() {
   return Block("MergeSummary", "One summary message with the values of several; a tag may come once.")
-      .Ports(merge::inputs, summary)
-      .NotDifferentiable()
-      .Kernel(merge::Plan, merge::Run);
+      .Ports(merge::inputs, summary).NotDifferentiable().Kernel(merge::Plan, merge::Run);
 }
 
 BlockDef ScalarSummary() {
   return Block("ScalarSummary", "A summary message with a number for each tag.")
-      .Ports(scalar::tags, scalar::values, summary)
-      .Types("T", kReals)
-      .NotDifferentiable()
-      .Kernel(scalar::Plan, scalar::Run);
+      .Ports(scalar::tags, scalar::values, summary).Types("T", kReals)
+      .NotDifferentiable().Kernel(scalar::Plan, scalar::Run);
 }
 
 BlockDef TensorSummary() {
   return Block("TensorSummary", "A summary message with a tensor, under the name of the block.")
-      .Ports(tensor_summary::tensor, summary)
-      .Types("T", kNumbers + TypeList<bool, String>{})
+      .Ports(tensor_summary::tensor, summary).Types("T", kNumbers + TypeList<bool, String>{})
       .Attrs(tensor_summary::description, tensor_summary::labels, tensor_summary::display_name)
-      .NotDifferentiable()
-      .Kernel(tensor_summary::Plan, tensor_summary::Run, tensor_summary::Bind);
+      .NotDifferentiable().Kernel(tensor_summary::Plan, tensor_summary::Run, tensor_summary::Bind);
 }
 
 }  // namespace weft::blocks

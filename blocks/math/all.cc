@@ -14,12 +14,9 @@ template <class Run>
 BlockDef DeclareFlags(const char* name, const char* summary, const char* details, Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(input, reduction::axis, output)
-      .Attrs(reduction::keep_dims)
-      .Types("Tidx", kIndices)
+      .Ports(input, reduction::axis, output).Attrs(reduction::keep_dims).Types("Tidx", kIndices)
       .ShapedBy(reduction::axis)
-      .NotDifferentiable()
-      .Kernel(reduction::Plan, run);
+      .NotDifferentiable().Kernel(reduction::Plan, run);
 }
 
 }  // namespace

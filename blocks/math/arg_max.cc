@@ -22,7 +22,7 @@ Result<Box> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   const int rank = shape.rank();
   if (rank == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
-  WEFT_ASSIGN_OR_RETURN(const int at, reduction::ScalarAxis(ctx, dimension, shape));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, dimension, shape));
   if (shape[at] == 0) return ctx.Error(input, "needs elements along axis ", at, ", found shape ", shape);
   std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
   dims.erase(dims.begin() + at);
@@ -47,14 +47,9 @@ template <class Positions, class Axes, class Run>
 BlockDef Declare(const char* name, const char* summary, Axes axes, Positions positions, Run run) {
   return Block(name, summary)
       .Details("Of equals the first. NaN is passed over; where nothing else is left, the position is 0.")
-      .Ports(input, dimension, output)
-      .Types("T", kSearched)
-      .Types("Tidx", axes)
-      .Attrs(output_type)
-      .Types("output_type", positions)
-      .ShapedBy(dimension)
-      .NotDifferentiable()
-      .Kernel(Plan, run);
+      .Ports(input, dimension, output).Types("T", kSearched).Types("Tidx", axes).Attrs(output_type)
+      .Types("output_type", positions).ShapedBy(dimension)
+      .NotDifferentiable().Kernel(Plan, run);
 }
 
 }  // namespace

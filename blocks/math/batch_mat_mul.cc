@@ -2,6 +2,7 @@
 #include "blocks/common_shape.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/index/walk.h"
+#include "blocks/limits.h"
 #include "blocks/math/mat_mul.h"
 
 namespace weft::blocks {
@@ -66,19 +67,18 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
     return ctx.Error(y, "needs the sizes of x, ", bx, ", before its matrices (BatchMatMulV2 stretches them), found ", by);
   }
   if (!Broadcasts(bx, by)) return ctx.Error(y, "needs sizes before its matrices that fit those of x, ", bx, ", found ", by);
-  auto batches = CommonShape(bx, by);
-  if (!batches.ok()) return std::move(batches).status().WithPort(y.name);
-  std::vector<int64_t> dims(batches->dims().begin(), batches->dims().end());
+  WEFT_ASSIGN_OR_RETURN(const Shape batches, AtPort(y, CommonShape(bx, by)));
+  std::vector<int64_t> dims(batches.dims().begin(), batches.dims().end());
   dims.push_back(p.sizes.rows);
   dims.push_back(p.sizes.columns);
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, dims, output));
-  p.count = ctx.planned().outputs[0].count() == 0 ? 0 : batches->count();
+  p.count = ctx.planned().outputs[0].count() == 0 ? 0 : batches.count();
   if (p.count > 1 && by.count() == 1 && !ctx.attr(adj_x)) {
     // One matrix for all: the matrices of x are one below the other.
     p.sizes.rows *= p.count;
     p.count = 1;
   } else if (p.count > 0) {
-    p.axes = AxesOf(*batches, bx, by);
+    p.axes = AxesOf(batches, bx, by);
   }
   p.conjugated_x = Conjugated(ctx, x, adj_x);
   p.conjugated_y = Conjugated(ctx, y, adj_y);
@@ -87,8 +87,8 @@ Result<Batches> PlanWith(PlanContext& ctx, bool broadcast) {
   return p;
 }
 
-Result<Batches> Plan(PlanContext& ctx) { return PlanWith(ctx, false); }
-Result<Batches> PlanV2(PlanContext& ctx) { return PlanWith(ctx, true); }
+template <bool kBroadcast>
+Result<Batches> Plan(PlanContext& ctx) { return PlanWith(ctx, kBroadcast); }
 
 template <class T>
 const T* ConjugateAll(const T* from, int64_t count, T* to, Workers& workers) {
@@ -130,28 +130,25 @@ Status Gradient(GradientBuilder& g, const char* block, bool broadcast) {
   return {};
 }
 
-constexpr TypeList<int16_t, int32_t, int64_t> kMultipliedIntegers;
+template <bool kBroadcast, class Types>
+BlockDef Declare(const char* name, const char* summary, Types types) {
+  const auto gradient = [name](GradientBuilder& g) { return Gradient(g, name, kBroadcast); };
+  return Block(name, summary)
+      .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
+      .Ports(x, y, output).Types("T", types).Attrs(adj_x, adj_y, grad_x, grad_y)
+      .Gradient(gradient).Kernel(Plan<kBroadcast>, Run);
+}
 
 }  // namespace
 
 BlockDef BatchMatMul() {
-  return Block("BatchMatMul", "Multiplies the matrices in the last two axes of two tensors whose other axes agree.")
-      .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(x, y, output)
-      .Types("T", kFloats + kMultipliedIntegers + kComplexes)
-      .Attrs(adj_x, adj_y, grad_x, grad_y)
-      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMul", false); })
-      .Kernel(Plan, Run);
+  constexpr const char* kSummary = "Multiplies the matrices in the last two axes of two tensors whose other axes agree.";
+  return Declare<false>("BatchMatMul", kSummary, kFloats + TypeList<int16_t, int32_t, int64_t>{} + kComplexes);
 }
 
 BlockDef BatchMatMulV2() {
-  return Block("BatchMatMulV2", "Multiplies the matrices in the last two axes of two tensors; the other axes are stretched to fit.")
-      .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(x, y, output)
-      .Types("T", kMultiplied)
-      .Attrs(adj_x, adj_y, grad_x, grad_y)
-      .Gradient([](GradientBuilder& g) { return Gradient(g, "BatchMatMulV2", true); })
-      .Kernel(PlanV2, Run);
+  constexpr const char* kSummary = "Multiplies the matrices in the last two axes of two tensors; the other axes are stretched to fit.";
+  return Declare<true>("BatchMatMulV2", kSummary, kMultiplied);
 }
 
 }  // namespace weft::blocks

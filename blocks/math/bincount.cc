@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -23,7 +24,7 @@ struct Bins {
 };
 
 Result<Bins> Plan(PlanContext& ctx) {
-  if (!ctx.shape(size).scalar()) return ctx.Error(size, "needs a scalar, found ", ctx.shape(size));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, size));
   const int64_t count = ctx.shape(arr).count(), weighted = ctx.shape(weights).count();
   if (weighted != 0 && weighted != count) {
     return ctx.Error(weights, "needs as many elements as arr, ", count, ", or none, found ", ctx.shape(weights));
@@ -116,8 +117,7 @@ constexpr auto Run = []<class T>(const Buckets& buckets, RunContext& ctx) {
 
 BlockDef Bincount() {
   return Block("Bincount", "Counts how often each integer occurs, or sums its weights.")
-      .Ports(bincount::arr, bincount::size, bincount::weights, bincount::bins)
-      .Types("T", kCountTypes)
+      .Ports(bincount::arr, bincount::size, bincount::weights, bincount::bins).Types("T", kCountTypes)
       .ShapedBy(bincount::size)
       .Kernel(bincount::Plan, bincount::Run);
 }
@@ -125,9 +125,7 @@ BlockDef Bincount() {
 BlockDef Bucketize() {
   return Block("Bucketize", "The number of the bucket that each element falls in; the boundaries lie between the buckets.")
       .Details("NaN falls in the last bucket.")
-      .Ports(bucketize::input, bucketize::output)
-      .Types("T", kCountTypes)
-      .Attrs(bucketize::boundaries)
+      .Ports(bucketize::input, bucketize::output).Types("T", kCountTypes).Attrs(bucketize::boundaries)
       .Kernel(bucketize::Plan, bucketize::Run);
 }
 

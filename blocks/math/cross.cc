@@ -15,9 +15,7 @@ Status Plan(PlanContext& ctx) {
 }
 
 template <class T>
-T Component(T a0, T b1, T a1, T b0) {
-  return WrapSubtract(WrapMultiply(a0, b1), WrapMultiply(a1, b0));
-}
+T Component(T a0, T b1, T a1, T b0) { return WrapSubtract(WrapMultiply(a0, b1), WrapMultiply(a1, b0)); }
 
 constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
   using A = Accumulator<T>;

@@ -15,7 +15,7 @@ constexpr Attr<bool> reverse{"reverse", "false", "go from the last element to th
 template <InputPort Axis>
 Result<kernels::ScanBox> BoxOf(PlanContext& ctx, const Axis& port) {
   const Shape& shape = ctx.shape(x);
-  WEFT_ASSIGN_OR_RETURN(const int at, reduction::ScalarAxis(ctx, port, shape));
+  WEFT_ASSIGN_OR_RETURN(const int at, ScalarAxis(ctx, port, shape));
   ctx.set(out, shape);
   kernels::ScanBox box;
   box.reverse = ctx.attr(reverse);
@@ -59,13 +59,8 @@ template <class Run>
 BlockDef Declare(const char* name, const char* summary, const char* details, void (*gradient)(GradientBuilder&), Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(x, axis, out)
-      .Attrs(exclusive, reverse)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(axis)
-      .Gradient(gradient)
-      .Kernel(Plan, run);
+      .Ports(x, axis, out).Attrs(exclusive, reverse).Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(axis)
+      .Gradient(gradient).Kernel(Plan, run);
 }
 
 // ---- ProductScan -------------------------------------------------------------------------------------------------------------
@@ -74,7 +69,7 @@ constexpr In<1> y{"y", "T", "the shape of x"};
 constexpr In<2> scan_axis{"axis", "Tidx", "a scalar in [-rank, rank): the axis to go along"};
 
 Result<kernels::ScanBox> PlanScan(PlanContext& ctx) {
-  if (!(ctx.shape(y) == ctx.shape(x))) return ctx.Error(y, "needs the shape of x, ", ctx.shape(x), ", found ", ctx.shape(y));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, y, x));
   return BoxOf(ctx, scan_axis);
 }
 
@@ -102,14 +97,9 @@ BlockDef Cumprod() {
 
 BlockDef ProductScan() {
   return Block("ProductScan", "out[i] = y[i - 1] + x[i - 1] * out[i - 1] along an axis, out[0] = 0; the other way round where reverse.")
-      .Ports(x, y, scan_axis, out)
-      .Attrs(reverse)
-      .Types("T", kFloats + kComplexes)
-      .Types("Tidx", kIndices)
+      .Ports(x, y, scan_axis, out).Attrs(reverse).Types("T", kFloats + kComplexes).Types("Tidx", kIndices)
       .ShapedBy(scan_axis)
-      .Internal()
-      .Gradient(ScanGradient)
-      .Kernel(PlanScan, RunScan);
+      .Internal().Gradient(ScanGradient).Kernel(PlanScan, RunScan);
 }
 
 }  // namespace weft::blocks

@@ -3,7 +3,6 @@
 #include "blocks/kernels/elementwise/fmod.h"
 #include "blocks/kernels/simd/rounding.h"
 #include "blocks/math/functions.h"
-#include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
@@ -77,13 +76,13 @@ template <class Op>
 constexpr DivisionRun<Op> RunDivision{};
 
 template <class F, class Op>
-struct ModRun : VectorsRun<F> {
+struct ModRun : LinkedPairs<F> {
   template <class T>
   Status operator()(const kernels::BroadcastLoops& loops, RunContext& ctx) const {
     if constexpr (Integer<T>) {
       return RunDivision<Op>.template operator()<T>(loops, ctx);
     } else {
-      BroadcastVectors<F, T>(loops, ctx);
+      Broadcast<F, T>(loops, ctx);
       return {};
     }
   }

@@ -70,13 +70,12 @@ void SetGradients(GradientBuilder& g, const A& x, bool tx, const B& y, bool ty, 
   }
 }
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   SetGradients(g, a, g.attr(transpose_a), b, g.attr(transpose_b), g.grad(product),
                [&](GradientValue x, bool tx, GradientValue y, bool ty, bool gradient_left, const auto&) {
                  return g.Add("MatMul", {{"a", {x}}, {"b", {y}}},
                               {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_left ? "grad_a" : "grad_b", true}});
                });
-  return {};
 }
 
 // ---- SparseMatMul ------------------------------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ constexpr auto RunSparse = [](const SparseProduct& p, RunContext& ctx) {
 };
 
 /// As MatMul's, each gradient in the type of its operand.
-Status SparseGradient(GradientBuilder& g) {
+void SparseGradient(GradientBuilder& g) {
   const AttrValue a_sparse = g.attr(a_is_sparse), b_sparse = g.attr(b_is_sparse);
   SetGradients(g, sparse_a, g.attr(transpose_a), sparse_b, g.attr(transpose_b), g.grad(float_product),
                [&](GradientValue x, bool tx, GradientValue y, bool ty, bool gradient_left, const auto& like) {
@@ -129,7 +128,6 @@ Status SparseGradient(GradientBuilder& g) {
                      {{"transpose_a", tx}, {"transpose_b", ty}, {gradient_left ? "b_is_sparse" : "a_is_sparse", sparse}});
                  return g.dtype(g.in(like)) == DType::kFloat ? result : g.Add("Cast", {{"x", {result}}}, {{"DstT", g.dtype(g.in(like))}});
                });
-  return {};
 }
 
 }  // namespace
@@ -137,23 +135,16 @@ Status SparseGradient(GradientBuilder& g) {
 BlockDef MatMul() {
   return Block("MatMul", "Multiplies two matrices.")
       .Details("Integers wrap. An inner size of 0 gives zeros. half and bfloat16 are summed in float.")
-      .Ports(a, b, product)
-      .Attrs(transpose_a, transpose_b)
-      .Types("T", kMultiplied)
-      .Attrs(grad_a, grad_b)
-      .Gradient(Gradient)
-      .Kernel(PlanScratch, Run);
+      .Ports(a, b, product).Attrs(transpose_a, transpose_b).Types("T", kMultiplied).Attrs(grad_a, grad_b)
+      .Gradient(Gradient).Kernel(PlanScratch, Run);
 }
 
 BlockDef SparseMatMul() {
   return Block("SparseMatMul", "Multiplies two matrices of float or bfloat16, which may have many zeros, to one of float.")
       .Details("A zero times an infinity is NaN, sparse or not. An inner size of 0 gives zeros.")
-      .Ports(sparse_a, sparse_b, float_product)
-      .Attrs(transpose_a, transpose_b, a_is_sparse, b_is_sparse)
-      .Types("Ta", kSparseFactors)
-      .Types("Tb", kSparseFactors)
-      .Gradient(SparseGradient)
-      .Kernel(PlanSparse, RunSparse);
+      .Ports(sparse_a, sparse_b, float_product).Attrs(transpose_a, transpose_b, a_is_sparse, b_is_sparse)
+      .Types("Ta", kSparseFactors).Types("Tb", kSparseFactors)
+      .Gradient(SparseGradient).Kernel(PlanSparse, RunSparse);
 }
 
 }  // namespace weft::blocks

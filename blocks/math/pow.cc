@@ -1,8 +1,8 @@
 // Pow: two operands that are stretched over one another.
 #include <limits>
 
+#include "blocks/kernels/simd/vector_math.h"
 #include "blocks/math/functions.h"
-#include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
@@ -33,7 +33,7 @@ struct PowOp {
 
 constexpr auto RunPow = []<class T>(const kernels::BroadcastLoops& loops, RunContext& ctx) -> Status {
   if constexpr (Float<T>) {
-    BroadcastVectors<kernels::Pow, T>(loops, ctx);
+    Broadcast<kernels::Pow, T>(loops, ctx);
   } else if constexpr (Integer<T>) {
     if (!BroadcastUnless<PowOp, T>(loops, ctx, [](T exponent) { return exponent < 0; })) {
       return ctx.Error(y, "needs exponents of 0 or more for integers, found a negative one");

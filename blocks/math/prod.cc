@@ -56,17 +56,11 @@ Result<Fold> FoldOf(const Shape& shape, const Tensor& axes) {
   return fold;
 }
 
-template <OutputPort P>
-BoxMove Transposed(PlanContext& ctx, const P& moved, std::span<const int64_t> dims, std::span<const int64_t> perm) {
-  const DType dtype = ctx.dtype(moved);
-  return {kernels::MakeTransposition(dims, perm, ElementSize(dtype)), &MovesOf(dtype)};
-}
-
 Result<BoxMove> PlanFold(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   WEFT_ASSIGN_OR_RETURN(const Fold fold, FoldOf(shape, ctx.value(axis)));
   WEFT_RETURN_IF_ERROR(ctx.set_checked(folded, fold.sizes, input));
-  return Transposed(ctx, folded, shape.dims(), fold.perm);
+  return TranspositionOf(shape.dims(), fold.perm, ctx.dtype(input));
 }
 
 Result<BoxMove> PlanUnfold(PlanContext& ctx) {
@@ -79,7 +73,7 @@ Result<BoxMove> PlanUnfold(PlanContext& ctx) {
   ctx.set(unfolded, shape);
   std::vector<int64_t> back(fold.perm.size());
   for (size_t i = 0; i < back.size(); ++i) back[fold.perm[i]] = static_cast<int64_t>(i);
-  return Transposed(ctx, unfolded, fold.dims, back);
+  return TranspositionOf(fold.dims, back, ctx.dtype(matrix));
 }
 
 void FoldGradient(GradientBuilder& g) {
@@ -108,8 +102,7 @@ BlockDef FoldAxes() {
 
 BlockDef UnfoldAxes() {
   return DeclareFold("UnfoldAxes", "Undoes FoldAxes.", unfolded_axis, matrix, like, unfolded_axis, unfolded)
-      .Gradient(UnfoldGradient)
-      .Kernel(PlanUnfold, RunBoxMove);
+      .Gradient(UnfoldGradient).Kernel(PlanUnfold, RunBoxMove);
 }
 
 }  // namespace weft::blocks

@@ -116,12 +116,8 @@ BlockDef QuantizedMatMul() {
   return Block("QuantizedMatMul", "Multiplies two matrices of quantized integers.")
       .Details(kProductRanges)
       .Ports(a, b, a_ends.min, a_ends.max, b_ends.min, b_ends.max, out, out_ends.min, out_ends.max)
-      .Types("T1", kQuantizedBytes)
-      .Types("T2", kQuantizedBytes)
-      .Attrs(out_type)
-      .Types("Toutput", kQuantizedSums)
-      .Attrs(transpose_a, transpose_b, activation_type)
-      .Types("Tactivation", kQuantized)
+      .Types("T1", kQuantizedBytes).Types("T2", kQuantizedBytes).Attrs(out_type).Types("Toutput", kQuantizedSums)
+      .Attrs(transpose_a, transpose_b, activation_type).Types("Tactivation", kQuantized)
       .Kernel(Plan, Run);
 }
 
@@ -129,10 +125,7 @@ BlockDef QuantizedMul() {
   return Block("QuantizedMul", "Multiplies quantized integers, element by element.")
       .Details(kProductRanges)
       .Ports(x, y, x_ends.min, x_ends.max, y_ends.min, y_ends.max, z, z_ends.min, z_ends.max)
-      .Types("T1", kQuantizedBytes)
-      .Types("T2", kQuantizedBytes)
-      .Attrs(product_type)
-      .Types("Toutput", kQuantizedSums)
+      .Types("T1", kQuantizedBytes).Types("T2", kQuantizedBytes).Attrs(product_type).Types("Toutput", kQuantizedSums)
       .Kernel(PlanFactors, RunFactors);
 }
 

@@ -109,22 +109,16 @@ constexpr auto Run = []<class T>(const NoParameters&, RunContext& ctx) {
 
 BlockDef LinSpace() {
   return Block("LinSpace", "A number of values at equal distances from start to stop, both included.")
-      .Ports(lin_space::start, lin_space::stop, lin_space::num, lin_space::output)
-      .PortAlias("Input", "stop")
-      .Types("T", kFloats)
-      .Types("Tidx", kIndices)
-      .ShapedBy(lin_space::num)
-      .NotDifferentiable()
-      .Kernel(lin_space::Plan, lin_space::Run);
+      .Ports(lin_space::start, lin_space::stop, lin_space::num, lin_space::output).PortAlias("Input", "stop")
+      .Types("T", kFloats).Types("Tidx", kIndices).ShapedBy(lin_space::num)
+      .NotDifferentiable().Kernel(lin_space::Plan, lin_space::Run);
 }
 
 BlockDef Range() {
   return Block("Range", "The numbers start, start + delta, ... before limit.")
-      .Ports(range::start, range::limit, range::delta, range::output)
-      .Types("Tidx", range::kRangeTypes)
+      .Ports(range::start, range::limit, range::delta, range::output).Types("Tidx", range::kRangeTypes)
       .ShapedBy(range::start, range::limit, range::delta)
-      .NotDifferentiable()
-      .Kernel(range::Plan, range::Run);
+      .NotDifferentiable().Kernel(range::Plan, range::Run);
 }
 
 }  // namespace weft::blocks

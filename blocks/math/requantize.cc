@@ -127,28 +127,22 @@ BlockDef Requantize() {
   return Block("Requantize", "32-bit integers of one range as 8-bit integers of another.")
       .Details("Numbers outside the new range go to its ends. RequantizationRange gives a range that fits.")
       .Ports(input, input_ends.min, input_ends.max, requested_output_min, requested_output_max, output, output_ends.min, output_ends.max)
-      .Types("Tinput", kWide)
-      .Attrs(out_type)
-      .Types("out_type", kShort)
+      .Types("Tinput", kWide).Attrs(out_type).Types("out_type", kShort)
       .Kernel(Plan, Run);
 }
 
 BlockDef RequantizationRange() {
   using namespace measure;
   return Block("RequantizationRange", "The range that 32-bit integers use, for Requantize.")
-      .Ports(input, input_ends.min, input_ends.max, used_min, used_max)
-      .Types("Tinput", kWide)
-      .Kernel(Plan, Run);
+      .Ports(input, input_ends.min, input_ends.max, used_min, used_max).Types("Tinput", kWide).Kernel(Plan, Run);
 }
 
 BlockDef QuantizeDownAndShrinkRange() {
   using namespace shrink;
   return Block("QuantizeDownAndShrinkRange", "32-bit integers as 8-bit integers of the range that they use.")
       .Details("The same as RequantizationRange and Requantize in one.")
-      .Ports(input, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max)
-      .Types("Tinput", kWide)
-      .Attrs(out_type)
-      .Types("out_type", kShort)
+      .Ports(input, input_ends.min, input_ends.max, output, output_ends.min, output_ends.max).Types("Tinput", kWide)
+      .Attrs(out_type).Types("out_type", kShort)
       .Kernel(Plan, Run);
 }
 

@@ -35,16 +35,10 @@ struct Parameters {
   RowNumbers picked = {};  // of the sparse ones
 };
 
-template <InputPort Ids>
-Status CheckIds(PlanContext& ctx, const Ids& ids, int64_t count, const char* each) {
-  const Shape& shape = ctx.shape(ids);
-  if (shape.rank() == 1 && shape[0] == count) return {};
-  return ctx.Error(ids, "needs a vector of ", count, " ids, one for each ", each, ", found shape ", shape);
-}
 Status CheckPicked(PlanContext& ctx) {
   const Shape& rows = ctx.shape(indices);
   if (rows.rank() != 1) return ctx.Error(indices, "needs a vector, found shape ", rows);
-  return CheckIds(ctx, picked_ids, rows[0], "of indices");
+  return CheckVector(ctx, picked_ids, rows[0], "of indices");
 }
 Status CheckRank(PlanContext& ctx, const In<0>& port) {
   return ctx.shape(port).rank() > 0 ? Status() : ctx.Error(port, "needs rank 1 or more, found a scalar");
@@ -60,18 +54,17 @@ std::vector<int64_t> WithRows(const Shape& shape, int64_t rows) {
 template <InputPort Ids>
 Result<Parameters> PlanSorted(PlanContext& ctx, SegmentOp op, const Ids& ids) {
   const Shape& shape = ctx.shape(data);
-  auto sorted = SortedSegmentsOf(ctx.ints(ids));
-  if (!sorted.ok()) return std::move(sorted).status().WithPort(ids.name);
-  const int64_t segments = sorted->segments;
+  WEFT_ASSIGN_OR_RETURN(SortedSegments sorted, AtPort(ids, SortedSegmentsOf(ctx.ints(ids))));
+  const int64_t segments = sorted.segments;
   WEFT_RETURN_IF_ERROR(ctx.set_checked(output, WithRows(shape, segments), ids));
   const int64_t inner = ctx.planned().outputs[0].count() / std::max<int64_t>(segments, 1);
-  return Parameters{MakeSegmentKernel(op, ctx.dtype(data)), std::move(*sorted), inner};
+  return Parameters{MakeSegmentKernel(op, ctx.dtype(data)), std::move(sorted), inner};
 }
 
 template <SegmentOp kOp>
 Result<Parameters> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckRank(ctx, data));
-  WEFT_RETURN_IF_ERROR(CheckIds(ctx, segment_ids, ctx.shape(data)[0], "row of data"));
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, segment_ids, ctx.shape(data)[0], "row of data"));
   return PlanSorted(ctx, kOp, segment_ids);
 }
 constexpr auto Run = [](const Parameters& p, RunContext& ctx) {
@@ -141,7 +134,7 @@ Result<GradParameters> PlanGrad(PlanContext& ctx) {
   const Shape& shape = ctx.shape(grad);
   WEFT_RETURN_IF_ERROR(CheckRank(ctx, grad));
   WEFT_RETURN_IF_ERROR(CheckPicked(ctx));
-  if (!ctx.shape(output_dim0).scalar()) return ctx.Error(output_dim0, "needs a scalar, found shape ", ctx.shape(output_dim0));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, output_dim0));
   const int64_t rows = ctx.ints(output_dim0)[0], count = ctx.shape(indices)[0];
   if (rows < 0) return ctx.Error(output_dim0, "needs 0 or more, found ", rows);
   WEFT_RETURN_IF_ERROR(ctx.set_checked(data_grad, WithRows(shape, rows), output_dim0));
@@ -179,12 +172,8 @@ template <SegmentOp kOp, class Types, class Gradient>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, Gradient gradient) {
   return Block(name, summary)
       .Details(details)
-      .Ports(data, segment_ids, output)
-      .Types("T", types)
-      .Types("Tindices", kIndices)
-      .ShapedBy(segment_ids)
-      .Gradient(gradient)
-      .Kernel(Plan<kOp>, Run);
+      .Ports(data, segment_ids, output).Types("T", types).Types("Tindices", kIndices).ShapedBy(segment_ids)
+      .Gradient(gradient).Kernel(Plan<kOp>, Run);
 }
 
 template <class Types, class... P>
@@ -194,16 +183,12 @@ auto DeclareSparse(const char* name, const char* summary, const char* details, T
 template <SegmentOp kOp, class Types>
 BlockDef DeclarePicked(const char* name, const char* summary, Types types, const char* scale) {
   return DeclareSparse(name, summary, kMissing, types, table, indices, picked_ids, output)
-      .Attrs(sparse_gradient)
-      .ShapedBy(picked_ids)
-      .Gradient(PickedGradient(scale))
-      .Kernel(PlanPicked<kOp>, RunPicked);
+      .Attrs(sparse_gradient).ShapedBy(picked_ids).Gradient(PickedGradient(scale)).Kernel(PlanPicked<kOp>, RunPicked);
 }
 template <SegmentOp kOp>
 BlockDef DeclareGrad(const char* name, const char* summary) {
   return DeclareSparse(name, summary, "Rows of the output that no index names are 0.", kFloats, grad, indices, picked_ids, output_dim0, data_grad)
-      .ShapedBy(output_dim0)
-      .Kernel(PlanGrad<kOp>, RunGrad);
+      .ShapedBy(output_dim0).Kernel(PlanGrad<kOp>, RunGrad);
 }
 
 }  // namespace

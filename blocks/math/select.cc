@@ -35,7 +35,7 @@ Result<kernels::SelectLoops> PlanSelect(PlanContext& ctx) {
 
 Result<kernels::SelectLoops> PlanWhere(PlanContext& ctx) {
   const Shape &found = ctx.shape(row_condition), &values = ctx.shape(x);
-  if (ctx.shape(y) != values) return ctx.Error(y, "needs the shape of x, ", values, ", found ", ctx.shape(y));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, y, x));
   const bool rows = found.rank() == 1 && values.rank() > 0 && found[0] == values[0];
   if (!rows && found.rank() != 0 && found != values) {
     return ctx.Error(row_condition, "needs the shape of x, ", values, ", a scalar, or one element for each row of x, found ", found);

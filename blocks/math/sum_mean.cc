@@ -49,7 +49,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(like);
   WEFT_ASSIGN_OR_RETURN(const std::vector<bool> is_reduced, ReducedAxes(ctx.value(axis), axis.name, shape.rank()));
   WEFT_ASSIGN_OR_RETURN(const Shape needed, Shape::Make(ReducedDims(shape, is_reduced, ctx.attr(keep_dims))));
-  if (!(ctx.shape(grad) == needed)) return ctx.Error(grad, "needs the shape of the reduced value, ", needed, ", found ", ctx.shape(grad));
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, needed, "the reduced value"));
   ctx.set(output, shape);
   Parameters p{kernels::ReduceLayout::Make(shape.dims(), is_reduced), needed.count(), ctx.dtype(grad), ctx.attr(mean)};
   // Every reduced value is divided once, before it is repeated.
@@ -107,14 +107,9 @@ BlockDef Mean() {
 
 BlockDef SpreadLike() {
   return Block("SpreadLike", "Repeats a reduced value along the axes that were reduced, as the gradients of Sum and Mean need it.")
-      .Ports(spread::grad, spread::like, spread::axis, spread::output)
-      .Attrs(keep_dims, spread::mean)
-      .Types("T", kNumbers)
-      .Types("Tidx", kIndices)
-      .ShapedBy(spread::axis)
-      .Internal()
-      .Gradient(spread::Gradient)
-      .Kernel(spread::Plan, spread::Run, kBySize);
+      .Ports(spread::grad, spread::like, spread::axis, spread::output).Attrs(keep_dims, spread::mean)
+      .Types("T", kNumbers).Types("Tidx", kIndices).ShapedBy(spread::axis)
+      .Internal().Gradient(spread::Gradient).Kernel(spread::Plan, spread::Run, kBySize);
 }
 
 }  // namespace weft::blocks

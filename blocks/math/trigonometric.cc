@@ -1,6 +1,6 @@
 // Sin, Cos, Tan, Asin, Acos, Atan: one result for each element; Atan2 of two operands that are stretched over one another.
+#include "blocks/kernels/simd/vector_math.h"
 #include "blocks/math/functions.h"
-#include "blocks/vector_broadcast.h"
 
 namespace weft::blocks {
 namespace {
@@ -58,7 +58,7 @@ BlockDef Atan2() {
   const auto gradient = GradientBy([](const Operands& of) { return of.y * OverDistance(of); },
                                    [](const Operands& of) { return -of.x * OverDistance(of); });
   return Block("Atan2", "The angle of the point (x, y), from -pi to pi, element by element.")
-      .Ports(rise, run, direction).Types("T", kFloats).Elementwise().Gradient(gradient).Kernel(PlanBroadcast, RunVectors<kernels::Atan2>);
+      .Ports(rise, run, direction).Types("T", kFloats).Elementwise().Gradient(gradient).Kernel(PlanBroadcast, RunBroadcast<kernels::Atan2>);
 }
 
 }  // namespace weft::blocks

@@ -34,24 +34,24 @@ struct Parameters {
 };
 
 /// Sets the output and the scratch memory for rows of these sizes.
-Result<Parameters> PlanRows(PlanContext& ctx, SegmentKernel kernel, int64_t segments, std::vector<int64_t> dims, const char* blame) {
+template <InputPort P>
+Result<Parameters> PlanRows(PlanContext& ctx, SegmentKernel kernel, int64_t segments, std::vector<int64_t> dims, const P& blame) {
   dims.insert(dims.begin(), segments);
-  auto shape = Shape::Make(dims);
-  Status status = shape.ok() ? CheckNotAbsurd(*shape, blame) : std::move(shape).status().WithPort(blame);
-  WEFT_RETURN_IF_ERROR(std::move(status));
-  Parameters p{kernel, {ctx.dtype(segment_ids), ctx.shape(segment_ids).count(), segments}, shape->count(1, shape->rank())};
-  if (shape->count() > 0) ctx.set_scratch(p.segments.ScratchBytes());
-  ctx.set(output, std::move(*shape));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(blame, Shape::Make(dims)));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, blame.name));
+  Parameters p{kernel, {ctx.dtype(segment_ids), ctx.shape(segment_ids).count(), segments}, shape.count(1, shape.rank())};
+  if (shape.count() > 0) ctx.set_scratch(p.segments.ScratchBytes());
+  ctx.set(output, std::move(shape));
   return p;
 }
 
 template <SegmentOp kOp>
 Result<Parameters> Plan(PlanContext& ctx) {
-  if (!ctx.shape(num_segments).scalar()) return ctx.Error(num_segments, "needs a scalar, found shape ", ctx.shape(num_segments));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, num_segments));
   const int64_t count = ctx.ints(num_segments)[0];
   if (count < 0) return ctx.Error(num_segments, "needs 0 or more, found ", count);
   WEFT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, RowDims(ctx, data));
-  return PlanRows(ctx, MakeSegmentKernel(kOp, ctx.dtype(data), true), count, std::move(dims), num_segments.name);
+  return PlanRows(ctx, MakeSegmentKernel(kOp, ctx.dtype(data), true), count, std::move(dims), num_segments);
 }
 
 constexpr auto RunValid = [](const Parameters& p, RunContext& ctx) {
@@ -76,13 +76,9 @@ template <SegmentOp kOp, class Types>
 BlockDef Declare(const char* name, const char* summary, const char* details, Types types, void (*gradient)(GradientBuilder&)) {
   return Block(name, summary)
       .Details(details)
-      .Ports(data, segment_ids, num_segments, output)
-      .Types("T", types)
-      .Types("Tindices", kIdTypes)
-      .Types("Tnumsegments", kIndices)
-      .ShapedBy(num_segments)
-      .Gradient(gradient)
-      .Kernel(Plan<kOp>, Run);
+      .Ports(data, segment_ids, num_segments, output).Types("T", types).Types("Tindices", kIdTypes)
+      .Types("Tnumsegments", kIndices).ShapedBy(num_segments)
+      .Gradient(gradient).Kernel(Plan<kOp>, Run);
 }
 
 // ---- SegmentSumLike ----------------------------------------------------------------------------------------------------------
@@ -107,7 +103,7 @@ Result<Parameters> PlanSumLike(PlanContext& ctx) {
   if (shape.rank() == 0 || !std::ranges::equal(shape.dims().subspan(1), dims)) {
     return ctx.Error(like, "needs rows of the shape of those of data, found shape ", shape, " for data of ", ctx.shape(data));
   }
-  return PlanRows(ctx, MakeSegmentKernel(OpOf(ctx.attr(scale)), ctx.dtype(data)), shape[0], std::move(dims), like.name);
+  return PlanRows(ctx, MakeSegmentKernel(OpOf(ctx.attr(scale)), ctx.dtype(data)), shape[0], std::move(dims), like);
 }
 
 void SumLikeGradient(GradientBuilder& g) { g.Set(data, SegmentSpread(g, g.grad(sums), g.in(segment_ids), g.attr(scale).c_str())); }

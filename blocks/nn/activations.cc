@@ -1,6 +1,7 @@
 // Relu, Relu6, Elu, Softplus, Softsign and the blocks of their gradients.
+#include "blocks/elementwise.h"
 #include "blocks/gradients.h"
-#include "blocks/vector_broadcast.h"
+#include "blocks/kernels/simd/vector_math.h"
 
 namespace weft::blocks {
 namespace {
@@ -34,28 +35,34 @@ struct Relu6GradOp {
 };
 
 struct EluFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V a) { return a < 0 ? kernels::Expm1::Of(a < 0 ? a : V{}) : a; }
 };
 /// max(a, 0) + log(1 + exp(-|a|)), which neither overflows nor loses digits.
 struct SoftplusFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V a) { return (a > 0 ? a : V{}) + kernels::Log1p::Of(kernels::Exp::Of(a < 0 ? a : -a)); }
 };
 struct SoftsignFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V a) { return a / (1 + (a < 0 ? -a : a)); }
 };
 
 struct EluGradFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V gradient, V output) { return output < 0 ? (output + 1) * gradient : gradient; }
 };
 struct SoftplusGradFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V gradient, V feature) { return gradient * kernels::Sigmoid::Of(feature); }
 };
 struct SoftsignGradFunction {
+  static constexpr int kCost = 4;
   template <class V>
   static V Of(V gradient, V feature) {
     const V slope = 1 + (feature < 0 ? -feature : feature);
@@ -128,7 +135,7 @@ BlockDef Relu6Grad() {
 
 BlockDef Elu() {
   constexpr const char* kSummary = "The element where it is positive, exp(x) - 1 elsewhere.";
-  return Activation("Elu", kSummary, kFloats, RunMapVectors<EluFunction>, "EluGrad", grad_outputs, true);
+  return Activation("Elu", kSummary, kFloats, RunMap<EluFunction>, "EluGrad", grad_outputs, true);
 }
 
 BlockDef EluGrad() {
@@ -138,11 +145,11 @@ BlockDef EluGrad() {
     const GradientValue bent = g.Add("Less", {{"x", {output}}, {"y", {output.Scalar(0)}}});
     return Term{&g, Chosen(g, bent, grad * gradient, grad.Scalar(0))};
   };
-  return ActivationGrad("EluGrad", kSummary, kFloats, grad_outputs, kSecond).Internal().Kernel(PlanPairs, RunPairVectors<EluGradFunction>);
+  return ActivationGrad("EluGrad", kSummary, kFloats, grad_outputs, kSecond).Internal().Kernel(PlanPairs, RunPairs<EluGradFunction>);
 }
 
 BlockDef Softplus() {
-  constexpr auto kRun = RunMapVectors<SoftplusFunction>;
+  constexpr auto kRun = RunMap<SoftplusFunction>;
   return Activation("Softplus", "log(1 + exp(x)) for each element.", kFloats, kRun, "SoftplusGrad", grad_features, false);
 }
 
@@ -151,18 +158,18 @@ BlockDef SoftplusGrad() {
   // The second derivative of Softplus is 1 / (exp(-x) + 2 + exp(x)).
   constexpr Second kSecond = [](Term gradient, Term x, Term grad) { return grad * gradient / (Of("Exp", -x) + 2 + Of("Exp", x)); };
   return ActivationGrad("SoftplusGrad", kSummary, kFloats, grad_features, kSecond)
-      .Internal().Kernel(PlanPairs, RunPairVectors<SoftplusGradFunction>);
+      .Internal().Kernel(PlanPairs, RunPairs<SoftplusGradFunction>);
 }
 
 BlockDef Softsign() {
-  constexpr auto kRun = RunMapVectors<SoftsignFunction>;
+  constexpr auto kRun = RunMap<SoftsignFunction>;
   return Activation("Softsign", "x / (1 + |x|) for each element.", kFloats, kRun, "SoftsignGrad", grad_features, false);
 }
 
 BlockDef SoftsignGrad() {
   constexpr const char* kSummary = "The gradient of Softsign: gradients / (1 + |features|)^2.";
   return ActivationGrad("SoftsignGrad", kSummary, kFloats, grad_features, nullptr)
-      .Internal().Kernel(PlanPairs, RunPairVectors<SoftsignGradFunction>);
+      .Internal().Kernel(PlanPairs, RunPairs<SoftsignGradFunction>);
 }
 
 }  // namespace weft::blocks

@@ -27,20 +27,14 @@ constexpr auto Run = []<class T>(const Pooling& p, RunContext& ctx) {
 
 Result<Pooling> PlanGradient(PlanContext& ctx, const Shape& picture, const char* port) {
   WEFT_ASSIGN_OR_RETURN(PooledPicture pooled, PlanPooling(ReadPooling(ctx), picture, port));
-  if (ctx.shape(grad) != pooled.shape) {
-    return ctx.Error(grad, "needs the shape of the pooling's output, ", pooled.shape, ", found ", ctx.shape(grad));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, grad, pooled.shape, "the pooling's output"));
   ctx.set(shared, picture);
   ctx.set_scratch(pooled.shape.count() * (ctx.dtype(grad) == DType::kDouble ? 8 : 4));
   return pooled.pooling;
 }
 Result<Pooling> PlanGradientOfShape(PlanContext& ctx) {
-  const Shape& sizes = ctx.value(orig_input_shape).shape();
-  const int rank = OrderOf(ctx.attr(data_format)).rank();
-  if (sizes.rank() != 1 || sizes[0] != rank) return ctx.Error(orig_input_shape, "needs ", rank, " numbers, found shape ", sizes);
-  auto picture = Shape::Make(ctx.ints(orig_input_shape));
-  if (!picture.ok()) return std::move(picture).status().WithPort(orig_input_shape.name);
-  return PlanGradient(ctx, *picture, orig_input_shape.name);
+  WEFT_ASSIGN_OR_RETURN(const Shape picture, ShapeOfSizes(ctx, orig_input_shape, OrderOf(ctx.attr(data_format)).rank()));
+  return PlanGradient(ctx, picture, orig_input_shape.name);
 }
 Result<Pooling> PlanGradientLike(PlanContext& ctx) { return PlanGradient(ctx, ctx.shape(orig_input), orig_input.name); }
 

@@ -18,6 +18,14 @@ inline constexpr int64_t kNormTaskElements = 32 * 1024;
 
 inline bool ChannelsFirst(Layout layout) { return layout == Layout::NCHW || layout == Layout::NCDHW; }
 
+/// That the port has the rank of the layout.
+template <InputPort P>
+Status CheckNormRank(const PlanContext& ctx, const P& port, Layout layout) {
+  const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
+  if (ctx.shape(port).rank() == rank) return {};
+  return ctx.Error(port, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", ctx.shape(port));
+}
+
 /// `shape` is that of `port`, of rank 4 or 5.
 inline Result<kernels::ChannelBox> NormBox(const Shape& shape, Layout layout, const char* port) {
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, port));
@@ -81,12 +89,12 @@ struct NormCut {
   }
 };
 
-/// That a port has one element for each channel.
-template <InputPort P>
-Status CheckPerChannel(const PlanContext& ctx, const P& port, int64_t channels) {
-  const Shape& shape = ctx.shape(port);
-  if (shape.rank() == 1 && shape[0] == channels) return {};
-  return ctx.Error(port, "needs one element for each channel, [", channels, "], found ", shape);
+/// That each port has one element for each channel.
+template <InputPort... P>
+Status CheckPerChannel(const PlanContext& ctx, int64_t channels, const P&... ports) {
+  Status status;
+  ((status = status.ok() ? CheckVector(ctx, ports, channels, "channel") : std::move(status)), ...);
+  return status;
 }
 
 /// Float arrays in a block's scratch memory, sized when it is planned: first the partial sums of blocks, then a value for each channel.

@@ -23,10 +23,7 @@ struct Addition {
 
 Result<Addition> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, BoxOf(ctx, value, ctx.attr(data_format)));
-  if (ctx.shape(bias).rank() != 1) return ctx.Error(bias, "needs rank 1, found ", ctx.shape(bias));
-  if (ctx.shape(bias)[0] != box.channels) {
-    return ctx.Error(bias, "needs one element for each channel of value, [", box.channels, "], found ", ctx.shape(bias));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, bias, box.channels, "channel of value"));
   ctx.set(output, ctx.shape(value));
   const DType dtype = ctx.dtype(value);
   Addition addition;
@@ -69,22 +66,17 @@ constexpr auto Run = []<class T>(const Addition& addition, RunContext& ctx) {
   }
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   g.Set(value, g.grad(output));
   if (g.wanted(bias)) g.Set(bias, g.Add("BiasAddGrad", {{"out_backprop", {g.grad(output)}}}, {{"data_format", g.AttrOf("data_format")}}));
-  return {};
 }
 
 }  // namespace
 
 BlockDef BiasAdd() {
   return Block("BiasAdd", "Adds a bias to each channel.")
-      .Ports(value, bias, output)
-      .Types("T", kBiasTypes)
-      .Attrs(data_format)
-      .Elementwise()
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(value, bias, output).Types("T", kBiasTypes).Attrs(data_format)
+      .Elementwise().Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

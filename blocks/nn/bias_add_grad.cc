@@ -24,9 +24,7 @@ struct Sums {
 
 /// Whether the sums of the only block are the results: nothing is added up, or rounded.
 template <Float T>
-bool SumsAreResults(const kernels::ChannelPartition& cut) {
-  return cut.blocks == 1 && !ShortFloat<T>;
-}
+bool SumsAreResults(const kernels::ChannelPartition& cut) { return cut.blocks == 1 && !ShortFloat<T>; }
 
 Result<Sums> Plan(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, BoxOf(ctx, out_backprop, ctx.attr(data_format)));
@@ -98,10 +96,9 @@ constexpr auto Run = []<class T>(const Sums& sums, RunContext& ctx) {
   else kernels::ReduceSum(sums.layout, x, to, ctx.scratch().data(), ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   g.Set(out_backprop, g.Add("BiasAdd", {{"value", {g.Add("ZerosLike", {{"x", {g.in(out_backprop)}}})}}, {"bias", {g.grad(output)}}},
                             {{"data_format", g.AttrOf("data_format")}}));
-  return {};
 }
 
 }  // namespace
@@ -109,11 +106,7 @@ Status Gradient(GradientBuilder& g) {
 BlockDef BiasAddGrad() {
   return Block("BiasAddGrad", "Sums a gradient over every axis but the channel.")
       .Details("Floats, halves and bfloat16 are summed in float in blocks and rounded once; integers, quantized ones too, wrap.")
-      .Ports(out_backprop, output)
-      .Types("T", kBiasTypes)
-      .Attrs(data_format)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(out_backprop, output).Types("T", kBiasTypes).Attrs(data_format).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

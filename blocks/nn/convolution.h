@@ -23,7 +23,6 @@ struct Convolution {
   int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
   kernels::WindowAxes axes;
 
-  std::array<int64_t, 3> in_sizes() const { return {axes[0].in, axes[1].in, axes[2].in}; }
   std::array<int64_t, 3> out_sizes() const { return {axes[0].out, axes[1].out, axes[2].out}; }
   int64_t taps() const { return axes[0].window * axes[1].window * axes[2].window; }
 };

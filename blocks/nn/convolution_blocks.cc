@@ -117,23 +117,12 @@ constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx)
 };
 
 template <const Family& kFamily>
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue dy = g.grad(output);
   if (g.wanted(input)) g.Set(input, AddByInput(g, kFamily, g.in(input), g.in(filter), dy));
   if (g.wanted(filter)) g.Set(filter, AddByFilter(g, kFamily, g.in(input), g.in(filter), dy));
-  return {};
 }
 }  // namespace forward
-
-/// The shape that a vector of as many sizes as the family's pictures have axes says.
-template <class P>
-Result<Shape> ShapeOfSizes(const PlanContext& ctx, const P& port, int rank) {
-  const Shape& sizes = ctx.value(port).shape();
-  if (sizes.rank() != 1 || sizes[0] != rank) return ctx.Error(port, "needs ", rank, " numbers, found shape ", sizes);
-  auto shape = Shape::Make(ctx.ints(port));
-  if (!shape.ok()) return std::move(shape).status().WithPort(port.name);
-  return shape;
-}
 
 namespace by_input {
 constexpr In<0> input_sizes{"input_sizes", "DT_INT32", kSizesDoc};
@@ -164,9 +153,7 @@ Result<Shape> ShapeOfShortSizes(const PlanContext& ctx) {
   Ints dims(4, dy[0]);
   dims[order.channel_axis()] = weights[2];
   for (int i : {1, 2}) dims[order.axis(i)] = sizes[i - 1];
-  auto shape = Shape::Make(dims);
-  if (!shape.ok()) return std::move(shape).status().WithPort(input_sizes.name);
-  return shape;
+  return AtPort(input_sizes, Shape::Make(dims));
 }
 
 template <const Family& kFamily>
@@ -186,11 +173,10 @@ constexpr auto Run = []<class T>(const InputGradient& gradient, RunContext& ctx)
 };
 
 template <const Family& kFamily>
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue dx = g.grad(output);
   if (g.wanted(filter)) g.Set(filter, AddByFilter(g, kFamily, dx, g.in(filter), g.in(out_backprop)));
   if (g.wanted(out_backprop)) g.Set(out_backprop, AddConvolution(g, kFamily, dx, g.in(filter)));
-  return {};
 }
 }  // namespace by_input
 
@@ -229,11 +215,10 @@ constexpr auto Run = []<class T>(const kernels::ConvDesc& conv, RunContext& ctx)
 };
 
 template <const Family& kFamily>
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientValue df = g.grad(output);
   if (g.wanted(input)) g.Set(input, AddByInput(g, kFamily, g.in(input), df, g.in(out_backprop)));
   if (g.wanted(out_backprop)) g.Set(out_backprop, AddConvolution(g, kFamily, g.in(input), df));
-  return {};
 }
 }  // namespace by_filter
 
@@ -269,8 +254,7 @@ template <const Family& F, class Types>
 BlockDef Forward(const char* summary, Types types) {
   using namespace forward;
   return Declare<F>(F.name, summary, types, Documented(input, F.picture), Documented(filter, F.filter), Documented(output, F.output))
-      .Gradient(Gradient<F>)
-      .Kernel(Plan<F>, Run);
+      .Gradient(Gradient<F>).Kernel(Plan<F>, Run);
 }
 
 template <const Family& F, class Types, class Given>

@@ -61,21 +61,18 @@ constexpr auto Run = []<class T>(const Dilation& d, RunContext& ctx) {
   kernels::Dilate(d, ctx.in<T>(input).data(), ctx.in<T>(filter).data(), ctx.out<T>(output).data(), ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const GradientInputs inputs{{"input", {g.in(input)}}, {"filter", {g.in(filter)}}, {"out_backprop", {g.grad(output)}}};
   const GradientAttrs attrs = SameAttrs(g, {strides.name, rates.name, padding.name});
   if (g.wanted(input)) g.Set(input, g.Add("Dilation2DBackpropInput", inputs, attrs));
   if (g.wanted(filter)) g.Set(filter, g.Add("Dilation2DBackpropFilter", inputs, attrs));
-  return {};
 }
 
 /// By input or filter, `of`; in output 0.
 template <class P>
 Result<Dilation> PlanGradient(PlanContext& ctx, const P& of) {
   WEFT_ASSIGN_OR_RETURN(const Geometry g, PlanGeometry(ctx));
-  if (ctx.shape(out_backprop) != g.pooled) {
-    return ctx.Error(out_backprop, "needs the shape of the output, ", g.pooled, ", found ", ctx.shape(out_backprop));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, out_backprop, g.pooled, "the output"));
   ctx.set(output, ctx.shape(of));
   return g.dilation;
 }
@@ -109,8 +106,7 @@ auto Declare(const char* name, const char* summary, const Ports&... ports) {
 BlockDef Dilation2D() {
   return Declare("Dilation2D", "Under each window the largest sum of picture and filter, channel by channel.", output)
       .Details("Padding does not count. Sums of integers wrap.")
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef Dilation2DBackpropInput() {

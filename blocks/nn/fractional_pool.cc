@@ -5,6 +5,7 @@
 #include "blocks/kernels/pool/avg_pool.h"
 #include "blocks/kernels/pool/fractional.h"
 #include "blocks/kernels/pool/max_pool.h"
+#include "blocks/limits.h"
 #include "blocks/random/random_stream.h"
 #include "weft/block/block.h"
 
@@ -116,16 +117,14 @@ struct Backward {
 
   static Result<SequencePooling> Plan(PlanContext& ctx) {
     const Shape &shape = ctx.shape(orig_input), &pooled = ctx.shape(grad);
-    if (kMax && ctx.shape(orig_output) != pooled) {
-      return ctx.Error(orig_output, "needs the shape of out_backprop, ", pooled, ", found ", ctx.shape(orig_output));
-    }
+    if constexpr (kMax) WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, orig_output, grad));
     if (shape.rank() != 4) return ctx.Error(orig_input, "needs rank 4, found shape ", shape);
     if (pooled.rank() != 4) return ctx.Error(grad, "needs rank 4, found shape ", pooled);
     if (pooled[0] != shape[0] || pooled[3] != shape[3]) {
       return ctx.Error(grad, "needs batch and channels of orig_input, ", shape, ", found shape ", pooled);
     }
-    WEFT_RETURN_IF_ERROR(CheckLength(ctx, rows, pooled[1]));
-    WEFT_RETURN_IF_ERROR(CheckLength(ctx, columns, pooled[2]));
+    WEFT_RETURN_IF_ERROR(CheckVector(ctx, rows, pooled[1] + 1, "window, and the end"));
+    WEFT_RETURN_IF_ERROR(CheckVector(ctx, columns, pooled[2] + 1, "window, and the end"));
     const SequencePooling p = PoolingOf(shape, pooled[1], pooled[2], ctx.attr(overlapping));
     if (kMax && !p.empty() && p.in_pixels() > kernels::kMaxPooledPixels) {
       return ctx.ErrorOf(Code::kUnsupported, orig_input, "needs pictures of no more than ", kernels::kMaxPooledPixels, " pixels");
@@ -133,13 +132,6 @@ struct Backward {
     if (!kMax) ctx.set_scratch(pooled.count() * static_cast<int64_t>(ElementSize(ctx.dtype(orig_input))));
     ctx.set(shared, shape);
     return p;
-  }
-
-  template <class P>
-  static Status CheckLength(const PlanContext& ctx, const P& port, int64_t windows) {
-    const Shape& sequence = ctx.shape(port);
-    if (sequence.rank() == 1 && sequence[0] - 1 == windows) return {};
-    return ctx.Error(port, "needs one number more than there are windows, ", windows, ", found shape ", sequence);
   }
 
   /// Sets the windows of an axis, where the sequence can be that of a pooling.
@@ -186,10 +178,8 @@ BlockDef Forward(const char* name, const char* summary, const char* gradient) {
       .Details("Without seeds the windows differ from run to run, unless deterministic; with seeds they are TensorFlow's own, the same in "
                "every run.")
       .Ports(value, output, row_pooling_sequence, col_pooling_sequence)
-      .Attrs(pooling_ratio, pseudo_random, overlapping, deterministic, kSeed, kSeed2)
-      .Types("T", kPooled)
-      .Gradient(Backward<kMax>::By(gradient))
-      .Kernel(Plan, Run<kMax>, kBindStream);
+      .Attrs(pooling_ratio, pseudo_random, overlapping, deterministic, kSeed, kSeed2).Types("T", kPooled)
+      .Gradient(Backward<kMax>::By(gradient)).Kernel(Plan, Run<kMax>, kBindStream);
 }
 
 }  // namespace
@@ -207,21 +197,16 @@ BlockDef FractionalAvgPool() {
 BlockDef FractionalMaxPoolGrad() {
   using Of = Backward<true>;
   return Block("FractionalMaxPoolGrad", "The gradient of FractionalMaxPool: the first largest value of each window takes it.")
-      .Ports(orig_input, orig_output, Of::grad, Of::rows, Of::columns, shared)
-      .Attrs(overlapping)
-      .Types("T", kPooled)
-      .Internal()
-      .Kernel(Of::Plan, Of::Run);
+      .Ports(orig_input, orig_output, Of::grad, Of::rows, Of::columns, shared).Attrs(overlapping).Types("T", kPooled)
+      .Internal().Kernel(Of::Plan, Of::Run);
 }
 
 BlockDef FractionalAvgPoolGradLike() {
   using Of = Backward<false>;
   return Block("FractionalAvgPoolGradLike", "The gradient of FractionalAvgPool, whose input is given for its shape.")
-      .Ports(orig_input, Of::grad, Of::rows, Of::columns, shared)
-      .Attrs(overlapping)
+      .Ports(orig_input, Of::grad, Of::rows, Of::columns, shared).Attrs(overlapping)
       .Types("T", TypeList<float, double>{})
-      .Internal()
-      .Kernel(Of::Plan, Of::Run);
+      .Internal().Kernel(Of::Plan, Of::Run);
 }
 
 }  // namespace weft::blocks

@@ -38,12 +38,8 @@ struct Norm : NormCut {
 };
 
 Status CheckShapes(const PlanContext& ctx, int64_t channels, bool uses_statistics) {
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::offset, channels));
-  if (uses_statistics) {
-    WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::mean, channels));
-    return CheckPerChannel(ctx, P::variance, channels);
-  }
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, channels, P::scale, P::offset));
+  if (uses_statistics) return CheckPerChannel(ctx, channels, P::mean, P::variance);
   if (ctx.shape(P::mean).rank() != 1) return ctx.Error(P::mean, "needs rank 1 (it may be empty), found ", ctx.shape(P::mean));
   if (ctx.shape(P::variance).rank() != 1) return ctx.Error(P::variance, "needs rank 1 (it may be empty), found ", ctx.shape(P::variance));
   return {};
@@ -53,9 +49,7 @@ template <int kVersion>
 Result<Norm> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(P::x);
   const Layout layout = ctx.attr(data_format);
-  const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
-  if (shape.rank() != rank) return ctx.Error(P::x, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)],
-      ", found ", shape);
+  WEFT_RETURN_IF_ERROR(CheckNormRank(ctx, P::x, layout));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::x.name));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   const bool training = ctx.attr(is_training);
@@ -174,7 +168,7 @@ constexpr const char* kGradientBlocks[] = {"", "FusedBatchNormGrad", "FusedBatch
 
 /// Of y alone, as TensorFlow has it. Training hands on the batch's statistics, inference the given ones.
 template <int kVersion>
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const bool training = g.attr(is_training);
   GradientValue grad = g.grad(P::y);
   if (!grad.valid()) grad = g.Add("ZerosLike", {{"x", {g.out(P::y)}}});
@@ -190,7 +184,6 @@ Status Gradient(GradientBuilder& g) {
   g.Set(P::x, x_backprop);
   g.Set(P::scale, g.Output(x_backprop, 1));
   g.Set(P::offset, g.Output(x_backprop, 2));
-  return {};
 }
 
 constexpr const char* kSummary = "Normalises each channel to mean 0 and variance 1, then scales and shifts it.";
@@ -210,8 +203,7 @@ BlockDef Declare(const char* name, const Attr<Layout>& format) {
   if constexpr (kVersion > 1) std::move(block).Types("U", kFloatOnly);
   return std::move(block)
       .Attrs(epsilon, exponential_avg_factor, format, is_training)
-      .Gradient(Gradient<kVersion>)
-      .Kernel(Plan<kVersion>, kRun<kVersion>);
+      .Gradient(Gradient<kVersion>).Kernel(Plan<kVersion>, kRun<kVersion>);
 }
 
 }  // namespace

@@ -39,15 +39,10 @@ enum Factor { kGain, kMeanG, kSlope, kFactors };
 Result<NormGrad> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(P::y_backprop);
   const Layout layout = ctx.attr(data_format);
-  const int rank = layout == Layout::NDHWC || layout == Layout::NCDHW ? 5 : 4;
-  if (shape.rank() != rank) {
-    return ctx.Error(P::y_backprop, "needs rank ", rank, " for ", EnumTexts<Layout>::values[static_cast<int>(layout)], ", found ", shape);
-  }
-  if (!(ctx.shape(P::x) == shape)) return ctx.Error(P::x, "needs the shape of y_backprop, ", shape, ", found ", ctx.shape(P::x));
+  WEFT_RETURN_IF_ERROR(CheckNormRank(ctx, P::y_backprop, layout));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, P::x, P::y_backprop));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, layout, P::y_backprop.name));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::scale, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_1, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, P::reserve_space_2, box.channels));
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, box.channels, P::scale, P::reserve_space_1, P::reserve_space_2));
   const auto element = static_cast<int64_t>(ElementSize(ctx.dtype(P::x)));
   NormGrad grad{NormCut(box, element, 2, ctx.attr(is_training), true), {}, ctx.attr(epsilon), ctx.attr(is_training)};
   grad.scratch = NormScratch(grad.cut, 2, kFactors);
@@ -155,7 +150,7 @@ constexpr auto Run = []<class T>(const NormGrad& grad, RunContext& ctx) {
 };
 
 /// The second order: one block computes it, in float, from the gradients of all three outputs (zeros where there is none).
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   const auto cast = [&](GradientValue value, DType to) { return g.dtype(value) == to ? value : g.Add("Cast", {{"x", {value}}}, {{"DstT", to}}); };
   const auto in_float = [&](GradientValue value) { return cast(value, DType::kFloat); };
   auto or_zeros = [&](GradientValue grad, GradientValue value) { return grad.valid() ? grad : g.Add("ZerosLike", {{"x", {value}}}); };
@@ -174,7 +169,6 @@ Status Gradient(GradientBuilder& g) {
   g.Set(P::y_backprop, cast(y_grad, type));
   g.Set(P::x, cast(g.Output(y_grad, 1), type));
   g.Set(P::scale, g.Output(y_grad, 2));
-  return {};
 }
 
 constexpr const char* kSummary = "The gradient of batch normalisation with respect to x, scale and offset.";
@@ -193,9 +187,7 @@ BlockDef Declare(const char* name, const Attr<Layout>& format) {
                    .Types("T", kNormTypesOf<kVersion>);
   if constexpr (kVersion > 1) std::move(typed).Types("U", kFloatOnly);
   return std::move(typed)
-      .Attrs(epsilon, format, is_training)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Attrs(epsilon, format, is_training).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace

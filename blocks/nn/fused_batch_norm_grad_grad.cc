@@ -38,16 +38,10 @@ constexpr Attr<bool> is_training{"is_training", "true", "whether mean and varian
 Result<SecondOrder> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(x);
   if (shape.rank() != 4 && shape.rank() != 5) return ctx.Error(x, "needs rank 4 or 5, found ", shape);
-  if (!(ctx.shape(grad_x_backprop) == shape)) {
-    return ctx.Error(grad_x_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(grad_x_backprop));
-  }
-  if (!(ctx.shape(y_backprop) == shape)) return ctx.Error(y_backprop, "needs the shape of x, ", shape, ", found ", ctx.shape(y_backprop));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, grad_x_backprop, x));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, y_backprop, x));
   WEFT_ASSIGN_OR_RETURN(const kernels::ChannelBox box, NormBox(shape, ctx.attr(data_format), x.name));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, grad_scale_backprop, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, grad_offset_backprop, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, scale, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, mean, box.channels));
-  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, variance, box.channels));
+  WEFT_RETURN_IF_ERROR(CheckPerChannel(ctx, box.channels, grad_scale_backprop, grad_offset_backprop, scale, mean, variance));
   SecondOrder plan{kernels::PartitionChannels(box, kernels::kLanes<float>, kNormTaskElements), {}, ctx.attr(epsilon), ctx.attr(is_training)};
   plan.scratch = NormScratch(plan.cut, 4, kParameters);
   ctx.set_scratch(plan.scratch.bytes());
@@ -77,9 +71,7 @@ class Work {
  private:
   float* parameter(int i) const { return plan_.scratch.parameter(ctx_, i); }
   template <class... Of>
-  auto Parameters(Of... of) const {
-    return std::array<const float*, sizeof...(Of)>{parameter(of)...};
-  }
+  auto Parameters(Of... of) const { return std::array<const float*, sizeof...(Of)>{parameter(of)...}; }
   void Set(int i, int64_t c, double value) const { parameter(i)[c] = static_cast<float>(value); }
   double Get(int i, int64_t c) const { return parameter(i)[c]; }
   template <class S>
@@ -198,9 +190,7 @@ BlockDef FusedBatchNormGradGrad() {
                "variance are taken from x again, as TensorFlow's gradient does.")
       .Ports(grad_x_backprop, grad_scale_backprop, grad_offset_backprop, y_backprop, x, scale, mean, variance, y_backprop_grad, x_grad,
           scale_grad)
-      .Attrs(epsilon, data_format, is_training)
-      .Internal()
-      .Kernel(Plan, Run);
+      .Attrs(epsilon, data_format, is_training).Internal().Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

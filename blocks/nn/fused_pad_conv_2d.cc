@@ -80,15 +80,15 @@ Result<Parameters> PlanPadded(PlanContext& ctx, Parameters p, const Paddings& pa
   WEFT_RETURN_IF_ERROR(ReadMirroring(ctx, paddings, p.height, p.width));
   p.batch = pictures[0];
   p.channels = pictures[3];
-  auto padded = Shape::Make(Ints{p.batch, p.height.size(), p.width.size(), p.channels});
-  if (!padded.ok()) return std::move(padded).status().WithPort(paddings.name);
-  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(*padded, paddings.name));
+  const Ints sizes = {p.batch, p.height.size(), p.width.size(), p.channels};
+  WEFT_ASSIGN_OR_RETURN(const Shape padded, AtPort(paddings, Shape::Make(sizes)));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(padded, paddings.name));
   const Shape& taps = ctx.shape(filter);
   ConvolutionSettings settings{{2, false}, ctx.attr(strides), {1, 1, 1, 1}, {}, ctx.attr(padding), Code::kInvalidArgument};
   Shape shape;
-  WEFT_ASSIGN_OR_RETURN(p.conv, PlanForward(settings, *padded, taps, input.name, filter.name, shape));
+  WEFT_ASSIGN_OR_RETURN(p.conv, PlanForward(settings, padded, taps, input.name, filter.name, shape));
   if (p.conv.groups != 1) return ctx.Error(filter, "needs the channels of input, ", p.channels, ", found shape ", taps);
-  p.padded = (padded->count() + 31) / 32 * 32;
+  p.padded = (padded.count() + 31) / 32 * 32;
   ctx.set_scratch(p.padded * static_cast<int64_t>(ElementSize(ctx.dtype(input))) + ConvScratchBytes(p.conv, ctx.dtype(input)));
   ctx.set(output, std::move(shape));
   return p;
@@ -180,10 +180,7 @@ BlockDef FusedPadConv2D() {
   using namespace pad;
   return Block("FusedPadConv2D", "Mirrors pictures at their edges and convolves them with a filter.")
       .Details(kDetails)
-      .Ports(input, paddings, filter, output)
-      .Types("T", kFloats)
-      .Attrs(mode, strides, padding)
-      .ShapedBy(paddings)
+      .Ports(input, paddings, filter, output).Types("T", kFloats).Attrs(mode, strides, padding).ShapedBy(paddings)
       .Kernel(Plan, Run);
 }
 
@@ -191,10 +188,8 @@ BlockDef FusedResizeAndPadConv2D() {
   using namespace resize;
   return Block("FusedResizeAndPadConv2D", "Resizes pictures bilinearly, mirrors them at their edges and convolves them with a filter.")
       .Details(kDetails)
-      .Ports(input, size, paddings, filter, output)
-      .Types("T", TypeList<half, float, double>{})
-      .Attrs(resize_align_corners, mode, strides, padding)
-      .ShapedBy(size, paddings)
+      .Ports(input, size, paddings, filter, output).Types("T", TypeList<half, float, double>{})
+      .Attrs(resize_align_corners, mode, strides, padding).ShapedBy(size, paddings)
       .Kernel(Plan, Run);
 }
 

@@ -23,20 +23,14 @@ constexpr auto Run = []<class T>(const kernels::ReduceLayout& layout, RunContext
 
 constexpr auto SquaresFor = []<class T>(const kernels::ReduceLayout&) { return kernels::HalfSquaresOf<T>{}; };
 
-Status Gradient(GradientBuilder& g) {
-  g.Set(t, Times(g, g.in(t), g.grad(output)));
-  return {};
-}
+void Gradient(GradientBuilder& g) { g.Set(t, Times(g, g.in(t), g.grad(output))); }
 
 }  // namespace
 
 BlockDef L2Loss() {
   BlockDef def = Block("L2Loss", "Half the sum of the squares of all elements.")
                      .Details("Summed in double and rounded once; 0 for no elements.")
-                     .Ports(t, output)
-                     .Types("T", kFloats)
-                     .Gradient(Gradient)
-                     .Kernel(Plan, Run);
+                     .Ports(t, output).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
   return WithPartialReduction(std::move(def), SquaresFor);
 }
 

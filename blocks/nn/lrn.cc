@@ -6,6 +6,7 @@
 #include "blocks/gradients.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -96,10 +97,9 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
 };
 
-Status Gradient(GradientBuilder& g) {
+void Gradient(GradientBuilder& g) {
   g.Set(input, g.Add("LRNGrad", {{"input_grads", {g.grad(output)}}, {"input_image", {g.in(input)}}, {"output_image", {g.out(output)}}},
                      SameAttrs(g, {depth_radius.name, bias.name, alpha.name, beta.name})));
-  return {};
 }
 
 // ---- LRNGrad -----------------------------------------------------------------------------------------------------------------
@@ -111,14 +111,9 @@ constexpr Out<0> image_grad{"output", "T", "the gradient of the input"};
 
 Result<Parameters> PlanGrad(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(const Parameters p, PlanRows(ctx, input_grads));
-  const Shape& shape = ctx.shape(input_grads);
-  if (ctx.shape(input_image) != shape) {
-    return ctx.Error(input_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(input_image));
-  }
-  if (ctx.shape(output_image) != shape) {
-    return ctx.Error(output_image, "needs the shape of input_grads, ", shape, ", found ", ctx.shape(output_image));
-  }
-  ctx.set_scratch(shape.count() * static_cast<int64_t>(sizeof(float)));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, input_image, input_grads));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, output_image, input_grads));
+  ctx.set_scratch(ctx.shape(input_grads).count() * static_cast<int64_t>(sizeof(float)));
   return p;
 }
 
@@ -150,20 +145,15 @@ constexpr auto RunGrad = []<class T>(const Parameters& p, RunContext& ctx) {
 BlockDef LRN() {
   return Block("LRN", "Local response normalisation: divides each element by a power of the squares of its neighbours along the channels.")
       .Details("output = input / (bias + alpha * sum of squares of the channels within depth_radius) ^ beta.")
-      .Ports(input, output)
-      .Attrs(depth_radius, bias, alpha, beta)
-      .Types("T", kNormalized)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(input, output).Attrs(depth_radius, bias, alpha, beta).Types("T", kNormalized)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef LRNGrad() {
   return Block("LRNGrad", "The gradient of LRN with respect to its input.")
-      .Ports(input_grads, input_image, output_image, image_grad)
-      .Attrs(depth_radius, bias, alpha, beta)
+      .Ports(input_grads, input_image, output_image, image_grad).Attrs(depth_radius, bias, alpha, beta)
       .Types("T", kNormalized)
-      .Internal()
-      .Kernel(PlanGrad, RunGrad);
+      .Internal().Kernel(PlanGrad, RunGrad);
 }
 
 }  // namespace weft::blocks

@@ -59,12 +59,8 @@ Result<Pooling> PlanGradient(PlanContext& ctx, const PoolingSettings& settings, 
     return Unsupported("needs 1 for channels: pooling over channels has no gradient, found ", window.channel).WithPort(ksize.name);
   }
   WEFT_ASSIGN_OR_RETURN(const PooledPicture pooled, PlanPooling(settings, ctx.shape(orig_input), orig_input.name));
-  if (ctx.shape(orig_output) != pooled.shape) {
-    return ctx.Error(orig_output, "needs the shape that the pooling gives, ", pooled.shape, ", found ", ctx.shape(orig_output));
-  }
-  if (ctx.shape(grad) != ctx.shape(from)) {
-    return ctx.Error(grad, "needs the shape of ", from.name, ", ", ctx.shape(from), ", found ", ctx.shape(grad));
-  }
+  WEFT_RETURN_IF_ERROR(CheckShape(ctx, orig_output, pooled.shape, "the pooling's output"));
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, grad, from));
   ctx.set(scattered, ctx.shape(to));
   return pooled.pooling;
 }
@@ -95,9 +91,8 @@ constexpr auto RunFirst3D = []<class T>(const Pooling& p, RunContext& ctx) {
 };
 constexpr auto RunSecond = []<class T>(const Pooling& p, RunContext& ctx) { kernels::MaxPoolGradGrad(p, Arrays<T>(ctx), ctx.workers()); };
 
-Status GradientOf(GradientBuilder& g, const char* block, GradientAttrs attrs) {
+void SetGradient(GradientBuilder& g, const char* block, GradientAttrs attrs) {
   g.Set(input, g.Add(block, {{"orig_input", {g.in(input)}}, {"orig_output", {g.out(output)}}, {"grad", {g.grad(output)}}}, attrs));
-  return {};
 }
 
 /// Neither the input nor the output of the pooling gets a gradient: zeros for them, and `block` for grad.
@@ -121,13 +116,11 @@ GradientFunction OfGrad(const char* block) {
 BlockDef MaxPool() {
   return Block("MaxPool", "The largest value under each window of a picture.")
       .Details("NaN is passed over; a window of nothing but -inf or NaN gives the lowest finite number.")
-      .Ports(input, output)
-      .Types("T", kReals)
-      .Attrs(ksize, strides, any_padding, explicit_paddings, any_data_format)
+      .Ports(input, output).Types("T", kReals).Attrs(ksize, strides, any_padding, explicit_paddings, any_data_format)
       .Gradient([](GradientBuilder& g) {
         GradientAttrs attrs = WindowsOf(g);
         attrs.emplace_back(explicit_paddings.name, g.AttrOf(explicit_paddings.name));
-        return GradientOf(g, "MaxPoolGrad", std::move(attrs));
+        SetGradient(g, "MaxPoolGrad", std::move(attrs));
       })
       .Kernel(Plan, Run);
 }
@@ -136,17 +129,14 @@ BlockDef MaxPool3D() {
   return Declare("MaxPool3D", "The largest value under each window of a body of three dimensions.", true, body, output)
       .Types("T", kFloats)
       .Details("NaN is passed over; a window of nothing but NaN gives -inf.")
-      .Gradient([](GradientBuilder& g) { return GradientOf(g, "MaxPool3DGrad", WindowsOf(g)); })
-      .Kernel(Plan3D, Run3D);
+      .Gradient([](GradientBuilder& g) { SetGradient(g, "MaxPool3DGrad", WindowsOf(g)); }).Kernel(Plan3D, Run3D);
 }
 
 BlockDef MaxPoolGrad() {
   return Block("MaxPoolGrad", "The gradient of MaxPool: the first largest value of each window takes it.")
-      .Ports(orig_input, orig_output, grad, scattered)
-      .Types("T", kReals)
+      .Ports(orig_input, orig_output, grad, scattered).Types("T", kReals)
       .Attrs(ksize, strides, any_padding, explicit_paddings, data_format)
-      .Gradient(OfGrad("MaxPoolGradGrad"))
-      .Kernel(PlanFirst, RunFirst);
+      .Gradient(OfGrad("MaxPoolGradGrad")).Kernel(PlanFirst, RunFirst);
 }
 
 BlockDef MaxPool3DGrad() {
@@ -154,26 +144,20 @@ BlockDef MaxPool3DGrad() {
   constexpr In<0> in{orig_input.name, "TInput", orig_input.doc};
   constexpr In<1> out{orig_output.name, "TInput", orig_output.doc};
   return Declare("MaxPool3DGrad", kSummary, true, in, out, grad, scattered)
-      .Types("T", kFloats)
-      .Types("TInput", kFloats)
-      .Gradient(OfGrad("MaxPool3DGradGrad"))
-      .Kernel(PlanFirst3D, RunFirst3D);
+      .Types("T", kFloats).Types("TInput", kFloats)
+      .Gradient(OfGrad("MaxPool3DGradGrad")).Kernel(PlanFirst3D, RunFirst3D);
 }
 
 BlockDef MaxPoolGradGrad() {
   constexpr const char* kSummary = "The gradient of MaxPoolGrad: for each window the value at its first largest input.";
   return Declare("MaxPoolGradGrad", kSummary, false, orig_input, orig_output, second_grad, gathered)
-      .Types("T", kReals)
-      .Gradient(OfGrad("MaxPoolGrad"))
-      .Kernel(PlanSecond, RunSecond);
+      .Types("T", kReals).Gradient(OfGrad("MaxPoolGrad")).Kernel(PlanSecond, RunSecond);
 }
 
 BlockDef MaxPool3DGradGrad() {
   constexpr const char* kSummary = "The gradient of MaxPool3DGrad: for each window the value at its first largest input.";
   return Declare("MaxPool3DGradGrad", kSummary, true, orig_input, orig_output, second_grad, gathered)
-      .Types("T", kReals)
-      .Gradient(OfGrad("MaxPool3DGrad"))
-      .Kernel(PlanSecond, RunSecond);
+      .Types("T", kReals).Gradient(OfGrad("MaxPool3DGrad")).Kernel(PlanSecond, RunSecond);
 }
 
 }  // namespace weft::blocks

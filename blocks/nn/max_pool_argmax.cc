@@ -76,11 +76,10 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
                             {ctx.out<std::byte>(argmax).data(), p.wide, p.across_pictures}, ctx.workers());
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(output).valid()) return {};
+void Gradient(GradientBuilder& g) {
+  if (!g.grad(output).valid()) return;
   g.Set(input, g.Add("MaxPoolGradWithArgmax", {{"input", {g.in(input)}}, {"grad", {g.grad(output)}}, {"argmax", {g.out(argmax)}}},
                      SameAttrs(g, {ksize.name, strides.name, padding.name, include_batch_in_index.name})));
-  return {};
 }
 
 /// Of the gradient, which scatters by the indices, or of the second gradient, which gathers.
@@ -131,29 +130,22 @@ constexpr auto RunGradient = []<class T>(const Parameters& p, RunContext& ctx) -
 BlockDef MaxPoolWithArgmax() {
   return Block("MaxPoolWithArgmax", "The largest value under each window of a picture, and where it is.")
       .Details("The first of equal values counts, and a NaN only where it comes first.")
-      .Ports(input, output, argmax)
-      .Attrs(ksize, strides, Targmax, padding, include_batch_in_index)
-      .Types("T", kReals)
+      .Ports(input, output, argmax).Attrs(ksize, strides, Targmax, padding, include_batch_in_index).Types("T", kReals)
       .Types("Targmax", kIndices)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef MaxPoolGradWithArgmax() {
   return Block("MaxPoolGradWithArgmax", "The gradient of MaxPoolWithArgmax: the element that argmax names takes it.")
-      .Ports(orig_input, grad, indices, scattered)
-      .Attrs(ksize, strides, padding, include_batch_in_index)
-      .Types("T", kReals)
-      .Types("Targmax", kIndices)
+      .Ports(orig_input, grad, indices, scattered).Attrs(ksize, strides, padding, include_batch_in_index)
+      .Types("T", kReals).Types("Targmax", kIndices)
       .Kernel(PlanGradient<true>, RunGradient<true>);
 }
 
 BlockDef MaxPoolGradGradWithArgmax() {
   return Block("MaxPoolGradGradWithArgmax", "The gradient of MaxPoolGradWithArgmax: for each window the value that argmax names.")
       .Ports(orig_input, second_grad, indices, gathered)
-      .Attrs(ksize, strides, padding, include_batch_in_index, index_type)
-      .Inferred(index_type)
-      .Types("T", kReals)
+      .Attrs(ksize, strides, padding, include_batch_in_index, index_type).Inferred(index_type).Types("T", kReals)
       .Types("Targmax", kIndices)
       .Kernel(PlanGradient<false>, RunGradient<false>, kBySize);
 }

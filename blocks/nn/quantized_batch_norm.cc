@@ -39,14 +39,11 @@ Result<Norm> Plan(PlanContext& ctx) {
   if (shape.rank() != 4) return ctx.Error(t, "needs rank 4, found shape ", shape);
   WEFT_RETURN_IF_ERROR(CheckRanges(ctx, t_ends, m_ends, v_ends, beta_ends, gamma_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, t.name));
-  Status status;
-  const auto check = [&](const auto& port) {
-    const Shape& found = ctx.shape(port);
-    const bool fits = found.rank() == 1 && found[0] == shape[3];
-    if (status.ok() && !fits) status = ctx.Error(port, "needs a number for each channel of t, [", shape[3], "], found shape ", found);
-  };
-  check(m), check(v), check(beta), check(gamma_port);
-  WEFT_RETURN_IF_ERROR(std::move(status));
+  const auto check = [&](const auto& port) { return CheckVector(ctx, port, shape[3], "channel of t"); };
+  WEFT_RETURN_IF_ERROR(check(m));
+  WEFT_RETURN_IF_ERROR(check(v));
+  WEFT_RETURN_IF_ERROR(check(beta));
+  WEFT_RETURN_IF_ERROR(check(gamma_port));
   if (shape[3] == 0) return ctx.Error(m, "needs the mean of one channel or more, found none");
   ctx.set(result, shape);
   ctx.set_scratch(shape[3] * static_cast<int64_t>(2 * sizeof(int32_t)));
@@ -98,9 +95,7 @@ BlockDef QuantizedBatchNormWithGlobalNormalization() {
       .Details("Computes in fixed point with 11 bits behind the point; products wrap at 32 bits.")
       .Ports(t, t_ends.min, t_ends.max, m, m_ends.min, m_ends.max, v, v_ends.min, v_ends.max, beta, beta_ends.min, beta_ends.max,
              gamma_port, gamma_ends.min, gamma_ends.max, result, result_ends.min, result_ends.max)
-      .Types("Tinput", TypeList<quint8>{})
-      .Attrs(out_type)
-      .Types("out_type", kQuantizedSums)
+      .Types("Tinput", TypeList<quint8>{}).Attrs(out_type).Types("out_type", kQuantizedSums)
       .Attrs(variance_epsilon, scale_after_normalization)
       .Kernel(Plan, Run);
 }

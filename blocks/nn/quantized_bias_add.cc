@@ -21,14 +21,12 @@ struct Rows {
 };
 
 Result<Rows> Plan(PlanContext& ctx) {
-  const Shape &shape = ctx.shape(input), &added = ctx.shape(bias);
+  const Shape& shape = ctx.shape(input);
   if (shape.rank() < 2) return ctx.Error(input, "needs rank 2 or more, found shape ", shape);
   WEFT_RETURN_IF_ERROR(CheckRanges(ctx, input_ends, bias_ends));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, input.name));
   const int64_t channels = shape[shape.rank() - 1];
-  if (added.rank() != 1 || added[0] != channels) {
-    return ctx.Error(bias, "needs a number for each channel of input, [", channels, "], found shape ", added);
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, bias, channels, "channel of input"));
   ctx.set(output, shape);
   ctx.set_scratch(channels * static_cast<int64_t>(sizeof(int32_t)));
   return Rows{ctx.dtype(bias), channels == 0 ? 0 : shape.count() / channels, channels};
@@ -67,12 +65,8 @@ BlockDef QuantizedBiasAdd() {
   return Block("QuantizedBiasAdd", "Adds a quantized bias to each channel.")
       .Details("The sums have a range of 2^17 times the largest number of both operands, the same on both sides of zero.")
       .Ports(input, bias, input_ends.min, input_ends.max, bias_ends.min, bias_ends.max, output, output_ends.min, output_ends.max)
-      .PortAlias("min_output", "min_out")
-      .PortAlias("max_output", "max_out")
-      .Types("T1", kQuantizedBytes)
-      .Types("T2", kQuantizedBytes)
-      .Attrs(out_type)
-      .Types("out_type", kQuantizedSums)
+      .PortAlias("min_output", "min_out").PortAlias("max_output", "max_out").Types("T1", kQuantizedBytes)
+      .Types("T2", kQuantizedBytes).Attrs(out_type).Types("out_type", kQuantizedSums)
       .Kernel(Plan, Run);
 }
 

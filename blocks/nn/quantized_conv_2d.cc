@@ -62,11 +62,8 @@ BlockDef QuantizedConv2D() {
   return Block("QuantizedConv2D", "Convolves quantized pictures with a quantized filter.")
       .Details(kProductRanges)
       .Ports(input, filter, input_ends.min, input_ends.max, filter_ends.min, filter_ends.max, output, output_ends.min, output_ends.max)
-      .Types("Tinput", kQuantizedBytes)
-      .Types("Tfilter", kQuantizedBytes)
-      .Attrs(out_type)
-      .Types("out_type", kQuantizedSums)
-      .Attrs(strides, padding, dilations)
+      .Types("Tinput", kQuantizedBytes).Types("Tfilter", kQuantizedBytes).Attrs(out_type)
+      .Types("out_type", kQuantizedSums).Attrs(strides, padding, dilations)
       .Kernel(Plan, Run);
 }
 

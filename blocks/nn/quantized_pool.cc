@@ -52,8 +52,7 @@ template <class Plan, class Run>
 BlockDef Declare(const char* name, const char* summary, const char* details, Plan plan, Run run) {
   return Block(name, summary)
       .Details(details)
-      .Ports(input, ends.min, ends.max, output, output_ends.min, output_ends.max)
-      .Types("T", kQuantizedBytes)
+      .Ports(input, ends.min, ends.max, output, output_ends.min, output_ends.max).Types("T", kQuantizedBytes)
       .Attrs(ksize, strides, pooling::padding)
       .Kernel(plan, run);
 }

@@ -57,12 +57,9 @@ template <class Plan, class Run, class... Ports>
 BlockDef Declare(const char* name, const char* summary, Plan plan, Run run, const Ports&... ports) {
   return Block(name, summary)
       .Details("The range stays as it is.")
-      .Ports(ports..., activations, activations_ends.min, activations_ends.max)
-      .Types("Tinput", kQuantized)
-      .Attrs(out_type)
-      .Types("out_type", kQuantized)
-      .Elementwise()
-      .Kernel(plan, run);
+      .Ports(ports..., activations, activations_ends.min, activations_ends.max).Types("Tinput", kQuantized)
+      .Attrs(out_type).Types("out_type", kQuantized)
+      .Elementwise().Kernel(plan, run);
 }
 
 }  // namespace

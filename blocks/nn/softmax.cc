@@ -2,6 +2,7 @@
 #include "blocks/broadcast.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/reduce/softmax.h"
+#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -150,13 +151,11 @@ struct Parameters {
 };
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  const Shape &shape = ctx.shape(features), &classes = ctx.shape(labels);
+  const Shape& shape = ctx.shape(features);
   if (shape.rank() != 2) return ctx.Error(features, "needs a matrix, found shape ", shape);
   if (shape[1] == 0) return ctx.Error(features, "needs a class or more, found shape ", shape);
-  if (classes.rank() != 1 || classes[0] != shape[0]) {
-    return ctx.Error(labels, "needs a vector of ", shape[0], " classes, one for each row of features, found shape ", classes);
-  }
-  ctx.set(loss, classes);
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, labels, shape[0], "row of features"));
+  ctx.set(loss, ctx.shape(labels));
   ctx.set(backprop, shape);
   return Parameters{shape[0], shape[1], ctx.dtype(labels)};
 }
@@ -201,9 +200,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
   return status;
 };
 
-void Gradient(GradientBuilder& g) {
-  g.Set(features, FeaturesGradient(g, [&] { return g.in(features); }));
-}
+void Gradient(GradientBuilder& g) { g.Set(features, FeaturesGradient(g, [&] { return g.in(features); })); }
 
 }  // namespace sparse
 
@@ -212,29 +209,20 @@ void Gradient(GradientBuilder& g) {
 BlockDef Softmax() {
   using namespace softmax;
   return Block("Softmax", "exp(x) / sum(exp(x)) along the last axis.")
-      .Ports(logits, output)
-      .Types("T", kFloats)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(logits, output).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef LogSoftmax() {
   using namespace softmax;
   return Block("LogSoftmax", "x - log(sum(exp(x))) along the last axis.")
-      .Ports(logits, log_output)
-      .Types("T", kFloats)
-      .Gradient(LogGradient)
-      .Kernel(Plan, RunLog);
+      .Ports(logits, log_output).Types("T", kFloats).Gradient(LogGradient).Kernel(Plan, RunLog);
 }
 
 BlockDef SoftmaxCrossEntropyWithLogits() {
   using namespace dense;
   return Block("SoftmaxCrossEntropyWithLogits", "The cross entropy between labels and the softmax of features, with its gradient.")
       .Details("loss = -sum(labels * log(softmax(features))), backprop = softmax(features) - labels. Labels need not add up to 1.")
-      .Ports(features, labels, loss, backprop)
-      .Types("T", kFloats)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(features, labels, loss, backprop).Types("T", kFloats).Gradient(Gradient).Kernel(Plan, Run);
 }
 
 BlockDef SparseSoftmaxCrossEntropyWithLogits() {
@@ -242,11 +230,8 @@ BlockDef SparseSoftmaxCrossEntropyWithLogits() {
   return Block("SparseSoftmaxCrossEntropyWithLogits",
                "The cross entropy between one class a row and the softmax of features, with its gradient.")
       .Details("loss = -log(softmax(features))[label]; backprop = softmax(features), less 1 at the label.")
-      .Ports(features, labels, loss, backprop)
-      .Types("T", kFloats)
-      .Types("Tlabels", kIndices)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(features, labels, loss, backprop).Types("T", kFloats).Types("Tlabels", kIndices)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 }  // namespace weft::blocks

@@ -40,7 +40,7 @@ struct Entry {
 Result<Parameters> Plan(PlanContext& ctx) {
   const Shape& shape = ctx.shape(input);
   if (shape.rank() == 0) return ctx.Error(input, "needs rank 1 or more, found a scalar");
-  if (!ctx.shape(k).scalar()) return ctx.Error(k, "needs a scalar, found shape ", ctx.shape(k));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, k));
   const int64_t wanted = ctx.ints(k)[0], size = shape[shape.rank() - 1];
   if (wanted < 0 || wanted > size) return ctx.Error(k, "needs 0 to ", size, " for input of shape ", shape, ", found ", wanted);
   const DType type = ctx.attr(index_type);
@@ -118,24 +118,17 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) {
   });
 };
 
-Status Gradient(GradientBuilder& g) {
-  if (!g.grad(values).valid()) return {};
+void Gradient(GradientBuilder& g) {
+  if (!g.grad(values).valid()) return;
   g.Set(input, g.Add("ScatterLast", {{"grad", {g.grad(values)}}, {"indices", {g.out(indices)}}, {"like", {g.in(input)}}}));
-  return {};
 }
 
 BlockDef DeclareTopK(const char* name) {
   return Block(name, "The k greatest elements of each row, and where they are.")
       .Details("Of equals the first comes first. NaN counts as greater than all else.")
-      .Ports(input, k, values, indices)
-      .Attrs(sorted)
-      .Types("T", kReals)
-      .Types("Tk", kIndexTypes)
-      .Attrs(index_type)
-      .Types("index_type", kIndexTypes)
-      .ShapedBy(k)
-      .Gradient(Gradient)
-      .Kernel(Plan, Run);
+      .Ports(input, k, values, indices).Attrs(sorted).Types("T", kReals).Types("Tk", kIndexTypes).Attrs(index_type)
+      .Types("index_type", kIndexTypes).ShapedBy(k)
+      .Gradient(Gradient).Kernel(Plan, Run);
 }
 
 // ---- ScatterLast, GatherLast -------------------------------------------------------------------------------------------------
@@ -166,11 +159,8 @@ Result<Places> PlanPlaces(PlanContext& ctx, const Shape& wide, const Shape& to) 
   return Places{k == 0 ? 0 : shape.count() / k, wide[rank - 1], k, ctx.dtype(positions), &MovesOf(ctx.dtype(grad))};
 }
 Result<Places> PlanScatter(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Places places, PlanPlaces(ctx, ctx.shape(like), ctx.shape(like)));
-  if (ctx.shape(grad) != ctx.shape(positions)) {
-    return ctx.Error(grad, "needs the shape of indices, ", ctx.shape(positions), ", found ", ctx.shape(grad));
-  }
-  return places;
+  WEFT_RETURN_IF_ERROR(CheckSameShape(ctx, grad, positions));
+  return PlanPlaces(ctx, ctx.shape(like), ctx.shape(like));
 }
 Result<Places> PlanGather(PlanContext& ctx) { return PlanPlaces(ctx, ctx.shape(whole), ctx.shape(positions)); }
 
@@ -196,13 +186,11 @@ constexpr auto RunPlaces = [](const Places& p, RunContext& ctx) {
   });
 };
 
-Status ScatterGradient(GradientBuilder& g) {
+void ScatterGradient(GradientBuilder& g) {
   g.Set(grad, g.Add("GatherLast", {{"values", {g.grad(scattered)}}, {"indices", {g.in(positions)}}}));
-  return {};
 }
-Status GatherGradient(GradientBuilder& g) {
+void GatherGradient(GradientBuilder& g) {
   g.Set(whole, g.Add("ScatterLast", {{"grad", {g.grad(gathered)}}, {"indices", {g.in(positions)}}, {"like", {g.in(whole)}}}));
-  return {};
 }
 
 /// Without its plan.
@@ -225,10 +213,7 @@ struct InTopParameters {
 Result<InTopParameters> PlanInTop(PlanContext& ctx) {
   const Shape& shape = ctx.shape(predictions);
   if (shape.rank() != 2) return ctx.Error(predictions, "needs a matrix, found shape ", shape);
-  if (ctx.shape(targets).rank() != 1 || ctx.shape(targets)[0] != shape[0]) {
-    return ctx.Error(targets, "needs a vector of ", shape[0], " classes, one for each row of predictions, found shape ",
-                     ctx.shape(targets));
-  }
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, targets, shape[0], "row of predictions"));
   ctx.set(precision, ctx.shape(targets));
   return InTopParameters{shape[1], ctx.attr(top)};
 }
@@ -267,8 +252,7 @@ BlockDef TopKV2() { return DeclareTopK("TopKV2"); }
 BlockDef ScatterLast() {
   constexpr const char* kSummary = "Puts elements at their places in rows of zeros: the gradient of TopK.";
   return DeclarePlaces("ScatterLast", kSummary, grad, positions, like, scattered)
-      .Gradient(ScatterGradient)
-      .Kernel(PlanScatter, RunPlaces<true>);
+      .Gradient(ScatterGradient).Kernel(PlanScatter, RunPlaces<true>);
 }
 
 BlockDef GatherLast() {
@@ -280,11 +264,8 @@ BlockDef InTopK() {
   return Block("InTopK", "Says for each row whether its target is among the k highest predictions.")
       .Details("Predictions as high as the target do not push it out. A target that is no class gives false, and so does a prediction "
                "that is not finite.")
-      .Ports(predictions, targets, precision)
-      .Attrs(top)
-      .Types("T", kIndices)
-      .NotDifferentiable()
-      .Kernel(PlanInTop, RunInTop);
+      .Ports(predictions, targets, precision).Attrs(top).Types("T", kIndices)
+      .NotDifferentiable().Kernel(PlanInTop, RunInTop);
 }
 
 }  // namespace weft::blocks

@@ -3,9 +3,17 @@
 #pragma once
 
 #include "blocks/kernels/conv/window.h"
+#include "blocks/limits.h"
 #include "weft/block/context.h"
 
 namespace weft::blocks {
+
+/// The shape that a vector of `rank` sizes says.
+template <InputPort P>
+Result<Shape> ShapeOfSizes(const PlanContext& ctx, const P& port, int rank) {
+  WEFT_RETURN_IF_ERROR(CheckVector(ctx, port, rank, "axis"));
+  return AtPort(port, Shape::Make(ctx.ints(port)));
+}
 
 /// How the axes of a batch of pictures lie in its shape: [batch, spatial..., channels] or [batch, channels, spatial...].
 struct PictureOrder {

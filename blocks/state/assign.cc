@@ -79,10 +79,7 @@ constexpr auto RunSubtract = []<class T>(const NoParameters&, RunContext& ctx) {
 
 auto ChangeBlock(const char* name, const char* summary) {
   return Block(name, summary)
-      .Ports(changed, change, output_ref)
-      .Types("T", kNumbers)
-      .Attrs(change_locking)
-      .Updates(changed)
+      .Ports(changed, change, output_ref).Types("T", kNumbers).Attrs(change_locking).Updates(changed)
       .NotDifferentiable();
 }
 
@@ -90,13 +87,9 @@ auto ChangeBlock(const char* name, const char* summary) {
 
 BlockDef Assign() {
   return Block("Assign", "Gives a variable a new value.")
-      .Ports(ref, value, output_ref)
-      .Types("T", kAllTypes)
-      .Attrs(validate_shape, use_locking)
-      .Updates(ref)
+      .Ports(ref, value, output_ref).Types("T", kAllTypes).Attrs(validate_shape, use_locking).Updates(ref)
       .MayBeUninitialized(ref)
-      .NotDifferentiable()
-      .Kernel(Plan, Run, kBySize);
+      .NotDifferentiable().Kernel(Plan, Run, kBySize);
 }
 
 BlockDef AssignAdd() { return ChangeBlock("AssignAdd", "Adds a value to a variable.").Kernel(PlanChange, RunAdd); }
@@ -104,13 +97,9 @@ BlockDef AssignSub() { return ChangeBlock("AssignSub", "Takes a value away from 
 
 BlockDef AssignVariableOp() {
   return Block("AssignVariableOp", "Gives the variable of a handle a new value.")
-      .Ports(AsResource(resource), resource_value)
-      .Types("dtype", kAllTypes)
-      .Attrs(check_shape)
-      .Updates(resource)
+      .Ports(AsResource(resource), resource_value).Types("dtype", kAllTypes).Attrs(check_shape).Updates(resource)
       .MayBeUninitialized(resource)
-      .Stateful()
-      .Kernel(PlanResource, Run, kBySize);
+      .Stateful().Kernel(PlanResource, Run, kBySize);
 }
 
 }  // namespace weft::blocks

@@ -105,10 +105,7 @@ BlockDef ScatterDiv() { return ArithmeticOnRows("ScatterDiv", "Divides rows of a
 
 BlockDef ScatterUpdate() {
   return Rows("ScatterUpdate", "Replaces rows of a variable, by index; of several updates of a row the last counts.")
-      .Types("T", kAllTypes)
-      .Types("Tindices", kIndices)
-      .Attrs(locks)
-      .Kernel(Plan<kReplaces>, Run);
+      .Types("T", kAllTypes).Types("Tindices", kIndices).Attrs(locks).Kernel(Plan<kReplaces>, Run);
 }
 
 BlockDef ScatterNdAdd() {
@@ -121,10 +118,7 @@ BlockDef ScatterNdSub() {
 
 BlockDef ScatterNdUpdate() {
   return Tuples("ScatterNdUpdate", "Replaces slices of a variable, by tuples of indices; of several updates of a slice the last counts.")
-      .Types("T", kAllTypes)
-      .Types("Tindices", kIndices)
-      .Attrs(locks, kBadIndices)
-      .Kernel(PlanNd<kReplaces>, Run);
+      .Types("T", kAllTypes).Types("Tindices", kIndices).Attrs(locks, kBadIndices).Kernel(PlanNd<kReplaces>, Run);
 }
 
 }  // namespace weft::blocks

@@ -77,66 +77,43 @@ BlockDef DestroyTemporaryVariable() {
 
 BlockDef TemporaryVariable() {
   return Block("TemporaryVariable", "A variable that lives for one run: each run starts it without a value.")
-      .Ports(temporary)
-      .Attrs(temporary_shape, handle_dtype, var_name)
-      .Types("dtype", kAllTypes)
-      .Structure(Structural::kTemporary)
-      .Stateful()
-      .NoKernel();
+      .Ports(temporary).Attrs(temporary_shape, handle_dtype, var_name).Types("dtype", kAllTypes)
+      .Structure(Structural::kTemporary).Stateful().NoKernel();
 }
 
 BlockDef VarHandleOp() {
   return Block("VarHandleOp", "A handle of a variable, for blocks that take a resource.")
       .Details("Blocks that take a resource take the ref of a Variable as well. Variables of one container and shared name are one.")
-      .Ports(resource)
-      .Attrs(container, shared_name, debug_name, handle_dtype, handle_shape, allowed_devices)
+      .Ports(resource).Attrs(container, shared_name, debug_name, handle_dtype, handle_shape, allowed_devices)
       .Types("dtype", kAllTypes)
-      .Structure(Structural::kVariable)
-      .Stateful()
-      .NoKernel();
+      .Structure(Structural::kVariable).Stateful().NoKernel();
 }
 
 BlockDef Variable() {
   return Block("Variable", "Keeps a value between runs; it starts once, when the page's first session does.")
-      .Ports(initvalues, ref)
-      .Attrs(shape, dtype, container, shared_name)
-      .Inferred(shape, dtype)
-      .Types("dtype", kAllTypes)
-      .Alias("VariableV2")
-      .Structure(Structural::kVariable)
-      .Stateful()
-      .NoKernel();
+      .Ports(initvalues, ref).Attrs(shape, dtype, container, shared_name).Inferred(shape, dtype)
+      .Types("dtype", kAllTypes).Alias("VariableV2")
+      .Structure(Structural::kVariable).Stateful().NoKernel();
 }
 
 BlockDef ReadVariableOp() {
   return Block("ReadVariableOp", "The value of a variable.")
       .Details("It is the value before this run's updates.")
-      .Ports(AsResource(read), present)
-      .Attrs(read_dtype)
-      .Types("dtype", kAllTypes)
-      .Stateful()
-      .WithFlow(Flow::kForward)
-      .Gradient([](GradientBuilder& g) { g.Set(read, g.grad(present)); })
+      .Ports(AsResource(read), present).Attrs(read_dtype).Types("dtype", kAllTypes)
+      .Stateful().WithFlow(Flow::kForward).Gradient([](GradientBuilder& g) { g.Set(read, g.grad(present)); })
       .PlanOnly(PlanMap);
 }
 
 BlockDef IsVariableInitialized() {
   return Block("IsVariableInitialized", "Whether a variable has a value.")
-      .Ports(asked, is_initialized)
-      .Types("dtype", kAllTypes)
-      .MayBeUninitialized(asked)
-      .NotDifferentiable()
-      .Kernel(PlanIsInitialized, RunIsInitialized);
+      .Ports(asked, is_initialized).Types("dtype", kAllTypes).MayBeUninitialized(asked)
+      .NotDifferentiable().Kernel(PlanIsInitialized, RunIsInitialized);
 }
 
 BlockDef CountUpTo() {
   return Block("CountUpTo", "Adds 1 to a counter until it has reached a limit, and gives what it was before.")
-      .Ports(counter, count_before)
-      .Attrs(limit)
-      .Types("T", kIndices)
-      .Updates(counter)
-      .NotDifferentiable()
-      .Kernel(PlanCount, RunCount);
+      .Ports(counter, count_before).Attrs(limit).Types("T", kIndices).Updates(counter)
+      .NotDifferentiable().Kernel(PlanCount, RunCount);
 }
 
 }  // namespace weft::blocks

@@ -22,14 +22,6 @@ Vec<VecElement<T>> LoadUpTo(const T* p, const T* end) {
   return LoadVec(some);
 }
 
-template <class T>
-void StoreSome(T* p, Vec<VecElement<T>> v, int64_t count) {
-  if (count >= kLanes<VecElement<T>>) return StoreVec(p, v);
-  T all[kLanes<VecElement<T>>];
-  StoreVec(all, v);
-  std::copy_n(all, count, p);
-}
-
 /// Positions [first, last) of an axis whose tap `t` is inside.
 std::pair<int64_t, int64_t> PositionsInside(const ConvAxis& axis, int64_t t) {
   const int64_t start = axis.offset + t * axis.tap_step;
@@ -122,7 +114,7 @@ void MultiplyLine(const ConvDesc& p, const Columns<T, kVectors>& columns, const 
       }
     });
     T* to = out + (place.first + w * place.stride) * p.columns + columns.first;
-    for (int v = 0; v < kVectors; ++v) StoreSome(to + v * kLanes<A>, sums[v], columns.count - v * kLanes<A>);
+    for (int v = 0; v < kVectors; ++v) StoreSome<T, A>(to + v * kLanes<A>, sums[v], columns.count - v * kLanes<A>);
   }
 }
 

@@ -19,9 +19,7 @@ T* ChainMemory(const ChainOp* step, int64_t at, int lane) {
   return static_cast<T*>(step->memory) + at + lane * kLanes<T>;
 }
 template <class T>
-Vec<T> ChainScalar(const ChainOp* step) {
-  return Opaque(Broadcast(*static_cast<const T*>(step->memory)));
-}
+Vec<T> ChainScalar(const ChainOp* step) { return Opaque(Broadcast(*static_cast<const T*>(step->memory))); }
 
 /// One step: Act::Do(v, step, at, i) for register i, then the step after it.
 template <class T, class Act>
@@ -38,9 +36,7 @@ void RunChainOp(Vec<T> a, Vec<T> b, Vec<T> c, Vec<T> d, Vec<T> e, Vec<T> f, Vec<
   reinterpret_cast<ChainCode<T>>(step[1].run)(a, b, c, d, e, f, g, h, step + 1, at);
 }
 template <class T, class Act>
-ChainFunction ChainFunctionOf() {
-  return reinterpret_cast<ChainFunction>(&RunChainOp<T, Act>);
-}
+ChainFunction ChainFunctionOf() { return reinterpret_cast<ChainFunction>(&RunChainOp<T, Act>); }
 
 template <class T, class Op>
 struct UnaryAct {

@@ -36,6 +36,7 @@ void FmodRow(const T* a, const T* b, T* remainder, int n) {
 }
 
 struct TruncatedFmod {
+  static constexpr int kCost = 8;
   template <class V>
   static V Of(V a, V b) {
     using T = std::remove_reference_t<decltype(a[0])>;
@@ -51,6 +52,7 @@ struct TruncatedFmod {
 
 /// The remainder has the sign of b.
 struct FlooredFmod {
+  static constexpr int kCost = 8;
   template <class V>
   static V Of(V a, V b) {
     const V remainder = TruncatedFmod::Of(a, b);

@@ -148,8 +148,6 @@ void MatMulAll(int64_t count, Workers& workers, ProductAt&& product) {
 
 /// The whole product, its tiles shared out by `workers`. Its scratch is that of ScratchOf.
 template <class T>
-void MatMul(const Product<T>& whole, Workers& workers) {
-  MatMulAll<T>(1, workers, [&](int64_t) { return whole; });
-}
+void MatMul(const Product<T>& whole, Workers& workers) { MatMulAll<T>(1, workers, [&](int64_t) { return whole; }); }
 
 }  // namespace weft::kernels

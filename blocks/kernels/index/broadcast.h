@@ -1,6 +1,6 @@
 // Two operands of different shapes, element by element, after numpy's rules: rows of elements, or of elements and one that stands still,
-// inside outer axes. A binary operation is a struct with `R operator()(T, T) const` and is compiled into three functions over such a row; the
-// walk over the outer axes is compiled once for all operations and types.
+// inside outer axes. A binary operation is a struct with `R operator()(T, T) const`, or with a static `V Of(V, V)` alone for registers of
+// floats, and is compiled into three functions over such a row; the walk over the outer axes is compiled once for all operations and types.
 #pragma once
 
 #include <algorithm>
@@ -62,11 +62,31 @@ void InFloats(const T* x, const T* y, R* z, int64_t n, const Rows& rows) {
   }
 }
 
+/// Whether an operation takes registers of T alone: it has `V Of(V, V)` and no operator().
+template <class Op, class T>
+inline constexpr bool kByRegisters = ChainElement<T> && !std::is_invocable_v<Op, T, T>;
+
+/// Every element goes through a whole register.
+template <class Op, class T, int XStep, int YStep>
+void RowRegisters(const T* x, const T* y, T* z, int64_t n) {
+  if (n <= 0) return;
+  Vec<T> xs = Opaque(Broadcast(x[0])), ys = Opaque(Broadcast(y[0]));  // lanes without an element repeat what is there
+  for (int64_t i = 0; i < n; i += kLanes<T>) {
+    const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
+    if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
+    if constexpr (YStep == 1) std::memcpy(&ys, y + i, bytes);
+    const Vec<T> zs = Op::Of(xs, ys);
+    std::memcpy(z + i, &zs, bytes);
+  }
+}
+
 template <class Op, class T, class R, int XStep, int YStep>
 void RowElements(const T* x, const T* y, R* z, int64_t n) {
   if constexpr (ShortFloat<T>) {
     using Z = std::conditional_t<std::is_same_v<R, T>, float, R>;
     InFloats<XStep, YStep>(x, y, z, n, RowElements<Op, float, Z, XStep, YStep>);
+  } else if constexpr (kByRegisters<Op, T>) {
+    RowRegisters<Op, T, XStep, YStep>(x, y, z, n);
   } else {
     // What stands still is a copy, which no store to z changes.
     const T left = XStep == 0 ? x[0] : T(), right = YStep == 0 ? y[0] : T();

@@ -3,6 +3,7 @@
 #include <complex>
 #include <limits>
 
+#include "blocks/kernels/instantiate.h"
 #include "blocks/kernels/simd/widen.h"
 #include "weft/base/float16.h"
 
@@ -70,20 +71,7 @@ void UpdateRows(RowUpdate op, A* table, const T* updates, const RowUpdates& u, i
 
 #define WEFT_UPDATE_ROWS(T) \
   template void UpdateRows<Accumulator<T>, T>(RowUpdate, Accumulator<T>*, const T*, const RowUpdates&, int64_t, int64_t);
-WEFT_UPDATE_ROWS(half)
-WEFT_UPDATE_ROWS(bfloat16)
-WEFT_UPDATE_ROWS(float)
-WEFT_UPDATE_ROWS(double)
-WEFT_UPDATE_ROWS(int8_t)
-WEFT_UPDATE_ROWS(int16_t)
-WEFT_UPDATE_ROWS(int32_t)
-WEFT_UPDATE_ROWS(int64_t)
-WEFT_UPDATE_ROWS(uint8_t)
-WEFT_UPDATE_ROWS(uint16_t)
-WEFT_UPDATE_ROWS(uint32_t)
-WEFT_UPDATE_ROWS(uint64_t)
-WEFT_UPDATE_ROWS(complex64)
-WEFT_UPDATE_ROWS(complex128)
+WEFT_FOR_NUMBERS(WEFT_UPDATE_ROWS)
 WEFT_UPDATE_ROWS(bool)
 #undef WEFT_UPDATE_ROWS
 

@@ -62,9 +62,7 @@ void QuantizeScaled(const ScaledQuantizer& q, const float* values, T* levels, in
 
 }  // namespace
 
-QuantizedLimits LimitsOf(DType dtype) {
-  return Dispatch(dtype, kQuantized, []<class T>() { return LimitsOf<T>(); });
-}
+QuantizedLimits LimitsOf(DType dtype) { return Dispatch(dtype, kQuantized, []<class T>() { return LimitsOf<T>(); }); }
 
 int64_t LevelOf(float value, QuantizedRange range, QuantizedLimits limits) {
   if (range.min == range.max) return limits.lowest;

@@ -26,9 +26,7 @@ struct QuantizedLimits {
 };
 QuantizedLimits LimitsOf(DType dtype);
 template <class T>
-constexpr QuantizedLimits LimitsOf() {
-  return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-}
+constexpr QuantizedLimits LimitsOf() { return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}; }
 
 // ---- single numbers, in double --------------------------------------------------------------------------------------------
 

@@ -112,9 +112,7 @@ struct IntegerMeanOf {
 
 /// What a mean of `count` elements is divided by: the mean of no floats is NaN, of no complex numbers 0.
 template <class T>
-double MeanDivisor(int64_t count) {
-  return static_cast<double>(Complex<T> ? std::max<int64_t>(count, 1) : count);
-}
+double MeanDivisor(int64_t count) { return static_cast<double>(Complex<T> ? std::max<int64_t>(count, 1) : count); }
 
 /// Half the sum of squares.
 template <Float T>

@@ -52,34 +52,9 @@ void ForVecs(const T* x, int64_t size, A filler, F&& f) {
   if (i < size) f(i, LoadSome(x + i, static_cast<int>(size - i), filler), static_cast<int>(size - i));
 }
 
-/// The first `count` lanes of v.
-template <class T, class A>
-void StoreSome(T* to, Vec<A> v, int count) {
-  if (count == kLanes<A>) return StoreVec(to, v);
-  A some[kLanes<A>];
-  StoreVec(some, v);
-#pragma omp simd
-  for (int k = 0; k < kLanes<A>; ++k) {  // a store with a mask, where the processor has it
-    if (k < count) to[k] = static_cast<T>(some[k]);
-  }
-}
-
 template <class V>
 V Greater(V a, V b) {
   return a > b ? a : b;  // b where a is NaN
-}
-
-template <class A, int kBytes = kVecBytes>
-A GreatestLane(typename VecOf<A, kBytes>::Type v) {
-  if constexpr (kBytes == 16) {
-    A greatest = v[0];
-    for (int k = 1; k < 16 / static_cast<int>(sizeof(A)); ++k) greatest = Greater(A(v[k]), greatest);
-    return greatest;
-  } else {
-    typename VecOf<A, kBytes / 2>::Type halves[2];
-    std::memcpy(halves, &v, sizeof v);
-    return GreatestLane<A, kBytes / 2>(Greater(halves[0], halves[1]));
-  }
 }
 
 /// The greatest element; NaN is passed over.
@@ -94,7 +69,7 @@ A Greatest(const T* x, int64_t size) {
   }
   ForVecs(x + whole, size - whole, kLeast, [&](int64_t, Vec<A> v, int) { most[0] = Greater(v, most[0]); });
   most[0] = Greater(Greater(most[0], most[1]), Greater(most[2], most[3]));
-  return GreatestLane<A>(most[0]);
+  return JoinAllLanes<A>(most[0], [](auto a, auto b) { return Greater(a, b); });
 }
 
 inline std::array<Vec<double>, 1> InDouble(Vec<double> v) { return {v}; }
@@ -185,7 +160,7 @@ class SoftmaxRow {
     const int64_t count = std::min(kChunk, size_ - begin);
     for (int64_t i = 0; i < count; ++i) shifted_[i] -= greatest_;
     return softmax::Exponentials(shifted_, count, A(0),
-                                 [this](int64_t i, Vec<A> e, int lanes) { softmax::StoreSome<A, A>(exponentials_ + i, e, lanes); });
+                                 [this](int64_t i, Vec<A> e, int lanes) { StoreSome<A, A>(exponentials_ + i, e, lanes); });
   }
 
   RowView<T> row_;
@@ -210,10 +185,10 @@ void Softmax(const T* x, int64_t size, T* out, const Workers* workers) {
   if constexpr (kInPlace) kept = out;
   const bool fits = kInPlace || size <= kBuffer;
   const double sum = softmax::Exponentials(x, size, greatest, [=](int64_t i, Vec<A> e, int count) {
-    if (fits) softmax::StoreSome<A, A>(kept + i, e, count);
+    if (fits) StoreSome<A, A>(kept + i, e, count);
   }, workers);
   const Vec<A> scale = Broadcast(static_cast<A>(1 / sum));
-  const auto finish = [=](int64_t i, Vec<A> e, int count) { softmax::StoreSome<T, A>(out + i, e * scale, count); };
+  const auto finish = [=](int64_t i, Vec<A> e, int count) { StoreSome<T, A>(out + i, e * scale, count); };
   if (fits) softmax::ForVecs(kept, size, A(0), finish);
   else softmax::Exponentials(x, size, greatest, finish, workers);
 }
@@ -226,7 +201,7 @@ void LogSoftmax(const T* x, int64_t size, T* out, const Workers* workers) {
   const double sum = softmax::Exponentials(x, size, greatest, [](int64_t, Vec<A>, int) {}, workers);
   const Vec<A> shift = Broadcast(greatest), log_sum = Broadcast(static_cast<A>(std::log(sum)));
   softmax::ForVecs(x, size, greatest,
-                    [=](int64_t i, Vec<A> v, int count) { softmax::StoreSome<T, A>(out + i, v - shift - log_sum, count); });
+                    [=](int64_t i, Vec<A> v, int count) { StoreSome<T, A>(out + i, v - shift - log_sum, count); });
 }
 
 /// loss = -sum of labels * log softmax(features); backprop = softmax(features) - labels.
@@ -322,7 +297,7 @@ class ShortCrossEntropies {
 #pragma GCC unroll 16
       for (int c = 0; c < N; ++c) square[c] = from[i + c];
       TransposeVecs(square);
-      for (int r = 0; r < rows; ++r) softmax::StoreSome<T, A>(to + r * classes_ + i, square[r], count);
+      for (int r = 0; r < rows; ++r) StoreSome<T, A>(to + r * classes_ + i, square[r], count);
     });
   }
 

@@ -1,5 +1,7 @@
 #include "blocks/kernels/reduce/sum.h"
 
+#include "blocks/kernels/instantiate.h"
+
 namespace weft::kernels {
 
 template <class T>
@@ -8,17 +10,10 @@ void ReduceSum(const ReduceLayout& layout, const T* in, T* out, std::byte* scrat
   Reduce(layout, in, out, scratch, workers, SumOf<T>{divisor});
 }
 
-#define WEFT_INSTANTIATE(T) template void ReduceSum(const ReduceLayout&, const T*, T*, std::byte*, Workers&, double)
-WEFT_INSTANTIATE(half);
-WEFT_INSTANTIATE(bfloat16);
-WEFT_INSTANTIATE(float);
-WEFT_INSTANTIATE(double);
-WEFT_INSTANTIATE(complex64);
-WEFT_INSTANTIATE(complex128);
-WEFT_INSTANTIATE(uint8_t);
-WEFT_INSTANTIATE(uint16_t);
-WEFT_INSTANTIATE(uint32_t);
-WEFT_INSTANTIATE(uint64_t);
+#define WEFT_INSTANTIATE(T) template void ReduceSum(const ReduceLayout&, const T*, T*, std::byte*, Workers&, double);
+WEFT_FOR_FLOATS(WEFT_INSTANTIATE)
+WEFT_FOR_UNSIGNED(WEFT_INSTANTIATE)
+WEFT_FOR_COMPLEXES(WEFT_INSTANTIATE)
 #undef WEFT_INSTANTIATE
 
 }  // namespace weft::kernels

@@ -73,6 +73,7 @@ struct Atan {
 };
 
 struct Atan2 {
+  static constexpr int kCost = 8;
   template <class V>
   static V Of(V y, V x) {
     using T = parts::ElementOf<V>;

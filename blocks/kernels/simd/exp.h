@@ -45,9 +45,7 @@ inline constexpr T kExpMost = sizeof(T) == 4 ? T(90) : T(711);
 
 struct Exp {
   template <class V>
-  [[gnu::always_inline]] static V Of(V a) {
-    return OfAtMost(parts::AtMost(a, parts::kExpMost<parts::ElementOf<V>>));
-  }
+  [[gnu::always_inline]] static V Of(V a) { return OfAtMost(parts::AtMost(a, parts::kExpMost<parts::ElementOf<V>>)); }
   /// Of a + low: a at most kExpMost, low a few units of its last place.
   template <class V>
   [[gnu::always_inline]] static V OfAtMost(V a, V low = -V{}) {

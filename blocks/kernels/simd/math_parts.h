@@ -39,25 +39,15 @@ template <class V>
 inline constexpr ElementOf<V> kNan = std::numeric_limits<ElementOf<V>>::quiet_NaN();
 
 template <class V>
-[[gnu::always_inline]] inline V SignBit() {
-  return -V{};
-}
+[[gnu::always_inline]] inline V SignBit() { return -V{}; }
 template <class V>
-[[gnu::always_inline]] inline BitsOf<V> Bits(V a) {
-  return std::bit_cast<BitsOf<V>>(a);
-}
+[[gnu::always_inline]] inline BitsOf<V> Bits(V a) { return std::bit_cast<BitsOf<V>>(a); }
 template <class V>
-[[gnu::always_inline]] inline V FromBits(BitsOf<V> a) {
-  return std::bit_cast<V>(a);
-}
+[[gnu::always_inline]] inline V FromBits(BitsOf<V> a) { return std::bit_cast<V>(a); }
 template <class V>
-[[gnu::always_inline]] inline V Abs(V a) {
-  return FromBits<V>(Bits(a) & ~Bits(SignBit<V>()));
-}
+[[gnu::always_inline]] inline V Abs(V a) { return FromBits<V>(Bits(a) & ~Bits(SignBit<V>())); }
 template <class V>
-[[gnu::always_inline]] inline V NegativeAbs(V a) {
-  return FromBits<V>(Bits(a) | Bits(SignBit<V>()));
-}
+[[gnu::always_inline]] inline V NegativeAbs(V a) { return FromBits<V>(Bits(a) | Bits(SignBit<V>())); }
 /// The sign of `a` is turned where `sign` is negative.
 template <class V>
 [[gnu::always_inline]] inline V TurnSign(V a, V sign) {
@@ -125,19 +115,13 @@ template <class V>
 #endif
 }
 template <class V>
-[[gnu::always_inline]] inline V MulAdd(V a, ElementOf<V> b, ElementOf<V> c) {
-  return MulAdd(a, V{} + b, V{} + c);
-}
+[[gnu::always_inline]] inline V MulAdd(V a, ElementOf<V> b, ElementOf<V> c) { return MulAdd(a, V{} + b, V{} + c); }
 
 /// NaN stays.
 template <class V>
-[[gnu::always_inline]] inline V AtMost(V a, ElementOf<V> most) {
-  return InstructionsOf<V>::Least(V{} + most, a);
-}
+[[gnu::always_inline]] inline V AtMost(V a, ElementOf<V> most) { return InstructionsOf<V>::Least(V{} + most, a); }
 template <class V>
-[[gnu::always_inline]] inline V AtLeast(V a, ElementOf<V> least) {
-  return InstructionsOf<V>::Most(V{} + least, a);
-}
+[[gnu::always_inline]] inline V AtLeast(V a, ElementOf<V> least) { return InstructionsOf<V>::Most(V{} + least, a); }
 
 template <size_t kFirst, size_t kStep, class V, size_t kCount, size_t... kIndex>
 [[gnu::always_inline]] inline V Horner(V x, const ElementOf<V> (&factors)[kCount], std::index_sequence<kIndex...>) {

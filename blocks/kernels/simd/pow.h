@@ -51,6 +51,7 @@ template <class V>
 
 /// 1 to any power and anything to the power of 0 is 1, NaN too.
 struct Pow {
+  static constexpr int kCost = 8;
   template <class V>
   static V Of(V base, V exponent) {
     const V x = parts::Abs(base), size = parts::Abs(exponent), power = OfPositive(x, exponent);

@@ -18,8 +18,6 @@ T CeilOf(T a) {
 }
 
 template <class T>
-T TruncateOf(T a) {
-  return std::copysign(FloorOf(std::abs(a)), a);
-}
+T TruncateOf(T a) { return std::copysign(FloorOf(std::abs(a)), a); }
 
 }  // namespace weft::kernels

@@ -63,13 +63,9 @@ concept CombinesVecs = ChainElement<T> && requires(Vec<T> v) {
 
 inline float ToVecElement(bfloat16 v) { return std::bit_cast<float>(static_cast<uint32_t>(std::bit_cast<uint16_t>(v)) << 16); }
 template <class T>
-VecElement<T> ToVecElement(T v) {
-  return static_cast<VecElement<T>>(v);
-}
+VecElement<T> ToVecElement(T v) { return static_cast<VecElement<T>>(v); }
 template <class T, class A>
-T FromVecElement(A v) {
-  return static_cast<T>(v);
-}
+T FromVecElement(A v) { return static_cast<T>(v); }
 
 // ---- a register of them; addresses need no alignment ----
 
@@ -182,6 +178,18 @@ inline void StoreVec(T* p, Vec<VecElement<T>> v) {
 #endif
   } else {
     StoreBits<kStream>(p, v);
+  }
+}
+
+/// The first `count` lanes of v, or all where it has no more.
+template <class T, class A>
+void StoreSome(T* to, Vec<A> v, int64_t count) {
+  if (count >= kLanes<A>) return StoreVec(to, v);
+  A some[kLanes<A>];
+  StoreVec(some, v);
+#pragma omp simd
+  for (int k = 0; k < kLanes<A>; ++k) {  // a store with a mask, where the processor has it
+    if (k < count) to[k] = static_cast<T>(some[k]);
   }
 }
 
