@@ -26,6 +26,7 @@
   BLOCK(math, ApproximateEqual) \
   BLOCK(math, ArgMax) \
   BLOCK(math, ArgMin) \
+  BLOCK(string, AsString) \
   BLOCK(math, Asin) \
   BLOCK(logging_ops, Assert) \
   BLOCK(state, Assign) \
@@ -84,6 +85,7 @@
   BLOCK(math, Cumprod) \
   BLOCK(math, Cumsum) \
   BLOCK(array_ops, DebugGradientIdentity) \
+  BLOCK(string, DecodeBase64) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -106,6 +108,7 @@
   BLOCK(array_ops, EditDistance) \
   BLOCK(nn, Elu) \
   BLOCK(nn, EluGrad) \
+  BLOCK(string, EncodeBase64) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
   BLOCK(math, Erf) \
@@ -276,6 +279,7 @@
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
   BLOCK(math, ReciprocalGrad) \
+  BLOCK(string, ReduceJoin) \
   BLOCK(control_flow_ops, RefNextIteration) \
   BLOCK(control_flow_ops, RefSelect) \
   BLOCK(control_flow_ops, RefSwitch) \
@@ -412,6 +416,12 @@
   BLOCK(array_ops, StridedSliceAssign) \
   BLOCK(array_ops, StridedSliceGrad) \
   BLOCK(array_ops, StridedSliceGradLike) \
+  BLOCK(string, StringJoin) \
+  BLOCK(string, StringSplit) \
+  BLOCK(string, StringToHashBucket) \
+  BLOCK(string, StringToHashBucketFast) \
+  BLOCK(string, StringToHashBucketStrong) \
+  BLOCK(string, Substr) \
   BLOCK(math, Subtract) \
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \

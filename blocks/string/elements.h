@@ -1,0 +1,83 @@
+// What blocks share that work string by string: a loop that may fail at any element, and the making of strings within the page's memory.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <string_view>
+
+#include "blocks/kernels/stop_check.h"
+#include "weft/block/context.h"
+
+namespace weft::blocks {
+
+/// Calls body(i, stop), a Status, for each i below `count`, in parallel. The failure of the lowest i is returned, on any number of threads.
+/// A body that works on many bytes counts them: stop(bytes / 16). What is left undone where the run is to end nobody may read.
+template <class Body>
+Status ForElements(Workers& workers, int64_t count, const Body& body) {
+  constexpr int64_t kGrain = 1024, kElement = 16;  // elements of a task; what one of them counts at least
+  std::mutex mutex;
+  Status failure;
+  std::atomic<int64_t> failed{std::numeric_limits<int64_t>::max()};
+  workers.For(count, kGrain, [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(workers);
+    for (int64_t i = begin; i < end && i < failed.load(std::memory_order_relaxed) && !stop(kElement); ++i) {
+      Status status = body(i, stop);
+      if (status.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (i < failed.load(std::memory_order_relaxed)) {
+        failure = std::move(status);
+        failed.store(i, std::memory_order_relaxed);
+      }
+      return;
+    }
+  });
+  return failure;
+}
+
+/// Writes a string of a known size from its begin to its end, and leaves early where the run is to end.
+class StringWriter {
+ public:
+  /// resource_exhausted where the budget, which may be null, lacks `size` bytes.
+  static Result<StringWriter> Make(size_t size, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
+    WEFT_ASSIGN_OR_RETURN(String text, String::Uninitialized(size, budget));
+    return StringWriter(std::move(text), stop);
+  }
+  void Put(std::string_view bytes) {
+    Pieces(bytes.size(), [&](char* to, size_t from, size_t size) { std::memcpy(to, bytes.data() + from, size); });
+  }
+  void Fill(char byte, size_t count) {
+    Pieces(count, [&](char* to, size_t, size_t size) { std::memset(to, byte, size); });
+  }
+  String Take() { return std::move(text_); }
+
+ private:
+  StringWriter(String text, kernels::StopCheck& stop) : text_(std::move(text)), stop_(stop) {}
+
+  template <class Write>
+  void Pieces(size_t count, const Write& write) {
+    constexpr size_t kPiece = size_t{1} << 20;
+    for (size_t done = 0; done < count;) {
+      const size_t size = std::min(kPiece, count - done);
+      write(text_.mutable_data() + at_, done, size);
+      done += size;
+      at_ += size;
+      if (stop_(static_cast<int64_t>(size / 16))) return;
+    }
+  }
+
+  String text_;
+  size_t at_ = 0;
+  kernels::StopCheck& stop_;
+};
+
+/// A string of these bytes within the budget, which may be null.
+inline Result<String> MakeString(std::string_view bytes, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
+  if (bytes.size() <= String::kInPlace) return String(bytes);
+  WEFT_ASSIGN_OR_RETURN(StringWriter writer, StringWriter::Make(bytes.size(), budget, stop));
+  writer.Put(bytes);
+  return writer.Take();
+}
+
+}  // namespace weft::blocks

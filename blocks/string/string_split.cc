@@ -1,0 +1,125 @@
+// StringSplit: the parts of strings between delimiters, as a sparse matrix.
+#include <bitset>
+
+#include "blocks/limits.h"
+#include "blocks/string/elements.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> input{"input", "DT_STRING", "[N]: the strings to split"};
+constexpr In<1> delimiter{"delimiter", "DT_STRING", "a scalar: each of its bytes separates; empty: every byte is a part of its own"};
+constexpr Out<0> indices{"indices", "DT_INT64", "[parts, 2]: of each part, the string and its place among the parts of that"};
+constexpr Out<1> values{"values", "DT_STRING", "[parts]: the parts, string after string"};
+constexpr Out<2> shape{"shape", "DT_INT64", "[2]: N, and the most parts that a string has"};
+constexpr Attr<bool> skip_empty{"skip_empty", "true", "leave out parts without bytes; an empty string never has a part"};
+
+Result<bool> Plan(PlanContext& ctx) {
+  if (ctx.shape(input).rank() != 1) return ctx.Error(input, "needs a vector, found shape ", ctx.shape(input));
+  WEFT_RETURN_IF_ERROR(CheckScalars(ctx, delimiter));
+  ctx.set_unknown(indices, 0, PartialShape::Make({-1, 2}).value());
+  ctx.set_unknown(values, 0, PartialShape::Make({-1}).value());
+  ctx.set(shape, Shape{2});
+  return ctx.attr(skip_empty);
+}
+
+/// Where strings are split.
+class Splitter {
+ public:
+  Splitter(std::string_view delimiters, bool skip_empty) : every_byte_(delimiters.empty()), skip_empty_(skip_empty) {
+    for (char byte : delimiters) separates_.set(static_cast<unsigned char>(byte));
+  }
+  /// Calls take(part) for the parts of a text, in their order, until it returns false or the run is to end.
+  template <class Take>
+  void operator()(std::string_view text, kernels::StopCheck& stop, const Take& take) const {
+    if (every_byte_) {
+      for (size_t i = 0; i < text.size() && !stop() && take(text.substr(i, 1)); ++i) {}
+      return;
+    }
+    for (size_t begin = 0; begin < text.size();) {
+      size_t end = begin;
+      while (end < text.size() && !separates_[static_cast<unsigned char>(text[end])] && !stop()) ++end;
+      if ((end > begin || !skip_empty_) && !take(text.substr(begin, end - begin))) return;
+      // A delimiter at the end of the text is followed by an empty part.
+      if (end + 1 == text.size() && !skip_empty_ && !take(text.substr(end + 1))) return;
+      if (stop()) return;
+      begin = end + 1;
+    }
+  }
+
+ private:
+  const bool every_byte_, skip_empty_;
+  std::bitset<256> separates_;
+};
+
+struct Parts {
+  Tensor firsts;  // of each string, how many parts come before its own; the number of all at the end
+  int64_t most = 0;
+
+  int64_t* first() { return firsts.values<int64_t>().data(); }
+  int64_t count() { return firsts.values<int64_t>().back(); }
+};
+
+Result<Parts> CountParts(const Splitter& split, std::span<const String> texts, ProduceContext& ctx) {
+  Parts parts;
+  const auto rows = static_cast<int64_t>(texts.size());
+  WEFT_ASSIGN_OR_RETURN(parts.firsts, ctx.Allocate(DType::kInt64, Shape{rows + 1}));
+  int64_t* first = parts.first();
+  first[0] = 0;
+  WEFT_RETURN_IF_ERROR(ForElements(ctx.workers(), rows, [&](int64_t i, kernels::StopCheck& stop) -> Status {
+    int64_t count = 0;
+    split(texts[static_cast<size_t>(i)], stop, [&](std::string_view) { return ++count > 0; });
+    first[i + 1] = count;
+    return {};
+  }));
+  if (ctx.cancelled()) return kernels::RunStopped();  // not every string was counted
+  for (int64_t i = 0; i < rows; ++i) {
+    parts.most = std::max(parts.most, first[i + 1]);
+    first[i + 1] += first[i];
+  }
+  return parts;
+}
+
+constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
+  const auto texts = ctx.in<String>(input);
+  const Splitter split(ctx.in<String>(delimiter)[0], skips);
+  WEFT_ASSIGN_OR_RETURN(Parts parts, CountParts(split, texts, ctx));
+  const auto rows = static_cast<int64_t>(texts.size());
+  WEFT_ASSIGN_OR_RETURN(Tensor where, ctx.Allocate(DType::kInt64, Shape{parts.count(), 2}));
+  WEFT_ASSIGN_OR_RETURN(Tensor found, ctx.Allocate(DType::kString, Shape{parts.count()}));
+  WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{2}));
+  WEFT_RETURN_IF_ERROR(ForElements(ctx.workers(), rows, [&](int64_t i, kernels::StopCheck& stop) -> Status {
+    const int64_t first = parts.first()[i];
+    int64_t *place = where.values<int64_t>().data() + 2 * first, number = 0;
+    String* to = found.values<String>().data() + first;
+    Status status;
+    split(texts[static_cast<size_t>(i)], stop, [&](std::string_view part) {
+      place[2 * number] = i;
+      place[2 * number + 1] = number;
+      auto made = MakeString(part, ctx.services().budget, stop);
+      if (made.ok()) to[number++] = std::move(*made);
+      else status = std::move(made).status();
+      return status.ok();
+    });
+    return status;
+  }));
+  sizes.values<int64_t>()[0] = rows;
+  sizes.values<int64_t>()[1] = parts.most;
+  ctx.Emit(indices, std::move(where));
+  ctx.Emit(values, std::move(found));
+  ctx.Emit(shape, std::move(sizes));
+  return {};
+};
+
+}  // namespace
+
+BlockDef StringSplit() {
+  return Block("StringSplit", "Splits strings at delimiters, into a sparse matrix with a row for each string.")
+      .Ports(input, delimiter, indices, values, shape)
+      .Attrs(skip_empty)
+      .NotDifferentiable()
+      .Producer(Plan, Run);
+}
+
+}  // namespace weft::blocks

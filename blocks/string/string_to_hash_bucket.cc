@@ -1,0 +1,130 @@
+// StringToHashBucket, StringToHashBucketFast, StringToHashBucketStrong: strings as numbers below a limit, by a hash of their bytes.
+#include <farmhash.h>
+#include <sodium/crypto_shorthash.h>
+
+#include "blocks/string/elements.h"
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr In<0> string_tensor{"string_tensor", "DT_STRING", "of any shape"};
+constexpr In<0> input{"input", "DT_STRING", "of any shape"};
+constexpr Out<0> output{"output", "DT_INT64", "the shape of the input: a number in [0, num_buckets) for each string"};
+constexpr Attr<int64_t> num_buckets{"num_buckets", kRequired, "how many buckets there are", nullptr, 1};
+constexpr Attr<Ints> key{"key", kRequired, "two numbers that change the hash; whoever does not know them cannot choose strings that collide"};
+
+/// hash(bytes, stop) modulo the number of buckets, for each string.
+template <class P, class Hash>
+Status RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) {
+  const auto texts = ctx.in<String>(port);
+  const auto out = ctx.out<int64_t>(output);
+  return ForElements(ctx.workers(), static_cast<int64_t>(texts.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
+    const std::string_view text = texts[static_cast<size_t>(i)];
+    out[static_cast<size_t>(i)] = static_cast<int64_t>(hash(text, stop) % static_cast<uint64_t>(buckets));
+    stop(static_cast<int64_t>(text.size() / 16));
+    return {};
+  });
+}
+
+// ---- StringToHashBucket ---------------------------------------------------------------------------------------------------
+
+/// MurmurHash64A with TensorFlow's seed; no library of Debian has it.
+uint64_t MurmurHash64A(std::string_view bytes, kernels::StopCheck& stop) {
+  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995, kSeed = 0xDECAFCAFFE;
+  constexpr int kShift = 47;
+  const auto mixed = [](uint64_t word) {
+    word *= kMultiplier;
+    word ^= word >> kShift;
+    return word * kMultiplier;
+  };
+  uint64_t hash = kSeed ^ (bytes.size() * kMultiplier), word = 0;
+  const char *at = bytes.data(), *end = at + bytes.size() / 8 * 8;
+  constexpr int64_t kPiece = int64_t{1} << 20;
+  while (at < end) {
+    const char* const piece = at + std::min<int64_t>(kPiece, end - at);
+    for (; at < piece; at += 8) {
+      std::memcpy(&word, at, 8);
+      hash = (hash ^ mixed(word)) * kMultiplier;
+    }
+    if (stop(kPiece / 16)) return 0;
+  }
+  if (const size_t rest = bytes.size() % 8; rest > 0) {
+    word = 0;
+    std::memcpy(&word, at, rest);
+    hash = (hash ^ word) * kMultiplier;
+  }
+  hash ^= hash >> kShift;
+  hash *= kMultiplier;
+  return hash ^ (hash >> kShift);
+}
+
+template <class P>
+int64_t PlanBuckets(PlanContext& ctx, const P& port) {
+  ctx.set(output, ctx.shape(port));
+  return ctx.attr(num_buckets);
+}
+
+Result<int64_t> Plan(PlanContext& ctx) { return PlanBuckets(ctx, string_tensor); }
+constexpr auto Run = [](const int64_t& buckets, RunContext& ctx) { return RunHash(ctx, string_tensor, buckets, MurmurHash64A); };
+
+// ---- StringToHashBucketFast -----------------------------------------------------------------------------------------------
+
+Result<int64_t> PlanFast(PlanContext& ctx) { return PlanBuckets(ctx, input); }
+constexpr auto RunFast = [](const int64_t& buckets, RunContext& ctx) {
+  return RunHash(ctx, input, buckets, [](std::string_view text, auto&) { return util::Fingerprint64(text.data(), text.size()); });
+};
+
+// ---- StringToHashBucketStrong ---------------------------------------------------------------------------------------------
+
+struct Strong {
+  int64_t buckets;
+  unsigned char key[crypto_shorthash_siphash24_KEYBYTES];
+};
+
+Result<Strong> PlanStrong(PlanContext& ctx) {
+  const Ints given = ctx.attr(key);
+  if (given.size() != 2) return ctx.Error(key, "needs two numbers, found ", given.size());
+  Strong strong{PlanBuckets(ctx, input), {}};
+  std::memcpy(strong.key, given.data(), sizeof strong.key);
+  return strong;
+}
+
+constexpr auto RunStrong = [](const Strong& strong, RunContext& ctx) {
+  return RunHash(ctx, input, strong.buckets, [&](std::string_view text, auto&) {
+    uint64_t hash = 0;
+    crypto_shorthash_siphash24(reinterpret_cast<unsigned char*>(&hash), reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                               strong.key);
+    return hash;
+  });
+};
+
+}  // namespace
+
+BlockDef StringToHashBucket() {
+  return Block("StringToHashBucket", "A bucket for each string, by a hash of its bytes (MurmurHash64A).")
+      .Details("StringToHashBucketFast is faster and spreads better.")
+      .Ports(string_tensor, output)
+      .Attrs(num_buckets)
+      .NotDifferentiable()
+      .Kernel(Plan, Run);
+}
+
+BlockDef StringToHashBucketFast() {
+  return Block("StringToHashBucketFast", "A bucket for each string, by a fast hash of its bytes (FarmHash Fingerprint64).")
+      .Details("Whoever chooses the strings can make them collide: StringToHashBucketStrong does not allow that.")
+      .Ports(input, output)
+      .Attrs(num_buckets)
+      .NotDifferentiable()
+      .Kernel(PlanFast, RunFast);
+}
+
+BlockDef StringToHashBucketStrong() {
+  return Block("StringToHashBucketStrong", "A bucket for each string, by a keyed hash of its bytes (SipHash-2-4).")
+      .Ports(input, output)
+      .Attrs(num_buckets, key)
+      .NotDifferentiable()
+      .Kernel(PlanStrong, RunStrong);
+}
+
+}  // namespace weft::blocks
