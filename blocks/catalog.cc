@@ -185,6 +185,7 @@
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
   BLOCK(math, MatMul) \
+  BLOCK(io_ops, MatchingFiles) \
   BLOCK(array_ops, MatrixBandPart) \
   BLOCK(array_ops, MatrixDiag) \
   BLOCK(array_ops, MatrixDiagPart) \
@@ -351,6 +352,8 @@
   BLOCK(array_ops, SetDiff1D) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
+  BLOCK(io_ops, ShardedFilename) \
+  BLOCK(io_ops, ShardedFilespec) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
   BLOCK(math, Sign) \
