@@ -158,6 +158,7 @@
   BLOCK(image_ops, HSVToRGB) \
   BLOCK(logging_ops, HistogramSummary) \
   BLOCK(array_ops, Identity) \
+  BLOCK(io_ops, IdentityReader) \
   BLOCK(math, Igamma) \
   BLOCK(math, IgammaGradA) \
   BLOCK(math, Igammac) \
@@ -187,6 +188,7 @@
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
   BLOCK(math, MatMul) \
+  BLOCK(io_ops, MatchingFiles) \
   BLOCK(array_ops, MatrixBandPart) \
   BLOCK(array_ops, MatrixDiag) \
   BLOCK(array_ops, MatrixDiagPart) \
@@ -275,6 +277,8 @@
   BLOCK(io_ops, ReaderRead) \
   BLOCK(io_ops, ReaderReadUpTo) \
   BLOCK(io_ops, ReaderReset) \
+  BLOCK(io_ops, ReaderRestoreState) \
+  BLOCK(io_ops, ReaderSerializeState) \
   BLOCK(math, Real) \
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
@@ -352,6 +356,8 @@
   BLOCK(array_ops, SetDiff1D) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
+  BLOCK(io_ops, ShardedFilename) \
+  BLOCK(io_ops, ShardedFilespec) \
   BLOCK(math, Sigmoid) \
   BLOCK(math, SigmoidGrad) \
   BLOCK(math, Sign) \
@@ -426,12 +432,14 @@
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
+  BLOCK(io_ops, TFRecordReader) \
   BLOCK(math, Tan) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
   BLOCK(logging_ops, TensorSummary) \
+  BLOCK(io_ops, TextLineReader) \
   BLOCK(array_ops, Tile) \
   BLOCK(array_ops, TileGrad) \
   BLOCK(nn, TopK) \
@@ -451,6 +459,7 @@
   BLOCK(state, Variable) \
   BLOCK(array_ops, Where) \
   BLOCK(math, Where3) \
+  BLOCK(io_ops, WholeFileReader) \
   BLOCK(io_ops, WriteFile) \
   BLOCK(array_ops, ZerosLike) \
   BLOCK(math, Zeta) \

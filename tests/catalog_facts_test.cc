@@ -47,6 +47,7 @@ constexpr Exception kExceptions[] = {
     {"minimum", "SampleDistortedBoundingBox.area_range", "two ends make a range"},
     {"minimum", "SampleDistortedBoundingBoxV2.aspect_ratio_range", "two ends make a range"},
     {"minimum", "SampleDistortedBoundingBoxV2.area_range", "two ends make a range"},
+    {"minimum", "TextLineReader.skip_header_lines", "negative numbers are refused when the page is loaded"},
     {"spelling", "QuantizedBiasAdd", "pins of the palette that name outputs"},
     {"structural", "TemporaryVariable", "the plan makes its variable"},
     {"structural", "VarHandleOp", "the plan makes its variable"},

@@ -12,6 +12,7 @@
 #include <memory>
 #include <system_error>
 
+#include "blocks/kernels/stop_check.h"
 #include "runtime/base/system_call.h"
 #include "weft/base/system_error.h"
 
@@ -37,8 +38,11 @@ bool HasPattern(std::string_view text) { return text.find_first_of("*?[") != std
 /// A folder that is not there, or that the system does not let be read, has no names; other failures are told.
 bool HasNoNames(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES || error == EPERM; }
 
+bool IsStopped(const Workers* workers) { return workers != nullptr && workers->Stopped(); }
+
 /// The names in a folder that match a pattern, sorted.
-Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::string& pattern) {
+Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::string& pattern, const Workers* workers) {
+  constexpr int kNamesBetweenLooks = 256;
   std::vector<std::string> names;
   const Descriptor opened = OpenReal(folder, O_RDONLY | O_DIRECTORY);
   if (!opened.valid() && HasNoNames(errno)) return names;
@@ -49,10 +53,12 @@ Result<std::vector<std::string>> NamesIn(const fs::path& folder, const std::stri
     if (number >= 0) ::close(number);
     return status;
   }
+  int seen = 0;
   for (errno = 0; const dirent* entry = ::readdir(listing.get()); errno = 0) {
+    if (seen++ % kNamesBetweenLooks == 0 && IsStopped(workers)) return kernels::RunStopped();
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || IsUnfinished(name)) continue;
-    if (fnmatch(pattern.c_str(), entry->d_name, FNM_PERIOD) == 0) names.emplace_back(name);
+    if (fnmatch(pattern.c_str(), entry->d_name, 0) == 0) names.emplace_back(name);
   }
   if (errno != 0) return FileError(errno, "look into", folder);
   std::sort(names.begin(), names.end());
@@ -69,33 +75,44 @@ Result<bool> Exists(const fs::path& path) {
 /// What the system, not the host's rules or the absence of a file, refused.
 bool IsFailure(const Status& status) { return status.code() == Code::kResourceExhausted || status.code() == Code::kInternal; }
 
-/// What `path` stands for, component by component; a component that exists as it is written is no pattern. A folder is looked into at its
-/// real place, and only where it may be read: a link that leads out of the allowed folders shows nothing of what is there.
-Result<std::vector<fs::path>> Expand(const Files& files, const fs::path& path) {
-  std::vector<fs::path> found{path.root_path()};
+/// Whether nothing can be there: a folder on the way is missing, or is a file.
+bool IsAbsent(const Status& status) { return status.code() == Code::kNotFound || status.code() == Code::kFailedPrecondition; }
+
+struct Match {
+  fs::path name, place;  // as the pattern spells it; where it is
+};
+
+/// What the components stand for below a folder that may be read, one after another. A folder is looked into at its real place, and only
+/// where it may be read: a link that leads out of the allowed folders shows nothing of what is there. `exact`: a component that is the name
+/// of a file is no pattern.
+Result<std::vector<Match>> Expand(const Files& files, Match folder, const fs::path& components, bool exact, const Workers* workers) {
+  std::vector<Match> found{std::move(folder)};
   bool by_pattern = false;
-  for (const fs::path& part : path.relative_path()) {
-    std::vector<fs::path> next;
-    for (const fs::path& folder : found) {
-      fs::path place = folder;
+  for (const fs::path& part : components) {
+    std::vector<Match> next;
+    const bool is_pattern = HasPattern(part.native());
+    for (const auto& [name, folder_of] : found) {
+      fs::path place = folder_of;
       if (by_pattern) {
-        Result<fs::path> allowed = files.Resolve(folder.native(), Files::Access::kRead);
+        Result<fs::path> allowed = files.Resolve(place.native(), Files::Access::kRead);
         if (!allowed.ok() && IsFailure(allowed.status())) return std::move(allowed).status();
         if (!allowed.ok()) continue;
         place = std::move(*allowed);
       }
-      WEFT_ASSIGN_OR_RETURN(const bool exists, Exists(place / part));
+      bool exists = false;
+      if (exact || !is_pattern) {
+        WEFT_ASSIGN_OR_RETURN(exists, Exists(place / part));
+      }
       if (exists) {
-        next.push_back(place / part);
-      } else if (HasPattern(part.native())) {
-        WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(place, part.native()));
-        for (const std::string& name : names) next.push_back(place / name);
+        next.push_back({name / part, place / part});
+      } else if (is_pattern) {
+        WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(place, part.native(), workers));
+        for (const std::string& each : names) next.push_back({name / each, place / each});
       }
     }
-    by_pattern |= HasPattern(part.native());
+    by_pattern |= is_pattern;
     found = std::move(next);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -136,6 +153,17 @@ Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
   return {};
 }
 
+Result<String> ReadWholeFile(const Services& services, std::string_view name) {
+  constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
+  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(*services.files, name));
+  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), services.budget));
+  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
+    if (services.workers->Stopped()) return kernels::RunStopped();
+    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
+  }
+  return bytes;
+}
+
 Result<AtomicFile> AtomicFile::Create(const Files& files, std::string_view name, bool make_folders) {
   return OpenAllowed<AtomicFile>(files, name, Files::Access::kWrite,
                                  [&](const fs::path& path, int& error) { return CreateAt(path, make_folders, error); });
@@ -166,16 +194,45 @@ Status AtomicFile::Commit() {
   return error == 0 ? Status() : FileError(error, "write", path_);
 }
 
-Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern) {
-  WEFT_ASSIGN_OR_RETURN(fs::path path, files.Resolve(pattern, Files::Access::kRead));
-  WEFT_ASSIGN_OR_RETURN(const std::vector<fs::path> matches, Expand(files, path));
+Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern, const Workers* workers) {
+  Result<fs::path> place_of_pattern = files.Resolve(pattern, Files::Access::kRead);
+  if (IsAbsent(place_of_pattern.status())) return std::vector<fs::path>();
+  WEFT_ASSIGN_OR_RETURN(const fs::path path, std::move(place_of_pattern));
+  const Match root{path.root_path(), path.root_path()};
+  WEFT_ASSIGN_OR_RETURN(const std::vector<Match> matches, Expand(files, root, path.relative_path(), true, workers));
   std::vector<fs::path> allowed;
-  for (const fs::path& found : matches) {
+  for (const Match& found : matches) {
     // Once more: a link may lead out of the allowed folders.
-    WEFT_ASSIGN_OR_RETURN(fs::path resolved, files.Resolve(found.native(), Files::Access::kRead));
+    WEFT_ASSIGN_OR_RETURN(fs::path resolved, files.Resolve(found.place.native(), Files::Access::kRead));
     allowed.push_back(std::move(resolved));
   }
+  std::sort(allowed.begin(), allowed.end());
   return allowed;
+}
+
+Result<std::vector<std::string>> MatchNames(const Files& files, std::string_view pattern, const Workers* workers) {
+  std::vector<std::string> names;
+  if (pattern.empty()) return names;
+  // Folders up to the first component that is a pattern are as they are written.
+  const size_t sign = pattern.find_first_of("*?[");
+  const size_t slash = sign == std::string_view::npos ? std::string_view::npos : pattern.rfind('/', sign);
+  const std::string_view folder = pattern.substr(0, sign == std::string_view::npos ? pattern.size() : slash + 1);
+  Result<fs::path> resolved = files.Resolve(folder.empty() ? "." : folder, Files::Access::kRead);
+  if (IsAbsent(resolved.status())) return names;
+  WEFT_ASSIGN_OR_RETURN(fs::path place, std::move(resolved));
+  if (sign == std::string_view::npos) {
+    WEFT_ASSIGN_OR_RETURN(const bool exists, Exists(place));
+    if (exists) names.emplace_back(pattern);
+    return names;
+  }
+  fs::path components;
+  for (const fs::path& part : fs::path(pattern.substr(folder.size()))) {
+    if (part == "..") return names;  // no name in a folder
+    if (!part.empty() && part != ".") components /= part;
+  }
+  WEFT_ASSIGN_OR_RETURN(const std::vector<Match> matches, Expand(files, {fs::path(folder), std::move(place)}, components, false, workers));
+  for (const Match& found : matches) names.push_back(found.name.native());
+  return names;
 }
 
 }  // namespace weft::blocks

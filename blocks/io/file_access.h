@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weft/base/file.h"
+#include "weft/base/string.h"
 #include "weft/block/services.h"
 
 namespace weft::blocks {
@@ -41,6 +42,10 @@ class InputFile {
   std::filesystem::path path_;
 };
 
+/// The bytes of the file that a name on the page stands for, which count in the budget of the services; cancelled where their run is to end.
+/// Errors as of InputFile, and resource_exhausted where the budget refuses.
+Result<String> ReadWholeFile(const Services& services, std::string_view name);
+
 /// A file that takes the place of another all at once, when Commit succeeds; until then, and on any failure, that one stays.
 class AtomicFile {
  public:
@@ -63,9 +68,15 @@ class AtomicFile {
   uint64_t size_ = 0;
 };
 
-/// The files that a name on the page stands for: the one of that very name, or all that it matches as a pattern (* ? [a-z], none of
-/// which matches a slash), sorted, at their real places. Each one is allowed by `files`, as is each folder that is looked into. Files that are
-/// being written, or were left so, match no pattern. May be empty.
-Result<std::vector<std::filesystem::path>> MatchFiles(const Files& files, std::string_view pattern);
+// Of patterns: * ? [a-z], none of which matches a slash. Each folder that is looked into is one that `files` allows. Files that are being
+// written, or were left so, match none. `workers`, where given: cancelled where their run is to end.
+
+/// The files that a name on the page stands for, for reading: the one of that very name, or all that it matches as a pattern, sorted, at their
+/// real places, each of which `files` allows. May be empty.
+Result<std::vector<std::filesystem::path>> MatchFiles(const Files& files, std::string_view pattern, const Workers* workers = nullptr);
+
+/// The names of files and folders that match a pattern, as it spells them, in any order; without a sign of a pattern the name itself, where
+/// there is such a file or folder.
+Result<std::vector<std::string>> MatchNames(const Files& files, std::string_view pattern, const Workers* workers = nullptr);
 
 }  // namespace weft::blocks

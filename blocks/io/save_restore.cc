@@ -84,7 +84,7 @@ Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const 
 constexpr auto RunRestore = [](const RestoreParameters& p, ProduceContext& ctx) -> Status {
   const std::string pattern(ctx.in<String>(file_pattern)[0]);
   const std::string name(ctx.in<String>(tensor_name)[0]);
-  WEFT_ASSIGN_OR_RETURN(const auto files, AtPort(file_pattern, MatchFiles(ctx.files(), pattern)));
+  WEFT_ASSIGN_OR_RETURN(const auto files, AtPort(file_pattern, MatchFiles(ctx.files(), pattern, &ctx.workers())));
   if (files.empty()) return ctx.ErrorOf(Code::kNotFound, file_pattern, "needs a checkpoint, found no file '", pattern, "'");
   if (p.preferred_shard >= 0 && p.preferred_shard < static_cast<int64_t>(files.size()) && files.size() > 1) {
     auto read = ReadWhole({files[static_cast<size_t>(p.preferred_shard)]}, name, p, ctx);

@@ -56,6 +56,11 @@ bool UsesFolder(const TestCase& test) {
       if (Marked(value)) return true;
     }
   }
+  for (const Step& step : test.steps) {
+    for (const auto& [wire, value] : step.feed) {
+      if (Marked(value)) return true;
+    }
+  }
   return false;
 }
 

@@ -144,7 +144,7 @@ Result<fs::path> FileSandbox::Resolve(std::string_view name, Access access) cons
         .WithHint(HintFor(name, access));
   }
   if (!granted) return PermissionDenied("the host does not let the page ", write ? "write" : "read", " the file '", name, "'");
-  if (real.error == ENOENT || real.error == ENOTDIR) return NotFound("the file '", name, "' does not exist");
+  if (real.error == ENOENT) return NotFound("the file '", name, "' does not exist");
   if (real.error == ELOOP) return PermissionDenied("the file '", name, "' cannot be opened: too many links");
   if (real.error != 0) return CannotOpen(name, real.error);
   if (real.mode != 0 && !S_ISREG(real.mode) && !S_ISDIR(real.mode)) {

@@ -186,7 +186,7 @@ TEST_CASE("Files: pipes, devices and folders are no files of a page", "[files]")
   CHECK(files.Read("").status().code() == Code::kInvalidArgument);
   CHECK(files.Read(std::string_view("x\0.txt", 6)).status().code() == Code::kInvalidArgument);
   CHECK(files.Read(std::string(5000, 'n')).status().code() == Code::kInvalidArgument);
-  CHECK(files.Read("x.txt/y").status().code() == Code::kNotFound);
+  CHECK(files.Read("x.txt/y").status().code() == Code::kFailedPrecondition);
 }
 
 TEST_CASE("Files: parts of a file", "[files]") {
