@@ -225,6 +225,7 @@
   BLOCK(array_ops, Pad) \
   BLOCK(array_ops, PadGrad) \
   BLOCK(array_ops, PadV2) \
+  BLOCK(data_flow_ops, PaddingFIFOQueue) \
   BLOCK(array_ops, ParallelConcat) \
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(array_ops, Placeholder) \
@@ -234,6 +235,7 @@
   BLOCK(math, Pow) \
   BLOCK(array_ops, PreventGradient) \
   BLOCK(logging_ops, Print) \
+  BLOCK(data_flow_ops, PriorityQueue) \
   BLOCK(math, Prod) \
   BLOCK(math, ProductScan) \
   BLOCK(array_ops, QuantizeAndDequantizeV2) \
@@ -266,6 +268,7 @@
   BLOCK(random, RandomNormal_ex) \
   BLOCK(random, RandomPoisson) \
   BLOCK(random, RandomShuffle) \
+  BLOCK(data_flow_ops, RandomShuffleQueue) \
   BLOCK(random, RandomUniform) \
   BLOCK(random, RandomUniformInt) \
   BLOCK(math, Range) \

@@ -7,28 +7,6 @@
 namespace weft::blocks {
 namespace {
 
-class FifoStore final : public QueueStore {
- public:
-  int64_t size() const override { return static_cast<int64_t>(elements_.size()); }
-  void Add(QueueElement element) override { elements_.push_back(std::move(element)); }
-  QueueElement Take() override {
-    QueueElement element = std::move(elements_.front());
-    empty_.splice(empty_.begin(), elements_, elements_.begin());
-    return element;
-  }
-  void Return(QueueElement element) override {
-    if (empty_.empty()) empty_.emplace_front();
-    empty_.front() = std::move(element);
-    elements_.splice(elements_.begin(), empty_, empty_.begin());
-  }
-  void Forget() override { empty_.clear(); }
-  std::unique_ptr<QueueStore> Fresh() const override { return MakeFifoStore(); }
-  std::vector<QueueElement> Elements() const override { return {elements_.begin(), elements_.end()}; }
-
- private:
-  std::list<QueueElement> elements_, empty_;  // and places of what was taken, which may come back
-};
-
 constexpr size_t kBetweenLooks = 1024;  // elements that go in or out between two looks at whether the run is to end
 
 /// What is left of a time limit.
@@ -58,8 +36,6 @@ std::string CapacityText(int64_t capacity) { return capacity < 0 ? "no limit" : 
 
 }  // namespace
 
-std::unique_ptr<QueueStore> MakeFifoStore() { return std::make_unique<FifoStore>(); }
-
 /// A place in one of the lines, given up at the end of its life. The lock must be held at both ends.
 class Queue::Turn {
  public:
@@ -83,6 +59,11 @@ class Queue::Turn {
   std::list<uint64_t>::iterator place_;
 };
 
+bool QueueSpec::joinable() const {
+  auto known = [&](const PartialShape& shape) { return padded ? shape.known_rank() : shape.complete(); };
+  return !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), known);
+}
+
 Status Queue::CheckSame(const QueueSpec& other) const {
   auto differ = [](std::string_view what, const auto& needed, const auto& found) {
     return InvalidArgument("needs a queue of ", what, " ", needed, ", found one of that name of ", what, " ", found)
@@ -94,6 +75,12 @@ Status Queue::CheckSame(const QueueSpec& other) const {
   if (other.shapes != spec_.shapes) return differ("shapes", ListText(other.shapes), ListText(spec_.shapes));
   if (std::max<int64_t>(other.capacity, -1) != std::max<int64_t>(spec_.capacity, -1)) {
     return differ("capacity", CapacityText(other.capacity), CapacityText(spec_.capacity));
+  }
+  if (other.min_after_dequeue != spec_.min_after_dequeue) {
+    return differ("min_after_dequeue", other.min_after_dequeue, spec_.min_after_dequeue);
+  }
+  if (other.seed != spec_.seed || other.seed2 != spec_.seed2) {
+    return differ("seeds", Cat(other.seed, " and ", other.seed2), Cat(spec_.seed, " and ", spec_.seed2));
   }
   return {};
 }
@@ -130,16 +117,20 @@ Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_
 
 Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                       std::vector<QueueElement>& taken, const Workers* workers) {
+  if (store_->whole_batches() && !up_to && spec_.capacity >= 0 && count > spec_.capacity) {
+    return InvalidArgument("needs no more elements at a time than the queue's capacity of ", spec_.capacity, ", found ", count);
+  }
   TimeLeft left(timeout_ms);
   Turn turn(*this, dequeuers_);
-  auto ready = [&] { return turn.first() && (Available() > 0 || Ended()); };
-  while (static_cast<int64_t>(taken.size()) < count) {
+  auto missing = [&] { return count - static_cast<int64_t>(taken.size()); };
+  auto ready = [&] { return turn.first() && (CanGive(missing()) || Ended()); };
+  while (missing() > 0) {
     if (taken.size() % kBetweenLooks == kBetweenLooks - 1 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
     if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "an element of a queue"));
-    if (Available() <= 0) {
-      if (up_to && !taken.empty()) return {};
-      return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ", taken.size(),
-                        " left");
+    if (Available() <= 0 && up_to && !taken.empty()) return {};
+    if (Available() <= 0 || (Ended() && !up_to && Available() < missing())) {
+      return OutOfRange("needs ", count, count == 1 ? " element" : " elements", " of the queue, found it closed with ",
+                        count - missing() + Available(), " left");
     }
     if (taken.size() == taken.capacity()) taken.reserve(std::max<size_t>(4, 2 * taken.size()));  // before one is out of the queue
     taken.push_back(store_->Take());
@@ -195,6 +186,7 @@ Status Queue::Save(StateWriter& out) const {
     std::lock_guard lock(mutex_);
     out.PutText(spec_.block);
     out.Put(closed_);
+    store_->SaveOrder(out);
     elements = store_->Elements();
   }
   out.Put(elements.size());
@@ -217,6 +209,8 @@ Result<std::function<void()>> Queue::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const std::string block, in.Text());
   if (block != spec_.block) return InvalidArgument("needs the state of a ", spec_.block, ", found that of a ", block);
   WEFT_ASSIGN_OR_RETURN(const uint64_t closed, in.NumberUpTo(1));
+  std::shared_ptr<QueueStore> store = store_->Fresh();
+  WEFT_RETURN_IF_ERROR(store->LoadOrder(in));
   WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.Number());
   std::vector<QueueElement> elements;
   for (uint64_t i = 0; i < count; ++i) {
@@ -231,7 +225,6 @@ Result<std::function<void()>> Queue::Load(StateReader& in) {
   if (spec_.capacity >= 0 && static_cast<int64_t>(count) > spec_.capacity) {
     return InvalidArgument("needs a queue with room for ", count, " elements, found one of capacity ", spec_.capacity);
   }
-  std::shared_ptr<QueueStore> store = store_->Fresh();
   for (QueueElement& element : elements) store->Add(std::move(element));
   return std::function<void()>([this, store = std::move(store), closed]() mutable { Replace(std::move(store), closed != 0); });
 }
@@ -245,8 +238,7 @@ void Queue::Replace(std::shared_ptr<QueueStore> store, bool closed) {
 
 void Queue::Reset() {
   std::lock_guard lock(mutex_);
-  while (store_->size() > 0) store_->Take();
-  store_->Forget();
+  store_->Clear();
   closed_ = false;
   changed_.notify_all();
 }

@@ -8,36 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "blocks/data_flow/queue_store.h"
 #include "weft/block/attr.h"
 #include "weft/block/services.h"
 #include "weft/block/stored_state.h"
 
 namespace weft::blocks {
-
-using QueueElement = std::vector<Tensor>;
-
-/// The elements of a queue in the order of its kind. Used with the queue's lock held.
-class QueueStore {
- public:
-  virtual ~QueueStore() = default;
-  virtual int64_t size() const = 0;
-  virtual void Add(QueueElement element) = 0;
-  /// The next element; only called where size() > 0. Takes no memory.
-  virtual QueueElement Take() = 0;
-  /// Puts back the element that Take gave last and that was not put back yet: without taking memory, until Forget.
-  virtual void Return(QueueElement element) = 0;
-  /// What was taken will hardly be put back.
-  virtual void Forget() = 0;
-  /// Another store of this kind, empty.
-  virtual std::unique_ptr<QueueStore> Fresh() const = 0;
-  /// All elements, in an order that Add brings back.
-  virtual std::vector<QueueElement> Elements() const = 0;
-  /// How many elements may not be taken while the queue is open.
-  virtual int64_t held_back() const { return 0; }
-};
-
-/// First in, first out.
-std::unique_ptr<QueueStore> MakeFifoStore();
 
 /// What a queue block says of its queue. Blocks that share one must say the same.
 struct QueueSpec {
@@ -45,6 +21,13 @@ struct QueueSpec {
   DTypes types;       // of each component
   Shapes shapes;      // of each component; empty: any
   int64_t capacity = -1;  // negative: no limit
+  bool padded = false;    // elements taken together are padded to the longest: shapes may have unknown sizes
+  // Of a RandomShuffleQueue.
+  int64_t min_after_dequeue = 0;
+  int64_t seed = 0, seed2 = 0;
+
+  /// Whether the components of any elements can be joined to one tensor each.
+  bool joinable() const;
 };
 
 /// Thread-safe. Those who wait are served in the order they came.
@@ -68,7 +51,8 @@ class Queue final : public Resource, public StoredState {
   /// `workers`, where given, are those of the run: of many elements none is added once that is to end.
   Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers = nullptr);
   /// Takes `count` elements and waits for them; on failure the queue is as it was. out_of_range where the queue is closed and has too few
-  /// left; with `up_to`, a closed queue gives the rest, but at least one.
+  /// left; with `up_to`, a closed queue gives the rest, but at least one. invalid_argument for more than the capacity of a queue that
+  /// gives whole batches.
   Result<std::vector<QueueElement>> Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms,
                                             const Workers* workers = nullptr);
   /// Puts elements back that Dequeue gave.
@@ -89,6 +73,8 @@ class Queue final : public Resource, public StoredState {
   /// Whether nothing more can come in.
   bool Ended() const { return closed_ && enqueuers_.empty(); }
   int64_t Available() const { return store_->size() - (Ended() ? 0 : store_->held_back()); }
+  /// Whether some of `wanted` elements can be taken now.
+  bool CanGive(int64_t wanted) const { return Available() >= (store_->whole_batches() ? wanted : 1); }
   Status TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
                  std::vector<QueueElement>& taken, const Workers* workers);
   void PutBack(std::vector<QueueElement>& elements);

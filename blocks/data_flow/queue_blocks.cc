@@ -1,14 +1,15 @@
-// The blocks of queues: FIFOQueue makes one; QueueEnqueue and QueueEnqueueMany put one element, or one for each row, into it; QueueDequeue,
+// The blocks that work on a queue of any kind: QueueEnqueue and QueueEnqueueMany put one element, or one for each row, into it; QueueDequeue,
 // QueueDequeueMany and QueueDequeueUpTo take elements out; QueueSize and QueueClose.
 #include "blocks/data_flow/queue_blocks.h"
 
+#include "blocks/array/pad.h"
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
 namespace {
 
 constexpr In<0> handle{"handle", "DT_RESOURCE", "[], the queue"};
-constexpr Attr<DTypes> component_types{"component_types", kRequired, "the type of each component of an element", nullptr, 1};
+constexpr const auto& component_types = kComponentTypes;
 constexpr Attr<int64_t> timeout_ms{"timeout_ms", "-1", "longest time to wait, in milliseconds; -1 waits until it comes or the run ends"};
 
 /// What goes into a queue or comes out.
@@ -60,55 +61,46 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
   return elements;
 }
 
-/// Joins component `k` of elements of one shape along a new first axis. `shape` is that of one element.
-Result<Tensor> JoinRows(std::span<const QueueElement> elements, int k, DType dtype, const Shape& shape,
-                        const std::shared_ptr<MemoryBudget>& budget, const Workers& workers) {
+/// The shape that component `k` of each of these elements fits in: unknown sizes are as large as the largest.
+Result<Shape> RowShape(const PartialShape& known, std::span<const QueueElement> elements, size_t k) {
+  std::vector<int64_t> dims = known.dims();
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (known.dim(static_cast<int>(axis)) >= 0) continue;
+    dims[axis] = 0;
+    for (const QueueElement& element : elements) dims[axis] = std::max(dims[axis], element[k].shape()[static_cast<int>(axis)]);
+  }
+  return Shape::Make(dims);
+}
+
+/// Writes a whole row: the tensor in its corner, zeros or empty strings behind it.
+void PadRow(const Tensor& tensor, const Shape& row, std::byte* to, Workers& workers) {
+  std::vector<FramedAxis> axes;
+  for (int axis = 0; axis < row.rank(); ++axis) axes.push_back({0, tensor.shape()[axis], row[axis] - tensor.shape()[axis]});
+  RunFrame(MakeFrame(std::move(axes), tensor.dtype()), static_cast<const std::byte*>(tensor.data()), to, nullptr, workers);
+}
+
+/// Joins component `k` of elements along a new first axis.
+Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const QueueSpec& spec, const std::shared_ptr<MemoryBudget>& budget,
+                        Workers& workers) {
+  const DType dtype = spec.types[k];
+  WEFT_ASSIGN_OR_RETURN(const Shape row, RowShape(spec.shapes[k], elements, k));
   std::vector<int64_t> dims{static_cast<int64_t>(elements.size())};
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
   WEFT_ASSIGN_OR_RETURN(Shape joined, Shape::Make(dims));
   WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(dtype, std::move(joined), budget));
   auto* to = static_cast<std::byte*>(result.data());
   kernels::StopCheck stop(workers);
   for (const QueueElement& element : elements) {
-    if (!CopyRow(dtype, static_cast<const std::byte*>(element[k].data()), to, shape.count(), stop)) return kernels::RunStopped();
-    to += static_cast<size_t>(shape.count()) * ElementSize(dtype);
+    if (element[k].shape() == row) {
+      if (!CopyRow(dtype, static_cast<const std::byte*>(element[k].data()), to, row.count(), stop)) return kernels::RunStopped();
+    } else {
+      if (stop(kRowItems)) return kernels::RunStopped();
+      PadRow(element[k], row, to, workers);
+    }
+    to += static_cast<size_t>(row.count()) * ElementSize(dtype);
   }
   return result;
 }
-
-// ---- FIFOQueue ---------------------------------------------------------------------------------------------------------------
-
-namespace fifo {
-
-constexpr Out<0> made{"handle", "DT_RESOURCE", "[], the handle of the queue"};
-constexpr Attr<Shapes> shapes{"shapes", "{}",
-                              "the shape of each component; empty lets elements have any shape, but not be taken many at once"};
-constexpr Attr<int64_t> capacity{"capacity", "-1", "most elements held at a time; negative for no limit"};
-constexpr Attr<std::string> container{"container", "\"\"", "name space of the queue's name"};
-constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the queue; empty means the block's id"};
-
-struct Parameters {
-  QueueSpec spec;
-  std::string container, shared_name;
-};
-
-Result<Parameters> Plan(PlanContext& ctx) {
-  Parameters p{{"FIFOQueue", ctx.attr(component_types), ctx.attr(shapes), ctx.attr(capacity)}, ctx.attr(container), ctx.attr(shared_name)};
-  if (!p.spec.shapes.empty() && p.spec.shapes.size() != p.spec.types.size()) {
-    return ctx.Error(shapes, "needs a shape for each of the ", p.spec.types.size(), " components or none, found ", p.spec.shapes.size());
-  }
-  for (const PartialShape& shape : p.spec.shapes) {
-    if (!shape.complete()) return ctx.Error(shapes, "needs shapes known in full, found ", shape);
-  }
-    return p;
-}
-
-constexpr auto Run = [](const Parameters&, RunContext& ctx) { ctx.out<ResourceHandle>(made)[0] = ctx.state_handle(); };
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindQueue(ctx, p.container, p.shared_name, p.spec, MakeFifoStore);
-};
-
-}  // namespace fifo
 
 // ---- into the queue ------------------------------------------------------------------------------------------------------------
 
@@ -213,8 +205,7 @@ constexpr auto Run = [](const Moved& p, ProduceContext& ctx) -> Status {
 Result<std::vector<Tensor>> JoinAll(const Queue& queue, const std::vector<QueueElement>& elements, ProduceContext& ctx) {
   std::vector<Tensor> joined;
   for (size_t k = 0; k < queue.spec().types.size(); ++k) {
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, JoinRows(elements, static_cast<int>(k), queue.spec().types[k], *queue.spec().shapes[k].shape(),
-                                                  ctx.services().budget, ctx.workers()));
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, JoinRows(elements, k, queue.spec(), ctx.services().budget, ctx.workers()));
     joined.push_back(std::move(tensor));
   }
   return joined;
@@ -224,7 +215,7 @@ Status TakeMany(const Moved& p, ProduceContext& ctx, bool up_to) {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, FindQueue(p, ctx));
   const int32_t count = ctx.in<int32_t>(n)[0];
   if (count < 0) return ctx.Error(n, "needs 0 or more, found ", count);
-  if (queue->spec().shapes.empty()) {
+  if (!queue->spec().joinable()) {
     return ctx.Error(handle, "needs a queue whose shapes are given, found one without, whose elements may differ in shape");
   }
   WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms, &ctx.workers()));
@@ -287,28 +278,6 @@ constexpr auto RunClose = [](const CloseParameters& p, RunContext& ctx) -> Statu
 };
 
 }  // namespace
-
-Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
-                                 std::unique_ptr<QueueStore> (*make_store)()) {
-  auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Queue>(spec, make_store())); };
-  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(container, shared_name, make));
-  const auto* queue = dynamic_cast<const Queue*>(handle.get());
-  if (queue == nullptr) {
-    return InvalidArgument("needs a queue, found a ", handle->kind(), " of that name").WithPort("shared_name");
-  }
-  WEFT_RETURN_IF_ERROR(queue->CheckSame(spec));
-  return handle;
-}
-
-BlockDef FIFOQueue() {
-  using namespace fifo;
-  return Block("FIFOQueue", "A queue whose elements come out in the order they went in.")
-      .Ports(made)
-      .Attrs(component_types, shapes, capacity, container, shared_name)
-      .Alias("FIFOQueueV2")
-      .NotDifferentiable()
-      .Kernel(Plan, Run, Bind);
-}
 
 BlockDef QueueEnqueue() {
   return enqueue::Declare("QueueEnqueue", "QueueEnqueueV2", "Puts one element into a queue; waits while the queue is full.",

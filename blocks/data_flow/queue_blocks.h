@@ -1,11 +1,15 @@
 // What the blocks that work on a queue or a reader by its handle have in common.
 #pragma once
 
+#include <functional>
+
 #include "blocks/data_flow/queue.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
+
+inline constexpr Attr<DTypes> kComponentTypes{"component_types", kRequired, "the type of each component of an element", nullptr, 1};
 
 /// A handle is one element; its kind only a run can tell.
 template <class... P>
@@ -20,6 +24,6 @@ Status CheckHandles(const PlanContext& ctx, const P&... handles) {
 
 /// Finds or makes the queue of a block in the page's scope; refuses one of that name with other settings.
 Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
-                                 std::unique_ptr<QueueStore> (*make_store)());
+                                 const std::function<std::unique_ptr<QueueStore>()>& make_store);
 
 }  // namespace weft::blocks

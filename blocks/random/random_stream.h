@@ -52,6 +52,8 @@ inline constexpr const char* kStreamDetails =
     "With seeds, the numbers that TensorFlow draws, going on from run to run; without (both 0), other numbers every time.";
 inline Seeds SeedsOf(const PlanContext& ctx) { return {ctx.attr(kSeed), ctx.attr(kSeed2)}; }
 
+/// Where the stream of the seeds begins; by chance where both are 0.
+kernels::Philox StartOf(const Seeds& seeds);
 /// The stream of a block, started by its seeds; by chance where both are 0.
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx);
 /// For blocks whose parameters hold `Seeds seeds`.
