@@ -441,6 +441,16 @@
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
+  BLOCK(data_flow_ops, TensorArray) \
+  BLOCK(data_flow_ops, TensorArrayClose) \
+  BLOCK(data_flow_ops, TensorArrayConcat) \
+  BLOCK(data_flow_ops, TensorArrayGather) \
+  BLOCK(data_flow_ops, TensorArrayGrad) \
+  BLOCK(data_flow_ops, TensorArrayRead) \
+  BLOCK(data_flow_ops, TensorArrayScatter) \
+  BLOCK(data_flow_ops, TensorArraySize) \
+  BLOCK(data_flow_ops, TensorArraySplit) \
+  BLOCK(data_flow_ops, TensorArrayWrite) \
   BLOCK(logging_ops, TensorSummary) \
   BLOCK(io_ops, TextLineReader) \
   BLOCK(array_ops, Tile) \

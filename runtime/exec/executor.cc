@@ -6,6 +6,7 @@
 
 #include "runtime/base/call_limit.h"
 #include "runtime/base/failure.h"
+#include "runtime/exec/run_resources.h"
 #include "runtime/exec/variable_start.h"
 #include "runtime/state/host_call.h"
 #include "runtime/state/run_gate.h"
@@ -19,7 +20,8 @@ struct Executor::Parts {
         memory(planned, fused, services.budget()),
         variables(scope, planned, services.waiter()),
         plain_updates(planned, variables, services.budget()),
-        dynamic(scope, planned, services.budget()) {
+        dynamic(scope, planned, services.budget()),
+        resources(planned.plan) {
     if (!planned.plan.loops.empty()) frames.emplace(planned);
   }
   StepParts OfSteps() { return {memory, fused, variables, plain_updates, dynamic, frames ? &*frames : nullptr}; }
@@ -29,6 +31,7 @@ struct Executor::Parts {
   VariableTransaction variables;
   PlainUpdates plain_updates;
   DynamicSteps dynamic;
+  RunResources resources;
   std::optional<LoopFrames> frames;
   std::optional<StepLoop> loop;  // when there is memory
 };
@@ -153,6 +156,7 @@ Status Executor::Execute(uint64_t run, const RunOptions& options) {
 // After the steps: their values become the results, and their updates the scope's, or neither.
 Status Executor::Complete(uint64_t run, Status status) {
   const ResultSet& set = results_.back();
+  parts_->resources.End(set);
   status = parts_->loop->Explain(set, std::move(status));
   if (status.ok()) status = CheckFetches(set);
   if (status.ok()) {

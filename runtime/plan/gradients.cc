@@ -9,6 +9,7 @@
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
 #include "runtime/plan/gradient_record.h"
+#include "weft/block/gradient_source.h"
 
 namespace weft {
 namespace {
@@ -42,6 +43,8 @@ class Rewrite {
   /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
   bool Locate(ValueRef value, int base, GradientRecord::Value& found) const;
   const Registry& registry() const { return adder_.graph().registry(); }
+  /// The id of the block that asks for the gradients.
+  const std::string& source() const { return adder_.id(); }
 
   // Of the block that a builder adds; kept for their memory.
   std::vector<ValueRef> inputs;
@@ -79,7 +82,7 @@ class Rewrite {
   std::vector<ValueRef> own_;          // its inputs and outputs, and those gradients
 };
 
-class Builder final : public GradientBuilder {
+class Builder final : public GradientBuilder, public SourcedGradient {
  public:
   /// `known`, unless it is null, gets what the gradient adds and sets.
   Builder(Rewrite& rewrite, int node, std::span<const ValueRef> gradients, GradientRecord* known)
@@ -88,6 +91,8 @@ class Builder final : public GradientBuilder {
   const Status& status() const { return status_; }
   /// Whether `known` holds for blocks like this one.
   bool holds() const { return known_ != nullptr && located_; }
+
+  const std::string& source() const override { return rewrite_.source(); }
 
   const AttrValue& AttrOf(std::string_view name) const override {
     static const AttrValue kNone;

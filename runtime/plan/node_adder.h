@@ -17,6 +17,8 @@ class NodeAdder {
   NodeAdder(Draft& draft, int page_block) : draft_(draft), page_block_(page_block), id_(draft.page.blocks[page_block].id) {}
 
   const Graph& graph() const { return draft_.graph; }
+  /// Of the page's block.
+  const std::string& id() const { return id_; }
   Reuse& reuse() { return draft_.reuse; }
   /// By node, of those that there are now: -1. Whoever writes it leaves it so.
   std::vector<int>& Scratch() {
