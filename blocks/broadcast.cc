@@ -1,9 +1,5 @@
 #include "blocks/broadcast.h"
 
-#include <algorithm>
-
-#include "blocks/common_shape.h"
-
 namespace weft::blocks {
 
 bool Broadcasts(const Shape& x, const Shape& y) {
@@ -23,13 +19,6 @@ Result<Shape> CommonShape(const Shape& x, const Shape& y) {
     sizes[rank - d] = a == 1 ? b : a;
   }
   return Shape::Make({sizes, static_cast<size_t>(rank)});
-}
-
-std::optional<Shape> BroadcastShape(const Shape& x, const Shape& y) {
-  if (!Broadcasts(x, y)) return std::nullopt;
-  auto shape = CommonShape(x, y);
-  if (!shape.ok()) return std::nullopt;
-  return std::move(*shape);
 }
 
 bool BroadcastsTo(const Shape& shape, const Shape& target) {

@@ -1,25 +1,24 @@
 // Shapes of operands that are stretched over one another, after numpy's rule: aligned at the last axis, sizes must agree or be 1.
 #pragma once
 
-#include <optional>
-
-#include "weft/block/context.h"
+#include "blocks/limits.h"
 
 namespace weft::blocks {
 
-/// The common shape, or nullopt where the two do not fit together.
-std::optional<Shape> BroadcastShape(const Shape& x, const Shape& y);
+/// Whether the two fit together.
+bool Broadcasts(const Shape& x, const Shape& y);
+
+/// The common shape of two that fit together. invalid_argument where it has more elements than can be counted.
+Result<Shape> CommonShape(const Shape& x, const Shape& y);
 
 /// Whether `shape` can be stretched to `target`.
 bool BroadcastsTo(const Shape& shape, const Shape& target);
 
-/// The common shape of two inputs; the error is placed at the second and names both shapes.
-template <InputPort X, InputPort Y>
-Result<Shape> BroadcastShape(const PlanContext& ctx, const X& x, const Y& y) {
-  auto shape = BroadcastShape(ctx.shape(x), ctx.shape(y));
-  if (shape) return std::move(*shape);
-  return ctx.Error(y, "needs a shape that fits ", x.name, " ", ctx.shape(x), " (sizes equal or 1, from the last axis on), found ",
-                   ctx.shape(y));
+/// The common shape of a port and `other`, which is the shape of `of`; errors are placed at the port.
+template <InputPort P>
+Result<Shape> BroadcastShape(const PlanContext& ctx, const P& port, const Shape& other, std::string_view of) {
+  if (Broadcasts(other, ctx.shape(port))) return AtPort(port, CommonShape(other, ctx.shape(port)));
+  return ctx.Error(port, "needs a shape that fits ", of, " ", other, " (sizes equal or 1, from the last axis on), found ", ctx.shape(port));
 }
 
 }  // namespace weft::blocks

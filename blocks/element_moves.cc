@@ -1,8 +1,16 @@
 #include "blocks/element_moves.h"
 
 #include "blocks/kernels/index/strided_copy_tiles.h"
-#include "blocks/raw_access.h"
 #include "weft/block/block.h"
+
+// Numbers are read and written here as integers of their size, which C++ allows for none but bytes. A function of this mark is neither
+// compiled into its caller nor known by what it accesses, so that no compiler takes a float that it wrote for one that nobody wrote, also
+// where the whole program is optimised at once.
+#if defined(__clang__)
+#define WEFT_RAW_ACCESS [[gnu::noinline]]  // what it accesses is not looked at across functions
+#else
+#define WEFT_RAW_ACCESS [[gnu::noipa]]
+#endif
 
 namespace weft::blocks {
 namespace {

@@ -4,7 +4,6 @@
 #include "blocks/element_moves.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/conv/window.h"
-#include "blocks/kernels/conv/window_count.h"
 #include "blocks/kernels/simd/widen.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"

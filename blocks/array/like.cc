@@ -2,7 +2,6 @@
 #include "blocks/broadcast.h"
 #include "blocks/element_moves.h"
 #include "blocks/kernels/reduce/sum.h"
-#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {

@@ -1,8 +1,7 @@
 // BatchMatMul and BatchMatMulV2: products of the matrices in the last two axes.
-#include "blocks/common_shape.h"
+#include "blocks/broadcast.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/index/walk.h"
-#include "blocks/limits.h"
 #include "blocks/math/mat_mul.h"
 
 namespace weft::blocks {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 
-#include "blocks/common_shape.h"
 #include "blocks/elementwise.h"
 
 namespace weft::blocks {

@@ -1,9 +1,8 @@
 // SelectV2 and Where3: elements of one tensor where a condition holds, of another elsewhere.
 #include "blocks/kernels/index/select.h"
 
-#include "blocks/common_shape.h"
+#include "blocks/broadcast.h"
 #include "blocks/gradients.h"
-#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -20,15 +19,8 @@ constexpr In<2> y{"y", "T", "taken elsewhere; the shape of x"};
 constexpr Out<0> row_output{"output", "T", "the shape of x"};
 
 Result<kernels::SelectLoops> PlanSelect(PlanContext& ctx) {
-  if (!Broadcasts(ctx.shape(t), ctx.shape(e))) {
-    return ctx.Error(e, "needs a shape that fits t, ", ctx.shape(t), " (sizes equal or 1, from the last axis on), found ", ctx.shape(e));
-  }
-  WEFT_ASSIGN_OR_RETURN(const Shape values, AtPort(e, CommonShape(ctx.shape(t), ctx.shape(e))));
-  if (!Broadcasts(values, ctx.shape(condition))) {
-    return ctx.Error(condition, "needs a shape that fits t and e, ", values, " (sizes equal or 1, from the last axis on), found ",
-                     ctx.shape(condition));
-  }
-  WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(condition, CommonShape(values, ctx.shape(condition))));
+  WEFT_ASSIGN_OR_RETURN(const Shape values, BroadcastShape(ctx, e, ctx.shape(t), t.name));
+  WEFT_ASSIGN_OR_RETURN(Shape shape, BroadcastShape(ctx, condition, values, "t and e,"));
   ctx.set(output, std::move(shape));
   return kernels::SelectLoops({ctx.shape(condition).dims(), ctx.shape(t).dims(), ctx.shape(e).dims()});
 }

@@ -2,7 +2,6 @@
 #include "blocks/broadcast.h"
 #include "blocks/gradients.h"
 #include "blocks/kernels/reduce/softmax.h"
-#include "blocks/limits.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -102,7 +101,7 @@ Strides StridesOf(const Shape& shape) {
 }
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Shape common, BroadcastShape(ctx, features, labels));
+  WEFT_ASSIGN_OR_RETURN(const Shape common, BroadcastShape(ctx, labels, ctx.shape(features), features.name));
   if (common.rank() != 2) {
     return ctx.Error(features, "needs features and labels that make a matrix, found ", ctx.shape(features), " and ", ctx.shape(labels));
   }

@@ -1,7 +1,5 @@
 #include "blocks/nn/window_plan.h"
 
-#include "blocks/kernels/conv/window_count.h"
-
 namespace weft::blocks {
 
 PictureOrder OrderOf(Layout layout) {

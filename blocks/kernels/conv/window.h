@@ -60,4 +60,9 @@ inline bool PadExplicit(WindowAxis& axis, int64_t span, int64_t before, int64_t 
   return true;
 }
 
+/// Whether the number of windows, (padded - span + stride) / stride cut towards zero, is 0 and not negative, where the window's span is
+/// larger than the picture with its padding: where it is larger by less than two strides. Some blocks then give an empty result, as
+/// TensorFlow's do; others refuse.
+inline bool HasNoWindow(int64_t padded, int64_t span, int64_t stride) { return span - padded - stride < stride; }
+
 }  // namespace weft::kernels
