@@ -10,7 +10,11 @@
   BLOCK(math, AddN) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
+  BLOCK(image_ops, AdjustContrast) \
+  BLOCK(image_ops, AdjustHue) \
+  BLOCK(image_ops, AdjustSaturation) \
   BLOCK(math, All) \
+  BLOCK(candidate_sampling_ops, AllCandidateSampler) \
   BLOCK(math, Any) \
   BLOCK(training, ApplyAdadelta) \
   BLOCK(training, ApplyAdagrad) \
@@ -58,6 +62,7 @@
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
   BLOCK(math, ComplexAbs) \
+  BLOCK(candidate_sampling_ops, ComputeAccidentalHits) \
   BLOCK(array_ops, Concat) \
   BLOCK(array_ops, ConcatGrad) \
   BLOCK(math, Conj) \
@@ -84,6 +89,10 @@
   BLOCK(math, Cumprod) \
   BLOCK(math, Cumsum) \
   BLOCK(array_ops, DebugGradientIdentity) \
+  BLOCK(image_ops, DecodeBmp) \
+  BLOCK(image_ops, DecodeGif) \
+  BLOCK(image_ops, DecodeJpeg) \
+  BLOCK(image_ops, DecodePng) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -101,11 +110,14 @@
   BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
+  BLOCK(image_ops, DrawBoundingBoxes) \
   BLOCK(data_flow_ops, DynamicPartition) \
   BLOCK(data_flow_ops, DynamicStitch) \
   BLOCK(array_ops, EditDistance) \
   BLOCK(nn, Elu) \
   BLOCK(nn, EluGrad) \
+  BLOCK(image_ops, EncodeJpeg) \
+  BLOCK(image_ops, EncodePng) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
   BLOCK(math, Erf) \
@@ -114,6 +126,7 @@
   BLOCK(math, Exp) \
   BLOCK(array_ops, ExpandDims) \
   BLOCK(math, Expm1) \
+  BLOCK(image_ops, ExtractGlimpse) \
   BLOCK(array_ops, ExtractImagePatches) \
   BLOCK(array_ops, ExtractImagePatchesGrad) \
   BLOCK(data_flow_ops, FIFOQueue) \
@@ -127,6 +140,7 @@
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
   BLOCK(io_ops, FixedLengthRecordReader) \
+  BLOCK(candidate_sampling_ops, FixedUnigramCandidateSampler) \
   BLOCK(math, Floor) \
   BLOCK(math, FloorDiv) \
   BLOCK(math, FloorMod) \
@@ -172,6 +186,7 @@
   BLOCK(nn, L2Loss) \
   BLOCK(nn, LRN) \
   BLOCK(nn, LRNGrad) \
+  BLOCK(candidate_sampling_ops, LearnedUnigramCandidateSampler) \
   BLOCK(math, Less) \
   BLOCK(math, LessEqual) \
   BLOCK(math, Lgamma) \
@@ -179,6 +194,7 @@
   BLOCK(math, Log) \
   BLOCK(math, Log1p) \
   BLOCK(nn, LogSoftmax) \
+  BLOCK(candidate_sampling_ops, LogUniformCandidateSampler) \
   BLOCK(math, LogicalAnd) \
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
@@ -212,6 +228,7 @@
   BLOCK(math, Negate) \
   BLOCK(control_flow_ops, NextIteration) \
   BLOCK(no, NoOp) \
+  BLOCK(image_ops, NonMaxSuppression) \
   BLOCK(math, NotEqual) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
@@ -247,6 +264,7 @@
   BLOCK(nn, QuantizedRelu6) \
   BLOCK(nn, QuantizedReluX) \
   BLOCK(array_ops, QuantizedReshape) \
+  BLOCK(image_ops, QuantizedResizeBilinear) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
   BLOCK(data_flow_ops, QueueDequeueMany) \
@@ -287,6 +305,7 @@
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(image_ops, ResizeArea) \
   BLOCK(image_ops, ResizeBicubic) \
   BLOCK(image_ops, ResizeBicubicGrad) \
   BLOCK(image_ops, ResizeBilinear) \
@@ -432,6 +451,7 @@
   BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
+  BLOCK(candidate_sampling_ops, UniformCandidateSampler) \
   BLOCK(array_ops, Unique) \
   BLOCK(array_ops, UniqueWithCounts) \
   BLOCK(math, UnsortedSegmentMax) \

@@ -27,13 +27,13 @@ Result<std::function<void()>> RandomStream::Load(StateReader& in) {
   return std::function<void()>([this, state] { Set(kernels::Philox::Of(state)); });
 }
 
+kernels::Philox StreamStart(const Seeds& seeds) {
+  if (seeds.seed == 0 && seeds.seed2 == 0) return {ByChance(), ByChance()};
+  return {static_cast<uint64_t>(seeds.seed), static_cast<uint64_t>(seeds.seed2)};
+}
+
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx) {
-  return ctx.Own([&]() -> Result<ResourceHandle> {
-    const bool by_chance = seeds.seed == 0 && seeds.seed2 == 0;
-    kernels::Philox start(by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed),
-                          by_chance ? ByChance() : static_cast<uint64_t>(seeds.seed2));
-    return ResourceHandle(std::make_shared<RandomStream>(start));
-  });
+  return ctx.Own([&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<RandomStream>(StreamStart(seeds))); });
 }
 
 }  // namespace weft::blocks

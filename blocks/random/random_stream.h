@@ -52,7 +52,9 @@ inline constexpr const char* kStreamDetails =
     "With seeds, the numbers that TensorFlow draws, going on from run to run; without (both 0), other numbers every time.";
 inline Seeds SeedsOf(const PlanContext& ctx) { return {ctx.attr(kSeed), ctx.attr(kSeed2)}; }
 
-/// The stream of a block, started by its seeds; by chance where both are 0.
+/// Where the stream of a block starts; by chance where both seeds are 0.
+kernels::Philox StreamStart(const Seeds& seeds);
+/// A stream that starts there.
 Result<ResourceHandle> BindStream(const Seeds& seeds, BindContext& ctx);
 /// For blocks whose parameters hold `Seeds seeds`.
 inline constexpr auto kBindStream = [](const auto& parameters, BindContext& ctx) { return BindStream(parameters.seeds, ctx); };
