@@ -22,8 +22,6 @@ constexpr Attr<int64_t> y_density{"y_density", "300", "pixels for a unit of heig
 constexpr Attr<std::string> xmp_metadata{"xmp_metadata", "", "a text that is put into the file"};
 constexpr Attr<int64_t> compression{"compression", "-1", "0 (none) to 9 (shortest); -1: zlib's own"};
 
-constexpr int64_t kMostPixels = int64_t{1} << 29;  // of one picture, as in TensorFlow
-
 /// The last three sizes of `shape`: at least one pixel, and not too many of them.
 template <InputPort P>
 Result<Samples> SizesOf(const PlanContext& ctx, const P& port, int64_t most_side) {
@@ -31,8 +29,8 @@ Result<Samples> SizesOf(const PlanContext& ctx, const P& port, int64_t most_side
   const int axis = shape.rank() - 3;
   const Samples sizes{nullptr, shape[axis], shape[axis + 1], shape[axis + 2]};
   if (sizes.height < 1 || sizes.width < 1) return ctx.Error(port, "needs at least one pixel, found shape ", shape);
-  if (sizes.height > most_side || sizes.width > most_side || sizes.height * sizes.width >= kMostPixels) {
-    return ctx.Error(port, "needs at most ", most_side, " rows and columns and less than ", kMostPixels, " pixels, found shape ", shape);
+  if (sizes.height > most_side || sizes.width > most_side || sizes.height * sizes.width >= kTooManyPixels) {
+    return ctx.Error(port, "needs at most ", most_side, " rows and columns and less than ", kTooManyPixels, " pixels, found shape ", shape);
   }
   return sizes;
 }

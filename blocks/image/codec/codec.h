@@ -17,6 +17,9 @@ PictureFormat FormatOf(std::string_view bytes);
 /// "JPEG"; "unknown".
 const char* NameOf(PictureFormat format);
 
+/// Pixels of one picture are fewer, of JPEG also pixels times channels, as in TensorFlow.
+inline constexpr int64_t kTooManyPixels = int64_t{1} << 29;
+
 struct JpegReading {
   int64_t channels = 0;  // 1 or 3; 0: as many as there are, at most 3
   int64_t ratio = 1;     // the picture is made smaller by 1, 2, 4 or 8

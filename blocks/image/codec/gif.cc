@@ -102,18 +102,23 @@ bool GifFile::NextFrame() {
 
 bool GifFile::SkipFrame() {
   int size = 0;
+  int64_t bytes = 0;
   GifByteType* codes = nullptr;
   if (DGifGetCode(file_, &size, &codes) != GIF_OK) return false;
   while (codes != nullptr) {
+    bytes += codes[0];
     if (DGifGetCodeNext(file_, &codes) != GIF_OK) return false;
   }
-  return true;
+  constexpr int64_t kMostPixels = 4096;  // of a byte: a code of 12 bits stands for at most 4,095
+  if (bytes * kMostPixels >= int64_t{frame().Width} * frame().Height) return true;
+  fault_ = "a frame has more pixels than its data can hold";
+  return false;
 }
 
 bool GifFile::DrawLine(const GifCanvas& canvas, int64_t y, uint8_t* to) {
   if (DGifGetLine(file_, indices_.data(), frame().Width) != GIF_OK) return false;
   const int64_t row = frame().Top + y, count = std::min<int64_t>(frame().Width, canvas.width - frame().Left);
-  if (row >= canvas.height) return true;
+  if (row >= canvas.height || count <= 0) return true;
   uint8_t* pixel = to + row * canvas.line() + 3 * frame().Left;
   for (int64_t x = 0; x < count; ++x, pixel += 3) {
     const int index = indices_[static_cast<size_t>(x)];
@@ -152,20 +157,20 @@ GifCanvas Measure(GifFile& file, int64_t most, kernels::StopCheck& stop) {
   GifCanvas canvas;
   while (canvas.frames < most && !stop(1024) && file.NextFrame()) {
     const GifImageDesc frame = file.frame();
+    if (!file.SkipFrame()) break;
     canvas.height = std::max<int64_t>(canvas.height, frame.Height);
     canvas.width = std::max<int64_t>(canvas.width, frame.Width);
     ++canvas.frames;
-    if (!file.SkipFrame()) break;
   }
   return canvas;
 }
 
 /// Draws all frames of the canvas. Gives the number of those without fault.
-int64_t Draw(GifFile& file, const GifCanvas& canvas, uint8_t* to, kernels::StopCheck& stop) {
+int64_t Draw(GifFile& file, const GifCanvas& canvas, uint8_t* to, Workers& workers, kernels::StopCheck& stop) {
   for (int64_t k = 0; k < canvas.frames; ++k, to += canvas.frame()) {
     if (stop(canvas.frame()) || !file.NextFrame()) return k;
-    if (k > 0) std::memcpy(to, to - canvas.frame(), static_cast<size_t>(canvas.frame()));
-    else std::memset(to, 0, static_cast<size_t>(canvas.frame()));
+    if (k > 0) kernels::CopyLong(workers, to - canvas.frame(), to, canvas.frame());
+    else kernels::FillLong(workers, to, canvas.frame(), uint8_t{0});
     if (!file.DrawFrame(canvas, to, stop)) return k;
   }
   return canvas.frames;
@@ -184,7 +189,7 @@ Result<Tensor> ReadGif(std::string_view bytes, const ProduceContext& ctx) {
     const int64_t sizes[] = {canvas.frames, canvas.height, canvas.width, 3};
     WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
     WEFT_ASSIGN_OR_RETURN(Tensor pictures, ctx.Allocate(DType::kUInt8, std::move(shape)));
-    most = Draw(drawn, canvas, pictures.values<uint8_t>().data(), stop);
+    most = Draw(drawn, canvas, pictures.values<uint8_t>().data(), ctx.workers(), stop);
     if (stop(0)) return kernels::RunStopped();
     if (most == canvas.frames) return pictures;
     if (most == 0) return InvalidArgument("needs a GIF file that can be decoded: ", drawn.Fault());

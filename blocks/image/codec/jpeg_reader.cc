@@ -143,6 +143,9 @@ Status JpegReader::CheckRows() const {
 Result<Tensor> JpegReader::Read() {
   WEFT_RETURN_IF_ERROR(Run([this] { ReadHeader(); }));
   const int64_t sizes[] = {info_.output_height, info_.output_width, channels_};
+  if (sizes[0] * sizes[1] * info_.num_components >= kTooManyPixels) {
+    return InvalidArgument("needs a JPEG file of fewer than ", kTooManyPixels, " samples, found ", sizes[0], " by ", sizes[1], " by ", info_.num_components);
+  }
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
   WEFT_ASSIGN_OR_RETURN(Tensor picture, ctx_.Allocate(DType::kUInt8, std::move(shape)));
   // Beside this libjpeg holds some rows, or all coefficients.

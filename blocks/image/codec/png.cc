@@ -154,6 +154,7 @@ Result<Tensor> PngReader::Read(const ProduceContext& ctx) {
   };
   if (!Guarded(call_.jump, open)) return Failure();
   const int64_t sizes[] = {header_.height, header_.width, channels_};
+  if (sizes[0] * sizes[1] >= kTooManyPixels) return InvalidArgument("needs a PNG file of fewer than ", kTooManyPixels, " pixels, found ", sizes[0], " by ", sizes[1]);
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
   WEFT_ASSIGN_OR_RETURN(Tensor picture, ctx.Allocate(wide_ ? DType::kUInt16 : DType::kUInt8, std::move(shape)));
   kernels::StopCheck stop(ctx.workers());
