@@ -10,7 +10,11 @@
   BLOCK(math, AddN) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
+  BLOCK(image_ops, AdjustContrast) \
+  BLOCK(image_ops, AdjustHue) \
+  BLOCK(image_ops, AdjustSaturation) \
   BLOCK(math, All) \
+  BLOCK(candidate_sampling_ops, AllCandidateSampler) \
   BLOCK(math, Any) \
   BLOCK(training, ApplyAdadelta) \
   BLOCK(training, ApplyAdagrad) \
@@ -59,6 +63,7 @@
   BLOCK(core, ClientSession) \
   BLOCK(math, Complex) \
   BLOCK(math, ComplexAbs) \
+  BLOCK(candidate_sampling_ops, ComputeAccidentalHits) \
   BLOCK(array_ops, Concat) \
   BLOCK(array_ops, ConcatGrad) \
   BLOCK(math, Conj) \
@@ -86,6 +91,10 @@
   BLOCK(math, Cumsum) \
   BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(string, DecodeBase64) \
+  BLOCK(image_ops, DecodeBmp) \
+  BLOCK(image_ops, DecodeGif) \
+  BLOCK(image_ops, DecodeJpeg) \
+  BLOCK(image_ops, DecodePng) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -103,12 +112,15 @@
   BLOCK(nn, Dilation2DBackpropInput) \
   BLOCK(math, Div) \
   BLOCK(math, DivNoNan) \
+  BLOCK(image_ops, DrawBoundingBoxes) \
   BLOCK(data_flow_ops, DynamicPartition) \
   BLOCK(data_flow_ops, DynamicStitch) \
   BLOCK(array_ops, EditDistance) \
   BLOCK(nn, Elu) \
   BLOCK(nn, EluGrad) \
   BLOCK(string, EncodeBase64) \
+  BLOCK(image_ops, EncodeJpeg) \
+  BLOCK(image_ops, EncodePng) \
   BLOCK(control_flow_ops, Enter) \
   BLOCK(math, Equal) \
   BLOCK(math, Erf) \
@@ -117,6 +129,7 @@
   BLOCK(math, Exp) \
   BLOCK(array_ops, ExpandDims) \
   BLOCK(math, Expm1) \
+  BLOCK(image_ops, ExtractGlimpse) \
   BLOCK(array_ops, ExtractImagePatches) \
   BLOCK(array_ops, ExtractImagePatchesGrad) \
   BLOCK(data_flow_ops, FIFOQueue) \
@@ -130,6 +143,7 @@
   BLOCK(core, FeedType) \
   BLOCK(array_ops, Fill) \
   BLOCK(io_ops, FixedLengthRecordReader) \
+  BLOCK(candidate_sampling_ops, FixedUnigramCandidateSampler) \
   BLOCK(math, Floor) \
   BLOCK(math, FloorDiv) \
   BLOCK(math, FloorMod) \
@@ -176,6 +190,7 @@
   BLOCK(nn, L2Loss) \
   BLOCK(nn, LRN) \
   BLOCK(nn, LRNGrad) \
+  BLOCK(candidate_sampling_ops, LearnedUnigramCandidateSampler) \
   BLOCK(math, Less) \
   BLOCK(math, LessEqual) \
   BLOCK(math, Lgamma) \
@@ -183,6 +198,7 @@
   BLOCK(math, Log) \
   BLOCK(math, Log1p) \
   BLOCK(nn, LogSoftmax) \
+  BLOCK(candidate_sampling_ops, LogUniformCandidateSampler) \
   BLOCK(math, LogicalAnd) \
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
@@ -217,6 +233,7 @@
   BLOCK(math, Negate) \
   BLOCK(control_flow_ops, NextIteration) \
   BLOCK(no, NoOp) \
+  BLOCK(image_ops, NonMaxSuppression) \
   BLOCK(math, NotEqual) \
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
@@ -254,6 +271,7 @@
   BLOCK(nn, QuantizedRelu6) \
   BLOCK(nn, QuantizedReluX) \
   BLOCK(array_ops, QuantizedReshape) \
+  BLOCK(image_ops, QuantizedResizeBilinear) \
   BLOCK(data_flow_ops, QueueClose) \
   BLOCK(data_flow_ops, QueueDequeue) \
   BLOCK(data_flow_ops, QueueDequeueMany) \
@@ -298,6 +316,7 @@
   BLOCK(math, Requantize) \
   BLOCK(array_ops, Reshape) \
   BLOCK(array_ops, ReshapeLike) \
+  BLOCK(image_ops, ResizeArea) \
   BLOCK(image_ops, ResizeBicubic) \
   BLOCK(image_ops, ResizeBicubicGrad) \
   BLOCK(image_ops, ResizeBilinear) \
@@ -463,6 +482,7 @@
   BLOCK(math, TruncateMod) \
   BLOCK(random, TruncatedNormal) \
   BLOCK(math, UnfoldAxes) \
+  BLOCK(candidate_sampling_ops, UniformCandidateSampler) \
   BLOCK(array_ops, Unique) \
   BLOCK(array_ops, UniqueWithCounts) \
   BLOCK(math, UnsortedSegmentMax) \

@@ -121,7 +121,28 @@ std::vector<Row> ImageRows() {
       {"ResizeBilinear", "", {{"images", Filled<float>({1, 2, 2, 1})}, {"size", Sizes({2, 15 * kMillion})}}},
       {"QuantizedInstanceNorm", "",
        {{"x", Filled<uint8_t>({1, 8000, 10000, 1}, 7, DType::kQUInt8)}, {"x_min", Scalar(0)}, {"x_max", Scalar(1)}}},
+      {"ResizeArea", "", {{"images", Filled<uint8_t>({1, 10'000, 20'000, 1})}, {"size", Sizes({1, 1})}}},
+      {"QuantizedResizeBilinear", "",
+       {{"images", Filled<uint8_t>({1, 2, 2, 1}, 7, DType::kQUInt8)}, {"size", Sizes({2, 50 * kMillion})}, {"min", Scalar(0)}, {"max", Scalar(1)}}},
+      {"AdjustContrast", "", {{"images", Filled<float>({1, 9000, 10'000, 1})}, {"contrast_factor", Scalar(2)}}},
+      {"DrawBoundingBoxes", "", {{"images", Filled<float>({1, 100, 100, 1})}, {"boxes", Filled<float>({1, 20 * kMillion, 4})}}},
+      {"ExtractGlimpse", "uniform_noise_ = false;noise_ = gaussian;", {{"input", small}, {"size", Sizes({9000, 10'000})}, {"offsets", Literal("DT_FLOAT", {1, 2}, {0, 0})}}},
+      {"NonMaxSuppression", "", {{"boxes", Filled<float>({300'000, 4})}, {"scores", Filled<float>({300'000}, 1)}, {"max_output_size", Int(300'000)}}},
+      {"EncodePng", "", {{"image", Filled<uint8_t>({8000, 10'000, 3})}}},
+      {"EncodeJpeg", "progressive_ = true;", {{"image", Filled<uint8_t>({8000, 10'000, 3})}}},
   };
+}
+
+/// Blocks that read the file of a large picture, which a Variable holds.
+std::vector<Row> PictureFileRows() {
+  const auto row = [](std::string_view format, std::string_view attrs) {
+    const std::string zero = R"({"dtype": "DT_UINT8", "shape": [], "values": [0]})";
+    return Row{Cat("Decode", format), "", {{"contents", "file.ref"}},
+               {Block("z", "Fill", {{"dims", Sizes({9000, 10'000, 3})}, {"value", zero}}), Block("e", Cat("Encode", format), {{"image", "z.output"}}, attrs),
+                Block("file", "Variable", {{"initvalues", "e.contents"}}, "dtype_ = DT_STRING;shape_ = [];")},
+               {"file"}};
+  };
+  return {row("Png", "compression_ = 1;"), row("Jpeg", ""), row("Jpeg", "progressive_ = true;")};
 }
 
 std::vector<Row> WindowRows() {
@@ -184,6 +205,8 @@ std::vector<Row> ArrayRows() {
       {"ParameterizedTruncatedNormal", "",
        {{"shape", Sizes({50 * kMillion})}, {"means", Scalar(0)}, {"stdevs", Scalar(1)}, {"minvals", Scalar(3)}, {"maxvals", Scalar(4)}}},
       {"HistogramSummary", "", {{"tag", R"({"dtype": "DT_STRING", "shape": [], "values": ["t"]})"}, {"values", floats}}},
+      {"LogUniformCandidateSampler", "num_true_ = 1;num_sampled_ = 9000000;unique_ = true;range_max_ = 10000000;", {{"true_classes", std::string(R"({"dtype": "DT_INT64", "shape": [1, 1], "values": [0]})")}}},
+      {"ComputeAccidentalHits", "num_true_ = 1;", {{"true_classes", Filled<int64_t>({10 * kMillion, 1}, 3)}, {"sampled_candidates", longs}}},
       {"QueueEnqueueMany", "", {{"handle", "q.handle"}, {"components", Filled<float>({2 * kMillion}), true}},
        {Block("q", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};shapes_ = {[]};")}},
   };
@@ -299,6 +322,8 @@ void CheckRows(const std::vector<Row>& rows, const std::filesystem::path& folder
 }  // namespace
 
 TEST_CASE("Blocks of pictures end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ImageRows()); }
+
+TEST_CASE("Blocks of picture files end within 100 ms of a run's deadline", "[deadline]") { CheckRows(PictureFileRows()); }
 
 TEST_CASE("Blocks with windows end within 100 ms of a run's deadline", "[deadline]") { CheckRows(WindowRows()); }
 

@@ -41,9 +41,30 @@ Tensor AnyTensor(DType dtype, const Shape& shape, std::mt19937& random) {
   return tensor;
 }
 
+/// Some bytes of a file changed, repeated or gone.
+String Damaged(const String& file, std::mt19937& random) {
+  std::string bytes(file);
+  for (uint32_t edits = 1 + random() % 4; edits > 0 && !bytes.empty(); --edits) {
+    const size_t at = random() % 3 == 0 ? random() % std::min<size_t>(bytes.size(), 64) : random() % bytes.size();
+    switch (random() % 6) {
+      case 0: bytes.resize(at); break;
+      case 1: bytes.erase(at, 1 + random() % 8); break;
+      case 2: bytes.insert(at, bytes.substr(at, 1 + random() % 32)); break;
+      case 3: bytes[at] = static_cast<char>(random() % 2 ? 0xff : 0); break;
+      default: bytes[at] = static_cast<char>(random());
+    }
+  }
+  return bytes;
+}
+
 Tensor WithExtremes(const Tensor& tensor, std::mt19937& random) {
   if (tensor.count() == 0) return tensor;
   Tensor changed = tensor.Clone().value();
+  if (tensor.dtype() == DType::kString && random() % 4 != 0) {
+    String& text = changed.values<String>()[random() % static_cast<uint64_t>(changed.count())];
+    text = Damaged(text, random);
+    return changed;
+  }
   Dispatch(tensor.dtype(), kAllTypes, [&]<class T>() {
     auto values = changed.values<T>();
     for (int i = 1 + static_cast<int>(random() % 3); i > 0; --i) values[random() % values.size()] = ExtremeValue<T>(random);

@@ -19,10 +19,10 @@ double Count(const Dims& shape) {
 
 double Bytes(const KernelInput& input) { return Count(input.shape) * static_cast<double>(ElementSize(input.dtype)); }
 
-KernelInput Random(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), true, {}}; }
-KernelInput Positive(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), false, {}}; }
+KernelInput Random(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), true, {}, {}}; }
+KernelInput Positive(const char* port, DType dtype, Dims shape) { return {port, dtype, std::move(shape), false, {}, {}}; }
 KernelInput Integers(const char* port, std::vector<int64_t> values) {
-  return {port, DType::kInt32, {static_cast<int64_t>(values.size())}, false, std::move(values)};
+  return {port, DType::kInt32, {static_cast<int64_t>(values.size())}, false, std::move(values), {}};
 }
 
 /// The bytes of every input read once and `output_bytes` written. Cases that must read an input twice add that.
@@ -238,6 +238,16 @@ void AddPooling(std::vector<KernelCase>& cases) {
   }
 }
 
+/// Smooth pictures, as photographs are. What is read of the files is small beside what is written.
+void AddPictureFiles(std::vector<KernelCase>& cases) {
+  const Dims shape = {768, 1024, 3};
+  for (const char* format : {"Jpeg", "Png"}) {
+    KernelCase kernel = Make(Cat("Decode", format, ".1024x768"), Cat("Decode", format).c_str(), Json::object(), {}, {"image"}, Count(shape));
+    kernel.inputs.push_back({"contents", DType::kUInt8, shape, false, {}, Cat("Encode", format)});
+    cases.push_back(std::move(kernel));
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -261,6 +271,7 @@ std::vector<KernelCase> KernelCases() {
   AddConvolutions(cases);
   AddDepthwise(cases);
   AddPooling(cases);
+  AddPictureFiles(cases);
   return cases;
 }
 
@@ -269,6 +280,7 @@ Json Describe(const KernelCase& kernel) {
   for (const KernelInput& input : kernel.inputs) {
     Json values = input.values;
     if (input.values.empty()) values = input.normal ? "normal" : "uniform";
+    if (!input.encoder.empty()) values = input.encoder;
     inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
   }
   return {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},

@@ -11,13 +11,14 @@
 
 namespace weft::cli {
 
-/// An input of a kernel, made before the first run: random, or given integers (axes, sizes).
+/// An input of a kernel, made before the first run: random, given integers (axes, sizes), or the bytes of a picture.
 struct KernelInput {
   std::string port;
   DType dtype = DType::kFloat;
   std::vector<int64_t> shape;
   bool normal = true;  // standard normal; else uniform in [0, 1)
   std::vector<int64_t> values;
+  std::string encoder;  // the block that makes the bytes of a picture of this shape
 };
 
 /// One block with its inputs, described completely, so that other programs can time the same.

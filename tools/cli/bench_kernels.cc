@@ -10,8 +10,28 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Adds the blocks that make the bytes of a picture: some random pixels, stretched and encoded.
+Json AddPicture(const KernelInput& input, Json& blocks) {
+  const auto ints = [](std::vector<int64_t> values) {
+    return Json{{"dtype", "DT_INT32"}, {"shape", {values.size()}}, {"values", values}};
+  };
+  const Json factor = {{"dtype", "DT_FLOAT"}, {"shape", Json::array()}, {"values", {255}}};
+  const auto add = [&](const char* id, const std::string& block, Json attrs, Json inputs) {
+    blocks.push_back({{"id", id}, {"block", block}, {"attrs", std::move(attrs)}, {"inputs", std::move(inputs)}});
+  };
+  add("pixels", "RandomUniform", {{"dtype", "DT_FLOAT"}, {"seed", 1}}, {{"shape", ints({1, input.shape[0] / 8, input.shape[1] / 8, input.shape[2]})}});
+  add("large", "ResizeBilinear", Json::object(), {{"images", "pixels.output"}, {"size", ints({input.shape[0], input.shape[1]})}});
+  add("bright", "Multiply", Json::object(), {{"x", "large.resized_images"}, {"y", factor}});
+  add("bytes", "Cast", {{"DstT", "DT_UINT8"}}, {{"x", "bright.z"}});
+  add("picture", "Reshape", Json::object(), {{"tensor", "bytes.y"}, {"shape", ints(input.shape)}});
+  add("file", input.encoder, Json::object(), {{"image", "picture.output"}});
+  add(input.port.c_str(), "Variable", {{"shape", Json::array()}, {"dtype", "DT_STRING"}}, {{"initvalues", "file.contents"}});
+  return input.port + ".ref";
+}
+
 /// Adds the blocks that make an input; returns the value for the kernel's port.
 Json AddInput(const KernelInput& input, Json& blocks) {
+  if (!input.encoder.empty()) return AddPicture(input, blocks);
   Json shape = {{"dtype", "DT_INT32"}, {"shape", {input.shape.size()}}, {"values", input.shape}};
   if (!input.values.empty()) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", input.values}};
   Json type = {{"dtype", DTypeName(input.dtype)}, {"seed", 1 + blocks.size()}};
