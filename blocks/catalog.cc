@@ -376,6 +376,7 @@
   BLOCK(training, SparseApplyProximalAdagrad) \
   BLOCK(training, SparseApplyProximalGradientDescent) \
   BLOCK(training, SparseApplyRMSProp) \
+  BLOCK(sparse_ops, SparseConcat) \
   BLOCK(sparse_ops, SparseDenseCwiseAdd) \
   BLOCK(sparse_ops, SparseDenseCwiseDiv) \
   BLOCK(sparse_ops, SparseDenseCwiseMul) \
@@ -384,6 +385,9 @@
   BLOCK(sparse_ops, SparseFillEmptyRows) \
   BLOCK(sparse_ops, SparseFillEmptyRowsGrad) \
   BLOCK(math, SparseMatMul) \
+  BLOCK(sparse_ops, SparseReorder) \
+  BLOCK(sparse_ops, SparseReorderGrad) \
+  BLOCK(sparse_ops, SparseReshape) \
   BLOCK(sparse_ops, SparseRowSums) \
   BLOCK(sparse_ops, SparseSampledProduct) \
   BLOCK(math, SparseSegmentMean) \
@@ -391,8 +395,11 @@
   BLOCK(math, SparseSegmentSqrtN) \
   BLOCK(math, SparseSegmentSqrtNGrad) \
   BLOCK(math, SparseSegmentSum) \
+  BLOCK(sparse_ops, SparseSlice) \
+  BLOCK(sparse_ops, SparseSliceGrad) \
   BLOCK(sparse_ops, SparseSoftmax) \
   BLOCK(nn, SparseSoftmaxCrossEntropyWithLogits) \
+  BLOCK(sparse_ops, SparseSplit) \
   BLOCK(sparse_ops, SparseTensorDenseAdd) \
   BLOCK(sparse_ops, SparseTensorDenseMatMul) \
   BLOCK(sparse_ops, SparseToDense) \
