@@ -385,6 +385,11 @@
   BLOCK(sparse_ops, SparseFillEmptyRows) \
   BLOCK(sparse_ops, SparseFillEmptyRowsGrad) \
   BLOCK(math, SparseMatMul) \
+  BLOCK(sparse_ops, SparseReduceMax) \
+  BLOCK(sparse_ops, SparseReduceMaxSparse) \
+  BLOCK(sparse_ops, SparseReduceSum) \
+  BLOCK(sparse_ops, SparseReduceSumGrad) \
+  BLOCK(sparse_ops, SparseReduceSumSparse) \
   BLOCK(sparse_ops, SparseReorder) \
   BLOCK(sparse_ops, SparseReorderGrad) \
   BLOCK(sparse_ops, SparseReshape) \
@@ -399,6 +404,8 @@
   BLOCK(sparse_ops, SparseSliceGrad) \
   BLOCK(sparse_ops, SparseSoftmax) \
   BLOCK(nn, SparseSoftmaxCrossEntropyWithLogits) \
+  BLOCK(sparse_ops, SparseSparseMaximum) \
+  BLOCK(sparse_ops, SparseSparseMinimum) \
   BLOCK(sparse_ops, SparseSplit) \
   BLOCK(sparse_ops, SparseTensorDenseAdd) \
   BLOCK(sparse_ops, SparseTensorDenseMatMul) \
