@@ -92,6 +92,7 @@
   BLOCK(nn, DepthwiseConv2dNativeBackpropInput) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropInputLike) \
   BLOCK(array_ops, Dequantize) \
+  BLOCK(sparse_ops, DeserializeManySparse) \
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(array_ops, Diag) \
   BLOCK(array_ops, DiagPart) \
@@ -345,6 +346,8 @@
   BLOCK(math, SegmentSum) \
   BLOCK(math, SegmentSumLike) \
   BLOCK(math, SelectV2) \
+  BLOCK(sparse_ops, SerializeManySparse) \
+  BLOCK(sparse_ops, SerializeSparse) \
   BLOCK(array_ops, SetDiff1D) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
