@@ -7,7 +7,9 @@
   BLOCK(math, Abs) \
   BLOCK(math, Acos) \
   BLOCK(math, Add) \
+  BLOCK(sparse_ops, AddManySparseToTensorsMap) \
   BLOCK(math, AddN) \
+  BLOCK(sparse_ops, AddSparseToTensorsMap) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
   BLOCK(math, All) \
@@ -433,6 +435,7 @@
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
+  BLOCK(sparse_ops, TakeManySparseFromTensorsMap) \
   BLOCK(math, Tan) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
