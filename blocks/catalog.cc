@@ -7,7 +7,9 @@
   BLOCK(math, Abs) \
   BLOCK(math, Acos) \
   BLOCK(math, Add) \
+  BLOCK(sparse_ops, AddManySparseToTensorsMap) \
   BLOCK(math, AddN) \
+  BLOCK(sparse_ops, AddSparseToTensorsMap) \
   BLOCK(core, AddSymbolicGradients) \
   BLOCK(math, AddV2) \
   BLOCK(image_ops, AdjustContrast) \
@@ -103,6 +105,7 @@
   BLOCK(nn, DepthwiseConv2dNativeBackpropInput) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropInputLike) \
   BLOCK(array_ops, Dequantize) \
+  BLOCK(sparse_ops, DeserializeManySparse) \
   BLOCK(state, DestroyTemporaryVariable) \
   BLOCK(array_ops, Diag) \
   BLOCK(array_ops, DiagPart) \
@@ -375,6 +378,8 @@
   BLOCK(math, SegmentSum) \
   BLOCK(math, SegmentSumLike) \
   BLOCK(math, SelectV2) \
+  BLOCK(sparse_ops, SerializeManySparse) \
+  BLOCK(sparse_ops, SerializeSparse) \
   BLOCK(array_ops, SetDiff1D) \
   BLOCK(array_ops, Shape) \
   BLOCK(array_ops, ShapeN) \
@@ -408,6 +413,8 @@
   BLOCK(training, SparseApplyProximalAdagrad) \
   BLOCK(training, SparseApplyProximalGradientDescent) \
   BLOCK(training, SparseApplyRMSProp) \
+  BLOCK(sparse_ops, SparseConcat) \
+  BLOCK(sparse_ops, SparseCross) \
   BLOCK(sparse_ops, SparseDenseCwiseAdd) \
   BLOCK(sparse_ops, SparseDenseCwiseDiv) \
   BLOCK(sparse_ops, SparseDenseCwiseMul) \
@@ -416,6 +423,14 @@
   BLOCK(sparse_ops, SparseFillEmptyRows) \
   BLOCK(sparse_ops, SparseFillEmptyRowsGrad) \
   BLOCK(math, SparseMatMul) \
+  BLOCK(sparse_ops, SparseReduceMax) \
+  BLOCK(sparse_ops, SparseReduceMaxSparse) \
+  BLOCK(sparse_ops, SparseReduceSum) \
+  BLOCK(sparse_ops, SparseReduceSumGrad) \
+  BLOCK(sparse_ops, SparseReduceSumSparse) \
+  BLOCK(sparse_ops, SparseReorder) \
+  BLOCK(sparse_ops, SparseReorderGrad) \
+  BLOCK(sparse_ops, SparseReshape) \
   BLOCK(sparse_ops, SparseRowSums) \
   BLOCK(sparse_ops, SparseSampledProduct) \
   BLOCK(math, SparseSegmentMean) \
@@ -423,8 +438,13 @@
   BLOCK(math, SparseSegmentSqrtN) \
   BLOCK(math, SparseSegmentSqrtNGrad) \
   BLOCK(math, SparseSegmentSum) \
+  BLOCK(sparse_ops, SparseSlice) \
+  BLOCK(sparse_ops, SparseSliceGrad) \
   BLOCK(sparse_ops, SparseSoftmax) \
   BLOCK(nn, SparseSoftmaxCrossEntropyWithLogits) \
+  BLOCK(sparse_ops, SparseSparseMaximum) \
+  BLOCK(sparse_ops, SparseSparseMinimum) \
+  BLOCK(sparse_ops, SparseSplit) \
   BLOCK(sparse_ops, SparseTensorDenseAdd) \
   BLOCK(sparse_ops, SparseTensorDenseMatMul) \
   BLOCK(sparse_ops, SparseToDense) \
@@ -455,6 +475,7 @@
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
   BLOCK(io_ops, TFRecordReader) \
+  BLOCK(sparse_ops, TakeManySparseFromTensorsMap) \
   BLOCK(math, Tan) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \

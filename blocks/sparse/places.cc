@@ -71,6 +71,15 @@ Status CheckPlaceOrder(const Places& p, const I* indices, bool once, const Worke
 
 std::string Places::SizeText() const { return PlaceText(size.data(), rank()); }
 
+std::string PlaceText(const std::vector<int64_t>& sizes) { return PlaceText(sizes.data(), sizes.size()); }
+
+std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes) {
+  if (std::ranges::count(sizes, 0) > 0) return 0;
+  std::optional<int64_t> product = 1;
+  for (size_t i = 0; i < sizes.size() && product; ++i) product = CheckedMultiply(*product, sizes[i]);
+  return product;
+}
+
 void Places::SetDenseSteps() {
   if (std::ranges::count(size, 0) > 0) return;  // no place is inside, whatever the steps
   int64_t steps = 1;

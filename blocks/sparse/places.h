@@ -2,11 +2,15 @@
 // them, and where the places are in dense memory.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "weft/block/block.h"
 
 namespace weft::blocks {
+
+/// Of the values of a sparse tensor, where they are only moved.
+inline constexpr auto kSparseTypes = kNumbers + TypeList<bool, String, ResourceHandle>{};
 
 /// A vector of indices names places of a tensor of rank 1, and a scalar one place there, where a block allows that.
 enum class PlaceForms : uint8_t { kMatrix, kAny };
@@ -72,6 +76,25 @@ Result<Places> PlanSparse(PlanContext& ctx, const I& indices, const V& values, c
   WEFT_ASSIGN_OR_RETURN(Places places, PlanPlaces(ctx, indices, sizes));
   WEFT_RETURN_IF_ERROR(CheckValues(ctx, places, values));
   return places;
+}
+
+/// "[2,3]".
+std::string PlaceText(const std::vector<int64_t>& sizes);
+/// The product of sizes that are 0 or more, if it can be counted.
+std::optional<int64_t> ProductOf(const std::vector<int64_t>& sizes);
+
+/// Refuses the sizes of a dense tensor whose elements cannot be counted.
+template <class S>
+Status CheckCounted(PlanContext& ctx, const Places& places, const S& sizes) {
+  if (ProductOf(places.size)) return {};
+  return ctx.Error(sizes, "needs sizes whose product fits 63 bits, found ", places.SizeText());
+}
+
+/// The axis that a number names, which counts from the end where it is negative.
+template <class A>
+Result<int64_t> AxisOf(PlanContext& ctx, int64_t axis, int64_t rank, const A& named) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  return ctx.Error(named, "needs an axis in [", -rank, ", ", rank, "), found ", axis);
 }
 
 /// The elements of an input, whatever they are.

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/sparse/merge.h"
 #include "blocks/sparse/places.h"
 
 namespace weft::blocks {
@@ -73,27 +73,6 @@ auto Magnitude(const T& x) {
   else return static_cast<double>(std::abs(x));
 }
 
-/// Where a merge is in the places of one tensor.
-struct Cursor {
-  const int64_t* indices;
-  int64_t at, count, rank;
-  bool done() const { return at == count; }
-  const int64_t* index() const { return indices + at * rank; }
-};
-
-/// Goes through the places of both in order; calls take(place or null of each). Leaves when the run is to end.
-template <class Take>
-void Merge(Cursor a, Cursor b, const Workers& workers, Take&& take) {
-  kernels::StopCheck stop(workers);
-  while (!a.done() || !b.done()) {
-    if (stop(2 * a.rank + 4)) return;
-    const int order = a.done() ? 1 : b.done() ? -1 : CompareIndices(a.index(), b.index(), static_cast<size_t>(a.rank));
-    take(order <= 0 ? &a : nullptr, order >= 0 ? &b : nullptr);
-    if (order <= 0) ++a.at;
-    if (order >= 0) ++b.at;
-  }
-}
-
 template <class T>
 Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indices, Tensor& values, int64_t& count) {
   const int64_t rank = static_cast<int64_t>(p.a.rank());
@@ -101,7 +80,7 @@ Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indic
   const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
   int64_t* index = indices.values<int64_t>().data();
   T* value = values.values<T>().data();
-  Merge(a, b, ctx.workers(), [&](const Cursor* in_a, const Cursor* in_b) {
+  MergePlaces(a, b, ctx.workers(), [&](const Cursor* in_a, const Cursor* in_b) {
     T sum = in_a != nullptr ? left[in_a->at] : right[in_b->at];
     if (in_a != nullptr && in_b != nullptr) {
       sum = WrapAdd(sum, right[in_b->at]);
@@ -112,16 +91,6 @@ Status MergeValues(const Sum& p, Limit limit, ProduceContext& ctx, Tensor& indic
     value[count++] = sum;
   });
   return {};
-}
-
-/// The first `count` elements along axis 0, in memory of their own where others follow them.
-Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ctx) {
-  Shape shape = tensor.shape();
-  if (shape[0] == count) return tensor;
-  shape.set_dim(0, count);
-  WEFT_ASSIGN_OR_RETURN(Tensor part, ctx.Allocate(tensor.dtype(), shape));
-  MovesOf(tensor.dtype()).CopyLong(tensor.data(), part.data(), shape.count(), ctx.workers());
-  return part;
 }
 
 constexpr auto Run = [](const Sum& p, ProduceContext& ctx) -> Status {

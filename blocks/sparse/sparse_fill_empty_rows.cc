@@ -165,7 +165,7 @@ BlockDef SparseFillEmptyRows() {
   return Block("SparseFillEmptyRows", "Puts an entry of a default value into each row of a sparse tensor that has none.")
       .Details("The entry is at the start of its row. The rows come out in order; the entries of a row stay in theirs.")
       .Ports(indices, values, dense_shape, default_value, output_indices, output_values, empty_row_indicator, reverse_index_map)
-      .Types("T", kNumbers + TypeList<bool, String, ResourceHandle>{})
+      .Types("T", kSparseTypes)
       .ShapedBy(dense_shape)
       .Gradient(Gradient)
       .Producer(Plan, Run);

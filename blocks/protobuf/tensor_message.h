@@ -1,0 +1,22 @@
+// Tensors as TensorProto messages: type, shape and elements.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "weft/base/tensor.h"
+#include "weft/block/services.h"
+
+namespace weft::blocks::protobuf {
+
+/// Appends a message whose elements are bytes: numbers as they are in memory, strings as their sizes and what they hold. Not for handles. Leaves when the run of `workers` is
+/// to end; the message is then of no use.
+void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers);
+
+/// Reads a message, which is untrusted; what it becomes counts in the budget, which may be null. Where it has a single number or string for
+/// several elements, that is repeated; where it has none they are 0, as TensorFlow does it. invalid_argument where it is damaged, of an
+/// unknown type, or without just the elements of its shape; cancelled where the run is to end.
+Result<Tensor> TakeTensor(std::string_view message, Workers& workers, const std::shared_ptr<MemoryBudget>& budget);
+
+}  // namespace weft::blocks::protobuf
