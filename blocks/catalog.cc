@@ -86,6 +86,7 @@
   BLOCK(math, Cumsum) \
   BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(string, DecodeBase64) \
+  BLOCK(parsing_op, DecodeCSV) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -225,6 +226,8 @@
   BLOCK(array_ops, PadV2) \
   BLOCK(array_ops, ParallelConcat) \
   BLOCK(random, ParameterizedTruncatedNormal) \
+  BLOCK(parsing_op, ParseExample) \
+  BLOCK(parsing_op, ParseTensor) \
   BLOCK(array_ops, Placeholder) \
   BLOCK(array_ops, PlaceholderV2) \
   BLOCK(array_ops, PlaceholderWithDefault) \
@@ -421,6 +424,7 @@
   BLOCK(string, StringToHashBucket) \
   BLOCK(string, StringToHashBucketFast) \
   BLOCK(string, StringToHashBucketStrong) \
+  BLOCK(parsing_op, StringToNumber) \
   BLOCK(string, Substr) \
   BLOCK(math, Subtract) \
   BLOCK(math, Sum) \
