@@ -87,6 +87,7 @@
   BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(string, DecodeBase64) \
   BLOCK(parsing_op, DecodeCSV) \
+  BLOCK(parsing_op, DecodeJSONExample) \
   BLOCK(parsing_op, DecodeRaw) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
@@ -227,6 +228,7 @@
   BLOCK(array_ops, ParallelConcat) \
   BLOCK(random, ParameterizedTruncatedNormal) \
   BLOCK(parsing_op, ParseExample) \
+  BLOCK(parsing_op, ParseSingleSequenceExample) \
   BLOCK(parsing_op, ParseTensor) \
   BLOCK(array_ops, Placeholder) \
   BLOCK(array_ops, PlaceholderV2) \

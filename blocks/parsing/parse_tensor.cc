@@ -31,7 +31,6 @@ Result<DType> Plan(PlanContext& ctx) {
 struct Header {
   uint64_t dtype = 0;
   std::vector<int64_t> dims;
-  bool unknown_rank = false;
   std::string_view content;  // the elements as in memory; empty: they are in fields of their own
 };
 
@@ -50,7 +49,6 @@ bool TakeShape(std::string_view message, Header& header) {
   FieldReader field(message);
   int64_t size = 0;
   while (field.Next()) {
-    if (field.Is(3, WireType::kVarint)) header.unknown_rank = field.varint() != 0;
     if (!field.Is(2, WireType::kBytes)) continue;
     if (!TakeDim(field.bytes(), size)) return false;
     // More than any tensor has are only counted, as one too many.
@@ -97,14 +95,13 @@ Status TakeContent(std::string_view content, Tensor& tensor, ProduceContext& ctx
     return ctx.Error(serialized, "needs ", tensor.bytes(), " bytes of content for ", tensor.dtype(), " ", tensor.shape(), ", found ", content.size());
   }
   if (tensor.dtype() == DType::kBool) {
-    // A bool may only hold 0 or 1 in memory.
-    auto* to = static_cast<uint8_t*>(tensor.data());
-    ctx.workers().For(tensor.bytes(), int64_t{1} << 18, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = content[static_cast<size_t>(i)] != 0;
-    });
-  } else {
-    kernels::CopyLong(ctx.workers(), content.data(), static_cast<char*>(tensor.data()), tensor.bytes());
+    kernels::StopCheck stop(ctx.workers());
+    for (const char byte : content) {
+      if (stop()) return kernels::RunStopped();
+      if (static_cast<uint8_t>(byte) > 1) return ctx.Error(serialized, "needs bytes of 0 and 1 for ", tensor.dtype(), ", found ", static_cast<uint8_t>(byte));
+    }
   }
+  kernels::CopyLong(ctx.workers(), content.data(), static_cast<char*>(tensor.data()), tensor.bytes());
   return {};
 }
 
@@ -132,7 +129,6 @@ constexpr auto Run = [](const DType& dtype, ProduceContext& ctx) -> Status {
   if (header.dtype != protobuf::TypeNumber(dtype)) {
     return ctx.Error(serialized, "needs a tensor of ", dtype, ", found ", protobuf::TypeOfNumber(header.dtype), " (number ", header.dtype, ")");
   }
-  if (header.unknown_rank) return ctx.Error(serialized, "needs a tensor of known shape, found one of unknown rank");
   WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(serialized, Shape::Make(header.dims)));
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, serialized.name));
   WEFT_ASSIGN_OR_RETURN(Tensor tensor, ctx.Allocate(dtype, std::move(shape)));

@@ -139,8 +139,7 @@ int64_t TakeFixed(std::string_view message, DType dtype, char* elements, int64_t
     if (!ForPieces(static_cast<int64_t>(taken), workers, copy)) return kDamaged;
     found += bytes.size();
   }
-  if (!field.ok() || found % ElementSize(dtype) != 0) return kDamaged;
-  return static_cast<int64_t>(found / ElementSize(dtype));
+  return field.ok() ? static_cast<int64_t>(found / ElementSize(dtype)) : kDamaged;  // half a complex number does not count
 }
 
 template <class T>
