@@ -1,5 +1,5 @@
 // The messages of tensorflow.Example as TensorFlow's fast parser reads them, which is not the whole of protobuf: tags have one byte, an entry
-// has its key before its value, and of a list with packed numbers nothing behind those counts. A length that goes beyond what surrounds it
+// has just a key and a value, and of a list with packed numbers nothing behind those counts. A length that goes beyond what surrounds it
 // ends there; strings must be whole.
 #pragma once
 
@@ -166,6 +166,15 @@ inline bool SkipField(Cursor& message) {
   }
 }
 
+/// A key and a value, in either order, and nothing else.
+inline bool TakeEntry(Cursor& item, std::string_view& key, std::string_view& value) {
+  const bool key_first = item.SkipTag(BytesTag(1));
+  if (key_first && !item.TakeString(key)) return false;
+  if (!item.SkipTag(BytesTag(2)) || !item.TakeString(value)) return false;
+  if (!key_first && (!item.SkipTag(BytesTag(1)) || !item.TakeString(key))) return false;
+  return item.at_end();
+}
+
 template <class Entry>
 bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const Entry& entry) {
   Cursor example(message);
@@ -179,8 +188,7 @@ bool ForFeatures(std::string_view message, kernels::StopCheck& stop, const Entry
     while (!features.at_end() && !stop()) {
       std::string_view key, value;
       if (!features.SkipTag(BytesTag(1)) || !features.Enter(item)) return false;
-      if (!item.SkipTag(BytesTag(1)) || !item.TakeString(key)) return false;
-      if (!item.SkipTag(BytesTag(2)) || !item.TakeString(value) || !item.at_end()) return false;
+      if (!TakeEntry(item, key, value)) return false;
       features.Continue(item);
       entry(key, value);
     }

@@ -128,6 +128,7 @@ class Parser {
   Parser(const Parameters& p, ProduceContext& ctx) : p_(p), ctx_(ctx), examples_(static_cast<int64_t>(ctx.in<String>(serialized).size())) {}
 
   Status Run() {
+    if (p_.columns.empty()) return {};
     WEFT_RETURN_IF_ERROR(IndexKeys());
     WEFT_RETURN_IF_ERROR(Prepare());
     WEFT_RETURN_IF_ERROR(ForElements(ctx_.workers(), examples_, [&](int64_t i, auto& stop) { return ReadExample(i, stop); }, kGrain));
