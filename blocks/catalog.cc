@@ -94,7 +94,9 @@
   BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(string, DecodeBase64) \
   BLOCK(image_ops, DecodeBmp) \
+  BLOCK(parsing_op, DecodeCSV) \
   BLOCK(image_ops, DecodeGif) \
+  BLOCK(parsing_op, DecodeJSONExample) \
   BLOCK(image_ops, DecodeJpeg) \
   BLOCK(image_ops, DecodePng) \
   BLOCK(parsing_op, DecodeRaw) \
@@ -248,6 +250,9 @@
   BLOCK(data_flow_ops, PaddingFIFOQueue) \
   BLOCK(array_ops, ParallelConcat) \
   BLOCK(random, ParameterizedTruncatedNormal) \
+  BLOCK(parsing_op, ParseExample) \
+  BLOCK(parsing_op, ParseSingleSequenceExample) \
+  BLOCK(parsing_op, ParseTensor) \
   BLOCK(array_ops, Placeholder) \
   BLOCK(array_ops, PlaceholderV2) \
   BLOCK(array_ops, PlaceholderWithDefault) \
@@ -469,6 +474,7 @@
   BLOCK(string, StringToHashBucket) \
   BLOCK(string, StringToHashBucketFast) \
   BLOCK(string, StringToHashBucketStrong) \
+  BLOCK(parsing_op, StringToNumber) \
   BLOCK(string, Substr) \
   BLOCK(math, Subtract) \
   BLOCK(math, Sum) \

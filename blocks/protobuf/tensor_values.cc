@@ -102,64 +102,67 @@ class StringCopy {
   size_t left_ = kBytesBetweenLooks;
 };
 
-Result<bool> TakeStrings(std::string_view message, String* elements, int64_t count, const Workers* workers,
-                         const std::shared_ptr<MemoryBudget>& budget) {
+constexpr int64_t kDamaged = -1;  // in place of a number of elements, also of a run that is to end
+
+Result<int64_t> TakeStrings(std::string_view message, String* elements, int64_t count, const Workers* workers,
+                            const std::shared_ptr<MemoryBudget>& budget) {
   int64_t found = 0, seen = 0;
   FieldReader field(message);
   StringCopy copy(workers);
   while (field.Next()) {
-    if (StopsAt(++seen, workers)) return false;
-    if (!field.Is(FieldOf(DType::kString), WireType::kBytes)) continue;
-    if (found == count) return false;
+    if (StopsAt(++seen, workers)) return kDamaged;
+    if (!field.Is(FieldOf(DType::kString), WireType::kBytes) || found++ >= count) continue;
     WEFT_ASSIGN_OR_RETURN(String text, String::Uninitialized(field.bytes().size(), budget));
     char* to = text.mutable_data();
-    if (!copy(field.bytes(), [&](std::string_view piece) { to = std::copy_n(piece.data(), piece.size(), to); })) return false;
-    elements[found++] = std::move(text);
+    if (!copy(field.bytes(), [&](std::string_view piece) { to = std::copy_n(piece.data(), piece.size(), to); })) return kDamaged;
+    elements[found - 1] = std::move(text);
   }
-  return field.ok() && found == count;
+  return field.ok() ? found : kDamaged;
 }
 
-bool TakeFixed(std::string_view message, DType dtype, char* elements, int64_t count, const Workers* workers) {
+int64_t TakeFixed(std::string_view message, DType dtype, char* elements, int64_t count, const Workers* workers) {
   const size_t number_size = FixedSize(dtype);
   const WireType single = number_size == 4 ? WireType::kFixed32 : WireType::kFixed64;
-  const size_t needed = static_cast<size_t>(count) * ElementSize(dtype);
+  const size_t room = static_cast<size_t>(count) * ElementSize(dtype);
   size_t found = 0;
   int64_t seen = 0;
   FieldReader field(message);
   while (field.Next()) {
-    if (StopsAt(++seen, workers)) return false;
+    if (StopsAt(++seen, workers)) return kDamaged;
     if (!field.Is(FieldOf(dtype), WireType::kBytes) && !field.Is(FieldOf(dtype), single)) continue;
     const std::string_view bytes = field.bytes();
-    if (bytes.size() > needed - found || bytes.size() % number_size != 0) return false;
+    if (bytes.size() % number_size != 0) return kDamaged;
+    const size_t taken = std::min(bytes.size(), room - std::min(found, room));
     const auto copy = [&](int64_t begin, int64_t end) {
       std::memcpy(elements + found + begin, bytes.data() + begin, static_cast<size_t>(end - begin));
     };
-    if (!ForPieces(static_cast<int64_t>(bytes.size()), workers, copy)) return false;
+    if (!ForPieces(static_cast<int64_t>(taken), workers, copy)) return kDamaged;
     found += bytes.size();
   }
-  return field.ok() && found == needed;
+  return field.ok() ? static_cast<int64_t>(found / ElementSize(dtype)) : kDamaged;  // half a complex number does not count
 }
 
 template <class T>
-bool TakeVarints(std::string_view message, uint32_t number, T* elements, int64_t count, const Workers* workers) {
+int64_t TakeVarints(std::string_view message, uint32_t number, T* elements, int64_t count, const Workers* workers) {
   int64_t found = 0;
   auto put = [&](uint64_t value) {
-    if (found == count || StopsAt(found, workers)) return false;
-    elements[found++] = static_cast<T>(value);
+    if (StopsAt(found, workers)) return false;
+    if (found < count) elements[found] = static_cast<T>(value);
+    ++found;
     return true;
   };
   FieldReader field(message);
   while (field.Next()) {
     if (field.Is(number, WireType::kVarint)) {
-      if (!put(field.varint())) return false;
+      if (!put(field.varint())) return kDamaged;
     } else if (field.Is(number, WireType::kBytes)) {
       uint64_t value = 0;
       for (std::string_view rest = field.bytes(); !rest.empty();) {
-        if (!TakeVarint(rest, value) || !put(value)) return false;
+        if (!TakeVarint(rest, value) || !put(value)) return kDamaged;
       }
     }
   }
-  return field.ok() && found == count;
+  return field.ok() ? found : kDamaged;
 }
 
 }  // namespace
@@ -220,11 +223,17 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
   });
 }
 
-Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers,
-                        const std::shared_ptr<MemoryBudget>& budget) {
+Result<int64_t> TakeFirstValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers,
+                                const std::shared_ptr<MemoryBudget>& budget) {
   if (dtype == DType::kString) return TakeStrings(message, static_cast<String*>(elements), count, workers, budget);
   if (IsFixed(dtype)) return TakeFixed(message, dtype, static_cast<char*>(elements), count, workers);
   return DispatchVarint(dtype, [&]<class T>() { return TakeVarints(message, FieldOf(dtype), static_cast<T*>(elements), count, workers); });
+}
+
+Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers,
+                        const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(const int64_t found, TakeFirstValues(message, dtype, elements, count, workers, budget));
+  return found == count;
 }
 
 }  // namespace weft::blocks::protobuf

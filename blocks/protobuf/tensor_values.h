@@ -29,4 +29,8 @@ void PutValues(std::string& out, DType dtype, const void* elements, int64_t coun
 Result<bool> TakeValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr,
                         const std::shared_ptr<MemoryBudget>& budget = nullptr);
 
+/// Reads the first `count` elements, or as many as there are, and gives how many the message has; -1 where it is damaged or the run is to end.
+Result<int64_t> TakeFirstValues(std::string_view message, DType dtype, void* elements, int64_t count, const Workers* workers = nullptr,
+                                const std::shared_ptr<MemoryBudget>& budget = nullptr);
+
 }  // namespace weft::blocks::protobuf

@@ -11,7 +11,6 @@ bool TakeVarint(std::string_view& bytes, uint64_t& value) {
   for (int shift = 0; shift < 70 && !bytes.empty(); shift += 7) {
     const auto byte = static_cast<uint8_t>(bytes.front());
     bytes.remove_prefix(1);
-    if (shift == 63 && byte > 1) return false;
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return true;
   }
@@ -19,6 +18,8 @@ bool TakeVarint(std::string_view& bytes, uint64_t& value) {
 }
 
 bool FieldReader::Next() {
+  constexpr size_t kDeepest = 100;  // groups inside of one another, as in protobuf
+  ok_ = ok_ && (!rest_.empty() || groups_.empty());
   if (!ok_ || rest_.empty()) return false;
   uint64_t tag = 0, size = 0;
   ok_ = TakeVarint(rest_, tag) && (tag >> 3) != 0 && (tag >> 3) < (1u << 29);
@@ -27,7 +28,18 @@ bool FieldReader::Next() {
   type_ = static_cast<WireType>(tag & 7);
   bytes_ = {};
   varint_ = 0;
+  if (type_ == WireType::kStartGroup) {
+    groups_.push_back(number_);
+    ok_ = groups_.size() <= kDeepest;
+  } else if (type_ == WireType::kEndGroup) {
+    ok_ = !groups_.empty() && groups_.back() == number_;
+    if (ok_) groups_.pop_back();
+    number_ = 0;
+  }
+  if (!groups_.empty()) number_ = 0;
   switch (type_) {
+    case WireType::kStartGroup:
+    case WireType::kEndGroup: return ok_;
     case WireType::kVarint: return ok_ = TakeVarint(rest_, varint_);
     case WireType::kFixed64: size = 8; break;
     case WireType::kFixed32: size = 4; break;

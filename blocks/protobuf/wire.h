@@ -1,20 +1,23 @@
-// Protocol buffers' wire format, as far as checkpoints and summaries use it.
+// Protocol buffers' wire format, as far as checkpoints, summaries and examples use it.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft::blocks::protobuf {
 
-enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 
-/// Takes a varint off the front of `bytes`; false, with `bytes` anywhere, where there is none.
+/// Takes a varint off the front of `bytes`, of at most ten of them; false, with `bytes` anywhere, where there is none. Bits beyond 64 are
+/// dropped, as protobuf does.
 bool TakeVarint(std::string_view& bytes, uint64_t& value);
 
 /// The fields of a message, one after another:
 ///   for (FieldReader field(message); field.Next();) ...; if (!field.ok()) ...
+/// Groups, which no message here has, must be whole; they and their fields have the number 0.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
@@ -32,6 +35,7 @@ class FieldReader {
 
  private:
   std::string_view rest_, bytes_;
+  std::vector<uint32_t> groups_;  // the numbers of those that are open
   uint64_t varint_ = 0;
   uint32_t number_ = 0;
   WireType type_ = WireType::kVarint;

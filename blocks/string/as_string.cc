@@ -1,4 +1,7 @@
 // AsString: each element as text, by the rules of C's printf.
+#include <cmath>
+#include <limits>
+
 #include "blocks/string/elements.h"
 #include "blocks/string/number_text.h"
 #include "weft/block/block.h"
@@ -43,7 +46,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
   p.format.flag = flag.empty() ? '\0' : flag[0];
   p.format.width = std::max<int64_t>(least, 0);
   if (digits >= 0) p.format.precision = digits;
-  p.cuts = digits >= 0 && least >= 0;
+  p.cuts = digits >= 0 && least > 0;
   ctx.set(output, ctx.shape(input));
   return p;
 }
@@ -51,7 +54,10 @@ Result<Parameters> Plan(PlanContext& ctx) {
 template <class T>
 NumberText TextOf(const T& value, const NumberFormat& format) {
   if constexpr (Float<T>) {
-    return NumberText(static_cast<double>(value), format);
+    // Denormal numbers are 0, as in all arithmetic, whatever the processor is set to.
+    const Accumulator<T> number = static_cast<Accumulator<T>>(value);
+    const bool denormal = std::fabs(number) < std::numeric_limits<Accumulator<T>>::min();
+    return NumberText(denormal ? std::copysign(0.0, std::signbit(number) ? -1.0 : 1.0) : static_cast<double>(number), format);
   } else {
     const bool negative = value < 0;
     const auto bits = static_cast<uint64_t>(value);
@@ -98,7 +104,7 @@ constexpr auto Run = []<class T>(const Parameters& p, RunContext& ctx) -> Status
 BlockDef AsString() {
   return Block("AsString", "Each element as text.")
       .Details("Numbers with a point are written as printf's %f writes them, with scientific as %e and with shortest as %g; complex ones as "
-               "(real,imaginary). Strings are filled to the width, and cut at the precision where there is a width.")
+               "(real,imaginary). Denormal numbers are 0. Strings are filled to the width, and cut at the precision where there is a width.")
       .Ports(input, output)
       .Attrs(precision, scientific, shortest, width, fill)
       .Types("T", kPrinted)

@@ -1,5 +1,8 @@
 // EncodeBase64 and DecodeBase64: bytes as text of the web-safe alphabet (RFC 4648, section 5), and back.
+#include "blocks/string/base64.h"
+
 #include <array>
+#include <cstring>
 
 #include "blocks/string/elements.h"
 #include "weft/block/block.h"
@@ -15,12 +18,18 @@ constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 constexpr uint8_t kNone = 64;
 
 /// The number that each byte stands for; kNone where it is none of the alphabet.
-constexpr std::array<uint8_t, 256> kNumbers64 = [] {
-  std::array<uint8_t, 256> numbers{};
+using LetterTable = std::array<uint8_t, 256>;
+constexpr LetterTable MakeTable(Base64Letters letters) {
+  LetterTable numbers{};
   numbers.fill(kNone);
   for (uint8_t i = 0; i < 64; ++i) numbers[static_cast<unsigned char>(kAlphabet[i])] = i;
+  if (letters == Base64Letters::kAny) {
+    numbers['+'] = 62;
+    numbers['/'] = 63;
+  }
   return numbers;
-}();
+}
+constexpr LetterTable kWebSafe = MakeTable(Base64Letters::kWebSafe), kAny = MakeTable(Base64Letters::kAny);
 
 constexpr size_t kGroups = size_t{1} << 16;  // between two looks whether the run is to end
 
@@ -70,10 +79,10 @@ constexpr auto RunEncode = [](const bool& pads, RunContext& ctx) -> Status {
 // ---- DecodeBase64 ---------------------------------------------------------------------------------------------------------
 
 /// Up to four letters as up to three bytes; false where one of them is none of the alphabet.
-bool DecodeGroup(const char* letters, size_t count, char* to, size_t bytes) {
+bool DecodeGroup(const LetterTable& numbers, const char* letters, size_t count, char* to, size_t bytes) {
   uint32_t bits = 0, wrong = 0;
   for (size_t k = 0; k < 4; ++k) {
-    const uint8_t number = k < count ? kNumbers64[static_cast<unsigned char>(letters[k])] : 0;
+    const uint8_t number = k < count ? numbers[static_cast<unsigned char>(letters[k])] : 0;
     wrong |= number & kNone;
     bits = bits << 6 | number;
   }
@@ -82,19 +91,11 @@ bool DecodeGroup(const char* letters, size_t count, char* to, size_t bytes) {
 }
 
 Result<String> Decoded(std::string_view text, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
-  if (text.size() % 4 == 0 && text.ends_with("==")) text.remove_suffix(2);
-  else if (text.size() % 4 == 0 && text.ends_with('=')) text.remove_suffix(1);
-  const size_t groups = text.size() / 4, rest = text.size() % 4;
-  if (rest == 1) return InvalidArgument("needs base64 text, whose length is not 1 modulo 4, found ", text.size(), " letters");
-  const size_t tail = rest == 0 ? 0 : rest - 1;
-  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(groups * 3 + tail, budget));
-  char* to = bytes.mutable_data();
-  bool good = true;
-  for (size_t g = 0; g < groups && good; ++g) {
-    if (g % kGroups == kGroups - 1 && stop(kGroups)) return bytes;
-    good = DecodeGroup(text.data() + 4 * g, 4, to + 3 * g, 3);
-  }
-  if (!good || !DecodeGroup(text.data() + 4 * groups, rest, to + 3 * groups, tail)) {
+  text = WithoutPadding(text);
+  const size_t size = Base64Size(text);
+  if (size == SIZE_MAX) return InvalidArgument("needs base64 text, whose length is not 1 modulo 4, found ", text.size(), " letters");
+  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(size, budget));
+  if (!DecodeBase64Text(text, Base64Letters::kWebSafe, bytes.mutable_data(), stop)) {
     return InvalidArgument("needs base64 text of the letters A-Z a-z 0-9 - _, with '=' at its end alone, found another");
   }
   return bytes;
@@ -117,6 +118,26 @@ constexpr auto RunDecode = [](const NoParameters&, RunContext& ctx) -> Status {
 };
 
 }  // namespace
+
+std::string_view WithoutPadding(std::string_view text) {
+  if (text.size() % 4 != 0) return text;
+  return text.substr(0, text.size() - (text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0));
+}
+
+size_t Base64Size(std::string_view text) {
+  const size_t rest = text.size() % 4;
+  return rest == 1 ? SIZE_MAX : text.size() / 4 * 3 + (rest == 0 ? 0 : rest - 1);
+}
+
+bool DecodeBase64Text(std::string_view text, Base64Letters letters, char* to, kernels::StopCheck& stop) {
+  const LetterTable& numbers = letters == Base64Letters::kAny ? kAny : kWebSafe;
+  const size_t groups = text.size() / 4, rest = text.size() % 4;
+  for (size_t g = 0; g < groups; ++g) {
+    if (g % kGroups == kGroups - 1 && stop(kGroups)) return true;
+    if (!DecodeGroup(numbers, text.data() + 4 * g, 4, to + 3 * g, 3)) return false;
+  }
+  return DecodeGroup(numbers, text.data() + 4 * groups, rest, to + 3 * groups, rest == 0 ? 0 : rest - 1);
+}
 
 BlockDef EncodeBase64() {
   return Block("EncodeBase64", "The bytes of strings as text of the web-safe base64 alphabet.")

@@ -12,15 +12,16 @@
 
 namespace weft::blocks {
 
-/// Calls body(i, stop), a Status, for each i below `count`, in parallel. The failure of the lowest i is returned, on any number of threads.
-/// A body that works on many bytes counts them: stop(bytes / 16). What is left undone where the run is to end nobody may read.
+/// Calls body(i, stop), a Status, for each i below `count`, in tasks of `grain` elements. The failure of the lowest i is returned, on any
+/// number of threads. A body that works on many bytes counts them: stop(bytes / 16). What is left undone where the run is to end nobody may
+/// read.
 template <class Body>
-Status ForElements(Workers& workers, int64_t count, const Body& body) {
-  constexpr int64_t kGrain = 1024, kElement = 16;  // elements of a task; what one of them counts at least
+Status ForElements(Workers& workers, int64_t count, const Body& body, int64_t grain = 1024) {
+  constexpr int64_t kElement = 16;  // what an element counts at least
   std::mutex mutex;
   Status failure;
   std::atomic<int64_t> failed{std::numeric_limits<int64_t>::max()};
-  workers.For(count, kGrain, [&](int64_t begin, int64_t end) {
+  workers.For(count, grain, [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(workers);
     for (int64_t i = begin; i < end && i < failed.load(std::memory_order_relaxed) && !stop(kElement); ++i) {
       Status status = body(i, stop);

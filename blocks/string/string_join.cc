@@ -34,6 +34,8 @@ namespace string_join {
 
 constexpr InList<0> inputs{"inputs", "DT_STRING", "N", "tensors of one shape; scalars among them serve every element"};
 
+constexpr Attr<int64_t> length{"N", kRequired, "how many tensors there are", nullptr, 0};
+
 Result<std::string> Plan(PlanContext& ctx) {
   Shape shape;
   for (int k = 0; k < ctx.count(inputs); ++k) {
@@ -125,7 +127,8 @@ constexpr auto Run = [](const Layout& layout, RunContext& ctx) -> Status {
 BlockDef StringJoin() {
   return Block("StringJoin", "Joins the strings of several tensors, element by element.")
       .Ports(string_join::inputs, output)
-      .Attrs(separator)
+      .Attrs(string_join::length, separator)
+      .Inferred(string_join::length)
       .NotDifferentiable()
       .Kernel(string_join::Plan, string_join::Run);
 }

@@ -118,7 +118,7 @@ Status TypeInference::BindInputTypes() {
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
       WEFT_RETURN_IF_ERROR(std::move(status));
     }
-    if (begin == end && spec.list == PortList::kHomogeneous) {
+    if (begin == end && spec.list == PortList::kHomogeneous && !MayBeEmpty(def, spec)) {
       return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
     }
     if (spec.list != PortList::kSingle && list_attr < 0) WEFT_RETURN_IF_ERROR(CheckLength(node_, p));
@@ -249,6 +249,11 @@ Status TypeInference::RunInPart(const std::vector<char>& unread) {
 }
 
 }  // namespace
+
+bool MayBeEmpty(const BlockDef& def, const PortSpec& list) {
+  const int attr = list.list == PortList::kHomogeneous ? def.FindAttr(list.list_attr) : -1;
+  return attr >= 0 && def.attrs[static_cast<size_t>(attr)].minimum == 0;
+}
 
 InputType InputTypeOf(const Graph& graph, ValueRef value) { return {graph.TypeOf(value), ReferencePort(graph, value)}; }
 

@@ -272,16 +272,23 @@ std::vector<KernelCase> KernelCases() {
   AddDepthwise(cases);
   AddPooling(cases);
   AddPictureFiles(cases);
+  AddTexts(cases);
   return cases;
 }
+
+bool IsGiven(const KernelInput& input) { return !input.values.empty() || input.list || input.dtype == DType::kString; }
+
+Json GivenValues(const KernelInput& input) { return input.dtype == DType::kString ? Json(input.texts) : Json(input.values); }
 
 Json Describe(const KernelCase& kernel) {
   Json inputs = Json::array();
   for (const KernelInput& input : kernel.inputs) {
-    Json values = input.values;
-    if (input.values.empty()) values = input.normal ? "normal" : "uniform";
+    Json values;
     if (!input.encoder.empty()) values = input.encoder;
+    else if (IsGiven(input)) values = GivenValues(input);
+    else values = input.normal ? "normal" : "uniform";
     inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
+    if (input.list) inputs.back()["list"] = true;
   }
   return {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
           {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};

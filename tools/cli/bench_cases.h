@@ -11,14 +11,16 @@
 
 namespace weft::cli {
 
-/// An input of a kernel, made before the first run: random, given integers (axes, sizes), or the bytes of a picture.
+/// An input of a kernel, made before the first run: random, given integers (axes, sizes) or strings, or the bytes of a picture.
 struct KernelInput {
   std::string port;
   DType dtype = DType::kFloat;
   std::vector<int64_t> shape;
   bool normal = true;  // standard normal; else uniform in [0, 1)
   std::vector<int64_t> values;
-  std::string encoder;  // the block that makes the bytes of a picture of this shape
+  std::string encoder = {};  // the block that makes the bytes of a picture of this shape
+  std::vector<std::string> texts = {};
+  bool list = false;  // one value of a list port, after those before it
 };
 
 /// One block with its inputs, described completely, so that other programs can time the same.
@@ -32,9 +34,14 @@ struct KernelCase {
   bool quick = false;  // part of the smoke test
 };
 
+/// The cases that work on strings.
+void AddTexts(std::vector<KernelCase>& cases);
 /// All cases, in the order of the report.
 std::vector<KernelCase> KernelCases();
-/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform" or integers), outputs, bytes, flops.
+/// Whether the values are given, and those as JSON.
+bool IsGiven(const KernelInput& input);
+nlohmann::ordered_json GivenValues(const KernelInput& input);
+/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform", integers or strings; list: of a list port), outputs, bytes, flops.
 nlohmann::ordered_json Describe(const KernelCase& kernel);
 /// The page that runs the case. Random tensors are Variables, so that a run copies no input.
 std::string KernelPage(const KernelCase& kernel);

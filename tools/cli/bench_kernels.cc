@@ -33,7 +33,7 @@ Json AddPicture(const KernelInput& input, Json& blocks) {
 Json AddInput(const KernelInput& input, Json& blocks) {
   if (!input.encoder.empty()) return AddPicture(input, blocks);
   Json shape = {{"dtype", "DT_INT32"}, {"shape", {input.shape.size()}}, {"values", input.shape}};
-  if (!input.values.empty()) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", input.values}};
+  if (IsGiven(input)) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", GivenValues(input)}};
   Json type = {{"dtype", DTypeName(input.dtype)}, {"seed", 1 + blocks.size()}};
   blocks.push_back({{"id", input.port + "_start"}, {"block", input.normal ? "RandomNormal" : "RandomUniform"}, {"attrs", type}, {"inputs", {{"shape", shape}}}});
   blocks.push_back({{"id", input.port},
@@ -72,7 +72,11 @@ Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, Machine
 // The block is run and no result is kept, as in the programs it is compared with: a kept result would use two buffers in turn.
 std::string KernelPage(const KernelCase& kernel) {
   Json blocks = Json::array(), inputs = Json::object(), outputs = Json::array();
-  for (const KernelInput& input : kernel.inputs) inputs[input.port] = AddInput(input, blocks);
+  for (const KernelInput& input : kernel.inputs) {
+    Json value = AddInput(input, blocks);
+    if (input.list) inputs[input.port].push_back(std::move(value));
+    else inputs[input.port] = std::move(value);
+  }
   for (const std::string& output : kernel.outputs) outputs.push_back("kernel." + output);
   blocks.push_back({{"id", "kernel"}, {"block", kernel.block}, {"attrs", kernel.attrs}, {"inputs", inputs}});
   blocks.push_back({{"id", "run"}, {"block", "ClientSession"}, {"inputs", {{"run_outputs", outputs}}}});

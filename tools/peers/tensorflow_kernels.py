@@ -23,7 +23,11 @@ def prepare(kernel, threads, aliases):
         inputs = {}
         for given in kernel["inputs"]:
             fixed = isinstance(given["values"], list)
-            inputs[given["port"]] = tf.constant(given["values"], dtype_of(given["dtype"]), given["shape"]) if fixed else random_variable(given)
+            value = tf.constant(given["values"], dtype_of(given["dtype"]), given["shape"]) if fixed else random_variable(given)
+            if given.get("list"):
+                inputs.setdefault(given["port"], []).append(value)
+            else:
+                inputs[given["port"]] = value
         graph.add_operation("kernel", kernel["block"], inputs, kernel["attrs"])
         start = tf1.global_variables_initializer()
     running = session(graph.graph, threads)
