@@ -193,6 +193,7 @@
   BLOCK(math, IsNan) \
   BLOCK(state, IsVariableInitialized) \
   BLOCK(nn, L2Loss) \
+  BLOCK(io_ops, LMDBReader) \
   BLOCK(nn, LRN) \
   BLOCK(nn, LRNGrad) \
   BLOCK(candidate_sampling_ops, LearnedUnigramCandidateSampler) \
@@ -228,6 +229,7 @@
   BLOCK(math, Mean) \
   BLOCK(control_flow_ops, Merge) \
   BLOCK(logging_ops, MergeSummary) \
+  BLOCK(io_ops, MergeV2Checkpoints) \
   BLOCK(math, Min) \
   BLOCK(math, Minimum) \
   BLOCK(array_ops, MirrorPad) \
@@ -353,6 +355,8 @@
   BLOCK(training, ResourceSparseApplyRMSProp) \
   BLOCK(array_ops, ResourceStridedSliceAssign) \
   BLOCK(io_ops, Restore) \
+  BLOCK(io_ops, RestoreSlice) \
+  BLOCK(io_ops, RestoreV2) \
   BLOCK(array_ops, Reverse) \
   BLOCK(array_ops, ReverseSequence) \
   BLOCK(math, Rint) \
@@ -362,6 +366,8 @@
   BLOCK(image_ops, SampleDistortedBoundingBox) \
   BLOCK(image_ops, SampleDistortedBoundingBoxV2) \
   BLOCK(io_ops, Save) \
+  BLOCK(io_ops, SaveSlices) \
+  BLOCK(io_ops, SaveV2) \
   BLOCK(logging_ops, ScalarSummary) \
   BLOCK(state, ScatterAdd) \
   BLOCK(state, ScatterDiv) \

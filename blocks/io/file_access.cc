@@ -194,6 +194,25 @@ Status AtomicFile::Commit() {
   return error == 0 ? Status() : FileError(error, "write", path_);
 }
 
+Status MoveFile(const fs::path& from, const fs::path& to) {
+  const Descriptor old_folder = OpenRealFolder(from.parent_path(), false);
+  if (!old_folder.valid()) return FileError(errno, "open the folder of", from);
+  const Descriptor folder = OpenRealFolder(to.parent_path(), true);
+  if (!folder.valid()) return FileError(errno, "make the folder of", to);
+  const auto move = [&] { return ::renameat(old_folder.number(), from.filename().c_str(), folder.number(), to.filename().c_str()); };
+  return Uninterrupted(move) == 0 ? Status() : FileError(errno, Cat("move '", from.native(), "' to"), to);
+}
+
+void RemoveFile(const fs::path& path) {
+  const Descriptor folder = OpenRealFolder(path.parent_path(), false);
+  if (folder.valid()) (void)Uninterrupted([&] { return ::unlinkat(folder.number(), path.filename().c_str(), 0); });
+}
+
+void RemoveFolder(const fs::path& path) {
+  const Descriptor folder = OpenRealFolder(path.parent_path(), false);
+  if (folder.valid()) (void)Uninterrupted([&] { return ::unlinkat(folder.number(), path.filename().c_str(), AT_REMOVEDIR); });
+}
+
 Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern, const Workers* workers) {
   Result<fs::path> place_of_pattern = files.Resolve(pattern, Files::Access::kRead);
   if (IsAbsent(place_of_pattern.status())) return std::vector<fs::path>();

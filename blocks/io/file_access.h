@@ -68,6 +68,15 @@ class AtomicFile {
   uint64_t size_ = 0;
 };
 
+// At real places, which `files` allowed:
+
+/// Moves a file to another place on its file system, over what is there; makes folders on the way that are missing. Errors as FileError.
+Status MoveFile(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Removes a file; what cannot be removed stays.
+void RemoveFile(const std::filesystem::path& path);
+/// Removes a folder that is empty; others stay.
+void RemoveFolder(const std::filesystem::path& path);
+
 // Of patterns: * ? [a-z], none of which matches a slash. Each folder that is looked into is one that `files` allows. Files that are being
 // written, or were left so, match none. `workers`, where given: cancelled where their run is to end.
 

@@ -1,59 +1,62 @@
-// Save and Restore: tensors to a version 1 checkpoint and back.
-#include <algorithm>
-
+// Save and Restore: tensors to a version 1 checkpoint and back. SaveSlices and RestoreSlice: parts of tensors.
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
-#include "blocks/limits.h"
+#include "blocks/io/saved_tensors.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
 
 using checkpoint_v1::CheckpointReader;
-using checkpoint_v1::TensorSlice;
 
 constexpr In<0> filename{"filename", "DT_STRING", "one name: the file to write"};
 constexpr In<1> tensor_names{"tensor_names", "DT_STRING", "[N], a name for each tensor"};
 constexpr InTuple<2> data{"data", "T", "the N tensors to save"};
 constexpr Attr<DTypes> types{"T", kRequired, "the types of the tensors; follow from the wires", nullptr, 1};
 
+constexpr In<2> shapes_and_slices{"shapes_and_slices", "DT_STRING",
+                                  "[N]: which part of which whole each tensor is, as in '4 3 0,2:-' (rows 0 and 1 of 4); empty: the whole"};
+constexpr InTuple<3> slices_data{"data", "T", "the N tensors to save"};
+
 constexpr In<0> file_pattern{"file_pattern", "DT_STRING",
                              "one name: the file, or a pattern (* ? [a-z]) that all files of the checkpoint match"};
 constexpr In<1> tensor_name{"tensor_name", "DT_STRING", "one name: the tensor to read"};
+constexpr In<2> shape_and_slice{"shape_and_slice", "DT_STRING", "one text: the shape of the tensor and the part to read, as in '4 3 0,2:-'; empty: all"};
 constexpr Out<0> tensor{"tensor", "dt", "the tensor, as it was saved"};
 constexpr Attr<DType> dt{"dt", kRequired, "the type of the tensor, which must be that of the saved one"};
 constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1",
                                         "the file, by its place among those that match, to look into first; -1 for all"};
 
-Result<DTypes> PlanSave(PlanContext& ctx) {
+template <class Data>
+Result<DTypes> PlanFile(const PlanContext& ctx, const Data& saved) {
   if (ctx.shape(filename).count() != 1) return ctx.Error(filename, "needs one name, found the shape ", ctx.shape(filename));
-  const int count = ctx.count(data);
-  if (count == 0) return ctx.Error(data, "needs at least one tensor, found none");
-  if (ctx.shape(tensor_names).count() != count) {
-    return ctx.Error(tensor_names, "needs a name for each of the ", count, " tensors, found the shape ", ctx.shape(tensor_names));
+  WEFT_ASSIGN_OR_RETURN(DTypes dtypes, PlanSaved(ctx, tensor_names, saved));
+  for (DType dtype : dtypes) {
+    if (Status status = checkpoint_v1::CheckSavable(dtype); !status.ok()) return std::move(status).WithPort(saved.name);
   }
-  DTypes saved = DTypesOf(ctx, data);
-  for (DType dtype : saved) {
-    if (Status status = checkpoint_v1::CheckSavable(dtype); !status.ok()) return std::move(status).WithPort(data.name);
-  }
-  return saved;
+  return dtypes;
 }
 
-constexpr auto RunSave = [](const DTypes& dtypes, ProduceContext& ctx) -> Status {
-  std::vector<checkpoint_v1::NamedTensor> tensors;
-  const auto names = ctx.in<String>(tensor_names);
-  for (int k = 0; k < ctx.count(data); ++k) {
-    if (std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k) {
-      return ctx.Error(tensor_names, "needs names that differ, found '", names[k], "' twice");
-    }
-    // A view: the writer is done with it before this call ends.
-    void* elements = const_cast<std::byte*>(ctx.in<std::byte>(data, k).data());
-    tensors.push_back({std::string(names[k]), Tensor::View(dtypes[k], ctx.shape(data, k), elements, nullptr)});
-  }
+Result<DTypes> PlanSave(PlanContext& ctx) { return PlanFile(ctx, data); }
+Result<DTypes> PlanSaveSlices(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckSpecs(ctx, shapes_and_slices, ctx.count(slices_data)));
+  return PlanFile(ctx, slices_data);
+}
+
+Status WriteFile(ProduceContext& ctx, std::span<const checkpoint::NamedTensor> tensors) {
+  WEFT_RETURN_IF_ERROR(checkpoint::CheckNames(tensors).WithPort(tensor_names.name));
   WEFT_ASSIGN_OR_RETURN(AtomicFile file, AtPort(filename, AtomicFile::Create(ctx.files(), ctx.in<String>(filename)[0])));
   Status status = checkpoint_v1::WriteCheckpoint(file, tensors, &ctx.workers(), ctx.services().budget);
   const bool tensor_at_fault = status.code() == Code::kInvalidArgument;
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
+}
+
+constexpr auto RunSave = [](const DTypes& dtypes, ProduceContext& ctx) { return WriteFile(ctx, SavedTensors(ctx, dtypes, tensor_names, data)); };
+
+constexpr auto RunSaveSlices = [](const DTypes& dtypes, ProduceContext& ctx) -> Status {
+  auto tensors = SavedTensors(ctx, dtypes, tensor_names, slices_data);
+  WEFT_RETURN_IF_ERROR(AddParts(ctx, shapes_and_slices, tensors));
+  return WriteFile(ctx, tensors);
 };
 
 struct RestoreParameters {
@@ -68,34 +71,49 @@ Result<RestoreParameters> PlanRestore(PlanContext& ctx) {
   return RestoreParameters{ctx.attr(dt), ctx.attr(preferred_shard)};
 }
 
-Result<Tensor> ReadWhole(const std::vector<std::filesystem::path>& files, const std::string& name, const RestoreParameters& p,
-                         ProduceContext& ctx) {
+/// `spec` says which part is asked for, at shape_and_slice; all of it where it is empty.
+Result<Tensor> ReadTensor(const std::vector<std::filesystem::path>& files, const std::string& name, std::string_view spec,
+                          const RestoreParameters& p, ProduceContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(CheckpointReader reader,
                         AtPort(file_pattern, CheckpointReader::Open(files, &ctx.workers(), ctx.services().budget)));
   const auto* saved = reader.Find(name);
   if (saved != nullptr && saved->dtype != p.dtype && saved->dtype != DType::kInvalid) {
     return ctx.Error(dt, "needs the type of the saved tensor '", name, "', ", saved->dtype, ", found ", p.dtype);
   }
-  auto read = reader.Read(name, TensorSlice::Whole(saved == nullptr ? 0 : saved->shape.rank()), ctx.services().budget);
+  WEFT_ASSIGN_OR_RETURN(const checkpoint::TensorSlice part,
+                        AtPort(shape_and_slice, PartOf(saved == nullptr ? "" : spec, name, saved == nullptr ? Shape{} : saved->shape)));
+  auto read = reader.Read(name, part, ctx.services().budget);
   if (!read.ok()) return std::move(read).status().WithPort(saved == nullptr ? tensor_name.name : file_pattern.name);
   return read;
 }
 
-constexpr auto RunRestore = [](const RestoreParameters& p, ProduceContext& ctx) -> Status {
+Status RestoreTensor(const RestoreParameters& p, std::string_view spec, ProduceContext& ctx) {
   const std::string pattern(ctx.in<String>(file_pattern)[0]);
   const std::string name(ctx.in<String>(tensor_name)[0]);
   WEFT_ASSIGN_OR_RETURN(const auto files, AtPort(file_pattern, MatchFiles(ctx.files(), pattern, &ctx.workers())));
   if (files.empty()) return ctx.ErrorOf(Code::kNotFound, file_pattern, "needs a checkpoint, found no file '", pattern, "'");
   if (p.preferred_shard >= 0 && p.preferred_shard < static_cast<int64_t>(files.size()) && files.size() > 1) {
-    auto read = ReadWhole({files[static_cast<size_t>(p.preferred_shard)]}, name, p, ctx);
+    auto read = ReadTensor({files[static_cast<size_t>(p.preferred_shard)]}, name, spec, p, ctx);
     if (read.ok()) {
       ctx.Emit(tensor, std::move(*read));
       return {};
     }
   }
-  WEFT_ASSIGN_OR_RETURN(Tensor read, ReadWhole(files, name, p, ctx));
+  WEFT_ASSIGN_OR_RETURN(Tensor read, ReadTensor(files, name, spec, p, ctx));
   ctx.Emit(tensor, std::move(read));
   return {};
+}
+
+Result<RestoreParameters> PlanRestoreSlice(PlanContext& ctx) {
+  if (ctx.shape(shape_and_slice).count() != 1) {
+    return ctx.Error(shape_and_slice, "needs one text, found the shape ", ctx.shape(shape_and_slice));
+  }
+  return PlanRestore(ctx);
+}
+
+constexpr auto RunRestore = [](const RestoreParameters& p, ProduceContext& ctx) { return RestoreTensor(p, "", ctx); };
+constexpr auto RunRestoreSlice = [](const RestoreParameters& p, ProduceContext& ctx) {
+  return RestoreTensor(p, ctx.in<String>(shape_and_slice)[0], ctx);
 };
 
 }  // namespace
@@ -119,6 +137,27 @@ BlockDef Restore() {
       .Stateful()
       .NotDifferentiable()
       .Producer(PlanRestore, RunRestore);
+}
+
+BlockDef SaveSlices() {
+  return Block("SaveSlices", "Writes tensors, or parts of larger ones, to a file, which it replaces at once when all is written.")
+      .Details("The file is a version 1 checkpoint. Parts of one tensor, in one file or several, have its name; Restore puts them together.")
+      .Ports(filename, tensor_names, shapes_and_slices, slices_data)
+      .Attrs(types)
+      .Inferred(types)
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanSaveSlices, RunSaveSlices);
+}
+
+BlockDef RestoreSlice() {
+  return Block("RestoreSlice", "Reads a part of a tensor from the files of a checkpoint that Save or SaveSlices wrote.")
+      .Details("The part need not be one that was saved as such.")
+      .Ports(file_pattern, tensor_name, shape_and_slice, tensor)
+      .Attrs(dt, preferred_shard)
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanRestoreSlice, RunRestoreSlice);
 }
 
 }  // namespace weft::blocks

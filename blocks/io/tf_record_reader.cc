@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "blocks/io/byte_window.h"
-#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/reader_blocks.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
@@ -13,8 +13,8 @@ namespace weft::blocks {
 namespace {
 
 using namespace readers;
-using checkpoint_v1::ExtendCrc32c;
-using checkpoint_v1::MaskCrc32c;
+using checkpoint::ExtendCrc32c;
+using checkpoint::MaskCrc32c;
 using protobuf::LoadFixed;
 
 constexpr Attr<std::string> compression_type{"compression_type", "\"\"", "how files are compressed: ZLIB, GZIP, or empty for not at all"};

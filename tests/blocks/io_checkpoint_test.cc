@@ -7,9 +7,9 @@
 
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
 #include "blocks/io/checkpoint_v1/checkpoint_writer.h"
-#include "blocks/io/checkpoint_v1/crc32c.h"
-#include "blocks/io/checkpoint_v1/table_reader.h"
-#include "blocks/io/checkpoint_v1/table_writer.h"
+#include "blocks/io/checkpoint/crc32c.h"
+#include "blocks/io/checkpoint/table_reader.h"
+#include "blocks/io/checkpoint/table_writer.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 #include "catch2/catch.hpp"
@@ -358,7 +358,7 @@ TEST_CASE("Blocks compressed by Snappy are not expanded to their end where the r
   REQUIRE(read.ok());
   CHECK(SameBits(*read, more));
   const EndedWorkers ended;
-  auto table = TableReader::Open(file, &ended);
+  auto table = TableReader::Open(file, "a table", &ended);
   REQUIRE(table.ok());
   CHECK(table->Get("").status().code() == Code::kCancelled);
 }

@@ -1,97 +1,15 @@
 // Record readers: layouts of records, compressed files, the queue of names.
-#include <zlib.h>
-
-#include <fstream>
 #include <vector>
 
 #include "blocks/io/byte_stream.h"
-#include "blocks/io/record_reader.h"
-#include "catch2/catch.hpp"
-#include "tests/kit/block_tester.h"
-#include "tests/kit/test_services.h"
+#include "tests/blocks/reader_kit.h"
 
 namespace weft {
 namespace {
 
-using blocks::FileRecord;
-using blocks::RecordReader;
-
-/// A folder of files, a queue of names and a reader as the block FixedLengthRecordReader makes it.
-class ReaderTest {
- public:
-  ReaderTest() : files_(folder_.path()), queue_({"FIFOQueue", {DType::kString}, {PartialShape(Shape{})}, -1}, blocks::MakeFifoStore()) {
-    services_.files = &files_;
-    services_.waiter = &waiter_;
-    services_.workers = &workers_;
-  }
-
-  ReaderTest& File(const std::string& name, std::string_view bytes) {
-    std::ofstream(folder_.path() / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return Name(name);
-  }
-  ReaderTest& Name(const std::string& name) {
-    std::vector<blocks::QueueElement> elements;
-    elements.push_back({Tensor::Scalar<String>(name)});
-    REQUIRE(queue_.Enqueue(std::move(elements), waiter_, -1).ok());
-    return *this;
-  }
-  ReaderTest& Make(const std::string& attrs) {
-    REQUIRE(queue_.Close(false).ok());
-    auto made = kit::BlockTester(kit::Catalog(), "FixedLengthRecordReader").Attrs(attrs).Run();
-    INFO(ToString(made.status));
-    REQUIRE(made.status.ok());
-    handle_ = made.outputs.at("reader_handle").values<ResourceHandle>()[0];
-    return *this;
-  }
-
-  RecordReader& reader() { return dynamic_cast<RecordReader&>(*handle_); }
-  /// "key=value", or the name of the failure.
-  std::string Read() {
-    auto record = reader().Read(queue_, services_);
-    return record.ok() ? Cat(record->key, "=", record->value) : std::string(CodeName(record.status().code()));
-  }
-  std::string ReadUpTo(int64_t count) {
-    auto records = reader().ReadUpTo(queue_, count, services_);
-    if (!records.ok()) return std::string(CodeName(records.status().code()));
-    std::string text;
-    for (const FileRecord& record : *records) text += Cat(record.key, "=", record.value, " ");
-    return text;
-  }
-  const Services& services() const { return services_; }
-  /// The run is to end when this many more looks have been taken at that; never where negative.
-  void StopAfter(int looks) { workers_.looks_ = looks; }
-  void set_budget(std::shared_ptr<MemoryBudget> budget) { services_.budget = std::move(budget); }
-
- private:
-  struct EndingWorkers final : kit::TestWorkers {
-    EndingWorkers() : TestWorkers(1) {}
-    bool Stopped() const override { return looks_ == 0 || --looks_ == 0; }
-    mutable int looks_ = -1;
-  };
-
-  kit::TemporaryFolder folder_;
-  kit::TestFiles files_;
-  kit::TestWaiter waiter_;
-  EndingWorkers workers_;
-  Services services_;
-  blocks::Queue queue_;
-  ResourceHandle handle_;
-};
-
-/// Compressed by zlib; window bits 15 for ZLIB, 31 for GZIP.
-std::string Deflated(std::string_view plain, int window_bits) {
-  z_stream state{};
-  REQUIRE(deflateInit2(&state, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string packed(deflateBound(&state, static_cast<uLong>(plain.size())) + 32, '\0');
-  state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  state.avail_in = static_cast<uInt>(plain.size());
-  state.next_out = reinterpret_cast<Bytef*>(packed.data());
-  state.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&state, Z_FINISH) == Z_STREAM_END);
-  packed.resize(state.total_out);
-  deflateEnd(&state);
-  return packed;
-}
+using kit::Deflated;
+using kit::LongText;
+using kit::ReaderTest;
 
 TEST_CASE("Records lie between header and footer", "[reader]") {
   ReaderTest test;
@@ -167,13 +85,6 @@ TEST_CASE("Records as MNIST files have them", "[reader]") {
     CHECK(test.Read() == Cat("train-images:", image, "=", std::string(784, static_cast<char>(image))));
   }
   CHECK(test.Read() == "out_of_range");
-}
-
-/// Bytes without a short period.
-std::string LongText(size_t size) {
-  std::string text(size, '\0');
-  for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 7 + i / 251 + i / 65521);
-  return text;
 }
 
 TEST_CASE("Records that are longer than what is read at once", "[reader]") {

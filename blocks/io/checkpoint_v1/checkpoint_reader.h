@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "blocks/io/checkpoint_v1/slice.h"
-#include "blocks/io/checkpoint_v1/table_reader.h"
+#include "blocks/io/checkpoint/slice.h"
+#include "blocks/io/checkpoint/table_reader.h"
 #include "weft/base/tensor.h"
 
 namespace weft::blocks::checkpoint_v1 {
+
+using namespace checkpoint;
 
 /// What the files hold of one tensor.
 struct SavedTensor {
@@ -40,16 +42,10 @@ class CheckpointReader {
   Result<Tensor> Read(std::string_view name, const TensorSlice& part, const std::shared_ptr<MemoryBudget>& budget) const;
 
  private:
-  struct Overlap {
-    const SavedTensor::Piece* piece;
-    Box box;
-  };
-
   CheckpointReader() = default;
   Status AddFile(const std::filesystem::path& path);
   Status AddMeta(std::string_view meta, size_t file);
   Status AddTensor(std::string_view message, size_t file);
-  Status CheckCovered(const std::vector<Overlap>& overlaps, const Shape& wanted, std::string_view name) const;
   Status ReadPiece(std::string_view name, const SavedTensor& tensor, const SavedTensor::Piece& piece, void* elements) const;
   Status Damaged(std::string_view what) const;
 

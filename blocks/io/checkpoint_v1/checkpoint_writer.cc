@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "blocks/io/checkpoint_v1/slice.h"
-#include "blocks/io/checkpoint_v1/table_writer.h"
+#include "blocks/io/checkpoint/messages.h"
+#include "blocks/io/checkpoint/slice.h"
+#include "blocks/io/checkpoint/table_writer.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
@@ -19,33 +20,21 @@ namespace {
 constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);
 constexpr uint64_t kFormatVersion = 1;
 
-std::string SliceMessage(int rank) {
-  std::string message;
-  for (int i = 0; i < rank; ++i) PutBytesField(message, 1, "");
-  return message;
-}
-
-std::string ShapeMessage(const Shape& shape) {
-  std::string message, dim;
-  for (int64_t size : shape.dims()) {
-    dim.clear();
-    if (size != 0) PutVarintField(dim, 1, static_cast<uint64_t>(size));
-    PutBytesField(message, 2, dim);
-  }
-  return message;
-}
-
-/// The list of all tensors, the value of the empty key.
+/// The list of all tensors, the value of the empty key. Parts of one tensor follow one another.
 std::string MetaRecord(const std::vector<const NamedTensor*>& tensors) {
   std::string meta, entry, version, record;
-  for (const NamedTensor* named : tensors) {
-    entry.clear();
-    // A field that has its default value is left out.
-    if (!named->name.empty()) PutBytesField(entry, 1, named->name);
-    PutBytesField(entry, 2, ShapeMessage(named->tensor.shape()));
-    PutVarintField(entry, 3, TypeNumber(named->tensor.dtype()));
-    PutBytesField(entry, 4, SliceMessage(named->tensor.shape().rank()));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const NamedTensor& named = *tensors[i];
+    if (entry.empty()) {
+      // A field that has its default value is left out.
+      if (!named.name.empty()) PutBytesField(entry, 1, named.name);
+      PutBytesField(entry, 2, ShapeMessage(named.whole()));
+      PutVarintField(entry, 3, TypeNumber(named.tensor.dtype()));
+    }
+    PutBytesField(entry, 4, SliceMessage(named.slice()));
+    if (i + 1 < tensors.size() && tensors[i + 1]->name == named.name) continue;
     PutBytesField(meta, 1, entry);
+    entry.clear();
   }
   PutVarintField(version, 1, kFormatVersion);
   PutBytesField(meta, 2, version);
@@ -65,7 +54,7 @@ Result<std::string> TensorRecord(const NamedTensor& named, const Workers* worker
   }
   std::string head, record;
   if (!named.name.empty()) PutBytesField(head, 1, named.name);
-  PutBytesField(head, 2, SliceMessage(tensor.shape().rank()));
+  PutBytesField(head, 2, SliceMessage(named.slice()));
   PutBytesHead(head, 3, size);
   PutBytesHead(record, 2, head.size() + size);
   WEFT_RETURN_IF_ERROR(charge.Hold(2 * static_cast<int64_t>(record.size() + head.size() + size)));
@@ -95,17 +84,15 @@ Status CheckSavable(DType dtype) {
 
 Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers,
                        const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_RETURN_IF_ERROR(CheckNames(tensors));
   std::map<std::string, const NamedTensor*> by_key;
   std::vector<const NamedTensor*> by_name;
   for (const NamedTensor& named : tensors) {
     WEFT_RETURN_IF_ERROR(CheckSavable(named.tensor.dtype()));
-    by_key[SliceKey(named.name, TensorSlice::Whole(named.tensor.shape().rank()))] = &named;
+    by_key.emplace(SliceKey(named.name, named.slice()), &named);
     by_name.push_back(&named);
   }
-  std::sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  for (size_t i = 1; i < by_name.size(); ++i) {
-    if (by_name[i]->name == by_name[i - 1]->name) return InvalidArgument("needs names that differ, found '", by_name[i]->name, "' twice");
-  }
+  std::stable_sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   TableWriter table(file, workers);
   WEFT_RETURN_IF_ERROR(table.Add("", MetaRecord(by_name)));
   MemoryCharge charge(budget);

@@ -6,20 +6,18 @@
 #include <span>
 #include <string>
 
+#include "blocks/io/checkpoint/parts.h"
 #include "blocks/io/file_access.h"
-#include "weft/base/tensor.h"
 
 namespace weft::blocks::checkpoint_v1 {
 
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
+using namespace checkpoint;
 
 /// ok where TensorFlow can read a tensor of that type from such a file; else unsupported or invalid_argument, as TensorFlow says.
 Status CheckSavable(DType dtype);
 
-/// Writes the file, and moves it to its place once all is written. invalid_argument: a name comes twice, or a tensor is too large for the format.
+/// Writes the file, and moves it to its place once all is written. invalid_argument: a tensor or a part of one comes
+/// twice, parts of one tensor are of different wholes, or a tensor is too large for the format.
 /// `workers`, where given: cancelled once their run is to end. What a tensor takes as bytes counts in the budget, which may be null:
 /// resource_exhausted where it refuses. On any failure the file stays as it was.
 Status WriteCheckpoint(AtomicFile& file, std::span<const NamedTensor> tensors, const Workers* workers = nullptr,

@@ -1,7 +1,7 @@
 // Version 1 checkpoints. Nearly every change of a byte makes a checksum wrong, so that inputs whose first byte is even get right ones before
 // they are read; the file is what comes after that byte.
 #include "blocks/io/checkpoint_v1/checkpoint_reader.h"
-#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/protobuf/wire.h"
 #include "tests/fuzz/finding.h"
 #include "tests/fuzz/targets.h"

@@ -1,10 +1,10 @@
-#include "blocks/io/checkpoint_v1/slice.h"
+#include "blocks/io/checkpoint/slice.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 namespace {
 
 // An ordered code: text and numbers as bytes that sort as the values do.
@@ -78,4 +78,4 @@ std::string SliceKey(std::string_view name, const TensorSlice& slice) {
   return key;
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

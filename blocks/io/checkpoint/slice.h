@@ -8,7 +8,7 @@
 
 #include "weft/base/shape.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 /// A range of each axis; a length of -1 means the whole axis, which then starts at 0.
 struct TensorSlice {
@@ -23,6 +23,7 @@ struct TensorSlice {
 struct Box {
   std::vector<int64_t> starts, lengths;
   Shape shape() const { return Shape(std::span<const int64_t>(lengths)); }
+  friend bool operator==(const Box&, const Box&) = default;
 };
 
 /// The slice of a tensor of `shape`; nothing where it does not fit inside.
@@ -55,4 +56,4 @@ void ForEachRun(const Box& part, const Box& box, const Box& outer, Run&& run) {
 /// The key of a slice's record. Keys sort as (name, rank, start, length, start, length, ...) do.
 std::string SliceKey(std::string_view name, const TensorSlice& slice);
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

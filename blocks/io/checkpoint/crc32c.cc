@@ -1,4 +1,4 @@
-#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint/crc32c.h"
 
 #include <array>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <nmmintrin.h>
 #endif
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 #ifdef __SSE4_2__
 
@@ -49,4 +49,4 @@ uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes) {
 
 #endif
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

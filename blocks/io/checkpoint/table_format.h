@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstddef>
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 inline constexpr uint64_t kTableMagic = 0xdb4775248b80fb57u;
 inline constexpr size_t kFooterBytes = 48;
@@ -23,4 +23,4 @@ struct BlockPlace {
   uint64_t offset = 0, size = 0;
 };
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

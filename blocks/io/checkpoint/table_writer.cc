@@ -1,12 +1,12 @@
-#include "blocks/io/checkpoint_v1/table_writer.h"
+#include "blocks/io/checkpoint/table_writer.h"
 
 #include <algorithm>
 
-#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 using namespace protobuf;
 
@@ -128,4 +128,4 @@ Status TableWriter::Finish() {
   return file_.Write(footer);
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

@@ -1,15 +1,15 @@
-#include "blocks/io/checkpoint_v1/table_reader.h"
+#include "blocks/io/checkpoint/table_reader.h"
 
 #include <snappy-sinksource.h>
 #include <snappy.h>
 
 #include <algorithm>
 
-#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 using namespace protobuf;
 
@@ -75,13 +75,14 @@ bool BlockCursor::Next() {
 }
 
 Status TableReader::Damaged(std::string_view what) const {
-  return Status(Code::kDataLoss, Cat("needs a version 1 checkpoint, found ", what, " in '", file_.path().native(), "'"))
-      .WithHint("write the file again with Save");
+  return Status(Code::kDataLoss, Cat("needs ", what_, ", found ", what, " in '", file_.path().native(), "'"))
+      .WithHint("save it again");
 }
 
-Result<TableReader> TableReader::Open(const std::filesystem::path& path, const Workers* workers, std::shared_ptr<MemoryBudget> budget) {
+Result<TableReader> TableReader::Open(const std::filesystem::path& path, std::string_view what, const Workers* workers,
+                                      std::shared_ptr<MemoryBudget> budget) {
   WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  TableReader table(std::move(file), workers, std::move(budget));
+  TableReader table(std::move(file), what, workers, std::move(budget));
   if (table.file_.size() < kFooterBytes) return table.Damaged("too few bytes");
   char footer[kFooterBytes];
   WEFT_RETURN_IF_ERROR(table.file_.ReadAt(table.file_.size() - kFooterBytes, footer));
@@ -164,4 +165,25 @@ Result<std::optional<TableValue>> TableReader::Get(std::string_view key) const {
   return std::optional<TableValue>();
 }
 
-}  // namespace weft::blocks::checkpoint_v1
+Status TableReader::ForEach(FunctionRef<Status(std::string_view, std::string_view)> use) const {
+  BlockCursor index(index_.bytes);
+  uint64_t entries = 0, read = 0;
+  while (index.Next()) {
+    std::string_view bytes = index.value();
+    BlockPlace place;
+    if (!TakePlace(bytes, place)) return Damaged("a damaged index");
+    // Blocks lie side by side; an index that names one again and again takes no time.
+    if (place.size > file_.size() || (read += place.size) > file_.size()) return Damaged("blocks that overlap");
+    WEFT_ASSIGN_OR_RETURN(const TableBlock block, ReadBlock(place));
+    BlockCursor entry(block.bytes);
+    while (entry.Next()) {
+      if (++entries % kEntriesBetweenLooks == 0 && IsStopped(workers_)) return kernels::RunStopped();
+      WEFT_RETURN_IF_ERROR(use(entry.key(), entry.value()));
+    }
+    if (!entry.ok()) return Damaged("a damaged block");
+    if (IsStopped(workers_)) return kernels::RunStopped();
+  }
+  return index.ok() ? Status() : Damaged("a damaged index");
+}
+
+}  // namespace weft::blocks::checkpoint

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "blocks/io/checkpoint_v1/table_format.h"
+#include "blocks/io/checkpoint/table_format.h"
 #include "blocks/io/file_access.h"
 
-namespace weft::blocks::checkpoint_v1 {
+namespace weft::blocks::checkpoint {
 
 /// One block while it is filled.
 class BlockBuilder {
@@ -56,4 +56,4 @@ class TableWriter {
   bool has_pending_ = false;  // a block that is written and not in the index yet: its key depends on the next one
 };
 
-}  // namespace weft::blocks::checkpoint_v1
+}  // namespace weft::blocks::checkpoint

@@ -1,0 +1,79 @@
+// LMDBReader: a reader of the records of LMDB files.
+#include "blocks/io/lmdb/cursor.h"
+#include "blocks/io/reader_blocks.h"
+
+namespace weft::blocks {
+namespace {
+
+using namespace readers;
+
+class LmdbSource final : public RecordSource {
+ public:
+  Status Start(const Files& files, const std::string& name, const Services&) override {
+    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path place, files.Resolve(name, Files::Access::kRead));
+    std::error_code error;
+    const bool is_folder = std::filesystem::is_directory(place, error);
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, is_folder ? name + "/data.mdb" : name));
+    WEFT_ASSIGN_OR_RETURN(cursor_, lmdb::Cursor::Open(std::move(file)));
+    name_ = name;
+    records_ = 0;
+    found_ = false;
+    return {};
+  }
+
+  Result<bool> Next(FileRecord& record, const Services& services) override {
+    if (!found_) {
+      WEFT_ASSIGN_OR_RETURN(found_, cursor_->Next(services));
+      if (!found_) return false;
+    }
+    WEFT_ASSIGN_OR_RETURN(record.value, cursor_->Value(services));
+    record.key = String(cursor_->key());
+    found_ = false;
+    ++records_;
+    return true;
+  }
+
+  void Stop() override { cursor_ = nullptr; }
+
+  void Save(StateWriter& out) const override {
+    out.PutText(name_);
+    out.PutSigned(records_);
+  }
+
+  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
+    auto source = std::make_unique<LmdbSource>();
+    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
+    for (; source->records_ < records; ++source->records_) {
+      WEFT_ASSIGN_OR_RETURN(const bool found, source->cursor_->Next({}));
+      if (!found) return DataLoss("needs ", records, " records in '", name, "', found ", source->records_);
+    }
+    return std::unique_ptr<RecordSource>(std::move(source));
+  }
+
+ private:
+  std::unique_ptr<lmdb::Cursor> cursor_;
+  std::string name_;
+  int64_t records_ = 0;  // given
+  bool found_ = false;   // the cursor is at a record that was not given yet
+};
+
+constexpr auto Plan = [](PlanContext& ctx) -> Result<ReaderName> { return NameOf(ctx); };
+constexpr auto Bind = [](const ReaderName& name, BindContext& ctx) {
+  return BindReader(ctx, name, "LMDBReader", [] { return std::make_unique<LmdbSource>(); });
+};
+
+}  // namespace
+
+BlockDef LMDBReader() {
+  return Block("LMDBReader", "A reader that gives the records of LMDB files whose names a queue holds, in the order of their keys.")
+      .Details("A name is that of the file or of the folder that has it as data.mdb. The key of a record is that in the file. Nothing is written, "
+               "and no lock is taken: the file must not change meanwhile.")
+      .Ports(reader_handle)
+      .Attrs(container, shared_name)
+      .NotDifferentiable()
+      .Kernel(Plan, RunReader<ReaderName>, Bind);
+}
+
+}  // namespace weft::blocks
