@@ -40,6 +40,12 @@
   BLOCK(nn, AvgPool3DGradLike) \
   BLOCK(nn, AvgPoolGrad) \
   BLOCK(nn, AvgPoolGradLike) \
+  BLOCK(data_flow_ops, Barrier) \
+  BLOCK(data_flow_ops, BarrierClose) \
+  BLOCK(data_flow_ops, BarrierIncompleteSize) \
+  BLOCK(data_flow_ops, BarrierInsertMany) \
+  BLOCK(data_flow_ops, BarrierReadySize) \
+  BLOCK(data_flow_ops, BarrierTakeMany) \
   BLOCK(math, BatchMatMul) \
   BLOCK(math, BatchMatMulV2) \
   BLOCK(array_ops, BatchToSpace) \
