@@ -161,6 +161,7 @@
   BLOCK(image_ops, HSVToRGB) \
   BLOCK(logging_ops, HistogramSummary) \
   BLOCK(array_ops, Identity) \
+  BLOCK(io_ops, IdentityReader) \
   BLOCK(math, Igamma) \
   BLOCK(math, IgammaGradA) \
   BLOCK(math, Igammac) \
@@ -295,6 +296,8 @@
   BLOCK(io_ops, ReaderRead) \
   BLOCK(io_ops, ReaderReadUpTo) \
   BLOCK(io_ops, ReaderReset) \
+  BLOCK(io_ops, ReaderRestoreState) \
+  BLOCK(io_ops, ReaderSerializeState) \
   BLOCK(math, Real) \
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
@@ -443,12 +446,14 @@
   BLOCK(math, Sum) \
   BLOCK(math, SumLike) \
   BLOCK(control_flow_ops, Switch) \
+  BLOCK(io_ops, TFRecordReader) \
   BLOCK(math, Tan) \
   BLOCK(math, Tanh) \
   BLOCK(math, TanhGrad) \
   BLOCK(state, TemporaryVariable) \
   BLOCK(core, Tensor) \
   BLOCK(logging_ops, TensorSummary) \
+  BLOCK(io_ops, TextLineReader) \
   BLOCK(array_ops, Tile) \
   BLOCK(array_ops, TileGrad) \
   BLOCK(nn, TopK) \
@@ -469,6 +474,7 @@
   BLOCK(state, Variable) \
   BLOCK(array_ops, Where) \
   BLOCK(math, Where3) \
+  BLOCK(io_ops, WholeFileReader) \
   BLOCK(io_ops, WriteFile) \
   BLOCK(array_ops, ZerosLike) \
   BLOCK(math, Zeta) \

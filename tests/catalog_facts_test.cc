@@ -47,6 +47,7 @@ constexpr Exception kExceptions[] = {
     {"minimum", "SampleDistortedBoundingBox.area_range", "two ends make a range"},
     {"minimum", "SampleDistortedBoundingBoxV2.aspect_ratio_range", "two ends make a range"},
     {"minimum", "SampleDistortedBoundingBoxV2.area_range", "two ends make a range"},
+    {"minimum", "TextLineReader.skip_header_lines", "negative numbers are refused when the page is loaded"},
     {"reference", "Barrier", "a handle is a text, which a run looks up: a value like others"},
     {"reference", "BarrierClose", "a handle is a text, which a run looks up: a value like others"},
     {"reference", "BarrierIncompleteSize", "a handle is a text, which a run looks up: a value like others"},

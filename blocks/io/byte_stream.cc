@@ -19,6 +19,10 @@ class BufferedStream : public ByteStream {
   Result<bool> Skip(int64_t count) override {
     return Take(count, [](std::string_view) {});
   }
+  Result<std::string_view> Peek() override {
+    if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill());
+    return std::string_view(buffer_.data() + begin_, end_ - begin_);
+  }
 
  protected:
   /// Puts at least one byte into `buffer` (of kBufferBytes, empty at the call) and says how many; 0 at the end.
@@ -27,14 +31,16 @@ class BufferedStream : public ByteStream {
   void DropBuffered() { begin_ = end_; }
 
  private:
+  Status Refill() {
+    begin_ = end_ = 0;
+    WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_));
+    return {};
+  }
   template <class Use>
   Result<bool> Take(int64_t count, Use&& use) {
     while (count > 0) {
-      if (begin_ == end_) {
-        begin_ = end_ = 0;
-        WEFT_ASSIGN_OR_RETURN(end_, Fill(buffer_));
-        if (end_ == 0) return false;
-      }
+      if (begin_ == end_) WEFT_RETURN_IF_ERROR(Refill());
+      if (end_ == 0) return false;
       const size_t part = static_cast<size_t>(std::min(count, buffered()));
       use(std::string_view(buffer_.data() + begin_, part));
       begin_ += part;

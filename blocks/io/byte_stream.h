@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "blocks/io/file_access.h"
 #include "weft/base/status.h"
@@ -19,6 +20,8 @@ class ByteStream {
   virtual Result<bool> Read(int64_t count, std::string& to) = 0;
   /// Drops `count` bytes; false where the stream ends before.
   virtual Result<bool> Skip(int64_t count) = 0;
+  /// Some bytes at the front, which stay there; none at the end. Valid until the next call.
+  virtual Result<std::string_view> Peek() = 0;
 };
 
 /// The bytes of a file, expanded where it is compressed. resource_exhausted without memory to expand it.

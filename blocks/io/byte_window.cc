@@ -49,12 +49,14 @@ void ByteWindow::Drop(int64_t count) {
   }
 }
 
-Result<String> ByteWindow::Front(int64_t count, const Services& services) const {
+Result<String> ByteWindow::Part(int64_t offset, int64_t count, const Services& services) const {
   WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(static_cast<size_t>(count), services.budget));
   char* to = bytes.mutable_data();
-  int64_t at = begin_;
-  for (auto piece = pieces_.begin(); count > 0; ++piece, at = 0) {
-    if (piece != pieces_.begin() && IsStopped(services)) return kernels::RunStopped();
+  const int64_t begin = begin_ + offset;  // each piece but the last has as many bytes
+  int64_t at = begin % kPieceBytes;
+  const auto first = pieces_.begin() + begin / kPieceBytes;
+  for (auto piece = first; count > 0; ++piece, at = 0) {
+    if (piece != first && IsStopped(services)) return kernels::RunStopped();
     const int64_t part = std::min(count, static_cast<int64_t>(piece->size()) - at);
     to = std::copy_n(piece->data() + at, part, to);
     count -= part;

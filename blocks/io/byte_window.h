@@ -30,7 +30,9 @@ class ByteWindow {
   /// Drops its first bytes, no more than it has.
   void Drop(int64_t count);
   /// Its first bytes, no more than it has, as a string that counts in the budget of the services. Errors as of Fill.
-  Result<String> Front(int64_t count, const Services& services) const;
+  Result<String> Front(int64_t count, const Services& services) const { return Part(0, count, services); }
+  /// The same of bytes further on.
+  Result<String> Part(int64_t offset, int64_t count, const Services& services) const;
 
  private:
   /// Makes room for `count` bytes at the end of the last piece, which has them free.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <system_error>
 
+#include "blocks/kernels/stop_check.h"
 #include "runtime/base/system_call.h"
 #include "weft/base/system_error.h"
 
@@ -134,6 +135,17 @@ Status InputFile::ReadAt(uint64_t offset, std::span<char> to) const {
     to = to.subspan(static_cast<size_t>(got));
   }
   return {};
+}
+
+Result<String> ReadWholeFile(const Services& services, std::string_view name) {
+  constexpr size_t kPieceBytes = size_t{1} << 22;  // read between two looks at whether the run is to end
+  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(*services.files, name));
+  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), services.budget));
+  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
+    if (services.workers->Stopped()) return kernels::RunStopped();
+    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
+  }
+  return bytes;
 }
 
 Result<AtomicFile> AtomicFile::Create(const Files& files, std::string_view name, bool make_folders) {

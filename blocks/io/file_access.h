@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weft/base/file.h"
+#include "weft/base/string.h"
 #include "weft/block/services.h"
 
 namespace weft::blocks {
@@ -40,6 +41,10 @@ class InputFile {
   uint64_t size_ = 0;
   std::filesystem::path path_;
 };
+
+/// The bytes of the file that a name on the page stands for, which count in the budget of the services; cancelled where their run is to end.
+/// Errors as of InputFile, and resource_exhausted where the budget refuses.
+Result<String> ReadWholeFile(const Services& services, std::string_view name);
 
 /// A file that takes the place of another all at once, when Commit succeeds; until then, and on any failure, that one stays.
 class AtomicFile {

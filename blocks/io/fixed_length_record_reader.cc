@@ -2,20 +2,19 @@
 #include <algorithm>
 
 #include "blocks/io/byte_window.h"
-#include "blocks/io/record_reader.h"
+#include "blocks/io/reader_blocks.h"
 #include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
 namespace {
 
-constexpr Out<0> reader_handle{"reader_handle", "DT_RESOURCE", "[], the handle of the reader"};
+using namespace readers;
+
 constexpr Attr<int64_t> header_bytes{"header_bytes", "0", "bytes before the first record of a file", nullptr, 0};
 constexpr Attr<int64_t> record_bytes{"record_bytes", kRequired, "bytes of a record", nullptr, 0};
 constexpr Attr<int64_t> footer_bytes{"footer_bytes", "0", "bytes after the last record of a file", nullptr, 0};
 constexpr Attr<int64_t> hop_bytes{"hop_bytes", "0", "bytes from one record's start to the next one's; 0 means record_bytes", nullptr, 0};
-constexpr Attr<std::string> container{"container", "\"\"", "name space of the reader's name"};
-constexpr Attr<std::string> shared_name{"shared_name", "\"\"", "blocks of one shared name share the reader; empty means the block's id"};
 constexpr Attr<std::string> encoding{"encoding", "\"\"", "how files are compressed: ZLIB, GZIP, or empty for not at all"};
 
 struct RecordLayout {
@@ -100,41 +99,24 @@ class FixedLengthSource final : public RecordSource {
 
 struct Parameters {
   RecordLayout layout;
-  std::string container, shared_name;
+  ReaderName name;
 };
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  Parameters p{{ctx.attr(header_bytes), ctx.attr(record_bytes), ctx.attr(footer_bytes), ctx.attr(hop_bytes), Encoding::kPlain},
-               ctx.attr(container),
-               ctx.attr(shared_name)};
+  WEFT_ASSIGN_OR_RETURN(const Encoding encoded, EncodingOf(ctx, encoding));
+  RecordLayout layout{ctx.attr(header_bytes), ctx.attr(record_bytes), ctx.attr(footer_bytes), ctx.attr(hop_bytes), encoded};
   // A compressed file may be many times as large as it looks: this is what one record can cost.
   constexpr int64_t kMost = int64_t{1} << 31;
-  if (std::max(p.layout.record, p.layout.footer) > kMost) {
+  if (std::max(layout.record, layout.footer) > kMost) {
     return ctx.Error(record_bytes, "needs records and footers of at most ", kMost, " bytes");
   }
-  if (p.layout.hop == 0) p.layout.hop = p.layout.record;
-  if (p.layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");
-  const std::string text = ctx.attr(encoding);
-  if (text == "ZLIB") p.layout.encoding = Encoding::kZlib;
-  else if (text == "GZIP") p.layout.encoding = Encoding::kGzip;
-  else if (!text.empty() && text != "NONE") return ctx.Error(encoding, "needs ZLIB, GZIP or nothing, found '", text, "'");
-  return p;
+  if (layout.hop == 0) layout.hop = layout.record;
+  if (layout.hop == 0) return ctx.Error(record_bytes, "needs 1 or more, found 0: the records of a file would never end");
+  return Parameters{layout, NameOf(ctx)};
 }
 
-constexpr auto Run = [](const Parameters&, RunContext& ctx) { ctx.out<ResourceHandle>(reader_handle)[0] = ctx.state_handle(); };
-
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) -> Result<ResourceHandle> {
-  auto make = [&]() -> Result<ResourceHandle> {
-    return ResourceHandle(std::make_shared<RecordReader>("FixedLengthRecordReader", std::make_unique<FixedLengthSource>(p.layout)));
-  };
-  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(p.container, p.shared_name, make));
-  const auto* reader = dynamic_cast<const RecordReader*>(handle.get());
-  if (reader == nullptr || reader->block() != "FixedLengthRecordReader") {
-    const std::string_view found = reader == nullptr ? handle->kind() : reader->block();
-    return InvalidArgument("needs a FixedLengthRecordReader, found a ", found, " of that name")
-        .WithPort(shared_name.name);
-  }
-  return handle;
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
+  return BindReader(ctx, p.name, "FixedLengthRecordReader", [&] { return std::make_unique<FixedLengthSource>(p.layout); });
 };
 
 }  // namespace
@@ -146,7 +128,7 @@ BlockDef FixedLengthRecordReader() {
       .Attrs(header_bytes, record_bytes, footer_bytes, hop_bytes, container, shared_name, encoding)
       .Alias("FixedLengthRecordReaderV2")
       .NotDifferentiable()
-      .Kernel(Plan, Run, Bind);
+      .Kernel(Plan, RunReader<Parameters>, Bind);
 }
 
 }  // namespace weft::blocks

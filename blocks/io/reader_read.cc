@@ -1,5 +1,5 @@
 // ReaderRead and ReaderReadUpTo: records out of a reader. ReaderNumRecordsProduced, ReaderNumWorkUnitsCompleted and ReaderReset: how
-// far it is, and back to its start.
+// far it is, and back to its start. ReaderSerializeState and ReaderRestoreState: what is to be kept of it, as a string.
 #include "blocks/data_flow/queue_blocks.h"
 #include "blocks/io/record_reader.h"
 #include "weft/block/block.h"
@@ -15,6 +15,8 @@ constexpr Out<1> value{"value", "DT_STRING", "[], the record"};
 constexpr Out<0> keys{"keys", "DT_STRING", "[N], which records they are"};
 constexpr Out<1> values{"values", "DT_STRING", "[N], the records, of one file; N is at most num_records"};
 constexpr Out<0> records_produced{"records_produced", "DT_INT64", "[], records read since the start or a reset"};
+constexpr In<1> restored_state{"state", "DT_STRING", "[], what ReaderSerializeState gave of a reader of the same kind"};
+constexpr Out<0> state{"state", "DT_STRING", "[], the counts of the reader and the file that it is in"};
 constexpr Out<0> units_completed{"units_completed", "DT_INT64", "[], files read to their end"};
 
 Status PlanRead(PlanContext& ctx) { return CheckHandles(ctx, reader_handle, queue_handle); }
@@ -69,6 +71,25 @@ constexpr auto RunReset = [](const NoParameters&, ProduceContext& ctx) -> Status
   return reader->Reset(ctx.services());
 };
 
+constexpr auto RunSerialize = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  WEFT_ASSIGN_OR_RETURN(String kept, AtPort(reader_handle, reader->Serialize(ctx.services())));
+  ctx.Emit(state, Tensor::Scalar<String>(std::move(kept)));
+  return {};
+};
+
+Status PlanRestore(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckHandles(ctx, reader_handle));
+  return CheckScalars(ctx, restored_state);
+}
+
+constexpr auto RunRestore = [](const NoParameters&, ProduceContext& ctx) -> Status {
+  WEFT_ASSIGN_OR_RETURN(RecordReader * reader, ctx.Find<RecordReader>(reader_handle));
+  Status status = reader->Restore(ctx.in<String>(restored_state)[0], ctx.services());
+  const bool state_at_fault = status.code() == Code::kInvalidArgument;
+  return std::move(status).WithPort(state_at_fault ? restored_state.name : reader_handle.name);
+};
+
 }  // namespace
 
 BlockDef ReaderRead() {
@@ -114,6 +135,26 @@ BlockDef ReaderReset() {
       .Stateful()
       .NotDifferentiable()
       .Producer(PlanReader, RunReset);
+}
+
+BlockDef ReaderSerializeState() {
+  return Block("ReaderSerializeState", "The state of a reader as a string, for ReaderRestoreState.")
+      .Details("Only an IdentityReader and a WholeFileReader can tell theirs so; a snapshot of the page keeps that of each reader.")
+      .Ports(reader_handle, state)
+      .Alias("ReaderSerializeStateV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanReader, RunSerialize);
+}
+
+BlockDef ReaderRestoreState() {
+  return Block("ReaderRestoreState", "Brings a reader to the state that ReaderSerializeState kept, also one of another reader of its kind.")
+      .Details("Where the state is refused the reader is as new.")
+      .Ports(reader_handle, restored_state)
+      .Alias("ReaderRestoreStateV2")
+      .Stateful()
+      .NotDifferentiable()
+      .Producer(PlanRestore, RunRestore);
 }
 
 }  // namespace weft::blocks

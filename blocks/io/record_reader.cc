@@ -1,6 +1,7 @@
 #include "blocks/io/record_reader.h"
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/protobuf/wire.h"
 
 namespace weft::blocks {
 
@@ -40,20 +41,22 @@ Status RecordReader::StartNextFile(Queue& names, const Services& services) {
   if (name.count() != 1) {
     return InvalidArgument("needs one file name in an element of the queue, found the shape ", name.shape()).WithPort("queue_handle");
   }
-  const std::string text(name.values<String>()[0]);
+  std::string text(name.values<String>()[0]);
   Status status = source_->Start(*services.files, text, services);
   if (!status.ok()) source_->Stop();
   if (status.code() == Code::kCancelled) names.Return(std::move(elements));  // nothing was read of it
-  set_in_file(status.ok());
+  set_in_file(status.ok(), std::move(text));
   return status;
 }
 
 Result<bool> RecordReader::NextRecord(FileRecord& record, const Services& services) {
   WEFT_ASSIGN_OR_RETURN(const bool found, source_->Next(record, services));
-  if (!found) source_->Stop();
+  const bool completed = !found || record.last;
+  if (completed) source_->Stop();
   std::lock_guard lock(mutex_);
-  in_file_ = found;
-  ++(found ? records_produced_ : files_completed_);
+  in_file_ = !completed;
+  records_produced_ += found;
+  files_completed_ += completed;
   return found;
 }
 
@@ -81,9 +84,11 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
     WEFT_ASSIGN_OR_RETURN(const bool found, NextRecord(record, services));
     if (!found && !records.empty()) break;
     if (!found) continue;
+    const bool last = record.last;
     for (const String* text : {&record.key, &record.value}) WEFT_RETURN_IF_ERROR(text->Hold(services.budget));
     records.push_back(std::move(record));
     WEFT_RETURN_IF_ERROR(held.Hold(static_cast<int64_t>(records.capacity() * sizeof(FileRecord))));
+    if (last) break;
   }
   return records;
 }
@@ -99,12 +104,61 @@ void RecordReader::Reset() {
   source_->Stop();
   std::lock_guard lock(mutex_);
   in_file_ = false;
+  name_.clear();
   records_produced_ = files_completed_ = 0;
 }
 
-void RecordReader::set_in_file(bool in_file) {
+void RecordReader::set_in_file(bool in_file, std::string name) {
   std::lock_guard lock(mutex_);
   in_file_ = in_file;
+  name_ = std::move(name);
+}
+
+// ReaderBaseState  1 work_started, 2 work_finished, 3 num_records_produced, 4 current_work. A field that has its default value is left out.
+
+Result<String> RecordReader::Serialize(const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  if (!source_->KeepsName()) return Status(Code::kUnsupported, Cat("needs a reader whose state can be kept, found a ", block_));
+  std::lock_guard lock(mutex_);
+  std::string state;
+  const int64_t counts[] = {files_completed_ + in_file_, files_completed_, records_produced_};
+  for (uint32_t i = 0; i < std::size(counts); ++i) {
+    if (counts[i] != 0) protobuf::PutVarintField(state, i + 1, static_cast<uint64_t>(counts[i]));
+  }
+  if (!name_.empty()) protobuf::PutBytesField(state, 4, name_);
+  return String(state);
+}
+
+Status RecordReader::Restore(std::string_view state, const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  Reset();
+  if (!source_->KeepsName()) return Status(Code::kUnsupported, Cat("needs a reader whose state can be restored, found a ", block_));
+  Status status = TakeState(state);
+  if (!status.ok()) Reset();
+  return status;
+}
+
+Status RecordReader::TakeState(std::string_view state) {
+  int64_t counts[3] = {};
+  std::string name;
+  protobuf::FieldReader field(state);
+  while (field.Next()) {
+    if (field.number() <= 3 && field.type() == protobuf::WireType::kVarint) counts[field.number() - 1] = static_cast<int64_t>(field.varint());
+    if (field.Is(4, protobuf::WireType::kBytes)) name = field.bytes();
+  }
+  const auto [started, finished, records] = counts;
+  if (!field.ok()) return InvalidArgument("needs a state of ReaderSerializeState, found bytes that are none");
+  if (started < 0 || finished < 0 || records < 0 || started > finished) {
+    return InvalidArgument("needs the state of a reader that is in no file, found ", started, " files begun, ", finished, " completed and ",
+                           records, " records read");
+  }
+  std::lock_guard lock(mutex_);
+  name_ = std::move(name);
+  records_produced_ = records;
+  files_completed_ = finished;
+  return {};
 }
 
 Status RecordReader::Save(StateWriter& out) const {
@@ -115,6 +169,7 @@ Status RecordReader::Save(StateWriter& out) const {
   out.PutSigned(records_produced_);
   out.PutSigned(files_completed_);
   out.Put(in_file_);
+  if (source_->KeepsName()) out.PutText(name_);
   if (in_file_) source_->Save(out);
   return {};
 }
@@ -125,15 +180,20 @@ Result<std::function<void()>> RecordReader::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.NumberUpTo(INT64_MAX / 2));
   WEFT_ASSIGN_OR_RETURN(const uint64_t files, in.NumberUpTo(INT64_MAX / 2));
   WEFT_ASSIGN_OR_RETURN(const uint64_t in_file, in.NumberUpTo(1));
+  std::string name;
+  if (source_->KeepsName()) {
+    WEFT_ASSIGN_OR_RETURN(name, in.Text());
+  }
   std::shared_ptr<RecordSource> source;
   if (in_file != 0) {
     WEFT_ASSIGN_OR_RETURN(source, source_->Load(in));
   }
   std::lock_guard lock(mutex_);
   if (in_use_) return FailedPrecondition("needs a reader that no run reads from, found one in use");
-  return std::function<void()>([this, records, files, source]() mutable {
+  return std::function<void()>([this, records, files, source, name]() mutable {
     Reset();
     std::lock_guard lock(mutex_);
+    name_ = std::move(name);
     records_produced_ = static_cast<int64_t>(records);
     files_completed_ = static_cast<int64_t>(files);
     in_file_ = source != nullptr;

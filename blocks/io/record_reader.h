@@ -14,10 +14,11 @@ namespace weft::blocks {
 
 struct FileRecord {
   String key, value;
+  bool last = false;  // of its file, as the source knows already
 };
 
-/// The records of one file after another. Used by one thread at a time. Of the services, workers and the budget are used, which may be null:
-/// cancelled where the run is to end meanwhile.
+/// The records of one file after another. Used by one thread at a time. Of the services, workers and the budget are used, which may be null,
+/// and those of Next have the files: cancelled where the run is to end meanwhile.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
@@ -31,6 +32,8 @@ class RecordSource {
   virtual void Save(StateWriter& out) const = 0;
   /// Another source, as this one was when it was saved; opens the file again. This one stays as it is.
   virtual Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const = 0;
+  /// Whether the name of the last file and the counts are all that there is to keep, so that ReaderSerializeState can.
+  virtual bool KeepsName() const { return false; }
 };
 
 /// Thread-safe; records are read one call after another.
@@ -48,6 +51,11 @@ class RecordReader final : public Resource, public StoredState {
   Result<std::vector<FileRecord>> ReadUpTo(Queue& names, int64_t count, const Services& services);
   /// As new: forgets the file it is in, and the counts.
   Status Reset(const Services& services);
+  /// The counts and the name of the last file as TensorFlow's ReaderBaseState message; unsupported where more than that would be to keep.
+  Result<String> Serialize(const Services& services);
+  /// Takes what Serialize gave. invalid_argument for what is none, and for that of a reader in a file, as TensorFlow; unsupported
+  /// where Serialize is. The reader is as new where it fails.
+  Status Restore(std::string_view state, const Services& services);
 
   int64_t records_produced() const;
   int64_t files_completed() const;
@@ -62,14 +70,16 @@ class RecordReader final : public Resource, public StoredState {
   Status StartNextFile(Queue& names, const Services& services);
   /// False at the end of the file, which is then completed.
   Result<bool> NextRecord(FileRecord& record, const Services& services);
-  void set_in_file(bool in_file);
+  Status TakeState(std::string_view state);
+  void set_in_file(bool in_file, std::string name);
 
   const std::string block_;
-  mutable std::mutex mutex_;  // of the members up to in_file_; never held while the source reads or the queue is waited for
+  mutable std::mutex mutex_;  // of the members up to name_; never held while the source reads or the queue is waited for
   bool in_use_ = false;
   int64_t records_produced_ = 0, files_completed_ = 0;
   std::condition_variable changed_;
   bool in_file_ = false;  // changed by the thread that set in_use_ alone
+  std::string name_;      // of the last file that was begun; changed as in_file_
   // Of the thread that set in_use_.
   std::shared_ptr<RecordSource> source_;
 };

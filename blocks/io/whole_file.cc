@@ -11,21 +11,10 @@ constexpr In<0> filename{"filename", "DT_STRING", "a scalar: the name of the fil
 constexpr In<1> contents{"contents", "DT_STRING", "a scalar: the bytes to write"};
 constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of the file"};
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read or written between two looks at whether the run is to end
-
-/// The bytes of a file, within the memory limit.
-Result<String> ReadAll(const ProduceContext& ctx, std::string_view name) {
-  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(ctx.files(), name));
-  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), ctx.services().budget));
-  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
-    if (ctx.cancelled()) return kernels::RunStopped();
-    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
-  }
-  return bytes;
-}
+constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
-  WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadAll(ctx, ctx.in<String>(filename)[0])));
+  WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadWholeFile(ctx.services(), ctx.in<String>(filename)[0])));
   WEFT_ASSIGN_OR_RETURN(Tensor text, ctx.Allocate(DType::kString, Shape{}));
   text.values<String>()[0] = std::move(bytes);
   ctx.Emit(read_contents, std::move(text));

@@ -1,0 +1,27 @@
+#include "blocks/io/reader_blocks.h"
+
+namespace weft::blocks::readers {
+
+Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr) {
+  const std::string text = ctx.attr(attr);
+  if (text.empty() || text == "NONE") return Encoding::kPlain;
+  if (text == "ZLIB") return Encoding::kZlib;
+  if (text == "GZIP") return Encoding::kGzip;
+  return ctx.Error(attr, "needs ZLIB, GZIP or nothing, found '", text, "'");
+}
+
+Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,
+                                  FunctionRef<std::unique_ptr<RecordSource>()> make_source) {
+  auto make = [&]() -> Result<ResourceHandle> {
+    return ResourceHandle(std::make_shared<RecordReader>(std::string(block), make_source()));
+  };
+  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(name.container, name.shared_name, make));
+  const auto* reader = dynamic_cast<const RecordReader*>(handle.get());
+  if (reader == nullptr || reader->block() != block) {
+    const std::string_view found = reader == nullptr ? handle->kind() : reader->block();
+    return InvalidArgument("needs a ", block, ", found a ", found, " of that name").WithPort(shared_name.name);
+  }
+  return handle;
+}
+
+}  // namespace weft::blocks::readers

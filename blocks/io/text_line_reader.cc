@@ -1,0 +1,128 @@
+// TextLineReader: a reader of files line by line.
+#include <algorithm>
+
+#include "blocks/io/byte_window.h"
+#include "blocks/io/reader_blocks.h"
+#include "blocks/kernels/stop_check.h"
+
+namespace weft::blocks {
+namespace {
+
+using namespace readers;
+
+constexpr Attr<int64_t> skip_header_lines{"skip_header_lines", "0", "lines at the start of each file that are passed over", nullptr, 0};
+
+class TextLineSource final : public RecordSource {
+ public:
+  explicit TextLineSource(int64_t header_lines) : header_lines_(header_lines) {}
+
+  Status Start(const Files& files, const std::string& name, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), Encoding::kPlain));
+    name_ = name;
+    line_ = ByteWindow(services.budget);
+    return PassLines(header_lines_, services);
+  }
+
+  Result<bool> Next(FileRecord& record, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(true, services));
+    if (!found) return false;
+    WEFT_ASSIGN_OR_RETURN(record.value, line_.Front(line_.size() - ends_in_return_, services));
+    BeginLine();
+    record.key = Cat(name_, ":", ++lines_);
+    return true;
+  }
+
+  void Stop() override {
+    stream_ = nullptr;
+    line_ = {};
+    lines_ = 0;
+    BeginLine();
+  }
+
+  void Save(StateWriter& out) const override {
+    out.PutText(name_);
+    out.PutSigned(lines_);
+  }
+
+  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const int64_t lines, in.Signed());
+    auto source = std::make_unique<TextLineSource>(header_lines_);
+    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
+    WEFT_RETURN_IF_ERROR(source->PassLines(lines, {}));
+    if (source->lines_ < lines) return DataLoss("needs ", lines, " lines in '", name, "', found ", source->lines_);
+    return std::unique_ptr<RecordSource>(std::move(source));
+  }
+
+ private:
+  /// Reads on until that many lines of the file are behind, or it ends.
+  Status PassLines(int64_t lines, const Services& services) {
+    while (lines_ < lines) {
+      WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(false, services));
+      if (!found) break;
+      BeginLine();
+      ++lines_;
+    }
+    return {};
+  }
+
+  /// Reads on to the end of the line; false where the file ends before there is anything of it. The line is kept in line_ or dropped; what
+  /// was read of it counts on where this fails.
+  Result<bool> ToLineEnd(bool keep, const Services& services) {
+    while (!at_line_end_) {
+      WEFT_ASSIGN_OR_RETURN(const std::string_view ahead, stream_->Peek());
+      if (ahead.empty()) return line_.size() + dropped_ > ends_in_return_;
+      const size_t end = std::min(ahead.find('\n'), ahead.size());
+      const bool at_line_end = end < ahead.size(), in_return = end > 0 ? ahead[end - 1] == '\r' : ends_in_return_;
+      const auto part = static_cast<int64_t>(end);
+      if (keep) WEFT_RETURN_IF_ERROR(line_.Fill(*stream_, line_.size() + part, services).status());
+      else dropped_ += part;
+      WEFT_RETURN_IF_ERROR(stream_->Skip((keep ? 0 : part) + at_line_end).status());
+      ends_in_return_ = in_return;
+      at_line_end_ = at_line_end;
+      if (!at_line_end && IsStopped(services)) return kernels::RunStopped();
+    }
+    return true;
+  }
+
+  void BeginLine() {
+    line_.Drop(line_.size());
+    dropped_ = 0;
+    at_line_end_ = ends_in_return_ = false;
+  }
+
+  const int64_t header_lines_;
+  std::unique_ptr<ByteStream> stream_;
+  std::string name_;
+  int64_t lines_ = 0;         // behind, those of the header included
+  // What was read of the next one:
+  ByteWindow line_;
+  int64_t dropped_ = 0;  // bytes that were not kept
+  bool ends_in_return_ = false, at_line_end_ = false;
+};
+
+struct Parameters {
+  int64_t header_lines;
+  ReaderName name;
+};
+
+constexpr auto Plan = [](PlanContext& ctx) -> Result<Parameters> { return Parameters{ctx.attr(skip_header_lines), NameOf(ctx)}; };
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
+  return BindReader(ctx, p.name, "TextLineReader", [&] { return std::make_unique<TextLineSource>(p.header_lines); });
+};
+
+}  // namespace
+
+BlockDef TextLineReader() {
+  return Block("TextLineReader", "A reader that gives the lines of the files whose names a queue holds.")
+      .Details("The key of a record is the file's name, a colon and the number of the line in it, from 1. A line end is no part of the line, nor "
+               "is a carriage return before it.")
+      .Ports(reader_handle)
+      .Attrs(skip_header_lines, container, shared_name)
+      .Alias("TextLineReaderV2")
+      .NotDifferentiable()
+      .Kernel(Plan, RunReader<Parameters>, Bind);
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,148 @@
+// TFRecordReader: a reader of TensorFlow's record files.
+//
+//   record  bytes of the data (uint64), masked CRC-32C of that, the data, its masked CRC-32C
+#include <algorithm>
+
+#include "blocks/io/byte_window.h"
+#include "blocks/io/checkpoint_v1/crc32c.h"
+#include "blocks/io/reader_blocks.h"
+#include "blocks/kernels/stop_check.h"
+#include "blocks/protobuf/wire.h"
+
+namespace weft::blocks {
+namespace {
+
+using namespace readers;
+using checkpoint_v1::ExtendCrc32c;
+using checkpoint_v1::MaskCrc32c;
+using protobuf::LoadFixed;
+
+constexpr Attr<std::string> compression_type{"compression_type", "\"\"", "how files are compressed: ZLIB, GZIP, or empty for not at all"};
+
+constexpr int64_t kChecksumBytes = sizeof(uint32_t);
+constexpr int64_t kHeadBytes = sizeof(uint64_t) + kChecksumBytes;
+constexpr uint64_t kMostBytes = uint64_t{1} << 62;  // sums of these fit 63 bits
+
+class TFRecordSource final : public RecordSource {
+ public:
+  explicit TFRecordSource(Encoding encoding) : encoding_(encoding) {}
+
+  Status Start(const Files& files, const std::string& name, const Services& services) override {
+    WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
+    WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), encoding_));
+    name_ = name;
+    offset_ = 0;
+    ahead_ = ByteWindow(services.budget);
+    return {};
+  }
+
+  Result<bool> Next(FileRecord& record, const Services& services) override {
+    if (ahead_.size() == 0) {
+      WEFT_ASSIGN_OR_RETURN(const std::string_view rest, stream_->Peek());
+      if (rest.empty()) return false;
+    }
+    WEFT_ASSIGN_OR_RETURN(const int64_t size, Size(services));
+    WEFT_RETURN_IF_ERROR(Need(kHeadBytes + size + kChecksumBytes, services));
+    WEFT_ASSIGN_OR_RETURN(String value, ahead_.Part(kHeadBytes, size, services));
+    WEFT_ASSIGN_OR_RETURN(const String stored, ahead_.Part(kHeadBytes + size, kChecksumBytes, services));
+    WEFT_ASSIGN_OR_RETURN(const bool agrees, Checked(value, stored, services));
+    if (!agrees) return Damaged("data that does not fit its checksum");
+    record.key = Cat(name_, ":", offset_);
+    record.value = std::move(value);
+    ahead_.Drop(kHeadBytes + size + kChecksumBytes);
+    offset_ += kHeadBytes + size + kChecksumBytes;
+    return true;
+  }
+
+  void Stop() override {
+    stream_ = nullptr;
+    ahead_ = {};
+  }
+
+  void Save(StateWriter& out) const override {
+    out.PutText(name_);
+    out.PutSigned(offset_);
+  }
+
+  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
+    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+    WEFT_ASSIGN_OR_RETURN(const int64_t offset, in.Signed());
+    auto source = std::make_unique<TFRecordSource>(encoding_);
+    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
+    bool found = offset >= 0;
+    if (found) {
+      WEFT_ASSIGN_OR_RETURN(found, source->stream_->Skip(offset));
+    }
+    if (!found) return DataLoss("needs ", offset, " bytes of records in '", name, "', found fewer");
+    source->offset_ = offset;
+    return std::unique_ptr<RecordSource>(std::move(source));
+  }
+
+ private:
+  Status Damaged(std::string_view what) const {
+    return Status(Code::kDataLoss, Cat("needs a file of TensorFlow's records, found ", what, " at byte ", offset_, " of '", name_, "'"))
+        .WithHint("set compression_type where the file is compressed");
+  }
+
+  /// Reads on until so many bytes of the record are there.
+  Status Need(int64_t bytes, const Services& services) {
+    WEFT_ASSIGN_OR_RETURN(const bool found, ahead_.Fill(*stream_, bytes, services));
+    return found ? Status() : Damaged("the end of the file in a record");
+  }
+
+  /// Of the data of the record.
+  Result<int64_t> Size(const Services& services) {
+    WEFT_RETURN_IF_ERROR(Need(kHeadBytes, services));
+    WEFT_ASSIGN_OR_RETURN(const String size, ahead_.Part(0, sizeof(uint64_t), services));
+    WEFT_ASSIGN_OR_RETURN(const String stored, ahead_.Part(sizeof(uint64_t), kChecksumBytes, services));
+    const auto bytes = LoadFixed<uint64_t>(size.data());
+    if (MaskCrc32c(ExtendCrc32c(0, size)) != LoadFixed<uint32_t>(stored.data())) return Damaged("a length that does not fit its checksum");
+    if (bytes > kMostBytes) return Damaged("the end of the file in a record");
+    return static_cast<int64_t>(bytes);
+  }
+
+  /// Whether the data agrees with its checksum.
+  static Result<bool> Checked(std::string_view data, const String& stored, const Services& services) {
+    uint32_t checksum = 0;
+    for (size_t at = 0; at < data.size(); at += ByteWindow::kPieceBytes) {
+      if (at > 0 && IsStopped(services)) return kernels::RunStopped();
+      checksum = ExtendCrc32c(checksum, data.substr(at, ByteWindow::kPieceBytes));
+    }
+    return MaskCrc32c(checksum) == LoadFixed<uint32_t>(stored.data());
+  }
+
+  const Encoding encoding_;
+  std::unique_ptr<ByteStream> stream_;
+  std::string name_;
+  int64_t offset_ = 0;  // of the next record, in the file as it is when expanded
+  ByteWindow ahead_;    // what was read of it
+};
+
+struct Parameters {
+  Encoding encoding;
+  ReaderName name;
+};
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(const Encoding encoding, EncodingOf(ctx, compression_type));
+  return Parameters{encoding, NameOf(ctx)};
+}
+
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
+  return BindReader(ctx, p.name, "TFRecordReader", [&] { return std::make_unique<TFRecordSource>(p.encoding); });
+};
+
+}  // namespace
+
+BlockDef TFRecordReader() {
+  return Block("TFRecordReader", "A reader that gives the records of TensorFlow's record files whose names a queue holds.")
+      .Details("The key of a record is the file's name, a colon and the byte in the file, as it is when expanded, at which the record begins. "
+               "Lengths and data are compared with their checksums.")
+      .Ports(reader_handle)
+      .Attrs(container, shared_name, compression_type)
+      .Alias("TFRecordReaderV2")
+      .NotDifferentiable()
+      .Kernel(Plan, RunReader<Parameters>, Bind);
+}
+
+}  // namespace weft::blocks
