@@ -47,6 +47,12 @@
   BLOCK(nn, AvgPool3DGradLike) \
   BLOCK(nn, AvgPoolGrad) \
   BLOCK(nn, AvgPoolGradLike) \
+  BLOCK(data_flow_ops, Barrier) \
+  BLOCK(data_flow_ops, BarrierClose) \
+  BLOCK(data_flow_ops, BarrierIncompleteSize) \
+  BLOCK(data_flow_ops, BarrierInsertMany) \
+  BLOCK(data_flow_ops, BarrierReadySize) \
+  BLOCK(data_flow_ops, BarrierTakeMany) \
   BLOCK(math, BatchMatMul) \
   BLOCK(math, BatchMatMulV2) \
   BLOCK(array_ops, BatchToSpace) \
@@ -209,6 +215,13 @@
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
+  BLOCK(data_flow_ops, MapClear) \
+  BLOCK(data_flow_ops, MapIncompleteSize) \
+  BLOCK(data_flow_ops, MapPeek) \
+  BLOCK(data_flow_ops, MapSize) \
+  BLOCK(data_flow_ops, MapStage) \
+  BLOCK(data_flow_ops, MapUnstage) \
+  BLOCK(data_flow_ops, MapUnstageNoKey) \
   BLOCK(math, MatMul) \
   BLOCK(io_ops, MatchingFiles) \
   BLOCK(array_ops, MatrixBandPart) \
@@ -245,6 +258,13 @@
   BLOCK(array_ops, OneHot) \
   BLOCK(array_ops, OnesLike) \
   BLOCK(core, Operation) \
+  BLOCK(data_flow_ops, OrderedMapClear) \
+  BLOCK(data_flow_ops, OrderedMapIncompleteSize) \
+  BLOCK(data_flow_ops, OrderedMapPeek) \
+  BLOCK(data_flow_ops, OrderedMapSize) \
+  BLOCK(data_flow_ops, OrderedMapStage) \
+  BLOCK(data_flow_ops, OrderedMapUnstage) \
+  BLOCK(data_flow_ops, OrderedMapUnstageNoKey) \
   BLOCK(core, Output) \
   BLOCK(array_ops, Pad) \
   BLOCK(array_ops, PadGrad) \
@@ -469,6 +489,10 @@
   BLOCK(math, SquaredDifference) \
   BLOCK(array_ops, Squeeze) \
   BLOCK(array_ops, Stack) \
+  BLOCK(data_flow_ops, Stage) \
+  BLOCK(data_flow_ops, StageClear) \
+  BLOCK(data_flow_ops, StagePeek) \
+  BLOCK(data_flow_ops, StageSize) \
   BLOCK(core, Status) \
   BLOCK(array_ops, StopGradient) \
   BLOCK(array_ops, StridedSlice) \
@@ -521,6 +545,7 @@
   BLOCK(math, UnsortedSegmentMax) \
   BLOCK(math, UnsortedSegmentSum) \
   BLOCK(array_ops, Unstack) \
+  BLOCK(data_flow_ops, Unstage) \
   BLOCK(state, VarHandleOp) \
   BLOCK(state, Variable) \
   BLOCK(array_ops, Where) \

@@ -1,29 +1,11 @@
 #include "blocks/data_flow/queue.h"
 
-#include <chrono>
-
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
 namespace {
 
 constexpr size_t kBetweenLooks = 1024;  // elements that go in or out between two looks at whether the run is to end
-
-/// What is left of a time limit.
-class TimeLeft {
- public:
-  explicit TimeLeft(int64_t timeout_ms) : timeout_ms_(timeout_ms), start_(std::chrono::steady_clock::now()) {}
-  /// Negative: no limit.
-  int64_t ms() const {
-    if (timeout_ms_ < 0) return -1;
-    auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
-    return std::max<int64_t>(timeout_ms_ - passed, 0);
-  }
-
- private:
-  int64_t timeout_ms_;
-  std::chrono::steady_clock::time_point start_;
-};
 
 template <class T>
 std::string ListText(const std::vector<T>& list) {
@@ -36,25 +18,23 @@ std::string CapacityText(int64_t capacity) { return capacity < 0 ? "no limit" : 
 
 }  // namespace
 
-/// A place in one of the lines, given up at the end of its life. The lock must be held at both ends.
+/// A place in the line of those who take elements, given up at the end of its life. The lock must be held at both ends.
 class Queue::Turn {
  public:
-  Turn(Queue& queue, std::list<uint64_t>& line) : queue_(queue), line_(line), number_(queue.next_turn_++) {
-    place_ = line.insert(line.end(), number_);
+  explicit Turn(Queue& queue) : queue_(queue), number_(queue.next_turn_++) {
+    place_ = queue.dequeuers_.insert(queue.dequeuers_.end(), number_);
   }
   ~Turn() {
-    line_.erase(place_);
+    queue_.dequeuers_.erase(place_);
     queue_.changed_.notify_all();
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  bool first() const { return line_.front() == number_; }
-  bool cancelled() const { return number_ < queue_.cancelled_before_; }
+  bool first() const { return queue_.dequeuers_.front() == number_; }
 
  private:
   Queue& queue_;
-  std::list<uint64_t>& line_;
   const uint64_t number_;
   std::list<uint64_t>::iterator place_;
 };
@@ -97,22 +77,39 @@ Status Queue::CheckShape(int component, const Shape& shape) const {
 
 Status Queue::ClosedError() const { return Status(Code::kCancelled, "needs an open queue, found one that is closed"); }
 
-Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers) {
-  if (elements.empty()) return {};
-  TimeLeft left(timeout_ms);
+Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers,
+                      const ResourceHandle& self) {
+  Arrival arrival{std::move(elements)};
   std::unique_lock lock(mutex_);
+  if (arrival.elements.empty()) return {};
   if (closed_) return ClosedError();
-  Turn turn(*this, enqueuers_);
-  auto ready = [&] { return turn.cancelled() || (turn.first() && HasRoom()); };
-  size_t added = 0;
-  for (QueueElement& element : elements) {
-    if (++added % kBetweenLooks == 0 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
-    if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, left.ms(), "room in a queue"));
-    if (turn.cancelled()) return ClosedError();
-    store_->Add(std::move(element));
+  while (arrivals_.empty() && arrival.next < arrival.elements.size() && HasRoom()) {
+    if ((arrival.next + 1) % kBetweenLooks == 0 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
+    store_->Add(std::move(arrival.elements[arrival.next++]));
     changed_.notify_all();
   }
-  return {};
+  if (arrival.next == arrival.elements.size()) return {};
+  auto ticket = arrivals_.Join(std::move(arrival));
+  lock.unlock();
+  return WaitAtEnd(waiter, std::make_unique<WaitForRoom<Queue, Arrival>>(self, *this, std::move(ticket), waiter, TimeLeft(timeout_ms),
+                                                                        "room in a queue"));
+}
+
+// Lets in what there is room for.
+void Queue::Admit() {
+  arrivals_.Admit(true, [&](Arrival& arrival) -> Result<bool> {
+    for (; arrival.next < arrival.elements.size(); ++arrival.next) {
+      if (!HasRoom()) return false;
+      store_->Add(std::move(arrival.elements[arrival.next]));
+    }
+    return true;
+  });
+  changed_.notify_all();
+}
+
+void Queue::Leave(const RoomLine<Arrival>::Ticket& ticket) {
+  arrivals_.Leave(ticket);
+  Admit();
 }
 
 Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
@@ -121,7 +118,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
     return InvalidArgument("needs no more elements at a time than the queue's capacity of ", spec_.capacity, ", found ", count);
   }
   TimeLeft left(timeout_ms);
-  Turn turn(*this, dequeuers_);
+  Turn turn(*this);
   auto missing = [&] { return count - static_cast<int64_t>(taken.size()); };
   auto ready = [&] { return turn.first() && (CanGive(missing()) || Ended()); };
   while (missing() > 0) {
@@ -134,7 +131,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
     }
     if (taken.size() == taken.capacity()) taken.reserve(std::max<size_t>(4, 2 * taken.size()));  // before one is out of the queue
     taken.push_back(store_->Take());
-    changed_.notify_all();
+    Admit();
   }
   return {};
 }
@@ -170,7 +167,7 @@ Status Queue::Close(bool cancel_pending) {
   std::lock_guard lock(mutex_);
   if (closed_ && !cancel_pending) return ClosedError();
   closed_ = true;
-  if (cancel_pending) cancelled_before_ = next_turn_;
+  if (cancel_pending) arrivals_.Refuse(ClosedError());
   changed_.notify_all();
   return {};
 }
@@ -233,14 +230,14 @@ void Queue::Replace(std::shared_ptr<QueueStore> store, bool closed) {
   std::lock_guard lock(mutex_);
   store_.swap(store);
   closed_ = closed;
-  changed_.notify_all();
+  Admit();
 }
 
 void Queue::Reset() {
   std::lock_guard lock(mutex_);
   store_->Clear();
   closed_ = false;
-  changed_.notify_all();
+  Admit();
 }
 
 }  // namespace weft::blocks

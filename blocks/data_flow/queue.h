@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocks/data_flow/queue_store.h"
+#include "blocks/data_flow/room_line.h"
 #include "weft/block/attr.h"
 #include "weft/block/services.h"
 #include "weft/block/stored_state.h"
@@ -46,10 +47,12 @@ class Queue final : public Resource, public StoredState {
   /// The same for the shape of one component.
   Status CheckShape(int component, const Shape& shape) const;
 
-  /// Adds elements that passed the checks, one after another, and waits for room. Those already in stay in where a later one fails:
-  /// cancelled where the queue is closed, the run is cancelled or `timeout_ms` (where >= 0) has passed.
-  /// `workers`, where given, are those of the run: of many elements none is added once that is to end.
-  Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers = nullptr);
+  /// Adds elements that passed the checks, one after another, and waits for room: at the end of the run, so that a block that comes later in
+  /// it may make room. Those already in stay in where a later one fails: cancelled where the queue is closed, the run is cancelled or
+  /// `timeout_ms` (where >= 0) has passed. `workers`, where given, are those of the run: of many elements none is added once that is to end.
+  /// `self` is the handle of this.
+  Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers = nullptr,
+                 const ResourceHandle& self = nullptr);
   /// Takes `count` elements and waits for them; on failure the queue is as it was. out_of_range where the queue is closed and has too few
   /// left; with `up_to`, a closed queue gives the rest, but at least one. invalid_argument for more than the capacity of a queue that
   /// gives whole batches.
@@ -68,10 +71,19 @@ class Queue final : public Resource, public StoredState {
 
  private:
   class Turn;
+  struct Arrival {
+    std::vector<QueueElement> elements;
+    size_t next = 0;  // the first that is not in
+  };
+  friend class WaitForRoom<Queue, Arrival>;
+  std::mutex& mutex() { return mutex_; }
+  std::condition_variable& changed() { return changed_; }
+  void Leave(const RoomLine<Arrival>::Ticket& ticket);
+  void Admit();
 
   bool HasRoom() const { return spec_.capacity < 0 || store_->size() < spec_.capacity; }
   /// Whether nothing more can come in.
-  bool Ended() const { return closed_ && enqueuers_.empty(); }
+  bool Ended() const { return closed_ && arrivals_.empty(); }
   int64_t Available() const { return store_->size() - (Ended() ? 0 : store_->held_back()); }
   /// Whether some of `wanted` elements can be taken now.
   bool CanGive(int64_t wanted) const { return Available() >= (store_->whole_batches() ? wanted : 1); }
@@ -89,8 +101,8 @@ class Queue final : public Resource, public StoredState {
   std::shared_ptr<QueueStore> store_;
   bool closed_ = false;
   uint64_t next_turn_ = 0;
-  uint64_t cancelled_before_ = 0;  // enqueuers of an earlier turn are cancelled
-  std::list<uint64_t> enqueuers_, dequeuers_;  // turns, the first to be served first
+  RoomLine<Arrival> arrivals_;      // what waits for room
+  std::list<uint64_t> dequeuers_;  // turns, the first to be served first
 };
 
 }  // namespace weft::blocks

@@ -141,6 +141,7 @@ Status Executor::Execute(uint64_t run, const RunOptions& options) {
       } catch (...) {
         status = StatusOfException("the block failed");
       }
+      services_.EndSteps();
       status = Complete(run, std::move(status));
     }
   } catch (...) {
@@ -186,6 +187,7 @@ Result<std::vector<Tensor>> Executor::Evaluate(const RunOptions& options) {
   } catch (...) {
     status = StatusOfException("the block failed");
   }
+  services_.EndSteps();
   WEFT_RETURN_IF_ERROR(Complete(kRun, std::move(status)));
   std::vector<Tensor> values;
   for (const SessionSpec::Fetch& fetch : spec_.fetches) {

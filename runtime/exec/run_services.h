@@ -24,10 +24,15 @@ class RunServices {
     workers_.set_deadline(options.deadline);
     log_.set_observer(options.observer);
   }
+  /// The steps are done, or one has failed: what they put off waiting for and is not done is taken back.
+  void EndSteps() {
+    waiter_.DropDeferred();
+    waiter_.SetRunning(nullptr);
+  }
   const Services& services() const { return services_; }
   const std::shared_ptr<MemoryBudget>& budget() const { return services_.budget; }
   PoolWorkers& workers() { return workers_; }
-  Waiter& waiter() { return waiter_; }
+  ScopeWaiter& waiter() { return waiter_; }
 
   /// Only the flag: a step costs no look at the clock.
   const std::atomic<bool>& cancel_flag() const { return cancelled_; }

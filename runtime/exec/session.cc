@@ -8,6 +8,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/exec/result_name.h"
 #include "runtime/state/host_call.h"
+#include "runtime/state/run_gate.h"
 
 namespace weft {
 namespace {
@@ -55,9 +56,10 @@ Session::Session(std::shared_ptr<Scope> scope, SessionSpec spec, Keep keep, std:
       executor_(std::make_unique<Executor>(*scope_, revision != nullptr ? std::move(revision) : scope_->revision(), *spec_, keep_, cancelled_)),
       names_(std::make_unique<NameCache>()) {
   followed_ = executor_->revision()->number;
+  scope_->runs().CountSession(true);
 }
 
-Session::~Session() = default;
+Session::~Session() { scope_->runs().CountSession(false); }
 
 void Session::Prepare(Diagnostics& diagnostics) {
   const CallLimit limit(scope_->runtime().CallEnd(), nullptr, scope_->budget());

@@ -65,6 +65,7 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
     for (Value& value : set.values) value.dead = false;
   }
   step_ = 0;
+  services_.waiter().SetRunning(this);
   view_.SetCurrent(&step_);
   if (parts_.frames != nullptr) parts_.frames->Begin(set);
   const std::atomic<uint32_t>* wants = options.observer != nullptr ? options.observer->wants_steps() : nullptr;
@@ -121,7 +122,25 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
     if (!plain) EndObserved(dead, options);
     step_ = parts_.frames != nullptr ? parts_.frames->Next(set, step_) : step_ + 1;
   }
+  return FinishWaits();
+}
+
+// Where one fails, step_ is left at the step that waited.
+Status StepLoop::FinishWaits() {
+  for (;;) {
+    const ScopeWaiter::Deferred deferred = services_.waiter().TakeDeferred();
+    if (deferred.wait == nullptr) break;
+    step_ = deferred.step;
+    WEFT_RETURN_IF_ERROR(deferred.wait->Finish());
+  }
+  step_ = records_.size();
   return {};
+}
+
+std::string StepLoop::Name() const {
+  if (step_ >= plan_.steps.size()) return "a run";
+  const Node& node = planned_.graph.node(plan_.steps[step_].node);
+  return Cat("'", node.id, "' (", node.def->name, ")");
 }
 
 // Loads the values of a step to come.

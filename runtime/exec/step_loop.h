@@ -24,7 +24,7 @@ struct StepParts {
 };
 
 /// Owns a record for each step, and the state that its block has bound. Steps allocate nothing and take no lock. For the thread that runs.
-class StepLoop {
+class StepLoop : private RunningStep {
  public:
   /// The memory has its arena.
   StepLoop(Scope& scope, const SessionPlan& planned, const StepParts& parts, RunServices& services, ExecutorView& view);
@@ -52,7 +52,13 @@ class StepLoop {
   static_assert(sizeof(Record) <= 64, "the loop over many steps is bound by what it reads");
   static constexpr int kNothing = -1, kFirstPlainUpdate = -2;
 
+  // RunningStep
+  size_t step() const override { return step_; }
+  std::string Name() const override;
+
   Record RecordOf(const Step& step) const;
+  /// All steps are done: what blocks have put off waiting for.
+  Status FinishWaits();
   /// Makes the context ready for the step's kernel, and gives the block that has it; null where the step is done without one.
   Result<const PlannedBlock*> Begin(ResultSet& set, size_t step);
   /// The kernel has succeeded.

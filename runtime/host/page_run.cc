@@ -1,10 +1,12 @@
 #include "weft/host/page_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "runtime/base/failure.h"
+#include "runtime/state/run_gate.h"
 
 namespace weft {
 namespace {
@@ -20,14 +22,33 @@ Status WasCancelled() noexcept {
 
 }  // namespace
 
+/// The start of a page: from where all its loops have begun, and until the page has ended, those who wait for one another wait in vain.
+class PageRun::StartOfAll {
+ public:
+  StartOfAll(RunGate& gate, int sessions) : gate_(gate), sessions_(sessions) {}
+  void Expect() { ++missing_; }
+  void NoteBegun() {
+    if (--missing_ == 0) all_run_.emplace(gate_, sessions_);
+  }
+
+ private:
+  RunGate& gate_;
+  const int sessions_;
+  std::atomic<int> missing_{1};  // loops that have not begun yet; and the one who starts them
+  std::optional<RunGate::Complete> all_run_;
+};
+
 /// Sees the runs of one session, also those that a host makes of it alone: these are none of the page's.
 class PageRun::Watch final : public RunListener {
  public:
   Watch(PageRun& page, Runner& runner, AfterRun after_run) : page_(page), runner_(runner), after_run_(std::move(after_run)) {}
+  /// While the session is idle: its next run belongs to the start.
+  void SetStart(std::shared_ptr<StartOfAll> start) { start_ = std::move(start); }
 
   // Stop and Cancel may come just before a runner begins, which forgets what it was asked for until then.
   Status OnRunStart(uint64_t /*run*/, RunView& /*view*/) override {
     if (!page_.running()) return {};
+    if (const auto start = std::exchange(start_, nullptr)) start->NoteBegun();
     if (page_.stopped_.load()) runner_.Stop();
     return page_.cancelled_.load() ? WasCancelled() : Status();
   }
@@ -50,6 +71,7 @@ class PageRun::Watch final : public RunListener {
   PageRun& page_;
   Runner& runner_;
   const AfterRun after_run_;
+  std::shared_ptr<StartOfAll> start_;  // null: begun
 };
 
 PageRun::PageRun(std::vector<std::shared_ptr<Runner>> runners, AfterRun after_run) : runners_(std::move(runners)) {
@@ -121,10 +143,12 @@ Status PageRun::Start(const PageRunRequest& request) {
 
 Status PageRun::Execute(const PageRunRequest& request) {
   std::vector<Loop> loops;
+  std::shared_ptr<StartOfAll> start;
   try {
     loops.reserve(runners_.size());
-    StartLoops(request, loops);
-    if (Status status = TakeTurns(request); !status.ok()) Fail(status);
+    if (!runners_.empty()) start = std::make_shared<StartOfAll>(runners_[0]->session().scope().runs(), static_cast<int>(runners_.size()));
+    StartLoops(request, start, loops);
+    if (Status status = TakeTurns(request, start.get()); !status.ok()) Fail(status);
   } catch (...) {
     Fail(StatusOfException("the run of the page ended"));
   }
@@ -144,20 +168,28 @@ Status PageRun::Execute(const PageRunRequest& request) {
   return last_status_;
 }
 
-void PageRun::StartLoops(const PageRunRequest& request, std::vector<Loop>& loops) {
+void PageRun::StartLoops(const PageRunRequest& request, const std::shared_ptr<StartOfAll>& start, std::vector<Loop>& loops) {
   RunRequest run;
   run.steps = request.steps.value_or(-1);
   run.deadline = request.deadline;
   run.interval = request.interval;
-  for (const std::shared_ptr<Runner>& runner : runners_) {
-    if (!runner->session().spec().loop || Ends()) continue;
-    if (Status status = runner->Start(run); !status.ok()) Fail(status);
-    else loops.push_back({runner.get(), runner->last_start()});
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    Runner& runner = *runners_[i];
+    if (!runner.session().spec().loop || Ends()) continue;
+    start->Expect();
+    watches_[i]->SetStart(start);
+    if (Status status = runner.Start(run); !status.ok()) Fail(status);
+    else loops.push_back({&runner, runner.last_start()});
   }
 }
 
 // One session runs as often as it is to; of several, each once, then each again.
-Status PageRun::TakeTurns(const PageRunRequest& request) {
+Status PageRun::TakeTurns(const PageRunRequest& request, StartOfAll* start) {
+  std::optional<RunGate::Series> series;  // also from the end of one session's turn to the next one's
+  if (start != nullptr) {
+    series.emplace(runners_[0]->session().scope().runs());
+    start->NoteBegun();
+  }
   std::vector<Runner*> runners;
   for (const std::shared_ptr<Runner>& runner : runners_) {
     if (!runner->session().spec().loop) runners.push_back(runner.get());

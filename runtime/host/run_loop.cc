@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/failure.h"
+#include "runtime/state/run_gate.h"
 
 namespace weft {
 
@@ -16,6 +17,7 @@ void RunLoop::Drive() {
   due_ = RunControl::Clock::now();
   Status status;
   try {
+    const RunGate::Series series(session_.scope().runs());
     for (int64_t made = 0; status.ok() && (request.steps < 0 || made < request.steps); ++made) {
       if (request.steps >= 0) control_.SetStepsLeft(request.steps - made);
       if (paced || control_.has_work() || feeds_.waiting()) {

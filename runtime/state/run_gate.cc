@@ -7,6 +7,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kSlice = std::chrono::milliseconds(10);
+constexpr std::chrono::nanoseconds kForEver = std::chrono::hours(24 * 365);
 
 }  // namespace
 
@@ -15,40 +16,93 @@ RunGate::Entry::Entry(RunGate& gate, FunctionRef<bool()> stopped) : gate_(gate) 
   while (gate_.closed_ && !stopped()) gate_.changed_.wait_for(lock, kSlice);
   ++gate_.running_;
   ++gate_.progress_;
+  const auto thread = gate_.threads_.find(std::this_thread::get_id());
+  if (thread != gate_.threads_.end() && thread->second.runs++ == 0) --gate_.between_;
 }
 
 RunGate::Entry::~Entry() {
   std::lock_guard lock(gate_.mutex_);
   --gate_.running_;
+  ++gate_.progress_;
+  const auto thread = gate_.threads_.find(std::this_thread::get_id());
+  if (thread != gate_.threads_.end() && --thread->second.runs == 0) ++gate_.between_;
   if (gate_.closed_) gate_.changed_.notify_all();
 }
 
-RunGate::Waiting::Waiting(RunGate& gate) : gate_(gate), stalled_since_(Clock::now()) {
+// No run is in progress on this thread: it would not know of the series.
+RunGate::Series::Series(RunGate& gate) : gate_(gate) {
   std::lock_guard lock(gate_.mutex_);
-  ++gate_.waiting_;
-  seen_progress_ = gate_.progress_;
+  if (gate_.threads_[std::this_thread::get_id()].series++ == 0) ++gate_.between_;
+}
+
+RunGate::Series::~Series() {
+  std::lock_guard lock(gate_.mutex_);
+  const auto thread = gate_.threads_.find(std::this_thread::get_id());
+  if (--thread->second.series > 0) return;
+  gate_.threads_.erase(thread);
+  --gate_.between_;
+  ++gate_.progress_;
+}
+
+RunGate::Complete::Complete(RunGate& gate, int sessions) : gate_(gate), sessions_(sessions) {
+  std::lock_guard lock(gate_.mutex_);
+  gate_.complete_ += sessions_;
+}
+
+RunGate::Complete::~Complete() {
+  std::lock_guard lock(gate_.mutex_);
+  gate_.complete_ -= sessions_;
+}
+
+// ---- waiting ---------------------------------------------------------------------------------------------------------------------------
+
+RunGate::Waiting::Waiting(RunGate& gate, std::string what, bool ends)
+    : gate_(gate), what_(std::move(what)), ends_(ends), stalled_since_(Clock::now()) {
+  std::lock_guard lock(gate_.mutex_);
+  place_ = gate_.waiting_.insert(gate_.waiting_.end(), this);
+  seen_progress_ = looked_at_ = ++gate_.progress_;
 }
 
 RunGate::Waiting::~Waiting() {
   std::lock_guard lock(gate_.mutex_);
-  --gate_.waiting_;
-  if (succeeded_) ++gate_.progress_;
+  gate_.waiting_.erase(place_);
+  ++gate_.progress_;
+}
+
+// Each has looked once more since the last of them began to wait: before that it may have brought about what another waits for.
+bool RunGate::Stuck() const {
+  if (waiting() < running_ || between_ > 0) return false;
+  return std::all_of(waiting_.begin(), waiting_.end(), [&](const Waiting* one) { return !one->ends_ && one->looked_at_ == progress_; });
 }
 
 std::chrono::nanoseconds RunGate::Waiting::Stalled() {
   const Clock::time_point now = Clock::now();
   std::lock_guard lock(gate_.mutex_);
-  if (gate_.waiting_ < gate_.running_ || gate_.progress_ != seen_progress_) {
+  looked_at_ = gate_.progress_;
+  if (!gate_.Stuck() || gate_.progress_ != seen_progress_) {
     stalled_since_ = now;
     seen_progress_ = gate_.progress_;
+    if (!gate_.Stuck()) return {};
   }
-  return now - stalled_since_;
+  return gate_.complete_ > 0 && gate_.complete_ >= gate_.sessions_ ? kForEver : now - stalled_since_;
+}
+
+std::string RunGate::Waiting::AllThatWait() const {
+  constexpr size_t kShown = 8;
+  std::lock_guard lock(gate_.mutex_);
+  std::string text;
+  size_t left = gate_.waiting_.size();
+  for (const Waiting* one : gate_.waiting_) {
+    if (gate_.waiting_.size() - left == kShown) return text + Cat(", and ", left, " more");
+    --left;
+    text += Cat(text.empty() ? "" : ", ", one->what_);
+  }
+  return text;
 }
 
 Status RunGate::Closing::Close(std::chrono::nanoseconds patience, bool but_waiting) {
   constexpr auto kShortSlice = std::chrono::milliseconds(2);  // nobody tells when a run begins to wait
-  constexpr std::chrono::nanoseconds kLong = std::chrono::hours(24 * 365);
-  const auto last = Clock::now() + std::min(patience, kLong);
+  const auto last = Clock::now() + std::min(patience, kForEver);
   std::unique_lock lock(gate_.mutex_);
   auto wait = [&](auto ready) {
     while (!ready() && Clock::now() < last) gate_.changed_.wait_for(lock, kShortSlice);
@@ -56,7 +110,7 @@ Status RunGate::Closing::Close(std::chrono::nanoseconds patience, bool but_waiti
   };
   if (!wait([&] { return !gate_.closed_; })) return FailedPrecondition("the state is being saved or restored by another call");
   gate_.closed_ = closed_ = true;
-  if (wait([&] { return gate_.running_ == (but_waiting ? gate_.waiting_ + gate_.paused_ : 0); })) return {};
+  if (wait([&] { return gate_.running_ == (but_waiting ? gate_.waiting() + gate_.paused_ : 0); })) return {};
   return FailedPrecondition("a run is in progress").WithHint(gate_.paused_ > 0 ? "resume or cancel the run that is paused" : "pause, stop or cancel it first");
 }
 
@@ -65,6 +119,11 @@ RunGate::Closing::~Closing() {
   std::lock_guard lock(gate_.mutex_);
   gate_.closed_ = false;
   gate_.changed_.notify_all();
+}
+
+void RunGate::CountSession(bool opened) {
+  std::lock_guard lock(mutex_);
+  sessions_ += opened ? 1 : -1;
 }
 
 void RunGate::SetPaused(bool paused) {

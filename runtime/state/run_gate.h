@@ -3,7 +3,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <list>
+#include <map>
 #include <mutex>
+#include <string>
+#include <thread>
 
 #include "weft/block/services.h"
 
@@ -25,23 +29,53 @@ class RunGate {
     RunGate& gate_;
   };
 
-  /// A run that waits for something that another run may bring about, for as long as it does.
-  class Waiting {
+  /// The runs that a thread makes one after another, for as long as it goes on: between two of them, too, others may wait for the next.
+  class Series {
    public:
-    explicit Waiting(RunGate& gate);
-    ~Waiting();
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-    /// What was waited for is there.
-    void Succeed() { succeeded_ = true; }
-    /// For how long all runs of the scope have waited without one that began or got what it waited for.
-    std::chrono::nanoseconds Stalled();
+    explicit Series(RunGate& gate);
+    ~Series();
+    Series(const Series&) = delete;
+    Series& operator=(const Series&) = delete;
 
    private:
     RunGate& gate_;
-    uint64_t seen_progress_;
+  };
+
+  /// So many sessions run that will, each in a Series: where the scope has no others, nobody need be waited for who may yet begin.
+  class Complete {
+   public:
+    Complete(RunGate& gate, int sessions);
+    ~Complete();
+    Complete(const Complete&) = delete;
+    Complete& operator=(const Complete&) = delete;
+
+   private:
+    RunGate& gate_;
+    const int sessions_;
+  };
+
+  /// A run that waits for something that another run may bring about, for as long as it does.
+  class Waiting {
+   public:
+    /// `what` it waits for, with its block, is for the messages of others. `ends`: by itself, after some time.
+    explicit Waiting(RunGate& gate, std::string what = {}, bool ends = false);
+    ~Waiting();
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    /// To be asked again and again, each time that it was not there: for how long all runs of the scope have waited for one another, so that
+    /// what they wait for cannot come. More than any limit where all who will run do so already.
+    std::chrono::nanoseconds Stalled();
+    /// What all of them wait for: "'a' waits for room in a queue, 'b' waits for ...".
+    std::string AllThatWait() const;
+
+   private:
+    friend class RunGate;
+    RunGate& gate_;
+    const std::string what_;
+    const bool ends_;
+    uint64_t seen_progress_, looked_at_;  // the gate's progress when stalled_since_ was set; when it was last found wanting
     std::chrono::steady_clock::time_point stalled_since_;
-    bool succeeded_ = false;
+    std::list<Waiting*>::iterator place_;
   };
 
   /// Keeps new runs out while it lives, and other closings.
@@ -62,14 +96,29 @@ class RunGate {
 
   /// Around a pause of a run by its observer: a run that is paused is no run that waits.
   void SetPaused(bool paused);
+  /// Around the life of a session.
+  void CountSession(bool opened);
 
  private:
+  /// Of a thread that makes runs in a series.
+  struct Thread {
+    int series = 0, runs = 0;
+  };
+
+  /// Whether nothing that runs can change what any of those who wait has last seen.
+  bool Stuck() const;
+  int waiting() const { return static_cast<int>(waiting_.size()); }
+
   std::mutex mutex_;
   std::condition_variable changed_;  // a run ended, or the gate opened
-  int running_ = 0, waiting_ = 0;
-  int paused_ = 0;         // of those that run
+  int running_ = 0;
+  int paused_ = 0;    // of those that run
+  int between_ = 0;   // threads that are between two runs of a series
+  int sessions_ = 0, complete_ = 0;  // open; and which of those are known to run where they will
   bool closed_ = false;
-  uint64_t progress_ = 0;  // counts runs that began and waits that succeeded
+  std::list<Waiting*> waiting_;
+  std::map<std::thread::id, Thread> threads_;
+  uint64_t progress_ = 0;  // counts runs that began or ended and waits that began or ended
 };
 
 }  // namespace weft

@@ -1,14 +1,11 @@
 #include "runtime/state/scope_services.h"
 
+#include <algorithm>
+
 #include "runtime/state/run_gate.h"
 #include "runtime/state/scope_state.h"
 
 namespace weft {
-namespace {
-
-
-}  // namespace
-
 Result<std::filesystem::path> ScopeFiles::Resolve(std::string_view name, Access access) const {
   if (options_.files != nullptr) return options_.files->Resolve(name, access);
   return PermissionDenied("the file '", name, "' cannot be used: the page may use no files");
@@ -18,9 +15,10 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
                          std::string_view what) {
   if (ready()) return {};
   using Clock = std::chrono::steady_clock;
-  constexpr auto kSlice = std::chrono::milliseconds(10);
+  constexpr auto kSlice = std::chrono::milliseconds(4);  // to end within 10 ms of what nobody tells of: a cancel, a stall
   const Clock::time_point start = Clock::now();
-  RunGate::Waiting waiting(scope_.runs());
+  const std::optional<Clock::time_point> deadline = workers_.deadline();
+  RunGate::Waiting waiting(scope_.runs(), Cat(running_ == nullptr ? "a run" : running_->Name(), " waits for ", what), timeout_ms >= 0);
   while (!ready()) {
     if (workers_.Stopped()) return Cancelled(workers_.Reason(), " while it waited for ", what);
     if (timeout_ms >= 0 && Clock::now() - start >= std::chrono::milliseconds(timeout_ms)) {
@@ -28,13 +26,30 @@ Status ScopeWaiter::Wait(std::unique_lock<std::mutex>& lock, std::condition_vari
     }
     const int64_t limit = scope_.options().stall_limit_ms;
     if (const auto stalled = waiting.Stalled(); limit >= 0 && stalled >= std::chrono::milliseconds(limit)) {
-      return FailedPrecondition("waits for ", what, ", and no session that runs can bring it about")
+      return FailedPrecondition("waits for ", what, ", and no session that runs can bring it about: ", waiting.AllThatWait())
           .WithHint("run the session that does at the same time");
     }
-    changed.wait_for(lock, kSlice);
+    Clock::time_point next = Clock::now() + kSlice;
+    if (deadline) next = std::min(next, *deadline);
+    if (timeout_ms >= 0 && timeout_ms < kSlice.count()) next = std::min(next, start + std::chrono::milliseconds(timeout_ms));
+    changed.wait_until(lock, next);
   }
-  waiting.Succeed();
   return {};
+}
+
+void ScopeWaiter::Defer(std::unique_ptr<DeferredWait>& wait) {
+  if (running_ == nullptr) return;
+  const size_t step = running_->step();
+  if (std::ranges::find(deferred_, step, &Deferred::step) != deferred_.end()) return;
+  deferred_.push_back({step, nullptr});
+  deferred_.back().wait = std::move(wait);
+}
+
+ScopeWaiter::Deferred ScopeWaiter::TakeDeferred() {
+  if (deferred_.empty()) return {};
+  Deferred first = std::move(deferred_.front());
+  deferred_.erase(deferred_.begin());
+  return first;
 }
 
 Result<ResourceHandle> ScopeBinder::FindOrMake(std::string key, const Factory& make) {

@@ -1,8 +1,11 @@
 // What a scope gives its blocks: files, waiting, state by name.
 #pragma once
 
+#include <vector>
+
 #include "runtime/state/resource_store.h"
 #include "runtime/state/thread_pool.h"
+#include "weft/block/deferred_wait.h"
 #include "weft/block/named_bind.h"
 #include "weft/state/scope.h"
 
@@ -18,16 +21,39 @@ class ScopeFiles final : public Files {
   const ScopeOptions& options_;
 };
 
-/// Waits in short slices, so that cancelling, deadlines and stalls are seen soon.
-class ScopeWaiter final : public Waiter {
+/// The step of a run that is at work.
+class RunningStep {
+ public:
+  virtual ~RunningStep() = default;
+  virtual size_t step() const = 0;
+  /// For messages: "'put' (QueueEnqueue)".
+  virtual std::string Name() const = 0;
+};
+
+/// Waits in short slices, so that cancelling, deadlines and stalls are seen soon. For the thread that runs.
+class ScopeWaiter final : public DeferringWaiter {
  public:
   ScopeWaiter(Scope& scope, const PoolWorkers& workers) : scope_(scope), workers_(workers) {}
   Status Wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, FunctionRef<bool()> ready, int64_t timeout_ms,
               std::string_view what) override;
+  void Defer(std::unique_ptr<DeferredWait>& wait) override;
+
+  /// Who waits from here on; null: nobody known, and nothing is deferred.
+  void SetRunning(const RunningStep* running) { running_ = running; }
+  struct Deferred {
+    size_t step = 0;
+    std::unique_ptr<DeferredWait> wait;
+  };
+  /// The first that was deferred and not taken yet; without a wait where there is none.
+  Deferred TakeDeferred();
+  /// Takes back what was deferred.
+  void DropDeferred() { deferred_.clear(); }
 
  private:
   Scope& scope_;
   const PoolWorkers& workers_;
+  const RunningStep* running_ = nullptr;
+  std::vector<Deferred> deferred_;
 };
 
 /// State by name for one block: its own, or shared under a name.

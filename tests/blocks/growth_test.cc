@@ -102,6 +102,9 @@ constexpr std::string_view kGrowFaster[] = {"Diag"};
 /// Blocks whose cases cannot be made larger in any of the ways tried, by the reason; those without inputs, and structural ones, are not looked at.
 std::map<std::string, std::string> NotScaled() {
   const std::pair<const char*, std::vector<const char*>> reasons[] = {
+      {"works on a barrier: its cases name none", {"BarrierClose", "BarrierIncompleteSize", "BarrierInsertMany", "BarrierReadySize", "BarrierTakeMany"}},
+      {"waits for what others put in",
+       {"MapPeek", "MapUnstage", "MapUnstageNoKey", "OrderedMapPeek", "OrderedMapUnstage", "OrderedMapUnstageNoKey", "StagePeek"}},
       {"works on a queue or a reader: pages of those are in runtime/growth_test.cc",
        {"QueueClose", "QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueEnqueue", "QueueEnqueueMany", "QueueSize", "ReaderNumRecordsProduced",
         "ReaderNumWorkUnitsCompleted", "ReaderRead", "ReaderReadUpTo", "ReaderReset"}},

@@ -73,9 +73,37 @@ TEST_CASE("Runs are stalled for as long as all of them wait and nothing comes ab
     std::this_thread::sleep_for(20ms);
     CHECK(first.Stalled() >= 15ms);
     CHECK(second.Stalled() >= 15ms);
-    second.Succeed();
   }
   CHECK(first.Stalled() == 0ns);
+}
+
+TEST_CASE("A run whose wait may be over already is not stalled, nor is one that another thread's next run may end", "[state]") {
+  RunGate gate;
+  RunGate::Entry one(gate, kNever), other(gate, kNever);
+  RunGate::Waiting first(gate, "'a' waits for b");
+  const RunGate::Complete all_run(gate, 2);
+  CHECK(first.Stalled() == 0ns);
+  {
+    RunGate::Waiting second(gate, "'c' waits for d");
+    CHECK(second.Stalled() == 0ns);  // before it waited it may have brought about what the first waits for
+    CHECK(first.Stalled() > 1h);
+    CHECK(second.Stalled() > 1h);
+    CHECK(second.AllThatWait() == "'a' waits for b, 'c' waits for d");
+    RunGate::Waiting timed(gate, "", true);
+    CHECK(first.Stalled() == 0ns);  // ends by itself, and its run goes on
+  }
+  RunGate::Waiting second(gate);
+  std::thread thread([&] {
+    const RunGate::Series series(gate);
+    first.Stalled(), second.Stalled();
+    CHECK(first.Stalled() == 0ns);
+    { const RunGate::Entry run(gate, kNever); }
+    first.Stalled(), second.Stalled();
+    CHECK(first.Stalled() == 0ns);
+  });
+  thread.join();
+  first.Stalled(), second.Stalled();
+  CHECK(first.Stalled() > 1h);
 }
 
 /// Looks at a condition every millisecond, until it may not.

@@ -75,6 +75,7 @@ class PageRun {
   std::vector<std::pair<std::string, ResultValue>> Values() const;
 
  private:
+  class StartOfAll;
   class Watch;
   struct Loop {
     Runner* runner;
@@ -83,8 +84,8 @@ class PageRun {
   void Unwatch();
   Status Begin();
   Status Execute(const PageRunRequest& request);
-  void StartLoops(const PageRunRequest& request, std::vector<Loop>& loops);
-  Status TakeTurns(const PageRunRequest& request);
+  void StartLoops(const PageRunRequest& request, const std::shared_ptr<StartOfAll>& start, std::vector<Loop>& loops);
+  Status TakeTurns(const PageRunRequest& request, StartOfAll* start);
   void Fail(const Status& status);
   bool Ends() const { return stopped_.load() || cancelled_.load(); }
 

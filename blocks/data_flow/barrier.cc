@@ -1,0 +1,190 @@
+#include "blocks/data_flow/barrier.h"
+
+#include <algorithm>
+
+namespace weft::blocks {
+namespace {
+
+QueueSpec ReadySpec(const DTypes& types, const Shapes& shapes) {
+  QueueSpec spec;
+  spec.block = "Barrier";
+  spec.types = {DType::kInt64, DType::kString};
+  spec.types.insert(spec.types.end(), types.begin(), types.end());
+  spec.shapes = {PartialShape(Shape{}), PartialShape(Shape{})};
+  spec.shapes.insert(spec.shapes.end(), shapes.begin(), shapes.end());
+  return spec;
+}
+
+template <class T>
+Result<Tensor> ScalarOf(T value, const std::shared_ptr<MemoryBudget>& budget) {
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(kDTypeOf<T>, Shape{}, budget));
+  tensor.values<T>()[0] = std::move(value);
+  return tensor;
+}
+
+}  // namespace
+
+ElementBarrier::ElementBarrier(const DTypes& types, const Shapes& shapes)
+    : types_(types), shapes_(shapes), ready_(ReadySpec(types, shapes), MakePriorityStore()) {}
+
+Status ElementBarrier::CheckSame(const DTypes& types, const Shapes& shapes) const {
+  if (types == types_ && shapes == shapes_) return {};
+  return InvalidArgument("needs a barrier of other component types or shapes than the one of that name")
+      .WithPort("shared_name")
+      .WithHint("give the barriers different names, or the same settings");
+}
+
+Status ElementBarrier::ClosedError(std::string_view found) const {
+  return Status(Code::kCancelled, Cat("needs a barrier that takes this, found one that is closed", found));
+}
+
+// ---- in ------------------------------------------------------------------------------------------------------------------------
+
+Status ElementBarrier::CheckComponent(int64_t component, const Tensor& row) const {
+  const DType type = types_[static_cast<size_t>(component)];
+  const PartialShape& shape = shapes_[static_cast<size_t>(component)];
+  if (row.dtype() != type) {
+    return InvalidArgument("needs ", type, " for component ", component, " of the barrier, found ", row.dtype()).WithPort("values");
+  }
+  if (shape.Accepts(row.shape())) return {};
+  return InvalidArgument("needs rows of shape ", shape, " for component ", component, " of the barrier, found ", row.shape()).WithPort("values");
+}
+
+Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget, bool& is_new,
+                          std::vector<QueueElement>& complete) {
+  auto entry = state_.incomplete.find(key);
+  if (entry == state_.incomplete.end()) {
+    if (state_.closed) return ClosedError(Cat(", and the new key '", key, "'"));
+    entry = state_.incomplete.emplace(std::string(key), Incomplete{state_.next_index, std::vector<Tensor>(types_.size())}).first;
+    is_new = true;
+  }
+  std::vector<Tensor>& components = entry->second.components;
+  if (components[component].defined()) {
+    return InvalidArgument("needs keys without the component ", component, ", found '", key, "', which has it").WithPort("keys");
+  }
+  components[component] = std::move(row);
+  if (!std::all_of(components.begin(), components.end(), [](const Tensor& tensor) { return tensor.defined(); })) return {};
+  QueueElement element;
+  element.reserve(2 + components.size());
+  WEFT_ASSIGN_OR_RETURN(Tensor index, ScalarOf(entry->second.index, budget));
+  WEFT_ASSIGN_OR_RETURN(Tensor name, ScalarOf(String(key), budget));
+  element.push_back(std::move(index));
+  element.push_back(std::move(name));
+  std::move(components.begin(), components.end(), std::back_inserter(element));
+  complete.push_back(std::move(element));
+  state_.incomplete.erase(entry);
+  return {};
+}
+
+Status ElementBarrier::Insert(std::span<const String> keys, int64_t component, std::vector<Tensor> rows, const Services& services) {
+  if (component >= static_cast<int64_t>(types_.size())) {
+    return InvalidArgument("needs one of the ", types_.size(), " components of the barrier, found ", component).WithPort("component_index");
+  }
+  for (const Tensor& row : rows) WEFT_RETURN_IF_ERROR(CheckComponent(component, row));
+  std::lock_guard lock(mutex_);
+  if (state_.closed && (state_.cancelled || (!keys.empty() && state_.incomplete.empty()))) return ClosedError("");
+  std::vector<QueueElement> complete;
+  bool is_new = false;
+  Status status;
+  for (size_t i = 0; i < keys.size() && status.ok(); ++i) {
+    status = InsertOne(keys[i], static_cast<size_t>(component), std::move(rows[i]), services.budget, is_new, complete);
+  }
+  if (is_new && status.ok()) ++state_.next_index;  // as in TensorFlow: after a failure the next keys share the index
+  Status added = ready_.Enqueue(std::move(complete), *services.waiter, 0);
+  EndWhereDone();
+  return status.ok() ? added : status;
+}
+
+// ---- out -----------------------------------------------------------------------------------------------------------------------
+
+Result<std::vector<QueueElement>> ElementBarrier::Take(int64_t count, bool small, const Services& services, const Workers& workers) {
+  {
+    std::lock_guard lock(mutex_);
+    const int64_t ready = ready_.size(), incomplete = static_cast<int64_t>(state_.incomplete.size());
+    if (state_.closed && small) count = std::min(count, ready);
+    const int64_t available = small ? ready : ready + incomplete;
+    if (state_.closed && available < std::max<int64_t>(count, 1)) {
+      return OutOfRange("needs ", std::max<int64_t>(count, 1), " elements of the barrier, found it closed with ", available, " left");
+    }
+  }
+  return ready_.Dequeue(count, small, *services.waiter, -1, &workers);
+}
+
+// With the lock: once nothing more can become ready, who waits is told so.
+void ElementBarrier::EndWhereDone() {
+  if (state_.closed && state_.incomplete.empty()) (void)ready_.Close(true).ok();
+}
+
+Status ElementBarrier::Close(bool cancel) {
+  std::lock_guard lock(mutex_);
+  if (state_.closed && (state_.cancelled || !cancel)) return ClosedError(" already");
+  state_.closed = true;
+  state_.cancelled = cancel;
+  if (cancel) state_.incomplete.clear();
+  EndWhereDone();
+  return {};
+}
+
+int64_t ElementBarrier::incomplete_size() const {
+  std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(state_.incomplete.size());
+}
+
+// ---- snapshots -----------------------------------------------------------------------------------------------------------------
+
+Status ElementBarrier::Save(StateWriter& out) const {
+  State state;
+  {
+    std::lock_guard lock(mutex_);
+    state = state_;
+  }
+  out.Put(state.closed);
+  out.Put(state.cancelled);
+  out.PutSigned(state.next_index);
+  out.Put(state.incomplete.size());
+  for (const auto& [key, incomplete] : state.incomplete) {
+    out.PutText(key);
+    out.PutSigned(incomplete.index);
+    for (const Tensor& component : incomplete.components) {
+      out.Put(component.defined());
+      if (component.defined()) WEFT_RETURN_IF_ERROR(out.PutTensor(component));
+    }
+  }
+  return ready_.Save(out);
+}
+
+Result<std::function<void()>> ElementBarrier::Load(StateReader& in) {
+  auto state = std::make_shared<State>();
+  WEFT_ASSIGN_OR_RETURN(const uint64_t closed, in.NumberUpTo(1));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t cancelled, in.NumberUpTo(1));
+  state->closed = closed != 0;
+  state->cancelled = cancelled != 0;
+  WEFT_ASSIGN_OR_RETURN(state->next_index, in.Signed());
+  WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.Number());
+  for (uint64_t i = 0; i < count; ++i) {
+    WEFT_ASSIGN_OR_RETURN(std::string key, in.Text());
+    Incomplete& incomplete = state->incomplete[std::move(key)];
+    incomplete.components.resize(types_.size());
+    WEFT_ASSIGN_OR_RETURN(incomplete.index, in.Signed());
+    for (size_t k = 0; k < types_.size(); ++k) {
+      WEFT_ASSIGN_OR_RETURN(const uint64_t there, in.NumberUpTo(1));
+      if (there == 0) continue;
+      WEFT_ASSIGN_OR_RETURN(incomplete.components[k], in.ReadTensor());
+      WEFT_RETURN_IF_ERROR(CheckComponent(static_cast<int64_t>(k), incomplete.components[k]));
+    }
+  }
+  WEFT_ASSIGN_OR_RETURN(const std::function<void()> restore_ready, ready_.Load(in));
+  return std::function<void()>([this, state, restore_ready] {
+    std::lock_guard lock(mutex_);
+    state_ = std::move(*state);
+    restore_ready();
+  });
+}
+
+void ElementBarrier::Reset() {
+  std::lock_guard lock(mutex_);
+  state_ = {};
+  ready_.Reset();
+}
+
+}  // namespace weft::blocks

@@ -1,0 +1,101 @@
+#include "blocks/data_flow/element_rows.h"
+
+#include "blocks/array/pad.h"
+#include "blocks/kernels/stop_check.h"
+
+namespace weft::blocks {
+namespace {
+
+constexpr int64_t kRowItems = 128;  // simple steps that a row takes as long as, whatever is in it
+
+/// Copies the elements of a row; false where it left since the run is to end.
+bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernels::StopCheck& stop) {
+  const size_t size = ElementSize(dtype);
+  if (stop(kRowItems)) return false;
+  for (int64_t at = 0; at < count; at += kernels::kItemsBetweenLooks) {
+    const int64_t part = std::min(count - at, kernels::kItemsBetweenLooks);
+    if (stop(part)) return false;
+    const size_t offset = static_cast<size_t>(at) * size;
+    CopyElements(dtype, from + offset, static_cast<std::byte*>(to) + offset, part);
+  }
+  return true;
+}
+
+/// The shape that component `k` of each of these elements fits in: unknown sizes are as large as the largest.
+Result<Shape> RowShape(const PartialShape& known, std::span<const QueueElement> elements, size_t k) {
+  std::vector<int64_t> dims = known.dims();
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (known.dim(static_cast<int>(axis)) >= 0) continue;
+    dims[axis] = 0;
+    for (const QueueElement& element : elements) dims[axis] = std::max(dims[axis], element[k].shape()[static_cast<int>(axis)]);
+  }
+  return Shape::Make(dims);
+}
+
+/// Writes a whole row: the tensor in its corner, zeros or empty strings behind it.
+void PadRow(const Tensor& tensor, const Shape& row, std::byte* to, Workers& workers) {
+  std::vector<FramedAxis> axes;
+  for (int axis = 0; axis < row.rank(); ++axis) axes.push_back({0, tensor.shape()[axis], row[axis] - tensor.shape()[axis]});
+  RunFrame(MakeFrame(std::move(axes), tensor.dtype()), static_cast<const std::byte*>(tensor.data()), to, nullptr, workers);
+}
+
+/// Component `k` of each, along a new first axis.
+Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const QueueSpec& spec, const std::shared_ptr<MemoryBudget>& budget,
+                        Workers& workers) {
+  const DType dtype = spec.types[k];
+  WEFT_ASSIGN_OR_RETURN(const Shape row, RowShape(spec.shapes[k], elements, k));
+  std::vector<int64_t> dims{static_cast<int64_t>(elements.size())};
+  dims.insert(dims.end(), row.dims().begin(), row.dims().end());
+  WEFT_ASSIGN_OR_RETURN(Shape joined, Shape::Make(dims));
+  WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(dtype, std::move(joined), budget));
+  auto* to = static_cast<std::byte*>(result.data());
+  kernels::StopCheck stop(workers);
+  for (const QueueElement& element : elements) {
+    if (element[k].shape() == row) {
+      if (!CopyRow(dtype, static_cast<const std::byte*>(element[k].data()), to, row.count(), stop)) return kernels::RunStopped();
+    } else {
+      if (stop(kRowItems)) return kernels::RunStopped();
+      PadRow(element[k], row, to, workers);
+    }
+    to += static_cast<size_t>(row.count()) * ElementSize(dtype);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, const std::shared_ptr<MemoryBudget>& budget,
+                                          const Workers& workers) {
+  const int64_t rows = components.empty() ? 0 : components[0].shape()[0];
+  // Rows without elements are tensors, too.
+  const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
+  if (budget != nullptr && rows > (budget->limit() - budget->used()) / row_cost) {
+    return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes").WithPort("components");
+  }
+  std::vector<QueueElement> elements(static_cast<size_t>(rows));
+  kernels::StopCheck stop(workers);
+  for (const Tensor& component : components) {
+    const Shape row(component.shape().dims().subspan(1));
+    const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());
+    const auto* from = static_cast<const std::byte*>(component.data());
+    for (QueueElement& element : elements) {
+      WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(component.dtype(), row, budget));
+      if (!CopyRow(component.dtype(), from, tensor.data(), row.count(), stop)) return kernels::RunStopped();
+      element.push_back(std::move(tensor));
+      from += row_bytes;
+    }
+  }
+  return elements;
+}
+
+Result<std::vector<Tensor>> JoinElements(std::span<const QueueElement> elements, const QueueSpec& spec,
+                                         const std::shared_ptr<MemoryBudget>& budget, Workers& workers) {
+  std::vector<Tensor> joined;
+  for (size_t k = 0; k < spec.types.size(); ++k) {
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, JoinRows(elements, k, spec, budget, workers));
+    joined.push_back(std::move(tensor));
+  }
+  return joined;
+}
+
+}  // namespace weft::blocks

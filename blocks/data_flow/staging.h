@@ -1,0 +1,141 @@
+// StagingArea and StagingMap: lists of tensors that blocks and sessions of a page hand to one another, in order or by key. Unlike those of a
+// queue they may have any types and shapes.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "blocks/data_flow/room_line.h"
+#include "weft/block/attr.h"
+#include "weft/block/stored_state.h"
+
+namespace weft::blocks {
+
+using StagedValues = std::vector<Tensor>;  // of a map: undefined where there is none
+
+/// How much may be there at a time; 0: no limit. Those of the block that puts something in count.
+struct StageLimits {
+  int64_t capacity = 0, memory_limit = 0;
+
+  bool HaveRoom(int64_t size, int64_t bytes, int64_t added) const {
+    return (capacity <= 0 || size < capacity) && (memory_limit <= 0 || added <= memory_limit - bytes);
+  }
+  /// resource_exhausted where so many bytes never fit.
+  Status Check(int64_t added) const;
+};
+
+/// First in, first out. Thread-safe.
+class StagingArea final : public Resource, public StoredState {
+ public:
+  static constexpr std::string_view kKind = "staging area";
+  std::string_view kind() const override { return kKind; }
+
+  /// Waits for room, at the end of the run where others may make it. `self` is the handle of this.
+  Status Put(StagedValues values, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
+  /// The values that came first, or those at `index` (which stay), once they are there. invalid_argument where they are not of `types`: then
+  /// they stay, too.
+  Result<StagedValues> Take(const DTypes& types, Waiter& waiter);
+  Result<StagedValues> Peek(int64_t index, const DTypes& types, Waiter& waiter);
+  int64_t size() const;
+  void Clear();
+
+  Status Save(StateWriter& out) const override;
+  Result<std::function<void()>> Load(StateReader& in) override;
+  void Reset() override { Clear(); }
+
+ private:
+  struct Arrival {
+    std::list<StagedValues> values;  // of one, which is moved in without taking memory
+    int64_t bytes = 0;
+    StageLimits limits;
+  };
+  friend class WaitForRoom<StagingArea, Arrival>;
+  std::mutex& mutex() { return mutex_; }
+  std::condition_variable& changed() { return changed_; }
+  void Leave(const RoomLine<Arrival>::Ticket& ticket) {
+    line_.Leave(ticket);
+    Admit();
+  }
+  void Admit();
+  void Replace(std::list<StagedValues> values, int64_t bytes);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<StagedValues> values_;
+  int64_t bytes_ = 0;
+  RoomLine<Arrival> line_;
+};
+
+/// By key. A key whose values come bit by bit is incomplete until all are there. Thread-safe.
+class StagingMap final : public Resource, public StoredState {
+ public:
+  static constexpr std::string_view kKind = "staging map";
+  static constexpr std::string_view kOrderedKind = "ordered staging map";
+  explicit StagingMap(bool ordered) : ordered_(ordered) {}
+  std::string_view kind() const override { return ordered_ ? kOrderedKind : kKind; }
+
+  /// The values of a key, those at `indices` of `components`. Waits for room as StagingArea::Put. A key that is complete keeps what it has.
+  /// invalid_argument for an index that is none, or that the key has a value for.
+  struct Part {
+    Tensor key;  // one DT_INT64
+    std::vector<int32_t> indices;
+    StagedValues values;
+    int64_t components = 0;
+  };
+  Status Put(Part part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
+
+  /// The values at `indices` of a key, once it is complete; with `keep` they stay. invalid_argument where one has been taken, is not of its type
+  /// in `types`, or there is no such index: then all stay.
+  Result<StagedValues> Take(int64_t key, std::span<const int32_t> indices, const DTypes& types, bool keep, Waiter& waiter);
+  /// The same of the lowest key, or of the one that was complete first where keys are not ordered; the key comes first.
+  Result<StagedValues> TakeNext(std::span<const int32_t> indices, const DTypes& types, Waiter& waiter);
+  int64_t size() const;
+  int64_t incomplete_size() const;
+  void Clear();
+
+  Status Save(StateWriter& out) const override;
+  Result<std::function<void()>> Load(StateReader& in) override;
+  void Reset() override { Clear(); }
+
+ private:
+  struct Entry {
+    Tensor key;
+    StagedValues values;
+    uint64_t arrival = 0;
+  };
+  using Entries = std::map<int64_t, Entry>;
+  struct State {
+    Entries complete, incomplete;
+    std::map<uint64_t, int64_t> keys;  // by their arrival
+    uint64_t arrivals = 0;
+    int64_t bytes = 0;
+  };
+  struct Arrival {
+    Part part;
+    int64_t bytes = 0;
+    StageLimits limits;
+  };
+  friend class WaitForRoom<StagingMap, Arrival>;
+  std::mutex& mutex() { return mutex_; }
+  std::condition_variable& changed() { return changed_; }
+  void Leave(const RoomLine<Arrival>::Ticket& ticket) {
+    line_.Leave(ticket);
+    Admit();
+  }
+  void Admit();
+  Result<bool> Add(Arrival& arrival);
+  Result<StagedValues> TakeFrom(Entries::iterator entry, std::span<const int32_t> indices, const DTypes& types, bool keep);
+  static void Complete(State& state, Entry entry);
+  static Status SaveEntries(const Entries& entries, StateWriter& out);
+  static Result<std::vector<Entry>> LoadEntries(StateReader& in);
+
+  const bool ordered_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_;
+  RoomLine<Arrival> line_;
+};
+
+}  // namespace weft::blocks

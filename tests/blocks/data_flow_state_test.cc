@@ -1,0 +1,172 @@
+// The state of queues, staging areas, staging maps and barriers: saved, restored, cut short; and what waits for room.
+#include "blocks/data_flow/barrier.h"
+#include "blocks/data_flow/queue_blocks.h"
+#include "blocks/data_flow/staging.h"
+#include "catch2/catch.hpp"
+#include "tests/kit/test_services.h"
+
+namespace weft {
+namespace {
+
+using namespace blocks;
+
+Tensor Long(int64_t value) { return Tensor::Scalar<int64_t>(value); }
+Tensor Text(std::string_view text) { return Tensor::Scalar<String>(String(text)); }
+
+/// Puts what `from` saves into `to`; bytes that end too early must be refused, and change nothing.
+template <class S>
+void Restore(const S& from, S& to) {
+  StateWriter writer;
+  REQUIRE(from.Save(writer).ok());
+  const std::string bytes = std::move(writer).Take();
+  const kit::TestFiles files("/");
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    StateReader reader(std::string_view(bytes).substr(0, size), files, nullptr);
+    auto change = to.Load(reader);
+    CHECK_FALSE((change.ok() && reader.End().ok()));
+  }
+  StateReader reader(bytes, files, nullptr);
+  auto change = to.Load(reader);
+  INFO(ToString(change.status()));
+  REQUIRE(change.ok());
+  REQUIRE(reader.End().ok());
+  (*change)();
+}
+
+std::vector<int64_t> TakeAll(Queue& queue) {
+  kit::TestWaiter waiter;
+  std::vector<int64_t> taken;
+  while (queue.size() > 0) taken.push_back(queue.Dequeue(1, false, waiter, -1).value()[0].back().values<int64_t>()[0]);
+  return taken;
+}
+
+QueueSpec Spec(const char* block, int components) {
+  QueueSpec spec;
+  spec.block = block;
+  spec.types = DTypes(static_cast<size_t>(components), DType::kInt64);
+  spec.shapes = Shapes(static_cast<size_t>(components), PartialShape(Shape{}));
+  return spec;
+}
+
+TEST_CASE("A RandomShuffleQueue goes on in its order after a snapshot", "[queue]") {
+  kit::TestWaiter waiter;
+  for (int before : {0, 1, 4, 7}) {
+    auto make = [] { return std::make_unique<Queue>(Spec("RandomShuffleQueue", 1), MakeShuffleStore(kernels::Philox(3, 4), 0)); };
+    const auto queue = make(), restored = make();
+    std::vector<QueueElement> elements;
+    for (int64_t i = 0; i < 30; ++i) elements.push_back({Long(i)});
+    REQUIRE(queue->Enqueue(std::move(elements), waiter, 0).ok());
+    for (int i = 0; i < before; ++i) REQUIRE(queue->Dequeue(1, false, waiter, 0).ok());
+    Restore(*queue, *restored);
+    CHECK(TakeAll(*queue) == TakeAll(*restored));
+    restored->Reset();
+    REQUIRE(restored->Enqueue({{Long(1)}}, waiter, 0).ok());
+    CHECK(TakeAll(*restored) == std::vector<int64_t>{1});
+  }
+}
+
+TEST_CASE("A PriorityQueue keeps the order of equal priorities in a snapshot", "[queue]") {
+  kit::TestWaiter waiter;
+  auto make = [] { return std::make_unique<Queue>(Spec("PriorityQueue", 2), MakePriorityStore()); };
+  const auto queue = make(), restored = make();
+  for (int64_t i = 0; i < 40; ++i) REQUIRE(queue->Enqueue({{Long(i % 3), Long(i)}}, waiter, 0).ok());
+  REQUIRE(queue->Dequeue(5, false, waiter, 0).ok());
+  Restore(*queue, *restored);
+  CHECK(TakeAll(*queue) == TakeAll(*restored));
+}
+
+TEST_CASE("A PriorityQueue gives a batch when all of it is there", "[queue]") {
+  kit::TestWaiter waiter;
+  QueueSpec spec = Spec("PriorityQueue", 2);
+  spec.capacity = 4;
+  Queue queue(spec, MakePriorityStore());
+  REQUIRE(queue.Enqueue({{Long(5), Long(50)}, {Long(1), Long(10)}}, waiter, 0).ok());
+  CHECK_FALSE(queue.Dequeue(3, false, waiter, -1).ok());  // waits
+  CHECK(queue.size() == 2);
+  CHECK(queue.Dequeue(5, false, waiter, -1).status().code() == Code::kInvalidArgument);  // more than the queue ever holds
+  REQUIRE(queue.Enqueue({{Long(0), Long(0)}}, waiter, 0).ok());
+  auto batch = queue.Dequeue(3, false, waiter, -1);
+  REQUIRE(batch.ok());
+  CHECK((*batch)[0][1].values<int64_t>()[0] == 0);
+  CHECK((*batch)[2][1].values<int64_t>()[0] == 50);
+}
+
+TEST_CASE("What could not be put back stays in its place", "[queue]") {
+  kit::TestWaiter waiter;
+  for (const bool shuffled : {false, true}) {
+    Queue queue(Spec(shuffled ? "RandomShuffleQueue" : "PriorityQueue", 2),
+                shuffled ? MakeShuffleStore(kernels::Philox(1, 2), 0) : MakePriorityStore());
+    for (int64_t i = 0; i < 9; ++i) REQUIRE(queue.Enqueue({{Long(i), Long(i)}}, waiter, 0).ok());
+    auto taken = queue.Dequeue(9, false, waiter, 0);
+    REQUIRE(taken.ok());
+    queue.Return(std::move(*taken));
+    std::vector<int64_t> all = TakeAll(queue);
+    std::sort(all.begin(), all.end());
+    CHECK(all == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  }
+}
+
+TEST_CASE("Staging areas and maps are restored as they were", "[staging]") {
+  kit::TestWaiter waiter;
+  StagingArea area, other;
+  REQUIRE(area.Put({Long(1), Text("one")}, {}, waiter, nullptr).ok());
+  REQUIRE(area.Put({Text("two")}, {}, waiter, nullptr).ok());
+  Restore(area, other);
+  CHECK(other.size() == 2);
+  CHECK(other.Take({DType::kInt64}, waiter).status().code() == Code::kInvalidArgument);  // and it stays
+  CHECK(other.Take({DType::kInt64, DType::kString}, waiter).value()[0].values<int64_t>()[0] == 1);
+  CHECK(other.Put({Long(1)}, {1, 0}, waiter, nullptr).code() != Code::kOk);  // no room, and nobody makes it
+
+  for (const bool ordered : {false, true}) {
+    StagingMap map(ordered), restored(ordered), wrong(!ordered);
+    for (int64_t key : {5, 2, 9}) REQUIRE(map.Put({Long(key), {0, 1}, {Long(10 * key), Text("x")}, 2}, {}, waiter, nullptr).ok());
+    REQUIRE(map.Put({Long(7), {1}, {Text("half")}, 2}, {}, waiter, nullptr).ok());
+    REQUIRE(map.Take(5, std::vector<int32_t>{1}, {DType::kString}, false, waiter).ok());
+    Restore(map, restored);
+    CHECK(restored.size() == 3);
+    CHECK(restored.incomplete_size() == 1);
+    CHECK(restored.Put({Long(7), {1}, {Text("again")}, 2}, {}, waiter, nullptr).code() == Code::kInvalidArgument);
+    REQUIRE(restored.Put({Long(7), {0}, {Long(70)}, 2}, {}, waiter, nullptr).ok());
+    std::vector<int64_t> keys;
+    while (restored.size() > 0) {
+      auto next = restored.TakeNext(std::vector<int32_t>{0}, {DType::kInt64}, waiter);
+      REQUIRE(next.ok());
+      keys.push_back((*next)[0].values<int64_t>()[0]);
+      if (keys.back() != 5) REQUIRE(restored.Take(keys.back(), std::vector<int32_t>{1}, {DType::kString}, false, waiter).ok());
+    }
+    CHECK(keys == (ordered ? std::vector<int64_t>{2, 5, 7, 9} : std::vector<int64_t>{5, 2, 9, 7}));
+    StateWriter writer;
+    REQUIRE(map.Save(writer).ok());
+    const std::string bytes = std::move(writer).Take();
+    const kit::TestFiles files("/");
+    StateReader reader(bytes, files, nullptr);
+    CHECK(wrong.Load(reader).status().code() == Code::kInvalidArgument);
+  }
+}
+
+TEST_CASE("A barrier is restored with what is ready and what is not", "[barrier]") {
+  kit::TestWaiter waiter;
+  kit::TestWorkers workers(1);
+  Services services;
+  services.waiter = &waiter;
+  const DTypes types = {DType::kInt64, DType::kString};
+  const Shapes shapes(2, PartialShape(Shape{}));
+  ElementBarrier barrier(types, shapes), restored(types, shapes);
+  const std::vector<String> keys = {String("a"), String("b")}, b = {String("b")}, a = {String("a")};
+  REQUIRE(barrier.Insert(keys, 0, {Long(1), Long(2)}, services).ok());
+  REQUIRE(barrier.Insert(b, 1, {Text("B")}, services).ok());
+  REQUIRE(barrier.Close(false).ok());
+  Restore(barrier, restored);
+  CHECK(restored.ready_size() == 1);
+  CHECK(restored.incomplete_size() == 1);
+  CHECK(restored.Insert(std::vector<String>{String("c")}, 0, {Long(3)}, services).code() == Code::kCancelled);
+  CHECK_FALSE(restored.Take(2, false, services, workers).ok());  // waits for the one that may yet be complete
+  REQUIRE(restored.Insert(a, 1, {Text("A")}, services).ok());
+  auto taken = restored.Take(2, false, services, workers);
+  REQUIRE(taken.ok());
+  CHECK((*taken)[1][0].values<int64_t>()[0] == INT64_MIN);
+  CHECK(restored.Take(1, true, services, workers).status().code() == Code::kOutOfRange);
+}
+
+}  // namespace
+}  // namespace weft
