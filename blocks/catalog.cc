@@ -5,6 +5,10 @@
 #define WEFT_CATALOG(BLOCK) \
   BLOCK(control_flow_ops, Abort) \
   BLOCK(math, Abs) \
+  BLOCK(data_flow_ops, AccumulatorApplyGradient) \
+  BLOCK(data_flow_ops, AccumulatorNumAccumulated) \
+  BLOCK(data_flow_ops, AccumulatorSetGlobalStep) \
+  BLOCK(data_flow_ops, AccumulatorTakeGradient) \
   BLOCK(math, Acos) \
   BLOCK(math, Add) \
   BLOCK(math, AddN) \
@@ -60,6 +64,7 @@
   BLOCK(math, ComplexAbs) \
   BLOCK(array_ops, Concat) \
   BLOCK(array_ops, ConcatGrad) \
+  BLOCK(data_flow_ops, ConditionalAccumulator) \
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
@@ -365,6 +370,8 @@
   BLOCK(array_ops, SpaceToBatch) \
   BLOCK(array_ops, SpaceToBatchND) \
   BLOCK(array_ops, SpaceToDepth) \
+  BLOCK(data_flow_ops, SparseAccumulatorApplyGradient) \
+  BLOCK(data_flow_ops, SparseAccumulatorTakeGradient) \
   BLOCK(sparse_ops, SparseAdd) \
   BLOCK(sparse_ops, SparseAddGrad) \
   BLOCK(training, SparseApplyAdadelta) \
@@ -376,6 +383,7 @@
   BLOCK(training, SparseApplyProximalAdagrad) \
   BLOCK(training, SparseApplyProximalGradientDescent) \
   BLOCK(training, SparseApplyRMSProp) \
+  BLOCK(data_flow_ops, SparseConditionalAccumulator) \
   BLOCK(sparse_ops, SparseDenseCwiseAdd) \
   BLOCK(sparse_ops, SparseDenseCwiseDiv) \
   BLOCK(sparse_ops, SparseDenseCwiseMul) \

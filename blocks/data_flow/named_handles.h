@@ -1,0 +1,69 @@
+// Handles that are text: TensorFlow passes an accumulator as the two strings {container, name}, which a run looks up.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "weft/block/block.h"
+
+namespace weft::blocks {
+
+/// Which resource of a page's scope has which name. Owns none of them. Thread-safe.
+class NamedHandles final : public Resource {
+ public:
+  std::string_view kind() const override { return "table of handles"; }
+
+  void Add(std::string_view container, std::string_view name, const ResourceHandle& resource);
+  /// The resource that a handle names; null where there is none, or no longer.
+  ResourceHandle Find(std::string_view container, std::string_view name) const;
+
+ private:
+  using Names = std::map<std::string, std::weak_ptr<Resource>, std::less<>>;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Names, std::less<>> containers_;
+};
+
+/// What a block that makes a named resource binds: the resource, and what its handle says.
+class NamedResource final : public Resource {
+ public:
+  std::string_view kind() const override { return target->kind(); }
+
+  ResourceHandle target;
+  std::string container, name;
+};
+
+/// Finds or makes the resource of a block in the page's scope, and names it. The handle's container is "localhost" where the block names
+/// none, its name the block's id.
+Result<ResourceHandle> BindNamed(BindContext& ctx, const std::string& container, const std::string& shared_name,
+                                 const BindContext::Factory& make);
+
+/// Of a block that works on a resource by its handle: what it looks the handle up in.
+Result<ResourceHandle> BindHandles(BindContext& ctx);
+
+/// invalid_argument at the port where its input is not the two strings of a handle.
+template <class P>
+Status CheckNamedHandle(const PlanContext& ctx, const P& port) {
+  if (ctx.shape(port).count() == 2) return {};
+  return ctx.Error(port, "needs a handle, which is two strings, found the shape ", ctx.shape(port));
+}
+
+/// The resource that the handle at `port` names, which the caller keeps. The block has bound BindHandles. not_found where there is none,
+/// invalid_argument for one of another kind.
+template <class S, class Context, class P>
+Result<std::shared_ptr<S>> FindNamed(const Context& ctx, const P& port) {
+  const std::span<const String> handle = ctx.template in<String>(port);
+  const ResourceHandle found = ctx.template state<NamedHandles>().Find(handle[0], handle[1]);
+  if (found == nullptr) {
+    return NotFound("needs the handle of a ", S::kKind, " of this page, found {\"", handle[0], "\", \"", handle[1], "\"}, which names nothing")
+        .WithPort(port.name);
+  }
+  auto resource = std::dynamic_pointer_cast<S>(found);
+  if (resource == nullptr) return InvalidArgument("needs a ", S::kKind, ", found a ", found->kind()).WithPort(port.name);
+  return resource;
+}
+
+}  // namespace weft::blocks
