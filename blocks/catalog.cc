@@ -90,6 +90,7 @@
   BLOCK(math, Cumsum) \
   BLOCK(array_ops, DebugGradientIdentity) \
   BLOCK(parsing_op, DecodeRaw) \
+  BLOCK(data_flow_ops, DeleteSessionTensor) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropFilter) \
@@ -155,6 +156,9 @@
   BLOCK(array_ops, GatherNdGrad) \
   BLOCK(array_ops, GatherV2) \
   BLOCK(array_ops, GatherV2Grad) \
+  BLOCK(data_flow_ops, GetSessionHandle) \
+  BLOCK(data_flow_ops, GetSessionHandleV2) \
+  BLOCK(data_flow_ops, GetSessionTensor) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
   BLOCK(image_ops, HSVToRGB) \
