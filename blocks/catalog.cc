@@ -5,6 +5,10 @@
 #define WEFT_CATALOG(BLOCK) \
   BLOCK(control_flow_ops, Abort) \
   BLOCK(math, Abs) \
+  BLOCK(data_flow_ops, AccumulatorApplyGradient) \
+  BLOCK(data_flow_ops, AccumulatorNumAccumulated) \
+  BLOCK(data_flow_ops, AccumulatorSetGlobalStep) \
+  BLOCK(data_flow_ops, AccumulatorTakeGradient) \
   BLOCK(math, Acos) \
   BLOCK(math, Add) \
   BLOCK(sparse_ops, AddManySparseToTensorsMap) \
@@ -74,6 +78,7 @@
   BLOCK(candidate_sampling_ops, ComputeAccidentalHits) \
   BLOCK(array_ops, Concat) \
   BLOCK(array_ops, ConcatGrad) \
+  BLOCK(data_flow_ops, ConditionalAccumulator) \
   BLOCK(math, Conj) \
   BLOCK(core, Const) \
   BLOCK(core, Const_ex) \
@@ -106,6 +111,7 @@
   BLOCK(image_ops, DecodeJpeg) \
   BLOCK(image_ops, DecodePng) \
   BLOCK(parsing_op, DecodeRaw) \
+  BLOCK(data_flow_ops, DeleteSessionTensor) \
   BLOCK(array_ops, DepthToSpace) \
   BLOCK(nn, DepthwiseConv2dNative) \
   BLOCK(nn, DepthwiseConv2dNativeBackpropFilter) \
@@ -178,6 +184,9 @@
   BLOCK(array_ops, GatherNdGrad) \
   BLOCK(array_ops, GatherV2) \
   BLOCK(array_ops, GatherV2Grad) \
+  BLOCK(data_flow_ops, GetSessionHandle) \
+  BLOCK(data_flow_ops, GetSessionHandleV2) \
+  BLOCK(data_flow_ops, GetSessionTensor) \
   BLOCK(math, Greater) \
   BLOCK(math, GreaterEqual) \
   BLOCK(image_ops, HSVToRGB) \
@@ -433,6 +442,8 @@
   BLOCK(array_ops, SpaceToBatch) \
   BLOCK(array_ops, SpaceToBatchND) \
   BLOCK(array_ops, SpaceToDepth) \
+  BLOCK(data_flow_ops, SparseAccumulatorApplyGradient) \
+  BLOCK(data_flow_ops, SparseAccumulatorTakeGradient) \
   BLOCK(sparse_ops, SparseAdd) \
   BLOCK(sparse_ops, SparseAddGrad) \
   BLOCK(training, SparseApplyAdadelta) \
@@ -446,6 +457,7 @@
   BLOCK(training, SparseApplyRMSProp) \
   BLOCK(sparse_ops, SparseConcat) \
   BLOCK(sparse_ops, SparseCross) \
+  BLOCK(data_flow_ops, SparseConditionalAccumulator) \
   BLOCK(sparse_ops, SparseDenseCwiseAdd) \
   BLOCK(sparse_ops, SparseDenseCwiseDiv) \
   BLOCK(sparse_ops, SparseDenseCwiseMul) \

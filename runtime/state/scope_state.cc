@@ -284,7 +284,8 @@ void ScopeState::FitResources(bool partial, ResourceStore::Access& access, Diagn
 Status ScopeState::FitResource(const ResourceState& saved, const ResourceStore::Access& access, ResourceStore::SavedStates& restored,
                                std::vector<Change>& changes) const {
   const std::string maker = MakerOf(saved.key);
-  if (maker.empty()) return NotFound("the snapshot of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
+  // What blocks of a page share under a name that none of them was given is no one block's.
+  if (maker.empty() && !saved.block.empty()) return NotFound("the snapshot of the page '", page_, "' has it, made by a ", saved.block, ", and no block of this page makes it");
   if (maker != saved.block) return InvalidArgument("a ", maker, " of the page makes it, in the snapshot a ", saved.block, " did");
   auto made = access.resources().find(saved.key);
   if (made == access.resources().end()) {
