@@ -456,8 +456,8 @@
   BLOCK(training, SparseApplyProximalGradientDescent) \
   BLOCK(training, SparseApplyRMSProp) \
   BLOCK(sparse_ops, SparseConcat) \
-  BLOCK(sparse_ops, SparseCross) \
   BLOCK(data_flow_ops, SparseConditionalAccumulator) \
+  BLOCK(sparse_ops, SparseCross) \
   BLOCK(sparse_ops, SparseDenseCwiseAdd) \
   BLOCK(sparse_ops, SparseDenseCwiseDiv) \
   BLOCK(sparse_ops, SparseDenseCwiseMul) \
