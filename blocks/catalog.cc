@@ -183,6 +183,10 @@
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
+  BLOCK(control_flow_ops, LoopHistory) \
+  BLOCK(control_flow_ops, LoopHistoryHas) \
+  BLOCK(control_flow_ops, LoopHistoryPop) \
+  BLOCK(control_flow_ops, LoopHistoryPush) \
   BLOCK(math, MatMul) \
   BLOCK(array_ops, MatrixBandPart) \
   BLOCK(array_ops, MatrixDiag) \
