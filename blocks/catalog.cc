@@ -231,6 +231,10 @@
   BLOCK(data_flow_ops, MapStage) \
   BLOCK(data_flow_ops, MapUnstage) \
   BLOCK(data_flow_ops, MapUnstageNoKey) \
+  BLOCK(control_flow_ops, LoopHistory) \
+  BLOCK(control_flow_ops, LoopHistoryHas) \
+  BLOCK(control_flow_ops, LoopHistoryPop) \
+  BLOCK(control_flow_ops, LoopHistoryPush) \
   BLOCK(math, MatMul) \
   BLOCK(io_ops, MatchingFiles) \
   BLOCK(array_ops, MatrixBandPart) \

@@ -215,7 +215,6 @@ BlockDef TensorArrayGrad() {
       .Attrs(source)
       .Alias("TensorArrayGradV3")
       .Stateful()
-      .NotDifferentiable()
       .Kernel(PlanGrad, RunGrad);
 }
 

@@ -16,6 +16,12 @@ Status NodeAdder::CheckRoom() const {
 
 int NodeAdder::AddConstant(Tensor value) { return draft_.AddConstant(NextId("constant"), page_block_, std::move(value)); }
 
+int NodeAdder::AddFrame(int of, int parent) {
+  std::vector<Frame>& frames = draft_.parts.frames;
+  frames.push_back({Cat(id_, "/", frames[static_cast<size_t>(of)].name), parent, frames[static_cast<size_t>(of)].enter});
+  return static_cast<int>(frames.size()) - 1;
+}
+
 Result<int> NodeAdder::AddLike(std::string_view block, const Node& like, std::span<const ValueRef> inputs) {
   std::string id = NextId(block);
   WEFT_RETURN_IF_ERROR(CheckRoom());
@@ -23,6 +29,7 @@ Result<int> NodeAdder::AddLike(std::string_view block, const Node& like, std::sp
   Node& node = draft_.nodes.emplace_back(like);
   node.id = std::move(id);
   node.page_block = page_block_;
+  node.frame = frame_;
   node.inputs.append(inputs);
   node.order = draft_.next_order++;
   WEFT_RETURN_IF_ERROR(draft_.CountListOutputs(node));
@@ -39,6 +46,7 @@ Result<int> NodeAdder::Add(std::string_view block, const BlockDef& def, std::spa
   node.id = std::move(id);
   node.page_block = page_block_;
   node.added = true;
+  node.frame = frame_;
   node.attrs = AttrsWith(def, attrs);
   node.inputs.append(inputs);
   const PortTable single = PortTable::Single(def.inputs.size());

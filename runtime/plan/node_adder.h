@@ -34,6 +34,13 @@ class NodeAdder {
   Result<int> AddLike(std::string_view block, const Node& like, std::span<const ValueRef> inputs);
   int AddConstant(Tensor value);
 
+  /// The frame of what is added from now on.
+  void set_frame(int frame) { frame_ = frame; }
+  /// A frame in `parent` for the gradient of the loop of another frame. Its number is returned.
+  int AddFrame(int of, int parent);
+  /// Another value for an input of a node that was added.
+  void SetInput(int node, size_t input, ValueRef value) { draft_.nodes[static_cast<size_t>(node)].inputs[input] = value; }
+
  private:
   Status CheckRoom() const;
   AttrList AttrsWith(const BlockDef& def, Reuse::GivenAttrs given);
@@ -43,6 +50,7 @@ class NodeAdder {
   int page_block_;
   const std::string& id_;
   int counter_ = 0;
+  int frame_ = 0;
 };
 
 }  // namespace weft

@@ -90,7 +90,6 @@ class NodeOrder {
   void ArrangeFrame(int frame, int loop, const std::vector<int>& nodes);
 
  private:
-  int FrameWithin(int node, int frame) const;
   void AddLoop(int frame, int parent, const std::vector<int>& nodes);
 
   const Graph& graph_;
@@ -117,20 +116,13 @@ std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Cluster
   return early;
 }
 
-// `frame`, or the frame directly in it that the node belongs to.
-int NodeOrder::FrameWithin(int node, int frame) const {
-  int home = graph_.HomeFrame(node);
-  while (home != frame && graph_.frames()[home].parent != frame) home = graph_.frames()[home].parent;
-  return home;
-}
-
 // The nodes of a frame and of those within it, in the order of their steps. A loop within is arranged as one among the others; then come,
 // in its place, the Enter blocks, the steps of an iteration, and last what they leave for the next one.
 void NodeOrder::ArrangeFrame(int frame, int loop, const std::vector<int>& nodes) {
   std::map<int, std::vector<int>> inner;  // frame -> its nodes
   std::vector<int> own, next;
   for (int node : nodes) {
-    const int home = FrameWithin(node, frame);
+    const int home = FrameWithin(graph_, node, frame);
     const BlockDef* def = graph_.node(node).def;
     if (home != frame) inner[home].push_back(node);
     else if (frame != 0 && def->flow == Flow::kEnter) made_.order.push_back(node);
@@ -146,7 +138,7 @@ void NodeOrder::ArrangeFrame(int frame, int loop, const std::vector<int>& nodes)
   std::sort(own.begin(), own.end(), [&](int a, int b) { return graph_.node(a).order < graph_.node(b).order; });
   if (!inner.empty()) own = ProducersFirst(graph_, own, clusters);
   for (int node : Arrange(own, clusters)) {
-    const int home = FrameWithin(node, frame);
+    const int home = FrameWithin(graph_, node, frame);
     if (home == frame) made_.order.push_back(node);
     else AddLoop(home, loop, inner[home]);
   }
@@ -171,6 +163,12 @@ void NodeOrder::AddLoop(int frame, int parent, const std::vector<int>& nodes) {
 }
 
 }  // namespace
+
+int FrameWithin(const Graph& graph, int node, int frame) {
+  int home = graph.HomeFrame(node);
+  while (home != frame && graph.frames()[home].parent != frame) home = graph.frames()[home].parent;
+  return home;
+}
 
 NodesToRun ChooseNodes(const Graph& graph, const PlanRequest& request, const FedValues& fed) {
   NodesToRun made;

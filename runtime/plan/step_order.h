@@ -35,6 +35,9 @@ class Clusters {
   std::unordered_map<int, std::vector<int>> members_;
 };
 
+/// `frame`, which the node or a loop around it lies in, or the frame directly in it that the node belongs to.
+int FrameWithin(const Graph& graph, int node, int frame);
+
 /// The order of nodes that update variables or depend on such (`late`, producers first): updates of one variable in page order, where wires
 /// do not say otherwise.
 std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late, const Clusters& clusters);

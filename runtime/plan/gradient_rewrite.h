@@ -1,0 +1,111 @@
+// Rewrite: one rewrite of a graph that adds the blocks of gradients. Its loops are in loop_gradients.h.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/gradient_record.h"
+#include "runtime/plan/node_adder.h"
+
+namespace weft {
+
+class LoopGradient;
+
+/// Reverse mode over the nodes that lead from the xs to the ys. At any time it works in one frame: the page's, or while loop() is not null,
+/// that of a loop's gradient, to which forward values are brought as they are used.
+class Rewrite {
+ public:
+  explicit Rewrite(NodeAdder& adder) : adder_(adder), place_(adder.Scratch()) {}
+  ~Rewrite() {
+    for (int node : leading_) place_[static_cast<size_t>(node)] = -1;
+  }
+  Rewrite(const Rewrite&) = delete;
+  Rewrite& operator=(const Rewrite&) = delete;
+
+  Result<std::vector<ValueRef>> Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
+
+  const Graph& graph() const { return adder_.graph(); }
+  const Node& node(int i) const { return adder_.graph().nodes()[i]; }
+  int nodes() const { return static_cast<int>(adder_.graph().nodes().size()); }
+  NodeAdder& adder() { return adder_; }
+  /// `inputs` are in port order; `first` has the first one of each port, and their number.
+  Result<ValueRef> Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs, std::span<const uint32_t> first,
+                       Reuse::GivenAttrs attrs);
+  /// A block that has one input port.
+  Result<ValueRef> Add(std::string_view block, std::span<const ValueRef> inputs);
+  ValueRef AddConstant(Tensor tensor) { return {adder_.AddConstant(std::move(tensor)), 0}; }
+  bool Wanted(ValueRef value) const { return Leads(value) && (on_path_[PlaceOf(value)] || wanted_[IndexOf(value)]); }
+  bool OnPath(int node) const { return Leads({node, 0}) && on_path_[PlaceOf({node, 0})] != 0; }
+  /// One more term of the value's gradient; of what comes from outside of the loop at hand, of that loop's part in it.
+  void Contribute(ValueRef value, ValueRef gradient);
+  /// The sum of all that was contributed, which becomes the only term; invalid where there is none.
+  Result<ValueRef> GradientOf(ValueRef value);
+  /// In the frame at hand. Where an if may have left out what a term comes from, a dead one counts as zero.
+  Result<ValueRef> Sum(const std::vector<ValueRef>& terms);
+  /// Whether blocks of the frame at hand, of whose loops gradients are taken, may be left out.
+  bool conditional() const;
+  /// Adds the gradient of a node that all readers have contributed to.
+  Status Differentiate(int node);
+  /// Nodes of a frame, and of the loops in it, last first: each entry is a node, or all those of a loop.
+  std::vector<std::vector<int>> LastFirst(int frame, const std::vector<int>& nodes) const;
+  /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
+  bool Locate(ValueRef value, int base, GradientRecord::Value& found) const;
+  const Registry& registry() const { return adder_.graph().registry(); }
+  /// The id of the block that asks for the gradients.
+  const std::string& source() const { return adder_.id(); }
+  /// The variables that blocks of loops update.
+  const std::set<int>& updated_in_loops();
+
+  LoopGradient* loop() const { return loop_; }
+  void set_loop(LoopGradient* loop) { loop_ = loop; }
+
+  // Of the block that a builder adds; kept for their memory.
+  std::vector<ValueRef> inputs;
+  std::vector<uint32_t> first;
+  std::vector<int> ports;  // by connected input
+
+ private:
+  /// A term of the sum that is the gradient of a value, and the one before it.
+  struct Term {
+    ValueRef gradient;
+    int before;
+  };
+
+  /// Whether the node is one of those that lead to a y.
+  bool Leads(ValueRef value) const { return static_cast<size_t>(value.node) < place_.size() && place_[static_cast<size_t>(value.node)] >= 0; }
+  size_t PlaceOf(ValueRef value) const { return static_cast<size_t>(place_[static_cast<size_t>(value.node)]); }
+  size_t IndexOf(ValueRef value) const { return first_value_[PlaceOf(value)] + static_cast<size_t>(value.output); }
+  Status CheckEnds(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) const;
+  void FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
+  void FindPath(const std::vector<ValueRef>& xs);
+  bool SpreadPath();
+  Status CheckFirstOrder() const;
+  Status DifferentiateWithLoops();
+  bool Describe(int node, ShortList<uint16_t, 12>& values);
+  Status Ask(int node);
+  Status Add(int node, const GradientRecord& known);
+
+  NodeAdder& adder_;
+  std::vector<int>& place_;            // by node: in leading_, or -1
+  std::vector<int> leading_;           // nodes that lead to a y and may read an x, producers first: the work is theirs, not the page's
+  std::vector<char> on_path_;          // by place: reads, over some nodes, an x
+  std::vector<uint32_t> first_value_;  // by place
+  std::vector<char> wanted_;           // by value: one of the xs
+  std::vector<int> last_term_;         // by value: index into terms_, or -1
+  std::vector<Term> terms_;
+  std::vector<ValueRef> gradients_;    // of the outputs of the node at hand
+  std::vector<ValueRef> own_;          // its inputs and outputs, and those gradients
+  bool loops_ = false;                 // some of leading_ belong to a loop
+  bool conditional_ = false;           // and some of the page to an if
+  LoopGradient* loop_ = nullptr;
+  std::optional<std::set<int>> updated_in_loops_;
+};
+
+inline bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
+
+/// Whether the value is the same in every frame: a constant, or a variable.
+inline bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.constant.defined(); }
+
+}  // namespace weft
