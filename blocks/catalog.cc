@@ -302,6 +302,7 @@
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
   BLOCK(math, ReciprocalGrad) \
+  BLOCK(data_flow_ops, RecordInput) \
   BLOCK(control_flow_ops, RefNextIteration) \
   BLOCK(control_flow_ops, RefSelect) \
   BLOCK(control_flow_ops, RefSwitch) \
