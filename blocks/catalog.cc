@@ -348,6 +348,7 @@
   BLOCK(math, Reciprocal) \
   BLOCK(math, ReciprocalGrad) \
   BLOCK(string, ReduceJoin) \
+  BLOCK(data_flow_ops, RecordInput) \
   BLOCK(control_flow_ops, RefNextIteration) \
   BLOCK(control_flow_ops, RefSelect) \
   BLOCK(control_flow_ops, RefSwitch) \

@@ -6,6 +6,7 @@
 #include "blocks/io/byte_window.h"
 #include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/reader_blocks.h"
+#include "blocks/io/tf_record.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
@@ -129,10 +130,12 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindReader(ctx, p.name, "TFRecordReader", [&] { return std::make_unique<TFRecordSource>(p.encoding); });
+  return BindReader(ctx, p.name, "TFRecordReader", [&] { return MakeTFRecordSource(p.encoding); });
 };
 
 }  // namespace
+
+std::unique_ptr<RecordSource> MakeTFRecordSource(Encoding encoding) { return std::make_unique<TFRecordSource>(encoding); }
 
 BlockDef TFRecordReader() {
   return Block("TFRecordReader", "A reader that gives the records of TensorFlow's record files whose names a queue holds.")

@@ -248,6 +248,23 @@ void AddPictureFiles(std::vector<KernelCase>& cases) {
   }
 }
 
+/// Elements that go into a queue and out of it in one run.
+void AddQueues(std::vector<KernelCase>& cases) {
+  constexpr int64_t kElements = 1'000'000;
+  const Json shape = {{"dtype", "DT_INT32"}, {"shape", {1}}, {"values", {kElements}}}, count = {{"dtype", "DT_INT32"}, {"shape", Json::array()}, {"values", {kElements}}};
+  for (const char* kind : {"FIFOQueue", "RandomShuffleQueue"}) {
+    KernelCase kernel = Make(Cat(kind, ".", kElements), "QueueDequeueMany", {{"component_types", {"DT_FLOAT"}}}, {}, {"components[0]"}, 4.0 * kElements);
+    kernel.work.read_bytes = 4.0 * kElements;
+    Json blocks = Json::array();
+    blocks.push_back({{"id", "start"}, {"block", "RandomNormal"}, {"attrs", {{"dtype", "DT_FLOAT"}, {"seed", 1}}}, {"inputs", {{"shape", shape}}}});
+    blocks.push_back({{"id", "rows"}, {"block", "Variable"}, {"attrs", {{"shape", {kElements}}, {"dtype", "DT_FLOAT"}}}, {"inputs", {{"initvalues", "start.output"}}}});
+    blocks.push_back({{"id", "queue"}, {"block", kind}, {"attrs", "component_types_ = {DT_FLOAT};shapes_ = [];"}, {"inputs", Json::object()}});
+    blocks.push_back({{"id", "put"}, {"block", "QueueEnqueueMany"}, {"attrs", Json::object()}, {"inputs", {{"handle", "queue.handle"}, {"components", Json::array({"rows.ref"})}}}});
+    kernel.beside = {{"blocks", blocks}, {"inputs", {{"handle", "queue.handle"}, {"n", count}}}, {"run", {"put.operation"}}};
+    cases.push_back(std::move(kernel));
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -273,6 +290,7 @@ std::vector<KernelCase> KernelCases() {
   AddPooling(cases);
   AddPictureFiles(cases);
   AddTexts(cases);
+  AddQueues(cases);
   return cases;
 }
 
@@ -290,8 +308,10 @@ Json Describe(const KernelCase& kernel) {
     inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
     if (input.list) inputs.back()["list"] = true;
   }
-  return {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
-          {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};
+  Json described = {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
+                    {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};
+  if (!kernel.beside.is_null()) described["beside"] = kernel.beside;
+  return described;
 }
 
 }  // namespace weft::cli

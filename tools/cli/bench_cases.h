@@ -32,6 +32,7 @@ struct KernelCase {
   std::vector<std::string> outputs;  // ports computed
   Work work;
   bool quick = false;  // part of the smoke test
+  nlohmann::ordered_json beside = nullptr;  // other blocks of its page: "blocks", the kernel's "inputs" that are wires to them, "run"; null: none
 };
 
 /// The cases that work on strings.

@@ -78,6 +78,11 @@ std::string KernelPage(const KernelCase& kernel) {
     else inputs[input.port] = std::move(value);
   }
   for (const std::string& output : kernel.outputs) outputs.push_back("kernel." + output);
+  if (!kernel.beside.is_null()) {
+    for (const Json& block : kernel.beside["blocks"]) blocks.push_back(block);
+    for (const Json& id : kernel.beside["run"]) outputs.push_back(id);
+    inputs.update(kernel.beside["inputs"]);
+  }
   blocks.push_back({{"id", "kernel"}, {"block", kernel.block}, {"attrs", kernel.attrs}, {"inputs", inputs}});
   blocks.push_back({{"id", "run"}, {"block", "ClientSession"}, {"inputs", {{"run_outputs", outputs}}}});
   return Json{{"weft", 1}, {"page", kernel.name}, {"blocks", blocks}}.dump();

@@ -1,0 +1,247 @@
+#include "blocks/io/record_yielder.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "blocks/io/file_access.h"
+#include "blocks/kernels/stop_check.h"
+
+namespace weft::blocks {
+namespace {
+
+/// MurmurHash64A of one 64-bit number, by which TensorFlow seeds the order of the files.
+uint64_t Hash64(uint64_t number, uint64_t seed) {
+  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
+  constexpr int kShift = 47;
+  uint64_t hash = seed ^ (sizeof number * kMultiplier);
+  number *= kMultiplier;
+  number ^= number >> kShift;
+  number *= kMultiplier;
+  hash = (hash ^ number) * kMultiplier;
+  hash ^= hash >> kShift;
+  hash *= kMultiplier;
+  return hash ^ (hash >> kShift);
+}
+
+Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Files& files) {
+  std::vector<std::string> found;
+  for (size_t begin = 0; begin <= patterns.size();) {
+    const size_t end = std::min(patterns.find(',', begin), patterns.size());
+    WEFT_ASSIGN_OR_RETURN(const auto paths, MatchFiles(files, std::string_view(patterns).substr(begin, end - begin)));
+    for (const std::filesystem::path& path : paths) found.push_back(path.string());
+    begin = end + 1;
+  }
+  return found;
+}
+
+constexpr const char* kPattern = "file_pattern";
+
+}  // namespace
+
+/// The one call that may read.
+class RecordYielder::Use {
+ public:
+  explicit Use(RecordYielder& yielder) : yielder_(yielder) {}
+  ~Use() {
+    if (!begun_) return;
+    std::lock_guard lock(yielder_.mutex_);
+    yielder_.in_use_ = false;
+    yielder_.changed_.notify_all();
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  Status Begin(const Services& services) {
+    std::unique_lock lock(yielder_.mutex_);
+    auto ready = [&] { return !yielder_.in_use_; };
+    if (!ready()) WEFT_RETURN_IF_ERROR(services.waiter->Wait(lock, yielder_.changed_, ready, -1, "its turn to read records"));
+    begun_ = yielder_.in_use_ = true;
+    return {};
+  }
+
+ private:
+  RecordYielder& yielder_;
+  bool begun_ = false;
+};
+
+RecordYielder::RecordYielder(YieldSpec spec, MakeSource make_source) : spec_(std::move(spec)), make_source_(std::move(make_source)) {
+  state_.random.seed(static_cast<uint64_t>(spec_.seed));
+}
+
+// ---- epochs --------------------------------------------------------------------------------------------------------------------
+
+bool RecordYielder::EpochEnded() const {
+  return std::all_of(state_.shards.begin(), state_.shards.end(), [](const Shard& shard) { return shard.ended(); });
+}
+
+Status RecordYielder::BeginEpoch(const Services& services) {
+  auto files = MatchAll(spec_.pattern, *services.files);
+  if (!files.ok()) return std::move(files).status().WithPort(kPattern);
+  if (files->empty()) return NotFound("needs files to read, found none of the name '", spec_.pattern, "'").WithPort(kPattern);
+  if (state_.epoch > 0 && !state_.any) return NotFound("needs records to give, found none in the files of '", spec_.pattern, "'").WithPort(kPattern);
+  ++state_.epoch;
+  std::mt19937_64 random(Hash64(static_cast<uint64_t>(state_.epoch), static_cast<uint64_t>(spec_.seed)));
+  std::shuffle(files->begin(), files->end(), random);
+  if (spec_.shift_ratio >= 0 && spec_.shift_ratio < 1) {
+    const auto shift = std::min(static_cast<int64_t>(spec_.shift_ratio * static_cast<float>(files->size())), static_cast<int64_t>(files->size()));
+    std::rotate(files->begin(), files->begin() + shift, files->end());
+  }
+  state_.shards.assign(std::min(static_cast<size_t>(spec_.parallelism), files->size()), {});
+  for (size_t i = 0; i < files->size(); ++i) state_.shards[i % state_.shards.size()].files.push_back(std::move((*files)[i]));
+  state_.turn = 0;
+  state_.any = false;
+  return {};
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------------------
+
+// Until the shard has a turn's records, or has no more.
+Status RecordYielder::ReadTurn(Shard& shard, const Services& services) {
+  while (shard.records.size() < kTurn) {
+    if (services.workers != nullptr && services.workers->Stopped()) return kernels::RunStopped();
+    if (shard.source == nullptr) {
+      if (shard.next == shard.files.size()) return {};
+      std::shared_ptr<RecordSource> source = make_source_();
+      WEFT_RETURN_IF_ERROR(source->Start(*services.files, shard.files[shard.next], services));
+      ++shard.next;
+      shard.source = std::move(source);
+    }
+    FileRecord record;
+    WEFT_ASSIGN_OR_RETURN(const bool found, shard.source->Next(record, services));
+    if (!found) {
+      shard.source = nullptr;
+      continue;
+    }
+    WEFT_RETURN_IF_ERROR(record.value.Hold(services.budget));
+    shard.records.push_back(std::move(record.value));
+    state_.any = true;
+  }
+  return {};
+}
+
+// Each from the last on changes places with one drawn by chance, or with none.
+void RecordYielder::Shuffle(Shard& shard) {
+  std::vector<String>& buffer = state_.buffer;
+  while (!shard.records.empty() && buffer.size() < static_cast<size_t>(spec_.buffer_size)) {
+    const size_t place = state_.random() % (buffer.size() + 1);
+    buffer.push_back(std::move(shard.records.back()));
+    shard.records.pop_back();
+    std::swap(buffer[place], buffer.back());
+  }
+}
+
+Status RecordYielder::Fill(const Services& services) {
+  while (state_.buffer.size() < static_cast<size_t>(spec_.buffer_size) && !EpochEnded()) {
+    Shard& shard = state_.shards[state_.turn];
+    WEFT_RETURN_IF_ERROR(ReadTurn(shard, services));
+    Shuffle(shard);
+    if (shard.records.empty()) state_.turn = (state_.turn + 1) % state_.shards.size();
+  }
+  return {};
+}
+
+Status RecordYielder::Yield(std::span<String> to, const Services& services) {
+  Use use(*this);
+  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  const size_t enough = std::max<size_t>(static_cast<size_t>(spec_.buffer_size) / 2, 1);
+  for (String& record : to) {
+    while (state_.buffer.size() < enough) {
+      if (EpochEnded() && !state_.buffer.empty()) break;
+      if (EpochEnded()) WEFT_RETURN_IF_ERROR(BeginEpoch(services));
+      WEFT_RETURN_IF_ERROR(Fill(services));
+    }
+    record = std::move(state_.buffer.back());
+    state_.buffer.pop_back();
+  }
+  return {};
+}
+
+// ---- snapshots -----------------------------------------------------------------------------------------------------------------
+
+Status RecordYielder::SaveShard(const Shard& shard, StateWriter& out) const {
+  out.Put(shard.files.size());
+  for (const std::string& file : shard.files) out.PutText(file);
+  out.Put(shard.next);
+  out.Put(shard.source != nullptr);
+  if (shard.source != nullptr) shard.source->Save(out);
+  out.Put(shard.records.size());
+  for (const String& record : shard.records) out.PutText(record);
+  return {};
+}
+
+Result<RecordYielder::Shard> RecordYielder::LoadShard(StateReader& in) const {
+  Shard shard;
+  WEFT_ASSIGN_OR_RETURN(const uint64_t files, in.Number());
+  for (uint64_t i = 0; i < files; ++i) {
+    WEFT_ASSIGN_OR_RETURN(std::string file, in.Text());
+    shard.files.push_back(std::move(file));
+  }
+  WEFT_ASSIGN_OR_RETURN(shard.next, in.NumberUpTo(shard.files.size()));
+  WEFT_ASSIGN_OR_RETURN(const uint64_t in_file, in.NumberUpTo(1));
+  if (in_file != 0) {
+    WEFT_ASSIGN_OR_RETURN(shard.source, make_source_()->Load(in));
+  }
+  WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.Number());
+  for (uint64_t i = 0; i < records; ++i) {
+    WEFT_ASSIGN_OR_RETURN(const std::string record, in.Text());
+    shard.records.emplace_back(record);
+  }
+  return shard;
+}
+
+Status RecordYielder::Save(StateWriter& out) const {
+  std::lock_guard lock(mutex_);
+  if (in_use_) return FailedPrecondition("needs a block that reads no records now");
+  out.PutText(spec_.pattern);
+  out.PutSigned(state_.epoch);
+  std::ostringstream random;
+  random << state_.random;
+  out.PutText(random.str());
+  out.Put(state_.buffer.size());
+  for (const String& record : state_.buffer) out.PutText(record);
+  out.Put(state_.turn);
+  out.Put(state_.any);
+  out.Put(state_.shards.size());
+  for (const Shard& shard : state_.shards) WEFT_RETURN_IF_ERROR(SaveShard(shard, out));
+  return {};
+}
+
+Result<std::function<void()>> RecordYielder::Load(StateReader& in) {
+  WEFT_ASSIGN_OR_RETURN(const std::string pattern, in.Text());
+  if (pattern != spec_.pattern) return InvalidArgument("needs the state for the files of '", spec_.pattern, "', found that for '", pattern, "'");
+  auto state = std::make_shared<State>();
+  WEFT_ASSIGN_OR_RETURN(state->epoch, in.Signed());
+  WEFT_ASSIGN_OR_RETURN(const std::string random, in.Text());
+  std::istringstream numbers(random);
+  numbers >> state->random;
+  if (!numbers) return DataLoss("needs the state of random numbers, found other text");
+  WEFT_ASSIGN_OR_RETURN(const uint64_t records, in.NumberUpTo(static_cast<uint64_t>(spec_.buffer_size)));
+  for (uint64_t i = 0; i < records; ++i) {
+    WEFT_ASSIGN_OR_RETURN(const std::string record, in.Text());
+    state->buffer.emplace_back(record);
+  }
+  WEFT_ASSIGN_OR_RETURN(state->turn, in.Number());
+  WEFT_ASSIGN_OR_RETURN(const uint64_t any, in.NumberUpTo(1));
+  state->any = any != 0;
+  WEFT_ASSIGN_OR_RETURN(const uint64_t shards, in.Number());
+  if (state->turn > 0 && state->turn >= shards) return DataLoss("needs a turn of the ", shards, " readers, found ", state->turn);
+  for (uint64_t i = 0; i < shards; ++i) {
+    WEFT_ASSIGN_OR_RETURN(Shard shard, LoadShard(in));
+    state->shards.push_back(std::move(shard));
+  }
+  return std::function<void()>([this, state] {
+    std::lock_guard lock(mutex_);
+    state_ = std::move(*state);
+  });
+}
+
+void RecordYielder::Reset() {
+  std::lock_guard lock(mutex_);
+  state_.epoch = 0;
+  state_.random.seed(static_cast<uint64_t>(spec_.seed));
+  state_.buffer.clear();
+  state_.shards.clear();
+  state_.turn = 0;
+  state_.any = false;
+}
+
+}  // namespace weft::blocks
