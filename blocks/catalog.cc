@@ -224,6 +224,10 @@
   BLOCK(math, LogicalNot) \
   BLOCK(math, LogicalOr) \
   BLOCK(control_flow_ops, LoopCond) \
+  BLOCK(control_flow_ops, LoopHistory) \
+  BLOCK(control_flow_ops, LoopHistoryHas) \
+  BLOCK(control_flow_ops, LoopHistoryPop) \
+  BLOCK(control_flow_ops, LoopHistoryPush) \
   BLOCK(data_flow_ops, MapClear) \
   BLOCK(data_flow_ops, MapIncompleteSize) \
   BLOCK(data_flow_ops, MapPeek) \
@@ -231,10 +235,6 @@
   BLOCK(data_flow_ops, MapStage) \
   BLOCK(data_flow_ops, MapUnstage) \
   BLOCK(data_flow_ops, MapUnstageNoKey) \
-  BLOCK(control_flow_ops, LoopHistory) \
-  BLOCK(control_flow_ops, LoopHistoryHas) \
-  BLOCK(control_flow_ops, LoopHistoryPop) \
-  BLOCK(control_flow_ops, LoopHistoryPush) \
   BLOCK(math, MatMul) \
   BLOCK(io_ops, MatchingFiles) \
   BLOCK(array_ops, MatrixBandPart) \
@@ -347,8 +347,8 @@
   BLOCK(math, RealDiv) \
   BLOCK(math, Reciprocal) \
   BLOCK(math, ReciprocalGrad) \
-  BLOCK(string, ReduceJoin) \
   BLOCK(data_flow_ops, RecordInput) \
+  BLOCK(string, ReduceJoin) \
   BLOCK(control_flow_ops, RefNextIteration) \
   BLOCK(control_flow_ops, RefSelect) \
   BLOCK(control_flow_ops, RefSwitch) \
