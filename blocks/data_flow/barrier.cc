@@ -9,9 +9,9 @@ QueueSpec ReadySpec(const DTypes& types, const Shapes& shapes) {
   QueueSpec spec;
   spec.block = "Barrier";
   spec.types = {DType::kInt64, DType::kString};
-  spec.types.insert(spec.types.end(), types.begin(), types.end());
+  std::copy(types.begin(), types.end(), std::back_inserter(spec.types));
   spec.shapes = {PartialShape(Shape{}), PartialShape(Shape{})};
-  spec.shapes.insert(spec.shapes.end(), shapes.begin(), shapes.end());
+  std::copy(shapes.begin(), shapes.end(), std::back_inserter(spec.shapes));
   return spec;
 }
 

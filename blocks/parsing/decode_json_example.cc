@@ -171,13 +171,27 @@ Status Plan(PlanContext& ctx) {
   return {};
 }
 
+/// Whether a text is UTF-8; true where the run is to end.
+bool IsUtf8(std::string_view text, kernels::StopCheck& stop) {
+  constexpr size_t kPiece = size_t{1} << 17;
+  while (!text.empty()) {
+    size_t size = std::min(text.size(), kPiece);
+    // A piece ends where a character does.
+    while (size < text.size() && size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+    if (size == 0 || !IsValidUtf8(text.substr(0, size))) return false;
+    text.remove_prefix(size);
+    if (stop(kPiece)) return true;
+  }
+  return true;
+}
+
 Status Decode(RunContext& ctx, int64_t i, kernels::StopCheck& stop) {
   const std::string_view text = ctx.in<String>(json_examples)[static_cast<size_t>(i)];
   // What the message and its parts take at most while they are made.
   constexpr size_t kSmall = size_t{1} << 16, kTimes = 12;
   MemoryCharge charge(ctx.budget());
   if (text.size() > kSmall) WEFT_RETURN_IF_ERROR(charge.Hold(static_cast<int64_t>(kTimes * text.size())));
-  if (!IsValidUtf8(text)) return ctx.Error(json_examples, "needs JSON in UTF-8, found a string that is not in example ", i);
+  if (!IsUtf8(text, stop)) return ctx.Error(json_examples, "needs JSON in UTF-8, found a string that is not in example ", i);
   std::string message;
   Translator translator(text, stop);
   const bool good = translator.Translate(message);

@@ -75,7 +75,12 @@ class StringWriter {
 
 /// A string of these bytes within the budget, which may be null.
 inline Result<String> MakeString(std::string_view bytes, const std::shared_ptr<MemoryBudget>& budget, kernels::StopCheck& stop) {
-  if (bytes.size() <= String::kInPlace) return String(bytes);
+  constexpr size_t kSmall = 4096;  // so few may be allocated before they are counted
+  if (bytes.size() <= kSmall) {
+    String text(bytes);
+    WEFT_RETURN_IF_ERROR(text.Hold(budget));
+    return text;
+  }
   WEFT_ASSIGN_OR_RETURN(StringWriter writer, StringWriter::Make(bytes.size(), budget, stop));
   writer.Put(bytes);
   return writer.Take();

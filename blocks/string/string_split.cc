@@ -1,5 +1,5 @@
 // StringSplit: the parts of strings between delimiters, as a sparse matrix.
-#include <bitset>
+#include <array>
 
 #include "blocks/limits.h"
 #include "blocks/string/elements.h"
@@ -27,8 +27,9 @@ Result<bool> Plan(PlanContext& ctx) {
 /// Where strings are split.
 class Splitter {
  public:
-  Splitter(std::string_view delimiters, bool skip_empty) : every_byte_(delimiters.empty()), skip_empty_(skip_empty) {
-    for (char byte : delimiters) separates_.set(static_cast<unsigned char>(byte));
+  Splitter(std::string_view delimiters, bool skip_empty)
+      : every_byte_(delimiters.empty()), skip_empty_(skip_empty), one_(delimiters.size() == 1), first_(delimiters.empty() ? '\0' : delimiters[0]) {
+    for (char byte : delimiters) separates_[static_cast<unsigned char>(byte)] = true;
   }
   /// Calls take(part) for the parts of a text, in their order, until it returns false or the run is to end.
   template <class Take>
@@ -38,8 +39,7 @@ class Splitter {
       return;
     }
     for (size_t begin = 0; begin < text.size();) {
-      size_t end = begin;
-      while (end < text.size() && !separates_[static_cast<unsigned char>(text[end])] && !stop()) ++end;
+      const size_t end = EndOfPart(text, begin, stop);
       if ((end > begin || !skip_empty_) && !take(text.substr(begin, end - begin))) return;
       // A delimiter at the end of the text is followed by an empty part.
       if (end + 1 == text.size() && !skip_empty_ && !take(text.substr(end + 1))) return;
@@ -48,14 +48,48 @@ class Splitter {
     }
   }
 
+  int64_t Count(std::string_view text, kernels::StopCheck& stop) const {
+    int64_t count = 0;
+    if (!one_ || text.empty()) {
+      (*this)(text, stop, [&](std::string_view) { return ++count > 0; });
+      return count;
+    }
+    // A part begins where no delimiter follows one, or where any byte follows one; the loop has no branches.
+    count = skip_empty_ ? text[0] != first_ : 1 + (text[0] == first_);
+    constexpr size_t kPiece = size_t{1} << 20;
+    for (size_t begin = 1; begin < text.size() && !stop(kPiece / 64); begin += kPiece) {
+      const size_t end = std::min(text.size(), begin + kPiece);
+      uint32_t found = 0;
+      if (skip_empty_) {
+        for (size_t i = begin; i < end; ++i) found += (text[i - 1] == first_) & (text[i] != first_);
+      } else {
+        for (size_t i = begin; i < end; ++i) found += text[i] == first_;
+      }
+      count += found;
+    }
+    return count;
+  }
+
  private:
-  const bool every_byte_, skip_empty_;
-  std::bitset<256> separates_;
+  /// The next delimiter, or the end of the text.
+  size_t EndOfPart(std::string_view text, size_t at, kernels::StopCheck& stop) const {
+    constexpr size_t kPiece = size_t{1} << 17;
+    for (;;) {
+      const size_t piece = std::min(text.size(), at + kPiece);
+      while (at < piece && !separates_[static_cast<unsigned char>(text[at])]) ++at;
+      if (at < piece || at == text.size() || stop(kPiece)) return at;
+    }
+  }
+
+  const bool every_byte_, skip_empty_, one_;
+  const char first_;
+  std::array<bool, 256> separates_{};
 };
 
 struct Parts {
   Tensor firsts;  // of each string, how many parts come before its own; the number of all at the end
   int64_t most = 0;
+  int64_t bytes = 0;  // of all strings
 
   int64_t* first() { return firsts.values<int64_t>().data(); }
   int64_t count() { return firsts.values<int64_t>().back(); }
@@ -68,14 +102,13 @@ Result<Parts> CountParts(const Splitter& split, std::span<const String> texts, P
   int64_t* first = parts.first();
   first[0] = 0;
   WEFT_RETURN_IF_ERROR(ForElements(ctx.workers(), rows, [&](int64_t i, kernels::StopCheck& stop) -> Status {
-    int64_t count = 0;
-    split(texts[static_cast<size_t>(i)], stop, [&](std::string_view) { return ++count > 0; });
-    first[i + 1] = count;
+    first[i + 1] = split.Count(texts[static_cast<size_t>(i)], stop);
     return {};
   }));
   if (ctx.cancelled()) return kernels::RunStopped();  // not every string was counted
   for (int64_t i = 0; i < rows; ++i) {
     parts.most = std::max(parts.most, first[i + 1]);
+    parts.bytes += static_cast<int64_t>(texts[static_cast<size_t>(i)].size());
     first[i + 1] += first[i];
   }
   return parts;
@@ -89,6 +122,10 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor where, ctx.Allocate(DType::kInt64, Shape{parts.count(), 2}));
   WEFT_ASSIGN_OR_RETURN(Tensor found, ctx.Allocate(DType::kString, Shape{parts.count()}));
   WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{2}));
+  // What the parts take at most, counted at once: counting each of them would take longer than making them.
+  MemoryCharge charge(ctx.services().budget);
+  constexpr int64_t kPerByte = 4;
+  WEFT_RETURN_IF_ERROR(charge.Hold(kPerByte * parts.bytes));
   WEFT_RETURN_IF_ERROR(ForElements(ctx.workers(), rows, [&](int64_t i, kernels::StopCheck& stop) -> Status {
     const int64_t first = parts.first()[i];
     int64_t *place = where.values<int64_t>().data() + 2 * first, number = 0;
@@ -97,7 +134,7 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
     split(texts[static_cast<size_t>(i)], stop, [&](std::string_view part) {
       place[2 * number] = i;
       place[2 * number + 1] = number;
-      auto made = MakeString(part, ctx.services().budget, stop);
+      auto made = MakeString(part, nullptr, stop);
       if (made.ok()) to[number++] = std::move(*made);
       else status = std::move(made).status();
       return status.ok();

@@ -2,7 +2,9 @@
 #include <farmhash.h>
 #include <sodium/crypto_shorthash.h>
 
-#include "blocks/string/elements.h"
+#include <cstring>
+
+#include "blocks/kernels/stop_check.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -16,14 +18,17 @@ constexpr Attr<Ints> key{"key", kRequired, "two numbers that change the hash; wh
 
 /// hash(bytes, stop) modulo the number of buckets, for each string.
 template <class P, class Hash>
-Status RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) {
+void RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) {
+  constexpr int64_t kGrain = 4096, kString = 8;  // strings of a task; what one of them counts at least
   const auto texts = ctx.in<String>(port);
-  const auto out = ctx.out<int64_t>(output);
-  return ForElements(ctx.workers(), static_cast<int64_t>(texts.size()), [&](int64_t i, kernels::StopCheck& stop) -> Status {
-    const std::string_view text = texts[static_cast<size_t>(i)];
-    out[static_cast<size_t>(i)] = static_cast<int64_t>(hash(text, stop) % static_cast<uint64_t>(buckets));
-    stop(static_cast<int64_t>(text.size() / 16));
-    return {};
+  int64_t* out = ctx.out<int64_t>(output).data();
+  ctx.workers().For(static_cast<int64_t>(texts.size()), kGrain, [&](int64_t begin, int64_t end) {
+    kernels::StopCheck stop(ctx.workers());
+    for (int64_t i = begin; i < end; ++i) {
+      const std::string_view text = texts[static_cast<size_t>(i)];
+      if (stop(kString + static_cast<int64_t>(text.size() / 16))) return;
+      out[i] = static_cast<int64_t>(hash(text, stop) % static_cast<uint64_t>(buckets));
+    }
   });
 }
 
@@ -66,13 +71,13 @@ int64_t PlanBuckets(PlanContext& ctx, const P& port) {
 }
 
 Result<int64_t> Plan(PlanContext& ctx) { return PlanBuckets(ctx, string_tensor); }
-constexpr auto Run = [](const int64_t& buckets, RunContext& ctx) { return RunHash(ctx, string_tensor, buckets, MurmurHash64A); };
+constexpr auto Run = [](const int64_t& buckets, RunContext& ctx) { RunHash(ctx, string_tensor, buckets, MurmurHash64A); };
 
 // ---- StringToHashBucketFast -----------------------------------------------------------------------------------------------
 
 Result<int64_t> PlanFast(PlanContext& ctx) { return PlanBuckets(ctx, input); }
 constexpr auto RunFast = [](const int64_t& buckets, RunContext& ctx) {
-  return RunHash(ctx, input, buckets, [](std::string_view text, auto&) { return util::Fingerprint64(text.data(), text.size()); });
+  RunHash(ctx, input, buckets, [](std::string_view text, auto&) { return util::Fingerprint64(text.data(), text.size()); });
 };
 
 // ---- StringToHashBucketStrong ---------------------------------------------------------------------------------------------
@@ -91,7 +96,7 @@ Result<Strong> PlanStrong(PlanContext& ctx) {
 }
 
 constexpr auto RunStrong = [](const Strong& strong, RunContext& ctx) {
-  return RunHash(ctx, input, strong.buckets, [&](std::string_view text, auto&) {
+  RunHash(ctx, input, strong.buckets, [&](std::string_view text, auto&) {
     uint64_t hash = 0;
     crypto_shorthash_siphash24(reinterpret_cast<unsigned char*>(&hash), reinterpret_cast<const unsigned char*>(text.data()), text.size(),
                                strong.key);

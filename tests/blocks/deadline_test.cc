@@ -271,6 +271,31 @@ std::vector<Row> QueueRows() {
   return {row(kMillion, 1), row(2, 60 * kMillion)};
 }
 
+std::vector<Row> TextRows() {
+  const Make longs = LongStrings(4'000, 100'000), more = LongStrings(40'000, 100'000);
+  // 'a' begins a field of nine bytes that no message here has.
+  const Make fields = LongString(400'000'005, Shape{}), many = LongStrings(40'000, 99'999);
+  const std::string none = R"({"dtype": "DT_STRING", "shape": [0], "values": []})", key = Cat('[', Text("k"), ']');
+  return {
+      {"AsString", "", {{"input", Filled<double>({20 * kMillion}, 1.5)}}},
+      {"DecodeBase64", "", {{"input", LongString(400'000'000)}}},
+      {"DecodeCSV", "", {{"records", longs}, {"record_defaults", Cat('[', Text("d", "1"), ']')}}},
+      {"DecodeJSONExample", "", {{"json_examples", LongString(400'000'000)}}},
+      {"EncodeBase64", "", {{"input", LongString(300'000'000)}}},
+      {"ParseExample", "sparse_types_ = {DT_FLOAT};dense_shapes_ = {};", {{"serialized", many}, {"names", none}, {"sparse_keys", key}}},
+      {"ParseSingleSequenceExample", "context_sparse_types_ = {DT_FLOAT};",
+       {{"serialized", fields}, {"feature_list_dense_missing_assumed_empty", none}, {"context_sparse_keys", key}, {"debug_name", Text("")}}},
+      {"ParseTensor", "out_type_ = DT_FLOAT;", {{"serialized", fields}}},
+      {"ReduceJoin", "", {{"inputs", longs}, {"reduction_indices", Sizes({0})}}},
+      {"StringJoin", "", {{"inputs", longs, true}}},
+      {"StringSplit", "", {{"input", longs}, {"delimiter", Text(" ,")}}},
+      {"StringToHashBucket", "num_buckets_ = 10;", {{"string_tensor", more}}},
+      {"StringToHashBucketFast", "num_buckets_ = 10;", {{"input", more}}},
+      {"StringToHashBucketStrong", "num_buckets_ = 10;key_ = {1,2};", {{"input", more}}},
+      {"Substr", "unit_ = UTF8_CHAR;", {{"input", more}, {"pos", Int(99'999)}, {"len", Int(1)}}},
+  };
+}
+
 /// The page of a row: its large inputs are placeholders, to be fed.
 std::vector<std::string> PageOf(const Row& row, const std::vector<std::pair<std::string, Tensor>>& large) {
   std::vector<std::string> blocks = row.others;
@@ -330,6 +355,8 @@ TEST_CASE("Blocks with windows end within 100 ms of a run's deadline", "[deadlin
 TEST_CASE("Products, sums and orders end within 100 ms of a run's deadline", "[deadline]") { CheckRows(MathRows()); }
 
 TEST_CASE("Blocks that move, find and draw elements end within 100 ms of a run's deadline", "[deadline]") { CheckRows(ArrayRows()); }
+
+TEST_CASE("Blocks of strings and messages end within 100 ms of a run's deadline", "[deadline]") { CheckRows(TextRows()); }
 
 TEST_CASE("Blocks that take much out of a queue end within 100 ms of a run's deadline", "[deadline]") { CheckRows(QueueRows()); }
 
