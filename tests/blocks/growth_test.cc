@@ -104,8 +104,10 @@ std::map<std::string, std::string> NotScaled() {
   const std::pair<const char*, std::vector<const char*>> reasons[] = {
       {"works on a queue or a reader: pages of those are in runtime/growth_test.cc",
        {"QueueClose", "QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueEnqueue", "QueueEnqueueMany", "QueueSize", "ReaderNumRecordsProduced",
-        "ReaderNumWorkUnitsCompleted", "ReaderRead", "ReaderReadUpTo", "ReaderReset"}},
-      {"reads or writes a file", {"ReadFile", "Restore", "Save", "WriteFile"}},
+        "ReaderNumWorkUnitsCompleted", "ReaderRead", "ReaderReadUpTo", "ReaderReset", "ReaderRestoreState", "ReaderSerializeState"}},
+      {"reads or writes a file",
+       {"MatchingFiles", "MergeV2Checkpoints", "ReadFile", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2", "WriteFile"}},
+      {"makes a name", {"ShardedFilename", "ShardedFilespec"}},
       {"gradients alone add it: it has no cases of its own",
        {"FusedBatchNormGradGrad", "SparseDenseGather", "SparseDenseScatter", "SparseRowSums", "SparseSampledProduct", "SparseToDenseGrad", "TransposeBack"}},
       {"its cases are pages", {"DestroyTemporaryVariable", "Enter", "Exit", "RefSwitch", "Switch", "TensorSummary"}},

@@ -238,6 +238,14 @@ void AddPooling(std::vector<KernelCase>& cases) {
   }
 }
 
+void AddRecords(std::vector<KernelCase>& cases) {
+  constexpr int64_t kBytes = 100'000'000;
+  KernelCase records = Make("TFRecordReader.100MB", "TFRecordReader", Json::object(), {}, {"reader_handle"}, kBytes);
+  records.work.read_bytes = records.work.working_set = kBytes;
+  records.record_bytes = kBytes;
+  cases.push_back(std::move(records));
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -261,6 +269,7 @@ std::vector<KernelCase> KernelCases() {
   AddConvolutions(cases);
   AddDepthwise(cases);
   AddPooling(cases);
+  AddRecords(cases);
   return cases;
 }
 

@@ -29,6 +29,7 @@ struct KernelCase {
   std::vector<std::string> outputs;  // ports computed
   Work work;
   bool quick = false;  // part of the smoke test
+  int64_t record_bytes = 0;  // of a file of records that is read; the block is run by a page of its own then
 };
 
 /// All cases, in the order of the report.
