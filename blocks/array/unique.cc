@@ -3,6 +3,7 @@
 
 #include "blocks/element_moves.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/number_hash.h"
 #include "weft/base/keyed_hash.h"
 #include "weft/block/block.h"
 
@@ -62,8 +63,7 @@ Result<Keys> KeysOf(const P& port, DType dtype, ProduceContext& ctx) {
 
 constexpr int64_t kLookUp = 16;  // simple steps that looking an element up takes as long as
 
-/// Positions of different elements, found by value: open addressing, at most half full. Where it looks for a number depends on a key: who
-/// does not know it cannot choose elements that all fall on one place, which would make a look-up as long as the table.
+/// Positions of different elements, found by value: open addressing, at most half full.
 class ValueTable {
  public:
   /// With room for `elements`.
@@ -80,7 +80,7 @@ class ValueTable {
   int64_t& Find(const Keys& keys, int64_t i, const Keys& entries) {
     int64_t* slots = slots_.values<int64_t>().data();
     const uint64_t word = keys.word(i);
-    for (uint64_t at = HashOf(word) & mask_;; at = (at + 1) & mask_) {
+    for (uint64_t at = hash_(word) & mask_;; at = (at + 1) & mask_) {
       const int64_t entry = slots[at];
       if (entry < 0) return slots[at];
       if (entries.word(entry) == word && (keys.strings == nullptr || keys.strings[i] == entries.strings[entry])) return slots[at];
@@ -88,15 +88,9 @@ class ValueTable {
   }
 
  private:
-  /// Both halves of a product with the key.
-  uint64_t HashOf(uint64_t word) const {
-    const auto product = static_cast<unsigned __int128>(word ^ addend_) * factor_;
-    const uint64_t folded = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-    return folded ^ folded >> 32;
-  }
-
   Tensor slots_;
-  uint64_t mask_ = 0, addend_ = KeyedHash("addend"), factor_ = KeyedHash("factor") | 1;
+  uint64_t mask_ = 0;
+  NumberHash hash_;
 };
 
 // ---- results -----------------------------------------------------------------------------------------------------------------

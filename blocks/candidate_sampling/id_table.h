@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "blocks/array/keyed_hash.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/number_hash.h"
 
 namespace weft::blocks {
 
@@ -35,14 +35,14 @@ class IdTable {
     int64_t id, position;
   };
   Slot& Find(int64_t id) const {
-    for (uint64_t i = KeyedHash(static_cast<uint64_t>(id), key_) & mask_;; i = (i + 1) & mask_) {
+    for (uint64_t i = hash_(static_cast<uint64_t>(id)) & mask_;; i = (i + 1) & mask_) {
       if (slots_[i].position < 0 || slots_[i].id == id) return slots_[i];
     }
   }
 
   Slot* const slots_;
   const uint64_t mask_;
-  const HashKey& key_ = HashSecret();
+  const NumberHash hash_;
 };
 
 }  // namespace weft::blocks

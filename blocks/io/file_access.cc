@@ -213,6 +213,41 @@ void RemoveFolder(const fs::path& path) {
   if (folder.valid()) (void)Uninterrupted([&] { return ::unlinkat(folder.number(), path.filename().c_str(), AT_REMOVEDIR); });
 }
 
+Result<KeptFile> KeptFile::Of(const fs::path& path) {
+  Descriptor folder = OpenRealFolder(path.parent_path(), false);
+  if (!folder.valid()) return FileError(errno, "open the folder of", path);
+  KeptFile file(std::move(folder), path.filename().native());
+  const int at = file.folder_.number();
+  std::string kept = UnfinishedName(file.name_, "kept");
+  (void)::unlinkat(at, kept.c_str(), 0);  // left by a process that was killed
+  if (Uninterrupted([&] { return ::linkat(at, file.name_.c_str(), at, kept.c_str(), 0); }) == 0) {
+    file.kept_ = std::move(kept);
+  } else if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) {
+    file.name_.clear();
+  } else if (errno != ENOENT) {
+    const int error = errno;
+    file.name_.clear();
+    return FileError(error, "keep", path);
+  }
+  return file;
+}
+
+KeptFile::~KeptFile() {
+  if (name_.empty()) return;
+  const int at = folder_.number();
+  if (kept_.empty()) {
+    (void)Uninterrupted([&] { return ::unlinkat(at, name_.c_str(), 0); });
+    return;
+  }
+  (void)Uninterrupted([&] { return ::renameat(at, kept_.c_str(), at, name_.c_str()); });
+  LetGo();  // where it was in its place still, both names are there
+}
+
+void KeptFile::LetGo() {
+  if (!kept_.empty()) (void)Uninterrupted([&] { return ::unlinkat(folder_.number(), kept_.c_str(), 0); });
+  name_.clear();
+}
+
 Result<std::vector<fs::path>> MatchFiles(const Files& files, std::string_view pattern, const Workers* workers) {
   Result<fs::path> place_of_pattern = files.Resolve(pattern, Files::Access::kRead);
   if (IsAbsent(place_of_pattern.status())) return std::vector<fs::path>();

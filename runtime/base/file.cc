@@ -151,6 +151,10 @@ Descriptor OpenFolder(const std::filesystem::path& path) {
 
 bool IsUnfinished(std::string_view name) { return name.starts_with(kUnfinishedBegin) && name.ends_with(kUnfinishedEnd); }
 
+std::string UnfinishedName(std::string_view name, std::string_view purpose) {
+  return Cat(kUnfinishedBegin, Fnv1a(name), "-", purpose, kUnfinishedEnd);
+}
+
 NewFile::NewFile(NewFile&& other) noexcept
     : folder_(std::move(other.folder_)), file_(std::move(other.file_)), name_(std::move(other.name_)), beside_(std::move(other.beside_)) {}
 
@@ -197,9 +201,8 @@ int NewFile::Create(Descriptor folder, std::string name) {
   folder_ = std::move(folder);
   name_ = std::move(name);
   if (name_.empty() || name_ == "." || name_ == ".." || name_.find('/') != std::string::npos) return EISDIR;
-  const uint64_t hash = Fnv1a(name_);  // files whose names have the same one only share the names beside them
   for (int writer = 0; writer < kMostWriters; ++writer) {
-    beside_ = Cat(kUnfinishedBegin, hash, "-", writer, kUnfinishedEnd);
+    beside_ = UnfinishedName(name_, Cat(writer));  // files whose names have the same hash only share the names beside them
     if (MakeBeside()) return 0;
     if (errno != EEXIST) return errno;
     if (!RemoveLeftover()) continue;

@@ -229,11 +229,12 @@ void WriteZeros(const std::filesystem::path& path) {
 }
 
 /// A block that reads from a reader of the file.
-Row ReaderRow(std::string_view file, std::string_view attrs, std::string_view block = "ReaderRead") {
+Row ReaderRow(std::string_view file, std::string_view attrs, std::string_view block = "ReaderRead",
+              std::string_view reader = "FixedLengthRecordReader") {
   Row row{std::string(block), "", {{"reader_handle", "r.reader_handle"}, {"queue_handle", "names.handle"}},
           {Block("names", "FIFOQueue", {}, "component_types_ = {DT_STRING};shapes_ = {[]};"),
            Block("name", "QueueEnqueue", {{"handle", "names.handle"}, {"components", Cat("[", Text(file), "]")}}),
-           Block("r", "FixedLengthRecordReader", {}, attrs)},
+           Block("r", reader, {}, attrs)},
           {"name"}};
   if (block == "ReaderReadUpTo") row.inputs.emplace_back("num_records", Whole("DT_INT64", {INT64_MAX}, true));
   return row;
@@ -256,6 +257,17 @@ std::vector<Row> FileRows(const std::filesystem::path& folder) {
       ReaderRow("zeros.gz", "record_bytes_ = 2000000000;encoding_ = GZIP;"),
       ReaderRow("zeros.gz", "record_bytes_ = 1;header_bytes_ = 2000000000;encoding_ = GZIP;"),
       ReaderRow("zeros.gz", "record_bytes_ = 1;hop_bytes_ = 1000000000;encoding_ = GZIP;", "ReaderReadUpTo"),
+      ReaderRow("zeros", "", "ReaderRead", "TextLineReader"),
+      ReaderRow("zeros", "skip_header_lines_ = 1;", "ReaderRead", "TextLineReader"),
+      ReaderRow("zeros", "", "ReaderRead", "WholeFileReader"),
+      {"SaveV2", "", {{"prefix", Text("saved2")}, {"tensor_names", Text("t", "1")}, {"shape_and_slices", Text("", "1")},
+                      {"tensors", Filled<float>({60 * kMillion}), true}}},
+      {"SaveV2", "", {{"prefix", Text("saved2")}, {"tensor_names", Text("t", "1")}, {"shape_and_slices", Text("", "1")},
+                      {"tensors", LongStrings(20'000, 100'000), true}}},
+      {"RestoreV2", "dtypes_ = {DT_FLOAT};", {{"prefix", Text("before2")}, {"tensor_names", Text("t", "1")}, {"shape_and_slices", Text("", "1")}},
+       {Block("z", "Fill", {{"dims", Sizes({100 * kMillion})}, {"value", Scalar(1)}}),
+        Block("save", "SaveV2", {{"prefix", Text("before2")}, {"tensor_names", Text("t", "1")}, {"shape_and_slices", Text("", "1")},
+                                 {"tensors", "[\"z.output\"]"}})}, {"save"}},
   };
 }
 

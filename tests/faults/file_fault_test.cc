@@ -86,6 +86,19 @@ std::string RestoreBlocks(const std::string& pattern) {
             {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["restore.tensor"]}})";
 }
 
+std::string SaveV2Blocks(const std::string& prefix, const std::string& values) {
+  return Const("prefix", Text(prefix)) + Const("names", Texts("t")) + Const("parts", Texts("")) +
+         Const("x", R"({"dtype": "DT_FLOAT", "shape": [3], "values": [)" + values + "]}") +
+         R"({"id": "save", "block": "SaveV2", "inputs": {"prefix": "prefix.output", "tensor_names": "names.output", "shape_and_slices": "parts.output",
+             "tensors": ["x.output"]}}, {"id": "run", "block": "ClientSession", "inputs": {"run_outputs": ["save.operation"]}})";
+}
+std::string RestoreV2Blocks(const std::string& prefix) {
+  return Const("prefix", Text(prefix)) + Const("names", Texts("t")) + Const("parts", Texts("")) +
+         R"({"id": "restore", "block": "RestoreV2", "attrs": "dtypes_ = {DT_FLOAT};",
+             "inputs": {"prefix": "prefix.output", "tensor_names": "names.output", "shape_and_slices": "parts.output"}},
+            {"id": "run", "block": "ClientSession", "inputs": {"fetch_outputs": ["restore.tensors[0]"]}})";
+}
+
 /// The names in a folder and below it, sorted.
 std::vector<std::string> Names(const fs::path& folder) {
   std::vector<std::string> names;
@@ -251,6 +264,30 @@ TEST_CASE("Save and Restore, whose calls fail", "[files]") {
                     [] {}, [&](bool succeeded) { return succeeded ? value.find("{4,5,6}") != value.npos : value.empty(); }},
                    folder.at);
   }
+}
+
+TEST_CASE("SaveV2 and RestoreV2, whose calls fail", "[files]") {
+  const OwnedRuntime runtime = OpenRuntime();
+  const Folder folder;
+  const fs::path data = folder.at / "model.data-00000-of-00001", index = folder.at / "model.index";
+  using Files = std::pair<std::string, std::string>;
+  const auto now = [&] { return Files{kit::FileBytes(data), kit::FileBytes(index)}; };
+  std::string text, value;
+  REQUIRE(RunPage(runtime, folder.text, SaveV2Blocks("model", "4,5,6"), text) == WEFT_OK);
+  const Files after = now();
+  REQUIRE(RunPage(runtime, folder.text, SaveV2Blocks("model", "1,2,3"), text) == WEFT_OK);
+  const Files before = now();
+  EveryCallFails({"SaveV2", "model", [&](std::string& said) { return RunPage(runtime, folder.text, SaveV2Blocks("model", "4,5,6"), said); },
+                  [&] { kit::WriteBytes(data, before.first), kit::WriteBytes(index, before.second); },
+                  [&](bool succeeded) { return now() == after || (!succeeded && now() == before); }},
+                 folder.at);
+  EveryCallFails({"RestoreV2", "",
+                  [&](std::string& said) {
+                    value.clear();
+                    return RunPage(runtime, folder.text, RestoreV2Blocks("model"), said, &value, "restore.tensors[0]");
+                  },
+                  [] {}, [&](bool succeeded) { return succeeded ? value.find("{4,5,6}") != value.npos : value.empty(); }},
+                 folder.at);
 }
 
 TEST_CASE("Snapshots, whose calls fail", "[files]") {

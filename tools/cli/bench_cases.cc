@@ -265,6 +265,14 @@ void AddQueues(std::vector<KernelCase>& cases) {
   }
 }
 
+void AddRecords(std::vector<KernelCase>& cases) {
+  constexpr int64_t kBytes = 100'000'000;
+  KernelCase records = Make("TFRecordReader.100MB", "TFRecordReader", Json::object(), {}, {"reader_handle"}, kBytes);
+  records.work.read_bytes = records.work.working_set = kBytes;
+  records.record_bytes = kBytes;
+  cases.push_back(std::move(records));
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -291,6 +299,7 @@ std::vector<KernelCase> KernelCases() {
   AddPictureFiles(cases);
   AddTexts(cases);
   AddQueues(cases);
+  AddRecords(cases);
   return cases;
 }
 

@@ -33,6 +33,7 @@ struct KernelCase {
   Work work;
   bool quick = false;  // part of the smoke test
   nlohmann::ordered_json beside = nullptr;  // other blocks of its page: "blocks", the kernel's "inputs" that are wires to them, "run"; null: none
+  int64_t record_bytes = 0;  // of a file of records that is read; the block is run by a page of its own then
 };
 
 /// The cases that work on strings.

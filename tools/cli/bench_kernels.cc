@@ -1,7 +1,9 @@
 // weft bench: kernels, each as a page of one block whose inputs are Variables.
 #include <iostream>
+#include <optional>
 
 #include "tools/cli/bench_cases.h"
+#include "tools/cli/bench_records.h"
 #include "tools/cli/common.h"
 #include "weft/page/reader.h"
 
@@ -53,8 +55,15 @@ bool Chosen(const KernelCase& kernel, const BenchOptions& options) {
 }
 
 Status Bench(const KernelCase& kernel, Runtime& runtime, double seconds, MachineLimits& limits, BenchReport& report) {
-  ReadPageResult read = ReadPage(KernelPage(kernel), {.name = kernel.name, .read_file = {}});
-  auto scope = Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), kernel.name, {}, read.diagnostics);
+  std::optional<RecordFile> records;
+  ScopeOptions files;
+  if (kernel.record_bytes > 0) {
+    WEFT_ASSIGN_OR_RETURN(RecordFile made, RecordFile::Make(kernel.record_bytes));
+    files.files = std::make_shared<FileSandbox>(records.emplace(std::move(made)).rules());
+  }
+  const std::string page = records ? RecordFile::Page(kernel.name) : KernelPage(kernel);
+  ReadPageResult read = ReadPage(page, {.name = kernel.name, .read_file = {}});
+  auto scope = Scope::Open(runtime, std::make_shared<Page>(std::move(read.page)), kernel.name, std::move(files), read.diagnostics);
   if (read.diagnostics.has_errors()) return read.diagnostics.FirstError();
   Session session(scope, scope->graph().sessions()[0], Keep::kAsked);
   WEFT_ASSIGN_OR_RETURN(Timing timing, TimeRuns(session, seconds));
@@ -96,6 +105,7 @@ int BenchKernels(const BenchOptions& options) {
     return kFailed;
   }
   if (options.list) {
+    if (options.json) std::erase_if(kernels, [](const KernelCase& kernel) { return kernel.record_bytes > 0; });  // other programs lack its file
     for (const KernelCase& kernel : kernels) std::cout << (options.json ? Describe(kernel).dump() : kernel.name) << "\n";
     return kOk;
   }

@@ -114,8 +114,14 @@ Status WriteBundle(const Files& files, std::string_view prefix, std::span<const 
     whole.slices.push_back(named.part->slice);
   }
   WEFT_RETURN_IF_ERROR(WriteIndex(index, 1, entries, workers));
+  // Old elements under a new index, or the other way round, are no checkpoint.
+  WEFT_ASSIGN_OR_RETURN(KeptFile old_data, KeptFile::Of(data.path()));
+  WEFT_ASSIGN_OR_RETURN(KeptFile old_index, KeptFile::Of(index.path()));
   WEFT_RETURN_IF_ERROR(data.Commit());
-  return index.Commit();
+  WEFT_RETURN_IF_ERROR(index.Commit());
+  old_data.LetGo();
+  old_index.LetGo();
+  return {};
 }
 
 }  // namespace weft::blocks::checkpoint_v2

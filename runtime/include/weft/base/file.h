@@ -46,6 +46,9 @@ Descriptor OpenFolder(const std::filesystem::path& path);
 /// Whether a file of this name is, or was, being written by a NewFile. Such files are no business of patterns.
 bool IsUnfinished(std::string_view name);
 
+/// A name, beside the file of that name, that IsUnfinished.
+std::string UnfinishedName(std::string_view name, std::string_view purpose);
+
 /// A file that takes the place of another all at once, when Commit succeeds; until then, and on any failure, that one stays. It is written
 /// beside it under a name of its own that begins with a dot, always as a new file: nothing that is there is followed or overwritten. It
 /// holds a lock; one without a lock was left behind by a process that was killed, and goes when the next file of that name is written.
