@@ -1,6 +1,6 @@
 // LoopHistory, LoopHistoryPush, LoopHistoryHas, LoopHistoryPop: values of a loop's iterations, kept for the loop of its gradient.
 #include <mutex>
-#include <vector>
+#include <unordered_map>
 
 #include "blocks/data_flow/queue_blocks.h"
 #include "blocks/element_moves.h"
@@ -9,7 +9,7 @@
 namespace weft::blocks {
 namespace {
 
-/// Values by key and iteration. Thread-safe; what it holds counts in the budget.
+/// Values by key, below 2^32, and iteration. Thread-safe; what it holds counts in the budget.
 class History final : public RunResource {
  public:
   static constexpr std::string_view kKind = "loop history";
@@ -17,28 +17,27 @@ class History final : public RunResource {
   std::string_view kind() const override { return kKind; }
 
   /// Copies the value.
-  Status Push(int64_t key, int64_t iteration, const Tensor& value, Workers& workers) {
+  Status Push(int64_t key, int32_t iteration, const Tensor& value, Workers& workers) {
+    constexpr int64_t kEntry = sizeof(Tensor) + 5 * sizeof(void*);  // with its node in the table
     const std::lock_guard lock(mutex_);
-    if (values_.size() <= static_cast<size_t>(key)) values_.resize(static_cast<size_t>(key) + 1);
-    std::vector<Tensor>& kept = values_[static_cast<size_t>(key)];
-    const auto at = static_cast<size_t>(iteration);
-    if (kept.size() <= at) {
-      WEFT_RETURN_IF_ERROR(charge_.Hold(charge_.bytes() + static_cast<int64_t>((at + 1 - kept.size()) * 2 * sizeof(Tensor))));
-      kept.resize(at + 1);
-    }
-    WEFT_ASSIGN_OR_RETURN(kept[at], Tensor::Allocate(value.dtype(), value.shape(), budget_));
-    MovesOf(value.dtype()).CopyLong(value.data(), kept[at].data(), value.count(), workers);
+    WEFT_RETURN_IF_ERROR(charge_.Hold(static_cast<int64_t>(values_.size() + 1) * kEntry));
+    WEFT_ASSIGN_OR_RETURN(Tensor copy, Tensor::Allocate(value.dtype(), value.shape(), budget_));
+    MovesOf(value.dtype()).CopyLong(value.data(), copy.data(), value.count(), workers);
+    values_[Place(key, iteration)] = std::move(copy);
     return {};
   }
-  bool Has(int64_t key, int64_t iteration) const {
+  bool Has(int64_t key, int32_t iteration) const {
     const std::lock_guard lock(mutex_);
-    return Find(key, iteration) != nullptr;
+    return values_.contains(Place(key, iteration));
   }
   /// Takes the value out; undefined where there is none.
-  Tensor Pop(int64_t key, int64_t iteration) {
+  Tensor Pop(int64_t key, int32_t iteration) {
     const std::lock_guard lock(mutex_);
-    const Tensor* found = Find(key, iteration);
-    return found == nullptr ? Tensor() : std::exchange(*const_cast<Tensor*>(found), Tensor());
+    const auto found = values_.find(Place(key, iteration));
+    if (found == values_.end()) return {};
+    Tensor value = std::move(found->second);
+    values_.erase(found);
+    return value;
   }
   void EndRun() noexcept override {
     const std::lock_guard lock(mutex_);
@@ -47,18 +46,12 @@ class History final : public RunResource {
   }
 
  private:
-  const Tensor* Find(int64_t key, int64_t iteration) const {
-    if (key >= static_cast<int64_t>(values_.size())) return nullptr;
-    const std::vector<Tensor>& kept = values_[static_cast<size_t>(key)];
-    if (iteration < 0 || iteration >= static_cast<int64_t>(kept.size())) return nullptr;
-    const Tensor& value = kept[static_cast<size_t>(iteration)];
-    return value.defined() ? &value : nullptr;
-  }
+  static uint64_t Place(int64_t key, int32_t iteration) { return static_cast<uint64_t>(key) << 32 | static_cast<uint32_t>(iteration); }
 
   const std::shared_ptr<MemoryBudget> budget_;
   mutable std::mutex mutex_;
-  std::vector<std::vector<Tensor>> values_;  // by key, by iteration
-  MemoryCharge charge_;                      // of those lists
+  std::unordered_map<uint64_t, Tensor> values_;  // by key and iteration
+  MemoryCharge charge_;                          // of their entries
 };
 
 constexpr Out<0> made{"handle", "DT_RESOURCE", "[], the history"};

@@ -7,6 +7,7 @@
 
 #include "runtime/plan/step_order.h"
 #include "weft/plan/node_numbers.h"
+#include "weft/plan/plan.h"
 
 namespace weft {
 namespace {
@@ -24,6 +25,7 @@ class WaitingOrder {
     std::span<const int> members = clusters_.Members(order_[place]);
     return std::any_of(members.begin(), members.end(), [&](int i) { return graph_.node(i).def != nullptr && graph_.node(i).def->waits; });
   }
+  int SourceOf(int node) const;
   /// The nodes of the resources that a node works on.
   std::vector<int> Resources(int place) const;
   bool CanBeFilled(int place) const;
@@ -41,11 +43,20 @@ class WaitingOrder {
   std::set<int> waiting_;                   // places that are ready and may wait
 };
 
+// The block that a handle comes from, whatever it passed on the way.
+int WaitingOrder::SourceOf(int node) const {
+  for (const BlockDef* def = graph_.node(node).def; def != nullptr; def = graph_.node(node).def) {
+    if (!IsForward(def->flow) && def->flow != Flow::kSwitch) break;
+    node = graph_.node(node).inputs[0].node;
+  }
+  return node;
+}
+
 std::vector<int> WaitingOrder::Resources(int place) const {
   std::vector<int> resources;
   for (int member : clusters_.Members(order_[place])) {
     for (ValueRef input : graph_.node(member).inputs) {
-      if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(input.node);
+      if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(SourceOf(input.node));
     }
   }
   return resources;

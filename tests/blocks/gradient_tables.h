@@ -20,5 +20,6 @@ std::vector<GradientRow> ReductionGradients();
 std::vector<GradientRow> SpecialGradients();
 std::vector<GradientRow> ImageGradients();
 std::vector<GradientRow> SparseGradients();
+std::vector<GradientRow> TensorArrayGradients();
 
 }  // namespace weft::kit

@@ -14,7 +14,7 @@ TEST_CASE("Every block with a gradient is checked against finite differences", "
                                    "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV2"};
   for (const auto& rows : {MathGradients(), ElementwiseGradients(), ArrayGradients(), MoveGradients(), IndexingGradients(),
                            NetworkGradients(), ConvolutionGradients(), PoolingGradients(), NormGradients(), ReductionGradients(),
-                           SpecialGradients(), SparseGradients(), ImageGradients()}) {
+                           SpecialGradients(), SparseGradients(), ImageGradients(), TensorArrayGradients()}) {
     for (const GradientRow& row : rows) checked.insert(row.block);
   }
   for (const auto& def : Catalog().blocks()) {
