@@ -15,8 +15,10 @@ namespace weft::blocks {
 
 inline constexpr In<0> kTrueClasses{"true_classes", "DT_INT64", "[batch, num_true]: the classes that are right for each example"};
 inline constexpr Out<0> kSampledCandidates{"sampled_candidates", "DT_INT64", "[num_sampled]: the classes drawn"};
-inline constexpr Out<1> kTrueExpectedCount{"true_expected_count", "DT_FLOAT", "[batch, num_true]: how often each true class is drawn on average"};
-inline constexpr Out<2> kSampledExpectedCount{"sampled_expected_count", "DT_FLOAT", "[num_sampled]: how often each drawn class is drawn on average"};
+inline constexpr Out<1> kTrueExpectedCount{"true_expected_count", "DT_FLOAT",
+                                           "[batch, num_true]: how often each true class is drawn on average"};
+inline constexpr Out<2> kSampledExpectedCount{"sampled_expected_count", "DT_FLOAT",
+                                              "[num_sampled]: how often each drawn class is drawn on average"};
 inline constexpr Attr<int64_t> kNumTrue{"num_true", kRequired, "true classes of an example", nullptr, 1};
 inline constexpr Attr<int64_t> kNumSampled{"num_sampled", kRequired, "how many classes to draw", nullptr, 1};
 inline constexpr Attr<bool> kUnique{"unique", kRequired, "whether no class is drawn twice"};
@@ -105,7 +107,8 @@ Result<int32_t> DrawClasses(const SamplerPlan& plan, const Distribution& distrib
     position = 0;
     run.sampled[count++] = sampled;
   }
-  return InvalidArgument("needs classes that can be drawn without repetition: after 2^31 draws only ", count, " of ", run.sampled.size(), " are there")
+  return InvalidArgument("needs classes that can be drawn without repetition: after 2^31 draws only ", count, " of ", run.sampled.size(),
+                         " are there")
       .WithPort(kNumSampled.name);
 }
 
@@ -117,7 +120,9 @@ Status Sample(const SamplerPlan& plan, const Distribution& distribution, const k
   const auto drawn = static_cast<int32_t>(plan.num_sampled);
   const auto count = [&](std::span<const int64_t> classes, std::span<float> to) {
     run.workers.For(static_cast<int64_t>(classes.size()), 4096, [&](int64_t begin, int64_t end) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) to[i] = ExpectedCount(distribution.Probability(classes[i]), drawn, tries);
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+        to[i] = ExpectedCount(distribution.Probability(classes[i]), drawn, tries);
+      }
     });
   };
   count(run.sampled, run.sampled_expected);

@@ -19,7 +19,9 @@ constexpr Attr<int64_t> seed2{"seed2", "0", "changes nothing"};
 
 Status Plan(PlanContext& ctx) {
   const Shape &right = ctx.shape(true_classes), &drawn = ctx.shape(sampled_candidates);
-  if (right.rank() != 2 || right[1] != ctx.attr(num_true)) return ctx.Error(true_classes, "needs shape [batch, ", ctx.attr(num_true), "], found ", right);
+  if (right.rank() != 2 || right[1] != ctx.attr(num_true)) {
+    return ctx.Error(true_classes, "needs shape [batch, ", ctx.attr(num_true), "], found ", right);
+  }
   if (right[0] > INT32_MAX) return ctx.Error(true_classes, "needs fewer than 2^31 examples, found shape ", right);
   if (drawn.rank() != 1) return ctx.Error(sampled_candidates, "needs a vector, found shape ", drawn);
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(drawn, sampled_candidates.name));

@@ -7,7 +7,8 @@
 namespace weft::blocks {
 namespace {
 
-constexpr Attr<std::string> vocab_file{"vocab_file", "", "a file with a line for each class, whose last field (after a comma) is the weight"};
+constexpr Attr<std::string> vocab_file{"vocab_file", "",
+                                       "a file with a line for each class, whose last field (after a comma) is the weight"};
 constexpr Attr<float> distortion{"distortion", "1", "weights are raised to this power: 0 makes all alike"};
 constexpr Attr<int64_t> num_reserved_ids{"num_reserved_ids", "0", "classes before the first one listed, which are never drawn"};
 constexpr Attr<int64_t> num_shards{"num_shards", "1", "classes are dealt out to so many samplers", nullptr, 1};
@@ -51,7 +52,8 @@ class FixedUnigrams final : public RandomStream {
 
 Status CheckDrawable(const SamplerPlan& plan, const UnigramTable& table) {
   if (!plan.unique || plan.num_sampled <= table.drawable()) return {};
-  return InvalidArgument("needs at most as many as there are classes with a weight (unique_ = true), ", table.drawable(), ", found ", plan.num_sampled)
+  return InvalidArgument("needs at most as many as there are classes with a weight (unique_ = true), ", table.drawable(), ", found ",
+                         plan.num_sampled)
       .WithPort(kNumSampled.name);
 }
 
@@ -65,7 +67,9 @@ Result<FixedPlan> Plan(PlanContext& ctx) {
   const auto listed = static_cast<int64_t>(plan.weights.size());
   if (plan.file.empty() == (listed == 0)) return ctx.Error(unigrams, "needs weights or a vocab_file, not both, found ", listed, " weights");
   if (settings.shards > INT32_MAX) return ctx.Error(num_shards, "needs less than 2^31, found ", settings.shards);
-  if (settings.shard >= settings.shards) return ctx.Error(shard, "needs less than num_shards, ", settings.shards, ", found ", settings.shard);
+  if (settings.shard >= settings.shards) {
+    return ctx.Error(shard, "needs less than num_shards, ", settings.shards, ", found ", settings.shard);
+  }
   if (settings.reserved < 0) return ctx.Error(num_reserved_ids, "needs 0 or more, found ", settings.reserved);
   if (const int64_t classes = UnigramTable::Classes(settings, listed); listed > 0 && classes != settings.range) {
     return ctx.Error(kRangeMax, "needs the number of classes of the shard, ", classes, ", found ", settings.range);
@@ -84,8 +88,8 @@ constexpr auto Run = [](const FixedPlan& plan, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Tensor sampled_expected, ctx.Allocate(DType::kFloat, Shape{plan.sampler.num_sampled}));
   WEFT_ASSIGN_OR_RETURN(Tensor true_expected, ctx.Allocate(DType::kFloat, ctx.shape(kTrueClasses)));
   WEFT_ASSIGN_OR_RETURN(Tensor memory, ctx.Allocate(DType::kInt64, Shape{plan.sampler.memory()}));
-  const SamplerRun run{ctx.in<int64_t>(kTrueClasses), sampled.values<int64_t>(), true_expected.values<float>(), sampled_expected.values<float>(),
-                       memory.values<int64_t>(), ctx.workers()};
+  const SamplerRun run{ctx.in<int64_t>(kTrueClasses),    sampled.values<int64_t>(), true_expected.values<float>(),
+                       sampled_expected.values<float>(), memory.values<int64_t>(),  ctx.workers()};
   WEFT_RETURN_IF_ERROR(Sample(plan.sampler, *table, ReserveFor(plan.sampler, state), run));
   ctx.Emit(kSampledCandidates, std::move(sampled));
   ctx.Emit(kTrueExpectedCount, std::move(true_expected));
@@ -94,17 +98,20 @@ constexpr auto Run = [](const FixedPlan& plan, ProduceContext& ctx) -> Status {
 };
 
 constexpr auto Bind = [](const FixedPlan& plan, BindContext& ctx) {
-  return ctx.Own([&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<FixedUnigrams>(StartOf(plan.sampler.seeds))); });
+  return ctx.Own(
+      [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<FixedUnigrams>(StartOf(plan.sampler.seeds))); });
 };
 
 }  // namespace
 
 BlockDef FixedUnigramCandidateSampler() {
   return Block("FixedUnigramCandidateSampler", "Draws classes by given weights.")
-      .Details("Of shards each has the classes that leave its number when divided by num_shards. With seeds, the numbers that TensorFlow draws, going on "
-               "from run to run; without (both 0), other numbers every time.")
+      .Details(
+          "Of shards each has the classes that leave its number when divided by num_shards. With seeds, the numbers that TensorFlow draws, going on "
+          "from run to run; without (both 0), other numbers every time.")
       .Ports(kTrueClasses, kSampledCandidates, kTrueExpectedCount, kSampledExpectedCount)
-      .Attrs(kNumTrue, kNumSampled, kUnique, kRangeMax, vocab_file, distortion, num_reserved_ids, num_shards, shard, unigrams, kSeed, kSeed2)
+      .Attrs(kNumTrue, kNumSampled, kUnique, kRangeMax, vocab_file, distortion, num_reserved_ids, num_shards, shard, unigrams, kSeed,
+             kSeed2)
       .Producer(Plan, Run, Bind);
 }
 

@@ -46,7 +46,9 @@ class Weights {
   }
 
   // What Sample asks of a distribution.
-  int64_t Draw(kernels::WordStream& words) const { return static_cast<int64_t>(At(static_cast<int32_t>(Below32(words, static_cast<uint32_t>(total_))))); }
+  int64_t Draw(kernels::WordStream& words) const {
+    return static_cast<int64_t>(At(static_cast<int32_t>(Below32(words, static_cast<uint32_t>(total_)))));
+  }
   float Probability(int64_t one) const { return static_cast<float>(Of(static_cast<size_t>(one))) / static_cast<float>(total_); }
 
  private:
@@ -180,15 +182,17 @@ constexpr auto Run = [](const SamplerPlan& plan, RunContext& ctx) -> Status {
 };
 
 constexpr auto Bind = [](const SamplerPlan& plan, BindContext& ctx) {
-  return ctx.Own([&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<LearnedUnigrams>(StartOf(plan.seeds), plan.range)); });
+  return ctx.Own(
+      [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<LearnedUnigrams>(StartOf(plan.seeds), plan.range)); });
 };
 
 }  // namespace
 
 BlockDef LearnedUnigramCandidateSampler() {
   return Block("LearnedUnigramCandidateSampler", "Draws classes as often as they were true in the runs before.")
-      .Details("Each class begins with a weight of 1, and each time it is true it has one more. With seeds, the numbers that TensorFlow draws; without "
-               "(both 0), other numbers every time.")
+      .Details(
+          "Each class begins with a weight of 1, and each time it is true it has one more. With seeds, the numbers that TensorFlow draws; without "
+          "(both 0), other numbers every time.")
       .Ports(kTrueClasses, kSampledCandidates, kTrueExpectedCount, kSampledExpectedCount)
       .Attrs(kNumTrue, kNumSampled, kUnique, kRangeMax, kSeed, kSeed2)
       .Kernel(Plan, Run, Bind);

@@ -1,4 +1,5 @@
 // UniformCandidateSampler, LogUniformCandidateSampler and AllCandidateSampler: classes drawn by a formula.
+#include <algorithm>
 #include <numeric>
 
 #include "blocks/candidate_sampling/candidate_sampler.h"
@@ -26,7 +27,10 @@ struct LogUniform {
   int64_t range;
   double log_range = std::log1p(static_cast<double>(range));
 
-  int64_t Draw(kernels::WordStream& words) const { return (static_cast<int64_t>(std::exp(words.Unit() * log_range)) - 1) % range; }
+  int64_t Draw(kernels::WordStream& words) const {
+    constexpr double kMost = 0x1.fffffffffffffp62;  // below 2^63, to which the logarithm may be rounded
+    return (static_cast<int64_t>(std::min(std::exp(words.Unit() * log_range), kMost)) - 1) % range;
+  }
   float Probability(int64_t one) const {
     const auto value = static_cast<double>(one);
     return static_cast<float>(std::log((value + 2.0) / (value + 1.0)) / log_range);
@@ -61,8 +65,9 @@ BlockDef UniformCandidateSampler() {
 
 BlockDef LogUniformCandidateSampler() {
   return Block("LogUniformCandidateSampler", "Draws classes that are sorted by falling frequency, after Zipf's law.")
-      .Details("Class k has the probability (log(k + 2) - log(k + 1)) / log(range_max + 1). With seeds, the numbers that TensorFlow draws, going on from "
-               "run to run; without (both 0), other numbers every time.")
+      .Details(
+          "Class k has the probability (log(k + 2) - log(k + 1)) / log(range_max + 1). With seeds, the numbers that TensorFlow draws, going on from "
+          "run to run; without (both 0), other numbers every time.")
       .Ports(kTrueClasses, kSampledCandidates, kTrueExpectedCount, kSampledExpectedCount)
       .Attrs(kNumTrue, kNumSampled, kUnique, kRangeMax, kSeed, kSeed2)
       .Kernel(Plan<kRangeMax>, Run<LogUniform>, kBindStream);

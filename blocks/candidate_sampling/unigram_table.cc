@@ -60,7 +60,9 @@ Result<std::shared_ptr<UnigramTable>> UnigramTable::Empty(const UnigramSettings&
   const std::shared_ptr<UnigramTable> table(new UnigramTable(budget));
   WEFT_RETURN_IF_ERROR(table->charge_.Hold(settings.range * 32));  // also what MakePicks needs
   const int64_t reserved = ReservedOf(settings);
-  if (reserved > settings.range) return InvalidArgument("needs at least the ", reserved, " reserved classes, found ", settings.range).WithPort(kRangeMax.name);
+  if (reserved > settings.range) {
+    return InvalidArgument("needs at least the ", reserved, " reserved classes, found ", settings.range).WithPort(kRangeMax.name);
+  }
   table->weights_.reserve(static_cast<size_t>(settings.range));
   table->weights_.resize(static_cast<size_t>(reserved));
   return table;
@@ -68,9 +70,12 @@ Result<std::shared_ptr<UnigramTable>> UnigramTable::Empty(const UnigramSettings&
 
 Status UnigramTable::Add(const UnigramSettings& settings, float weight) {
   weight = std::pow(weight, settings.distortion);
-  if (!(weight >= 0) || std::isinf(weight)) return InvalidArgument("needs weights of 0 or more, found ", weight, " for class ", weights_.size());
+  if (!(weight >= 0) || std::isinf(weight)) {
+    return InvalidArgument("needs weights of 0 or more, found ", weight, " for class ", weights_.size());
+  }
   if (static_cast<int64_t>(weights_.size()) == settings.range) {
-    return InvalidArgument("needs the number of classes of the shard, found ", settings.range, " and more weights").WithPort(kRangeMax.name);
+    return InvalidArgument("needs the number of classes of the shard, found ", settings.range, " and more weights")
+        .WithPort(kRangeMax.name);
   }
   total_ += weight;
   drawable_ += weight > 0;
@@ -80,7 +85,8 @@ Status UnigramTable::Add(const UnigramSettings& settings, float weight) {
 
 Status UnigramTable::Finish(const UnigramSettings& settings) {
   if (static_cast<int64_t>(weights_.size()) != settings.range) {
-    return InvalidArgument("needs the number of classes of the shard, ", weights_.size(), ", found ", settings.range).WithPort(kRangeMax.name);
+    return InvalidArgument("needs the number of classes of the shard, ", weights_.size(), ", found ", settings.range)
+        .WithPort(kRangeMax.name);
   }
   if (drawable_ == 0 || std::isinf(total_)) return InvalidArgument("needs weights with a finite sum above 0, found ", total_);
   MakePicks();

@@ -20,8 +20,8 @@ struct UnigramSettings {
 /// Walker's alias method: a class is picked evenly, and given up for another one with some probability. Does not change once made.
 class UnigramTable {
  public:
-  /// From weights; from the lines of a file, whose last field (after a comma) is the weight. Memory counts in `budget`. invalid_argument for
-  /// weights that are none, where they are not as many as the classes, and where all are 0.
+  /// From weights; from the lines of a file, whose last field (after a comma) is the weight. Memory counts in `budget`. invalid_argument
+  /// for weights that are none, where they are not as many as the classes, and where all are 0.
   static Result<std::shared_ptr<const UnigramTable>> FromWeights(const UnigramSettings& settings, std::span<const float> weights,
                                                                  const std::shared_ptr<MemoryBudget>& budget);
   /// How many classes a table of so many weights has.

@@ -125,7 +125,8 @@ void MapPixels(RunContext& ctx, float setting, Map map) {
   const auto to = ctx.out<T>(output);
   ctx.workers().For(static_cast<int64_t>(to.size()) / 3, 2048, [&](int64_t begin, int64_t end) {
     for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
-      const Colour colour = map(Colour{static_cast<float>(from[i]), static_cast<float>(from[i + 1]), static_cast<float>(from[i + 2])}, setting);
+      const Colour colour =
+          map(Colour{static_cast<float>(from[i]), static_cast<float>(from[i + 1]), static_cast<float>(from[i + 2])}, setting);
       T* const pixel = to.data() + i;
       pixel[0] = static_cast<T>(colour.r);
       pixel[1] = static_cast<T>(colour.g);

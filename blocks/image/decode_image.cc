@@ -18,8 +18,10 @@ constexpr Attr<int64_t> bmp_channels{"channels", "0", "3 (RGB), 4 (RGBA); 0: as 
 constexpr Attr<DType> dtype{"dtype", "DT_UINT8", "the type of the samples; narrower ones are stretched to it"};
 constexpr Attr<int64_t> ratio{"ratio", "1", "1, 2, 4 or 8: how many times smaller the picture is made"};
 constexpr Attr<bool> fancy_upscaling{"fancy_upscaling", "true", "whether colours of lower resolution are smoothed"};
-constexpr Attr<bool> try_recover_truncated{"try_recover_truncated", "false", "whether a file that ends too early gives what there is of it"};
-constexpr Attr<float> acceptable_fraction{"acceptable_fraction", "1", "the least part of the rows that must be there; the others are black"};
+constexpr Attr<bool> try_recover_truncated{"try_recover_truncated", "false",
+                                           "whether a file that ends too early gives what there is of it"};
+constexpr Attr<float> acceptable_fraction{"acceptable_fraction", "1",
+                                          "the least part of the rows that must be there; the others are black"};
 constexpr Attr<std::string> dct_method{"dct_method", "", "INTEGER_FAST (also where empty) or INTEGER_ACCURATE"};
 
 struct Decoding {
@@ -53,7 +55,9 @@ Result<Decoding> PlanJpeg(PlanContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(Decoding decoding, PlanChannels(ctx, PictureFormat::kJpeg, ctx.attr(channels)));
   JpegReading& jpeg = decoding.jpeg;
   jpeg.ratio = ctx.attr(ratio);
-  if (jpeg.ratio != 1 && jpeg.ratio != 2 && jpeg.ratio != 4 && jpeg.ratio != 8) return ctx.Error(ratio, "needs 1, 2, 4 or 8, found ", jpeg.ratio);
+  if (jpeg.ratio != 1 && jpeg.ratio != 2 && jpeg.ratio != 4 && jpeg.ratio != 8) {
+    return ctx.Error(ratio, "needs 1, 2, 4 or 8, found ", jpeg.ratio);
+  }
   const std::string method = ctx.attr(dct_method);
   jpeg.accurate = method == "INTEGER_ACCURATE";
   if (!jpeg.accurate && !method.empty() && method != "INTEGER_FAST") {
@@ -103,9 +107,12 @@ Result<Tensor> Widened(const Tensor& narrow, const ProduceContext& ctx) {
 Result<Tensor> Decode(const Decoding& decoding, PictureFormat format, std::string_view bytes, const ProduceContext& ctx) {
   const bool bmp = decoding.own == PictureFormat::kBmp;
   if (format == PictureFormat::kUnknown || bmp != (format == PictureFormat::kBmp)) {
-    return InvalidArgument("needs the bytes of a ", bmp ? "BMP" : "JPEG, PNG or GIF", " file, found ", bytes.size(), " bytes of format ", NameOf(format));
+    return InvalidArgument("needs the bytes of a ", bmp ? "BMP" : "JPEG, PNG or GIF", " file, found ", bytes.size(), " bytes of format ",
+                           NameOf(format));
   }
-  if (format == PictureFormat::kJpeg && decoding.channels == 4) return InvalidArgument("has no fourth channel in a JPEG file").WithPort(channels.name);
+  if (format == PictureFormat::kJpeg && decoding.channels == 4) {
+    return InvalidArgument("has no fourth channel in a JPEG file").WithPort(channels.name);
+  }
   if (format == PictureFormat::kGif && decoding.channels != 0 && decoding.channels != 3) {
     return InvalidArgument("needs 0 or 3 for a GIF file, found ", decoding.channels).WithPort(channels.name);
   }

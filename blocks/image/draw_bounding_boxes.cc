@@ -10,7 +10,8 @@ namespace weft::blocks {
 namespace {
 
 constexpr In<0> images{"images", "T", "[batch, height, width, channels]: 1 channel (grey), 3 (RGB) or 4 (RGBA), from 0 to 1"};
-constexpr In<1> boxes{"boxes", "DT_FLOAT", "[batch, boxes, 4]: top, left, bottom, right; 0 is the first row or column of the picture, 1 the last"};
+constexpr In<1> boxes{"boxes", "DT_FLOAT",
+                      "[batch, boxes, 4]: top, left, bottom, right; 0 is the first row or column of the picture, 1 the last"};
 constexpr Out<0> output{"output", "T", "the shape of images"};
 
 struct Canvas {
@@ -59,7 +60,9 @@ void DrawBox(const Canvas& canvas, const float* box, const float* colour, T* pic
   const Side rows(box[0], box[2], canvas.height), columns(box[1], box[3], canvas.width);
   if (!rows.drawn(canvas.height) || !columns.drawn(canvas.width)) return;
   auto draw = [&](int64_t y, int64_t x) {
-    for (int64_t c = 0; c < canvas.channels; ++c) picture[y * canvas.line() + x * canvas.channels + c] = static_cast<T>(canvas.channels == 1 ? 1.0f : colour[c]);
+    for (int64_t c = 0; c < canvas.channels; ++c) {
+      picture[y * canvas.line() + x * canvas.channels + c] = static_cast<T>(canvas.channels == 1 ? 1.0f : colour[c]);
+    }
   };
   for (int64_t y : {rows.first, rows.last}) {
     if (y < 0 || y >= canvas.height) continue;

@@ -74,7 +74,9 @@ Result<JpegEncoding> PlanJpeg(PlanContext& ctx) {
   how.y_density = static_cast<uint16_t>(y);
   how.xmp_metadata = ctx.attr(xmp_metadata);
   constexpr size_t kMostMetadata = 65504;  // what a marker holds
-  if (how.xmp_metadata.size() > kMostMetadata) return ctx.Error(xmp_metadata, "needs at most ", kMostMetadata, " bytes, found ", how.xmp_metadata.size());
+  if (how.xmp_metadata.size() > kMostMetadata) {
+    return ctx.Error(xmp_metadata, "needs at most ", kMostMetadata, " bytes, found ", how.xmp_metadata.size());
+  }
   return encoding;
 }
 
@@ -98,7 +100,9 @@ Result<PngEncoding> PlanPng(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, pictures.name));
   PngEncoding encoding;
   WEFT_ASSIGN_OR_RETURN(encoding.picture, SizesOf(ctx, pictures, 1000000));
-  if (encoding.picture.channels < 1 || encoding.picture.channels > 4) return ctx.Error(pictures, "needs 1 to 4 channels, found shape ", shape);
+  if (encoding.picture.channels < 1 || encoding.picture.channels > 4) {
+    return ctx.Error(pictures, "needs 1 to 4 channels, found shape ", shape);
+  }
   WEFT_ASSIGN_OR_RETURN(const int64_t level, Within(ctx, compression, -1, 9));
   encoding.compression = static_cast<int>(level);
   encoding.bits = ctx.dtype(pictures) == DType::kUInt16 ? 16 : 8;

@@ -14,7 +14,8 @@ constexpr In<0> input{"input", "DT_FLOAT", "[batch, height, width, channels]"};
 constexpr In<1> size{"size", "DT_INT32", "[2]: height and width of the windows"};
 constexpr In<2> offsets{"offsets", "DT_FLOAT", "[batch, 2]: row and column of the middle of each window"};
 constexpr Out<0> glimpse{"glimpse", "DT_FLOAT", "[batch, window height, window width, channels]"};
-constexpr Attr<bool> centered{"centered", "true", "whether offsets are counted from the middle of the picture, -1 to 1 (or sizes) its ends"};
+constexpr Attr<bool> centered{"centered", "true",
+                              "whether offsets are counted from the middle of the picture, -1 to 1 (or sizes) its ends"};
 constexpr Attr<bool> normalized{"normalized", "true", "whether offsets of 1 are a whole picture, rather than a pixel"};
 constexpr Attr<bool> uniform_noise{"uniform_noise", "true", "where noise is empty: whether it is uniform, rather than gaussian"};
 constexpr Attr<std::string> noise{"noise", "uniform",
@@ -60,7 +61,9 @@ Result<Windows> Plan(PlanContext& ctx) {
   const Shape &shape = ctx.shape(input), &places = ctx.shape(offsets);
   if (shape.rank() != 4) return ctx.Error(input, "needs rank 4, found shape ", shape);
   if (ctx.shape(size) != Shape{2}) return ctx.Error(size, "needs 2 numbers, height and width, found shape ", ctx.shape(size));
-  if (places != Shape{shape[0], 2}) return ctx.Error(offsets, "needs row and column for each of the ", shape[0], " pictures, found shape ", places);
+  if (places != Shape{shape[0], 2}) {
+    return ctx.Error(offsets, "needs row and column for each of the ", shape[0], " pictures, found shape ", places);
+  }
   const Ints sizes = ctx.ints(size);
   if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(size, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);
   if (shape[1] < 1 || shape[2] < 1) return ctx.Error(input, "needs pictures of at least one pixel, found shape ", shape);
@@ -87,7 +90,9 @@ Likeness LikenessOf(const float* from, int64_t count, int64_t step, kernels::Sto
     like.greatest = std::max(like.greatest, value);
   }
   const double mean = sum / static_cast<double>(count);
-  for (int64_t i = 0; i < count && !stop(); ++i) squares += (static_cast<double>(from[i * step]) - mean) * (static_cast<double>(from[i * step]) - mean);
+  for (int64_t i = 0; i < count && !stop(); ++i) {
+    squares += (static_cast<double>(from[i * step]) - mean) * (static_cast<double>(from[i * step]) - mean);
+  }
   like.mean = static_cast<float>(mean);
   like.deviation = static_cast<float>(std::sqrt(squares / static_cast<double>(count)));
   return like;
@@ -102,7 +107,9 @@ void FillNoise(const Windows& w, const float* from, float* to, kernels::Philox s
     const Likeness like = LikenessOf(from, w.picture(), 1, stop);
     for (int64_t i = 0; i < w.window() && !stop(4); i += 4) {
       const kernels::Philox::Words words = stream();
-      for (int64_t k = i; k < std::min(i + 4, w.window()); ++k) to[k] = like.least + kernels::UnitFloat(words[static_cast<size_t>(k - i)]) * (like.greatest - like.least);
+      for (int64_t k = i; k < std::min(i + 4, w.window()); ++k) {
+        to[k] = like.least + kernels::UnitFloat(words[static_cast<size_t>(k - i)]) * (like.greatest - like.least);
+      }
     }
     return;
   }
@@ -118,7 +125,8 @@ void FillNoise(const Windows& w, const float* from, float* to, kernels::Philox s
 }
 
 /// Copies the part of a window that lies in the picture; the rest is noise.
-void CutWindow(const Windows& w, const float* offset, const float* from, float* to, const kernels::Philox& stream, kernels::StopCheck& stop) {
+void CutWindow(const Windows& w, const float* offset, const float* from, float* to, const kernels::Philox& stream,
+               kernels::StopCheck& stop) {
   const int64_t top = w.y.Begin(offset[0], w.normalized, w.centered), left = w.x.Begin(offset[1], w.normalized, w.centered);
   const int64_t first_y = std::max<int64_t>(0, -top), last_y = std::min(w.y.window, w.y.picture - top);
   const int64_t first_x = std::max<int64_t>(0, -left), last_x = std::min(w.x.window, w.x.picture - left);
@@ -135,7 +143,8 @@ constexpr auto Run = [](const Windows& w, RunContext& ctx) {
   if (to.empty()) return;
   const float *from = ctx.in<float>(input).data(), *places = ctx.in<float>(offsets).data();
   const auto groups = static_cast<uint64_t>(w.window());  // of the stream, for each window; more than enough
-  const kernels::Philox start = ctx.state<RandomStream>().ReserveGroups(w.noise == Noise::kZero ? 0 : groups * static_cast<uint64_t>(w.batch));
+  const kernels::Philox start =
+      ctx.state<RandomStream>().ReserveGroups(w.noise == Noise::kZero ? 0 : groups * static_cast<uint64_t>(w.batch));
   ctx.workers().For(w.batch, std::max<int64_t>(1, 8192 / (w.window() + w.picture())), [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(ctx.workers());
     for (int64_t i = begin; i < end && !stop(); ++i) {

@@ -11,7 +11,8 @@ namespace {
 constexpr RangeIn<2> range{"min", "max"};
 constexpr Out<0> resized_images{"resized_images", "T", kResizedDoc};
 constexpr RangeOut out_range{"out_min", "out_max"};
-constexpr Attr<bool> half_pixel_centers{"half_pixel_centers", "false", "whether the place of a pixel is its centre, rather than its lower edge"};
+constexpr Attr<bool> half_pixel_centers{"half_pixel_centers", "false",
+                                        "whether the place of a pixel is its centre, rather than its lower edge"};
 
 Result<kernels::ResizePlan> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckRanges(ctx, range));
@@ -74,7 +75,9 @@ constexpr auto Run = []<class T>(const kernels::ResizePlan& plan, RunContext& ct
   const auto to = ctx.out<T>(resized_images);
   if (to.empty()) return;
   const T* const from = ctx.in<T>(kPictures).data();
-  if (plan.y.in == plan.y.out && plan.x.in == plan.x.out) return kernels::CopyLong(ctx.workers(), from, to.data(), static_cast<int64_t>(to.size()));
+  if (plan.y.in == plan.y.out && plan.x.in == plan.x.out) {
+    return kernels::CopyLong(ctx.workers(), from, to.data(), static_cast<int64_t>(to.size()));
+  }
   ctx.workers().For(plan.batch * plan.y.out, std::max<int64_t>(1, 8192 / plan.out_line()), [&](int64_t begin, int64_t end) {
     kernels::StopCheck stop(ctx.workers());
     for (int64_t row = begin; row < end && !stop(); ++row) {

@@ -41,7 +41,8 @@ float SumRow(const kernels::ResizePlan& plan, const Cover& across, const T* from
 
 /// One output pixel, all channels.
 template <class T>
-void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const T* picture, float* to, kernels::StopCheck& stop) {
+void Average(const kernels::ResizePlan& plan, const Cover& down, const Cover& across, float scale, const T* picture, float* to,
+             kernels::StopCheck& stop) {
   for (int64_t c = 0; c < plan.channels; ++c) {
     float sum = 0;
     for (int64_t y = down.begin; y < down.end; ++y) {
@@ -58,14 +59,15 @@ constexpr auto Run = []<class T>(const kernels::ResizePlan& plan, RunContext& ct
   const T* const from = ctx.in<T>(kPictures).data();
   const auto scale = static_cast<float>(1.0 / static_cast<double>(plan.y.scale * plan.x.scale));
   const int64_t pixels = plan.x.out, covered = static_cast<int64_t>(plan.y.scale + 2) * static_cast<int64_t>(plan.x.scale + 2);
-  ctx.workers().For(plan.batch * plan.y.out * pixels, std::max<int64_t>(1, 16384 / (covered * plan.channels)), [&](int64_t begin, int64_t end) {
-    kernels::StopCheck stop(ctx.workers());
-    for (int64_t i = begin; i < end && !stop(); ++i) {
-      const int64_t row = i / pixels;
-      const Cover down(plan.y, row % plan.y.out), across(plan.x, i % pixels);
-      Average(plan, down, across, scale, from + row / plan.y.out * plan.y.in * plan.in_line(), to.data() + i * plan.channels, stop);
-    }
-  });
+  ctx.workers().For(
+      plan.batch * plan.y.out * pixels, std::max<int64_t>(1, 16384 / (covered * plan.channels)), [&](int64_t begin, int64_t end) {
+        kernels::StopCheck stop(ctx.workers());
+        for (int64_t i = begin; i < end && !stop(); ++i) {
+          const int64_t row = i / pixels;
+          const Cover down(plan.y, row % plan.y.out), across(plan.x, i % pixels);
+          Average(plan, down, across, scale, from + row / plan.y.out * plan.y.in * plan.in_line(), to.data() + i * plan.channels, stop);
+        }
+      });
 };
 
 }  // namespace

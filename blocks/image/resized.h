@@ -18,7 +18,9 @@ template <OutputPort P>
 Result<kernels::ResizePlan> PlanResized(PlanContext& ctx, const P& resized, bool half_pixel_centers) {
   const Shape& shape = ctx.shape(kPictures);
   if (shape.rank() != 4) return ctx.Error(kPictures, "needs rank 4, found shape ", shape);
-  if (shape[1] < 1 || shape[2] < 1 || shape[3] < 1) return ctx.Error(kPictures, "needs pictures of at least one pixel and channel, found shape ", shape);
+  if (shape[1] < 1 || shape[2] < 1 || shape[3] < 1) {
+    return ctx.Error(kPictures, "needs pictures of at least one pixel and channel, found shape ", shape);
+  }
   if (ctx.shape(kNewSize) != Shape{2}) return ctx.Error(kNewSize, "needs 2 numbers, height and width, found shape ", ctx.shape(kNewSize));
   const Ints sizes = ctx.ints(kNewSize);
   if (sizes[0] < 1 || sizes[1] < 1) return ctx.Error(kNewSize, "needs sizes of 1 or more, found ", sizes[0], " and ", sizes[1]);

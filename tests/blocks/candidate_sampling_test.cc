@@ -17,7 +17,8 @@ std::string Classes(const std::vector<int64_t>& classes) {
 }
 
 std::vector<std::string> SamplerPage(std::string_view block) {
-  return {Block("s", block, {{"true_classes", Classes({5, 5, 2, 5})}}, "num_true_ = 1;num_sampled_ = 6;unique_ = false;range_max_ = 8;seed_ = 7;seed2_ = 13;")};
+  return {Block("s", block, {{"true_classes", Classes({5, 5, 2, 5})}},
+                "num_true_ = 1;num_sampled_ = 6;unique_ = false;range_max_ = 8;seed_ = 7;seed2_ = 13;")};
 }
 
 struct Drawn {

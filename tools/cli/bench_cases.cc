@@ -242,7 +242,8 @@ void AddPooling(std::vector<KernelCase>& cases) {
 void AddPictureFiles(std::vector<KernelCase>& cases) {
   const Dims shape = {768, 1024, 3};
   for (const char* format : {"Jpeg", "Png"}) {
-    KernelCase kernel = Make(Cat("Decode", format, ".1024x768"), Cat("Decode", format).c_str(), Json::object(), {}, {"image"}, Count(shape));
+    KernelCase kernel =
+        Make(Cat("Decode", format, ".1024x768"), Cat("Decode", format).c_str(), Json::object(), {}, {"image"}, Count(shape));
     kernel.inputs.push_back({"contents", DType::kUInt8, shape, false, {}, Cat("Encode", format)});
     cases.push_back(std::move(kernel));
   }

@@ -21,7 +21,8 @@ Json AddPicture(const KernelInput& input, Json& blocks) {
   const auto add = [&](const char* id, const std::string& block, Json attrs, Json inputs) {
     blocks.push_back({{"id", id}, {"block", block}, {"attrs", std::move(attrs)}, {"inputs", std::move(inputs)}});
   };
-  add("pixels", "RandomUniform", {{"dtype", "DT_FLOAT"}, {"seed", 1}}, {{"shape", ints({1, input.shape[0] / 8, input.shape[1] / 8, input.shape[2]})}});
+  add("pixels", "RandomUniform", {{"dtype", "DT_FLOAT"}, {"seed", 1}},
+      {{"shape", ints({1, input.shape[0] / 8, input.shape[1] / 8, input.shape[2]})}});
   add("large", "ResizeBilinear", Json::object(), {{"images", "pixels.output"}, {"size", ints({input.shape[0], input.shape[1]})}});
   add("bright", "Multiply", Json::object(), {{"x", "large.resized_images"}, {"y", factor}});
   add("bytes", "Cast", {{"DstT", "DT_UINT8"}}, {{"x", "bright.z"}});

@@ -29,7 +29,9 @@ Result<Bmp> ReadHeader(std::string_view bytes) {
   const int64_t begin = Little32(bytes, 10), width = Little32(bytes, 18), height = Little32(bytes, 22), bits = Little(bytes, 28, 2);
   Bmp bmp;
   bmp.channels = bits / 8;
-  if (bmp.channels != 1 && bmp.channels != 3 && bmp.channels != 4) return InvalidArgument("needs a BMP file of 8, 24 or 32 bits a pixel, found ", bits);
+  if (bmp.channels != 1 && bmp.channels != 3 && bmp.channels != 4) {
+    return InvalidArgument("needs a BMP file of 8, 24 or 32 bits a pixel, found ", bits);
+  }
   if (begin < 0 || width <= 0 || height == 0) {
     return InvalidArgument("needs a BMP file of at least one pixel, found ", height, " rows of ", width, " pixels from byte ", begin);
   }
@@ -39,7 +41,8 @@ Result<Bmp> ReadHeader(std::string_view bytes) {
   bmp.line = (bmp.channels * width + 3) / 4 * 4;
   const int64_t size = static_cast<int64_t>(bytes.size()) - begin;
   if (size < 0 || size / bmp.line != bmp.height || size % bmp.line != 0) {
-    return InvalidArgument("needs ", bmp.height, " rows of ", bmp.line, " bytes from byte ", begin, " of the BMP file to its end, found ", size, " bytes");
+    return InvalidArgument("needs ", bmp.height, " rows of ", bmp.line, " bytes from byte ", begin, " of the BMP file to its end, found ",
+                           size, " bytes");
   }
   bmp.rows = reinterpret_cast<const uint8_t*>(bytes.data()) + begin;
   return bmp;

@@ -11,8 +11,8 @@
 
 namespace weft::blocks {
 
-/// libjpeg's errors jump to where Guarded was called, and their text is kept. Its warnings are dropped. Ends a call whose run is to end, and
-/// files of more scans than any encoder makes, which could take hours.
+/// libjpeg's errors jump to where Guarded was called, and their text is kept. Its warnings are dropped. Ends a call whose run is to end,
+/// and files of more scans than any encoder makes, which could take hours.
 class JpegCall {
  public:
   explicit JpegCall(const Workers& workers);

@@ -11,7 +11,8 @@ namespace {
 constexpr char kNeeded[] = "needs a JPEG file that can be decoded";
 
 /// All bytes at once. Where they end before the picture does, reading stops there; or, to save what there is of it, goes on. As in
-/// TensorFlow it goes on with what is left from the start of the block that the end cuts, and, where nothing is left, as if the end was marked.
+/// TensorFlow it goes on with what is left from the start of the block that the end cuts, and, where nothing is left, as if the end was
+/// marked.
 struct JpegSource {
   jpeg_source_mgr base;  // first, for libjpeg knows this address
   bool recover;
@@ -144,7 +145,8 @@ Result<Tensor> JpegReader::Read() {
   WEFT_RETURN_IF_ERROR(Run([this] { ReadHeader(); }));
   const int64_t sizes[] = {info_.output_height, info_.output_width, channels_};
   if (sizes[0] * sizes[1] * info_.num_components >= kTooManyPixels) {
-    return InvalidArgument("needs a JPEG file of fewer than ", kTooManyPixels, " samples, found ", sizes[0], " by ", sizes[1], " by ", info_.num_components);
+    return InvalidArgument("needs a JPEG file of fewer than ", kTooManyPixels, " samples, found ", sizes[0], " by ", sizes[1], " by ",
+                           info_.num_components);
   }
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
   WEFT_ASSIGN_OR_RETURN(Tensor picture, ctx_.Allocate(DType::kUInt8, std::move(shape)));

@@ -27,7 +27,9 @@ struct JpegTarget {
     Init(info);
     return TRUE;
   }
-  static void Term(j_compress_ptr info) { Write(info, sizeof reinterpret_cast<JpegTarget*>(info->dest)->buffer - info->dest->free_in_buffer); }
+  static void Term(j_compress_ptr info) {
+    Write(info, sizeof reinterpret_cast<JpegTarget*>(info->dest)->buffer - info->dest->free_in_buffer);
+  }
 };
 
 /// The marker that Adobe's metadata stands in.
@@ -81,7 +83,9 @@ void JpegWriter::Begin() {
   info_.Y_density = how_.y_density;
   jpeg_set_quality(&info_, how_.quality, TRUE);
   if (how_.progressive) jpeg_simple_progression(&info_);
-  for (int i = 0; !how_.chroma_downsampling && i < info_.num_components; ++i) info_.comp_info[i].h_samp_factor = info_.comp_info[i].v_samp_factor = 1;
+  for (int i = 0; !how_.chroma_downsampling && i < info_.num_components; ++i) {
+    info_.comp_info[i].h_samp_factor = info_.comp_info[i].v_samp_factor = 1;
+  }
 }
 
 void JpegWriter::WriteAll(const std::string& packet) {

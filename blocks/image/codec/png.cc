@@ -50,7 +50,9 @@ struct PngHeader {
 
 class PngReader {
  public:
-  PngReader(std::string_view bytes, int64_t channels, DType dtype) : channels_(channels), wide_(dtype == DType::kUInt16) { call_.left = bytes; }
+  PngReader(std::string_view bytes, int64_t channels, DType dtype) : channels_(channels), wide_(dtype == DType::kUInt16) {
+    call_.left = bytes;
+  }
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
@@ -77,6 +79,8 @@ class PngReader {
 };
 
 void PngReader::Open() {
+  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
+  if (png_ == nullptr) return;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) png_error(png_, "out of memory");
   png_set_read_fn(png_, &call_, ReadBytes);
@@ -145,16 +149,18 @@ Status PngReader::Widen(Tensor& picture, const ProduceContext& ctx) const {
 }
 
 Result<Tensor> PngReader::Read(const ProduceContext& ctx) {
-  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
-  if (png_ == nullptr) return ResourceExhausted("needs memory for libpng");
   const auto open = [this] {
     Open();
+    if (png_ == nullptr) return;
     ReadHeader();
     Transform();
   };
   if (!Guarded(call_.jump, open)) return Failure();
+  if (png_ == nullptr) return ResourceExhausted("needs memory for libpng");
   const int64_t sizes[] = {header_.height, header_.width, channels_};
-  if (sizes[0] * sizes[1] >= kTooManyPixels) return InvalidArgument("needs a PNG file of fewer than ", kTooManyPixels, " pixels, found ", sizes[0], " by ", sizes[1]);
+  if (sizes[0] * sizes[1] >= kTooManyPixels) {
+    return InvalidArgument("needs a PNG file of fewer than ", kTooManyPixels, " pixels, found ", sizes[0], " by ", sizes[1]);
+  }
   WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(sizes));
   WEFT_ASSIGN_OR_RETURN(Tensor picture, ctx.Allocate(wide_ ? DType::kUInt16 : DType::kUInt8, std::move(shape)));
   kernels::StopCheck stop(ctx.workers());
@@ -185,6 +191,8 @@ class PngWriter {
 
 void PngWriter::WriteAll(const Samples& picture, int bits, int compression, kernels::StopCheck& stop) {
   constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+  png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
+  if (png_ == nullptr) return;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) png_error(png_, "out of memory");
   png_set_write_fn(png_, &call_, WriteBytes, Flush);
@@ -205,11 +213,10 @@ void PngWriter::WriteAll(const Samples& picture, int bits, int compression, kern
 Result<String> PngWriter::Write(const Samples& picture, int bits, int compression, const ProduceContext& ctx) {
   ByteSink sink(ctx.services().budget);
   call_.sink = &sink;
-  png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &call_, OnError, OnWarning);
-  if (png_ == nullptr) return ResourceExhausted("needs memory for libpng");
   kernels::StopCheck stop(ctx.workers());
   const bool written = Guarded(call_.jump, [&] { WriteAll(picture, bits, compression, stop); });
   if (stop(0)) return kernels::RunStopped();
+  if (png_ == nullptr) return ResourceExhausted("needs memory for libpng");
   if (!written && !sink.full()) return InvalidArgument("needs a picture that PNG can hold: ", call_.error);
   return sink.Take();
 }
