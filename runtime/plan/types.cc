@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/plan/connecting.h"
+#include "runtime/plan/port_facts.h"
 #include "runtime/plan/types.h"
 
 namespace weft {
@@ -118,7 +119,7 @@ Status TypeInference::BindInputTypes() {
       if (!status.ok() && spec.list != PortList::kSingle) status = std::move(status).Append(Cat(" at index ", v - begin));
       WEFT_RETURN_IF_ERROR(std::move(status));
     }
-    if (begin == end && spec.list == PortList::kHomogeneous) {
+    if (begin == end && spec.list == PortList::kHomogeneous && !MayBeEmpty(def, spec)) {
       return InvalidArgument("the input '", spec.name, "' of ", def.name, " needs at least one value, found none").WithPort(spec.name);
     }
     if (spec.list != PortList::kSingle && list_attr < 0) WEFT_RETURN_IF_ERROR(CheckLength(node_, p));

@@ -177,7 +177,7 @@ bool WireFitter::Brings(int block, int port, const WireSource& source) const {
 // A wire from an empty list, where it is all that the input would have. `lacking` is what the block lacks besides the inputs that need a value.
 Refusal WireFitter::CheckEmptyList(const Status& lacking, int block, int port) {
   const PortSpec& spec = DefOf(block)->inputs[static_cast<size_t>(port)];
-  if (spec.list == PortList::kHomogeneous) {
+  if (spec.list == PortList::kHomogeneous && !MayBeEmpty(*DefOf(block), spec)) {
     return RefuseAt(block, InvalidArgument("the input '", spec.name, "' of ", DefOf(block)->name, " needs at least one value, found none").WithPort(spec.name));
   }
   return lacking.ok() || lacking.place().port != spec.name ? nullptr : RefuseAt(block, lacking);
