@@ -6,6 +6,7 @@
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
 #include "blocks/logging/histogram.h"
+#include "blocks/protobuf/tensor_message.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 #include "weft/block/block.h"
@@ -25,7 +26,7 @@ constexpr Out<0> summary{"summary", "DT_STRING", "a scalar: a Summary message"};
 // Fields of the messages.
 constexpr uint32_t kValue = 1;                                             // Summary
 constexpr uint32_t kTag = 1, kSimple = 2, kHistogram = 5, kNode = 7, kTensor = 8;  // Summary.Value
-constexpr uint32_t kType = 1, kShape = 2, kContent = 4;                    // TensorProto
+constexpr uint32_t kContent = 4;                                           // TensorProto
 
 /// A text that may be empty, which messages leave out.
 void PutText(std::string& out, uint32_t field, std::string_view text) {
@@ -162,14 +163,7 @@ class BlockName : public Resource {
 
 Result<Written> Plan(PlanContext& ctx) {
   Written written{ctx.dtype(tensor), {}};
-  std::string sizes, size;
-  for (int64_t dim : ctx.shape(tensor).dims()) {
-    size.clear();
-    if (dim != 0) PutVarintField(size, 1, static_cast<uint64_t>(dim));
-    PutBytesField(sizes, 2, size);
-  }
-  PutVarintField(written.head, kType, protobuf::TypeNumber(written.dtype));
-  PutBytesField(written.head, kShape, sizes);
+  protobuf::PutTensorHead(written.head, written.dtype, ctx.shape(tensor));
   return written;
 }
 

@@ -123,7 +123,7 @@ Result<bool> TakeRepeated(std::string_view bytes, Tensor& tensor, Workers& worke
 
 }  // namespace
 
-void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers) {
+void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
   std::string shape, size;
   for (int64_t dim : of.dims()) {
     size.clear();
@@ -132,6 +132,10 @@ void PutTensor(std::string& out, DType dtype, const Shape& of, const void* eleme
   }
   PutVarintField(out, kType, TypeNumber(dtype));
   PutBytesField(out, kShape, shape);
+}
+
+void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers) {
+  PutTensorHead(out, dtype, of);
   if (dtype == DType::kString) return PutStrings(out, {static_cast<const String*>(elements), static_cast<size_t>(of.count())}, workers);
   const int64_t bytes = of.count() * static_cast<int64_t>(ElementSize(dtype));
   if (bytes == 0) return;

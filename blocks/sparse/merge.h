@@ -9,6 +9,32 @@
 
 namespace weft::blocks {
 
+/// What blocks of two sparse tensors of one shape have in common.
+namespace merge {
+
+inline constexpr In<0> a_indices{"a_indices", "DT_INT64", "[a places, rank], in row-major order"};
+inline constexpr In<1> a_values{"a_values", "T", "[a places]"};
+inline constexpr In<2> a_shape{"a_shape", "DT_INT64", "[rank]: the shape of both tensors, of 1 axis or more"};
+inline constexpr In<3> b_indices{"b_indices", "DT_INT64", "[b places, rank], in row-major order"};
+inline constexpr In<4> b_values{"b_values", "T", "[b places]"};
+inline constexpr In<5> b_shape{"b_shape", "DT_INT64", "[rank]: equal to a_shape"};
+
+struct Operands {
+  Places a, b;
+  DType dtype = DType::kInvalid;  // of the values
+};
+
+inline Result<Operands> PlanOperands(PlanContext& ctx) {
+  Operands p;
+  WEFT_ASSIGN_OR_RETURN(p.a, PlanSparse(ctx, a_indices, a_values, a_shape));
+  WEFT_ASSIGN_OR_RETURN(p.b, PlanSparse(ctx, b_indices, b_values, b_shape));
+  if (p.a.rank() == 0) return ctx.Error(a_shape, "needs 1 size or more, found none");
+  if (p.a.size != p.b.size) return ctx.Error(b_shape, "needs the sizes of a_shape, ", p.a.SizeText(), ", found ", p.b.SizeText());
+  if (p.a.count > INT64_MAX - p.b.count) return ctx.Error(b_indices, "needs fewer places, found ", p.b.count);
+  p.dtype = ctx.dtype(a_values);
+  return p;
+}
+
 /// Where a merge is in the places of one tensor.
 struct Cursor {
   const int64_t* indices;
@@ -39,5 +65,7 @@ inline Result<Tensor> Shortened(Tensor tensor, int64_t count, ProduceContext& ct
   MovesOf(tensor.dtype()).CopyLong(tensor.data(), part.data(), shape.count(), ctx.workers());
   return part;
 }
+
+}  // namespace merge
 
 }  // namespace weft::blocks

@@ -12,7 +12,7 @@ constexpr In<2> sparse_shape{"sparse_shape", "DT_INT64", "[rank]: the shape of t
 constexpr Out<0> serialized{"serialized_sparse", "out_type", "[3]: indices, values and shape as TensorProto messages"};
 constexpr Attr<DType> out_type{"out_type", "DT_STRING", "the type of the output: variants are not there"};
 
-constexpr auto kWritten = kNumbers + TypeList<bool, String>{};
+constexpr auto kWritten = kNumbers + kQuantized + TypeList<bool, String>{};
 
 // ---- SerializeSparse -------------------------------------------------------------------------------------------------------------
 

@@ -10,12 +10,8 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> a_indices{"a_indices", "DT_INT64", "[a places, rank], in row-major order"};
-constexpr In<1> a_values{"a_values", "T", "[a places]"};
-constexpr In<2> a_shape{"a_shape", "DT_INT64", "[rank]: the shape of both tensors, of 1 axis or more"};
-constexpr In<3> b_indices{"b_indices", "DT_INT64", "[b places, rank], in row-major order"};
-constexpr In<4> b_values{"b_values", "T", "[b places]"};
-constexpr In<5> b_shape{"b_shape", "DT_INT64", "[rank]: equal to a_shape"};
+using namespace merge;
+
 constexpr In<6> thresh{"thresh", "Treal", "a scalar: where both tensors have a place, a sum of smaller magnitude is left out"};
 constexpr Out<0> sum_indices{"sum_indices", "DT_INT64", "[places, rank], in row-major order"};
 constexpr Out<1> sum_values{"sum_values", "T", "[places]"};
@@ -23,19 +19,14 @@ constexpr Out<2> sum_shape{"sum_shape", "DT_INT64", "[rank]: a_shape"};
 
 constexpr auto kSummed = TypeList<float, double>{} + kSigned + kComplexes;
 
-struct Sum {
-  Places a, b;
-  DType dtype = DType::kInvalid, limit_dtype = DType::kInvalid;
+struct Sum : Operands {
+  DType limit_dtype = DType::kInvalid;
 };
 
 Result<Sum> Plan(PlanContext& ctx) {
   Sum p;
-  WEFT_ASSIGN_OR_RETURN(p.a, PlanSparse(ctx, a_indices, a_values, a_shape));
-  WEFT_ASSIGN_OR_RETURN(p.b, PlanSparse(ctx, b_indices, b_values, b_shape));
-  if (p.a.rank() == 0) return ctx.Error(a_shape, "needs 1 size or more, found none");
-  if (p.a.size != p.b.size) return ctx.Error(b_shape, "needs the sizes of a_shape, ", p.a.SizeText(), ", found ", p.b.SizeText());
+  WEFT_ASSIGN_OR_RETURN(static_cast<Operands&>(p), PlanOperands(ctx));
   if (!ctx.shape(thresh).scalar()) return ctx.Error(thresh, "needs a scalar, found shape ", ctx.shape(thresh));
-  p.dtype = ctx.dtype(a_values);
   p.limit_dtype = ctx.dtype(thresh);
   ctx.set_unknown(sum_indices, 0, PartialShape::Make({-1, static_cast<int64_t>(p.a.rank())}).value());
   ctx.set_unknown(sum_values, 0, PartialShape::Make({-1}).value());

@@ -5,28 +5,13 @@
 namespace weft::blocks {
 namespace {
 
-constexpr In<0> a_indices{"a_indices", "DT_INT64", "[a places, rank], in row-major order"};
-constexpr In<1> a_values{"a_values", "T", "[a places]"};
-constexpr In<2> a_shape{"a_shape", "DT_INT64", "[rank]: the shape of both tensors, of 1 axis or more"};
-constexpr In<3> b_indices{"b_indices", "DT_INT64", "[b places, rank], in row-major order"};
-constexpr In<4> b_values{"b_values", "T", "[b places]"};
-constexpr In<5> b_shape{"b_shape", "DT_INT64", "[rank]: equal to a_shape"};
+using namespace merge;
+
 constexpr Out<0> output_indices{"output_indices", "DT_INT64", "[places, rank]: where either tensor has a place, in row-major order"};
 constexpr Out<1> output_values{"output_values", "T", "[places]"};
 
-struct Pair {
-  Places a, b;
-  DType dtype = DType::kInvalid;
-};
-
-Result<Pair> Plan(PlanContext& ctx) {
-  Pair p;
-  WEFT_ASSIGN_OR_RETURN(p.a, PlanSparse(ctx, a_indices, a_values, a_shape));
-  WEFT_ASSIGN_OR_RETURN(p.b, PlanSparse(ctx, b_indices, b_values, b_shape));
-  if (p.a.rank() == 0) return ctx.Error(a_shape, "needs 1 size or more, found none");
-  if (p.a.size != p.b.size) return ctx.Error(b_shape, "needs the sizes of a_shape, ", p.a.SizeText(), ", found ", p.b.SizeText());
-  if (p.a.count > INT64_MAX - p.b.count) return ctx.Error(b_indices, "needs fewer places, found ", p.b.count);
-  p.dtype = ctx.dtype(a_values);
+Result<Operands> Plan(PlanContext& ctx) {
+  WEFT_ASSIGN_OR_RETURN(Operands p, PlanOperands(ctx));
   ctx.set_unknown(output_indices, 0, PartialShape::Make({-1, static_cast<int64_t>(p.a.rank())}).value());
   ctx.set_unknown(output_values, 0, PartialShape::Make({-1}).value());
   return p;
@@ -43,7 +28,7 @@ struct Smaller {
 };
 
 template <class Choice, class T>
-int64_t MergeValues(const Pair& p, ProduceContext& ctx, Tensor& indices, Tensor& values) {
+int64_t MergeValues(const Operands& p, ProduceContext& ctx, Tensor& indices, Tensor& values) {
   const int64_t rank = static_cast<int64_t>(p.a.rank());
   const Cursor a{ctx.in<int64_t>(a_indices).data(), 0, p.a.count, rank}, b{ctx.in<int64_t>(b_indices).data(), 0, p.b.count, rank};
   const T *left = ctx.in<T>(a_values).data(), *right = ctx.in<T>(b_values).data();
@@ -59,7 +44,7 @@ int64_t MergeValues(const Pair& p, ProduceContext& ctx, Tensor& indices, Tensor&
 }
 
 template <class Choice>
-constexpr auto Run = [](const Pair& p, ProduceContext& ctx) -> Status {
+constexpr auto Run = [](const Operands& p, ProduceContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(p.a.Check(BytesOf(ctx, a_indices), nullptr, ctx.workers()));
   WEFT_RETURN_IF_ERROR(p.b.Check(BytesOf(ctx, b_indices), nullptr, ctx.workers()));
   const int64_t most = p.a.count + p.b.count, rank = static_cast<int64_t>(p.a.rank());  // both have elements in memory

@@ -99,8 +99,8 @@ constexpr auto RunTake = [](const Named<One>& p, ProduceContext& ctx) -> Status 
 BlockDef AddManySparseToTensorsMap() {
   return Block("AddManySparseToTensorsMap", "Puts each element of a batch of sparse tensors into a map, under a number of its own.")
       .Ports(batch_indices, sparse_values, sparse_shape, handles)
+      .Types("T", kAllTypes)
       .Attrs(container, shared_name)
-      .Types("T", kSparseTypes)
       .ShapedBy(sparse_shape)
       .Kernel(PlanMany, RunMany, Bind);
 }
@@ -108,8 +108,8 @@ BlockDef AddManySparseToTensorsMap() {
 BlockDef AddSparseToTensorsMap() {
   return Block("AddSparseToTensorsMap", "Puts a sparse tensor into a map, under a number of its own.")
       .Ports(sparse_indices, sparse_values, sparse_shape, handle)
+      .Types("T", kAllTypes)
       .Attrs(container, shared_name)
-      .Types("T", kSparseTypes)
       .ShapedBy(sparse_shape)
       .Kernel(PlanOne, RunOne, Bind);
 }
@@ -119,7 +119,7 @@ BlockDef TakeManySparseFromTensorsMap() {
       .Details("The output is as large as the largest of them along each axis. shared_name is that of the blocks that put them in, or their id.")
       .Ports(taken, stacked::indices, stacked::values, stacked::shape)
       .Attrs(dtype, container, shared_name)
-      .Types("dtype", kSparseTypes)
+      .Types("dtype", kAllTypes)
       .Producer(PlanTake, RunTake, Bind);
 }
 

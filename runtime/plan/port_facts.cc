@@ -72,4 +72,10 @@ Status AtWiredPort(const BlockDef& def, std::string_view port, DType brought, St
   return std::move(told_here).WithCause(std::move(fault));
 }
 
+bool MayBeEmpty(const BlockDef& def, const PortSpec& list) {
+  if (list.list == PortList::kTuple) return true;
+  const int length = def.FindAttr(list.list_attr);
+  return list.list == PortList::kHomogeneous && length >= 0 && def.attrs[static_cast<size_t>(length)].minimum == 0;
+}
+
 }  // namespace weft

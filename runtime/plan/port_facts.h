@@ -17,4 +17,7 @@ Status WithPortFacts(const Node& node, Status status, FunctionRef<DType(uint32_t
 /// Faults at the port itself, or at none, are given back as they are.
 Status AtWiredPort(const BlockDef& def, std::string_view port, DType brought, Status fault);
 
+/// Whether a list input may have no values: one of the tuple kind, or one whose length may be 0.
+bool MayBeEmpty(const BlockDef& def, const PortSpec& list);
+
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/plan/connecting.h"
+#include "runtime/plan/port_facts.h"
 #include "runtime/plan/types.h"
 
 namespace weft {

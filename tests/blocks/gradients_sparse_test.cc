@@ -1,4 +1,6 @@
 // Gradients of blocks of sparse tensors.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "tests/blocks/gradient_tables.h"
@@ -69,6 +71,35 @@ void AddRows(std::vector<GradientRow>& rows) {
   rows.push_back(std::move(sum));
 }
 
+/// Blocks that move values, and sums, with places out of order and one that repeats.
+void AddMoves(std::vector<GradientRow>& rows) {
+  const Fill places = Places({2, 1, 0, 3, 2, 0, 1, 1, 2, 1}, {5, 2}), shape = Numbers({3, 4});
+  const auto add = [&](const char* block, const char* attrs, std::vector<std::pair<std::string, std::vector<Fill>>> inputs,
+                       std::vector<std::string> ys) {
+    GradientRow row{block, attrs, std::move(inputs), Types::kBoth};
+    row.ys = std::move(ys);
+    rows.push_back(std::move(row));
+  };
+  add("SparseReorder", "", {{"input_indices", {places}}, {"input_values", {Any({5})}}, {"input_shape", {shape}}}, {"output_values"});
+  add("SparseReorderGrad", "", {{"input_indices", {places}}, {"grad", {Any({5})}}, {"input_shape", {shape}}}, {});
+  const std::pair<std::string, std::vector<Fill>> start{"start", {Numbers({1, 0})}}, size{"size", {Numbers({2, 2})}};
+  add("SparseSlice", "", {{"indices", {places}}, {"values", {Any({5})}}, {"shape", {shape}}, start, size}, {"output_values"});
+  add("SparseSliceGrad", "", {{"indices", {places}}, {"grad", {Any({4})}}, {"shape", {shape}}, start, size}, {});
+  for (const bool keeps : {false, true}) {
+    const std::string attrs = Cat("keep_dims_ = ", keeps, ";");
+    for (const auto& axes : {std::vector<int32_t>{1}, {0}, {-1, 0}, {}}) {
+      Tensor chosen = Tensor::Allocate(DType::kInt32, Shape{static_cast<int64_t>(axes.size())}).value();
+      std::ranges::copy(axes, chosen.values<int32_t>().begin());
+      add("SparseReduceSum", attrs.c_str(),
+          {{"input_indices", {places}}, {"input_values", {Any({5})}}, {"input_shape", {shape}}, {"reduction_axes", {Value(chosen)}}}, {});
+    }
+    add("SparseReduceSumGrad", attrs.c_str(),
+        {{"input_indices", {places}}, {"grad", {Any(keeps ? Shape{3, 1} : Shape{3})}}, {"input_shape", {shape}},
+         {"reduction_axes", {Value(Tensor::Of<int32_t>({1}))}}},
+        {});
+  }
+}
+
 }  // namespace
 
 std::vector<GradientRow> SparseGradients() {
@@ -76,6 +107,7 @@ std::vector<GradientRow> SparseGradients() {
   AddProducts(rows);
   AddDense(rows);
   AddRows(rows);
+  AddMoves(rows);
   return rows;
 }
 
