@@ -47,11 +47,12 @@ Status ElementBarrier::CheckComponent(int64_t component, const Tensor& row) cons
     return InvalidArgument("needs ", type, " for component ", component, " of the barrier, found ", row.dtype()).WithPort("values");
   }
   if (shape.Accepts(row.shape())) return {};
-  return InvalidArgument("needs rows of shape ", shape, " for component ", component, " of the barrier, found ", row.shape()).WithPort("values");
+  return InvalidArgument("needs rows of shape ", shape, " for component ", component, " of the barrier, found ", row.shape())
+      .WithPort("values");
 }
 
-Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget, bool& is_new,
-                          std::vector<QueueElement>& complete) {
+Status ElementBarrier::InsertOne(std::string_view key, size_t component, Tensor row, const std::shared_ptr<MemoryBudget>& budget,
+                                 bool& is_new, std::vector<QueueElement>& complete) {
   auto entry = state_.incomplete.find(key);
   if (entry == state_.incomplete.end()) {
     if (state_.closed) return ClosedError(Cat(", and the new key '", key, "'"));

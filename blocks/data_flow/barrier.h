@@ -1,5 +1,5 @@
-// ElementBarrier: elements whose components come one by one, under a key; those that have all of them are ready to be taken, in the order in which
-// the first of their components came.
+// ElementBarrier: elements whose components come one by one, under a key; those that have all of them are ready to be taken, in the order
+// in which the first of their components came.
 #pragma once
 
 #include <map>
@@ -23,9 +23,9 @@ class ElementBarrier final : public Resource, public StoredState {
   /// What is taken: an index, the key and the components of each.
   const QueueSpec& ready_spec() const { return ready_.spec(); }
 
-  /// Row i of `rows` becomes component `component` of the key i, one after another: those before one that fails are in. invalid_argument for
-  /// a component that the barrier has not, that the key has already, or of another type or shape; cancelled for a new key once the barrier is
-  /// closed.
+  /// Row i of `rows` becomes component `component` of the key i, one after another: those before one that fails are in. invalid_argument
+  /// for a component that the barrier has not, that the key has already, or of another type or shape; cancelled for a new key once the
+  /// barrier is closed.
   Status Insert(std::span<const String> keys, int64_t component, std::vector<Tensor> rows, const Services& services);
   /// Takes elements that are ready and waits for them, as Queue::Dequeue. `small`: a closed barrier gives what is ready where that is less.
   Result<std::vector<QueueElement>> Take(int64_t count, bool small, const Services& services, const Workers& workers);

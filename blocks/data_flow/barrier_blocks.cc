@@ -197,10 +197,11 @@ BlockDef Barrier() {
 
 BlockDef BarrierInsertMany() {
   return Block("BarrierInsertMany", "Gives each of some keys one of its components; a key is ready once it has all.")
-      .Details("Keys of one insert share an index, and come out in the order of a heap. After a key that is refused, those before it are in.")
+      .Details(
+          "Keys of one insert share an index, and come out in the order of a heap. After a key that is refused, those before it are in.")
       .Ports(handle, insert::keys, insert::values)
-      .Attrs(insert::component_index)
       .Types("T", kAllTypes)
+      .Attrs(insert::component_index)
       .Stateful()
       .NotDifferentiable()
       .Producer(insert::Plan, insert::Run, BindTable);
@@ -216,7 +217,8 @@ BlockDef BarrierTakeMany() {
 }
 
 BlockDef BarrierClose() {
-  return Block("BarrierClose", "Closes a barrier: no new keys go in, those that lack components may get them, and what is ready still comes out.")
+  return Block("BarrierClose",
+               "Closes a barrier: no new keys go in, those that lack components may get them, and what is ready still comes out.")
       .Ports(handle)
       .Attrs(cancel_pending_enqueues)
       .Stateful()
@@ -229,7 +231,8 @@ BlockDef BarrierReadySize() {
 }
 
 BlockDef BarrierIncompleteSize() {
-  return DeclareSize("BarrierIncompleteSize", "How many elements of a barrier lack some of their components.", RunSize<&ElementBarrier::incomplete_size>);
+  return DeclareSize("BarrierIncompleteSize", "How many elements of a barrier lack some of their components.",
+                     RunSize<&ElementBarrier::incomplete_size>);
 }
 
 }  // namespace weft::blocks

@@ -40,8 +40,8 @@ void PadRow(const Tensor& tensor, const Shape& row, std::byte* to, Workers& work
 }
 
 /// Component `k` of each, along a new first axis.
-Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const QueueSpec& spec, const std::shared_ptr<MemoryBudget>& budget,
-                        Workers& workers) {
+Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const QueueSpec& spec,
+                        const std::shared_ptr<MemoryBudget>& budget, Workers& workers) {
   const DType dtype = spec.types[k];
   WEFT_ASSIGN_OR_RETURN(const Shape row, RowShape(spec.shapes[k], elements, k));
   std::vector<int64_t> dims{static_cast<int64_t>(elements.size())};

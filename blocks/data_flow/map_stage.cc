@@ -1,5 +1,5 @@
-// Staging maps, whose values have keys: MapStage and OrderedMapStage put values in, MapUnstage takes those of a key and MapUnstageNoKey those of
-// the next one, MapPeek looks at them; MapSize, MapIncompleteSize, MapClear; and the same seven of ordered maps.
+// Staging maps, whose values have keys: MapStage and OrderedMapStage put values in, MapUnstage takes those of a key and MapUnstageNoKey
+// those of the next one, MapPeek looks at them; MapSize, MapIncompleteSize, MapClear; and the same seven of ordered maps.
 #include "blocks/data_flow/staging_blocks.h"
 
 namespace weft::blocks {
@@ -19,8 +19,8 @@ constexpr Attr<DTypes> any_dtypes{"dtypes", kRequired, "the type of each value"}
 
 struct Parameters {
   StagePlace place;
-  DTypes types;       // of the values given or asked for
-  DTypes all_types;   // MapStage: of a complete key
+  DTypes types;      // of the values given or asked for
+  DTypes all_types;  // MapStage: of a complete key
 };
 
 template <bool ordered>
@@ -90,7 +90,8 @@ template <bool keep>
 constexpr auto RunUnstage = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_RETURN_IF_ERROR(CheckOrder(ctx, indices));
   StagingMap& map = ctx.state<StagingMap>();
-  WEFT_ASSIGN_OR_RETURN(StagedValues values, map.Take(ctx.in<int64_t>(key)[0], ctx.in<int32_t>(indices), p.types, keep, *ctx.services().waiter));
+  WEFT_ASSIGN_OR_RETURN(StagedValues values,
+                        map.Take(ctx.in<int64_t>(key)[0], ctx.in<int32_t>(indices), p.types, keep, *ctx.services().waiter));
   EmitAll(ctx, values_out, values);
   return {};
 };
@@ -128,14 +129,18 @@ constexpr auto RunClear = [](const Parameters&, RunContext& ctx) { ctx.state<Sta
 
 template <class... Types>
 auto Begin(const char* name, const char* summary, const Types&... types) {
-  return Block(name, summary).Attrs(kStageCapacity, kStageMemoryLimit, types..., kStageContainer, kStageName).Stateful().NotDifferentiable();
+  return Block(name, summary)
+      .Attrs(kStageCapacity, kStageMemoryLimit, types..., kStageContainer, kStageName)
+      .Stateful()
+      .NotDifferentiable();
 }
 
 template <bool ordered>
 BlockDef DeclareStage(const char* name, const char* summary) {
   return Begin(name, summary, all_dtypes, fake_dtypes)
-      .Details("A key whose values are given bit by bit is incomplete until all are there, and does not count as one that fills the map. A key that "
-               "is complete already keeps the values that it has.")
+      .Details(
+          "A key whose values are given bit by bit is incomplete until all are there, and does not count as one that fills the map. A key "
+          "that is complete already keeps the values that it has.")
       .Ports(key, indices, values_in)
       .Inferred(fake_dtypes)
       .Producer(PlanStage, RunStage, Bind<ordered>);
@@ -168,7 +173,8 @@ BlockDef MapUnstage() {
   return DeclareUnstage<false, false>("MapUnstage", "Takes values of a key out of a staging map; waits until the key is complete.");
 }
 BlockDef MapUnstageNoKey() {
-  return DeclareNoKey<false>("MapUnstageNoKey", "Takes values of some key out of a staging map, of the one that was complete first; waits for one.");
+  return DeclareNoKey<false>("MapUnstageNoKey",
+                             "Takes values of some key out of a staging map, of the one that was complete first; waits for one.");
 }
 BlockDef MapPeek() {
   return DeclareUnstage<false, true>("MapPeek", "The values of a key of a staging map, which stay there; waits until the key is complete.");
@@ -183,17 +189,20 @@ BlockDef OrderedMapStage() {
   return DeclareStage<true>("OrderedMapStage", "Puts values of a key into an ordered staging map; waits while the map is full.");
 }
 BlockDef OrderedMapUnstage() {
-  return DeclareUnstage<true, false>("OrderedMapUnstage", "Takes values of a key out of an ordered staging map; waits until the key is complete.");
+  return DeclareUnstage<true, false>("OrderedMapUnstage",
+                                     "Takes values of a key out of an ordered staging map; waits until the key is complete.");
 }
 BlockDef OrderedMapUnstageNoKey() {
   return DeclareNoKey<true>("OrderedMapUnstageNoKey", "Takes values of the lowest key out of an ordered staging map; waits for one.");
 }
 BlockDef OrderedMapPeek() {
-  return DeclareUnstage<true, true>("OrderedMapPeek", "The values of a key of an ordered staging map, which stay there; waits until the key is complete.");
+  return DeclareUnstage<true, true>("OrderedMapPeek",
+                                    "The values of a key of an ordered staging map, which stay there; waits until the key is complete.");
 }
 BlockDef OrderedMapSize() { return DeclareSize<true>("OrderedMapSize", "How many complete keys an ordered staging map holds.", RunSize); }
 BlockDef OrderedMapIncompleteSize() {
-  return DeclareSize<true>("OrderedMapIncompleteSize", "How many keys of an ordered staging map lack some of their values.", RunIncompleteSize);
+  return DeclareSize<true>("OrderedMapIncompleteSize", "How many keys of an ordered staging map lack some of their values.",
+                           RunIncompleteSize);
 }
 BlockDef OrderedMapClear() { return DeclareClear<true>("OrderedMapClear", "Drops all keys of an ordered staging map."); }
 

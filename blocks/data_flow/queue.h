@@ -47,10 +47,10 @@ class Queue final : public Resource, public StoredState {
   /// The same for the shape of one component.
   Status CheckShape(int component, const Shape& shape) const;
 
-  /// Adds elements that passed the checks, one after another, and waits for room: at the end of the run, so that a block that comes later in
-  /// it may make room. Those already in stay in where a later one fails: cancelled where the queue is closed, the run is cancelled or
-  /// `timeout_ms` (where >= 0) has passed. `workers`, where given, are those of the run: of many elements none is added once that is to end.
-  /// `self` is the handle of this.
+  /// Adds elements that passed the checks, one after another, and waits for room: at the end of the run, so that a block that comes later
+  /// in it may make room. Those already in stay in where a later one fails: cancelled where the queue is closed, the run is cancelled or
+  /// `timeout_ms` (where >= 0) has passed. `workers`, where given, are those of the run: of many elements none is added once that is to
+  /// end. `self` is the handle of this.
   Status Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers = nullptr,
                  const ResourceHandle& self = nullptr);
   /// Takes `count` elements and waits for them; on failure the queue is as it was. out_of_range where the queue is closed and has too few

@@ -1,5 +1,5 @@
-// The blocks that work on a queue of any kind: QueueEnqueue and QueueEnqueueMany put one element, or one for each row, into it; QueueDequeue,
-// QueueDequeueMany and QueueDequeueUpTo take elements out; QueueSize and QueueClose.
+// The blocks that work on a queue of any kind: QueueEnqueue and QueueEnqueueMany put one element, or one for each row, into it;
+// QueueDequeue, QueueDequeueMany and QueueDequeueUpTo take elements out; QueueSize and QueueClose.
 #include "blocks/data_flow/queue_blocks.h"
 
 #include "blocks/data_flow/element_rows.h"

@@ -42,9 +42,7 @@ Status CheckKnown(const PlanContext& ctx, const ShapesAttr& port, const Shapes& 
 constexpr auto Run = [](const Parameters&, RunContext& ctx) { ctx.out<ResourceHandle>(made)[0] = ctx.state_handle(); };
 
 template <std::unique_ptr<QueueStore> (*make_store)()>
-constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindQueue(ctx, p.container, p.shared_name, p.spec, make_store);
-};
+constexpr auto Bind = [](const Parameters& p, BindContext& ctx) { return BindQueue(ctx, p.container, p.shared_name, p.spec, make_store); };
 
 namespace fifo {
 
@@ -109,8 +107,9 @@ Result<Parameters> Plan(PlanContext& ctx) {
 }
 
 constexpr auto Bind = [](const Parameters& p, BindContext& ctx) {
-  return BindQueue(ctx, p.container, p.shared_name, p.spec,
-                   [&p] { return MakeShuffleStore(StartOf({p.spec.seed, p.spec.seed2}), p.spec.min_after_dequeue); });
+  return BindQueue(ctx, p.container, p.shared_name, p.spec, [&p] {
+    return MakeShuffleStore(StartOf({p.spec.seed, p.spec.seed2}), p.spec.min_after_dequeue);
+  });
 };
 
 }  // namespace shuffle

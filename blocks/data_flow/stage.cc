@@ -87,11 +87,11 @@ BlockDef StagePeek() {
 }
 
 BlockDef StageSize() {
-  return Begin("StageSize", "How many lists of values a staging area holds.", any_dtypes).Ports(kStageSize).Kernel(PlanPlace, RunSize, Bind);
+  return Begin("StageSize", "How many lists of values a staging area holds.", any_dtypes)
+      .Ports(kStageSize)
+      .Kernel(PlanPlace, RunSize, Bind);
 }
 
-BlockDef StageClear() {
-  return Begin("StageClear", "Drops all values of a staging area.", any_dtypes).Kernel(PlanPlace, RunClear, Bind);
-}
+BlockDef StageClear() { return Begin("StageClear", "Drops all values of a staging area.", any_dtypes).Kernel(PlanPlace, RunClear, Bind); }
 
 }  // namespace weft::blocks

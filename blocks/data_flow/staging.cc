@@ -28,13 +28,14 @@ Status PutInLine(S& resource, std::unique_lock<std::mutex> lock, RoomLine<Item>&
   admit();
   if (!ticket->waits) return RoomLine<Item>::StatusOf(*ticket);
   lock.unlock();
-  return WaitAtEnd(waiter, std::make_unique<WaitForRoom<S, Item>>(self, resource, std::move(ticket), waiter, TimeLeft(-1),
-                                                                   "room in a staging area"));
+  return WaitAtEnd(
+      waiter, std::make_unique<WaitForRoom<S, Item>>(self, resource, std::move(ticket), waiter, TimeLeft(-1), "room in a staging area"));
 }
 
 Status CheckTypes(const StagedValues& values, const DTypes& types) {
   if (values.size() != types.size()) {
-    return InvalidArgument("needs as many types as the ", values.size(), " values that were staged together, found ", types.size()).WithPort("dtypes");
+    return InvalidArgument("needs as many types as the ", values.size(), " values that were staged together, found ", types.size())
+        .WithPort("dtypes");
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (values[i].dtype() == types[i]) continue;
@@ -67,7 +68,8 @@ Status StagingArea::Put(StagedValues values, const StageLimits& limits, Waiter& 
   arrival.values.push_back(std::move(values));
   WEFT_RETURN_IF_ERROR(limits.Check(arrival.bytes));
   std::unique_lock lock(mutex_);
-  return PutInLine(*this, std::move(lock), line_, std::move(arrival), [&] { Admit(); }, waiter, self);
+  return PutInLine(
+      *this, std::move(lock), line_, std::move(arrival), [&] { Admit(); }, waiter, self);
 }
 
 Result<StagedValues> StagingArea::Take(const DTypes& types, Waiter& waiter) {
@@ -164,11 +166,13 @@ Result<bool> StagingMap::Add(Arrival& arrival) {
   if (found != state_.incomplete.end()) {
     const StagedValues& present = found->second.values;
     if (static_cast<int64_t>(present.size()) != part.components) {
-      return InvalidArgument("needs the ", present.size(), " types that the key ", key, " was begun with, found ", part.components).WithPort("dtypes");
+      return InvalidArgument("needs the ", present.size(), " types that the key ", key, " was begun with, found ", part.components)
+          .WithPort("dtypes");
     }
     for (int32_t index : part.indices) {
       if (!present[static_cast<size_t>(index)].defined()) continue;
-      return InvalidArgument("needs values that the key ", key, " has not, found one for index ", index, ", which was given before").WithPort("indices");
+      return InvalidArgument("needs values that the key ", key, " has not, found one for index ", index, ", which was given before")
+          .WithPort("indices");
     }
   }
   Entry& entry = found != state_.incomplete.end()
@@ -193,7 +197,8 @@ Status StagingMap::Put(Part part, const StageLimits& limits, Waiter& waiter, con
   const int64_t bytes = BytesOf(part.values);
   WEFT_RETURN_IF_ERROR(limits.Check(bytes));
   std::unique_lock lock(mutex_);
-  return PutInLine(*this, std::move(lock), line_, Arrival{std::move(part), bytes, limits}, [&] { Admit(); }, waiter, self);
+  return PutInLine(
+      *this, std::move(lock), line_, Arrival{std::move(part), bytes, limits}, [&] { Admit(); }, waiter, self);
 }
 
 Result<StagedValues> StagingMap::TakeFrom(Entries::iterator entry, std::span<const int32_t> indices, const DTypes& types, bool keep) {
@@ -201,7 +206,8 @@ Result<StagedValues> StagingMap::TakeFrom(Entries::iterator entry, std::span<con
   StagedValues taken;
   for (int32_t index : indices) {
     if (index < 0 || index >= static_cast<int64_t>(values.size())) {
-      return InvalidArgument("needs indices of the ", values.size(), " values of the key ", entry->first, ", found ", index).WithPort("indices");
+      return InvalidArgument("needs indices of the ", values.size(), " values of the key ", entry->first, ", found ", index)
+          .WithPort("indices");
     }
     if (!values[static_cast<size_t>(index)].defined()) {
       return InvalidArgument("needs indices of values that are there, found ", index, ", whose value was taken from the key ", entry->first)

@@ -1,5 +1,5 @@
-// StagingArea and StagingMap: lists of tensors that blocks and sessions of a page hand to one another, in order or by key. Unlike those of a
-// queue they may have any types and shapes.
+// StagingArea and StagingMap: lists of tensors that blocks and sessions of a page hand to one another, in order or by key. Unlike those of
+// a queue they may have any types and shapes.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +34,8 @@ class StagingArea final : public Resource, public StoredState {
 
   /// Waits for room, at the end of the run where others may make it. `self` is the handle of this.
   Status Put(StagedValues values, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
-  /// The values that came first, or those at `index` (which stay), once they are there. invalid_argument where they are not of `types`: then
-  /// they stay, too.
+  /// The values that came first, or those at `index` (which stay), once they are there. invalid_argument where they are not of `types`:
+  /// then they stay, too.
   Result<StagedValues> Take(const DTypes& types, Waiter& waiter);
   Result<StagedValues> Peek(int64_t index, const DTypes& types, Waiter& waiter);
   int64_t size() const;
@@ -86,8 +86,8 @@ class StagingMap final : public Resource, public StoredState {
   };
   Status Put(Part part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
 
-  /// The values at `indices` of a key, once it is complete; with `keep` they stay. invalid_argument where one has been taken, is not of its type
-  /// in `types`, or there is no such index: then all stay.
+  /// The values at `indices` of a key, once it is complete; with `keep` they stay. invalid_argument where one has been taken, is not of its
+  /// type in `types`, or there is no such index: then all stay.
   Result<StagedValues> Take(int64_t key, std::span<const int32_t> indices, const DTypes& types, bool keep, Waiter& waiter);
   /// The same of the lowest key, or of the one that was complete first where keys are not ordered; the key comes first.
   Result<StagedValues> TakeNext(std::span<const int32_t> indices, const DTypes& types, Waiter& waiter);

@@ -7,10 +7,12 @@
 
 namespace weft::blocks {
 
-inline constexpr Attr<int64_t> kStageCapacity{"capacity", "0", "most that may be there at a time; 0 for no limit. Those that put something in look at it", nullptr, 0};
+inline constexpr Attr<int64_t> kStageCapacity{
+    "capacity", "0", "most that may be there at a time; 0 for no limit. Those that put something in look at it", nullptr, 0};
 inline constexpr Attr<int64_t> kStageMemoryLimit{"memory_limit", "0", "most bytes that may be there at a time; 0 for no limit", nullptr, 0};
 inline constexpr Attr<std::string> kStageContainer{"container", "\"\"", "name space of the shared name"};
-inline constexpr Attr<std::string> kStageName{"shared_name", "\"\"", "blocks of one shared name work on the same; empty means the block's id"};
+inline constexpr Attr<std::string> kStageName{"shared_name", "\"\"",
+                                              "blocks of one shared name work on the same; empty means the block's id"};
 inline constexpr Out<0> kStageSize{"size", "DT_INT32", "[], how many there are"};
 
 /// Where the values are that a block works on.

@@ -77,12 +77,14 @@ Status RecordYielder::BeginEpoch(const Services& services) {
   auto files = MatchAll(spec_.pattern, *services.files);
   if (!files.ok()) return std::move(files).status().WithPort(kPattern);
   if (files->empty()) return NotFound("needs files to read, found none of the name '", spec_.pattern, "'").WithPort(kPattern);
-  if (state_.epoch > 0 && !state_.any) return NotFound("needs records to give, found none in the files of '", spec_.pattern, "'").WithPort(kPattern);
+  if (state_.epoch > 0 && !state_.any)
+    return NotFound("needs records to give, found none in the files of '", spec_.pattern, "'").WithPort(kPattern);
   ++state_.epoch;
   std::mt19937_64 random(Hash64(static_cast<uint64_t>(state_.epoch), static_cast<uint64_t>(spec_.seed)));
   std::shuffle(files->begin(), files->end(), random);
   if (spec_.shift_ratio >= 0 && spec_.shift_ratio < 1) {
-    const auto shift = std::min(static_cast<int64_t>(spec_.shift_ratio * static_cast<float>(files->size())), static_cast<int64_t>(files->size()));
+    const auto shift =
+        std::min(static_cast<int64_t>(spec_.shift_ratio * static_cast<float>(files->size())), static_cast<int64_t>(files->size()));
     std::rotate(files->begin(), files->begin() + shift, files->end());
   }
   state_.shards.assign(std::min(static_cast<size_t>(spec_.parallelism), files->size()), {});
@@ -207,7 +209,8 @@ Status RecordYielder::Save(StateWriter& out) const {
 
 Result<std::function<void()>> RecordYielder::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const std::string pattern, in.Text());
-  if (pattern != spec_.pattern) return InvalidArgument("needs the state for the files of '", spec_.pattern, "', found that for '", pattern, "'");
+  if (pattern != spec_.pattern)
+    return InvalidArgument("needs the state for the files of '", spec_.pattern, "', found that for '", pattern, "'");
   auto state = std::make_shared<State>();
   WEFT_ASSIGN_OR_RETURN(state->epoch, in.Signed());
   WEFT_ASSIGN_OR_RETURN(const std::string random, in.Text());

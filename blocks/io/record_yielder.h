@@ -14,17 +14,17 @@ namespace weft::blocks {
 
 /// What is to be read, and how it is shuffled.
 struct YieldSpec {
-  std::string pattern;      // names or patterns, between commas
+  std::string pattern;  // names or patterns, between commas
   int64_t seed = 0;
   float shift_ratio = 0;    // by which part of them the list of files is rotated; none outside of [0, 1)
   int64_t buffer_size = 1;  // records that are shuffled among one another
   int64_t parallelism = 1;  // files that are read by turns
 };
 
-/// Thread-safe; batches are made one call after another. Each time that all records have been given, an epoch, the files are matched, shuffled
-/// and read anew: by readers that take turns of kTurn records, into a buffer in which each record changes its place with one drawn by chance, as
-/// in TensorFlow. There the readers run beside one another, so that for several files, or more records than half the buffer, no run
-/// repeats; here the same seeds give the same records.
+/// Thread-safe; batches are made one call after another. Each time that all records have been given, an epoch, the files are matched,
+/// shuffled and read anew: by readers that take turns of kTurn records, into a buffer in which each record changes its place with one drawn
+/// by chance, as in TensorFlow. There the readers run beside one another, so that for several files, or more records than half the buffer,
+/// no run repeats; here the same seeds give the same records.
 class RecordYielder final : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "yielder of records";
@@ -58,8 +58,8 @@ class RecordYielder final : public Resource, public StoredState {
     std::mt19937_64 random;
     std::vector<String> buffer;
     std::vector<Shard> shards;
-    size_t turn = 0;        // the shard that reads next
-    bool any = false;       // records in this epoch so far
+    size_t turn = 0;   // the shard that reads next
+    bool any = false;  // records in this epoch so far
   };
 
   bool EpochEnded() const;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <queue>
 #include <set>
+#include <string>
 #include <unordered_map>
 
 #include "runtime/plan/step_order.h"
@@ -26,8 +27,9 @@ class WaitingOrder {
     return std::any_of(members.begin(), members.end(), [&](int i) { return graph_.node(i).def != nullptr && graph_.node(i).def->waits; });
   }
   int SourceOf(int node) const;
-  /// The nodes of the resources that a node works on.
+  /// What a node works on: the nodes that make its resources, or a negative number for one that its name alone says (a staging area).
   std::vector<int> Resources(int place) const;
+  int NumberOf(const std::string& name) const;
   bool CanBeFilled(int place) const;
   void FreeReaders(int place);
   int NextWaiting();
@@ -38,26 +40,51 @@ class WaitingOrder {
   NodeNumbers place_;                       // place in order_
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
-  std::unordered_map<int, int> fillers_;    // by node that is a resource: nodes that work on it, do not wait, and are still to come
+  mutable std::unordered_map<std::string, int> named_;  // numbers of resources that only have a name
+  std::unordered_map<int, int> fillers_;    // by resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
   std::set<int> waiting_;                   // places that are ready and may wait
 };
 
-// The block that a handle comes from, whatever it passed on the way.
+/// The block that a handle comes from, whatever it passed on the way.
 int WaitingOrder::SourceOf(int node) const {
   for (const BlockDef* def = graph_.node(node).def; def != nullptr; def = graph_.node(node).def) {
-    if (!IsForward(def->flow) && def->flow != Flow::kSwitch) break;
+    if ((!IsForward(def->flow) && def->flow != Flow::kSwitch) || !graph_.node(node).inputs[0].valid()) break;
     node = graph_.node(node).inputs[0].node;
   }
   return node;
+}
+
+int WaitingOrder::NumberOf(const std::string& name) const {
+  return named_.try_emplace(name, -1 - static_cast<int>(named_.size())).first->second;
+}
+
+/// Whether a value is the handle of the resource that `source` makes, passed as such or as its name.
+bool IsHandle(const Graph& graph, ValueRef value, int source) {
+  if (graph.TypeOf(value) == DType::kResource) return true;
+  const BlockDef* def = graph.node(source).def;
+  return graph.TypeOf(value) == DType::kString && def != nullptr && def->stateful && def->inputs.empty() && def->outputs.size() == 1 &&
+         def->outputs[0].name == "handle";
+}
+
+/// The name under which a block without handles shares its state with others; empty where it does not.
+std::string SharedName(const Node& node) {
+  const BlockDef* def = node.def;
+  const int name = def == nullptr || !def->stateful ? -1 : def->FindAttr("shared_name"), container = name < 0 ? -1 : def->FindAttr("container");
+  if (container < 0 || node.broken || (!def->outputs.empty() && def->outputs[0].name.ends_with("handle"))) return "";
+  const auto& shared = AttrAs<std::string>(node.attrs[static_cast<size_t>(name)]);
+  return Cat(AttrAs<std::string>(node.attrs[static_cast<size_t>(container)]), "/", shared.empty() ? node.id : shared);
 }
 
 std::vector<int> WaitingOrder::Resources(int place) const {
   std::vector<int> resources;
   for (int member : clusters_.Members(order_[place])) {
     for (ValueRef input : graph_.node(member).inputs) {
-      if (input.valid() && graph_.TypeOf(input) == DType::kResource) resources.push_back(SourceOf(input.node));
+      if (!input.valid()) continue;
+      const int source = SourceOf(input.node);
+      if (IsHandle(graph_, input, source)) resources.push_back(source);
     }
+    if (const std::string name = SharedName(graph_.node(member)); !name.empty()) resources.push_back(NumberOf(name));
   }
   return resources;
 }

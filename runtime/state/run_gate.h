@@ -62,8 +62,8 @@ class RunGate {
     ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
-    /// To be asked again and again, each time that it was not there: for how long all runs of the scope have waited for one another, so that
-    /// what they wait for cannot come. More than any limit where all who will run do so already.
+    /// To be asked again and again, each time that it was not there: for how long all runs of the scope have waited for one another, so
+    /// that what they wait for cannot come. More than any limit where all who will run do so already.
     std::chrono::nanoseconds Stalled();
     /// What all of them wait for: "'a' waits for room in a queue, 'b' waits for ...".
     std::string AllThatWait() const;

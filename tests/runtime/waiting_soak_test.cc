@@ -1,5 +1,5 @@
-// A producer and two consumers over each kind of queue and a staging area, whose sessions are opened, cancelled and closed at random: nothing
-// is lost, nothing comes twice, and no memory stays behind. $WEFT_SOAK_SECONDS: how long (2 unless it is set).
+// A producer and two consumers over each kind of queue and a staging area, whose sessions are opened, cancelled and closed at random:
+// nothing is lost, nothing comes twice, and no memory stays behind. $WEFT_SOAK_SECONDS: how long (2 unless it is set).
 #include <cstdlib>
 #include <random>
 #include <set>
@@ -29,10 +29,12 @@ std::vector<Kind> Kinds() {
     const std::string types = priority ? "{DT_INT64,DT_INT64}" : "{DT_INT64}";
     return Kind{kind,
                 {x, Block("q", kind, {}, Cat("component_types_ = {DT_INT64};shapes_ = [];", attrs)),
-                 Block("put", "QueueEnqueue", {{"handle", "q.handle"}, {"components", priority ? "[\"x.output\", \"x.output\"]" : "[\"x.output\"]"}}),
+                 Block("put", "QueueEnqueue",
+                       {{"handle", "q.handle"}, {"components", priority ? "[\"x.output\", \"x.output\"]" : "[\"x.output\"]"}}),
                  Block("take", "QueueDequeue", {{"handle", "q.handle"}}, Cat("component_types_ = ", types, ";")),
                  Block("size", "QueueSize", {{"handle", "q.handle"}})},
-                "take.components[0]", "size.size"};
+                "take.components[0]",
+                "size.size"};
   };
   const std::string area = "shared_name_ = s;capacity_ = 5;";
   return {queue("FIFOQueue", "capacity_ = 5;", false),
@@ -42,7 +44,8 @@ std::vector<Kind> Kinds() {
           {"Stage",
            {x, Block("put", "Stage", {{"values", "[\"x.output\"]"}}, area), Block("take", "Unstage", {}, area + "dtypes_ = {DT_INT64};"),
             Block("size", "StageSize", {}, area + "dtypes_ = {DT_INT64};")},
-           "take.values[0]", "size.size"}};
+           "take.values[0]",
+           "size.size"}};
 }
 
 /// What came of the runs of all threads.
@@ -159,7 +162,8 @@ TEST_CASE("Producers and consumers that are cancelled at random lose and double 
       for (std::thread& thread : threads) thread.join();
       soak.Check();
     }
-    if (page.scope()->budget() != nullptr) CHECK(page.scope()->budget()->used() <= held + (64 << 10));  // plans are kept for the next session
+    if (page.scope()->budget() != nullptr)
+      CHECK(page.scope()->budget()->used() <= held + (64 << 10));  // plans are kept for the next session
   }
 }
 
