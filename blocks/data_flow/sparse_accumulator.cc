@@ -319,7 +319,8 @@ BlockDef SparseAccumulatorApplyGradient() {
       .Details("Rows are joined in one pass, as TensorFlow does: indices are to be in ascending order. Rows that are not, or that come "
                "twice in a gradient, are kept beside one another.")
       .Ports(handle, local_step, gradient_indices, gradient_values, gradient_shape)
-      .Attrs(has_known_shape)
+      .Attrs(dtype, has_known_shape)
+      .Inferred(dtype)
       .Types("dtype", kDeclared)
       .Stateful()
       .NotDifferentiable()
