@@ -102,6 +102,9 @@ constexpr std::string_view kGrowFaster[] = {"Diag"};
 /// Blocks whose cases cannot be made larger in any of the ways tried, by the reason; those without inputs, and structural ones, are not looked at.
 std::map<std::string, std::string> NotScaled() {
   const std::pair<const char*, std::vector<const char*>> reasons[] = {
+      {"works on an accumulator or a kept tensor: its cases name none, a page is in runtime/growth_test.cc",
+       {"AccumulatorApplyGradient", "AccumulatorNumAccumulated", "AccumulatorSetGlobalStep", "AccumulatorTakeGradient", "DeleteSessionTensor",
+        "GetSessionTensor", "SparseAccumulatorApplyGradient", "SparseAccumulatorTakeGradient"}},
       {"works on a queue or a reader: pages of those are in runtime/growth_test.cc",
        {"QueueClose", "QueueDequeue", "QueueDequeueMany", "QueueDequeueUpTo", "QueueEnqueue", "QueueEnqueueMany", "QueueSize", "ReaderNumRecordsProduced",
         "ReaderNumWorkUnitsCompleted", "ReaderRead", "ReaderReadUpTo", "ReaderReset"}},
