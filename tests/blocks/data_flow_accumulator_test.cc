@@ -46,7 +46,10 @@ std::vector<std::string> SparsePage(std::string_view settings) {
           Fed("step", "DT_INT64"),
           Fed("n", "DT_INT32"),
           Block("apply", "SparseAccumulatorApplyGradient",
-                {{"handle", "a.handle"}, {"local_step", "step.output"}, {"gradient_indices", "i.output"}, {"gradient_values", "g.output"},
+                {{"handle", "a.handle"},
+                 {"local_step", "step.output"},
+                 {"gradient_indices", "i.output"},
+                 {"gradient_values", "g.output"},
                  {"gradient_shape", Literal("DT_INT64", {0}, {})}},
                 "has_known_shape_ = false;"),
           Block("take", "SparseAccumulatorTakeGradient", {{"handle", "a.handle"}, {"num_required", "n.output"}}, "dtype_ = DT_FLOAT;"),
@@ -156,10 +159,14 @@ TEST_CASE("Snapshots keep gradients, steps and session tensors", "[accumulator]"
   auto blocks = DensePage("shape_ = [2];");
   blocks.push_back(Block("s", "SparseConditionalAccumulator", {}, "dtype_ = DT_FLOAT;shape_ = [9][2];shared_name_ = rows;"));
   blocks.push_back(Block("apply_s", "SparseAccumulatorApplyGradient",
-                         {{"handle", "s.handle"}, {"local_step", Literal("DT_INT64", {}, {0})}, {"gradient_indices", Literal("DT_INT64", {2}, {3, 5})},
-                          {"gradient_values", Literal("DT_FLOAT", {2, 2}, {1, 2, 3, 4})}, {"gradient_shape", Literal("DT_INT64", {2}, {9, 2})}},
+                         {{"handle", "s.handle"},
+                          {"local_step", Literal("DT_INT64", {}, {0})},
+                          {"gradient_indices", Literal("DT_INT64", {2}, {3, 5})},
+                          {"gradient_values", Literal("DT_FLOAT", {2, 2}, {1, 2, 3, 4})},
+                          {"gradient_shape", Literal("DT_INT64", {2}, {9, 2})}},
                          "has_known_shape_ = true;"));
-  blocks.push_back(Block("take_s", "SparseAccumulatorTakeGradient", {{"handle", "s.handle"}, {"num_required", Literal("DT_INT32", {}, {2})}}, "dtype_ = DT_FLOAT;"));
+  blocks.push_back(Block("take_s", "SparseAccumulatorTakeGradient",
+                         {{"handle", "s.handle"}, {"num_required", Literal("DT_INT32", {}, {2})}}, "dtype_ = DT_FLOAT;"));
   blocks.push_back(Block("keep", "GetSessionHandle", {{"value", Vector({7, 8, 9})}}));
   blocks.push_back(Block("name", "Variable", {}, "dtype_ = DT_STRING;shape_ = [];"));
   blocks.push_back(Block("remember", "Assign", {{"ref", "name.ref"}, {"value", "keep.handle"}}));
@@ -209,7 +216,7 @@ using Totals = std::array<int64_t, kPlaces>;
 class Ledger final : public Observer {
  public:
   Ledger(std::mutex& mutex, Totals& applied, Totals& taken) : mutex_(mutex), applied_(applied), taken_(taken) {}
-  int place = 0;      // of what this observer's runs apply
+  int place = 0;       // of what this observer's runs apply
   bool stale = false;  // it is of an earlier step
 
   Status OnRunStart(uint64_t, RunView& view) override {
@@ -244,7 +251,8 @@ class Ledger final : public Observer {
 /// A producer, two consumers and one who cancels.
 class Soak {
  public:
-  Soak(TestPage& page, bool sparse, double seconds) : page_(page), sparse_(sparse), end_(Clock::now() + milliseconds(static_cast<int64_t>(seconds * 1000))) {}
+  Soak(TestPage& page, bool sparse, double seconds)
+      : page_(page), sparse_(sparse), end_(Clock::now() + milliseconds(static_cast<int64_t>(seconds * 1000))) {}
 
   void Run() {
     std::vector<std::thread> threads;

@@ -16,9 +16,7 @@ std::string Add(std::string_view id, const std::string& x, const std::string& y)
 std::string Assign(std::string_view id, const std::string& ref, const std::string& value) {
   return Block(id, "Assign", {{"ref", ref}, {"value", value}});
 }
-std::string Count(std::string_view id, const std::string& ref) {
-  return Block(id, "AssignAdd", {{"ref", ref}, {"value", Scalar(1)}});
-}
+std::string Count(std::string_view id, const std::string& ref) { return Block(id, "AssignAdd", {{"ref", ref}, {"value", Scalar(1)}}); }
 ScopeOptions StallAfter(int64_t limit_ms) {
   ScopeOptions options;
   options.stall_limit_ms = limit_ms;
@@ -47,8 +45,9 @@ std::vector<int> RunAll(const std::vector<Session*>& sessions, int runs, Status*
 TEST_CASE("A run that reads a variable and then sets it loses no update of another session", "[session-api]") {
   // What is set is worked out of thousands of copies of what was read, so that the runs overlap.
   const auto following = [](const std::string& read) {
-    return std::vector<std::string>{Block("zeros", "Fill", {{"dims", Ints({8192})}, {"value", Scalar(0)}}), Add("spread", read, "zeros.output"),
-                                    Block("top", "Max", {{"input", "spread.z"}, {"axis", Ints({0})}}), Add("next", "top.output", Scalar(1))};
+    return std::vector<std::string>{Block("zeros", "Fill", {{"dims", Ints({8192})}, {"value", Scalar(0)}}),
+                                    Add("spread", read, "zeros.output"), Block("top", "Max", {{"input", "spread.z"}, {"axis", Ints({0})}}),
+                                    Add("next", "top.output", Scalar(1))};
   };
   std::vector<std::vector<std::string>> pages = {
       {Variable("v", Scalar(0)), Assign("set", "v.ref", "next.z")},
@@ -86,13 +85,14 @@ TEST_CASE("A loop that reads a variable and sets it loses no update of another s
   const auto frame = [](std::string_view id, const std::string& data, std::string_view more = "") {
     return Block(id, "Enter", {{"data", data}}, Cat("frame_name_ = w;", more));
   };
-  TestPage page({Variable("v", Scalar(0)), frame("enter", Scalar(0)), Block("merge", "Merge", {{"inputs", "[\"enter.output\", \"again.output\"]"}}),
-                 frame("limit", five, "is_constant_ = true;"), Block("less", "Less", {{"x", "merge.output"}, {"y", "limit.output"}}),
-                 Block("cond", "LoopCond", {{"input", "less.z"}}), Block("switch", "Switch", {{"data", "merge.output"}, {"pred", "cond.output"}}),
-                 Block("up", "AddN", {{"inputs", "[\"switch.output_true\", \"one.output\"]"}}), frame("one", Scalar(1), "is_constant_ = true;"),
-                 Block("again", "NextIteration", {{"data", "up.sum"}}), Block("exit", "Exit", {{"data", "switch.output_false"}}),
-                 Block("zero", "Multiply", {{"x", "switch.output_true"}, {"y", Scalar(0)}}), Add("plus", "zero.z", Scalar(1)), Add("next", "v.ref", "plus.z"),
-                 Assign("set", "v.ref", "next.z")});
+  TestPage page(
+      {Variable("v", Scalar(0)), frame("enter", Scalar(0)), Block("merge", "Merge", {{"inputs", "[\"enter.output\", \"again.output\"]"}}),
+       frame("limit", five, "is_constant_ = true;"), Block("less", "Less", {{"x", "merge.output"}, {"y", "limit.output"}}),
+       Block("cond", "LoopCond", {{"input", "less.z"}}), Block("switch", "Switch", {{"data", "merge.output"}, {"pred", "cond.output"}}),
+       Block("up", "AddN", {{"inputs", "[\"switch.output_true\", \"one.output\"]"}}), frame("one", Scalar(1), "is_constant_ = true;"),
+       Block("again", "NextIteration", {{"data", "up.sum"}}), Block("exit", "Exit", {{"data", "switch.output_false"}}),
+       Block("zero", "Multiply", {{"x", "switch.output_true"}, {"y", Scalar(0)}}), Add("plus", "zero.z", Scalar(1)),
+       Add("next", "v.ref", "plus.z"), Assign("set", "v.ref", "next.z")});
   auto a = page.Open({"exit.output"}, {"set"}), b = page.Open({"exit.output"}, {"set"});
   constexpr int kLoops = kRuns / 20;
   Status failure;
@@ -147,8 +147,9 @@ TEST_CASE("While a run is between its read and its update, others read, and who 
 
 TEST_CASE("Runs that fail or are cancelled after they have read give others their turn, and lose nothing of theirs", "[session-api]") {
   TestPage page({Variable("v", Scalar(0)), Add("next", "v.ref", Scalar(1)),
-                 Block("odd", "Mod", {{"x", Literal("DT_INT32", {}, {1})}, {"y", "d.output"}}), Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [];"),
-                 Assign("set", "v.ref", "next.z"), Block("same", "Identity", {{"input", "set.output_ref"}})});
+                 Block("odd", "Mod", {{"x", Literal("DT_INT32", {}, {1})}, {"y", "d.output"}}),
+                 Block("d", "Placeholder", {}, "dtype_ = DT_INT32;shape_ = [];"), Assign("set", "v.ref", "next.z"),
+                 Block("same", "Identity", {{"input", "set.output_ref"}})});
   auto good = page.Open({}, {"set"}), bad = page.Open({"odd.z", "same.output"}), stopped = page.Open({"same.output"});
   REQUIRE(page.Feed(*bad, "d.output", Tensor::Scalar<int32_t>(0)).ok());
   std::atomic<bool> over{false};
@@ -167,8 +168,8 @@ TEST_CASE("Runs that fail or are cancelled after they have read give others thei
   CHECK(page.Var("v") == Floats{static_cast<float>(succeeded[0] + succeeded[2])});
 }
 
-/// Trainers take from a queue that a producer fills; all of them update variables. Trainers read their weights for a penalty, too, which does
-/// not depend on what they take.
+/// Trainers take from a queue that a producer fills; all of them update variables. Trainers read their weights for a penalty, too, which
+/// does not depend on what they take.
 std::vector<std::string> TrainingPage(int capacity) {
   return {Variable("w", Scalar(0)),
           Variable("made", Scalar(0)),
@@ -201,16 +202,18 @@ TEST_CASE("A run that waits for a queue does so before it reads what it updates"
   }
 }
 
-TEST_CASE("A run that must wait between its read and its update holds nobody up, and says so where its read is out of date", "[session-api]") {
+TEST_CASE("A run that must wait between its read and its update holds nobody up, and says so where its read is out of date",
+          "[session-api]") {
   // What is put in is the variable: it must be read before the run takes from the other queue.
-  TestPage page({Variable("v", Scalar(5)), Block("out", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"),
-                 Block("back", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"),
-                 Block("ask", "QueueEnqueue", {{"handle", "out.handle"}, {"components", "[\"v.ref\"]"}}),
-                 Block("answer", "QueueDequeue", {{"handle", "back.handle"}}, "component_types_ = {DT_FLOAT};"),
-                 Block("got", "Reshape", {{"tensor", "answer.components[0]"}, {"shape", Literal("DT_INT32", {0}, {})}}), Add("next", "v.ref", "got.output"),
-                 Assign("set", "v.ref", "next.z"), Block("reply", "QueueEnqueue", {{"handle", "back.handle"}, {"components", Cat("[", Scalar(1), "]")}}),
-                 Count("count", "v.ref")},
-                {.threads = 2, .memory_limit = 0}, StallAfter(-1));
+  TestPage page(
+      {Variable("v", Scalar(5)), Block("out", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"),
+       Block("back", "FIFOQueue", {}, "component_types_ = {DT_FLOAT};"),
+       Block("ask", "QueueEnqueue", {{"handle", "out.handle"}, {"components", "[\"v.ref\"]"}}),
+       Block("answer", "QueueDequeue", {{"handle", "back.handle"}}, "component_types_ = {DT_FLOAT};"),
+       Block("got", "Reshape", {{"tensor", "answer.components[0]"}, {"shape", Literal("DT_INT32", {0}, {})}}),
+       Add("next", "v.ref", "got.output"), Assign("set", "v.ref", "next.z"),
+       Block("reply", "QueueEnqueue", {{"handle", "back.handle"}, {"components", Cat("[", Scalar(1), "]")}}), Count("count", "v.ref")},
+      {.threads = 2, .memory_limit = 0}, StallAfter(-1));
   auto asking = page.Open({}, {"ask", "set"}), reply = page.Open({}, {"reply"}), count = page.Open({}, {"count"});
   RunOk(*reply);
   RunOk(*asking);
