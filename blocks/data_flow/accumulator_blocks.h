@@ -11,16 +11,18 @@ inline constexpr auto kDeclared = kNumbers + kQuantized;
 
 inline constexpr Out<0> made{"handle", "DT_STRING", "[2], the handle of the accumulator: its container and its name"};
 inline constexpr In<0> handle{"handle", "DT_STRING", "[2], the accumulator"};
-inline constexpr In<1> local_step{"local_step", "DT_INT64",
-                                  "a scalar: the step that the gradient belongs to; one of an earlier step than the accumulator's is left out"};
+inline constexpr In<1> local_step{
+    "local_step", "DT_INT64", "a scalar: the step that the gradient belongs to; one of an earlier step than the accumulator's is left out"};
 inline constexpr In<1> num_required{"num_required", "DT_INT32", "a scalar, 1 or more: how many gradients to wait for"};
 
 inline constexpr Attr<DType> dtype{"dtype", kRequired, "the type of the gradients"};
-inline constexpr Attr<PartialShape> shape{"shape", kRequired, "the shape of a gradient; ? stands for sizes that the first gradient decides"};
+inline constexpr Attr<PartialShape> shape{"shape", kRequired,
+                                          "the shape of a gradient; ? stands for sizes that the first gradient decides"};
 inline constexpr Attr<std::string> container{"container", "\"\"", "name space of the accumulator's name"};
 inline constexpr Attr<std::string> shared_name{"shared_name", "\"\"",
                                                "blocks of one shared name share the accumulator; empty means the block's id"};
-inline constexpr Attr<std::string> reduction_type{"reduction_type", "MEAN", "what a take gives: the MEAN or the SUM of the gradients", "MEAN|SUM"};
+inline constexpr Attr<std::string> reduction_type{"reduction_type", "MEAN", "what a take gives: the MEAN or the SUM of the gradients",
+                                                  "MEAN|SUM"};
 
 /// What a block that makes an accumulator was given.
 struct Made {

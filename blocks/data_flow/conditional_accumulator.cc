@@ -69,8 +69,11 @@ Status DenseAccumulator::Apply(ProduceContext& ctx) {
       const T* before = first ? nullptr : sum_.values<T>().data();
       T* after = next.values<T>().data();
       ctx.workers().For(shape.count(), kGrain, [=](int64_t begin, int64_t end) {
-        if (before == nullptr) std::copy(added + begin, added + end, after + begin);
-        else for (int64_t i = begin; i < end; ++i) after[i] = before[i] + added[i];
+        if (before == nullptr) {
+          std::copy(added + begin, added + end, after + begin);
+        } else {
+          for (int64_t i = begin; i < end; ++i) after[i] = before[i] + added[i];
+        }
       });
     });
     if (ctx.cancelled()) {
@@ -115,8 +118,9 @@ constexpr Out<0> num_accumulated{"num_accumulated", "DT_INT32", "a scalar: how m
 constexpr Out<0> average{"average", "dtype", "the mean of the gradients, or their sum, as the accumulator says"};
 
 constexpr auto BindDense = [](const Made& p, BindContext& ctx) {
-  return BindAccumulator(ctx, p.container, p.shared_name, p.spec,
-                         [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> { return std::make_shared<DenseAccumulator>(spec); });
+  return BindAccumulator(ctx, p.container, p.shared_name, p.spec, [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> {
+    return std::make_shared<DenseAccumulator>(spec);
+  });
 };
 
 Result<Used> PlanApply(PlanContext& ctx) {
@@ -167,7 +171,8 @@ constexpr auto RunSetStep = [](const NoParameters&, RunContext& ctx) -> Status {
 }  // namespace
 
 BlockDef ConditionalAccumulator() {
-  return Block("ConditionalAccumulator", "An accumulator: adds gradients up until one that waits for enough of them takes their mean or sum.")
+  return Block("ConditionalAccumulator",
+               "An accumulator: adds gradients up until one that waits for enough of them takes their mean or sum.")
       .Ports(made)
       .Attrs(dtype, shape, container, shared_name, reduction_type)
       .Types("dtype", kAccumulated)
@@ -177,7 +182,8 @@ BlockDef ConditionalAccumulator() {
 }
 
 BlockDef AccumulatorApplyGradient() {
-  return Block("AccumulatorApplyGradient", "Adds a gradient to an accumulator, unless it belongs to an earlier step than the accumulator is at.")
+  return Block("AccumulatorApplyGradient",
+               "Adds a gradient to an accumulator, unless it belongs to an earlier step than the accumulator is at.")
       .Ports(handle, local_step, gradient)
       .Types("dtype", kDeclared)
       .Stateful()

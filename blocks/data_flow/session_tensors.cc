@@ -108,7 +108,8 @@ constexpr auto Bind = [](const auto&, BindContext& ctx) -> Result<ResourceHandle
   auto bound = std::make_shared<BoundTensors>();
   // A name that no page gives to a queue of its own by chance.
   WEFT_ASSIGN_OR_RETURN(bound->handle, ctx.Shared("\x01weft", "session tensors", make));
-  if (dynamic_cast<SessionTensors*>(bound->handle.get()) == nullptr) return Internal("the table of session tensors is a ", bound->handle->kind());
+  if (dynamic_cast<SessionTensors*>(bound->handle.get()) == nullptr)
+    return Internal("the table of session tensors is a ", bound->handle->kind());
   bound->block = BlockIdOf(ctx);
   return ResourceHandle(std::move(bound));
 };
@@ -153,7 +154,8 @@ constexpr auto RunKeepV2 = [](const Typed& p, ProduceContext& ctx) -> Status {
 
 template <class Context>
 Status NamesNothing(const Context& ctx) {
-  return ctx.Error(handle, "needs the handle of a tensor that is kept, found \"", ctx.template in<String>(handle)[0], "\", which names none");
+  return ctx.Error(handle, "needs the handle of a tensor that is kept, found \"", ctx.template in<String>(handle)[0],
+                   "\", which names none");
 }
 
 Result<Typed> PlanGet(PlanContext& ctx) {

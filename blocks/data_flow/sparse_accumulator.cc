@@ -10,8 +10,10 @@ namespace {
 
 constexpr In<2> gradient_indices{"gradient_indices", "DT_INT64", "[N], which row each of the values is; in ascending order"};
 constexpr In<3> gradient_values{"gradient_values", "dtype", "[N, ...], the rows"};
-constexpr In<4> gradient_shape{"gradient_shape", "DT_INT64", "the shape of the gradient as a dense tensor; looked at where has_known_shape is true"};
-constexpr Attr<bool> has_known_shape{"has_known_shape", kRequired, "whether gradient_shape says the shape, so that it is compared with the accumulator's"};
+constexpr In<4> gradient_shape{"gradient_shape", "DT_INT64",
+                               "the shape of the gradient as a dense tensor; looked at where has_known_shape is true"};
+constexpr Attr<bool> has_known_shape{"has_known_shape", kRequired,
+                                     "whether gradient_shape says the shape, so that it is compared with the accumulator's"};
 constexpr Out<0> indices{"indices", "DT_INT64", "[N], which row each of the values is"};
 constexpr Out<1> values{"values", "dtype", "[N, ...], the mean of each row, over the gradients that had it, or the sum"};
 constexpr Out<2> taken_shape{"shape", "DT_INT64", "the shape of the gradient as a dense tensor; -1 for an unknown number of rows"};
@@ -73,7 +75,8 @@ Status SparseAccumulator::CheckShape(std::span<const int64_t> dense) const {
   if (fits) return {};
   std::string found;
   for (int64_t size : dense) found += Cat(found.empty() ? "[" : ",", size);
-  return InvalidArgument("needs the accumulator's shape ", shape, ", found ", found.empty() ? "[" : found, "]").WithPort(gradient_shape.name);
+  return InvalidArgument("needs the accumulator's shape ", shape, ", found ", found.empty() ? "[" : found, "]")
+      .WithPort(gradient_shape.name);
 }
 
 Status SparseAccumulator::CheckIndices(std::span<const int64_t> rows, const Workers& workers) const {
@@ -83,7 +86,8 @@ Status SparseAccumulator::CheckIndices(std::span<const int64_t> rows, const Work
   for (size_t i = 0; i < rows.size(); ++i) {
     if (stop()) return kernels::RunStopped();
     if (rows[i] >= 0 && rows[i] < limit) continue;
-    return InvalidArgument("needs rows of 0 or more", limit < INT64_MAX ? Cat(" and below ", limit) : "", ", found ", rows[i], " at index ", i)
+    return InvalidArgument("needs rows of 0 or more", limit < INT64_MAX ? Cat(" and below ", limit) : "", ", found ", rows[i], " at index ",
+                           i)
         .WithPort(gradient_indices.name);
   }
   return {};
@@ -92,7 +96,8 @@ Status SparseAccumulator::CheckIndices(std::span<const int64_t> rows, const Work
 // A row must be like those that are there, or like the accumulator's shape says.
 Status SparseAccumulator::CheckValues(const Shape& found, bool first) const {
   const auto refuse = [&](const auto& needed) {
-    return InvalidArgument("needs rows of the accumulator's shape ", needed, ", found values of shape ", found).WithPort(gradient_values.name);
+    return InvalidArgument("needs rows of the accumulator's shape ", needed, ", found values of shape ", found)
+        .WithPort(gradient_values.name);
   };
   if (!first) {
     const Shape& sum = sum_.values.shape();
@@ -255,8 +260,9 @@ Result<std::function<void()>> SparseAccumulator::LoadSum(StateReader& in) {
 // ---- the blocks ------------------------------------------------------------------------------------------------------------------------
 
 constexpr auto BindSparse = [](const Made& p, BindContext& ctx) {
-  return BindAccumulator(ctx, p.container, p.shared_name, p.spec,
-                         [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> { return std::make_shared<SparseAccumulator>(spec); });
+  return BindAccumulator(ctx, p.container, p.shared_name, p.spec, [](const AccumulatorSpec& spec) -> std::shared_ptr<Accumulator> {
+    return std::make_shared<SparseAccumulator>(spec);
+  });
 };
 
 struct Applied {
@@ -269,7 +275,8 @@ Result<Applied> PlanApply(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckScalars(ctx, local_step));
   const Shape &rows = ctx.shape(gradient_indices), &found = ctx.shape(gradient_values), &dense = ctx.shape(gradient_shape);
   if (rows.rank() != 1) return ctx.Error(gradient_indices, "needs a vector, found ", rows);
-  if (found.rank() < 1 || found[0] != rows[0]) return ctx.Error(gradient_values, "needs ", rows[0], " rows, one for each index, found ", found);
+  if (found.rank() < 1 || found[0] != rows[0])
+    return ctx.Error(gradient_values, "needs ", rows[0], " rows, one for each index, found ", found);
   const bool known = ctx.attr(has_known_shape);
   if (known && dense.rank() != 1) return ctx.Error(gradient_shape, "needs a vector, found ", dense);
   return Applied{ctx.dtype(gradient_values), known};
@@ -319,7 +326,8 @@ BlockDef SparseAccumulatorApplyGradient() {
       .Details("Rows are joined in one pass, as TensorFlow does: indices are to be in ascending order. Rows that are not, or that come "
                "twice in a gradient, are kept beside one another.")
       .Ports(handle, local_step, gradient_indices, gradient_values, gradient_shape)
-      .Attrs(has_known_shape)
+      .Attrs(dtype, has_known_shape)
+      .Inferred(dtype)
       .Types("dtype", kDeclared)
       .Stateful()
       .NotDifferentiable()
@@ -328,7 +336,7 @@ BlockDef SparseAccumulatorApplyGradient() {
 
 BlockDef SparseAccumulatorTakeGradient() {
   return Block("SparseAccumulatorTakeGradient",
-               "Waits until a sparse accumulator has enough gradients, and takes the mean, or the sum, of each row out of it; its step moves on by one.")
+               "Waits until a sparse accumulator has enough gradients, and takes the mean or sum of each row out; its step moves on by one.")
       .Ports(handle, num_required, indices, values, taken_shape)
       .Attrs(dtype)
       .Types("dtype", kDeclared)

@@ -75,7 +75,13 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   const size_t count = records_.size();
   const std::atomic<bool>& cancelled = services_.cancel_flag();
   const bool many = count >= kManySteps;
-  while (step_ < count) {
+  size_t until = std::min(count, parts_.variables.turn_step());
+  for (;;) {
+    if (step_ >= until) [[unlikely]] {
+      if (until == count) break;
+      until = count;
+      WEFT_RETURN_IF_ERROR(parts_.variables.TakeTurn(set));
+    }
     const Record& record = records[step_];
     if (cancelled.load(std::memory_order_relaxed)) return services_.Stopped();
     if (many && step_ + kPrefetchDistance < count) PrefetchValues(set, step_ + kPrefetchDistance);

@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace weft {
+namespace {
+
+Status ShapeChanged(const Shape& from, const Shape& to) {
+  return Aborted("another session changed the variable's shape from ", from, " to ", to).WithHint("run again");
+}
+
+}  // namespace
 
 Result<Tensor> RunVariable::NewValue(DType dtype, const Shape& shape, const std::shared_ptr<MemoryBudget>& budget) {
   // Values are let go in the order in which they were made: what follows the newest is most likely to be free.
@@ -49,6 +56,7 @@ VariableTransaction::VariableTransaction(Scope& scope, const SessionPlan& planne
     if (own && slot.storage == Slot::Storage::kVariable) slots_.emplace_back(s, IndexOf(variable));
   }
   for (const Step& step : plan.steps) Add(step);
+  if (plan.updates_variables) FindTurn();
 }
 
 void VariableTransaction::Add(const Step& step) {
@@ -56,6 +64,32 @@ void VariableTransaction::Add(const Step& step) {
   for (const Step::Update& update : step.updates) {
     if (update.variable >= 0) ++InRun(update.variable).updates;
     for (int variable : update.choices) ++InRun(variable).updates;
+  }
+}
+
+void VariableTransaction::FindTurn() {
+  const Plan& plan = planned_.plan;
+  std::vector<char> updated(plan.slots.size(), 0);
+  for (const auto& [slot, variable] : slots_) updated[slot] = IsUpdated(variable);
+  // (What a step updates it has in a slot of its own.)
+  const auto reads = [&](const Step& step) {
+    const std::span<const uint32_t> inputs(plan.operands.data() + step.first_input, plan.operands.data() + step.first_output);
+    return std::ranges::any_of(inputs, [&](uint32_t slot) { return updated[slot] != 0; });
+  };
+  size_t first_read = kNoStep, first_update = kNoStep, after_wait = kNoStep;
+  for (size_t s = 0; s < plan.steps.size() && (first_read == kNoStep || first_update == kNoStep); ++s) {
+    const Step& step = plan.steps[s];
+    if (first_read == kNoStep && (!step.reads.empty() || reads(step))) first_read = s;
+    if (first_update == kNoStep && !step.updates.empty()) first_update = s;
+    const bool between = first_read != kNoStep && first_update == kNoStep && step.loop < 0;
+    if (between && planned_.graph.node(step.node).def->waits) after_wait = s + 1;
+  }
+  if (first_read == kNoStep) return;
+  reads_before_turn_ = after_wait != kNoStep;
+  turn_step_ = std::min(reads_before_turn_ ? after_wait : first_read, first_update);
+  for (const FusedSteps& group : plan.fused) {
+    const auto first = static_cast<size_t>(group.first);
+    if (first < turn_step_ && turn_step_ <= static_cast<size_t>(group.last)) turn_step_ = first;
   }
 }
 
@@ -113,12 +147,30 @@ Status VariableTransaction::BeginUpdates() {
   return {};
 }
 
+Status VariableTransaction::TakeTurn(ResultSet& set) {
+  WEFT_RETURN_IF_ERROR(BeginUpdates());
+  if (as_planned_) return {};
+  for (const auto& [slot, variable] : slots_) {
+    if (!IsUpdated(variable)) continue;
+    const Tensor& now = variables_[variable].value;
+    if (now.data() == set.owned[slot].data() && now.shape() == set.owned[slot].shape()) continue;
+    const Slot& planned = planned_.plan.slots[slot];
+    if (reads_before_turn_) {
+      return Aborted("another session updated the variable '", planned_.graph.node(planned.value.node).id, "', which this run read before it waited")
+          .WithHint("run again");
+    }
+    if (planned.shape_known && !(planned.shape == now.shape())) return ShapeChanged(planned.shape, now.shape());
+    set.Own(slot, now);
+  }
+  return {};
+}
+
 Status VariableTransaction::TakeReferences(ResultSet& set, const Step& step) {
   WEFT_RETURN_IF_ERROR(BeginUpdates());
   for (const Step::Update& update : step.updates) {
     const Tensor& value = InRun(update).value;
     if (value.defined() && update.before && !(value.shape() == *update.before)) {
-      return Aborted("another session changed the variable's shape from ", *update.before, " to ", value.shape()).WithHint("run again");
+      return ShapeChanged(*update.before, value.shape());
     }
     if (!value.defined() && !update.may_be_empty) {
       const Node& node = planned_.graph.node(step.node);
@@ -138,7 +190,7 @@ Status VariableTransaction::TakeReads(ResultSet& set, const Step& step) {
     const Slot& planned = planned_.plan.slots[slot];
     if (!value.defined()) return FailedPrecondition("the variable '", planned_.graph.ValueName(planned.value), "' has no value");
     if (planned.shape_known && !(planned.shape == value.shape())) {
-      return Aborted("another session changed the variable's shape from ", planned.shape, " to ", value.shape()).WithHint("run again");
+      return ShapeChanged(planned.shape, value.shape());
     }
     set.Own(slot, value);
   }

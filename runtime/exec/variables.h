@@ -29,10 +29,12 @@ struct RunVariable {
 };
 
 /// One run after another: Take at its start; updates, each from what the last one left; Commit makes all new values those of the scope, or
-/// a run that fails leaves the scope as it was. From the first update to End no other session of the scope updates variables. Reads see
-/// the values of the start, whatever is updated. For the thread that runs.
+/// a run that fails leaves the scope as it was. From TakeTurn or the first update, whichever comes first, to End no other session of the
+/// scope updates variables. Reads see the values of the start, or of TakeTurn, whatever is updated. For the thread that runs.
 class VariableTransaction {
  public:
+  static constexpr size_t kNoStep = SIZE_MAX;
+
   VariableTransaction(Scope& scope, const SessionPlan& planned, Waiter& waiter);
 
   /// All reads of the run see the values that the variables have now. False where the plan does not fit their shapes any more. Takes no
@@ -45,6 +47,13 @@ class VariableTransaction {
   /// Another session may update variables. After every run, whether it was committed or not.
   void End() { turn_.Give(); }
 
+  /// The step before which TakeTurn must be called: the first that reads a variable which the run updates, too, so that no other session
+  /// updates it in between; kNoStep where there is none. Where the run waits for another between such a read and its first update, the
+  /// step after that: who holds the turn while it waits may wait for one who needs it.
+  size_t turn_step() const { return turn_step_; }
+  /// Waits for the updates of another session to end. The run reads the variables that it updates as they are now. aborted where it has
+  /// read one already that is another now.
+  Status TakeTurn(ResultSet& set);
   /// Before the updates of a step; waits for the updates of another session to end. They start from the values of now, which may be newer
   /// than those that the run reads.
   Status BeginUpdates();
@@ -72,6 +81,8 @@ class VariableTransaction {
   VariableCell& CellOf(const RunVariable& variable) const { return *planned_.revision->variables[static_cast<size_t>(variable.variable)]; }
   bool Fit(const VariableAccess& access) const;
   void Add(const Step& step);
+  void FindTurn();
+  bool IsUpdated(size_t index) const { return variables_[index].updates > 0 && !variables_[index].temporary; }
   void PrefetchCommit(size_t after, const VariableAccess& access) const;
 
   Scope& scope_;
@@ -81,6 +92,8 @@ class VariableTransaction {
   NodeNumbers index_;                                     // of Graph::variables(): into variables_
   std::vector<std::pair<uint32_t, size_t>> slots_;        // of Variable blocks, and their index in variables_
   std::vector<int> selected_;                             // by slot; only where there is a RefSelect
+  size_t turn_step_ = kNoStep;
+  bool reads_before_turn_ = false;                        // variables that it updates
   // VariableAccess::changes() when variables_ were as the scope's and fitted the plan, 0: they may not be; and at the run's first update.
   uint64_t taken_ = 0, updating_from_ = 0;
   bool as_planned_ = false;

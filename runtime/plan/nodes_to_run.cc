@@ -111,7 +111,12 @@ std::vector<int> NodeOrder::Arrange(const std::vector<int>& nodes, const Cluster
     if (after) is_late.insert(i);
     (after ? late : early).push_back(i);
   }
-  early = WaitingLast(graph_, std::move(early), clusters);
+  const auto updated = [&] {
+    std::vector<int> updating;
+    for (const int& i : late) updating.insert(updating.end(), clusters.Members(i).begin(), clusters.Members(i).end());
+    return UpdatedBy(graph_, updating);
+  };
+  early = WaitingLast(graph_, std::move(early), clusters, updated);
   for (int i : OrderUpdates(graph_, late, clusters)) early.push_back(i);
   return early;
 }

@@ -1,10 +1,12 @@
 // The order of steps: updates of variables, and blocks that wait for what others of the same run do.
 #pragma once
 
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "weft/base/workers.h"
 #include "weft/plan/graph.h"
 
 namespace weft {
@@ -46,7 +48,9 @@ std::vector<int> OrderUpdates(const Graph& graph, const std::vector<int>& late, 
 std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& nodes, const Clusters& clusters);
 
 /// Reorders nodes, given with producers before consumers, so that those that may wait (BlockDef::waits) come after all that do not depend
-/// on them; the rest keep their order. Of several that may wait, one whose resource no later node fills goes first.
-std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters);
+/// on them; the rest keep their order. Of several that may wait, one whose resource no later node fills goes first. But what depends on
+/// reads of variables that the run updates comes after them where nobody else may wait for it: from such a read to its end a run keeps
+/// others from updating. `updated` gives those, as indices into Graph::variables(); it is called where nodes may wait.
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters, FunctionRef<std::set<int>()> updated);
 
 }  // namespace weft

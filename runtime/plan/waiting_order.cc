@@ -17,8 +17,12 @@ class WaitingOrder {
  public:
   WaitingOrder(const Graph& graph, const std::vector<int>& order, const Clusters& clusters)
       : graph_(graph), order_(order), clusters_(clusters), place_(graph.nodes().size(), order.size()), missing_(order.size(), 0),
-        readers_(order.size()) {}
+        readers_(order.size()), late_(order.size(), 0) {
+    AddWires();
+  }
 
+  /// Nodes that depend on reads of these variables come as late as those that wait, but for what others may wait for.
+  void ReadLate(const std::set<int>& variables);
   std::vector<int> Make();
 
  private:
@@ -31,8 +35,13 @@ class WaitingOrder {
   std::vector<int> Resources(int place) const;
   int NumberOf(const std::string& name) const;
   bool CanBeFilled(int place) const;
+  bool ReadsAny(int place, const std::set<int>& variables) const;
+  bool Stateful(int place) const;
+  void AddWires();
+  void Free(int place);
   void FreeReaders(int place);
   int NextWaiting();
+  int Next();
 
   const Graph& graph_;
   const std::vector<int>& order_;
@@ -41,9 +50,11 @@ class WaitingOrder {
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
   mutable std::unordered_map<std::string, int> named_;  // numbers of resources that only have a name
+  std::vector<char> late_;                  // by place: comes after those that wait, where it may
   std::unordered_map<int, int> fillers_;    // by resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
   std::set<int> waiting_;                   // places that are ready and may wait
+  std::set<int> ready_late_;
 };
 
 /// The block that a handle comes from, whatever it passed on the way.
@@ -105,16 +116,20 @@ int WaitingOrder::NextWaiting() {
   return place;
 }
 
+void WaitingOrder::Free(int place) {
+  if (Waits(place)) waiting_.insert(place);
+  else if (late_[place]) ready_late_.insert(place);
+  else ready_.push(place);
+}
+
 void WaitingOrder::FreeReaders(int place) {
   for (int reader : readers_[place]) {
-    if (--missing_[reader] > 0) continue;
-    if (Waits(reader)) waiting_.insert(reader);
-    else ready_.push(reader);
+    if (--missing_[reader] == 0) Free(reader);
   }
 }
 
-std::vector<int> WaitingOrder::Make() {
-  int count = static_cast<int>(order_.size());
+void WaitingOrder::AddWires() {
+  const int count = static_cast<int>(order_.size());
   for (int i = 0; i < count; ++i) place_.Set(order_[i], i);
   for (int i = 0; i < count; ++i) {
     for (int member : clusters_.Members(order_[i])) {
@@ -128,20 +143,58 @@ std::vector<int> WaitingOrder::Make() {
     if (Waits(i)) continue;
     for (int resource : Resources(i)) ++fillers_[resource];
   }
+}
+
+bool WaitingOrder::ReadsAny(int place, const std::set<int>& variables) const {
+  for (int member : clusters_.Members(order_[place])) {
+    for (ValueRef input : graph_.node(member).inputs) {
+      if (input.valid() && graph_.node(input.node).variable >= 0 && variables.contains(graph_.node(input.node).variable)) return true;
+    }
+  }
+  return false;
+}
+
+bool WaitingOrder::Stateful(int place) const {
+  std::span<const int> members = clusters_.Members(order_[place]);
+  return std::any_of(members.begin(), members.end(), [&](int i) { return graph_.node(i).def != nullptr && graph_.node(i).def->stateful; });
+}
+
+// What depends on no wait, and is needed for what others may wait for, stays early.
+void WaitingOrder::ReadLate(const std::set<int>& variables) {
+  const int count = static_cast<int>(order_.size());
+  std::vector<char> behind_wait(order_.size(), 0);
   for (int i = 0; i < count; ++i) {
-    if (missing_[i] > 0) continue;
-    if (Waits(i)) waiting_.insert(i);
-    else ready_.push(i);
+    behind_wait[i] |= Waits(i);
+    late_[i] |= ReadsAny(i, variables);
+    for (int reader : readers_[i]) {
+      behind_wait[reader] |= behind_wait[i];
+      late_[reader] |= late_[i];
+    }
+  }
+  std::vector<char> needed(order_.size(), 0);
+  for (int i = count; i-- > 0;) {
+    needed[i] |= !behind_wait[i] && Stateful(i);
+    for (int reader : readers_[i]) needed[i] |= needed[reader];
+    if (needed[i]) late_[i] = 0;
+  }
+}
+
+int WaitingOrder::Next() {
+  if (!ready_.empty()) {
+    const int place = ready_.top();
+    ready_.pop();
+    return place;
+  }
+  return waiting_.empty() ? ready_late_.extract(ready_late_.begin()).value() : NextWaiting();
+}
+
+std::vector<int> WaitingOrder::Make() {
+  for (int i = 0; i < static_cast<int>(order_.size()); ++i) {
+    if (missing_[i] == 0) Free(i);
   }
   std::vector<int> result;
-  while (!ready_.empty() || !waiting_.empty()) {
-    int place;
-    if (ready_.empty()) {
-      place = NextWaiting();
-    } else {
-      place = ready_.top();
-      ready_.pop();
-    }
+  while (!ready_.empty() || !waiting_.empty() || !ready_late_.empty()) {
+    const int place = Next();
     if (!Waits(place)) {
       for (int resource : Resources(place)) --fillers_[resource];
     }
@@ -157,13 +210,17 @@ std::vector<int> ProducersFirst(const Graph& graph, const std::vector<int>& node
   return WaitingOrder(graph, nodes, clusters).Make();
 }
 
-std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters) {
+std::vector<int> WaitingLast(const Graph& graph, std::vector<int> order, const Clusters& clusters,
+                             FunctionRef<std::set<int>()> updated) {
   auto waits = [&](int i) { return graph.node(i).def != nullptr && graph.node(i).def->waits; };
   bool any = std::any_of(order.begin(), order.end(), [&](const int& i) {
     std::span<const int> members = clusters.Members(i);
     return std::any_of(members.begin(), members.end(), waits);
   });
-  return any ? WaitingOrder(graph, order, clusters).Make() : order;
+  if (!any) return order;
+  WaitingOrder waiting(graph, order, clusters);
+  waiting.ReadLate(updated());
+  return waiting.Make();
 }
 
 }  // namespace weft

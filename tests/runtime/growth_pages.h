@@ -121,6 +121,21 @@ inline Blocks Queue(int n) {
   return blocks;
 }
 
+/// Each run adds n gradients and takes their mean; tensors are kept, read and let go.
+inline Blocks Accumulators(int n) {
+  const std::string step = Literal("DT_INT64", {}, {1000000}), required = Literal("DT_INT32", {}, {static_cast<double>(n)});
+  Blocks blocks = {Block("a", "ConditionalAccumulator", {}, "dtype_ = DT_FLOAT;shape_ = [];"),
+                   Block("take", "AccumulatorTakeGradient", {{"handle", "a.handle"}, {"num_required", required}}, "dtype_ = DT_FLOAT;")};
+  for (int i = 0; i < n; ++i) {
+    blocks.push_back(Block(Cat("add", i), "AccumulatorApplyGradient", {{"handle", "a.handle"}, {"local_step", step}, {"gradient", Scalar(i)}}));
+    blocks.push_back(Block(Cat("keep", i), "GetSessionHandle", {{"value", Scalar(i)}}));
+    blocks.push_back(Block(Cat("get", i), "GetSessionTensor", {{"handle", Cat("keep", i, ".handle")}}, "dtype_ = DT_FLOAT;"));
+  }
+  blocks.push_back(Fetching("s", Cat("[\"take.average\", ", Wires(n, [](int i) { return Cat("get", i, ".value"); }).substr(1)),
+                            Wires(n, [](int i) { return Cat("add", i, ".operation"); })));
+  return blocks;
+}
+
 inline Blocks Gradients(int n) {
   Blocks blocks = {Variable("v", Scalar(0.5))};
   for (int i = 0; i < n; ++i) blocks.push_back(Block(Cat("b", i), "Tanh", {{"x", i == 0 ? "v.ref" : Cat("b", i - 1, ".y")}}));
