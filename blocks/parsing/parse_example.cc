@@ -253,11 +253,13 @@ class Parser {
 
   /// Tensors whose shape follows from the numbers of values.
   Status AllocateByCounts() {
+    kernels::StopCheck stop(ctx_.workers());
     for (size_t c = 0; c < p_.columns.size(); ++c) {
       const Column& column = p_.columns[c];
       if (!column.sparse && !column.variable) continue;
       int64_t total = 0;
       for (int64_t i = 0; i < examples_; ++i) {
+        if (stop()) return kernels::RunStopped();
         Found& found = RowOf(i)[c];
         found.first = total;
         total += found.count;

@@ -215,6 +215,7 @@ class Parser {
     const auto& steps = at == message_.lists().end() ? kNoSteps : at->second;
     int64_t total = 0, most = 0;
     for (std::string_view step : steps) {
+      if (stop_(16)) return kernels::RunStopped();
       WEFT_ASSIGN_OR_RETURN(const FeatureSize size, Measure(step, key, dtype));
       total += size.count;
       most = std::max(most, size.count);
@@ -222,7 +223,7 @@ class Parser {
     WEFT_ASSIGN_OR_RETURN(Tensor values, ctx_.Allocate(dtype, Shape{total}));
     WEFT_ASSIGN_OR_RETURN(Tensor indices, ctx_.Allocate(DType::kInt64, Shape{total, 2}));
     int64_t *index = indices.values<int64_t>().data(), first = 0;
-    for (size_t t = 0; t < steps.size() && !stop_(); ++t) {
+    for (size_t t = 0; t < steps.size() && !stop_(16); ++t) {
       WEFT_ASSIGN_OR_RETURN(const FeatureSize size, Measure(steps[t], key, dtype));
       WEFT_RETURN_IF_ERROR(Store(steps[t], values, first, size.count));
       for (int64_t n = 0; n < size.count && !stop_(); ++n, ++first) {
@@ -251,7 +252,7 @@ class Parser {
     dims.insert(dims.begin(), there ? static_cast<int64_t>(at->second.size()) : 0);
     WEFT_ASSIGN_OR_RETURN(Shape shape, AtPort(list_dense_shapes, Shape::Make(dims)));
     WEFT_ASSIGN_OR_RETURN(Tensor values, ctx_.Allocate(dtype, std::move(shape)));
-    for (size_t t = 0; there && t < at->second.size() && !stop_(); ++t) {
+    for (size_t t = 0; there && t < at->second.size() && !stop_(16); ++t) {
       WEFT_RETURN_IF_ERROR(CheckDense(at->second[t], key, dtype, step));
       WEFT_RETURN_IF_ERROR(Store(at->second[t], values, static_cast<int64_t>(t) * step.count(), step.count()));
     }

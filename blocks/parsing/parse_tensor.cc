@@ -35,22 +35,22 @@ struct Header {
 };
 
 /// False where the message is damaged. A size that is missing is 0.
-bool TakeDim(std::string_view message, int64_t& size) {
+bool TakeDim(std::string_view message, int64_t& size, kernels::StopCheck& stop) {
   size = 0;
   FieldReader field(message);
-  while (field.Next()) {
+  while (field.Next() && !stop()) {
     if (field.Is(1, WireType::kVarint)) size = static_cast<int64_t>(field.varint());
     if (field.Is(2, WireType::kBytes) && !IsValidUtf8(field.bytes())) return false;
   }
   return field.ok();
 }
 
-bool TakeShape(std::string_view message, Header& header) {
+bool TakeShape(std::string_view message, Header& header, kernels::StopCheck& stop) {
   FieldReader field(message);
   int64_t size = 0;
-  while (field.Next()) {
+  while (field.Next() && !stop()) {
     if (!field.Is(2, WireType::kBytes)) continue;
-    if (!TakeDim(field.bytes(), size)) return false;
+    if (!TakeDim(field.bytes(), size, stop)) return false;
     // More than any tensor has are only counted, as one too many.
     if (header.dims.size() <= kMaxRank) header.dims.push_back(size);
   }
@@ -61,7 +61,7 @@ bool TakeHeader(std::string_view message, Header& header, kernels::StopCheck& st
   FieldReader field(message);
   while (field.Next() && !stop()) {
     if (field.Is(1, WireType::kVarint)) header.dtype = field.varint();
-    if (field.Is(2, WireType::kBytes) && !TakeShape(field.bytes(), header)) return false;
+    if (field.Is(2, WireType::kBytes) && !TakeShape(field.bytes(), header, stop)) return false;
     if (field.Is(4, WireType::kBytes)) header.content = field.bytes();
   }
   return field.ok();

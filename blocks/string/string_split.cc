@@ -76,6 +76,10 @@ class Splitter {
     constexpr size_t kPiece = size_t{1} << 17;
     for (;;) {
       const size_t piece = std::min(text.size(), at + kPiece);
+      if (one_) {
+        const void* found = std::memchr(text.data() + at, first_, piece - at);
+        at = found == nullptr ? piece : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+      }
       while (at < piece && !separates_[static_cast<unsigned char>(text[at])]) ++at;
       if (at < piece || at == text.size() || stop(kPiece)) return at;
     }
@@ -106,7 +110,9 @@ Result<Parts> CountParts(const Splitter& split, std::span<const String> texts, P
     return {};
   }));
   if (ctx.cancelled()) return kernels::RunStopped();  // not every string was counted
+  kernels::StopCheck stop(ctx.workers());
   for (int64_t i = 0; i < rows; ++i) {
+    if (stop()) return kernels::RunStopped();
     parts.most = std::max(parts.most, first[i + 1]);
     parts.bytes += static_cast<int64_t>(texts[static_cast<size_t>(i)].size());
     first[i + 1] += first[i];
