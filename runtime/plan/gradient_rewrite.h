@@ -80,7 +80,6 @@ class Rewrite {
   Status CheckEnds(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) const;
   void FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
   void FindPath(const std::vector<ValueRef>& xs);
-  bool SpreadPath();
   Status CheckFirstOrder() const;
   Status DifferentiateWithLoops();
   bool Describe(int node, ShortList<uint16_t, 12>& values);

@@ -115,21 +115,35 @@ void Rewrite::FindPath(const std::vector<ValueRef>& xs) {
   for (ValueRef x : xs) {
     if (Leads(x)) on_path_[PlaceOf(x)] = wanted_[IndexOf(x)] = 1;
   }
-  while (SpreadPath() && loops_) CallLimit::Check();  // values lead back in loops
-}
-
-// Whether the path has become longer.
-bool Rewrite::SpreadPath() {
-  bool longer = false;
-  for (size_t at = 0; at < leading_.size(); ++at) {
+  const auto extends = [&](size_t at) {
     const Node& reader = node(leading_[at]);
-    if (on_path_[at] != 0 || !Passes(reader)) continue;
-    for (ValueRef input : reader.inputs) {
-      if (Leads(input) && on_path_[PlaceOf(input)] && IsDifferentiable(graph().TypeOf(input))) on_path_[at] = 1;
-    }
-    longer |= on_path_[at] != 0;
+    return on_path_[at] == 0 && Passes(reader) && std::ranges::any_of(reader.inputs, [&](ValueRef input) {
+      return Leads(input) && on_path_[PlaceOf(input)] != 0 && IsDifferentiable(graph().TypeOf(input));
+    });
+  };
+  for (size_t at = 0; at < leading_.size(); ++at) {
+    if (extends(at)) on_path_[at] = 1;
   }
-  return longer;
+  if (!loops_) return;
+  // Values lead back in loops: what is on the path may extend it to earlier nodes.
+  std::vector<std::vector<size_t>> readers(leading_.size());
+  std::vector<size_t> open;
+  for (size_t at = 0; at < leading_.size(); ++at) {
+    if (on_path_[at] != 0) open.push_back(at);
+    for (ValueRef input : node(leading_[at]).inputs) {
+      if (Leads(input)) readers[PlaceOf(input)].push_back(at);
+    }
+  }
+  while (!open.empty()) {
+    CallLimit::Check();
+    const size_t from = open.back();
+    open.pop_back();
+    for (size_t at : readers[from]) {
+      if (!extends(at)) continue;
+      on_path_[at] = 1;
+      open.push_back(at);
+    }
+  }
 }
 
 // What the gradient of a loop takes out of its history depends on what was put in, and no wire says so.

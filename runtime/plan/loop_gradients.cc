@@ -64,9 +64,8 @@ Status LoopGradient::ReadVariable(int merge) {
   }
   if (variable.next < 0 || !rewrite_.OnPath(merge) || !IsDifferentiable(node(merge).output_types[0])) return {};
   if (variable.enter < 0 || node(merge).inputs.size() != 2) return Refuse(merge, "takes other values than one that enters and one of a NextIteration");
-  for (int i : nodes_) {
-    if (IsGate(i) && node(i).inputs[0] == ValueRef{merge, 0} && !variable.leaves.valid()) variable.leaves = {i, 0};
-  }
+  if (const auto gate = gates_.find(merge); gate != gates_.end()) variable.leaves = {gate->second, 0};
+  variable_of_[merge] = variables_.size();
   variables_.push_back(std::move(variable));
   return {};
 }
@@ -75,9 +74,9 @@ Status LoopGradient::ReadExit(int exit) {
   if (!rewrite_.OnPath(exit) || !IsDifferentiable(node(exit).output_types[0])) return {};
   const ValueRef from = node(exit).inputs[0];
   if (IsGate(from.node) && from.output == 0) {
-    for (Variable& variable : variables_) {
-      if (node(from.node).inputs[0] != ValueRef{variable.merge, 0}) continue;
-      variable.exits.push_back(exit);
+    const ValueRef data = node(from.node).inputs[0];
+    if (const auto found = variable_of_.find(data.node); found != variable_of_.end() && data.output == 0) {
+      variables_[found->second].exits.push_back(exit);
       return {};
     }
   }
@@ -89,10 +88,13 @@ Status LoopGradient::ReadLoop() {
     if (IsLoopCondition(node(i)) && home(i) == frame_) condition_ = i;
   }
   for (int i : nodes_) {
-    CallLimit::Check();
     if (home(i) != frame_) continue;
     conditional_ |= Flows(node(i), Flow::kSwitch) && !IsGate(i);
-    if (Flows(node(i), Flow::kMerge)) WEFT_RETURN_IF_ERROR(ReadVariable(i));
+    if (IsGate(i) && node(i).inputs[0].output == 0) gates_.emplace(node(i).inputs[0].node, i);
+  }
+  for (int i : nodes_) {
+    CallLimit::Check();
+    if (home(i) == frame_ && Flows(node(i), Flow::kMerge)) WEFT_RETURN_IF_ERROR(ReadVariable(i));
   }
   for (int i : nodes_) {
     if (Flows(node(i), Flow::kExit) && home(i) == frame_) WEFT_RETURN_IF_ERROR(ReadExit(i));
@@ -237,8 +239,7 @@ Status LoopGradient::AddBody() {
   std::vector<int> body;
   for (int i : nodes_) {
     const bool own = home(i) == frame_ && (Flows(node(i), Flow::kEnter) || Flows(node(i), Flow::kExit) || Flows(node(i), Flow::kNextIteration));
-    const bool variable = std::ranges::find(variables_, i, &Variable::merge) != variables_.end();
-    if (!own && !variable) body.push_back(i);
+    if (!own && !variable_of_.contains(i)) body.push_back(i);
   }
   for (const std::vector<int>& unit : rewrite_.LastFirst(frame_, body)) {
     CallLimit::Check();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,9 @@ class LoopGradient {
   const std::vector<int> nodes_;
   int condition_ = -1;        // the loop's LoopCond
   bool conditional_ = false;
+  std::unordered_map<int, int> gates_;           // by what it takes: the first Switch of the LoopCond
   std::vector<Variable> variables_;
+  std::unordered_map<int, size_t> variable_of_;  // by Merge
   std::map<std::pair<int, int>, Values> outside_;
   std::vector<std::pair<ValueRef, ValueRef>> sums_;  // of those: the value, and its gradient when the loop has ended
   // In the loop: counts the iterations, and keeps values of them.
