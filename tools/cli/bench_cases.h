@@ -18,6 +18,7 @@ struct KernelInput {
   std::vector<int64_t> shape;
   bool normal = true;  // standard normal; else uniform in [0, 1)
   std::vector<int64_t> values;
+  int64_t below = 0;  // above 0, and without values: integers in [0, below)
 };
 
 /// One block with its inputs, described completely, so that other programs can time the same.
@@ -33,7 +34,7 @@ struct KernelCase {
 
 /// All cases, in the order of the report.
 std::vector<KernelCase> KernelCases();
-/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform" or integers), outputs, bytes, flops.
+/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform", "integers below N" or integers), outputs, bytes, flops.
 nlohmann::ordered_json Describe(const KernelCase& kernel);
 /// The page that runs the case. Random tensors are Variables, so that a run copies no input.
 std::string KernelPage(const KernelCase& kernel);
