@@ -50,6 +50,14 @@ Make PlacesInOneRow(int64_t n) {
     return tensor;
   };
 }
+/// [n, 2]: 0 and a number below n, out of order.
+Make MixedPlaces(int64_t n) {
+  return [=] {
+    Tensor tensor = Tensor::Allocate(DType::kInt64, Shape{n, 2}).value();
+    for (int64_t i = 0; i < n; ++i) tensor.values<int64_t>()[2 * i] = 0, tensor.values<int64_t>()[2 * i + 1] = i * 2'654'435'761 % n;
+    return tensor;
+  };
+}
 Make Alternating(int64_t n) {
   return [=] {
     Tensor tensor = Tensor::Allocate(DType::kInt32, Shape{n}).value();
@@ -196,6 +204,14 @@ std::vector<Row> MathRows() {
       {"SparseToDense", "",
        {{"sparse_indices", PlacesInOneRow(20 * kMillion)}, {"output_shape", Longs({1, 20 * kMillion})}, {"sparse_values", Scalar(1)},
         {"default_value", Scalar(0)}}},
+      {"SparseReorder", "",
+       {{"input_indices", MixedPlaces(15 * kMillion)}, {"input_values", Filled<float>({15 * kMillion})}, {"input_shape", Longs({1, 15 * kMillion})}}},
+      {"SparseReduceSum", "",
+       {{"input_indices", MixedPlaces(40 * kMillion)}, {"input_values", Filled<float>({40 * kMillion})}, {"input_shape", Longs({1, 40 * kMillion})},
+        {"reduction_axes", Int(0)}}},
+      {"SparseReduceSumSparse", "",
+       {{"input_indices", MixedPlaces(15 * kMillion)}, {"input_values", Filled<float>({15 * kMillion})}, {"input_shape", Longs({1, 15 * kMillion})},
+        {"reduction_axes", Int(0)}}},
   };
 }
 

@@ -274,6 +274,20 @@ void AddRecords(std::vector<KernelCase>& cases) {
   cases.push_back(std::move(records));
 }
 
+/// A sparse matrix of a million places out of order, some of them twice.
+void AddSparse(std::vector<KernelCase>& cases) {
+  constexpr int64_t kPlaces = 1'000'000, kSide = 3'000;
+  KernelInput places{"input_indices", DType::kInt64, {kPlaces, 2}};
+  places.below = kSide;
+  const KernelInput values = Random("input_values", DType::kFloat, {kPlaces}), shape{"input_shape", DType::kInt64, {2}, true, {kSide, kSide}};
+  cases.push_back(Make("SparseReorder.1000000", "SparseReorder", Json::object(), {places, values, shape}, {"output_indices", "output_values"},
+                       20.0 * kPlaces));
+  for (int64_t axis : {0, 1}) {
+    cases.push_back(Make(Cat("SparseReduceSum.", axis, ".1000000"), "SparseReduceSum", Json::object(),
+                         {places, values, shape, Integers("reduction_axes", {axis})}, {"output"}, 4.0 * kSide));
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -301,6 +315,7 @@ std::vector<KernelCase> KernelCases() {
   AddTexts(cases);
   AddQueues(cases);
   AddRecords(cases);
+  AddSparse(cases);
   return cases;
 }
 
@@ -314,7 +329,7 @@ Json Describe(const KernelCase& kernel) {
     Json values;
     if (!input.encoder.empty()) values = input.encoder;
     else if (IsGiven(input)) values = GivenValues(input);
-    else values = input.normal ? "normal" : "uniform";
+    else values = input.below > 0 ? Cat("integers below ", input.below) : input.normal ? "normal" : "uniform";
     inputs.push_back({{"port", input.port}, {"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", values}});
     if (input.list) inputs.back()["list"] = true;
   }

@@ -21,6 +21,7 @@ struct KernelInput {
   std::string encoder = {};  // the block that makes the bytes of a picture of this shape
   std::vector<std::string> texts = {};
   bool list = false;  // one value of a list port, after those before it
+  int64_t below = 0;  // above 0, and without values: integers in [0, below)
 };
 
 /// One block with its inputs, described completely, so that other programs can time the same.
@@ -43,7 +44,8 @@ std::vector<KernelCase> KernelCases();
 /// Whether the values are given, and those as JSON.
 bool IsGiven(const KernelInput& input);
 nlohmann::ordered_json GivenValues(const KernelInput& input);
-/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform", integers or strings; list: of a list port), outputs, bytes, flops.
+/// For `--list --json` and other programs: case, block, attrs, inputs (port, dtype, shape, values: "normal", "uniform", "integers below N", integers, strings
+/// or the block that writes a picture; list: of a list port), outputs, bytes, flops.
 nlohmann::ordered_json Describe(const KernelCase& kernel);
 /// The page that runs the case. Random tensors are Variables, so that a run copies no input.
 std::string KernelPage(const KernelCase& kernel);

@@ -37,8 +37,16 @@ Json AddInput(const KernelInput& input, Json& blocks) {
   if (!input.encoder.empty()) return AddPicture(input, blocks);
   Json shape = {{"dtype", "DT_INT32"}, {"shape", {input.shape.size()}}, {"values", input.shape}};
   if (IsGiven(input)) return {{"dtype", DTypeName(input.dtype)}, {"shape", input.shape}, {"values", GivenValues(input)}};
-  Json type = {{"dtype", DTypeName(input.dtype)}, {"seed", 1 + blocks.size()}};
-  blocks.push_back({{"id", input.port + "_start"}, {"block", input.normal ? "RandomNormal" : "RandomUniform"}, {"attrs", type}, {"inputs", {{"shape", shape}}}});
+  Json attrs = {{"seed", 1 + blocks.size()}}, inputs = {{"shape", shape}};
+  const bool integers = input.below > 0;
+  if (integers) {
+    inputs["minval"] = {{"dtype", DTypeName(input.dtype)}, {"shape", Json::array()}, {"values", {0}}};
+    inputs["maxval"] = {{"dtype", DTypeName(input.dtype)}, {"shape", Json::array()}, {"values", {input.below}}};
+  } else {
+    attrs["dtype"] = DTypeName(input.dtype);
+  }
+  const char* block = integers ? "RandomUniformInt" : input.normal ? "RandomNormal" : "RandomUniform";
+  blocks.push_back({{"id", input.port + "_start"}, {"block", block}, {"attrs", attrs}, {"inputs", inputs}});
   blocks.push_back({{"id", input.port},
                     {"block", "Variable"},
                     {"attrs", {{"shape", input.shape}, {"dtype", DTypeName(input.dtype)}}},
