@@ -7,8 +7,8 @@
 
 namespace weft::fuzz {
 
-/// `test` with one to three slips: inputs missing, doubled, swapped, of another type, rank or size, empty, or with extreme values;
-/// attributes left out, or with other numbers.
+/// `test` with one to three slips: inputs missing, doubled, swapped, of another type, rank or size, empty, with extreme values or damaged
+/// bytes; attributes left out, or with other numbers.
 cases::TestCase Mutated(cases::TestCase test, std::mt19937& random);
 
 }  // namespace weft::fuzz
