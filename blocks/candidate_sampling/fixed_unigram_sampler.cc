@@ -2,7 +2,7 @@
 #include <mutex>
 
 #include "blocks/candidate_sampling/unigram_table.h"
-#include "blocks/io/whole_file.h"
+#include "blocks/io/file_access.h"
 
 namespace weft::blocks {
 namespace {

@@ -1,6 +1,4 @@
 // ReadFile and WriteFile: a whole file as one string.
-#include "blocks/io/whole_file.h"
-
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
@@ -13,7 +11,7 @@ constexpr In<0> filename{"filename", "DT_STRING", "a scalar: the name of the fil
 constexpr In<1> contents{"contents", "DT_STRING", "a scalar: the bytes to write"};
 constexpr Out<0> read_contents{"contents", "DT_STRING", "a scalar: the bytes of the file"};
 
-constexpr size_t kPieceBytes = size_t{1} << 22;  // read or written between two looks at whether the run is to end
+constexpr size_t kPieceBytes = size_t{1} << 22;  // written between two looks at whether the run is to end
 
 constexpr auto RunRead = [](const NoParameters&, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(String bytes, AtPort(filename, ReadWholeFile(ctx.services(), ctx.in<String>(filename)[0])));
@@ -40,16 +38,6 @@ constexpr auto RunWrite = [](const NoParameters&, ProduceContext& ctx) -> Status
 };
 
 }  // namespace
-
-Result<String> ReadWholeFile(const Services& services, std::string_view name) {
-  WEFT_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(*services.files, name));
-  WEFT_ASSIGN_OR_RETURN(String bytes, String::Uninitialized(file.size(), services.budget));
-  for (size_t at = 0; at < file.size(); at += kPieceBytes) {
-    if (services.workers->Stopped()) return kernels::RunStopped();
-    WEFT_RETURN_IF_ERROR(file.ReadAt(at, std::span(bytes.mutable_data() + at, std::min<size_t>(kPieceBytes, file.size() - at))));
-  }
-  return bytes;
-}
 
 BlockDef ReadFile() {
   return Block("ReadFile", "The bytes of a file as one string.")

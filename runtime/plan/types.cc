@@ -251,11 +251,6 @@ Status TypeInference::RunInPart(const std::vector<char>& unread) {
 
 }  // namespace
 
-bool MayBeEmpty(const BlockDef& def, const PortSpec& list) {
-  const int attr = list.list == PortList::kHomogeneous ? def.FindAttr(list.list_attr) : -1;
-  return attr >= 0 && def.attrs[static_cast<size_t>(attr)].minimum == 0;
-}
-
 InputType InputTypeOf(const Graph& graph, ValueRef value) { return {graph.TypeOf(value), ReferencePort(graph, value)}; }
 
 uint16_t TypeKey(const Graph& graph, ValueRef value) {

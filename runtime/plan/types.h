@@ -15,9 +15,6 @@ struct InputType {
 };
 InputType InputTypeOf(const Graph& graph, ValueRef value);
 
-/// Whether a list port may have no value: the attribute that counts its values has a minimum of 0.
-bool MayBeEmpty(const BlockDef& def, const PortSpec& list);
-
 /// Checks the types of a node's inputs, of which Node::in_first says whose they are, and infers those of its outputs, as far as they do not
 /// depend on attributes that could not be read (`unread`, by attribute). Else the node has no outputs.
 Status InferTypesInPart(Node& node, std::span<const InputType> inputs, const std::vector<char>& unread);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/plan/port_facts.h"
 #include "runtime/plan/types.h"
 
 namespace weft {
@@ -89,7 +90,7 @@ void BlockTyping::Complete(const Node& node, std::vector<GivenItem>& given) cons
   for (size_t p = 0; p < def.inputs.size(); ++p) {
     const PortSpec& spec = def.inputs[p];
     const bool has = std::any_of(given.begin(), given.begin() + static_cast<ptrdiff_t>(written), [&](const GivenItem& i) { return i.port == static_cast<int>(p); });
-    if (has || spec.optional || spec.list == PortList::kTuple || MayBeEmpty(def, spec)) continue;
+    if (has || spec.optional || MayBeEmpty(def, spec)) continue;
     GivenItem item{static_cast<int>(p), nullptr, {spec.dtype, KindOf(spec), nullptr}};
     const int attr = spec.type_attr.empty() ? -1 : def.FindAttr(spec.type_attr);
     if (item.value.type == DType::kInvalid) item.value.type = attr < 0 ? DType::kFloat : TypeOfAttr(node, attr, std::span(given).first(written));

@@ -21,6 +21,7 @@ ScopeOptions StallAfter(int64_t limit_ms) {
 }
 
 std::string Long(int64_t value) { return Cat("{\"dtype\": \"DT_INT64\", \"shape\": [], \"values\": [", value, "]}"); }
+std::string Texts(std::string_view text) { return Cat("{\"dtype\": \"DT_STRING\", \"shape\": [1], \"values\": [\"", text, "\"]}"); }
 
 /// Blocks of which the one called "wait" waits for ever, once those called "before" have run.
 struct Row {

@@ -17,7 +17,7 @@ struct KernelInput {
   DType dtype = DType::kFloat;
   std::vector<int64_t> shape;
   bool normal = true;  // standard normal; else uniform in [0, 1)
-  std::vector<int64_t> values;
+  std::vector<int64_t> values = {};
   std::string encoder = {};  // the block that makes the bytes of a picture of this shape
   std::vector<std::string> texts = {};
   bool list = false;  // one value of a list port, after those before it
