@@ -68,7 +68,7 @@ constexpr auto RunStage = [](const Parameters& p, ProduceContext& ctx) -> Status
     const DType needed = p.all_types[static_cast<size_t>(given[i])];
     if (p.types[i] != needed) return ctx.Error(values_in, "needs ", needed, " for the index ", given[i], ", found ", p.types[i]);
   }
-  StagingMap::Part part;
+  StagedPart part;
   WEFT_ASSIGN_OR_RETURN(part.key, ctx.Copy(key, DType::kInt64));
   part.indices.assign(given.begin(), given.end());
   WEFT_ASSIGN_OR_RETURN(part.values, CopyValues(ctx, values_in, p.types));

@@ -79,25 +79,24 @@ Status Queue::ClosedError() const { return Status(Code::kCancelled, "needs an op
 
 Status Queue::Enqueue(std::vector<QueueElement> elements, Waiter& waiter, int64_t timeout_ms, const Workers* workers,
                       const ResourceHandle& self) {
-  Arrival arrival{std::move(elements)};
+  ArrivingElements arrival{std::move(elements)};
   std::unique_lock lock(mutex_);
   if (arrival.elements.empty()) return {};
   if (closed_) return ClosedError();
-  while (arrivals_.empty() && arrival.next < arrival.elements.size() && HasRoom()) {
+  while (line_.empty() && arrival.next < arrival.elements.size() && HasRoom()) {
     if ((arrival.next + 1) % kBetweenLooks == 0 && workers != nullptr && workers->Stopped()) return kernels::RunStopped();
     store_->Add(std::move(arrival.elements[arrival.next++]));
     changed_.notify_all();
   }
   if (arrival.next == arrival.elements.size()) return {};
-  auto ticket = arrivals_.Join(std::move(arrival));
+  const auto ticket = line_.Join(std::move(arrival));
   lock.unlock();
-  return WaitAtEnd(waiter, std::make_unique<WaitForRoom<Queue, Arrival>>(self, *this, std::move(ticket), waiter, TimeLeft(timeout_ms),
-                                                                        "room in a queue"));
+  return WaitInLine(ticket, waiter, TimeLeft(timeout_ms), "room in a queue", self);
 }
 
 // Lets in what there is room for.
 void Queue::Admit() {
-  arrivals_.Admit(true, [&](Arrival& arrival) -> Result<bool> {
+  line_.Admit(true, [&](ArrivingElements& arrival) -> Result<bool> {
     for (; arrival.next < arrival.elements.size(); ++arrival.next) {
       if (!HasRoom()) return false;
       store_->Add(std::move(arrival.elements[arrival.next]));
@@ -105,11 +104,6 @@ void Queue::Admit() {
     return true;
   });
   changed_.notify_all();
-}
-
-void Queue::Leave(const RoomLine<Arrival>::Ticket& ticket) {
-  arrivals_.Leave(ticket);
-  Admit();
 }
 
 Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, std::unique_lock<std::mutex>& lock,
@@ -136,8 +130,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
   return {};
 }
 
-Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms,
-                                                 const Workers* workers) {
+Result<std::vector<QueueElement>> Queue::Dequeue(int64_t count, bool up_to, Waiter& waiter, int64_t timeout_ms, const Workers* workers) {
   std::vector<QueueElement> taken;
   std::unique_lock lock(mutex_);
   store_->Forget();
@@ -167,7 +160,7 @@ Status Queue::Close(bool cancel_pending) {
   std::lock_guard lock(mutex_);
   if (closed_ && !cancel_pending) return ClosedError();
   closed_ = true;
-  if (cancel_pending) arrivals_.Refuse(ClosedError());
+  if (cancel_pending) line_.Refuse(ClosedError());
   changed_.notify_all();
   return {};
 }

@@ -31,8 +31,14 @@ struct QueueSpec {
   bool joinable() const;
 };
 
+/// Elements that come into a queue together; those from `next` on are not in yet.
+struct ArrivingElements {
+  std::vector<QueueElement> elements;
+  size_t next = 0;
+};
+
 /// Thread-safe. Those who wait are served in the order they came.
-class Queue final : public Resource, public StoredState {
+class Queue final : public Resource, public StoredState, private RoomLineOwner<ArrivingElements> {
  public:
   static constexpr std::string_view kKind = "queue";
 
@@ -71,19 +77,10 @@ class Queue final : public Resource, public StoredState {
 
  private:
   class Turn;
-  struct Arrival {
-    std::vector<QueueElement> elements;
-    size_t next = 0;  // the first that is not in
-  };
-  friend class WaitForRoom<Queue, Arrival>;
-  std::mutex& mutex() { return mutex_; }
-  std::condition_variable& changed() { return changed_; }
-  void Leave(const RoomLine<Arrival>::Ticket& ticket);
-  void Admit();
-
+  void Admit() override;
   bool HasRoom() const { return spec_.capacity < 0 || store_->size() < spec_.capacity; }
   /// Whether nothing more can come in.
-  bool Ended() const { return closed_ && arrivals_.empty(); }
+  bool Ended() const { return closed_ && line_.empty(); }
   int64_t Available() const { return store_->size() - (Ended() ? 0 : store_->held_back()); }
   /// Whether some of `wanted` elements can be taken now.
   bool CanGive(int64_t wanted) const { return Available() >= (store_->whole_batches() ? wanted : 1); }
@@ -96,12 +93,9 @@ class Queue final : public Resource, public StoredState {
   Status ClosedError() const;
 
   const QueueSpec spec_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::shared_ptr<QueueStore> store_;
   bool closed_ = false;
   uint64_t next_turn_ = 0;
-  RoomLine<Arrival> arrivals_;      // what waits for room
   std::list<uint64_t> dequeuers_;  // turns, the first to be served first
 };
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <new>
 
 #include "weft/block/deferred_wait.h"
@@ -90,31 +92,69 @@ class RoomLine {
   std::list<Ticket> line_;
 };
 
-/// Something put into a resource S that has no room for it yet. S has mutex(), changed(), Leave(ticket), and lives as long as `handle`.
-template <class S, class Item>
+template <class Item>
+class WaitForRoom;
+
+/// What a resource with a line has: the lock of all that it holds, and what tells of changes.
+template <class Item>
+class RoomLineOwner {
+ protected:
+  friend class WaitForRoom<Item>;
+  ~RoomLineOwner() = default;
+  /// Lets in what there is room for, and tells of it. The lock is held.
+  virtual void Admit() = 0;
+  /// Waits for what stands in line: at the end of the run, where others may make room. `self` is the handle of the resource; the lock is
+  /// not held.
+  Status WaitInLine(const typename RoomLine<Item>::Ticket& ticket, Waiter& waiter, TimeLeft left, std::string_view what,
+                    const ResourceHandle& self);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  RoomLine<Item> line_;
+};
+
+/// Something put into a resource that has no room for it yet; `handle` keeps the resource.
+template <class Item>
 class WaitForRoom final : public DeferredWait {
  public:
+  using Owner = RoomLineOwner<Item>;
   using Ticket = typename RoomLine<Item>::Ticket;
-  WaitForRoom(ResourceHandle handle, S& resource, Ticket ticket, Waiter& waiter, TimeLeft left, std::string_view what)
-      : handle_(std::move(handle)), resource_(resource), ticket_(std::move(ticket)), waiter_(waiter), left_(left), what_(what) {}
+  WaitForRoom(ResourceHandle handle, Owner& owner, Ticket ticket, Waiter& waiter, TimeLeft left, std::string_view what)
+      : handle_(std::move(handle)), owner_(owner), ticket_(std::move(ticket)), waiter_(waiter), left_(left), what_(what) {}
   ~WaitForRoom() override {
-    std::lock_guard lock(resource_.mutex());
-    resource_.Leave(ticket_);
+    std::lock_guard lock(owner_.mutex_);
+    if (!ticket_->waits) return;
+    owner_.line_.Leave(ticket_);
+    owner_.Admit();  // what stood behind it
   }
   Status Finish() override {
-    std::unique_lock lock(resource_.mutex());
+    std::unique_lock lock(owner_.mutex_);
     auto ready = [&] { return !ticket_->waits; };
-    if (!ready()) WEFT_RETURN_IF_ERROR(waiter_.Wait(lock, resource_.changed(), ready, left_.ms(), what_));
+    if (!ready()) WEFT_RETURN_IF_ERROR(waiter_.Wait(lock, owner_.changed_, ready, left_.ms(), what_));
     return RoomLine<Item>::StatusOf(*ticket_);
   }
 
  private:
   const ResourceHandle handle_;
-  S& resource_;
+  Owner& owner_;
   const Ticket ticket_;
   Waiter& waiter_;
   const TimeLeft left_;
   const std::string_view what_;
 };
+
+template <class Item>
+Status RoomLineOwner<Item>::WaitInLine(const typename RoomLine<Item>::Ticket& ticket, Waiter& waiter, TimeLeft left, std::string_view what,
+                                       const ResourceHandle& self) {
+  std::unique_ptr<DeferredWait> wait;
+  try {
+    wait = std::make_unique<WaitForRoom<Item>>(self, *this, ticket, waiter, left, what);
+  } catch (...) {  // of too little memory
+    std::lock_guard lock(mutex_);
+    line_.Leave(ticket);
+    throw;
+  }
+  return WaitAtEnd(waiter, std::move(wait));
+}
 
 }  // namespace weft::blocks

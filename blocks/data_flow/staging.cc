@@ -20,17 +20,7 @@ int64_t BytesOf(const StagedValues& values) {
   return bytes;
 }
 
-/// Puts a waiter in line, lets in what has room, and waits for the rest.
-template <class S, class Item, class Admit>
-Status PutInLine(S& resource, std::unique_lock<std::mutex> lock, RoomLine<Item>& line, Item item, Admit admit, Waiter& waiter,
-                 const ResourceHandle& self) {
-  auto ticket = line.Join(std::move(item));
-  admit();
-  if (!ticket->waits) return RoomLine<Item>::StatusOf(*ticket);
-  lock.unlock();
-  return WaitAtEnd(
-      waiter, std::make_unique<WaitForRoom<S, Item>>(self, resource, std::move(ticket), waiter, TimeLeft(-1), "room in a staging area"));
-}
+constexpr const char* kRoom = "room in a staging area";
 
 Status CheckTypes(const StagedValues& values, const DTypes& types) {
   if (values.size() != types.size()) {
@@ -54,7 +44,7 @@ Status StageLimits::Check(int64_t added) const {
 // ---- StagingArea ----------------------------------------------------------------------------------------------------------------
 
 void StagingArea::Admit() {
-  line_.Admit(true, [&](Arrival& arrival) -> Result<bool> {
+  line_.Admit(true, [&](StagedArrival& arrival) -> Result<bool> {
     if (!arrival.limits.HaveRoom(static_cast<int64_t>(values_.size()), bytes_, arrival.bytes)) return false;
     values_.splice(values_.end(), arrival.values);
     bytes_ += arrival.bytes;
@@ -64,12 +54,14 @@ void StagingArea::Admit() {
 }
 
 Status StagingArea::Put(StagedValues values, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self) {
-  Arrival arrival{{}, BytesOf(values), limits};
+  StagedArrival arrival{{}, BytesOf(values), limits};
   arrival.values.push_back(std::move(values));
   WEFT_RETURN_IF_ERROR(limits.Check(arrival.bytes));
   std::unique_lock lock(mutex_);
-  return PutInLine(
-      *this, std::move(lock), line_, std::move(arrival), [&] { Admit(); }, waiter, self);
+  const auto ticket = line_.Join(std::move(arrival));
+  Admit();
+  lock.unlock();
+  return WaitInLine(ticket, waiter, TimeLeft(-1), kRoom, self);
 }
 
 Result<StagedValues> StagingArea::Take(const DTypes& types, Waiter& waiter) {
@@ -151,8 +143,8 @@ void StagingMap::Complete(State& state, Entry entry) {
 }
 
 // Checks first, so that a part is put in whole or not at all.
-Result<bool> StagingMap::Add(Arrival& arrival) {
-  Part& part = arrival.part;
+Result<bool> StagingMap::Add(StagedPartArrival& arrival) {
+  StagedPart& part = arrival.part;
   const bool whole = static_cast<int64_t>(part.indices.size()) == part.components;
   const int64_t size = whole ? static_cast<int64_t>(state_.complete.size()) : -1;  // what is incomplete does not fill the map
   if (!arrival.limits.HaveRoom(size, state_.bytes, arrival.bytes)) return false;
@@ -189,16 +181,18 @@ Result<bool> StagingMap::Add(Arrival& arrival) {
 }
 
 void StagingMap::Admit() {
-  line_.Admit(false, [&](Arrival& arrival) { return Add(arrival); });
+  line_.Admit(false, [&](StagedPartArrival& arrival) { return Add(arrival); });
   changed_.notify_all();
 }
 
-Status StagingMap::Put(Part part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self) {
+Status StagingMap::Put(StagedPart part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self) {
   const int64_t bytes = BytesOf(part.values);
   WEFT_RETURN_IF_ERROR(limits.Check(bytes));
   std::unique_lock lock(mutex_);
-  return PutInLine(
-      *this, std::move(lock), line_, Arrival{std::move(part), bytes, limits}, [&] { Admit(); }, waiter, self);
+  const auto ticket = line_.Join(StagedPartArrival{std::move(part), bytes, limits});
+  Admit();
+  lock.unlock();
+  return WaitInLine(ticket, waiter, TimeLeft(-1), kRoom, self);
 }
 
 Result<StagedValues> StagingMap::TakeFrom(Entries::iterator entry, std::span<const int32_t> indices, const DTypes& types, bool keep) {

@@ -2,9 +2,8 @@
 // a queue they may have any types and shapes.
 #pragma once
 
-#include <condition_variable>
+#include <list>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "blocks/data_flow/room_line.h"
@@ -26,8 +25,15 @@ struct StageLimits {
   Status Check(int64_t added) const;
 };
 
+/// Values on their way into a staging area: one list, which is moved in without taking memory.
+struct StagedArrival {
+  std::list<StagedValues> values;
+  int64_t bytes = 0;
+  StageLimits limits;
+};
+
 /// First in, first out. Thread-safe.
-class StagingArea final : public Resource, public StoredState {
+class StagingArea final : public Resource, public StoredState, private RoomLineOwner<StagedArrival> {
  public:
   static constexpr std::string_view kKind = "staging area";
   std::string_view kind() const override { return kKind; }
@@ -46,45 +52,39 @@ class StagingArea final : public Resource, public StoredState {
   void Reset() override { Clear(); }
 
  private:
-  struct Arrival {
-    std::list<StagedValues> values;  // of one, which is moved in without taking memory
-    int64_t bytes = 0;
-    StageLimits limits;
-  };
-  friend class WaitForRoom<StagingArea, Arrival>;
-  std::mutex& mutex() { return mutex_; }
-  std::condition_variable& changed() { return changed_; }
-  void Leave(const RoomLine<Arrival>::Ticket& ticket) {
-    line_.Leave(ticket);
-    Admit();
-  }
-  void Admit();
+  void Admit() override;
   void Replace(std::list<StagedValues> values, int64_t bytes);
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::list<StagedValues> values_;
   int64_t bytes_ = 0;
-  RoomLine<Arrival> line_;
+};
+
+/// The values of a key, those at `indices` of `components`.
+struct StagedPart {
+  Tensor key;  // one DT_INT64
+  std::vector<int32_t> indices;
+  StagedValues values;
+  int64_t components = 0;
+};
+
+/// The same on its way into a staging map.
+struct StagedPartArrival {
+  StagedPart part;
+  int64_t bytes = 0;
+  StageLimits limits;
 };
 
 /// By key. A key whose values come bit by bit is incomplete until all are there. Thread-safe.
-class StagingMap final : public Resource, public StoredState {
+class StagingMap final : public Resource, public StoredState, private RoomLineOwner<StagedPartArrival> {
  public:
   static constexpr std::string_view kKind = "staging map";
   static constexpr std::string_view kOrderedKind = "ordered staging map";
   explicit StagingMap(bool ordered) : ordered_(ordered) {}
   std::string_view kind() const override { return ordered_ ? kOrderedKind : kKind; }
 
-  /// The values of a key, those at `indices` of `components`. Waits for room as StagingArea::Put. A key that is complete keeps what it has.
-  /// invalid_argument for an index that is none, or that the key has a value for.
-  struct Part {
-    Tensor key;  // one DT_INT64
-    std::vector<int32_t> indices;
-    StagedValues values;
-    int64_t components = 0;
-  };
-  Status Put(Part part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
+  /// Waits for room as StagingArea::Put. A key that is complete keeps what it has. invalid_argument for an index that is none, or that the
+  /// key has a value for.
+  Status Put(StagedPart part, const StageLimits& limits, Waiter& waiter, const ResourceHandle& self);
 
   /// The values at `indices` of a key, once it is complete; with `keep` they stay. invalid_argument where one has been taken, is not of its
   /// type in `types`, or there is no such index: then all stay.
@@ -112,30 +112,15 @@ class StagingMap final : public Resource, public StoredState {
     uint64_t arrivals = 0;
     int64_t bytes = 0;
   };
-  struct Arrival {
-    Part part;
-    int64_t bytes = 0;
-    StageLimits limits;
-  };
-  friend class WaitForRoom<StagingMap, Arrival>;
-  std::mutex& mutex() { return mutex_; }
-  std::condition_variable& changed() { return changed_; }
-  void Leave(const RoomLine<Arrival>::Ticket& ticket) {
-    line_.Leave(ticket);
-    Admit();
-  }
-  void Admit();
-  Result<bool> Add(Arrival& arrival);
+  void Admit() override;
+  Result<bool> Add(StagedPartArrival& arrival);
   Result<StagedValues> TakeFrom(Entries::iterator entry, std::span<const int32_t> indices, const DTypes& types, bool keep);
   static void Complete(State& state, Entry entry);
   static Status SaveEntries(const Entries& entries, StateWriter& out);
   static Result<std::vector<Entry>> LoadEntries(StateReader& in);
 
   const bool ordered_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   State state_;
-  RoomLine<Arrival> line_;
 };
 
 }  // namespace weft::blocks
