@@ -80,15 +80,26 @@ void ReportCycles(Draft& draft, const std::vector<int>& waiting) {
 
 }  // namespace
 
-std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting) {
-  size_t count = draft.page.blocks.size();
-  waiting.assign(count, 0);
-  std::vector<uint32_t> first(count + 1, 0), readers;
-  bool forward = true;  // all wires come from earlier blocks: page order it is
-  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
-    if (draft.IsBackEdge(item)) return;
-    ++first[producer + 1], ++waiting[block];
-    forward &= producer < block;
+std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting, bool loops_whole) {
+  const size_t count = draft.page.blocks.size();
+  // Behind the blocks a vertex for the end of each loop.
+  const size_t vertices = count + (loops_whole ? draft.parts.frames.size() : 0);
+  const auto for_each_edge = [&](auto&& edge) {
+    draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
+      if (!draft.IsBackEdge(item)) edge(producer, block);
+    });
+    for (int block = 0; loops_whole && block < draft.blocks(); ++block) {
+      const int end = static_cast<int>(count) + std::max(draft.loops.home[block], 0);
+      if (Flows(draft.nodes[block], Flow::kNextIteration)) edge(block, end);
+      if (Flows(draft.nodes[block], Flow::kExit)) edge(end, block);
+    }
+  };
+  waiting.assign(vertices, 0);
+  std::vector<uint32_t> first(vertices + 1, 0), readers;
+  bool forward = !loops_whole;  // all wires come from earlier blocks: page order it is
+  for_each_edge([&](int from, int to) {
+    ++first[from + 1], ++waiting[to];
+    forward &= from < to;
   });
   std::vector<int> order;
   order.reserve(count);
@@ -97,25 +108,35 @@ std::vector<int> SortBlocks(const Draft& draft, std::vector<int>& waiting) {
     waiting.assign(count, 0);
     return order;
   }
-  for (size_t i = 0; i < count; ++i) first[i + 1] += first[i];
+  for (size_t i = 0; i < vertices; ++i) first[i + 1] += first[i];
   readers.resize(first.back());
   std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  draft.parts.wires.ForEach([&](int block, uint32_t item, int producer) {
-    if (!draft.IsBackEdge(item)) readers[next[producer]++] = static_cast<uint32_t>(block);
-  });
+  for_each_edge([&](int from, int to) { readers[next[from]++] = static_cast<uint32_t>(to); });
 
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (size_t i = 0; i < count; ++i) {
-    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  std::vector<int> ended;  // loops
+  const auto make_ready = [&](size_t vertex) {
+    if (vertex < count) ready.push(static_cast<int>(vertex));
+    else ended.push_back(static_cast<int>(vertex));
+  };
+  for (size_t i = 0; i < vertices; ++i) {
+    if (waiting[i] == 0) make_ready(i);
   }
-  while (!ready.empty()) {
-    int block = ready.top();
-    ready.pop();
-    order.push_back(block);
-    for (uint32_t r = first[block]; r < first[block + 1]; ++r) {
-      if (--waiting[readers[r]] == 0) ready.push(static_cast<int>(readers[r]));
+  while (!ready.empty() || !ended.empty()) {
+    int vertex;
+    if (!ended.empty()) {
+      vertex = ended.back();
+      ended.pop_back();
+    } else {
+      vertex = ready.top();
+      ready.pop();
+      order.push_back(vertex);
+    }
+    for (uint32_t r = first[vertex]; r < first[vertex + 1]; ++r) {
+      if (--waiting[readers[r]] == 0) make_ready(readers[r]);
     }
   }
+  waiting.resize(count);
   return order;
 }
 
@@ -123,8 +144,13 @@ std::vector<int> OrderBlocks(Draft& draft) {
   std::vector<int> waiting;
   std::vector<int> order = SortBlocks(draft, waiting);
   if (order.size() == draft.page.blocks.size()) {
-    if (!draft.loops.is_back_edge.empty()) CheckLoopOrder(draft);
-    return order;
+    if (draft.loops.is_back_edge.empty()) return order;
+    CheckLoopOrder(draft);
+    // A gradient needs all of the loops before it.
+    const auto asks = [](const Node& node) { return node.def != nullptr && node.def->structural == Structural::kGradients; };
+    if (std::ranges::none_of(draft.nodes, asks)) return order;
+    std::vector<int> whole = SortBlocks(draft, waiting, true);
+    return whole.size() == order.size() ? whole : order;
   }
   ReportCycles(draft, waiting);
   for (size_t i = 0; i < waiting.size(); ++i) {

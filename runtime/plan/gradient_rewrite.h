@@ -104,7 +104,4 @@ class Rewrite {
 
 inline bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
-/// Whether the value is the same in every frame: a constant, or a variable.
-inline bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.constant.defined(); }
-
 }  // namespace weft

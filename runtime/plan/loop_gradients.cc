@@ -55,6 +55,12 @@ Status LoopGradient::Close(int frame, ValueRef merge, ValueRef value) {
 
 bool LoopGradient::IsGate(int i) const { return Flows(node(i), Flow::kSwitch) && node(i).inputs[1].node == condition_; }
 
+// Types of what leads back are compared when all blocks are connected.
+bool LoopGradient::IsConnected(int next, int merge) const {
+  const Node& back = node(next);
+  return !back.broken && back.inputs.size() == 1 && rewrite_.graph().TypeOf(back.inputs[0]) == node(merge).output_types[0];
+}
+
 // A Merge with a NextIteration is a variable of the loop; others end an if.
 Status LoopGradient::ReadVariable(int merge) {
   Variable variable{merge, -1, -1, {}, {}, {}, {}, {}};
@@ -62,6 +68,7 @@ Status LoopGradient::ReadVariable(int merge) {
     if (Flows(node(input.node), Flow::kNextIteration)) variable.next = input.node;
     if (Flows(node(input.node), Flow::kEnter)) variable.enter = input.node;
   }
+  if (variable.next >= 0 && !IsConnected(variable.next, merge)) return FailedPrecondition("the loop has a fault");
   if (variable.next < 0 || !rewrite_.OnPath(merge) || !IsDifferentiable(node(merge).output_types[0])) return {};
   if (variable.enter < 0 || node(merge).inputs.size() != 2) return Refuse(merge, "takes other values than one that enters and one of a NextIteration");
   if (const auto gate = gates_.find(merge); gate != gates_.end()) variable.leaves = {gate->second, 0};

@@ -17,7 +17,8 @@ class LoopGradient {
   LoopGradient(Rewrite& rewrite, int frame, std::vector<int> nodes)
       : rewrite_(rewrite), outer_(rewrite.loop()), frame_(frame), nodes_(std::move(nodes)) {}
 
-  /// Does nothing where no result of the loop has a gradient. Unsupported for what has none, with the block.
+  /// Does nothing where no result of the loop has a gradient. Unsupported for what has none, with the block; failed_precondition for a loop
+  /// with a fault, which is reported elsewhere.
   Status Run();
 
   /// The frame of the gradient.
@@ -57,6 +58,7 @@ class LoopGradient {
 
   Status ReadLoop();
   Status ReadVariable(int merge);
+  bool IsConnected(int next, int merge) const;
   Status ReadExit(int exit);
   bool IsGate(int i) const;
   Status TakeGradients(Values& gradients);

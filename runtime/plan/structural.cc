@@ -117,6 +117,10 @@ void ConnectGradients(Draft& draft, int block) {
   if (ys.empty()) return draft.Error(InvalidArgument("the input 'outputs' needs at least one wire, found none"), block, "outputs");
   NodeAdder adder(draft, block);
   auto gradients = AddGradients(adder, ys, xs);
+  if (!gradients.ok() && gradients.status().code() == Code::kFailedPrecondition) {
+    draft.nodes[block].broken = true;
+    return;
+  }
   if (!gradients.ok()) {
     std::string port = gradients.status().place().port;
     return draft.Error(std::move(gradients).status(), block, port.empty() ? "outputs" : port);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/plan/frames.h"
 #include "runtime/plan/port_facts.h"
 #include "runtime/plan/types.h"
 #include "runtime/plan/wire_fit_follow.h"
@@ -43,13 +44,6 @@ class WireFitter {
   Refusals refusals_;
   ChangeFollower follower_;
 };
-
-namespace {
-
-/// Literals, constants and variables are in every frame: they are not computed.
-bool HoldsInEveryFrame(const Node& node) { return node.variable >= 0 || node.constant.defined(); }
-
-}  // namespace
 
 WireFitter::WireFitter(const Graph& graph)
     : graph_(graph),

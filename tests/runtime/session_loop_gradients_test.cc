@@ -1,4 +1,5 @@
 // Gradients of loops against finite differences; what they hold, and what is refused. tests/blocks/control_flow_ops has TensorFlow's numbers.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/runtime/loop_kit.h"
@@ -62,6 +63,31 @@ TEST_CASE("The gradient of a loop is that of what it computes", "[loops][gradien
   blocks.push_back(Gradients("v_x.output", "x.output"));
   const TestPage page(blocks);
   for (int n : {3, 0, 1, 7}) CheckGradient(page, "v_x.output", {0.5, -1.25, 2}, n);
+}
+
+TEST_CASE("A loop and its gradient may stand on the page in any order", "[loops][gradients]") {
+  std::vector<std::string> blocks = Sines();
+  blocks.push_back(Gradients("v_x.output", "x.output"));
+  std::reverse(blocks.begin(), blocks.end());
+  CheckGradient(TestPage(blocks), "v_x.output", {0.5, -1.25, 2}, 3);
+  std::rotate(blocks.begin(), blocks.begin() + static_cast<int64_t>(blocks.size() / 2), blocks.end());
+  CheckGradient(TestPage(blocks), "v_x.output", {0.5, -1.25, 2}, 2);
+}
+
+TEST_CASE("Of a loop with a fault that alone is told, not the gradient", "[loops][gradients]") {
+  std::vector<std::string> blocks = {Fed("n", "DT_INT32"), Fed("x")};
+  AddCounter(blocks, "i", "n.output");
+  AddVariable(blocks, "v", "x.output", "sine.y");
+  blocks.push_back(Gradients("v_x.output", "x.output"));
+  blocks.push_back(Block("user", "Negate", {{"x", "g.grad_outputs[0]"}}));
+  std::vector<std::string> missing = blocks;
+  missing.push_back(Block("sine", "Sin", {}));
+  blocks.push_back(Block("sine", "Cast", {{"x", "v_s.output_true"}}, "DstT_ = DT_FLOAT;"));
+  for (const std::vector<std::string>& faulty : {missing, blocks}) {
+    const TestPage page(faulty);
+    for (const std::string& error : page.errors()) INFO(error);
+    CHECK(page.errors().size() == 1);
+  }
 }
 
 TEST_CASE("An if in a loop has the gradient of the way that was taken, also where it reads what no Switch sent", "[loops][gradients]") {
