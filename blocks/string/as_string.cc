@@ -106,8 +106,8 @@ BlockDef AsString() {
       .Details("Numbers with a point are written as printf's %f writes them, with scientific as %e and with shortest as %g; complex ones as "
                "(real,imaginary). Denormal numbers are 0. Strings are filled to the width, and cut at the precision where there is a width.")
       .Ports(input, output)
-      .Attrs(precision, scientific, shortest, width, fill)
       .Types("T", kPrinted)
+      .Attrs(precision, scientific, shortest, width, fill)
       .NotDifferentiable()
       .Kernel(Plan, Run);
 }

@@ -113,8 +113,8 @@ BlockDef Substr() {
       .Details("A part ends at the end of the string, where it is shorter. A negative length takes the rest in bytes (BYTE) and nothing in "
                "characters (UTF8_CHAR).")
       .Ports(input, pos, len, output)
-      .Attrs(unit)
       .Types("T", kIndices)
+      .Attrs(unit)
       .NotDifferentiable()
       .Kernel(Plan, Run);
 }
