@@ -1,5 +1,6 @@
 #include "blocks/io/byte_stream.h"
 
+#include <snappy.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -140,10 +141,48 @@ class InflatingStream final : public BufferedStream {
   std::vector<char> input_ = std::vector<char>(kBufferBytes);
 };
 
+/// Expands a file block by block; each one fits the buffer.
+class SnappyStream final : public BufferedStream {
+ public:
+  explicit SnappyStream(InputFile file) : file_(std::move(file)) {}
+
+ protected:
+  Result<size_t> Fill(std::span<char> buffer) override {
+    size_t size = 0;
+    while (size == 0) {
+      char head[4];
+      if (Left() == 0) return size_t{0};
+      if (Left() < sizeof head) return Damaged("the end of the file in a block");
+      WEFT_RETURN_IF_ERROR(file_.ReadAt(offset_, head));
+      uint32_t packed_size = 0;
+      for (char byte : head) packed_size = packed_size << 8 | static_cast<uint8_t>(byte);
+      if (packed_size > Left() - sizeof head) return Damaged("the end of the file in a block");
+      if (packed_size > snappy::MaxCompressedLength(buffer.size())) return Damaged("a block too large");
+      packed_.resize(packed_size);
+      WEFT_RETURN_IF_ERROR(file_.ReadAt(offset_ + sizeof head, packed_));
+      if (!snappy::GetUncompressedLength(packed_.data(), packed_.size(), &size) || size > buffer.size()) return Damaged("a block too large");
+      if (!snappy::RawUncompress(packed_.data(), packed_.size(), buffer.data())) return Damaged("a damaged block");
+      offset_ += sizeof head + packed_size;
+    }
+    return size;
+  }
+
+ private:
+  uint64_t Left() const { return file_.size() - offset_; }
+  Status Damaged(std::string_view what) const {
+    return DataLoss("needs a SNAPPY file, found ", what, " in '", file_.path().native(), "'");
+  }
+
+  InputFile file_;
+  uint64_t offset_ = 0;
+  std::vector<char> packed_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<ByteStream>> OpenByteStream(InputFile file, Encoding encoding) {
   if (encoding == Encoding::kPlain) return std::unique_ptr<ByteStream>(std::make_unique<PlainStream>(std::move(file)));
+  if (encoding == Encoding::kSnappy) return std::unique_ptr<ByteStream>(std::make_unique<SnappyStream>(std::move(file)));
   auto stream = std::make_unique<InflatingStream>(std::move(file), encoding);
   WEFT_RETURN_IF_ERROR(stream->Start());
   return std::unique_ptr<ByteStream>(std::move(stream));

@@ -10,7 +10,8 @@
 
 namespace weft::blocks {
 
-enum class Encoding : uint8_t { kPlain, kZlib, kGzip };
+/// kSnappy: blocks of Snappy, each after its size (4 bytes, the highest first), as TensorFlow writes them.
+enum class Encoding : uint8_t { kPlain, kZlib, kGzip, kSnappy };
 
 /// Bytes come from the front. Not thread-safe.
 class ByteStream {

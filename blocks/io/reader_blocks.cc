@@ -2,12 +2,13 @@
 
 namespace weft::blocks::readers {
 
-Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr) {
+Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr, bool snappy) {
   const std::string text = ctx.attr(attr);
   if (text.empty() || text == "NONE") return Encoding::kPlain;
   if (text == "ZLIB") return Encoding::kZlib;
   if (text == "GZIP") return Encoding::kGzip;
-  return ctx.Error(attr, "needs ZLIB, GZIP or nothing, found '", text, "'");
+  if (snappy && text == "SNAPPY") return Encoding::kSnappy;
+  return ctx.Error(attr, "needs ZLIB, GZIP", snappy ? ", SNAPPY" : "", " or nothing, found '", text, "'");
 }
 
 Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,

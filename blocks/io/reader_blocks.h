@@ -17,8 +17,8 @@ struct ReaderName {
 };
 inline ReaderName NameOf(const PlanContext& ctx) { return {ctx.attr(container), ctx.attr(shared_name)}; }
 
-/// ZLIB, GZIP, or nothing; invalid_argument at the attribute for other words.
-Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr);
+/// ZLIB, GZIP, SNAPPY where the block takes it, or nothing; invalid_argument at the attribute for other words.
+Result<Encoding> EncodingOf(const PlanContext& ctx, const Attr<std::string>& attr, bool snappy = false);
 
 /// Finds or makes a reader whose records make_source() gives; refuses a reader of that name that another kind of block made.
 Result<ResourceHandle> BindReader(BindContext& ctx, const ReaderName& name, std::string_view block,

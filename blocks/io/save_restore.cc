@@ -21,7 +21,8 @@ constexpr InTuple<3> slices_data{"data", "T", "the N tensors to save"};
 constexpr In<0> file_pattern{"file_pattern", "DT_STRING",
                              "one name: the file, or a pattern (* ? [a-z]) that all files of the checkpoint match"};
 constexpr In<1> tensor_name{"tensor_name", "DT_STRING", "one name: the tensor to read"};
-constexpr In<2> shape_and_slice{"shape_and_slice", "DT_STRING", "one text: the shape of the tensor and the part to read, as in '4 3 0,2:-'; empty: all"};
+constexpr In<2> shape_and_slice{"shape_and_slice", "DT_STRING",
+                                "one text: the shape of the tensor and the part to read, as in '4 3 0,2:-'; empty: all"};
 constexpr Out<0> tensor{"tensor", "dt", "the tensor, as it was saved"};
 constexpr Attr<DType> dt{"dt", kRequired, "the type of the tensor, which must be that of the saved one"};
 constexpr Attr<int64_t> preferred_shard{"preferred_shard", "-1",
@@ -51,7 +52,9 @@ Status WriteFile(ProduceContext& ctx, std::span<const checkpoint::NamedTensor> t
   return std::move(status).WithPort(tensor_at_fault ? data.name : filename.name);
 }
 
-constexpr auto RunSave = [](const DTypes& dtypes, ProduceContext& ctx) { return WriteFile(ctx, SavedTensors(ctx, dtypes, tensor_names, data)); };
+constexpr auto RunSave = [](const DTypes& dtypes, ProduceContext& ctx) {
+  return WriteFile(ctx, SavedTensors(ctx, dtypes, tensor_names, data));
+};
 
 constexpr auto RunSaveSlices = [](const DTypes& dtypes, ProduceContext& ctx) -> Status {
   auto tensors = SavedTensors(ctx, dtypes, tensor_names, slices_data);

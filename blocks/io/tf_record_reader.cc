@@ -17,7 +17,7 @@ using checkpoint::ExtendCrc32c;
 using checkpoint::MaskCrc32c;
 using protobuf::LoadFixed;
 
-constexpr Attr<std::string> compression_type{"compression_type", "\"\"", "how files are compressed: ZLIB, GZIP, or empty for not at all"};
+constexpr Attr<std::string> compression_type{"compression_type", "\"\"", "how files are compressed: ZLIB, GZIP, SNAPPY, or empty for not at all"};
 
 constexpr int64_t kChecksumBytes = sizeof(uint32_t);
 constexpr int64_t kHeadBytes = sizeof(uint64_t) + kChecksumBytes;
@@ -124,7 +124,7 @@ struct Parameters {
 };
 
 Result<Parameters> Plan(PlanContext& ctx) {
-  WEFT_ASSIGN_OR_RETURN(const Encoding encoding, EncodingOf(ctx, compression_type));
+  WEFT_ASSIGN_OR_RETURN(const Encoding encoding, EncodingOf(ctx, compression_type, true));
   return Parameters{encoding, NameOf(ctx)};
 }
 

@@ -107,7 +107,6 @@ std::map<std::string, std::string> NotScaled() {
         "ReaderNumWorkUnitsCompleted", "ReaderRead", "ReaderReadUpTo", "ReaderReset", "ReaderRestoreState", "ReaderSerializeState"}},
       {"reads or writes a file",
        {"MatchingFiles", "MergeV2Checkpoints", "ReadFile", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2", "WriteFile"}},
-      {"makes a name", {"ShardedFilename", "ShardedFilespec"}},
       {"gradients alone add it: it has no cases of its own",
        {"FusedBatchNormGradGrad", "SparseDenseGather", "SparseDenseScatter", "SparseRowSums", "SparseSampledProduct", "SparseToDenseGrad", "TransposeBack"}},
       {"its cases are pages", {"DestroyTemporaryVariable", "Enter", "Exit", "RefSwitch", "Switch", "TensorSummary"}},
