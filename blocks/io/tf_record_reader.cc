@@ -39,19 +39,20 @@ class TFRecordSource final : public RecordSource {
 
   Result<bool> Next(FileRecord& record, const Services& services) override {
     if (ahead_.size() == 0) {
-      WEFT_ASSIGN_OR_RETURN(const std::string_view rest, stream_->Peek());
-      if (rest.empty()) return false;
+      WEFT_ASSIGN_OR_RETURN(const std::string_view at_hand, stream_->Peek());
+      if (at_hand.empty()) return false;
+      WEFT_ASSIGN_OR_RETURN(const bool taken, TakeAtHand(at_hand, record, services));
+      if (taken) return true;
     }
-    WEFT_ASSIGN_OR_RETURN(const int64_t size, Size(services));
+    WEFT_RETURN_IF_ERROR(Need(kHeadBytes, services));
+    WEFT_ASSIGN_OR_RETURN(const String head, ahead_.Front(kHeadBytes, services));
+    WEFT_ASSIGN_OR_RETURN(const int64_t size, SizeOf(head));
     WEFT_RETURN_IF_ERROR(Need(kHeadBytes + size + kChecksumBytes, services));
     WEFT_ASSIGN_OR_RETURN(String value, ahead_.Part(kHeadBytes, size, services));
     WEFT_ASSIGN_OR_RETURN(const String stored, ahead_.Part(kHeadBytes + size, kChecksumBytes, services));
-    WEFT_ASSIGN_OR_RETURN(const bool agrees, Checked(value, stored, services));
-    if (!agrees) return Damaged("data that does not fit its checksum");
-    record.key = Cat(name_, ":", offset_);
-    record.value = std::move(value);
+    WEFT_RETURN_IF_ERROR(Check(value, stored, services));
     ahead_.Drop(kHeadBytes + size + kChecksumBytes);
-    offset_ += kHeadBytes + size + kChecksumBytes;
+    Give(std::move(value), record);
     return true;
   }
 
@@ -91,25 +92,43 @@ class TFRecordSource final : public RecordSource {
     return found ? Status() : Damaged("the end of the file in a record");
   }
 
-  /// Of the data of the record.
-  Result<int64_t> Size(const Services& services) {
-    WEFT_RETURN_IF_ERROR(Need(kHeadBytes, services));
-    WEFT_ASSIGN_OR_RETURN(const String size, ahead_.Part(0, sizeof(uint64_t), services));
-    WEFT_ASSIGN_OR_RETURN(const String stored, ahead_.Part(sizeof(uint64_t), kChecksumBytes, services));
-    const auto bytes = LoadFixed<uint64_t>(size.data());
-    if (MaskCrc32c(ExtendCrc32c(0, size)) != LoadFixed<uint32_t>(stored.data())) return Damaged("a length that does not fit its checksum");
+  /// Bytes of the data of a record that begins so.
+  Result<int64_t> SizeOf(std::string_view head) const {
+    const auto bytes = LoadFixed<uint64_t>(head.data());
+    const uint32_t checksum = MaskCrc32c(ExtendCrc32c(0, head.substr(0, sizeof bytes)));
+    if (checksum != LoadFixed<uint32_t>(head.data() + sizeof bytes)) return Damaged("a length that does not fit its checksum");
     if (bytes > kMostBytes) return Damaged("the end of the file in a record");
     return static_cast<int64_t>(bytes);
   }
 
-  /// Whether the data agrees with its checksum.
-  static Result<bool> Checked(std::string_view data, const String& stored, const Services& services) {
+  /// data_loss where the data does not agree with its checksum.
+  Status Check(std::string_view data, std::string_view stored, const Services& services) const {
     uint32_t checksum = 0;
     for (size_t at = 0; at < data.size(); at += ByteWindow::kPieceBytes) {
       if (at > 0 && IsStopped(services)) return kernels::RunStopped();
       checksum = ExtendCrc32c(checksum, data.substr(at, ByteWindow::kPieceBytes));
     }
-    return MaskCrc32c(checksum) == LoadFixed<uint32_t>(stored.data());
+    return MaskCrc32c(checksum) == LoadFixed<uint32_t>(stored.data()) ? Status() : Damaged("data that does not fit its checksum");
+  }
+
+  /// Takes a record that lies in the stream's buffer as a whole; false, with nothing taken, for others.
+  Result<bool> TakeAtHand(std::string_view bytes, FileRecord& record, const Services& services) {
+    if (bytes.size() < static_cast<size_t>(kHeadBytes)) return false;
+    WEFT_ASSIGN_OR_RETURN(const int64_t size, SizeOf(bytes.substr(0, kHeadBytes)));
+    if (static_cast<int64_t>(bytes.size()) < kHeadBytes + size + kChecksumBytes) return false;
+    const std::string_view data = bytes.substr(kHeadBytes, static_cast<size_t>(size));
+    WEFT_RETURN_IF_ERROR(Check(data, bytes.substr(static_cast<size_t>(kHeadBytes + size), kChecksumBytes), services));
+    WEFT_ASSIGN_OR_RETURN(String value, String::Uninitialized(data.size(), services.budget));
+    std::copy(data.begin(), data.end(), value.mutable_data());
+    WEFT_RETURN_IF_ERROR(stream_->Skip(kHeadBytes + size + kChecksumBytes).status());
+    Give(std::move(value), record);
+    return true;
+  }
+
+  void Give(String value, FileRecord& record) {
+    record.key = Cat(name_, ":", offset_);
+    offset_ += kHeadBytes + static_cast<int64_t>(value.size()) + kChecksumBytes;
+    record.value = std::move(value);
   }
 
   const Encoding encoding_;
