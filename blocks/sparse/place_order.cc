@@ -17,17 +17,17 @@ constexpr int kMostDigitBits = 11;            // of a pass: 2,048 places in memo
 constexpr int64_t kMostDigits = int64_t{1} << kMostDigitBits;
 constexpr int64_t kFew = 32;                  // places that are sorted by insertion
 
-/// What a column holds: numbers from `low` on that need `bits` bits.
+/// The least and the greatest number of a column.
 struct Column {
   int64_t low = INT64_MAX, high = INT64_MIN;
-  int bits() const { return std::bit_width(static_cast<uint64_t>(high) - static_cast<uint64_t>(low)); }
 };
 
 /// Where the parts of the scratch memory are.
 struct Scratch {
   SortedPlace *from, *to;
   int64_t* counts;   // of each digit in each block
-  Column* columns;   // of all blocks, and after them of all places
+  Column* columns;   // of each block
+  KeyPart* parts;    // of each column
   int64_t* ordered;  // of each block whether it is in order
 
   Scratch(std::byte* memory, int64_t count, int64_t rank) {
@@ -36,7 +36,8 @@ struct Scratch {
     to = from + count;
     counts = reinterpret_cast<int64_t*>(to + count);
     columns = reinterpret_cast<Column*>(counts + blocks * kMostDigits);
-    ordered = reinterpret_cast<int64_t*>(columns + (blocks + 1) * rank);
+    parts = reinterpret_cast<KeyPart*>(columns + blocks * rank);
+    ordered = reinterpret_cast<int64_t*>(parts + rank);
   }
 };
 
@@ -48,7 +49,7 @@ struct Sort {
   Workers& workers;
 
   int64_t blocks() const { return DivideUp(count, kBlock); }
-  Column& column(int64_t axis) const { return scratch.columns[blocks() * rank + axis]; }
+  int BitsOf(int64_t axis) const { return std::bit_width(scratch.parts[axis].mask); }
 
   bool InOrder(int64_t place) const {
     const int64_t *b = indices + place * rank, *a = b - rank;
@@ -61,18 +62,18 @@ struct Sort {
   /// Finds what each column holds; whether all places are in order.
   bool Survey() {
     workers.For(count, kBlock, [&](int64_t begin, int64_t end) {
-      Column* own = scratch.columns + begin / kBlock * rank;
-      std::fill(own, own + rank, Column{});
-      bool in_order = true;
-      for (int64_t place = begin; place < end; ++place) {
-        for (int64_t axis : axes) {
+      for (int64_t axis : axes) {
+        Column own;
+        for (int64_t place = begin; place < end; ++place) {
           const int64_t index = indices[place * rank + axis];
-          own[axis].low = std::min(own[axis].low, index);
-          own[axis].high = std::max(own[axis].high, index);
+          own.low = std::min(own.low, index);
+          own.high = std::max(own.high, index);
         }
-        in_order = in_order && (place == 0 || InOrder(place));
+        scratch.columns[begin / kBlock * rank + axis] = own;
       }
-      scratch.ordered[begin / kBlock] = in_order;
+      int64_t place = std::max<int64_t>(begin, 1);
+      while (place < end && InOrder(place)) ++place;
+      scratch.ordered[begin / kBlock] = place >= end;
     });
     if (workers.Stopped()) return false;
     for (int64_t axis : axes) {
@@ -81,22 +82,29 @@ struct Sort {
         const Column& own = scratch.columns[block * rank + axis];
         all = {std::min(all.low, own.low), std::max(all.high, own.high)};
       }
-      column(axis) = all;
+      const uint64_t range = static_cast<uint64_t>(all.high) - static_cast<uint64_t>(all.low);
+      scratch.parts[axis] = {static_cast<uint64_t>(all.low), range == 0 ? 0 : UINT64_MAX >> std::countl_zero(range), 0};
     }
     return std::all_of(scratch.ordered, scratch.ordered + blocks(), [](int64_t in_order) { return in_order != 0; });
   }
 
   /// Packs the columns axes[first, last) into the keys of scratch.from; the first time also the places.
   void SetKeys(size_t first, size_t last, bool first_time) {
+    const auto columns = axes.subspan(first, last - first);
+    int shift = 0;
+    for (size_t a = last; a-- > first;) {
+      scratch.parts[axes[a]].shift = BitsOf(axes[a]) > 0 ? shift : 0;
+      shift += BitsOf(axes[a]);
+    }
     workers.For(count, kBlock, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         SortedPlace& entry = scratch.from[i];
         if (first_time) entry.place = i;
+        const int64_t* index = indices + entry.place * rank;
         uint64_t key = 0;
-        for (size_t a = first; a < last; ++a) {
-          const Column& all = column(axes[a]);
-          const uint64_t index = static_cast<uint64_t>(indices[entry.place * rank + axes[a]]) - static_cast<uint64_t>(all.low);
-          key = all.bits() == 64 ? index : (key << all.bits()) | index;  // one of 64 bits is alone
+        for (int64_t axis : columns) {
+          const KeyPart& part = scratch.parts[axis];
+          key |= (static_cast<uint64_t>(index[axis]) - part.low) << part.shift;
         }
         entry.key = key;
       }
@@ -154,21 +162,22 @@ struct Sort {
     const bool in_order = Survey();
     if (workers.Stopped()) return kernels::RunStopped();
     if (in_order) return PlaceOrder{};
-    bool first_time = true;
+    bool first_time = true, at_once = false;
     for (size_t last = axes.size(); last > 0;) {
       size_t first = last;
       int bits = 0;
-      while (first > 0 && bits + column(axes[first - 1]).bits() <= 64) bits += column(axes[--first]).bits();
+      while (first > 0 && bits + BitsOf(axes[first - 1]) <= 64) bits += BitsOf(axes[--first]);
       if (bits > 0) {
         SetKeys(first, last, first_time);
         if (workers.Stopped()) return kernels::RunStopped();  // not all places are set
         ByKeys(bits);
         if (workers.Stopped()) return kernels::RunStopped();
+        at_once = first_time && first == 0 && last == axes.size();
         first_time = false;
       }
       last = first;
     }
-    return PlaceOrder{scratch.from};
+    return PlaceOrder{scratch.from, at_once ? scratch.parts : nullptr};
   }
 };
 
@@ -180,7 +189,7 @@ Result<int64_t> OrderScratchBytes(int64_t count, int64_t rank) {
   const auto places = CheckedMultiply(count, 2 * sizeof(SortedPlace));
   const int64_t blocks = DivideUp(count, kBlock);
   const auto counts = CheckedMultiply(blocks, (kMostDigits + 1) * static_cast<int64_t>(sizeof(int64_t)));
-  const auto columns = CheckedMultiply(blocks + 1, static_cast<int64_t>(sizeof(Column)) * rank);
+  const auto columns = CheckedMultiply(blocks + 2, static_cast<int64_t>(sizeof(Column)) * rank);
   if (!places || !counts || !columns || *places > kMost || *counts > kMost || *columns > kMost) {
     return InvalidArgument("needs fewer places, found ", count, " of ", rank, " indices");
   }
@@ -191,6 +200,19 @@ Result<PlaceOrder> OrderPlaces(const int64_t* indices, int64_t count, int64_t ra
                                Workers& workers) {
   if (count <= 1 || axes.empty()) return PlaceOrder{};
   return Sort{indices, count, rank, axes, Scratch(scratch, count, rank), workers}.Run();
+}
+
+void TakeIndices(const PlaceOrder& order, const int64_t* from, int64_t* to, int64_t count, int64_t rank, Workers& workers) {
+  if (order.parts == nullptr) return TakeInOrder(order, from, to, count, rank, workers);
+  workers.For(count, 32768, [&](int64_t begin, int64_t end) {  // the keys are read one after another, where the rows are anywhere
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t key = order.sorted[i].key;
+      for (int64_t axis = 0; axis < rank; ++axis) {
+        const KeyPart& part = order.parts[axis];
+        to[i * rank + axis] = static_cast<int64_t>(part.low + (key >> part.shift & part.mask));
+      }
+    }
+  });
 }
 
 }  // namespace weft::blocks

@@ -14,8 +14,15 @@ struct SortedPlace {
   int64_t place;  // the row of the indices
 };
 
+/// Where a column is in a key: index = low + (key >> shift & mask).
+struct KeyPart {
+  uint64_t low, mask;
+  int shift;
+};
+
 struct PlaceOrder {
   const SortedPlace* sorted = nullptr;  // null: the places are in order as they are
+  const KeyPart* parts = nullptr;       // of each column, where the keys hold all that were sorted by; null elsewhere
   int64_t at(int64_t i) const { return sorted == nullptr ? i : sorted[i].place; }
 };
 
@@ -41,5 +48,8 @@ void TakeInOrder(const PlaceOrder& order, const T* from, T* to, int64_t count, i
     }
   });
 }
+
+/// The same for the indices, where the order is that of all columns.
+void TakeIndices(const PlaceOrder& order, const int64_t* from, int64_t* to, int64_t count, int64_t rank, Workers& workers);
 
 }  // namespace weft::blocks

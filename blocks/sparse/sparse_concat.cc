@@ -105,7 +105,7 @@ constexpr auto Run = []<class T>(const Joined& p, RunContext& ctx) -> Status {
   if (ctx.cancelled()) return kernels::RunStopped();  // not all indices are there
   WEFT_ASSIGN_OR_RETURN(const PlaceOrder order,
                         OrderPlaces(joined, p.count(), p.rank(), p.axes, ctx.scratch().data() + p.order_offset, ctx.workers()));
-  TakeInOrder(order, joined, ctx.out<int64_t>(output_indices).data(), p.count(), p.rank(), ctx.workers());
+  TakeIndices(order, joined, ctx.out<int64_t>(output_indices).data(), p.count(), p.rank(), ctx.workers());
   T* to = ctx.out<T>(output_values).data();
   ctx.workers().For(p.count(), 16384, [&](int64_t begin, int64_t end) {
     size_t k = 0;

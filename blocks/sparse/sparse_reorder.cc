@@ -50,7 +50,7 @@ Result<Rows> Plan(PlanContext& ctx) {
 
 constexpr auto Run = []<class T>(const Rows& p, RunContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const PlaceOrder order, OrderOf(p, ctx));
-  TakeInOrder(order, ctx.in<int64_t>(input_indices).data(), ctx.out<int64_t>(output_indices).data(), p.count, p.rank(), ctx.workers());
+  TakeIndices(order, ctx.in<int64_t>(input_indices).data(), ctx.out<int64_t>(output_indices).data(), p.count, p.rank(), ctx.workers());
   TakeInOrder(order, ctx.in<T>(input_values).data(), ctx.out<T>(output_values).data(), p.count, 1, ctx.workers());
   return {};
 };
