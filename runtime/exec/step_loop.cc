@@ -80,6 +80,8 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
     if (step_ >= until) [[unlikely]] {
       if (until == count) break;
       until = count;
+      // Who holds the turn while it waits for room may wait for one who needs the turn. (Unless this run is yet to make the room.)
+      if (!parts_.variables.waits_after_turn()) WEFT_RETURN_IF_ERROR(FinishWaits());
       WEFT_RETURN_IF_ERROR(parts_.variables.TakeTurn(set));
     }
     const Record& record = records[step_];
@@ -133,13 +135,14 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
 
 // Where one fails, step_ is left at the step that waited.
 Status StepLoop::FinishWaits() {
+  const size_t next = step_;
   for (;;) {
     const ScopeWaiter::Deferred deferred = services_.waiter().TakeDeferred();
     if (deferred.wait == nullptr) break;
     step_ = deferred.step;
     WEFT_RETURN_IF_ERROR(deferred.wait->Finish());
   }
-  step_ = records_.size();
+  step_ = next;
   return {};
 }
 

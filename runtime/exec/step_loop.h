@@ -57,7 +57,7 @@ class StepLoop : private RunningStep {
   std::string Name() const override;
 
   Record RecordOf(const Step& step) const;
-  /// All steps are done: what blocks have put off waiting for.
+  /// Waits for what blocks have put off waiting for.
   Status FinishWaits();
   /// Makes the context ready for the step's kernel, and gives the block that has it; null where the step is done without one.
   Result<const PlannedBlock*> Begin(ResultSet& set, size_t step);

@@ -76,17 +76,19 @@ void VariableTransaction::FindTurn() {
     const std::span<const uint32_t> inputs(plan.operands.data() + step.first_input, plan.operands.data() + step.first_output);
     return std::ranges::any_of(inputs, [&](uint32_t slot) { return updated[slot] != 0; });
   };
-  size_t first_read = kNoStep, first_update = kNoStep, after_wait = kNoStep;
-  for (size_t s = 0; s < plan.steps.size() && (first_read == kNoStep || first_update == kNoStep); ++s) {
+  size_t first_read = kNoStep, first_update = kNoStep, after_wait = kNoStep, last_wait = 0;
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = plan.steps[s];
     if (first_read == kNoStep && (!step.reads.empty() || reads(step))) first_read = s;
     if (first_update == kNoStep && !step.updates.empty()) first_update = s;
-    const bool between = first_read != kNoStep && first_update == kNoStep && step.loop < 0;
-    if (between && planned_.graph.node(step.node).def->waits) after_wait = s + 1;
+    if (const BlockDef* def = planned_.graph.node(step.node).def; def == nullptr || !def->waits) continue;
+    last_wait = s + 1;
+    if (first_read != kNoStep && first_update == kNoStep && step.loop < 0) after_wait = s + 1;
   }
-  if (first_read == kNoStep) return;
+  reads_ = first_read != kNoStep;
   reads_before_turn_ = after_wait != kNoStep;
   turn_step_ = std::min(reads_before_turn_ ? after_wait : first_read, first_update);
+  waits_after_turn_ = turn_step_ < last_wait;
   for (const FusedSteps& group : plan.fused) {
     const auto first = static_cast<size_t>(group.first);
     if (first < turn_step_ && turn_step_ <= static_cast<size_t>(group.last)) turn_step_ = first;
@@ -149,7 +151,7 @@ Status VariableTransaction::BeginUpdates() {
 
 Status VariableTransaction::TakeTurn(ResultSet& set) {
   WEFT_RETURN_IF_ERROR(BeginUpdates());
-  if (as_planned_) return {};
+  if (as_planned_ || !reads_) return {};
   for (const auto& [slot, variable] : slots_) {
     if (!IsUpdated(variable)) continue;
     const Tensor& now = variables_[variable].value;

@@ -48,9 +48,11 @@ class VariableTransaction {
   void End() { turn_.Give(); }
 
   /// The step before which TakeTurn must be called: the first that reads a variable which the run updates, too, so that no other session
-  /// updates it in between; kNoStep where there is none. Where the run waits for another between such a read and its first update, the
+  /// updates it in between, or else the first that updates one; kNoStep where there is none. Where the run waits for another between such a read and its first update, the
   /// step after that: who holds the turn while it waits may wait for one who needs it.
   size_t turn_step() const { return turn_step_; }
+  /// Whether steps from there on wait for others.
+  bool waits_after_turn() const { return waits_after_turn_; }
   /// Waits for the updates of another session to end. The run reads the variables that it updates as they are now. aborted where it has
   /// read one already that is another now.
   Status TakeTurn(ResultSet& set);
@@ -93,7 +95,8 @@ class VariableTransaction {
   std::vector<std::pair<uint32_t, size_t>> slots_;        // of Variable blocks, and their index in variables_
   std::vector<int> selected_;                             // by slot; only where there is a RefSelect
   size_t turn_step_ = kNoStep;
-  bool reads_before_turn_ = false;                        // variables that it updates
+  bool reads_ = false, reads_before_turn_ = false;        // variables that it updates
+  bool waits_after_turn_ = false;
   // VariableAccess::changes() when variables_ were as the scope's and fitted the plan, 0: they may not be; and at the run's first update.
   uint64_t taken_ = 0, updating_from_ = 0;
   bool as_planned_ = false;

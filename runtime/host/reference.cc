@@ -32,9 +32,9 @@ DType TypeFor(const BlockDef& def, const PortSpec& port) {
   return port.type_attr.empty() ? DType::kFloat : TypeFor(AttrOf(def, port.type_attr));
 }
 
-/// A valid value for an attribute.
-std::string ValueFor(const AttrSpec& attr) {
-  if (attr.default_value) return AttrText(*attr.default_value);
+/// A valid value for an attribute: the default, unless `given`.
+std::string ValueFor(const AttrSpec& attr, bool given = false) {
+  if (attr.default_value && !given) return AttrText(*attr.default_value);
   const int64_t least = std::max<int64_t>(attr.minimum.value_or(1), 1);
   const auto repeated = [](int64_t times, const char* one) {
     std::string list = "{";
@@ -57,11 +57,16 @@ std::string ValueFor(const AttrSpec& attr) {
   return "";
 }
 
-/// The attributes without a default, as a page writes them.
+/// The attributes without a default, as a page writes them; and a shape for each of the types of a list, where there are lists of both.
 std::string RequiredAttrs(const BlockDef& def) {
+  const auto types = std::ranges::find(def.attrs, AttrType::kTypes, &AttrSpec::type);
+  const bool has_types = types != def.attrs.end() && !types->inferred;
   std::string attrs;
   for (const AttrSpec& attr : def.attrs) {
-    if (!attr.inferred && !attr.default_value) attrs += Cat(attr.name, "_ = ", ValueFor(attr), ";");
+    if (attr.inferred) continue;
+    const bool shapes = has_types && attr.type == AttrType::kShapes, of_types = shapes && !types->default_value;
+    if (attr.default_value && !of_types) continue;
+    attrs += Cat(attr.name, "_ = ", shapes && !of_types ? "{}" : ValueFor(attr, of_types), ";");
   }
   return attrs;
 }
