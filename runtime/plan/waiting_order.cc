@@ -45,11 +45,11 @@ class WaitingOrder {
   NodeNumbers place_;                       // place in order_
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
-  std::vector<char> late_;                  // by place: comes after those that wait, where it may
   std::unordered_map<int, int> fillers_;    // by node that is a resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
   std::set<int> waiting_;                   // places that are ready and may wait
   std::set<int> ready_late_;
+  std::vector<char> late_;                  // by place: comes after those that wait, where it may
 };
 
 std::vector<int> WaitingOrder::Resources(int place) const {
