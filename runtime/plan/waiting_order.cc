@@ -50,11 +50,11 @@ class WaitingOrder {
   std::vector<int> missing_;                // by place: inputs not yet ordered
   std::vector<std::vector<int>> readers_;   // by place
   mutable std::unordered_map<std::string, int> named_;  // numbers of resources that only have a name
-  std::vector<char> late_;                  // by place: comes after those that wait, where it may
   std::unordered_map<int, int> fillers_;    // by resource: nodes that work on it, do not wait, and are still to come
   std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
   std::set<int> waiting_;                   // places that are ready and may wait
   std::set<int> ready_late_;
+  std::vector<char> late_;                  // by place: comes after those that wait, where it may
 };
 
 /// The block that a handle comes from, whatever it passed on the way.

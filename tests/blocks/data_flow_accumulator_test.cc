@@ -82,7 +82,7 @@ TEST_CASE("Who waits for gradients takes no core, and ends soon after its deadli
   TestPage page(DensePage("shape_ = [2];"), {.threads = 2, .memory_limit = 0}, NoStalls());
   Apply(page, Tensor::Of<float>({1, 2}));
   auto taker = Taker(page, 2);
-  constexpr double kLatest = kit::kSanitized ? 200 : 25;  // milliseconds; others may keep the machine busy
+  constexpr double kLatest = kit::kSanitized ? 200 : 10;  // milliseconds, in one of some tries: others may keep the machine busy
   double late = 1e9;
   for (int attempt = 0; attempt < 5 && late > kLatest; ++attempt) {
     const double cpu = CpuSeconds();

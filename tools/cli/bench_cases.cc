@@ -336,6 +336,7 @@ Json Describe(const KernelCase& kernel) {
   Json described = {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
                     {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};
   if (!kernel.beside.is_null()) described["beside"] = kernel.beside;
+  if (kernel.record_bytes > 0) described["record_bytes"] = kernel.record_bytes;
   return described;
 }
 

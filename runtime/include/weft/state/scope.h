@@ -76,7 +76,7 @@ class Scope : public std::enable_shared_from_this<Scope> {
   class VariableStore& variables() const;
   class ResourceStore& resources() const;
   class RunGate& runs() const;
-  /// For a run that updates variables, from its first update to its commit.
+  /// For a run that updates variables, from its turn to its commit.
   class TurnLine& updating() const;
   /// For a run that starts the variables.
   class TurnLine& starting() const;
