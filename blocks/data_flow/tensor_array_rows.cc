@@ -86,6 +86,7 @@ constexpr auto Run = [](const Joined& p, ProduceContext& ctx) -> Status {
     WEFT_ASSIGN_OR_RETURN(const Tensor element, AtPort(indices, array->Read(rows[i], ctx.workers())));
     if (i == 0) {
       shape = element.shape();
+      if (!p.shape.Accepts(shape)) return ctx.Error(element_shape, "needs the shape of the elements, found ", p.shape, " where they have ", shape);
       WEFT_ASSIGN_OR_RETURN(joined, AllocateRows(ctx, p.dtype, static_cast<int64_t>(rows.size()), shape.dims()));
     } else if (element.shape() != shape) {
       return ctx.Error(indices, "needs elements of one shape, found ", shape, " at ", rows[0], " and ", element.shape(), " at ", rows[i]);

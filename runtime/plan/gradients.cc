@@ -184,7 +184,7 @@ const std::set<int>& Rewrite::updated_in_loops() {
   if (updated_in_loops_) return *updated_in_loops_;
   std::set<int>& updated = updated_in_loops_.emplace();
   for (int i = 0; i < nodes(); ++i) {
-    if (node(i).def == nullptr || node(i).broken || graph().HomeFrame(i) == 0) continue;
+    if (node(i).def == nullptr || node(i).broken || node(i).frame == 0 || node(i).order < 0) continue;  // or not connected yet
     for (int port : node(i).def->updates) {
       for (uint32_t v = node(i).in_first[port]; v < node(i).in_first[port + 1]; ++v) {
         for (int variable : graph().VariablesOf(node(i).inputs[v])) updated.insert(node(variable).variable);

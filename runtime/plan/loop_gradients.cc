@@ -58,13 +58,14 @@ bool LoopGradient::IsGate(int i) const { return Flows(node(i), Flow::kSwitch) &&
 // Types of what leads back are compared when all blocks are connected.
 bool LoopGradient::IsConnected(int next, int merge) const {
   const Node& back = node(next);
-  return !back.broken && back.inputs.size() == 1 && rewrite_.graph().TypeOf(back.inputs[0]) == node(merge).output_types[0];
+  return !back.broken && back.order >= 0 && back.inputs.size() == 1 && rewrite_.graph().TypeOf(back.inputs[0]) == node(merge).output_types[0];
 }
 
 // A Merge with a NextIteration is a variable of the loop; others end an if.
 Status LoopGradient::ReadVariable(int merge) {
   Variable variable{merge, -1, -1, {}, {}, {}, {}, {}};
   for (ValueRef input : node(merge).inputs) {
+    if (node(input.node).frame != frame_) continue;
     if (Flows(node(input.node), Flow::kNextIteration)) variable.next = input.node;
     if (Flows(node(input.node), Flow::kEnter)) variable.enter = input.node;
   }
