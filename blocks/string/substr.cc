@@ -1,5 +1,6 @@
 // Substr: a part of each string, by position and length in bytes or characters.
-#include "blocks/broadcast.h"
+#include <optional>
+
 #include "blocks/common_shape.h"
 #include "blocks/kernels/index/walk.h"
 #include "blocks/limits.h"
