@@ -72,27 +72,33 @@ Result<Column> PlanDense(PlanContext& ctx, int k, const PartialShape& shape) {
   return column;
 }
 
-Result<Parameters> Plan(PlanContext& ctx) {
-  Parameters p;
+/// The shapes of the ports, and as many keys as settings.
+Status CheckInputs(const PlanContext& ctx) {
   if (ctx.shape(serialized).rank() != 1) return ctx.Error(serialized, "needs a vector, found shape ", ctx.shape(serialized));
-  const int64_t examples = ctx.shape(serialized)[0];
   if (ctx.shape(names).count() != 0 && ctx.shape(names) != ctx.shape(serialized)) {
-    return ctx.Error(names, "needs a name for each of the ", examples, " examples, or none, found shape ", ctx.shape(names));
+    return ctx.Error(names, "needs a name for each of the ", ctx.shape(serialized)[0], " examples, or none, found shape ", ctx.shape(names));
   }
+  for (int k = 0; k < ctx.count(sparse_keys); ++k) {
+    if (ctx.shape(sparse_keys, k).count() != 1) return ctx.Error(sparse_keys, "needs one key each, found shape ", ctx.shape(sparse_keys, k));
+  }
+  for (int k = 0; k < ctx.count(dense_keys); ++k) {
+    if (ctx.shape(dense_keys, k).count() != 1) return ctx.Error(dense_keys, "needs one key each, found shape ", ctx.shape(dense_keys, k));
+  }
+  const auto check = [&](const auto& keys, const auto& setting, size_t found) -> Status {
+    if (static_cast<size_t>(ctx.count(keys)) == found) return {};
+    return ctx.Error(setting, "needs one for each of the ", ctx.count(keys), " ", keys.name, ", found ", found);
+  };
+  WEFT_RETURN_IF_ERROR(check(sparse_keys, sparse_types, ctx.attr(sparse_types).size()));
+  WEFT_RETURN_IF_ERROR(check(dense_keys, dense_defaults, static_cast<size_t>(ctx.count(dense_defaults))));
+  return check(dense_keys, dense_shapes, ctx.attr(dense_shapes).size());
+}
+
+Result<Parameters> Plan(PlanContext& ctx) {
+  WEFT_RETURN_IF_ERROR(CheckInputs(ctx));
+  Parameters p;
   p.sparse = ctx.count(sparse_keys);
   const DTypes types = ctx.attr(sparse_types);
-  const Shapes shapes = ctx.attr(dense_shapes);
-  if (static_cast<int>(types.size()) != p.sparse) {
-    return ctx.Error(sparse_types, "needs a type for each of the ", p.sparse, " sparse keys, found ", types.size());
-  }
-  if (ctx.count(dense_defaults) != ctx.count(dense_keys)) {
-    return ctx.Error(dense_defaults, "needs a default for each of the ", ctx.count(dense_keys), " dense keys, found ", ctx.count(dense_defaults));
-  }
-  if (static_cast<int>(shapes.size()) != ctx.count(dense_keys)) {
-    return ctx.Error(dense_shapes, "needs a shape for each of the ", ctx.count(dense_keys), " dense keys, found ", shapes.size());
-  }
   for (int k = 0; k < p.sparse; ++k) {
-    if (ctx.shape(sparse_keys, k).count() != 1) return ctx.Error(sparse_keys, "needs one key each, found shape ", ctx.shape(sparse_keys, k));
     ctx.set_unknown(sparse_indices, k, PartialShape::Make({-1, 2}).value());
     ctx.set_unknown(sparse_values, k, PartialShape::Make({-1}).value());
     ctx.set(sparse_shapes, Shape{2}, k);
@@ -101,12 +107,12 @@ Result<Parameters> Plan(PlanContext& ctx) {
     column.sparse = true;
     p.columns.push_back(std::move(column));
   }
+  const Shapes shapes = ctx.attr(dense_shapes);
   for (int k = 0; k < ctx.count(dense_keys); ++k) {
-    if (ctx.shape(dense_keys, k).count() != 1) return ctx.Error(dense_keys, "needs one key each, found shape ", ctx.shape(dense_keys, k));
     WEFT_ASSIGN_OR_RETURN(Column column, PlanDense(ctx, k, shapes[static_cast<size_t>(k)]));
     std::vector<int64_t> dims = column.dims;
     if (column.variable) dims.insert(dims.begin(), -1);
-    dims.insert(dims.begin(), examples);
+    dims.insert(dims.begin(), ctx.shape(serialized)[0]);
     WEFT_ASSIGN_OR_RETURN(PartialShape shape, AtPort(dense_shapes, PartialShape::Make(std::move(dims))));
     ctx.set_unknown(dense_values, k, std::move(shape));
     p.columns.push_back(std::move(column));

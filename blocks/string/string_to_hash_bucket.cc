@@ -16,7 +16,8 @@ constexpr Out<0> output{"output", "DT_INT64", "the shape of the input: a number 
 constexpr Attr<int64_t> num_buckets{"num_buckets", kRequired, "how many buckets there are", nullptr, 1};
 constexpr Attr<Ints> key{"key", kRequired, "two numbers that change the hash; whoever does not know them cannot choose strings that collide"};
 
-/// hash(bytes, stop) modulo the number of buckets, for each string.
+/// hash(bytes, stop) modulo the number of buckets, for each string. (Those of libraries do not stop within a string: a gigabyte takes them
+/// some tenths of a second.)
 template <class P, class Hash>
 void RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) {
   constexpr int64_t kGrain = 4096, kString = 8;  // strings of a task; what one of them counts at least

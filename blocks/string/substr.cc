@@ -1,4 +1,6 @@
 // Substr: a part of each string, by position and length in bytes or characters.
+#include <optional>
+
 #include "blocks/broadcast.h"
 #include "blocks/kernels/index/walk.h"
 #include "blocks/limits.h"
