@@ -22,7 +22,7 @@ struct RecordLayout {
   Encoding encoding;
 };
 
-class FixedLengthSource final : public RecordSource {
+class FixedLengthSource final : public PlacedSource {
  public:
   explicit FixedLengthSource(const RecordLayout& layout) : layout_(layout) {}
 
@@ -30,7 +30,7 @@ class FixedLengthSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
     WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), layout_.encoding));
     name_ = name;
-    records_ = 0;
+    place_ = 0;
     ahead_ = ByteWindow(services.budget);
     before_next_ = layout_.header;
     WEFT_ASSIGN_OR_RETURN(const bool found, Advance(services));
@@ -44,8 +44,8 @@ class FixedLengthSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(found, ahead_.Fill(*stream_, layout_.record + layout_.footer, services));
     if (!found) return false;
     WEFT_ASSIGN_OR_RETURN(record.value, ahead_.Front(layout_.record, services));
-    record.key = Cat(name_, ":", records_);
-    ++records_;
+    record.key = Cat(name_, ":", place_);
+    ++place_;
     before_next_ = layout_.hop;
     return true;
   }
@@ -55,25 +55,16 @@ class FixedLengthSource final : public RecordSource {
     ahead_ = {};
   }
 
-  void Save(StateWriter& out) const override {
-    out.PutText(name_);
-    out.PutSigned(records_);
-  }
-
-  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
-    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
-    WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
-    auto source = std::make_unique<FixedLengthSource>(layout_);
-    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
-    FileRecord record;
-    while (source->records_ < records) {
-      WEFT_ASSIGN_OR_RETURN(const bool found, source->Next(record, {}));
-      if (!found) return DataLoss("needs ", records, " records in '", name, "', found ", source->records_);
-    }
-    return std::unique_ptr<RecordSource>(std::move(source));
-  }
-
  private:
+  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<FixedLengthSource>(layout_); }
+  Result<bool> GoTo(int64_t place) override {
+    for (FileRecord record; place_ < place;) {
+      WEFT_ASSIGN_OR_RETURN(const bool found, Next(record, {}));
+      if (!found) return false;
+    }
+    return true;
+  }
+
   /// Drops what lies before the next record; false where the file ends there. What was dropped stays so where that fails.
   Result<bool> Advance(const Services& services) {
     const int64_t held = std::min(before_next_, ahead_.size());
@@ -91,8 +82,6 @@ class FixedLengthSource final : public RecordSource {
 
   const RecordLayout layout_;
   std::unique_ptr<ByteStream> stream_;
-  std::string name_;
-  int64_t records_ = 0;
   ByteWindow ahead_;         // what was read from the start of the last record on
   int64_t before_next_ = 0;  // bytes, the window's included
 };

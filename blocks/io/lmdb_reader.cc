@@ -7,7 +7,7 @@ namespace {
 
 using namespace readers;
 
-class LmdbSource final : public RecordSource {
+class LmdbSource final : public PlacedSource {
  public:
   Status Start(const Files& files, const std::string& name, const Services&) override {
     WEFT_ASSIGN_OR_RETURN(const std::filesystem::path place, files.Resolve(name, Files::Access::kRead));
@@ -16,7 +16,7 @@ class LmdbSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, is_folder ? name + "/data.mdb" : name));
     WEFT_ASSIGN_OR_RETURN(cursor_, lmdb::Cursor::Open(std::move(file)));
     name_ = name;
-    records_ = 0;
+    place_ = 0;
     found_ = false;
     return {};
   }
@@ -29,33 +29,23 @@ class LmdbSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(record.value, cursor_->Value(services));
     record.key = String(cursor_->key());
     found_ = false;
-    ++records_;
+    ++place_;
     return true;
   }
 
   void Stop() override { cursor_ = nullptr; }
 
-  void Save(StateWriter& out) const override {
-    out.PutText(name_);
-    out.PutSigned(records_);
-  }
-
-  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
-    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
-    WEFT_ASSIGN_OR_RETURN(const int64_t records, in.Signed());
-    auto source = std::make_unique<LmdbSource>();
-    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
-    for (; source->records_ < records; ++source->records_) {
-      WEFT_ASSIGN_OR_RETURN(const bool found, source->cursor_->Next({}));
-      if (!found) return DataLoss("needs ", records, " records in '", name, "', found ", source->records_);
-    }
-    return std::unique_ptr<RecordSource>(std::move(source));
-  }
-
  private:
+  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<LmdbSource>(); }
+  Result<bool> GoTo(int64_t place) override {
+    for (; place_ < place; ++place_) {
+      WEFT_ASSIGN_OR_RETURN(const bool found, cursor_->Next({}));
+      if (!found) return false;
+    }
+    return true;
+  }
+
   std::unique_ptr<lmdb::Cursor> cursor_;
-  std::string name_;
-  int64_t records_ = 0;  // given
   bool found_ = false;   // the cursor is at a record that was not given yet
 };
 

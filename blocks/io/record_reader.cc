@@ -5,6 +5,24 @@
 
 namespace weft::blocks {
 
+void PlacedSource::Save(StateWriter& out) const {
+  out.PutText(name_);
+  out.PutSigned(place_);
+}
+
+Result<std::unique_ptr<RecordSource>> PlacedSource::Load(StateReader& in) const {
+  WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
+  WEFT_ASSIGN_OR_RETURN(const int64_t place, in.Signed());
+  std::unique_ptr<PlacedSource> source = Fresh();
+  WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
+  bool found = place >= 0;
+  if (found) {
+    WEFT_ASSIGN_OR_RETURN(found, source->GoTo(place));
+  }
+  if (!found) return DataLoss("needs the place ", place, " of a reader in '", name, "', found the end of the file before it");
+  return std::unique_ptr<RecordSource>(std::move(source));
+}
+
 /// Makes this thread the one that reads, for as long as the object lives. Others wait for it with the engine's waiter, so that they can be
 /// cancelled while this one waits for a file name.
 class RecordReader::Use {

@@ -36,6 +36,22 @@ class RecordSource {
   virtual bool KeepsName() const { return false; }
 };
 
+/// A source whose place in a file is a number: of the records, lines or bytes that are behind.
+class PlacedSource : public RecordSource {
+ public:
+  void Save(StateWriter& out) const final;
+  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const final;
+
+ protected:
+  /// One of the same settings, in no file.
+  virtual std::unique_ptr<PlacedSource> Fresh() const = 0;
+  /// From the start of the file to a place, 0 or more; false where it ends before.
+  virtual Result<bool> GoTo(int64_t place) = 0;
+
+  std::string name_;  // as on the page
+  int64_t place_ = 0;
+};
+
 /// Thread-safe; records are read one call after another.
 class RecordReader final : public Resource, public StoredState {
  public:

@@ -12,7 +12,7 @@ using namespace readers;
 
 constexpr Attr<int64_t> skip_header_lines{"skip_header_lines", "0", "lines at the start of each file that are passed over", nullptr, 0};
 
-class TextLineSource final : public RecordSource {
+class TextLineSource final : public PlacedSource {
  public:
   explicit TextLineSource(int64_t header_lines) : header_lines_(header_lines) {}
 
@@ -29,40 +29,31 @@ class TextLineSource final : public RecordSource {
     if (!found) return false;
     WEFT_ASSIGN_OR_RETURN(record.value, line_.Front(line_.size() - ends_in_return_, services));
     BeginLine();
-    record.key = Cat(name_, ":", ++lines_);
+    record.key = Cat(name_, ":", ++place_);
     return true;
   }
 
   void Stop() override {
     stream_ = nullptr;
     line_ = {};
-    lines_ = 0;
+    place_ = 0;
     BeginLine();
   }
 
-  void Save(StateWriter& out) const override {
-    out.PutText(name_);
-    out.PutSigned(lines_);
-  }
-
-  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
-    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
-    WEFT_ASSIGN_OR_RETURN(const int64_t lines, in.Signed());
-    auto source = std::make_unique<TextLineSource>(header_lines_);
-    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
-    WEFT_RETURN_IF_ERROR(source->PassLines(lines, {}));
-    if (source->lines_ < lines) return DataLoss("needs ", lines, " lines in '", name, "', found ", source->lines_);
-    return std::unique_ptr<RecordSource>(std::move(source));
-  }
-
  private:
+  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TextLineSource>(header_lines_); }
+  Result<bool> GoTo(int64_t place) override {
+    WEFT_RETURN_IF_ERROR(PassLines(place, {}));
+    return place_ >= place;
+  }
+
   /// Reads on until that many lines of the file are behind, or it ends.
   Status PassLines(int64_t lines, const Services& services) {
-    while (lines_ < lines) {
+    while (place_ < lines) {
       WEFT_ASSIGN_OR_RETURN(const bool found, ToLineEnd(false, services));
       if (!found) break;
       BeginLine();
-      ++lines_;
+      ++place_;
     }
     return {};
   }
@@ -94,8 +85,6 @@ class TextLineSource final : public RecordSource {
 
   const int64_t header_lines_;
   std::unique_ptr<ByteStream> stream_;
-  std::string name_;
-  int64_t lines_ = 0;         // behind, those of the header included
   // What was read of the next one:
   ByteWindow line_;
   int64_t dropped_ = 0;  // bytes that were not kept

@@ -24,7 +24,7 @@ constexpr int64_t kChecksumBytes = sizeof(uint32_t);
 constexpr int64_t kHeadBytes = sizeof(uint64_t) + kChecksumBytes;
 constexpr uint64_t kMostBytes = uint64_t{1} << 62;  // sums of these fit 63 bits
 
-class TFRecordSource final : public RecordSource {
+class TFRecordSource final : public PlacedSource {
  public:
   explicit TFRecordSource(Encoding encoding) : encoding_(encoding) {}
 
@@ -32,7 +32,7 @@ class TFRecordSource final : public RecordSource {
     WEFT_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(files, name));
     WEFT_ASSIGN_OR_RETURN(stream_, OpenByteStream(std::move(file), encoding_));
     name_ = name;
-    offset_ = 0;
+    place_ = 0;
     ahead_ = ByteWindow(services.budget);
     return {};
   }
@@ -61,28 +61,15 @@ class TFRecordSource final : public RecordSource {
     ahead_ = {};
   }
 
-  void Save(StateWriter& out) const override {
-    out.PutText(name_);
-    out.PutSigned(offset_);
-  }
-
-  Result<std::unique_ptr<RecordSource>> Load(StateReader& in) const override {
-    WEFT_ASSIGN_OR_RETURN(const std::string name, in.Text());
-    WEFT_ASSIGN_OR_RETURN(const int64_t offset, in.Signed());
-    auto source = std::make_unique<TFRecordSource>(encoding_);
-    WEFT_RETURN_IF_ERROR(source->Start(in.files(), name, {}));
-    bool found = offset >= 0;
-    if (found) {
-      WEFT_ASSIGN_OR_RETURN(found, source->stream_->Skip(offset));
-    }
-    if (!found) return DataLoss("needs ", offset, " bytes of records in '", name, "', found fewer");
-    source->offset_ = offset;
-    return std::unique_ptr<RecordSource>(std::move(source));
-  }
-
  private:
+  std::unique_ptr<PlacedSource> Fresh() const override { return std::make_unique<TFRecordSource>(encoding_); }
+  Result<bool> GoTo(int64_t place) override {
+    place_ = place;
+    return stream_->Skip(place);
+  }
+
   Status Damaged(std::string_view what) const {
-    return Status(Code::kDataLoss, Cat("needs a file of TensorFlow's records, found ", what, " at byte ", offset_, " of '", name_, "'"))
+    return Status(Code::kDataLoss, Cat("needs a file of TensorFlow's records, found ", what, " at byte ", place_, " of '", name_, "'"))
         .WithHint("set compression_type where the file is compressed");
   }
 
@@ -126,16 +113,14 @@ class TFRecordSource final : public RecordSource {
   }
 
   void Give(String value, FileRecord& record) {
-    record.key = Cat(name_, ":", offset_);
-    offset_ += kHeadBytes + static_cast<int64_t>(value.size()) + kChecksumBytes;
+    record.key = Cat(name_, ":", place_);
+    place_ += kHeadBytes + static_cast<int64_t>(value.size()) + kChecksumBytes;
     record.value = std::move(value);
   }
 
   const Encoding encoding_;
   std::unique_ptr<ByteStream> stream_;
-  std::string name_;
-  int64_t offset_ = 0;  // of the next record, in the file as it is when expanded
-  ByteWindow ahead_;    // what was read of it
+  ByteWindow ahead_;  // what was read of the next record, which begins at place_ of the file as it is when expanded
 };
 
 struct Parameters {

@@ -1,6 +1,4 @@
 // The version 2 checkpoint: large tensors, runs that end, memory, files that are damaged, files that cannot be written.
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "blocks/io/checkpoint/crc32c.h"
@@ -9,6 +7,7 @@
 #include "blocks/io/checkpoint_v2/bundle_reader.h"
 #include "blocks/io/checkpoint_v2/bundle_writer.h"
 #include "catch2/catch.hpp"
+#include "tests/kit/program.h"
 #include "tests/kit/test_services.h"
 
 namespace weft {
@@ -16,15 +15,6 @@ namespace {
 
 using namespace blocks::checkpoint_v2;
 namespace fs = std::filesystem;
-
-std::string Slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void Spill(const fs::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 /// The run is to end when this many more looks have been taken at that; never where negative.
 struct EndingWorkers final : kit::TestWorkers {
@@ -117,9 +107,9 @@ TEST_CASE("Every flipped byte and every truncation of a version 2 checkpoint is 
   REQUIRE(test.Save("ck", tensors).ok());
   std::mt19937 random(1);
   for (const fs::path& path : {test.index("ck"), test.data("ck")}) {
-    const std::string whole = Slurp(path);
+    const std::string whole = kit::FileBytes(path);
     const auto check = [&](const std::string& bytes) {
-      Spill(path, bytes);
+      kit::WriteBytes(path, bytes);
       for (const auto& [name, value] : Kinds()) {
         const auto read = test.Read("ck", name);
         if (read.ok() ? !SameBits(*read, value) : read.status().code() != Code::kDataLoss) FAIL(name << ": " << ToString(read.status()));
@@ -131,7 +121,7 @@ TEST_CASE("Every flipped byte and every truncation of a version 2 checkpoint is 
       check(bytes);
       check(whole.substr(0, at));
     }
-    Spill(path, whole);
+    kit::WriteBytes(path, whole);
   }
 }
 
@@ -149,7 +139,7 @@ TEST_CASE("Damage of a version 2 checkpoint under right checksums does no harm",
   BundleTest test;
   std::mt19937 random(2);
   const std::string bytes("\3\0\5ab", 5);
-  Spill(test.data("ck"), bytes + std::string(40, '\1'));
+  kit::WriteBytes(test.data("ck"), bytes + std::string(40, '\1'));
   const auto budget = std::make_shared<MemoryBudget>(int64_t{1} << 24);
   const DType types[] = {DType::kString, DType::kInt32, DType::kBool, DType::kComplex128, DType::kInvalid};
   const auto number = [&]() -> uint64_t {
@@ -164,7 +154,7 @@ TEST_CASE("Damage of a version 2 checkpoint under right checksums does no harm",
     if (auto shape = Shape::Make(dims); shape.ok()) entry.shape = *shape;
     if (round % 3 == 0 && entry.dtype == DType::kInt32) {  // one that is right
       entry = {DType::kInt32, Shape{2}, 0, random() % 8, 8, 0, {}};
-      const std::string all = Slurp(test.data("ck"));
+      const std::string all = kit::FileBytes(test.data("ck"));
       entry.checksum = MaskCrc32c(ExtendCrc32c(0, std::string_view(all).substr(entry.offset, 8)));
     }
     if (random() % 4 == 0) entry.slices.push_back({{static_cast<int64_t>(random() % 3)}, {static_cast<int64_t>(random() % 4) - 1}});
@@ -188,7 +178,7 @@ TEST_CASE("Indices that Weft does not read say so", "[checkpoint]") {
   CHECK(test.Read("big", "t").status().code() == Code::kUnsupported);
   CHECK(test.Read("new", "t").status().code() == Code::kUnsupported);
   CHECK(test.Read("none", "t").status().code() == Code::kDataLoss);
-  Spill(test.index("text"), "this is only text, and not long enough to be a table of tensors");
+  kit::WriteBytes(test.index("text"), "this is only text, and not long enough to be a table of tensors");
   CHECK(test.Read("text", "t").status().code() == Code::kDataLoss);
   CHECK(test.Read("missing", "t").status().code() == Code::kNotFound);
   CHECK(test.Read("../../../../etc/passwd", "t").status().code() == Code::kPermissionDenied);

@@ -7,6 +7,7 @@
 #include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/protobuf/wire.h"
 #include "tests/blocks/reader_kit.h"
+#include "tests/kit/program.h"
 
 namespace weft {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 using kit::Deflated;
 using kit::LongText;
 using kit::ReaderTest;
-
-std::string Slurp(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 uint32_t Masked(std::string_view bytes) { return blocks::checkpoint::MaskCrc32c(blocks::checkpoint::ExtendCrc32c(0, bytes)); }
 
@@ -182,7 +178,7 @@ std::string LmdbFile(const Pairs& pairs, unsigned flags = 0) {
   }
   REQUIRE(mdb_txn_commit(txn) == 0);
   mdb_env_close(env);
-  return Slurp(path);
+  return kit::FileBytes(path);
 }
 
 std::vector<std::string> Expected(const Pairs& pairs) {
