@@ -97,6 +97,7 @@ Result<int32_t> DrawClasses(const SamplerPlan& plan, const Distribution& distrib
     return static_cast<int32_t>(plan.num_sampled);
   }
   IdTable seen(run.memory, run.workers);
+  if (run.workers.Stopped()) return kernels::RunStopped();  // not every slot is empty
   size_t count = 0;
   for (int32_t tries = 0; tries < INT32_MAX; ++tries) {
     if (count == run.sampled.size()) return tries;

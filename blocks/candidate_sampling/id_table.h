@@ -16,7 +16,7 @@ class IdTable {
   /// Numbers of memory for a table of at most `count` ids.
   static int64_t MemoryFor(int64_t count) { return 4 * static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count) + 1)); }
 
-  /// Makes an empty table; the memory stays the caller's.
+  /// Makes an empty table; the memory stays the caller's. Not to be used where the run is to end by then: not every slot may be empty.
   IdTable(std::span<int64_t> memory, Workers& workers) : slots_(reinterpret_cast<Slot*>(memory.data())), mask_(memory.size() / 2 - 1) {
     kernels::FillLong(workers, slots_, static_cast<int64_t>(mask_ + 1), Slot{0, -1});
   }
