@@ -68,7 +68,8 @@ void PutStrings(std::string& out, std::span<const String> strings, const Workers
   for (size_t i = 0; i < strings.size() && !stop(8 + static_cast<int64_t>(strings[i].size() / 16)); ++i) out.append(strings[i].view());
 }
 
-Status TakeStrings(std::string_view content, std::span<String> strings, const Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
+Status TakeStrings(std::string_view content, std::span<String> strings, const Workers& workers,
+                   const std::shared_ptr<MemoryBudget>& budget) {
   const auto damaged = [] { return Damaged("one with other strings than its shape needs"); };
   std::string_view sizes = content;
   uint64_t size = 0;

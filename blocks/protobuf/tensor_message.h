@@ -12,8 +12,8 @@ namespace weft::blocks::protobuf {
 
 /// Appends the type and the shape of a message.
 void PutTensorHead(std::string& out, DType dtype, const Shape& of);
-/// Appends a message whose elements are bytes: numbers as they are in memory, strings as their sizes and what they hold. Not for handles. Leaves when the run of `workers` is
-/// to end; the message is then of no use.
+/// Appends a message whose elements are bytes: numbers as they are in memory, strings as their sizes and what they hold. Not for handles.
+/// Leaves when the run of `workers` is to end; the message is then of no use.
 void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers);
 
 /// Reads a message, which is untrusted; what it becomes counts in the budget, which may be null. Where it has a single number or string for

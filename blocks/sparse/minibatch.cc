@@ -9,8 +9,8 @@ namespace weft::blocks {
 namespace {
 
 /// The places [begin, end) as a tensor without the first axis.
-Result<SparseValue> Element(const Minibatch& batch, const int64_t* indices, const void* values, int64_t begin, int64_t end, Workers& workers,
-                            const std::shared_ptr<MemoryBudget>& budget) {
+Result<SparseValue> Element(const Minibatch& batch, const int64_t* indices, const void* values, int64_t begin, int64_t end,
+                            Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
   const int64_t count = end - begin, rank = static_cast<int64_t>(batch.places.rank()) - 1;
   SparseValue element;
   WEFT_ASSIGN_OR_RETURN(element.indices, Tensor::Allocate(DType::kInt64, Shape{count, rank}, budget));
@@ -43,7 +43,9 @@ Status CheckStacked(const SparseValue& tensor, DType dtype, const Shape& first, 
   if (values.rank() != 1 || values[0] != indices[0]) return fail("needs [", indices[0], "] values, one for each place, found ", values);
   if (shape != first) return fail("needs tensors of one rank, found ranks ", first[0], " and ", shape[0]);
   const auto sizes = tensor.shape.values<int64_t>();
-  if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; })) return fail("needs sizes of 0 or more, found ", ToString(tensor.shape));
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; })) {
+    return fail("needs sizes of 0 or more, found ", ToString(tensor.shape));
+  }
   return {};
 }
 

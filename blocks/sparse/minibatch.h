@@ -18,8 +18,8 @@ struct Minibatch {
   DType dtype = DType::kInvalid;
 
   int64_t elements() const { return places.size[0]; }
-  /// Calls take(k, element k) for each element in turn, those without places too. invalid_argument at the port of the indices where a place is
-  /// outside of the batch, out of order or there twice; cancelled where the run is to end.
+  /// Calls take(k, element k) for each element in turn, those without places too. invalid_argument at the port of the indices where a place
+  /// is outside of the batch, out of order or there twice; cancelled where the run is to end.
   Status ForElements(const int64_t* indices, const void* values, Workers& workers, const std::shared_ptr<MemoryBudget>& budget,
                      FunctionRef<void(int64_t, SparseValue)> take) const;
 };
@@ -28,7 +28,9 @@ struct Minibatch {
 template <class I, class V, class S>
 Result<Minibatch> PlanMinibatch(PlanContext& ctx, const I& indices, const V& values, const S& shape) {
   WEFT_ASSIGN_OR_RETURN(Places places, PlanSparse(ctx, indices, values, shape));
-  if (places.rank() < 2) return ctx.Error(shape, "needs 2 sizes or more, that of the batch and those of its elements, found ", places.rank());
+  if (places.rank() < 2) {
+    return ctx.Error(shape, "needs 2 sizes or more, that of the batch and those of its elements, found ", places.rank());
+  }
   WEFT_RETURN_IF_ERROR(CheckCounted(ctx, places, shape));
   return Minibatch{std::move(places), ctx.dtype(values)};
 }
@@ -41,8 +43,8 @@ inline constexpr Out<2> shape{"sparse_shape", "DT_INT64", "[rank + 1]: how many 
 }  // namespace stacked
 
 void SetStackedShapes(PlanContext& ctx);
-/// Emits the tensors one after another along a new first axis. invalid_argument at `port` where one is no sparse tensor of that type, or their
-/// ranks differ.
+/// Emits the tensors one after another along a new first axis. invalid_argument at `port` where one is no sparse tensor of that type, or
+/// their ranks differ.
 Status EmitStacked(std::span<const SparseValue> tensors, DType dtype, const char* port, ProduceContext& ctx);
 
 }  // namespace weft::blocks

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kBlock = int64_t{1} << 16;  // places of a task
 constexpr int kMostDigitBits = 11;            // of a pass: 2,048 places in memory are written side by side
 constexpr int64_t kMostDigits = int64_t{1} << kMostDigitBits;
-constexpr int64_t kFew = 32;                  // places that are sorted by insertion
+constexpr int64_t kFew = 32;  // places that are sorted by insertion
 
 /// The least and the greatest number of a column.
 struct Column {

@@ -29,9 +29,9 @@ struct PlaceOrder {
 /// What OrderPlaces needs for so many places of so many indices.
 Result<int64_t> OrderScratchBytes(int64_t count, int64_t rank);
 
-/// The order of `count` rows of `rank` indices, any numbers, by the columns `axes`, the first of them first; rows that are equal there stay in
-/// theirs. A radix sort of the columns packed into keys: each pass over the places reads and writes 16 bytes of each. `scratch`, aligned for
-/// int64_t, has OrderScratchBytes and holds the order. cancelled where the run is to end.
+/// The order of `count` rows of `rank` indices, any numbers, by the columns `axes`, the first of them first; rows that are equal there stay
+/// in theirs. A radix sort of the columns packed into keys: each pass over the places reads and writes 16 bytes of each. `scratch`, aligned
+/// for int64_t, has OrderScratchBytes and holds the order. cancelled where the run is to end.
 Result<PlaceOrder> OrderPlaces(const int64_t* indices, int64_t count, int64_t rank, std::span<const int64_t> axes, std::byte* scratch,
                                Workers& workers);
 /// to[i] = from[order.at(i)] for rows of `width` elements.

@@ -1,4 +1,5 @@
-// SerializeSparse, SerializeManySparse, DeserializeManySparse: sparse tensors as TensorProto messages, three for each: indices, values, shape.
+// SerializeSparse, SerializeManySparse, DeserializeManySparse: sparse tensors as TensorProto messages, three for each: indices, values,
+// shape.
 #include "blocks/limits.h"
 #include "blocks/protobuf/tensor_message.h"
 #include "blocks/sparse/minibatch.h"
@@ -40,7 +41,8 @@ constexpr auto Run = [](const DType& dtype, RunContext& ctx) {
 
 // ---- SerializeManySparse ---------------------------------------------------------------------------------------------------------
 
-constexpr In<0> many_indices{"sparse_indices", "DT_INT64", "[places, rank], in row-major order, of rank 2 or more; the first index names the element of the batch"};
+constexpr In<0> many_indices{"sparse_indices", "DT_INT64",
+                             "[places, rank], in row-major order, of rank 2 or more; the first index names the element of the batch"};
 constexpr Out<0> rows{"serialized_sparse", "out_type", "[N, 3]: a row for each element of the batch: its indices, values and shape"};
 
 Result<Minibatch> PlanMany(PlanContext& ctx) {
@@ -66,7 +68,8 @@ constexpr auto RunMany = [](const Minibatch& p, RunContext& ctx) -> Status {
 
 // ---- DeserializeManySparse -------------------------------------------------------------------------------------------------------
 
-constexpr In<0> messages{"serialized_sparse", "DT_STRING", "[N, 3]: indices, values and shape of each sparse tensor as TensorProto messages"};
+constexpr In<0> messages{"serialized_sparse", "DT_STRING",
+                         "[N, 3]: indices, values and shape of each sparse tensor as TensorProto messages"};
 constexpr Attr<DType> dtype_attr{"dtype", kRequired, "the type of the values"};
 
 Result<DType> PlanRead(PlanContext& ctx) {

@@ -80,7 +80,9 @@ Result<Joined> Plan(PlanContext& ctx) {
     WEFT_RETURN_IF_ERROR(CheckCounted(ctx, tensor, shapes));
     WEFT_RETURN_IF_ERROR(Join(ctx, p, tensor, k));
   }
-  if (!ProductOf(p.size)) return ctx.Error(shapes, "needs tensors whose joined sizes have a product that fits 63 bits, found ", PlaceText(p.size));
+  if (!ProductOf(p.size)) {
+    return ctx.Error(shapes, "needs tensors whose joined sizes have a product that fits 63 bits, found ", PlaceText(p.size));
+  }
   p.axes.resize(p.size.size());
   std::iota(p.axes.begin(), p.axes.end(), int64_t{0});
   WEFT_RETURN_IF_ERROR(PlanOutputs(ctx, p));

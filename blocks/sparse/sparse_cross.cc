@@ -1,9 +1,9 @@
 // SparseCross: each combination of the features that several columns have in a row, as text or as a hash.
+#include <farmhash.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
-
-#include <farmhash.h>
 
 #include "blocks/kernels/stop_check.h"
 #include "blocks/limits.h"
@@ -17,7 +17,8 @@ constexpr InTuple<1> values{"values", "sparse_types", "[features] of each sparse
 constexpr InList<2> shapes{"shapes", "DT_INT64", "N", "[2]: the shape of each sparse column, whose first size counts the rows"};
 constexpr InTuple<3> dense_inputs{"dense_inputs", "dense_types", "[rows, features] of each dense column"};
 constexpr Out<0> output_indices{"output_indices", "DT_INT64", "[crosses, 2]: row and number of a cross, row by row"};
-constexpr Out<1> output_values{"output_values", "out_type", "[crosses]: the features joined by _X_, or the hash of all; the last column changes first"};
+constexpr Out<1> output_values{"output_values", "out_type",
+                               "[crosses]: the features joined by _X_, or the hash of all; the last column changes first"};
 constexpr Out<2> output_shape{"output_shape", "DT_INT64", "[2]: rows, and the most crosses that a row has"};
 constexpr Attr<int64_t> number{"N", kRequired, "how many sparse columns there are", nullptr, 0};
 constexpr Attr<bool> hashed_output{"hashed_output", kRequired, "accepted and not used: out_type says whether crosses are hashed"};
@@ -41,12 +42,16 @@ struct Crossing {
 
 Status CheckSparse(PlanContext& ctx, int k) {
   const Shape &places = ctx.shape(indices, k), &found = ctx.shape(values, k), &sizes = ctx.shape(shapes, k);
-  if (places.rank() != 2 || places[1] != 2) return ctx.Error(indices, "needs a matrix of 2 columns, found ", places, " in indices[", k, "]");
+  if (places.rank() != 2 || places[1] != 2) {
+    return ctx.Error(indices, "needs a matrix of 2 columns, found ", places, " in indices[", k, "]");
+  }
   if (found.rank() != 1 || found[0] != places[0]) {
     return ctx.Error(values, "needs [", places[0], "], a value for each place in indices[", k, "], found ", found, " in values[", k, "]");
   }
   if (sizes.rank() != 1 || sizes[0] != 2) return ctx.Error(shapes, "needs 2 sizes, found ", sizes, " in shapes[", k, "]");
-  if (ctx.ints(shapes, k)[0] < 0) return ctx.Error(shapes, "needs sizes of 0 or more, found ", ctx.ints(shapes, k)[0], " in shapes[", k, "]");
+  if (ctx.ints(shapes, k)[0] < 0) {
+    return ctx.Error(shapes, "needs sizes of 0 or more, found ", ctx.ints(shapes, k)[0], " in shapes[", k, "]");
+  }
   return {};
 }
 
@@ -56,7 +61,9 @@ Result<int64_t> RowsOf(PlanContext& ctx) {
   for (int k = 0; k < ctx.count(indices); ++k) {
     WEFT_RETURN_IF_ERROR(CheckSparse(ctx, k));
     const int64_t own = ctx.ints(shapes, k)[0];
-    if (rows >= 0 && own != rows) return ctx.Error(shapes, "needs ", rows, " rows, as the column before has, found ", own, " in shapes[", k, "]");
+    if (rows >= 0 && own != rows) {
+      return ctx.Error(shapes, "needs ", rows, " rows, as the column before has, found ", own, " in shapes[", k, "]");
+    }
     rows = own;
   }
   for (int k = 0; k < ctx.count(dense_inputs); ++k) {
@@ -85,8 +92,12 @@ Result<Crossing> Plan(PlanContext& ctx) {
   Crossing p;
   p.sparse = ctx.count(indices);
   p.columns = p.sparse + ctx.count(dense_inputs);
-  if (ctx.count(values) != p.sparse) return ctx.Error(values, "needs a tensor for each of indices, ", p.sparse, ", found ", ctx.count(values));
-  if (ctx.count(shapes) != p.sparse) return ctx.Error(shapes, "needs a shape for each of indices, ", p.sparse, ", found ", ctx.count(shapes));
+  if (ctx.count(values) != p.sparse) {
+    return ctx.Error(values, "needs a tensor for each of indices, ", p.sparse, ", found ", ctx.count(values));
+  }
+  if (ctx.count(shapes) != p.sparse) {
+    return ctx.Error(shapes, "needs a shape for each of indices, ", p.sparse, ", found ", ctx.count(shapes));
+  }
   WEFT_ASSIGN_OR_RETURN(p.rows, RowsOf(ctx));
   WEFT_RETURN_IF_ERROR(AddTypes(ctx, values, p));
   WEFT_RETURN_IF_ERROR(AddTypes(ctx, dense_inputs, p));
@@ -107,11 +118,11 @@ struct Column {
   int64_t size = 0;                 // features of a sparse column, or of a row of a dense one
   const int64_t* integers = nullptr;
   const String* strings = nullptr;
-  int64_t next = 0, reached = 0;    // of a sparse column: the feature that comes next, and the row of the last one
-  int64_t first = 0, count = 0;     // in the row
+  int64_t next = 0, reached = 0;  // of a sparse column: the feature that comes next, and the row of the last one
+  int64_t first = 0, count = 0;   // in the row
 
-  /// Goes to the first feature of that row or of a later one. False where none follows: a feature out of order is in no row, and neither are
-  /// those behind it, as TensorFlow has it.
+  /// Goes to the first feature of that row or of a later one. False where none follows: a feature out of order is in no row, and neither
+  /// are those behind it, as TensorFlow has it.
   bool Seek(int64_t row, kernels::StopCheck& stop) {
     for (; next < size && places[2 * next] >= reached && !stop(); ++next) {
       if (places[2 * next] >= row) return true;
@@ -280,7 +291,8 @@ constexpr auto Run = [](const Crossing& p, ProduceContext& ctx) -> Status {
 
 BlockDef SparseCross() {
   return Block("SparseCross", "Crosses the features of sparse and dense columns, row by row.")
-      .Details("A row without features in some column has no cross. Strings are hashed by FarmHash's fingerprint, numbers count as they are.")
+      .Details(
+          "A row without features in some column has no cross. Strings are hashed by FarmHash's fingerprint, numbers count as they are.")
       .Ports(indices, values, shapes, dense_inputs, output_indices, output_values, output_shape)
       .Attrs(number, hashed_output, num_buckets, hash_key, sparse_types, dense_types)
       .Inferred(number, sparse_types, dense_types)

@@ -20,11 +20,15 @@ Result<Operands> Plan(PlanContext& ctx) {
 /// The one that goes before the other; a where they are equal, NaN where either is.
 struct Larger {
   template <class T>
-  static T Of(T a, T b) { return b > a || b != b ? b : a; }
+  static T Of(T a, T b) {
+    return b > a || b != b ? b : a;
+  }
 };
 struct Smaller {
   template <class T>
-  static T Of(T a, T b) { return b < a || b != b ? b : a; }
+  static T Of(T a, T b) {
+    return b < a || b != b ? b : a;
+  }
 };
 
 template <class Choice, class T>
@@ -62,7 +66,8 @@ constexpr auto Run = [](const Operands& p, ProduceContext& ctx) -> Status {
 template <class Choice>
 BlockDef Extreme(const char* name, const char* summary) {
   return Block(name, summary)
-      .Details("Where only one of them has a place, the other counts as 0. NaN where either is. Places out of order are merged as they come.")
+      .Details(
+          "Where only one of them has a place, the other counts as 0. NaN where either is. Places out of order are merged as they come.")
       .Ports(a_indices, a_values, a_shape, b_indices, b_values, b_shape, output_indices, output_values)
       .Types("T", kReals)
       .ShapedBy(a_shape, b_shape)

@@ -1,5 +1,5 @@
-// SparseReduceSum and SparseReduceMax: a sparse tensor reduced over some axes, to a dense tensor or to a sparse one; and the gradient of the
-// sum, which each place takes from where it was added.
+// SparseReduceSum and SparseReduceMax: a sparse tensor reduced over some axes, to a dense tensor or to a sparse one; and the gradient of
+// the sum, which each place takes from where it was added.
 #include <algorithm>
 #include <atomic>
 
@@ -14,13 +14,15 @@ namespace {
 constexpr In<0> input_indices{"input_indices", "DT_INT64", "[places, rank], in any order; what is named twice counts twice"};
 constexpr In<1> input_values{"input_values", "T", "[places]"};
 constexpr In<2> input_shape{"input_shape", "DT_INT64", "[rank]: the shape of the sparse tensor"};
-constexpr In<3> reduction_axes{"reduction_axes", "DT_INT32", "a scalar or a vector: the axes to reduce, each in [-rank, rank); none: nothing is reduced"};
+constexpr In<3> reduction_axes{"reduction_axes", "DT_INT32",
+                               "a scalar or a vector: the axes to reduce, each in [-rank, rank); none: nothing is reduced"};
 constexpr Out<0> output{"output", "T", "the shape without the reduced axes, or with size 1 for them where keep_dims; 0 where no place is"};
 constexpr Attr<bool> keep_dims{"keep_dims", "false", "keep the reduced axes, with size 1"};
 
 constexpr Out<0> output_indices{"output_indices", "DT_INT64", "[n, rank of the output]: where places are, in row-major order"};
 constexpr Out<1> output_values{"output_values", "T", "[n]"};
-constexpr Out<2> output_shape{"output_shape", "DT_INT64", "[rank of the output]: the shape without the reduced axes, or with size 1 for them"};
+constexpr Out<2> output_shape{"output_shape", "DT_INT64",
+                              "[rank of the output]: the shape without the reduced axes, or with size 1 for them"};
 
 struct Reduction {
   Places places;               // step: of the output, 0 along reduced axes
@@ -40,7 +42,8 @@ struct Reduction {
     return offset;
   }
   Status Outside(const int64_t* index, int64_t place) const {
-    const int64_t axis = *std::ranges::find_if(kept, [&](int64_t a) { return index[a] < 0 || index[a] >= places.size[static_cast<size_t>(a)]; });
+    const int64_t axis =
+        *std::ranges::find_if(kept, [&](int64_t a) { return index[a] < 0 || index[a] >= places.size[static_cast<size_t>(a)]; });
     return InvalidArgument("needs indices inside ", places.SizeText(), ", found ", index[axis], " along axis ", axis, " at place ", place)
         .WithPort(places.port);
   }
@@ -79,7 +82,9 @@ struct SumOf {
   using Total = std::conditional_t<Integer<T>, T, std::conditional_t<Complex<T>, complex128, double>>;
   static constexpr bool kNeedsOne = false;  // none is 0
   template <class A>
-  static A Add(A total, A value) { return WrapAdd(total, value); }
+  static A Add(A total, A value) {
+    return WrapAdd(total, value);
+  }
 };
 
 /// NaN where there is one.
@@ -88,15 +93,17 @@ struct MaxOf {
   using Total = T;
   static constexpr bool kNeedsOne = true;
   template <class A>
-  static A Add(A total, A value) { return value > total || value != value ? value : total; }
+  static A Add(A total, A value) {
+    return value > total || value != value ? value : total;
+  }
 };
 
 // ---- to a dense tensor -------------------------------------------------------------------------------------------------------
 
 /// Scratch: the totals, where they are not of the output's type; for a maximum, whether an element has a value.
 template <class Op, class T>
-constexpr int64_t kScratchOfElement =
-    (std::is_same_v<typename Op::template Total<T>, T> ? 0 : sizeof(typename Op::template Total<T>)) + (Op::kNeedsOne ? sizeof(bool) : 0);
+constexpr int64_t kScratchOfElement = (std::is_same_v<typename Op::template Total<T>, T> ? 0 : sizeof(typename Op::template Total<T>)) +
+                                      (Op::kNeedsOne ? sizeof(bool) : 0);
 
 template <class Op, class Types>
 Result<Reduction> PlanDense(PlanContext& ctx, Types types) {
@@ -172,7 +179,8 @@ Result<Groups> GroupPlaces(const Reduction& p, const int64_t* index, ProduceCont
   WEFT_ASSIGN_OR_RETURN(const int64_t bytes, AtPort(input_indices, OrderScratchBytes(p.places.count, rank)));
   WEFT_ASSIGN_OR_RETURN(groups.memory, ctx.Allocate(DType::kUInt8, Shape{bytes}));
   WEFT_ASSIGN_OR_RETURN(groups.starts, ctx.Allocate(DType::kInt64, Shape{p.places.count + 1}));
-  WEFT_ASSIGN_OR_RETURN(groups.order, OrderPlaces(index, p.places.count, rank, p.kept, static_cast<std::byte*>(groups.memory.data()), ctx.workers()));
+  WEFT_ASSIGN_OR_RETURN(groups.order,
+                        OrderPlaces(index, p.places.count, rank, p.kept, static_cast<std::byte*>(groups.memory.data()), ctx.workers()));
   int64_t* starts = groups.starts.values<int64_t>().data();
   kernels::StopCheck stop(ctx.workers());
   const int64_t* last = nullptr;
@@ -228,7 +236,8 @@ constexpr auto RunSparseOutput = [](const Reduction& p, ProduceContext& ctx) -> 
   WEFT_ASSIGN_OR_RETURN(Tensor sizes, ctx.Allocate(DType::kInt64, Shape{rank}));
   int64_t* to = places.values<int64_t>().data();
   ctx.workers().For(groups.count, 16384, [&](int64_t begin, int64_t end) { WriteIndices(p, groups, index, to, begin, end); });
-  Dispatch(p.dtype, kTypes, [&]<class T>() { ReduceGroups<Op>(groups, ctx.in<T>(input_values).data(), totals.values<T>().data(), ctx.workers()); });
+  Dispatch(p.dtype, kTypes,
+           [&]<class T>() { ReduceGroups<Op>(groups, ctx.in<T>(input_values).data(), totals.values<T>().data(), ctx.workers()); });
   std::ranges::copy(p.sizes, sizes.values<int64_t>().begin());
   ctx.Emit(output_indices, std::move(places));
   ctx.Emit(output_values, std::move(totals));
@@ -254,16 +263,18 @@ constexpr auto RunGrad = []<class T>(const Reduction& p, RunContext& ctx) -> Sta
   const int64_t *indices = ctx.in<int64_t>(input_indices).data(), rank = static_cast<int64_t>(p.places.rank());
   const T* from = ctx.in<T>(grad).data();
   T* to = ctx.out<T>(values_grad).data();
-  std::atomic<int64_t> outside{-1};
+  std::atomic<bool> outside{false};
   ctx.workers().For(p.places.count, 16384, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t at = p.OffsetOf(indices + i * rank);
-      if (at < 0) outside.store(i, std::memory_order_relaxed);
+      if (at < 0) outside.store(true, std::memory_order_relaxed);
       else to[i] = from[at];
     }
   });
-  const int64_t bad = outside.load();
-  return bad < 0 ? Status{} : p.Outside(indices + bad * rank, bad);
+  if (!outside.load()) return {};
+  int64_t bad = 0;
+  while (p.OffsetOf(indices + bad * rank) >= 0) ++bad;
+  return p.Outside(indices + bad * rank, bad);
 };
 
 GradientInputs With(GradientBuilder& g, const char* port, GradientValue value) {

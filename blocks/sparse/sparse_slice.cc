@@ -13,7 +13,8 @@ constexpr In<1> values{"values", "T", "[places]"};
 constexpr In<2> shape{"shape", "DT_INT64", "[rank]: the shape of the sparse tensor"};
 constexpr In<3> start{"start", "DT_INT64", "[rank]: where the box begins"};
 constexpr In<4> size{"size", "DT_INT64", "[rank]: the sizes of the box, which may go over the end"};
-constexpr Out<0> output_indices{"output_indices", "DT_INT64", "[n, rank]: the places inside, in their order, counted from the start of the box"};
+constexpr Out<0> output_indices{"output_indices", "DT_INT64",
+                                "[n, rank]: the places inside, in their order, counted from the start of the box"};
 constexpr Out<1> output_values{"output_values", "T", "[n]"};
 constexpr Out<2> output_shape{"output_shape", "DT_INT64", "[rank]: the sizes of the box, cut at the end of the tensor"};
 
@@ -131,7 +132,9 @@ constexpr auto RunGrad = []<class T>(const Box& p, RunContext& ctx) -> Status {
   const auto counts = ctx.scratch<int64_t>();
   const int64_t count = CountInside(p, index, counts, ctx.workers());
   if (ctx.cancelled()) return kernels::RunStopped();
-  if (count != static_cast<int64_t>(from.size())) return ctx.Error(grad, "needs [", count, "], an element for each place inside, found ", from.size());
+  if (count != static_cast<int64_t>(from.size())) {
+    return ctx.Error(grad, "needs [", count, "], an element for each place inside, found ", from.size());
+  }
   ctx.workers().For(p.places.count, kBlock, [&](int64_t begin, int64_t end) {
     int64_t next = counts[static_cast<size_t>(begin / kBlock)];
     for (int64_t i = begin; i < end; ++i) to[i] = p.Holds(index + i * rank) ? from[static_cast<size_t>(next++)] : T{};

@@ -57,7 +57,8 @@ constexpr auto RunOne = [](const Named<One>& p, RunContext& ctx) -> Status {
 
 // ---- AddManySparseToTensorsMap ---------------------------------------------------------------------------------------------------
 
-constexpr In<0> batch_indices{"sparse_indices", "DT_INT64", "[places, rank], in row-major order, of rank 2 or more; the first index names the element of the batch"};
+constexpr In<0> batch_indices{"sparse_indices", "DT_INT64",
+                              "[places, rank], in row-major order, of rank 2 or more; the first index names the element of the batch"};
 constexpr Out<0> handles{"sparse_handles", "DT_INT64", "[N]: the number of each element of the batch in the map"};
 
 Result<Named<Minibatch>> PlanMany(PlanContext& ctx) {
@@ -116,7 +117,8 @@ BlockDef AddSparseToTensorsMap() {
 
 BlockDef TakeManySparseFromTensorsMap() {
   return Block("TakeManySparseFromTensorsMap", "Takes sparse tensors out of a map and stacks them along a new first axis.")
-      .Details("The output is as large as the largest of them along each axis. shared_name is that of the blocks that put them in, or their id.")
+      .Details(
+          "The output is as large as the largest of them along each axis. shared_name is that of the blocks that put them in, or their id.")
       .Ports(taken, stacked::indices, stacked::values, stacked::shape)
       .Attrs(dtype, container, shared_name)
       .Types("dtype", kAllTypes)

@@ -1,9 +1,8 @@
 // The order of places against a stable sort by comparison, and maps of sparse tensors: what they give back, and their state.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <numeric>
 #include <random>
-
-#include <catch2/catch.hpp>
 
 #include "blocks/sparse/place_order.h"
 #include "blocks/sparse/tensors_map.h"
@@ -49,11 +48,13 @@ void CheckOrder(const Sample& sample, const std::vector<int64_t>& axes, int thre
   REQUIRE(bytes.ok());
   std::vector<int64_t> scratch(static_cast<size_t>(*bytes / 8 + 1));
   kit::TestWorkers workers(threads);
-  const auto order = blocks::OrderPlaces(indices.data(), sample.count, sample.rank, axes, reinterpret_cast<std::byte*>(scratch.data()), workers);
+  const auto order =
+      blocks::OrderPlaces(indices.data(), sample.count, sample.rank, axes, reinterpret_cast<std::byte*>(scratch.data()), workers);
   REQUIRE(order.ok());
   const std::vector<int64_t> expected = OrderByComparison(indices, sample, axes);
   for (int64_t i = 0; i < sample.count; ++i) {
-    if (order->at(i) != expected[static_cast<size_t>(i)]) FAIL("place " << i << " is " << order->at(i) << ", not " << expected[static_cast<size_t>(i)]);
+    if (order->at(i) != expected[static_cast<size_t>(i)])
+      FAIL("place " << i << " is " << order->at(i) << ", not " << expected[static_cast<size_t>(i)]);
   }
 }
 
@@ -65,8 +66,17 @@ SparseValue Make(float value) {
 
 TEST_CASE("Places are sorted as a stable sort by comparison sorts them", "[sparse]") {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
-  for (const Sample& sample : {Sample{0, 2, 0, 9}, {1, 2, 0, 9}, {2, 1, 0, 1}, {20, 3, 0, 2}, {33, 2, -4, 4}, {1000, 1, 7, 7}, {5000, 3, 0, 15},
-                               {70000, 2, 0, 300}, {140000, 2, 0, 1 << 20}, {3000, 4, 0, int64_t{1} << 40}, {3000, 2, kLeast, kMost}}) {
+  for (const Sample& sample : {Sample{0, 2, 0, 9},
+                               {1, 2, 0, 9},
+                               {2, 1, 0, 1},
+                               {20, 3, 0, 2},
+                               {33, 2, -4, 4},
+                               {1000, 1, 7, 7},
+                               {5000, 3, 0, 15},
+                               {70000, 2, 0, 300},
+                               {140000, 2, 0, 1 << 20},
+                               {3000, 4, 0, int64_t{1} << 40},
+                               {3000, 2, kLeast, kMost}}) {
     for (const int threads : {1, 3}) {
       std::vector<int64_t> axes(static_cast<size_t>(sample.rank));
       std::iota(axes.begin(), axes.end(), int64_t{0});
