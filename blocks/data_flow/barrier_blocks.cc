@@ -125,15 +125,8 @@ Result<Parameters> Plan(PlanContext& ctx) {
 
 Result<std::vector<Tensor>> TakeJoined(ElementBarrier& barrier, int64_t count, bool small, ProduceContext& ctx) {
   WEFT_ASSIGN_OR_RETURN(auto elements, barrier.Take(count, small, ctx.services(), ctx.workers()));
-  Result<std::vector<Tensor>> joined = std::vector<Tensor>();
-  try {
-    joined = JoinElements(elements, barrier.ready_spec(), ctx.services().budget, ctx.workers());
-  } catch (...) {  // of too little memory
-    barrier.Return(std::move(elements));
-    throw;
-  }
-  if (!joined.ok()) barrier.Return(std::move(elements));
-  return joined;
+  return MakeOrReturn(barrier, elements,
+                      [&] { return JoinElements(elements, barrier.ready_spec(), ctx.services().budget, ctx.workers()); });
 }
 
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {

@@ -21,6 +21,32 @@ bool CopyRow(DType dtype, const std::byte* from, void* to, int64_t count, kernel
   return true;
 }
 
+// A tensor of its own costs some 200 bytes and two allocations: rows of less than that share a buffer, a few so that one that stays keeps
+// little alive.
+constexpr int64_t kSharedBytes = 64, kRowsOfBuffer = 256;
+
+/// Gives each element its row of a component.
+Status CutComponent(const Tensor& component, std::vector<QueueElement>& elements, const std::shared_ptr<MemoryBudget>& budget,
+                    kernels::StopCheck& stop) {
+  const Shape row(component.shape().dims().subspan(1));
+  const DType dtype = component.dtype();
+  const int64_t row_bytes = row.count() * static_cast<int64_t>(ElementSize(dtype)), rows = static_cast<int64_t>(elements.size());
+  const bool managed = dtype == DType::kString || dtype == DType::kResource;
+  const int64_t together = managed || row_bytes > kSharedBytes ? 1 : kRowsOfBuffer;
+  const auto* from = static_cast<const std::byte*>(component.data());
+  for (int64_t first = 0; first < rows; first += together) {
+    const int64_t count = std::min(together, rows - first);
+    WEFT_ASSIGN_OR_RETURN(Tensor buffer, Tensor::Allocate(dtype, Shape{count * row.count()}, budget));
+    if (!CopyRow(dtype, from + first * row_bytes, buffer.data(), count * row.count(), stop)) return kernels::RunStopped();
+    auto* to = static_cast<std::byte*>(buffer.data());
+    for (int64_t i = 0; i < count; ++i) {
+      if (stop(kRowItems)) return kernels::RunStopped();
+      elements[static_cast<size_t>(first + i)].push_back(Tensor::View(dtype, row, to + i * row_bytes, buffer.owner()));
+    }
+  }
+  return {};
+}
+
 /// The shape that component `k` of each of these elements fits in: unknown sizes are as large as the largest.
 Result<Shape> RowShape(const PartialShape& known, std::span<const QueueElement> elements, size_t k) {
   std::vector<int64_t> dims = known.dims();
@@ -74,18 +100,19 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
   }
   std::vector<QueueElement> elements(static_cast<size_t>(rows));
   kernels::StopCheck stop(workers);
-  for (const Tensor& component : components) {
-    const Shape row(component.shape().dims().subspan(1));
-    const size_t row_bytes = static_cast<size_t>(row.count()) * ElementSize(component.dtype());
-    const auto* from = static_cast<const std::byte*>(component.data());
-    for (QueueElement& element : elements) {
-      WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(component.dtype(), row, budget));
-      if (!CopyRow(component.dtype(), from, tensor.data(), row.count(), stop)) return kernels::RunStopped();
-      element.push_back(std::move(tensor));
-      from += row_bytes;
-    }
-  }
+  for (const Tensor& component : components) WEFT_RETURN_IF_ERROR(CutComponent(component, elements, budget, stop));
   return elements;
+}
+
+Result<QueueElement> AsOwnTensors(const QueueElement& element, const std::shared_ptr<MemoryBudget>& budget) {
+  constexpr uintptr_t kAlignment = 64;  // of a Buffer's elements
+  QueueElement own;
+  for (const Tensor& component : element) {
+    const bool aligned = reinterpret_cast<uintptr_t>(component.data()) % kAlignment == 0;
+    WEFT_ASSIGN_OR_RETURN(Tensor tensor, aligned ? Result<Tensor>(component) : component.Clone(budget));
+    own.push_back(std::move(tensor));
+  }
+  return own;
 }
 
 Result<std::vector<Tensor>> JoinElements(std::span<const QueueElement> elements, const QueueSpec& spec,

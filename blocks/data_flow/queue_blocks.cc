@@ -113,7 +113,8 @@ Result<Queue*> FindQueue(const Moved& p, ProduceContext& ctx) {
 constexpr auto Run = [](const Moved& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, FindQueue(p, ctx));
   WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(1, false, *ctx.services().waiter, p.timeout_ms));
-  for (size_t k = 0; k < p.types.size(); ++k) ctx.Emit(element, std::move(elements[0][k]), static_cast<int>(k));
+  WEFT_ASSIGN_OR_RETURN(QueueElement own, MakeOrReturn(*queue, elements, [&] { return AsOwnTensors(elements[0], ctx.services().budget); }));
+  for (size_t k = 0; k < own.size(); ++k) ctx.Emit(element, std::move(own[k]), static_cast<int>(k));
   return {};
 };
 
@@ -125,18 +126,10 @@ Status TakeMany(const Moved& p, ProduceContext& ctx, bool up_to) {
     return ctx.Error(handle, "needs a queue whose shapes are given, found one without, whose elements may differ in shape");
   }
   WEFT_ASSIGN_OR_RETURN(auto elements, queue->Dequeue(count, up_to, *ctx.services().waiter, p.timeout_ms, &ctx.workers()));
-  Result<std::vector<Tensor>> joined = std::vector<Tensor>();
-  try {
-    joined = JoinElements(elements, queue->spec(), ctx.services().budget, ctx.workers());
-  } catch (...) {  // of too little memory
-    queue->Return(std::move(elements));
-    throw;
-  }
-  if (!joined.ok()) {
-    queue->Return(std::move(elements));
-    return std::move(joined).status();
-  }
-  for (size_t k = 0; k < joined->size(); ++k) ctx.Emit(rows, std::move((*joined)[k]), static_cast<int>(k));
+  WEFT_ASSIGN_OR_RETURN(std::vector<Tensor> joined, MakeOrReturn(*queue, elements, [&] {
+                          return JoinElements(elements, queue->spec(), ctx.services().budget, ctx.workers());
+                        }));
+  for (size_t k = 0; k < joined.size(); ++k) ctx.Emit(rows, std::move(joined[k]), static_cast<int>(k));
   return {};
 }
 

@@ -26,4 +26,17 @@ Status CheckHandles(const PlanContext& ctx, const P&... handles) {
 Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container, const std::string& shared_name, const QueueSpec& spec,
                                  const std::function<std::unique_ptr<QueueStore>()>& make_store);
 
+/// What make() makes of elements that were taken from a queue or barrier; where it fails or throws, that gets them back.
+template <class Source, class Make>
+auto MakeOrReturn(Source& source, std::vector<QueueElement>& elements, Make&& make) -> decltype(make()) {
+  try {
+    auto made = make();
+    if (!made.ok()) source.Return(std::move(elements));
+    return made;
+  } catch (...) {  // of too little memory
+    source.Return(std::move(elements));
+    throw;
+  }
+}
+
 }  // namespace weft::blocks
