@@ -47,6 +47,8 @@ Status CutComponent(const Tensor& component, std::vector<QueueElement>& elements
   return {};
 }
 
+constexpr size_t kAhead = 16;  // elements
+
 /// The shape that component `k` of each of these elements fits in: unknown sizes are as large as the largest.
 Result<Shape> RowShape(const PartialShape& known, std::span<const QueueElement> elements, size_t k) {
   std::vector<int64_t> dims = known.dims();
@@ -76,7 +78,11 @@ Result<Tensor> JoinRows(std::span<const QueueElement> elements, size_t k, const 
   WEFT_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(dtype, std::move(joined), budget));
   auto* to = static_cast<std::byte*>(result.data());
   kernels::StopCheck stop(workers);
-  for (const QueueElement& element : elements) {
+  for (size_t e = 0; e < elements.size(); ++e) {
+    const QueueElement& element = elements[e];
+    // Shuffled elements lie anywhere: the tensor's object first, then what it refers to.
+    if (e + 2 * kAhead < elements.size()) __builtin_prefetch(&elements[e + 2 * kAhead][k]);
+    if (e + kAhead < elements.size()) __builtin_prefetch(elements[e + kAhead][k].data());
     if (element[k].shape() == row) {
       if (!CopyRow(dtype, static_cast<const std::byte*>(element[k].data()), to, row.count(), stop)) return kernels::RunStopped();
     } else {

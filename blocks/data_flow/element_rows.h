@@ -16,8 +16,8 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
 /// The components of an element as kernels need them, aligned: small rows share a buffer.
 Result<QueueElement> AsOwnTensors(const QueueElement& element, const std::shared_ptr<MemoryBudget>& budget);
 
-/// The inverse of CutRows, for elements of a queue whose components can be joined (QueueSpec::joinable): a tensor for each component. Where elements
-/// are padded, the row of each is as large as the largest needs.
+/// The inverse of CutRows, for elements of a queue whose components can be joined (QueueSpec::joinable): a tensor for each component. Where
+/// elements are padded, the row of each is as large as the largest needs.
 Result<std::vector<Tensor>> JoinElements(std::span<const QueueElement> elements, const QueueSpec& spec,
                                          const std::shared_ptr<MemoryBudget>& budget, Workers& workers);
 

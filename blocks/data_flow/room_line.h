@@ -123,18 +123,23 @@ class WaitForRoom final : public DeferredWait {
       : handle_(std::move(handle)), owner_(owner), ticket_(std::move(ticket)), waiter_(waiter), left_(left), what_(what) {}
   ~WaitForRoom() override {
     std::lock_guard lock(owner_.mutex_);
-    if (!ticket_->waits) return;
-    owner_.line_.Leave(ticket_);
-    owner_.Admit();  // what stood behind it
+    GiveUp();
   }
   Status Finish() override {
     std::unique_lock lock(owner_.mutex_);
     auto ready = [&] { return !ticket_->waits; };
-    if (!ready()) WEFT_RETURN_IF_ERROR(waiter_.Wait(lock, owner_.changed_, ready, left_.ms(), what_));
-    return RoomLine<Item>::StatusOf(*ticket_);
+    Status status = ready() ? Status() : waiter_.Wait(lock, owner_.changed_, ready, left_.ms(), what_);
+    if (!status.ok()) GiveUp();  // with this lock: who waits in vain must not be let in afterwards
+    return status.ok() ? RoomLine<Item>::StatusOf(*ticket_) : status;
   }
 
  private:
+  void GiveUp() {
+    if (!ticket_->waits) return;
+    owner_.line_.Leave(ticket_);
+    owner_.Admit();  // what stood behind it
+  }
+
   const ResourceHandle handle_;
   Owner& owner_;
   const Ticket ticket_;

@@ -81,7 +81,8 @@ bool IsHandle(const Graph& graph, ValueRef value, int source) {
 /// The name under which a block without handles shares its state with others; empty where it does not.
 std::string SharedName(const Node& node) {
   const BlockDef* def = node.def;
-  const int name = def == nullptr || !def->stateful ? -1 : def->FindAttr("shared_name"), container = name < 0 ? -1 : def->FindAttr("container");
+  const int name = def == nullptr || !def->stateful ? -1 : def->FindAttr("shared_name");
+  const int container = name < 0 ? -1 : def->FindAttr("container");
   if (container < 0 || node.broken || (!def->outputs.empty() && def->outputs[0].name.ends_with("handle"))) return "";
   const auto& shared = AttrAs<std::string>(node.attrs[static_cast<size_t>(name)]);
   return Cat(AttrAs<std::string>(node.attrs[static_cast<size_t>(container)]), "/", shared.empty() ? node.id : shared);
