@@ -18,14 +18,21 @@ int64_t SparseTensorsMap::Add(std::vector<SparseValue> tensors) {
 }
 
 Result<std::vector<SparseValue>> SparseTensorsMap::Take(std::span<const int64_t> numbers) {
+  const auto fail = [&](size_t i) {
+    return InvalidArgument("needs numbers of tensors in the map, each once, found ", numbers[i], " at position ", i);
+  };
+  std::lock_guard lock(mutex_);
+  // Before memory is taken for them: what is asked for may be much more than there is.
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i == tensors_.size() || !tensors_.contains(numbers[i])) return fail(i);
+  }
   std::vector<SparseValue> taken(numbers.size());
   std::vector<Tensors::node_type> nodes(numbers.size());
-  std::lock_guard lock(mutex_);
   for (size_t i = 0; i < numbers.size(); ++i) {
     nodes[i] = tensors_.extract(numbers[i]);
     if (!nodes[i].empty()) continue;
     for (size_t k = 0; k < i; ++k) tensors_.insert(std::move(nodes[k]));
-    return InvalidArgument("needs numbers of tensors in the map, each once, found ", numbers[i], " at position ", i);
+    return fail(i);
   }
   for (size_t i = 0; i < numbers.size(); ++i) taken[i] = std::move(nodes[i].mapped());
   return taken;
