@@ -5,9 +5,28 @@
 
 #include "blocks/kernels/gemm/gemm.h"
 #include "blocks/kernels/gemm/micro_kernel.h"
+#include "blocks/kernels/simd/transpose.h"
 #include "blocks/kernels/simd/widen.h"
 
 namespace weft::kernels::gemm {
+
+/// Packs four rows of `depth` elements of 4 bytes, transposed in registers.
+template <int W, class A>
+void PackFour(const A* data, int64_t row_stride, int64_t depth, A* panel) {
+  typedef A Four __attribute__((vector_size(16)));
+  int64_t p = 0;
+  for (; p + 4 <= depth; p += 4) {
+    Four columns[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(&columns[i], data + i * row_stride + p, 16);
+    TransposeVecs(columns);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) __builtin_memcpy(panel + (p + i) * W, &columns[i], 16);
+  }
+  for (; p < depth; ++p) {
+    for (int i = 0; i < 4; ++i) panel[p * W + i] = data[i * row_stride + p];
+  }
+}
 
 /// Packs element (w, p) = data[w * width_stride + p * depth_stride] for w < count, p < depth into panels of W; the last is filled with
 /// zeros.
@@ -24,7 +43,11 @@ void Pack(const T* data, int64_t width_stride, int64_t depth_stride, int64_t cou
       }
       continue;
     }
-    for (int64_t w = 0; w < width; ++w) {
+    int64_t w = 0;
+    if constexpr (std::is_same_v<A, T> && sizeof(A) == 4) {
+      for (; depth_stride == 1 && w + 4 <= width; w += 4) PackFour<W>(data + w * width_stride, width_stride, depth, panel + w);
+    }
+    for (; w < width; ++w) {
       const T* row = data + w * width_stride;
       if (depth_stride == 1) {
         for (int64_t p = 0; p < depth; ++p) panel[p * W + w] = WidenOne<A>(row[p]);
