@@ -29,7 +29,8 @@ DType TypeFor(const AttrSpec* attr) {
 
 DType TypeFor(const BlockDef& def, const PortSpec& port) {
   if (port.dtype != DType::kInvalid) return port.dtype;
-  return port.type_attr.empty() ? DType::kFloat : TypeFor(AttrOf(def, port.type_attr));
+  const std::string& attr = port.type_attr.empty() ? port.list_attr : port.type_attr;
+  return attr.empty() ? DType::kFloat : TypeFor(AttrOf(def, attr));
 }
 
 /// A valid value for an attribute: the default, unless `given`.
@@ -57,16 +58,20 @@ std::string ValueFor(const AttrSpec& attr, bool given = false) {
   return "";
 }
 
-/// The attributes without a default, as a page writes them; and a shape for each of the types of a list, where there are lists of both.
+/// The attributes without a default, as a page writes them; where there are lists of types and of shapes, both when one is needed.
 std::string RequiredAttrs(const BlockDef& def) {
-  const auto types = std::ranges::find(def.attrs, AttrType::kTypes, &AttrSpec::type);
-  const bool has_types = types != def.attrs.end() && !types->inferred;
+  const auto needed = [&](AttrType type) {
+    return std::ranges::any_of(def.attrs, [&](const AttrSpec& attr) { return attr.type == type && !attr.inferred && !attr.default_value; });
+  };
+  const auto has = [&](AttrType type) {
+    return std::ranges::any_of(def.attrs, [&](const AttrSpec& attr) { return attr.type == type && !attr.inferred; });
+  };
+  const bool lists = has(AttrType::kTypes) && has(AttrType::kShapes) && (needed(AttrType::kTypes) || needed(AttrType::kShapes));
   std::string attrs;
   for (const AttrSpec& attr : def.attrs) {
-    if (attr.inferred) continue;
-    const bool shapes = has_types && attr.type == AttrType::kShapes, of_types = shapes && !types->default_value;
-    if (attr.default_value && !of_types) continue;
-    attrs += Cat(attr.name, "_ = ", shapes && !of_types ? "{}" : ValueFor(attr, of_types), ";");
+    const bool of_lists = lists && (attr.type == AttrType::kTypes || attr.type == AttrType::kShapes);
+    if (attr.inferred || (attr.default_value && !of_lists)) continue;
+    attrs += Cat(attr.name, "_ = ", ValueFor(attr, of_lists), ";");
   }
   return attrs;
 }

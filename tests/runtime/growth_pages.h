@@ -171,6 +171,35 @@ inline Blocks Loops(int n) {
   return blocks;
 }
 
+/// A loop over the n elements of one array that writes another, and its gradient, which takes the iterations in turn again.
+inline Blocks ArraysInLoops(int n) {
+  const auto enter = [](std::string_view id, const std::string& data, bool constant) {
+    return Block(id, "Enter", {{"data", data}}, Cat("frame_name_ = f;", constant ? "is_constant_ = true;" : ""));
+  };
+  const std::string size = Literal("DT_INT32", {}, {static_cast<double>(n)}), floats = "dtype_ = DT_FLOAT;";
+  return {Variable("v", Literal("DT_FLOAT", {n, 1}, std::vector<double>(static_cast<size_t>(n), 0.5))),
+          Block("lengths", "Const", {{"value", Literal("DT_INT64", {n}, std::vector<double>(static_cast<size_t>(n), 1))}}),
+          Block("all", "Range", {{"start", Literal("DT_INT32", {}, {0})}, {"limit", size}, {"delta", Literal("DT_INT32", {}, {1})}}),
+          Block("from", "TensorArray", {{"size", size}}, floats),
+          Block("to", "TensorArray", {{"size", size}}, floats + "clear_after_read_ = false;"),
+          Block("split", "TensorArraySplit", {{"handle", "from.handle"}, {"value", "v.ref"}, {"lengths", "lengths.output"}, {"flow_in", "from.flow"}}),
+          enter("e", Literal("DT_INT32", {}, {0}), false), enter("e_flow", "to.flow", false), enter("limit", size, true),
+          enter("from_in", "from.handle", true), enter("from_flow", "split.flow_out", true), enter("to_in", "to.handle", true),
+          Block("m", "Merge", {{"inputs", "[\"e.output\", \"n.output\"]"}}), Block("m_flow", "Merge", {{"inputs", "[\"e_flow.output\", \"n_flow.output\"]"}}),
+          Block("less", "Less", {{"x", "m.output"}, {"y", "limit.output"}}), Block("more", "LoopCond", {{"input", "less.z"}}),
+          Block("s", "Switch", {{"data", "m.output"}, {"pred", "more.output"}}), Block("s_flow", "Switch", {{"data", "m_flow.output"}, {"pred", "more.output"}}),
+          Block("read", "TensorArrayRead", {{"handle", "from_in.output"}, {"index", "s.output_true"}, {"flow_in", "from_flow.output"}}, floats),
+          Block("y", "Square", {{"x", "read.value"}}),
+          Block("write", "TensorArrayWrite", {{"handle", "to_in.output"}, {"index", "s.output_true"}, {"value", "y.y"}, {"flow_in", "s_flow.output_true"}}),
+          Block("add", "AddV2", {{"x", "s.output_true"}, {"y", Literal("DT_INT32", {}, {1})}}),
+          Block("n", "NextIteration", {{"data", "add.z"}}), Block("n_flow", "NextIteration", {{"data", "write.flow_out"}}),
+          Block("x_flow", "Exit", {{"data", "s_flow.output_false"}}),
+          Block("gather", "TensorArrayGather", {{"handle", "to.handle"}, {"indices", "all.output"}, {"flow_in", "x_flow.output"}}, floats),
+          Block("concat", "TensorArrayConcat", {{"handle", "to.handle"}, {"flow_in", "x_flow.output"}}, floats),
+          Block("g", "AddSymbolicGradients", {{"outputs", "[\"gather.value\"]"}, {"inputs", "[\"v.ref\"]"}}),
+          Fetching("run", "[\"gather.value\", \"concat.value\", \"g.grad_outputs[0]\"]")};
+}
+
 /// Values that other blocks read when all of them are made.
 inline Blocks FusedGroup(int n) {
   Blocks blocks = {Block("x", "Fill", {{"dims", Ints({40000})}, {"value", Scalar(2)}})};
@@ -264,9 +293,11 @@ inline std::vector<Family> Families() {
           {"updates of one variable", Updates, 125},
           {"updates, the last first", Backward, 125},
           {"readers and writers of a queue", Queue, 100},
+          {"gradients that are gathered, tensors that are kept", Accumulators, 60},
           {"a gradient", Gradients, 125},
           {"feeds", Feeds, 100},
           {"loops", Loops, 25},
+          {"arrays of tensors in a loop", ArraysInLoops, 125},
           {"a group of fused steps", FusedGroup, 125, Kind::kPlans},
           {"long names", LongNames, 15},
           {"attributes", Attributes, 125},
