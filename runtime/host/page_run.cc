@@ -53,14 +53,15 @@ class PageRun::Watch final : public RunListener {
     return page_.cancelled_.load() ? WasCancelled() : Status();
   }
   void OnRunEnd(uint64_t run, const Status& status) override {
-    if (!page_.running()) return;
-    if (!status.ok()) return page_.Fail(status);
-    if (!after_run_) return;
+    if (!page_.running() || !status.ok() || !after_run_) return;
     try {
       after_run_(runner_.session(), run);
     } catch (...) {  // the run has succeeded, and what the host makes of it has not
       page_.Fail(StatusOfException("what the host does after a run ended"));
     }
+  }
+  void OnFailure(const Status& status) override {
+    if (page_.running()) page_.Fail(status);
   }
   void OnState(const RunnerState& /*state*/) override {
     std::lock_guard lock(page_.mutex_);

@@ -1,6 +1,7 @@
 #include "runtime/host/run_loop.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/base/failure.h"
 #include "runtime/state/run_gate.h"
@@ -16,8 +17,10 @@ void RunLoop::Drive() {
   const bool paced = request.interval.count() > 0 || request.deadline.has_value();
   due_ = RunControl::Clock::now();
   Status status;
+  // Who waits for this session learns from its failure that nothing will come; the gate would say no more than that.
+  std::optional<RunGate::Series> series;
   try {
-    const RunGate::Series series(session_.scope().runs());
+    series.emplace(session_.scope().runs());
     for (int64_t made = 0; status.ok() && (request.steps < 0 || made < request.steps); ++made) {
       if (request.steps >= 0) control_.SetStepsLeft(request.steps - made);
       if (paced || control_.has_work() || feeds_.waiting()) {
@@ -31,6 +34,8 @@ void RunLoop::Drive() {
   } catch (...) {
     status = StatusOfException("the run ended");
   }
+  if (!status.ok()) observer_.TellFailure(status);
+  series.reset();
   control_.End(std::move(status), [&] { return feeds_.Apply(session_); });
   observer_.TellState();
 }

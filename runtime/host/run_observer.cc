@@ -40,6 +40,12 @@ void RunObserver::TellState() {
   });
 }
 
+void RunObserver::TellFailure(const Status& status) {
+  const auto listeners = listeners_.All();
+  if (!listeners) return;
+  for (const auto& [listener, number] : *listeners) Missing([&] { listener->OnFailure(status); });
+}
+
 // Reports to those that were added since the run began what it has done. One that had its report when it was added ignores it.
 void RunObserver::Join(const ListenerList::Entries& listeners) {
   for (const auto& [listener, number] : listeners) {

@@ -16,6 +16,7 @@ class RunObserver final : public Observer {
   /// Waits until the run is resumed. A status that is not ok ends it.
   Status Pause(PauseReason reason, std::string_view block, std::string_view detail);
   void TellState();
+  void TellFailure(const Status& status);
 
   const std::atomic<uint32_t>* wants_steps() const override { return &listeners_.steps_wanted(); }
   Status OnRunStart(uint64_t run, RunView& view) override;

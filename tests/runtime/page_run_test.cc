@@ -165,6 +165,22 @@ TEST_CASE("Page runs: a session that fails cancels the others, and is the failur
   CHECK(!run->running());
 }
 
+TEST_CASE("Page runs: what a host does with a value fails between two runs, and the other sessions are not told to wait for more", "[page-run]") {
+  const TestPage page(QueuePage());
+  auto run = Open(page);
+  std::atomic<int> taken = 0;
+  for (const auto& runner : run->runners()) {
+    if (runner->session().spec().id != "empty") continue;
+    runner->SetOutput("take.components[0]", [&taken](const ResultValue&) {
+      return ++taken < 3 ? Status() : Unsupported("the host's disk is full");
+    });
+  }
+  const Status status = run->Run({});
+  CHECK(ToString(status).find("the host's disk is full") != std::string::npos);
+  CHECK(status.code() == Code::kUnsupported);
+  CHECK(!run->running());
+}
+
 TEST_CASE("Page runs: a deadline ends all sessions", "[page-run]") {
   const TestPage page(QueuePage());
   auto run = Open(page);

@@ -52,6 +52,8 @@ class RunListener : public Observer {
  public:
   /// After each change of state; also on the thread that runs.
   virtual void OnState(const RunnerState& /*state*/) {}
+  /// What ends the Run or Start before all its steps are made, in a run or between two; while the state still says that it runs.
+  virtual void OnFailure(const Status& /*status*/) {}
   /// For one that was added during a run: before the first call of a step that it gets. Where the run is paused then, and
   /// joins_at_once, on the thread that adds it, with the runner's lock held; it is called again before the next step.
   virtual void OnJoin(RunView& /*view*/) {}
