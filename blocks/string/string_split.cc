@@ -131,6 +131,7 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
   // What the parts take at most, counted at once: counting each of them would take longer than making them.
   MemoryCharge charge(ctx.services().budget);
   constexpr int64_t kPerByte = 4;
+  constexpr size_t kAtOnce = 4096;  // so short a part is copied without asking whether to stop
   WEFT_RETURN_IF_ERROR(charge.Hold(kPerByte * parts.bytes));
   WEFT_RETURN_IF_ERROR(ForElements(ctx.workers(), rows, [&](int64_t i, kernels::StopCheck& stop) -> Status {
     const int64_t first = parts.first()[i];
@@ -140,6 +141,10 @@ constexpr auto Run = [](const bool& skips, ProduceContext& ctx) -> Status {
     split(texts[static_cast<size_t>(i)], stop, [&](std::string_view part) {
       place[2 * number] = i;
       place[2 * number + 1] = number;
+      if (part.size() <= kAtOnce) {
+        to[number++] = String(part);
+        return true;
+      }
       auto made = MakeString(part, nullptr, stop);
       if (made.ok()) to[number++] = std::move(*made);
       else status = std::move(made).status();
