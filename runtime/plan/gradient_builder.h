@@ -80,12 +80,12 @@ class Builder final : public GradientBuilder, public SourcedGradient {
   int OutputCount(int port) const override { return static_cast<int>(node().out_first[port + 1] - node().out_first[port]); }
   GradientValue OutputValue(int port, int k) const override { return {index_, static_cast<int>(node().out_first[port]) + k}; }
   GradientValue OutputGradient(int port, int k) const override { return Out(gradients_[node().out_first[port] + k]); }
-  bool InputWanted(int port, int k) const override { return rewrite_.Wanted(node().inputs[node().in_first[port] + k]); }
+  bool InputWanted(int port, int k) const override { return rewrite_.path().Wants(node().inputs[node().in_first[port] + k]); }
   void SetInput(int port, int k, GradientValue gradient) override {
     if (!gradient.valid()) return;
     const uint32_t place = node().in_first[port] + static_cast<uint32_t>(k);
     ValueRef input = node().inputs[place];
-    if (!rewrite_.Wanted(input)) return;
+    if (!rewrite_.path().Wants(input)) return;
     rewrite_.Contribute(input, {gradient.node, gradient.output});
     if (known_ == nullptr) return;
     GradientRecord::Value& value = known_->set.emplace_back(static_cast<int>(place), GradientRecord::Value()).second;

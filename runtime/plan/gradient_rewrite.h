@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/gradient_path.h"
 #include "runtime/plan/gradient_record.h"
 #include "runtime/plan/node_adder.h"
 
@@ -17,10 +18,7 @@ class LoopGradient;
 /// that of a loop's gradient, to which forward values are brought as they are used.
 class Rewrite {
  public:
-  explicit Rewrite(NodeAdder& adder) : adder_(adder), place_(adder.Scratch()) {}
-  ~Rewrite() {
-    for (int node : leading_) place_[static_cast<size_t>(node)] = -1;
-  }
+  explicit Rewrite(NodeAdder& adder) : adder_(adder), path_(adder) {}
   Rewrite(const Rewrite&) = delete;
   Rewrite& operator=(const Rewrite&) = delete;
 
@@ -36,8 +34,7 @@ class Rewrite {
   /// A block that has one input port.
   Result<ValueRef> Add(std::string_view block, std::span<const ValueRef> inputs);
   ValueRef AddConstant(Tensor tensor) { return {adder_.AddConstant(std::move(tensor)), 0}; }
-  bool Wanted(ValueRef value) const { return Leads(value) && (on_path_[PlaceOf(value)] || wanted_[IndexOf(value)]); }
-  bool OnPath(int node) const { return Leads({node, 0}) && on_path_[PlaceOf({node, 0})] != 0; }
+  const GradientPath& path() const { return path_; }
   /// One more term of the value's gradient; of what comes from outside of the loop at hand, of that loop's part in it.
   void Contribute(ValueRef value, ValueRef gradient);
   /// The sum of all that was contributed, which becomes the only term; invalid where there is none.
@@ -48,8 +45,6 @@ class Rewrite {
   bool conditional() const;
   /// Adds the gradient of a node that all readers have contributed to.
   Status Differentiate(int node);
-  /// Nodes of a frame, and of the loops in it, last first: each entry is a node, or all those of a loop.
-  std::vector<std::vector<int>> LastFirst(int frame, const std::vector<int>& nodes) const;
   /// A block's own value, or what its gradient added from node `base` on, as one like it has them; false for any other value.
   bool Locate(ValueRef value, int base, GradientRecord::Value& found) const;
   const Registry& registry() const { return adder_.graph().registry(); }
@@ -73,35 +68,20 @@ class Rewrite {
     int before;
   };
 
-  /// Whether the node is one of those that lead to a y.
-  bool Leads(ValueRef value) const { return static_cast<size_t>(value.node) < place_.size() && place_[static_cast<size_t>(value.node)] >= 0; }
-  size_t PlaceOf(ValueRef value) const { return static_cast<size_t>(place_[static_cast<size_t>(value.node)]); }
-  size_t IndexOf(ValueRef value) const { return first_value_[PlaceOf(value)] + static_cast<size_t>(value.output); }
-  Status CheckEnds(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) const;
-  void FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs);
-  void FindPath(const std::vector<ValueRef>& xs);
-  Status CheckFirstOrder() const;
+  Status DifferentiateAll();
   Status DifferentiateWithLoops();
   bool Describe(int node, ShortList<uint16_t, 12>& values);
   Status Ask(int node);
   Status Add(int node, const GradientRecord& known);
 
   NodeAdder& adder_;
-  std::vector<int>& place_;            // by node: in leading_, or -1
-  std::vector<int> leading_;           // nodes that lead to a y and may read an x, producers first: the work is theirs, not the page's
-  std::vector<char> on_path_;          // by place: reads, over some nodes, an x
-  std::vector<uint32_t> first_value_;  // by place
-  std::vector<char> wanted_;           // by value: one of the xs
-  std::vector<int> last_term_;         // by value: index into terms_, or -1
+  GradientPath path_;
+  std::vector<int> last_term_;       // by value of the path: index into terms_, or -1
   std::vector<Term> terms_;
-  std::vector<ValueRef> gradients_;    // of the outputs of the node at hand
-  std::vector<ValueRef> own_;          // its inputs and outputs, and those gradients
-  bool loops_ = false;                 // some of leading_ belong to a loop
-  bool conditional_ = false;           // and some of the page to an if
+  std::vector<ValueRef> gradients_;  // of the outputs of the node at hand
+  std::vector<ValueRef> own_;        // its inputs and outputs, and those gradients
   LoopGradient* loop_ = nullptr;
   std::optional<std::set<int>> updated_in_loops_;
 };
-
-inline bool IsDifferentiable(DType type) { return IsFloating(type) || IsComplex(type); }
 
 }  // namespace weft

@@ -3,9 +3,7 @@
 #include "runtime/plan/gradients.h"
 
 #include <algorithm>
-#include <climits>
-#include <map>
-#include <utility>
+#include <ranges>
 
 #include "runtime/base/call_limit.h"
 #include "runtime/plan/connecting.h"
@@ -14,13 +12,6 @@
 #include "runtime/plan/step_order.h"
 
 namespace weft {
-namespace {
-
-/// Whether gradients pass the node; else the xs before it are none of what it gives.
-bool Passes(const Node& node) { return node.def == nullptr || node.def->structural == Structural::kNone; }
-
-}  // namespace
-
 // In the gradient of a loop, with the values that an iteration had.
 Result<ValueRef> Rewrite::Add(std::string_view block, const BlockDef& def, std::span<const ValueRef> inputs,
                               std::span<const uint32_t> first, Reuse::GivenAttrs attrs) {
@@ -47,13 +38,13 @@ Result<ValueRef> Rewrite::Add(std::string_view block, std::span<const ValueRef> 
 
 void Rewrite::Contribute(ValueRef value, ValueRef gradient) {
   if (loop_ != nullptr && !loop_->Makes(value)) return loop_->AddOutside(value, gradient);
-  int& last = last_term_[IndexOf(value)];
+  int& last = last_term_[path_.IndexOf(value)];
   terms_.push_back({gradient, last});
   last = static_cast<int>(terms_.size()) - 1;
 }
 
 Result<ValueRef> Rewrite::GradientOf(ValueRef value) {
-  int& last = last_term_[IndexOf(value)];
+  int& last = last_term_[path_.IndexOf(value)];
   if (last < 0) return ValueRef{};
   if (terms_[last].before < 0) return terms_[last].gradient;
   std::vector<ValueRef> terms;
@@ -79,106 +70,7 @@ Result<ValueRef> Rewrite::Sum(const std::vector<ValueRef>& terms) {
   return sum;
 }
 
-bool Rewrite::conditional() const { return loop_ != nullptr ? loop_->conditional() : conditional_; }
-
-// Producers have a lower Node::order than their readers, but for what leads back in a loop: what comes before all xs reads none.
-void Rewrite::FindLeading(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
-  int first = graph().frames().size() > 1 ? 0 : INT_MAX;
-  for (ValueRef x : xs) first = std::min(first, node(x.node).order);
-  const auto add = [&](int i) {
-    if (node(i).order < first || node(i).order < 0 || node(i).broken || std::exchange(place_[static_cast<size_t>(i)], 0) >= 0) return;
-    leading_.push_back(i);
-  };
-  for (ValueRef y : ys) add(y.node);
-  for (size_t next = 0; next < leading_.size(); ++next) {
-    CallLimit::Check();
-    if (!Passes(node(leading_[next]))) continue;
-    for (ValueRef input : node(leading_[next]).inputs) add(input.node);
-  }
-  std::ranges::sort(leading_, {}, [&](int i) { return node(i).order; });
-  uint32_t values = 0;
-  for (size_t at = 0; at < leading_.size(); ++at) {
-    const bool in_loop = graph().HomeFrame(leading_[at]) != 0;
-    loops_ |= in_loop;
-    conditional_ |= !in_loop && node(leading_[at]).def != nullptr && node(leading_[at]).def->flow == Flow::kSwitch;
-    place_[static_cast<size_t>(leading_[at])] = static_cast<int>(at);
-    first_value_.push_back(values);
-    values += static_cast<uint32_t>(node(leading_[at]).output_types.size());
-  }
-  conditional_ &= loops_;
-  on_path_.assign(leading_.size(), 0);
-  wanted_.assign(values, 0);
-  last_term_.assign(values, -1);
-}
-
-void Rewrite::FindPath(const std::vector<ValueRef>& xs) {
-  for (ValueRef x : xs) {
-    if (Leads(x)) on_path_[PlaceOf(x)] = wanted_[IndexOf(x)] = 1;
-  }
-  const auto extends = [&](size_t at) {
-    const Node& reader = node(leading_[at]);
-    return on_path_[at] == 0 && Passes(reader) && std::ranges::any_of(reader.inputs, [&](ValueRef input) {
-      return Leads(input) && on_path_[PlaceOf(input)] != 0 && IsDifferentiable(graph().TypeOf(input));
-    });
-  };
-  for (size_t at = 0; at < leading_.size(); ++at) {
-    if (extends(at)) on_path_[at] = 1;
-  }
-  if (!loops_) return;
-  // Values lead back in loops: what is on the path may extend it to earlier nodes.
-  std::vector<std::vector<size_t>> readers(leading_.size());
-  std::vector<size_t> open;
-  for (size_t at = 0; at < leading_.size(); ++at) {
-    if (on_path_[at] != 0) open.push_back(at);
-    for (ValueRef input : node(leading_[at]).inputs) {
-      if (Leads(input)) readers[PlaceOf(input)].push_back(at);
-    }
-  }
-  while (!open.empty()) {
-    CallLimit::Check();
-    const size_t from = open.back();
-    open.pop_back();
-    for (size_t at : readers[from]) {
-      if (!extends(at)) continue;
-      on_path_[at] = 1;
-      open.push_back(at);
-    }
-  }
-}
-
-// What the gradient of a loop takes out of its history depends on what was put in, and no wire says so.
-Status Rewrite::CheckFirstOrder() const {
-  const auto block = [&](int i, std::string_view name) { return node(i).def != nullptr && node(i).def->name == name; };
-  if (std::ranges::none_of(leading_, [&](int i) { return block(i, "LoopHistoryPop"); })) return {};
-  for (int i : leading_) {
-    if (!block(i, "LoopHistoryPush") || !OnPath(node(i).inputs[2].node)) continue;
-    return Unsupported("the gradient of a loop has no gradient itself: second-order gradients stop at loops").WithPort("outputs");
-  }
-  return {};
-}
-
-std::vector<std::vector<int>> Rewrite::LastFirst(int frame, const std::vector<int>& nodes) const {
-  std::map<int, std::vector<int>> loops;
-  std::vector<int> units;
-  for (int i : nodes) {
-    const int within = FrameWithin(graph(), i, frame);
-    if (within == frame) units.push_back(i);
-    else loops[within].push_back(i);
-  }
-  Clusters clusters;
-  for (const auto& [within, members] : loops) {
-    clusters.Join(members);
-    units.push_back(members[0]);
-  }
-  std::ranges::sort(units, {}, [&](int i) { return node(i).order; });
-  if (!loops.empty()) units = ProducersFirst(graph(), units, clusters);
-  std::vector<std::vector<int>> last_first;
-  for (size_t at = units.size(); at-- > 0;) {
-    const std::span<const int> members = clusters.Members(units[at]);
-    last_first.emplace_back(members.begin(), members.end());
-  }
-  return last_first;
-}
+bool Rewrite::conditional() const { return loop_ != nullptr ? loop_->conditional() : path_.conditional(); }
 
 const std::set<int>& Rewrite::updated_in_loops() {
   if (updated_in_loops_) return *updated_in_loops_;
@@ -205,7 +97,7 @@ bool Rewrite::Describe(int i, ShortList<uint16_t, 12>& values) {
   own_.insert(own_.end(), gradients_.begin(), gradients_.end());
   for (auto own = own_.begin(); own != own_.end(); ++own) {
     if (own->valid() && std::find(own_.begin(), own, *own) != own) return false;
-    const bool wanted = values.size() < inputs && Wanted(*own);
+    const bool wanted = values.size() < inputs && path_.Wants(*own);
     values.push_back(own->valid() ? static_cast<uint16_t>(TypeKey(graph(), *own) | (wanted ? kWanted : 0)) : kNone);
   }
   return true;
@@ -268,7 +160,7 @@ Status Rewrite::Differentiate(int i) {
   const BlockDef* def = node(i).def;
   if (!any || def == nullptr || def->structural != Structural::kNone || def->not_differentiable) return {};
   bool reads_path = std::any_of(node(i).inputs.begin(), node(i).inputs.end(), [&](ValueRef v) {
-    return Wanted(v) && IsDifferentiable(graph().TypeOf(v));
+    return path_.Wants(v) && IsDifferentiable(graph().TypeOf(v));
   });
   if (!reads_path) return {};
   if (def->gradient == nullptr) {
@@ -282,57 +174,38 @@ Status Rewrite::Differentiate(int i) {
   return {};
 }
 
-Status Rewrite::CheckEnds(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) const {
-  for (ValueRef y : ys) {
-    DType type = graph().TypeOf(y);
-    if (!IsDifferentiable(type)) return InvalidArgument("needs outputs of a floating-point or complex type, found ", type).WithPort("outputs");
-    if (node(y.node).frame == 0) continue;
-    return Unsupported("needs values from outside of loops, found one of the block '", node(y.node).id, "', which belongs to a loop")
-        .WithPort("outputs")
-        .WithHint("an Exit block takes a value out of a loop");
-  }
-  for (ValueRef x : xs) {
-    if (node(x.node).frame == 0) continue;
-    return Unsupported("needs values from outside of loops, found one of the block '", node(x.node).id, "', which belongs to a loop")
-        .WithPort("inputs")
-        .WithHint("take the gradient of what enters the loop");
-  }
-  return {};
-}
-
 Result<std::vector<ValueRef>> Rewrite::Run(const std::vector<ValueRef>& ys, const std::vector<ValueRef>& xs) {
-  WEFT_RETURN_IF_ERROR(CheckEnds(ys, xs));
-  FindLeading(ys, xs);
-  FindPath(xs);
-  if (loops_) WEFT_RETURN_IF_ERROR(CheckFirstOrder());
+  WEFT_RETURN_IF_ERROR(path_.Find(ys, xs));
+  last_term_.assign(path_.values(), -1);
   for (ValueRef y : ys) {
     WEFT_ASSIGN_OR_RETURN(ValueRef ones, Add("OnesLike", {&y, 1}));
-    if (Leads(y)) Contribute(y, ones);
+    if (path_.Leads(y)) Contribute(y, ones);
   }
-  if (loops_) {
-    WEFT_RETURN_IF_ERROR(DifferentiateWithLoops());
-  } else {
-    for (size_t at = leading_.size(); at-- > 0;) {
-      CallLimit::Check();
-      if (on_path_[at]) WEFT_RETURN_IF_ERROR(Differentiate(leading_[at]));
-    }
-  }
+  WEFT_RETURN_IF_ERROR(path_.has_loops() ? DifferentiateWithLoops() : DifferentiateAll());
   std::vector<ValueRef> gradients;
   for (ValueRef x : xs) {
     gradients.emplace_back();
-    if (!Leads(x) || !IsDifferentiable(graph().TypeOf(x))) continue;
+    if (!path_.Leads(x) || !IsDifferentiable(graph().TypeOf(x))) continue;
     WEFT_ASSIGN_OR_RETURN(gradients.back(), GradientOf(x));
   }
   return gradients;
 }
 
+Status Rewrite::DifferentiateAll() {
+  for (int i : std::views::reverse(path_.leading())) {
+    CallLimit::Check();
+    if (path_.Has(i)) WEFT_RETURN_IF_ERROR(Differentiate(i));
+  }
+  return {};
+}
+
 // A loop is differentiated when all that reads its results is, and before all that it reads.
 Status Rewrite::DifferentiateWithLoops() {
-  for (const std::vector<int>& unit : LastFirst(0, leading_)) {
+  for (const std::vector<int>& unit : path_.LastFirst(0, path_.leading())) {
     CallLimit::Check();
     const int frame = FrameWithin(graph(), unit[0], 0);
     if (frame != 0) WEFT_RETURN_IF_ERROR(LoopGradient(*this, frame, unit).Run());
-    else if (OnPath(unit[0])) WEFT_RETURN_IF_ERROR(Differentiate(unit[0]));
+    else if (path_.Has(unit[0])) WEFT_RETURN_IF_ERROR(Differentiate(unit[0]));
   }
   return {};
 }
