@@ -16,9 +16,10 @@ void PutTensorHead(std::string& out, DType dtype, const Shape& of);
 /// Leaves when the run of `workers` is to end; the message is then of no use.
 void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers);
 
-/// Reads a message, which is untrusted; what it becomes counts in the budget, which may be null. Where it has a single number or string for
-/// several elements, that is repeated; where it has none they are 0, as TensorFlow does it. invalid_argument where it is damaged, of an
-/// unknown type, or without just the elements of its shape; cancelled where the run is to end.
-Result<Tensor> TakeTensor(std::string_view message, Workers& workers, const std::shared_ptr<MemoryBudget>& budget);
+/// Reads a message of that type, which is untrusted; what it becomes counts in the budget, which may be null. Of fewer numbers or strings than
+/// elements the last one is repeated, without any the elements are 0, and those beyond the shape do not count, as TensorFlow does it.
+/// invalid_argument where the message is damaged, of another type, or its content is not just the elements of its shape; cancelled where the
+/// run is to end.
+Result<Tensor> TakeTensor(std::string_view message, DType dtype, Workers& workers, const std::shared_ptr<MemoryBudget>& budget);
 
 }  // namespace weft::blocks::protobuf
