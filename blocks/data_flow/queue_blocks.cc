@@ -93,6 +93,7 @@ namespace dequeue {
 constexpr In<1> n{"n", "DT_INT32", "one element: how many to take"};
 constexpr OutTuple<0> element{"components", "component_types", "the element: a tensor for each component of the queue"};
 constexpr OutTuple<0> rows{"components", "component_types", "[n, ...] each: the elements, one in each row"};
+
 Result<Moved> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
   for (int k = 0; k < ctx.count(element); ++k) ctx.set_unknown(element, k);
