@@ -121,11 +121,7 @@ Result<ResourceHandle> BindAccumulator(BindContext& ctx, const std::string& cont
                                        const AccumulatorSpec& spec, std::shared_ptr<Accumulator> (*make)(const AccumulatorSpec&)) {
   const auto factory = [&]() -> Result<ResourceHandle> { return ResourceHandle(make(spec)); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle named, BindNamed(ctx, container, shared_name, factory));
-  const ResourceHandle& target = static_cast<const NamedResource&>(*named).target;
-  const auto* accumulator = dynamic_cast<const Accumulator*>(target.get());
-  if (accumulator == nullptr) {
-    return InvalidArgument("needs an accumulator, found a ", target->kind(), " of that name").WithPort("shared_name");
-  }
+  WEFT_ASSIGN_OR_RETURN(const Accumulator* accumulator, FoundAs<Accumulator>(static_cast<const NamedResource&>(*named).target));
   WEFT_RETURN_IF_ERROR(accumulator->CheckSame(spec));
   return named;
 }

@@ -27,7 +27,7 @@ inline constexpr TypeList<half, float, double> kAccumulated;
 /// Thread-safe. Those who wait to take are served in the order they came; a gradient is added by one run at a time.
 class Accumulator : public Resource, public StoredState {
  public:
-  static constexpr std::string_view kKind = "accumulator";
+  static constexpr std::string_view kKind = "gradient accumulator";
 
   explicit Accumulator(AccumulatorSpec spec) : spec_(std::move(spec)) {}
   std::string_view kind() const override { return kKind; }
