@@ -79,7 +79,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const auto barrier, FindNamed<ElementBarrier>(ctx, handle));
   WEFT_ASSIGN_OR_RETURN(Tensor whole, ctx.Copy(values, p.dtype));
-  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(std::span(&whole, 1), ctx.services().budget, ctx.workers()));
+  WEFT_ASSIGN_OR_RETURN(auto elements, AtPort(values, CutRows(std::span(&whole, 1), ctx.services().budget, ctx.workers())));
   std::vector<Tensor> rows;
   rows.reserve(elements.size());
   for (QueueElement& element : elements) rows.push_back(std::move(element[0]));

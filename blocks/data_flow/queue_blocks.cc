@@ -67,7 +67,7 @@ constexpr auto Run = [](const Moved& p, ProduceContext& ctx) -> Status {
 constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(handle));
   WEFT_ASSIGN_OR_RETURN(QueueElement whole, CopyChecked(*queue, p, ctx, 1));
-  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(whole, ctx.services().budget, ctx.workers()));
+  WEFT_ASSIGN_OR_RETURN(auto elements, AtPort(rows, CutRows(whole, ctx.services().budget, ctx.workers())));
   whole.clear();
   return queue->Enqueue(std::move(elements), *ctx.services().waiter, p.timeout_ms, &ctx.workers(), ctx.in<ResourceHandle>(handle)[0]);
 };
