@@ -42,7 +42,6 @@ class RecordYielder final : public Resource, public StoredState {
 
  private:
   static constexpr size_t kTurn = 16;
-  class Use;
 
   /// The files of one reader, and what it has read and not passed on.
   struct Shard {
