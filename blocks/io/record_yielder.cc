@@ -6,22 +6,14 @@
 #include "blocks/io/exclusive_use.h"
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/murmur_hash.h"
 
 namespace weft::blocks {
 namespace {
 
-/// MurmurHash64A of one 64-bit number, by which TensorFlow seeds the order of the files.
+/// By which TensorFlow seeds the order of the files.
 uint64_t Hash64(uint64_t number, uint64_t seed) {
-  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
-  constexpr int kShift = 47;
-  uint64_t hash = seed ^ (sizeof number * kMultiplier);
-  number *= kMultiplier;
-  number ^= number >> kShift;
-  number *= kMultiplier;
-  hash = (hash ^ number) * kMultiplier;
-  hash ^= hash >> kShift;
-  hash *= kMultiplier;
-  return hash ^ (hash >> kShift);
+  return MurmurHash64A({reinterpret_cast<const char*>(&number), sizeof number}, seed, [](int64_t) { return false; });
 }
 
 Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Files& files) {
