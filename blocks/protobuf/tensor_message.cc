@@ -130,15 +130,19 @@ Status TakeFields(std::string_view message, Tensor& tensor, Workers& workers, co
 
 }  // namespace
 
-void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
-  std::string shape, size;
-  for (int64_t dim : of.dims()) {
+std::string ShapeMessage(const Shape& shape) {
+  std::string message, size;
+  for (int64_t dim : shape.dims()) {
     size.clear();
     if (dim != 0) PutVarintField(size, kSize, static_cast<uint64_t>(dim));
-    PutBytesField(shape, kDim, size);
+    PutBytesField(message, kDim, size);
   }
+  return message;
+}
+
+void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
   PutVarintField(out, kType, TypeNumber(dtype));
-  PutBytesField(out, kShape, shape);
+  PutBytesField(out, kShape, ShapeMessage(of));
 }
 
 void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers) {

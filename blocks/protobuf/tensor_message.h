@@ -1,4 +1,4 @@
-// Tensors as TensorProto messages: type, shape and elements.
+// Tensors as TensorProto messages: type, shape and elements; shapes as messages of their own.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,9 @@
 #include "weft/block/services.h"
 
 namespace weft::blocks::protobuf {
+
+/// A shape as a TensorShapeProto message.
+std::string ShapeMessage(const Shape& shape);
 
 /// Appends the type and the shape of a message.
 void PutTensorHead(std::string& out, DType dtype, const Shape& of);
