@@ -1,8 +1,10 @@
 #include "blocks/candidate_sampling/unigram_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "blocks/parsing/number.h"
+#include "blocks/string/quoted.h"
 
 namespace weft::blocks {
 namespace {
@@ -15,12 +17,9 @@ std::string_view Trimmed(std::string_view text) {
 
 /// The number after the last comma.
 Result<float> WeightOf(std::string_view line) {
-  std::string_view text = Trimmed(line.substr(line.rfind(',') + 1));
-  if (text.starts_with('+')) text.remove_prefix(1);
   float weight = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), weight);
-  if (error == std::errc() && end == text.data() + text.size()) return weight;
-  return InvalidArgument("needs a weight after the last comma of each line, found ", line.substr(0, 100));
+  if (ParseNumber(line.substr(line.rfind(',') + 1), weight)) return weight;
+  return InvalidArgument("needs a weight after the last comma of each line, found ", Quoted(line));
 }
 
 /// Reserved classes that are the shard's.

@@ -27,26 +27,6 @@ class Accumulator::Adding {
   Accumulator& accumulator_;
 };
 
-/// A place in the line of those who take, given up at the end of its life. The lock must be held at both ends.
-class Accumulator::Turn {
- public:
-  explicit Turn(Accumulator& accumulator) : accumulator_(accumulator) {
-    place_ = accumulator.takers_.insert(accumulator.takers_.end(), accumulator.next_turn_++);
-  }
-  ~Turn() {
-    accumulator_.takers_.erase(place_);
-    accumulator_.changed_.notify_all();
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
-  bool first() const { return accumulator_.takers_.begin() == place_; }
-
- private:
-  Accumulator& accumulator_;
-  std::list<uint64_t>::iterator place_;
-};
-
 Status Accumulator::CheckSame(const AccumulatorSpec& other) const {
   auto differ = [](std::string_view what, const auto& needed, const auto& found) {
     return InvalidArgument("needs an accumulator of ", what, " ", needed, ", found one of that name of ", what, " ", found)
@@ -91,7 +71,7 @@ Status Accumulator::Add(int64_t local_step, Waiter& waiter, FunctionRef<Status(b
 
 Result<int64_t> Accumulator::Take(int64_t required, Waiter& waiter, FunctionRef<void()> take) {
   std::unique_lock lock(mutex_);
-  Turn turn(*this);
+  TakerLine::Turn turn(takers_, changed_);
   const auto ready = [&] { return turn.first() && !adding_ && count_ >= required; };
   if (!ready()) WEFT_RETURN_IF_ERROR(waiter.Wait(lock, changed_, ready, -1, "gradients in an accumulator"));
   const int64_t taken = count_;
@@ -141,11 +121,7 @@ Result<ResourceHandle> BindAccumulator(BindContext& ctx, const std::string& cont
                                        const AccumulatorSpec& spec, std::shared_ptr<Accumulator> (*make)(const AccumulatorSpec&)) {
   const auto factory = [&]() -> Result<ResourceHandle> { return ResourceHandle(make(spec)); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle named, BindNamed(ctx, container, shared_name, factory));
-  const ResourceHandle& target = static_cast<const NamedResource&>(*named).target;
-  const auto* accumulator = dynamic_cast<const Accumulator*>(target.get());
-  if (accumulator == nullptr) {
-    return InvalidArgument("needs an accumulator, found a ", target->kind(), " of that name").WithPort("shared_name");
-  }
+  WEFT_ASSIGN_OR_RETURN(const Accumulator* accumulator, FoundAs<Accumulator>(static_cast<const NamedResource&>(*named).target));
   WEFT_RETURN_IF_ERROR(accumulator->CheckSame(spec));
   return named;
 }

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <list>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 #include "blocks/data_flow/named_handles.h"
+#include "blocks/data_flow/taker_line.h"
 #include "weft/block/stored_state.h"
 
 namespace weft::blocks {
@@ -27,7 +27,7 @@ inline constexpr TypeList<half, float, double> kAccumulated;
 /// Thread-safe. Those who wait to take are served in the order they came; a gradient is added by one run at a time.
 class Accumulator : public Resource, public StoredState {
  public:
-  static constexpr std::string_view kKind = "accumulator";
+  static constexpr std::string_view kKind = "gradient accumulator";
 
   explicit Accumulator(AccumulatorSpec spec) : spec_(std::move(spec)) {}
   std::string_view kind() const override { return kKind; }
@@ -63,7 +63,6 @@ class Accumulator : public Resource, public StoredState {
 
  private:
   class Adding;
-  class Turn;
 
   const AccumulatorSpec spec_;
   mutable std::mutex mutex_;
@@ -71,8 +70,7 @@ class Accumulator : public Resource, public StoredState {
   int64_t count_ = 0;
   int64_t step_ = 0;
   bool adding_ = false;  // a run is in Add's `add`
-  uint64_t next_turn_ = 0;
-  std::list<uint64_t> takers_;  // turns, the first to be served first
+  TakerLine takers_;
 };
 
 /// Finds or makes the accumulator of a block in the page's scope; refuses one of that name with other settings.

@@ -37,15 +37,7 @@ struct Used {
 
 Result<Made> PlanMake(PlanContext& ctx);
 
-inline constexpr auto RunMake = [](const Made&, RunContext& ctx) {
-  const NamedResource& named = ctx.state<NamedResource>();
-  const std::span<String> out = ctx.out<String>(made);
-  out[0] = named.container;
-  out[1] = named.name;
-};
-
-/// Binds the table of handles, whatever the block's parameters are.
-inline constexpr auto BindTable = [](const auto&, BindContext& ctx) { return BindHandles(ctx); };
+inline constexpr auto RunMake = [](const Made&, RunContext& ctx) { PutNamedHandle(ctx, made); };
 
 /// The accumulator at `handle`, where it is an A of the gradients' type.
 template <class A>

@@ -10,8 +10,6 @@ namespace {
 
 constexpr In<0> handle{"handle", "DT_STRING", "[2], the barrier"};
 
-constexpr auto BindTable = [](const auto&, BindContext& ctx) { return BindHandles(ctx); };
-
 // ---- Barrier -------------------------------------------------------------------------------------------------------------------
 
 namespace make {
@@ -41,18 +39,12 @@ Result<Parameters> Plan(PlanContext& ctx) {
   return p;
 }
 
-constexpr auto Run = [](const Parameters&, RunContext& ctx) {
-  const NamedResource& named = ctx.state<NamedResource>();
-  ctx.out<String>(made)[0] = named.container;
-  ctx.out<String>(made)[1] = named.name;
-};
+constexpr auto Run = [](const Parameters&, RunContext& ctx) { PutNamedHandle(ctx, made); };
 
 constexpr auto Bind = [](const Parameters& p, BindContext& ctx) -> Result<ResourceHandle> {
   auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<ElementBarrier>(p.types, p.shapes)); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle named, BindNamed(ctx, p.container, p.shared_name, make));
-  const ResourceHandle& target = static_cast<NamedResource&>(*named).target;
-  const auto* barrier = dynamic_cast<const ElementBarrier*>(target.get());
-  if (barrier == nullptr) return InvalidArgument("needs a barrier, found a ", target->kind(), " of that name").WithPort(shared_name.name);
+  WEFT_ASSIGN_OR_RETURN(const ElementBarrier* barrier, FoundAs<ElementBarrier>(static_cast<const NamedResource&>(*named).target));
   WEFT_RETURN_IF_ERROR(barrier->CheckSame(p.types, p.shapes));
   return named;
 };
@@ -87,7 +79,7 @@ Result<Parameters> Plan(PlanContext& ctx) {
 constexpr auto Run = [](const Parameters& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(const auto barrier, FindNamed<ElementBarrier>(ctx, handle));
   WEFT_ASSIGN_OR_RETURN(Tensor whole, ctx.Copy(values, p.dtype));
-  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(std::span(&whole, 1), ctx.services().budget, ctx.workers()));
+  WEFT_ASSIGN_OR_RETURN(auto elements, AtPort(values, CutRows(std::span(&whole, 1), ctx.services().budget, ctx.workers())));
   std::vector<Tensor> rows;
   rows.reserve(elements.size());
   for (QueueElement& element : elements) rows.push_back(std::move(element[0]));
@@ -174,7 +166,7 @@ constexpr auto RunSize = [](const NoParameters&, RunContext& ctx) -> Status {
 
 template <class Run>
 BlockDef DeclareSize(const char* name, const char* summary, Run run) {
-  return Block(name, summary).Ports(handle, size).Stateful().NotDifferentiable().Kernel(PlanSize, run, BindTable);
+  return Block(name, summary).Ports(handle, size).Stateful().NotDifferentiable().Kernel(PlanSize, run, kBindHandles);
 }
 
 }  // namespace
@@ -197,7 +189,7 @@ BlockDef BarrierInsertMany() {
       .Attrs(insert::component_index)
       .Stateful()
       .NotDifferentiable()
-      .Producer(insert::Plan, insert::Run, BindTable);
+      .Producer(insert::Plan, insert::Run, kBindHandles);
 }
 
 BlockDef BarrierTakeMany() {
@@ -206,7 +198,7 @@ BlockDef BarrierTakeMany() {
       .Attrs(kComponentTypes, take::allow_small_batch, take::wait_for_incomplete, take::timeout_ms)
       .Waits()
       .NotDifferentiable()
-      .Producer(take::Plan, take::Run, BindTable);
+      .Producer(take::Plan, take::Run, kBindHandles);
 }
 
 BlockDef BarrierClose() {
@@ -216,7 +208,7 @@ BlockDef BarrierClose() {
       .Attrs(cancel_pending_enqueues)
       .Stateful()
       .NotDifferentiable()
-      .Kernel(PlanClose, RunClose, BindTable);
+      .Kernel(PlanClose, RunClose, kBindHandles);
 }
 
 BlockDef BarrierReadySize() {

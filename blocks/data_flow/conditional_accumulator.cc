@@ -188,7 +188,7 @@ BlockDef AccumulatorApplyGradient() {
       .Types("dtype", kDeclared)
       .Stateful()
       .NotDifferentiable()
-      .Producer(PlanApply, RunApply, BindTable);
+      .Producer(PlanApply, RunApply, kBindHandles);
 }
 
 BlockDef AccumulatorTakeGradient() {
@@ -199,7 +199,7 @@ BlockDef AccumulatorTakeGradient() {
       .Types("dtype", kDeclared)
       .Waits()
       .NotDifferentiable()
-      .Producer(PlanTake, RunTake, BindTable);
+      .Producer(PlanTake, RunTake, kBindHandles);
 }
 
 BlockDef AccumulatorNumAccumulated() {
@@ -207,7 +207,7 @@ BlockDef AccumulatorNumAccumulated() {
       .Ports(handle, num_accumulated)
       .Stateful()
       .NotDifferentiable()
-      .Kernel(PlanCount, RunCount, BindTable);
+      .Kernel(PlanCount, RunCount, kBindHandles);
 }
 
 BlockDef AccumulatorSetGlobalStep() {
@@ -215,7 +215,7 @@ BlockDef AccumulatorSetGlobalStep() {
       .Ports(handle, new_global_step)
       .Stateful()
       .NotDifferentiable()
-      .Kernel(PlanSetStep, RunSetStep, BindTable);
+      .Kernel(PlanSetStep, RunSetStep, kBindHandles);
 }
 
 }  // namespace weft::blocks

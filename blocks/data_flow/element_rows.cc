@@ -102,7 +102,7 @@ Result<std::vector<QueueElement>> CutRows(std::span<const Tensor> components, co
   // Rows without elements are tensors, too.
   const auto row_cost = static_cast<int64_t>(sizeof(QueueElement) + components.size() * sizeof(Tensor));
   if (budget != nullptr && rows > (budget->limit() - budget->used()) / row_cost) {
-    return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes").WithPort("components");
+    return ResourceExhausted("needs room for ", rows, " elements, found a limit of ", budget->limit(), " bytes");
   }
   std::vector<QueueElement> elements(static_cast<size_t>(rows));
   kernels::StopCheck stop(workers);

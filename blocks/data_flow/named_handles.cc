@@ -19,13 +19,7 @@ ResourceHandle NamedHandles::Find(std::string_view container, std::string_view n
   return entry == names->second.end() ? nullptr : entry->second.lock();
 }
 
-Result<ResourceHandle> BindHandles(BindContext& ctx) {
-  const auto make = []() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<NamedHandles>()); };
-  // A name that no page gives to a queue of its own by chance.
-  WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared("\x01weft", "handles", make));
-  if (dynamic_cast<NamedHandles*>(handle.get()) == nullptr) return Internal("the table of handles is a ", handle->kind());
-  return handle;
-}
+Result<ResourceHandle> BindHandles(BindContext& ctx) { return BindTable<NamedHandles>(ctx); }
 
 Result<ResourceHandle> BindNamed(BindContext& ctx, const std::string& container, const std::string& shared_name,
                                  const BindContext::Factory& make) {

@@ -18,27 +18,6 @@ std::string CapacityText(int64_t capacity) { return capacity < 0 ? "no limit" : 
 
 }  // namespace
 
-/// A place in the line of those who take elements, given up at the end of its life. The lock must be held at both ends.
-class Queue::Turn {
- public:
-  explicit Turn(Queue& queue) : queue_(queue), number_(queue.next_turn_++) {
-    place_ = queue.dequeuers_.insert(queue.dequeuers_.end(), number_);
-  }
-  ~Turn() {
-    queue_.dequeuers_.erase(place_);
-    queue_.changed_.notify_all();
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
-  bool first() const { return queue_.dequeuers_.front() == number_; }
-
- private:
-  Queue& queue_;
-  const uint64_t number_;
-  std::list<uint64_t>::iterator place_;
-};
-
 bool QueueSpec::joinable() const {
   auto known = [&](const PartialShape& shape) { return padded ? shape.known_rank() : shape.complete(); };
   return !shapes.empty() && std::all_of(shapes.begin(), shapes.end(), known);
@@ -112,7 +91,7 @@ Status Queue::TakeAll(int64_t count, bool up_to, Waiter& waiter, int64_t timeout
     return InvalidArgument("needs no more elements at a time than the queue's capacity of ", spec_.capacity, ", found ", count);
   }
   TimeLeft left(timeout_ms);
-  Turn turn(*this);
+  TakerLine::Turn turn(takers_, changed_);
   auto missing = [&] { return count - static_cast<int64_t>(taken.size()); };
   auto ready = [&] { return turn.first() && (CanGive(missing()) || Ended()); };
   while (missing() > 0) {

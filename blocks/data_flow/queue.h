@@ -2,7 +2,6 @@
 // next is the business of a QueueStore, so that all kinds of queue share the waiting, the closing and the checks.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "blocks/data_flow/queue_store.h"
 #include "blocks/data_flow/room_line.h"
+#include "blocks/data_flow/taker_line.h"
 #include "weft/block/attr.h"
 #include "weft/block/services.h"
 #include "weft/block/stored_state.h"
@@ -76,7 +76,6 @@ class Queue final : public Resource, public StoredState, private RoomLineOwner<A
   void Reset() override;
 
  private:
-  class Turn;
   void Admit() override;
   bool HasRoom() const { return spec_.capacity < 0 || store_->size() < spec_.capacity; }
   /// Whether nothing more can come in.
@@ -95,8 +94,7 @@ class Queue final : public Resource, public StoredState, private RoomLineOwner<A
   const QueueSpec spec_;
   std::shared_ptr<QueueStore> store_;
   bool closed_ = false;
-  uint64_t next_turn_ = 0;
-  std::list<uint64_t> dequeuers_;  // turns, the first to be served first
+  TakerLine takers_;
 };
 
 }  // namespace weft::blocks

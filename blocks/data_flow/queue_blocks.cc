@@ -67,7 +67,7 @@ constexpr auto Run = [](const Moved& p, ProduceContext& ctx) -> Status {
 constexpr auto RunMany = [](const Moved& p, ProduceContext& ctx) -> Status {
   WEFT_ASSIGN_OR_RETURN(Queue * queue, ctx.Find<Queue>(handle));
   WEFT_ASSIGN_OR_RETURN(QueueElement whole, CopyChecked(*queue, p, ctx, 1));
-  WEFT_ASSIGN_OR_RETURN(auto elements, CutRows(whole, ctx.services().budget, ctx.workers()));
+  WEFT_ASSIGN_OR_RETURN(auto elements, AtPort(rows, CutRows(whole, ctx.services().budget, ctx.workers())));
   whole.clear();
   return queue->Enqueue(std::move(elements), *ctx.services().waiter, p.timeout_ms, &ctx.workers(), ctx.in<ResourceHandle>(handle)[0]);
 };
@@ -93,6 +93,7 @@ namespace dequeue {
 constexpr In<1> n{"n", "DT_INT32", "one element: how many to take"};
 constexpr OutTuple<0> element{"components", "component_types", "the element: a tensor for each component of the queue"};
 constexpr OutTuple<0> rows{"components", "component_types", "[n, ...] each: the elements, one in each row"};
+
 Result<Moved> Plan(PlanContext& ctx) {
   WEFT_RETURN_IF_ERROR(CheckHandles(ctx, handle));
   for (int k = 0; k < ctx.count(element); ++k) ctx.set_unknown(element, k);

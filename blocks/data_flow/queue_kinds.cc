@@ -1,4 +1,5 @@
 // The blocks that make a queue, one for each kind: FIFOQueue, PaddingFIFOQueue, PriorityQueue, RandomShuffleQueue.
+#include "blocks/data_flow/named_handles.h"
 #include "blocks/data_flow/queue_blocks.h"
 #include "blocks/random/random_stream.h"
 
@@ -132,10 +133,7 @@ Result<ResourceHandle> BindQueue(BindContext& ctx, const std::string& container,
                                  const std::function<std::unique_ptr<QueueStore>()>& make_store) {
   auto make = [&]() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<Queue>(spec, make_store())); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(container, shared_name, make));
-  const auto* queue = dynamic_cast<const Queue*>(handle.get());
-  if (queue == nullptr) {
-    return InvalidArgument("needs a queue, found a ", handle->kind(), " of that name").WithPort("shared_name");
-  }
+  WEFT_ASSIGN_OR_RETURN(const Queue* queue, FoundAs<Queue>(handle));
   WEFT_RETURN_IF_ERROR(queue->CheckSame(spec));
   return handle;
 }

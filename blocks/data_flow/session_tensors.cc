@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "blocks/data_flow/named_handles.h"
 #include "blocks/limits.h"
 #include "weft/block/block.h"
 #include "weft/block/named_bind.h"
@@ -15,7 +16,8 @@ namespace {
 /// The tensors that the runs of a page keep, by their handles. Thread-safe.
 class SessionTensors final : public Resource, public StoredState {
  public:
-  std::string_view kind() const override { return "table of session tensors"; }
+  static constexpr std::string_view kKind = "table of session tensors";
+  std::string_view kind() const override { return kKind; }
 
   /// Gives the new handle of a tensor that nobody writes any more. `block` is the one that keeps it.
   std::string Add(std::string_view block, Tensor tensor);
@@ -104,12 +106,8 @@ class BoundTensors final : public Resource {
 };
 
 constexpr auto Bind = [](const auto&, BindContext& ctx) -> Result<ResourceHandle> {
-  const auto make = []() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<SessionTensors>()); };
   auto bound = std::make_shared<BoundTensors>();
-  // A name that no page gives to a queue of its own by chance.
-  WEFT_ASSIGN_OR_RETURN(bound->handle, ctx.Shared("\x01weft", "session tensors", make));
-  if (dynamic_cast<SessionTensors*>(bound->handle.get()) == nullptr)
-    return Internal("the table of session tensors is a ", bound->handle->kind());
+  WEFT_ASSIGN_OR_RETURN(bound->handle, BindTable<SessionTensors>(ctx));
   bound->block = BlockIdOf(ctx);
   return ResourceHandle(std::move(bound));
 };

@@ -27,11 +27,7 @@ struct Rows {
 
 constexpr int64_t kGrain = int64_t{1} << 16;  // elements worked on by one task
 
-int64_t RowSize(const Shape& values) {
-  int64_t size = 1;
-  for (int64_t dim : values.dims().subspan(1)) size *= dim;
-  return size;
-}
+int64_t RowSize(const Shape& values) { return values.count(1, values.rank()); }
 
 /// How many rows make a task.
 int64_t RowGrain(int64_t row_size) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row_size, 1)); }
@@ -331,7 +327,7 @@ BlockDef SparseAccumulatorApplyGradient() {
       .Types("dtype", kDeclared)
       .Stateful()
       .NotDifferentiable()
-      .Producer(PlanApply, RunApply, BindTable);
+      .Producer(PlanApply, RunApply, kBindHandles);
 }
 
 BlockDef SparseAccumulatorTakeGradient() {
@@ -342,7 +338,7 @@ BlockDef SparseAccumulatorTakeGradient() {
       .Types("dtype", kDeclared)
       .Waits()
       .NotDifferentiable()
-      .Producer(PlanTake, RunTake, BindTable);
+      .Producer(PlanTake, RunTake, kBindHandles);
 }
 
 }  // namespace weft::blocks

@@ -78,7 +78,7 @@ struct StagedPartArrival {
 class StagingMap final : public Resource, public StoredState, private RoomLineOwner<StagedPartArrival> {
  public:
   static constexpr std::string_view kKind = "staging map";
-  static constexpr std::string_view kOrderedKind = "ordered staging map";
+  static constexpr std::string_view kOrderedKind = "staging map in order of its keys";
   explicit StagingMap(bool ordered) : ordered_(ordered) {}
   std::string_view kind() const override { return ordered_ ? kOrderedKind : kKind; }
 

@@ -45,7 +45,7 @@ void CopyInto(Tensor& to, int64_t row, const Tensor& value, Workers& workers) {
   moves.CopyLong(value.data(), static_cast<std::byte*>(to.data()) + row * width * moves.size, value.count(), workers);
 }
 
-/// Writes rows [begin, begin + shape[0]) of a value, or where `shape` has a rank less one row, as an element. False where the run ends.
+/// Writes rows [begin, begin + shape[0]) of a value, or where `shape` has a rank less one row, as an element.
 Status WriteRows(TensorArray& array, int64_t index, const Tensor& rows, int64_t begin, Shape shape, Workers& workers) {
   const int64_t width = rows.shape().count(1, rows.shape().rank());
   const auto* from = static_cast<const std::byte*>(rows.data()) + begin * width * static_cast<int64_t>(ElementSize(rows.dtype()));

@@ -74,28 +74,28 @@ Result<Windows> Plan(PlanContext& ctx) {
   return Windows{shape[0], shape[3], {shape[1], sizes[0]}, {shape[2], sizes[1]}, ctx.attr(normalized), ctx.attr(centered), kind};
 }
 
-/// What gaussian noise is like: that of a channel's pixels.
-struct Likeness {
+/// Of the pixels that noise takes after.
+struct Statistics {
   float mean = 0, deviation = 0, least = 0, greatest = 0;
 };
 
 /// Of the pixels `step` apart.
-Likeness LikenessOf(const float* from, int64_t count, int64_t step, kernels::StopCheck& stop) {
-  Likeness like{0, 0, from[0], from[0]};
+Statistics StatisticsOf(const float* from, int64_t count, int64_t step, kernels::StopCheck& stop) {
+  Statistics found{0, 0, from[0], from[0]};
   double sum = 0, squares = 0;
   for (int64_t i = 0; i < count && !stop(); ++i) {
     const float value = from[i * step];
     sum += static_cast<double>(value);
-    like.least = std::min(like.least, value);
-    like.greatest = std::max(like.greatest, value);
+    found.least = std::min(found.least, value);
+    found.greatest = std::max(found.greatest, value);
   }
   const double mean = sum / static_cast<double>(count);
   for (int64_t i = 0; i < count && !stop(); ++i) {
     squares += (static_cast<double>(from[i * step]) - mean) * (static_cast<double>(from[i * step]) - mean);
   }
-  like.mean = static_cast<float>(mean);
-  like.deviation = static_cast<float>(std::sqrt(squares / static_cast<double>(count)));
-  return like;
+  found.mean = static_cast<float>(mean);
+  found.deviation = static_cast<float>(std::sqrt(squares / static_cast<double>(count)));
+  return found;
 }
 
 void FillNoise(const Windows& w, const float* from, float* to, kernels::Philox stream, kernels::StopCheck& stop) {
@@ -104,21 +104,21 @@ void FillNoise(const Windows& w, const float* from, float* to, kernels::Philox s
     return;
   }
   if (w.noise == Noise::kUniform) {
-    const Likeness like = LikenessOf(from, w.picture(), 1, stop);
+    const Statistics found = StatisticsOf(from, w.picture(), 1, stop);
     for (int64_t i = 0; i < w.window() && !stop(4); i += 4) {
       const kernels::Philox::Words words = stream();
       for (int64_t k = i; k < std::min(i + 4, w.window()); ++k) {
-        to[k] = like.least + kernels::UnitFloat(words[static_cast<size_t>(k - i)]) * (like.greatest - like.least);
+        to[k] = found.least + kernels::UnitFloat(words[static_cast<size_t>(k - i)]) * (found.greatest - found.least);
       }
     }
     return;
   }
   for (int64_t c = 0; c < w.channels && !stop(); ++c) {
-    const Likeness like = LikenessOf(from + c, w.picture() / w.channels, w.channels, stop);
+    const Statistics found = StatisticsOf(from + c, w.picture() / w.channels, w.channels, stop);
     for (int64_t i = c; i < w.window() && !stop(16); i += 4 * w.channels) {
       const auto normal = kernels::Normal<float>{}(stream);
       for (int64_t k = 0; k < 4 && i + k * w.channels < w.window(); ++k) {
-        to[i + k * w.channels] = std::max(std::min(like.mean + normal[static_cast<size_t>(k)] * like.deviation, like.greatest), like.least);
+        to[i + k * w.channels] = std::max(std::min(found.mean + normal[static_cast<size_t>(k)] * found.deviation, found.greatest), found.least);
       }
     }
   }

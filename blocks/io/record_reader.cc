@@ -1,9 +1,15 @@
 #include "blocks/io/record_reader.h"
 
+#include "blocks/io/exclusive_use.h"
 #include "blocks/kernels/stop_check.h"
 #include "blocks/protobuf/wire.h"
 
 namespace weft::blocks {
+namespace {
+
+constexpr std::string_view kInUse = "a reader that is in use";
+
+}  // namespace
 
 void PlacedSource::Save(StateWriter& out) const {
   out.PutText(name_);
@@ -22,33 +28,6 @@ Result<std::unique_ptr<RecordSource>> PlacedSource::Load(StateReader& in) const 
   if (!found) return DataLoss("needs the place ", place, " of a reader in '", name, "', found the end of the file before it");
   return std::unique_ptr<RecordSource>(std::move(source));
 }
-
-/// Makes this thread the one that reads, for as long as the object lives. Others wait for it with the engine's waiter, so that they can be
-/// cancelled while this one waits for a file name.
-class RecordReader::Use {
- public:
-  explicit Use(RecordReader& reader) : reader_(reader) {}
-  ~Use() {
-    if (!held_) return;
-    std::lock_guard lock(reader_.mutex_);
-    reader_.in_use_ = false;
-    reader_.changed_.notify_all();
-  }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-
-  Status Begin(const Services& services) {
-    std::unique_lock lock(reader_.mutex_);
-    auto ready = [&] { return !reader_.in_use_; };
-    if (!ready()) WEFT_RETURN_IF_ERROR(services.waiter->Wait(lock, reader_.changed_, ready, -1, "a reader that is in use"));
-    reader_.in_use_ = held_ = true;
-    return {};
-  }
-
- private:
-  RecordReader& reader_;
-  bool held_ = false;
-};
 
 Status RecordReader::StartNextFile(Queue& names, const Services& services) {
   if (names.spec().types != DTypes{DType::kString}) {
@@ -79,8 +58,8 @@ Result<bool> RecordReader::NextRecord(FileRecord& record, const Services& servic
 }
 
 Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   FileRecord record;
   for (;;) {
     if (services.workers->Stopped()) return kernels::RunStopped();
@@ -91,8 +70,8 @@ Result<FileRecord> RecordReader::Read(Queue& names, const Services& services) {
 }
 
 Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t count, const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   std::vector<FileRecord> records;
   MemoryCharge held(services.budget);
   while (static_cast<int64_t>(records.size()) < count) {
@@ -112,8 +91,8 @@ Result<std::vector<FileRecord>> RecordReader::ReadUpTo(Queue& names, int64_t cou
 }
 
 Status RecordReader::Reset(const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   Reset();
   return {};
 }
@@ -135,8 +114,8 @@ void RecordReader::set_in_file(bool in_file, std::string name) {
 // ReaderBaseState  1 work_started, 2 work_finished, 3 num_records_produced, 4 current_work. A field that has its default value is left out.
 
 Result<String> RecordReader::Serialize(const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   if (!source_->KeepsName()) return Status(Code::kUnsupported, Cat("needs a reader whose state can be kept, found a ", block_));
   std::lock_guard lock(mutex_);
   std::string state;
@@ -149,8 +128,8 @@ Result<String> RecordReader::Serialize(const Services& services) {
 }
 
 Status RecordReader::Restore(std::string_view state, const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, kInUse));
   Reset();
   if (!source_->KeepsName()) return Status(Code::kUnsupported, Cat("needs a reader whose state can be restored, found a ", block_));
   Status status = TakeState(state);

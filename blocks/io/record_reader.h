@@ -81,8 +81,6 @@ class RecordReader final : public Resource, public StoredState {
   void Reset() override;
 
  private:
-  class Use;
-
   Status StartNextFile(Queue& names, const Services& services);
   /// False at the end of the file, which is then completed.
   Result<bool> NextRecord(FileRecord& record, const Services& services);

@@ -3,24 +3,17 @@
 #include <algorithm>
 #include <sstream>
 
+#include "blocks/io/exclusive_use.h"
 #include "blocks/io/file_access.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/murmur_hash.h"
 
 namespace weft::blocks {
 namespace {
 
-/// MurmurHash64A of one 64-bit number, by which TensorFlow seeds the order of the files.
+/// By which TensorFlow seeds the order of the files.
 uint64_t Hash64(uint64_t number, uint64_t seed) {
-  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
-  constexpr int kShift = 47;
-  uint64_t hash = seed ^ (sizeof number * kMultiplier);
-  number *= kMultiplier;
-  number ^= number >> kShift;
-  number *= kMultiplier;
-  hash = (hash ^ number) * kMultiplier;
-  hash ^= hash >> kShift;
-  hash *= kMultiplier;
-  return hash ^ (hash >> kShift);
+  return MurmurHash64A({reinterpret_cast<const char*>(&number), sizeof number}, seed, [](int64_t) { return false; });
 }
 
 Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Files& files) {
@@ -37,31 +30,6 @@ Result<std::vector<std::string>> MatchAll(const std::string& patterns, const Fil
 constexpr const char* kPattern = "file_pattern";
 
 }  // namespace
-
-/// The one call that may read.
-class RecordYielder::Use {
- public:
-  explicit Use(RecordYielder& yielder) : yielder_(yielder) {}
-  ~Use() {
-    if (!begun_) return;
-    std::lock_guard lock(yielder_.mutex_);
-    yielder_.in_use_ = false;
-    yielder_.changed_.notify_all();
-  }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  Status Begin(const Services& services) {
-    std::unique_lock lock(yielder_.mutex_);
-    auto ready = [&] { return !yielder_.in_use_; };
-    if (!ready()) WEFT_RETURN_IF_ERROR(services.waiter->Wait(lock, yielder_.changed_, ready, -1, "its turn to read records"));
-    begun_ = yielder_.in_use_ = true;
-    return {};
-  }
-
- private:
-  RecordYielder& yielder_;
-  bool begun_ = false;
-};
 
 RecordYielder::RecordYielder(YieldSpec spec, MakeSource make_source) : spec_(std::move(spec)), make_source_(std::move(make_source)) {
   state_.random.seed(static_cast<uint64_t>(spec_.seed));
@@ -142,8 +110,8 @@ Status RecordYielder::Fill(const Services& services) {
 }
 
 Status RecordYielder::Yield(std::span<String> to, const Services& services) {
-  Use use(*this);
-  WEFT_RETURN_IF_ERROR(use.Begin(services));
+  ExclusiveUse use(mutex_, changed_, in_use_);
+  WEFT_RETURN_IF_ERROR(use.Begin(services, "its turn to read records"));
   const size_t enough = std::max<size_t>(static_cast<size_t>(spec_.buffer_size) / 2, 1);
   for (String& record : to) {
     while (state_.buffer.size() < enough) {

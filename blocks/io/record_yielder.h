@@ -28,7 +28,7 @@ struct YieldSpec {
 class RecordYielder final : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "yielder of records";
-  /// `source` reads one file after another; others are made of it.
+  /// Makes what reads a file.
   using MakeSource = std::function<std::unique_ptr<RecordSource>()>;
   RecordYielder(YieldSpec spec, MakeSource make_source);
   std::string_view kind() const override { return kKind; }
@@ -42,7 +42,6 @@ class RecordYielder final : public Resource, public StoredState {
 
  private:
   static constexpr size_t kTurn = 16;
-  class Use;
 
   /// The files of one reader, and what it has read and not passed on.
   struct Shard {

@@ -16,12 +16,14 @@ constexpr Out<0> y_backprop_grad{"y_backprop_grad", "DT_FLOAT", "the shape of x:
 constexpr Out<1> x_grad{"x_grad", "DT_FLOAT", "the shape of x: the gradient of x"};
 constexpr Out<2> scale_grad{"scale_grad", "DT_FLOAT", "[C]: the gradient of scale"};
 
-/// Names as in the formulas: g is y_backprop, G its counterpart grad_x_backprop, c = x - mean, r = 1 / deviation, A and B the gradients of
-/// scale_backprop and offset_backprop, N the values a channel has. Sums S.. are over a channel, m.. are means.
-///   y_backprop_grad = s r (G - mG) + (A r - s r^3 SGc / N) c + B
-///   scale_grad = r (S(G - mG)(g - mg) - r^2 SGc Sgc / N)
-///   x_grad = -s r^3 Sgc / N (G - mG) + (A r - s r^3 SGc / N) (g - mg) - r^3 / N (s (S(G - mG)(g - mg) - 3 r^2 SGc Sgc / N) + A Sgc) c
-/// In inference mG, mg and all that divides by N are 0, and S(G - mG)(g - mg) is SGg.
+/// For a channel of N elements: g = y_backprop, the gradient of y; G = grad_x_backprop, that of x_backprop; A = grad_scale_backprop;
+/// B = grad_offset_backprop; s = scale; c = x - mean; r = 1 / sqrt(variance + epsilon). S() is the sum over the channel, mG and mg are the
+/// means of G and g.
+///   y_backprop_grad = s r (G - mG) + (A r - s r^3 S(G c) / N) c + B
+///   scale_grad = r (S((G - mG) (g - mg)) - r^2 S(G c) S(g c) / N)
+///   x_grad = -s r^3 S(g c) / N (G - mG) + (A r - s r^3 S(G c) / N) (g - mg)
+///            - r^3 / N (s (S((G - mG) (g - mg)) - 3 r^2 S(G c) S(g c) / N) + A S(g c)) c
+/// In inference mG, mg and all that divides by N are 0, and S((G - mG) (g - mg)) is S(G g).
 struct SecondOrder {
   kernels::ChannelPartition cut;
   NormScratch scratch;

@@ -9,6 +9,7 @@
 #include "blocks/protobuf/wire.h"
 #include "blocks/string/base64.h"
 #include "blocks/string/elements.h"
+#include "blocks/string/utf8.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -175,9 +176,7 @@ Status Plan(PlanContext& ctx) {
 bool IsUtf8(std::string_view text, kernels::StopCheck& stop) {
   constexpr size_t kPiece = size_t{1} << 17;
   while (!text.empty()) {
-    size_t size = std::min(text.size(), kPiece);
-    // A piece ends where a character does.
-    while (size < text.size() && size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+    const size_t size = WholeCharacters(text, kPiece);
     if (size == 0 || !IsValidUtf8(text.substr(0, size))) return false;
     text.remove_prefix(size);
     if (stop(kPiece)) return true;

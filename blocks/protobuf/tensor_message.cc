@@ -2,60 +2,63 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/limits.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
+#include "blocks/string/elements.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks::protobuf {
 namespace {
 
 constexpr uint32_t kType = 1, kShape = 2, kContent = 4;  // of TensorProto
-constexpr uint32_t kDim = 2, kUnknownRank = 3;           // of its shape
-constexpr uint32_t kSize = 1;                            // of a dimension
+constexpr uint32_t kDim = 2;                             // of its shape; that the rank is unknown does not count, as in TensorFlow
+constexpr uint32_t kSize = 1, kName = 2;                 // of a dimension
 constexpr int64_t kPiece = int64_t{1} << 22;             // bytes that are copied between two looks whether the run is to end
 
+/// What a message says besides its values.
 struct Message {
-  DType dtype = DType::kInvalid;
+  uint64_t type = 0;  // TensorFlow's number
   std::vector<int64_t> sizes;
-  std::string_view content;
+  std::string_view content;  // the elements as in memory; empty: they are in fields of their own
 };
 
-bool TakeSize(std::string_view dimension, std::vector<int64_t>& sizes) {
-  sizes.push_back(0);
+/// False where the message is damaged. A size that is missing is 0.
+bool TakeSize(std::string_view dimension, int64_t& size, kernels::StopCheck& stop) {
+  size = 0;
   FieldReader field(dimension);
-  while (field.Next()) {
-    if (field.Is(kSize, WireType::kVarint)) sizes.back() = static_cast<int64_t>(field.varint());
+  while (field.Next() && !stop()) {
+    if (field.Is(kSize, WireType::kVarint)) size = static_cast<int64_t>(field.varint());
+    if (field.Is(kName, WireType::kBytes) && !IsValidUtf8(field.bytes())) return false;
   }
   return field.ok();
 }
 
-bool TakeShape(std::string_view shape, std::vector<int64_t>& sizes) {
+bool TakeShape(std::string_view shape, std::vector<int64_t>& sizes, kernels::StopCheck& stop) {
   FieldReader field(shape);
-  while (field.Next()) {
-    if (field.Is(kUnknownRank, WireType::kVarint) && field.varint() != 0) return false;
-    if (field.Is(kDim, WireType::kBytes) && !TakeSize(field.bytes(), sizes)) return false;
+  int64_t size = 0;
+  while (field.Next() && !stop()) {
+    if (!field.Is(kDim, WireType::kBytes)) continue;
+    if (!TakeSize(field.bytes(), size, stop)) return false;
+    // More than any tensor has are only counted, as one too many.
+    if (sizes.size() <= kMaxRank) sizes.push_back(size);
   }
   return field.ok();
 }
 
-std::optional<Message> TakeMessage(std::string_view bytes) {
-  Message message;
+bool TakeMessage(std::string_view bytes, Message& message, kernels::StopCheck& stop) {
   FieldReader field(bytes);
-  while (field.Next()) {
-    if (field.Is(kType, WireType::kVarint)) message.dtype = TypeOfNumber(field.varint());
-    if (field.Is(kShape, WireType::kBytes) && !TakeShape(field.bytes(), message.sizes)) return std::nullopt;
+  while (field.Next() && !stop()) {
+    if (field.Is(kType, WireType::kVarint)) message.type = field.varint();
+    if (field.Is(kShape, WireType::kBytes) && !TakeShape(field.bytes(), message.sizes, stop)) return false;
     if (field.Is(kContent, WireType::kBytes)) message.content = field.bytes();
   }
-  if (!field.ok() || message.dtype == DType::kInvalid) return std::nullopt;
-  return message;
+  return field.ok();
 }
-
-Status Damaged(std::string_view why) { return InvalidArgument("needs TensorProto messages, found ", why); }
 
 /// Strings as bytes: the sizes of all, then one after the other.
 void PutStrings(std::string& out, std::span<const String> strings, const Workers& workers) {
@@ -70,7 +73,7 @@ void PutStrings(std::string& out, std::span<const String> strings, const Workers
 
 Status TakeStrings(std::string_view content, std::span<String> strings, const Workers& workers,
                    const std::shared_ptr<MemoryBudget>& budget) {
-  const auto damaged = [] { return Damaged("one with other strings than its shape needs"); };
+  const auto damaged = [&] { return InvalidArgument("needs the sizes and bytes of ", strings.size(), " strings as content, found others"); };
   std::string_view sizes = content;
   uint64_t size = 0;
   kernels::StopCheck stop(workers);
@@ -81,58 +84,65 @@ Status TakeStrings(std::string_view content, std::span<String> strings, const Wo
   for (String& text : strings) {
     TakeVarint(sizes, size);
     if (size > content.size()) return damaged();
-    if (stop(8 + static_cast<int64_t>(size / 16))) return kernels::RunStopped();
-    WEFT_ASSIGN_OR_RETURN(text, String::Uninitialized(size, budget));
-    std::copy_n(content.data(), size, text.mutable_data());
+    if (stop(8)) return kernels::RunStopped();
+    WEFT_ASSIGN_OR_RETURN(text, MakeString(content.substr(0, size), budget, stop));
     content.remove_prefix(size);
   }
   return content.empty() ? Status{} : damaged();
 }
 
-Status TakeContent(const Message& message, Tensor& tensor, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
-  if (tensor.dtype() == DType::kString) return TakeStrings(message.content, tensor.values<String>(), workers, budget);
-  char* to = static_cast<char*>(tensor.data());
-  kernels::ForTiles(workers, tensor.bytes(), kPiece, [&](int64_t begin, int64_t end) {
-    const char* from = message.content.data();
-    if (tensor.dtype() == DType::kBool) std::transform(from + begin, from + end, to + begin, [](char c) -> char { return c != 0; });
-    else std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+/// Whether the bytes may be so many elements: asked before memory is taken for them.
+Status CheckContent(std::string_view content, DType dtype, const Shape& shape) {
+  const auto bytes = static_cast<int64_t>(content.size()), each = static_cast<int64_t>(ElementSize(dtype));
+  const bool fits = dtype == DType::kString ? bytes >= shape.count()  // each needs its size
+                                            : bytes % each == 0 && bytes / each == shape.count();
+  if (fits) return {};
+  return InvalidArgument("needs the bytes of ", dtype, " ", shape, " as content, found ", bytes);
+}
+
+Status TakeContent(std::string_view content, Tensor& tensor, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
+  if (tensor.dtype() == DType::kString) return TakeStrings(content, tensor.values<String>(), workers, budget);
+  if (tensor.dtype() == DType::kBool) {
+    kernels::StopCheck stop(workers);
+    for (const char byte : content) {
+      if (stop()) return kernels::RunStopped();
+      if (static_cast<uint8_t>(byte) > 1) return InvalidArgument("needs bytes of 0 and 1 for ", tensor.dtype(), ", found ", static_cast<uint8_t>(byte));
+    }
+  }
+  kernels::CopyLong(workers, content.data(), static_cast<char*>(tensor.data()), tensor.bytes());
+  return {};
+}
+
+/// The values in fields of their own: the last one stands for all that follow, none are zeros, and those beyond the shape are left out.
+Status TakeFields(std::string_view message, Tensor& tensor, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
+  const int64_t count = tensor.count();
+  WEFT_ASSIGN_OR_RETURN(const int64_t found, TakeFirstValues(message, tensor.dtype(), tensor.data(), count, &workers, budget));
+  if (workers.Stopped()) return kernels::RunStopped();
+  if (found < 0) return InvalidArgument("needs a TensorProto message, found one with damaged values");
+  if (found >= count) return {};
+  DispatchSize(tensor.dtype(), [&]<class T>() {
+    T* to = static_cast<T*>(tensor.data());
+    const T last = found > 0 ? to[found - 1] : T{};
+    kernels::FillLong(workers, to + found, count - found, last);
   });
   return {};
 }
 
-/// Whether the bytes may be so many elements: asked before memory is taken for them.
-bool MayHold(std::string_view content, DType dtype, int64_t count) {
-  if (dtype == DType::kString) return static_cast<int64_t>(content.size()) >= count;  // each needs its size
-  const size_t each = ElementSize(dtype);
-  return content.size() % each == 0 && static_cast<int64_t>(content.size() / each) == count;
-}
-
-/// One value for all elements, or none.
-Result<bool> TakeRepeated(std::string_view bytes, Tensor& tensor, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
-  WEFT_ASSIGN_OR_RETURN(Tensor one, Tensor::Allocate(tensor.dtype(), Shape{1}, budget));
-  WEFT_ASSIGN_OR_RETURN(const bool single, TakeValues(bytes, tensor.dtype(), one.data(), 1, &workers, budget));
-  if (!single) {
-    WEFT_ASSIGN_OR_RETURN(const bool none, TakeValues(bytes, tensor.dtype(), nullptr, 0, &workers, budget));
-    if (!none) return false;
-    if (tensor.dtype() != DType::kString) std::memset(one.data(), 0, static_cast<size_t>(one.bytes()));
-  }
-  DispatchSize(tensor.dtype(), [&]<class T>() {
-    kernels::FillLong(workers, static_cast<T*>(tensor.data()), tensor.count(), *static_cast<const T*>(one.data()));
-  });
-  return true;
-}
-
 }  // namespace
 
-void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
-  std::string shape, size;
-  for (int64_t dim : of.dims()) {
+std::string ShapeMessage(const Shape& shape) {
+  std::string message, size;
+  for (int64_t dim : shape.dims()) {
     size.clear();
     if (dim != 0) PutVarintField(size, kSize, static_cast<uint64_t>(dim));
-    PutBytesField(shape, kDim, size);
+    PutBytesField(message, kDim, size);
   }
+  return message;
+}
+
+void PutTensorHead(std::string& out, DType dtype, const Shape& of) {
   PutVarintField(out, kType, TypeNumber(dtype));
-  PutBytesField(out, kShape, shape);
+  PutBytesField(out, kShape, ShapeMessage(of));
 }
 
 void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers) {
@@ -147,25 +157,24 @@ void PutTensor(std::string& out, DType dtype, const Shape& of, const void* eleme
   });
 }
 
-Result<Tensor> TakeTensor(std::string_view bytes, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
-  const std::optional<Message> message = TakeMessage(bytes);
-  if (!message) return Damaged("bytes that are none, or a type that is not known");
-  auto shape = Shape::Make(message->sizes);
-  if (!shape.ok()) return Damaged("one whose shape is none");
-  if (!message->content.empty() && !MayHold(message->content, message->dtype, shape->count())) {
-    return Damaged("one with other bytes than its shape needs");
+Result<Tensor> TakeTensor(std::string_view bytes, DType dtype, Workers& workers, const std::shared_ptr<MemoryBudget>& budget) {
+  kernels::StopCheck stop(workers);
+  Message message;
+  const bool good = TakeMessage(bytes, message, stop);
+  if (stop(0)) return kernels::RunStopped();
+  if (!good) return InvalidArgument("needs a TensorProto message, found ", bytes.size(), " bytes that are none");
+  if (message.type != TypeNumber(dtype)) {
+    return InvalidArgument("needs a tensor of ", dtype, ", found ", TypeOfNumber(message.type), " (number ", message.type, ")");
   }
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(message->dtype, std::move(*shape), budget));
-  if (!message->content.empty()) {
-    WEFT_RETURN_IF_ERROR(TakeContent(*message, tensor, workers, budget));
-  } else {
-    WEFT_ASSIGN_OR_RETURN(bool taken, TakeValues(bytes, message->dtype, tensor.data(), tensor.count(), &workers, budget));
-    if (!taken && tensor.count() > 1 && !workers.Stopped()) {
-      WEFT_ASSIGN_OR_RETURN(taken, TakeRepeated(bytes, tensor, workers, budget));
-    }
-    if (!taken && !workers.Stopped()) return Damaged("one with another number of elements than its shape needs");
+  WEFT_ASSIGN_OR_RETURN(Shape shape, Shape::Make(message.sizes));
+  WEFT_RETURN_IF_ERROR(CheckNotAbsurd(shape, ""));
+  const bool by_content = !message.content.empty();
+  if (shape.count() > 0 && by_content) WEFT_RETURN_IF_ERROR(CheckContent(message.content, dtype, shape));
+  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, std::move(shape), budget));
+  if (tensor.count() > 0) {
+    WEFT_RETURN_IF_ERROR(by_content ? TakeContent(message.content, tensor, workers, budget) : TakeFields(bytes, tensor, workers, budget));
   }
-  if (workers.Stopped()) return kernels::RunStopped();
+  if (workers.Stopped()) return kernels::RunStopped();  // not every element was written
   return tensor;
 }
 

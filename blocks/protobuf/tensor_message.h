@@ -1,4 +1,4 @@
-// Tensors as TensorProto messages: type, shape and elements.
+// Tensors as TensorProto messages: type, shape and elements; shapes as messages of their own.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,19 @@
 
 namespace weft::blocks::protobuf {
 
+/// A shape as a TensorShapeProto message.
+std::string ShapeMessage(const Shape& shape);
+
 /// Appends the type and the shape of a message.
 void PutTensorHead(std::string& out, DType dtype, const Shape& of);
 /// Appends a message whose elements are bytes: numbers as they are in memory, strings as their sizes and what they hold. Not for handles.
 /// Leaves when the run of `workers` is to end; the message is then of no use.
 void PutTensor(std::string& out, DType dtype, const Shape& of, const void* elements, const Workers& workers);
 
-/// Reads a message, which is untrusted; what it becomes counts in the budget, which may be null. Where it has a single number or string for
-/// several elements, that is repeated; where it has none they are 0, as TensorFlow does it. invalid_argument where it is damaged, of an
-/// unknown type, or without just the elements of its shape; cancelled where the run is to end.
-Result<Tensor> TakeTensor(std::string_view message, Workers& workers, const std::shared_ptr<MemoryBudget>& budget);
+/// Reads a message of that type, which is untrusted; what it becomes counts in the budget, which may be null. Of fewer numbers or strings than
+/// elements the last one is repeated, without any the elements are 0, and those beyond the shape do not count, as TensorFlow does it.
+/// invalid_argument where the message is damaged, of another type, or its content is not just the elements of its shape; cancelled where the
+/// run is to end.
+Result<Tensor> TakeTensor(std::string_view message, DType dtype, Workers& workers, const std::shared_ptr<MemoryBudget>& budget);
 
 }  // namespace weft::blocks::protobuf

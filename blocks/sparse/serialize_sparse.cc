@@ -86,9 +86,10 @@ constexpr auto RunRead = [](const DType& dtype, ProduceContext& ctx) -> Status {
   std::vector<SparseValue> tensors;
   for (size_t row = 0; row < texts.size() / 3; ++row) {
     SparseValue& tensor = tensors.emplace_back();
-    Tensor* const parts[] = {&tensor.indices, &tensor.values, &tensor.shape};
+    const std::pair<Tensor*, DType> parts[] = {{&tensor.indices, DType::kInt64}, {&tensor.values, dtype}, {&tensor.shape, DType::kInt64}};
     for (size_t i = 0; i < 3; ++i) {
-      WEFT_ASSIGN_OR_RETURN(*parts[i], AtPort(messages, protobuf::TakeTensor(texts[row * 3 + i], ctx.workers(), budget)));
+      const auto [part, type] = parts[i];
+      WEFT_ASSIGN_OR_RETURN(*part, AtPort(messages, protobuf::TakeTensor(texts[row * 3 + i], type, ctx.workers(), budget)));
     }
   }
   return EmitStacked(tensors, dtype, messages.name, ctx);

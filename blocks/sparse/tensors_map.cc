@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "blocks/data_flow/named_handles.h"
+
 namespace weft::blocks {
 
 int64_t SparseTensorsMap::Add(std::vector<SparseValue> tensors) {
@@ -84,8 +86,8 @@ void SparseTensorsMap::Reset() {
 Result<ResourceHandle> BindTensorsMap(BindContext& ctx, const std::string& container, const std::string& shared_name) {
   const auto make = []() -> Result<ResourceHandle> { return ResourceHandle(std::make_shared<SparseTensorsMap>()); };
   WEFT_ASSIGN_OR_RETURN(ResourceHandle handle, ctx.Shared(container, shared_name, make));
-  if (dynamic_cast<const SparseTensorsMap*>(handle.get()) != nullptr) return handle;
-  return InvalidArgument("needs a ", SparseTensorsMap::kKind, ", found a ", handle->kind(), " of that name").WithPort("shared_name");
+  WEFT_RETURN_IF_ERROR(FoundAs<SparseTensorsMap>(handle).status());
+  return handle;
 }
 
 }  // namespace weft::blocks

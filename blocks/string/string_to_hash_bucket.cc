@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "blocks/kernels/stop_check.h"
+#include "blocks/murmur_hash.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -35,44 +36,18 @@ void RunHash(RunContext& ctx, const P& port, int64_t buckets, const Hash& hash) 
 
 // ---- StringToHashBucket ---------------------------------------------------------------------------------------------------
 
-/// MurmurHash64A with TensorFlow's seed; no library of Debian has it.
-uint64_t MurmurHash64A(std::string_view bytes, kernels::StopCheck& stop) {
-  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995, kSeed = 0xDECAFCAFFE;
-  constexpr int kShift = 47;
-  const auto mixed = [](uint64_t word) {
-    word *= kMultiplier;
-    word ^= word >> kShift;
-    return word * kMultiplier;
-  };
-  uint64_t hash = kSeed ^ (bytes.size() * kMultiplier), word = 0;
-  const char *at = bytes.data(), *end = at + bytes.size() / 8 * 8;
-  constexpr int64_t kPiece = int64_t{1} << 20;
-  while (at < end) {
-    const char* const piece = at + std::min<int64_t>(kPiece, end - at);
-    for (; at < piece; at += 8) {
-      std::memcpy(&word, at, 8);
-      hash = (hash ^ mixed(word)) * kMultiplier;
-    }
-    if (stop(kPiece / 16)) return 0;
-  }
-  if (const size_t rest = bytes.size() % 8; rest > 0) {
-    word = 0;
-    std::memcpy(&word, at, rest);
-    hash = (hash ^ word) * kMultiplier;
-  }
-  hash ^= hash >> kShift;
-  hash *= kMultiplier;
-  return hash ^ (hash >> kShift);
-}
-
 template <class P>
 int64_t PlanBuckets(PlanContext& ctx, const P& port) {
   ctx.set(output, ctx.shape(port));
   return ctx.attr(num_buckets);
 }
 
+constexpr uint64_t kSeed = 0xDECAFCAFFE;  // TensorFlow's
+
 Result<int64_t> Plan(PlanContext& ctx) { return PlanBuckets(ctx, string_tensor); }
-constexpr auto Run = [](const int64_t& buckets, RunContext& ctx) { RunHash(ctx, string_tensor, buckets, MurmurHash64A); };
+constexpr auto Run = [](const int64_t& buckets, RunContext& ctx) {
+  RunHash(ctx, string_tensor, buckets, [](std::string_view text, auto& stop) { return MurmurHash64A(text, kSeed, stop); });
+};
 
 // ---- StringToHashBucketFast -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "blocks/kernels/index/walk.h"
 #include "blocks/limits.h"
 #include "blocks/string/elements.h"
+#include "blocks/string/utf8.h"
 #include "weft/block/block.h"
 
 namespace weft::blocks {
@@ -51,8 +52,6 @@ std::optional<Part> FindBytes(std::string_view text, int64_t position, int64_t l
 }
 
 constexpr int64_t kLongest = int64_t{1} << 62;  // longer than any string
-
-bool IsTrail(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 /// The byte `count` characters after `at`, or the end; `count` is what is left of it then.
 size_t Forward(std::string_view text, size_t at, int64_t& count, kernels::StopCheck& stop) {

@@ -1,9 +1,11 @@
 // RunResources: what belongs to one run ends with it.
 #pragma once
 
+#include <vector>
+
 #include "runtime/exec/result_set.h"
-#include "weft/plan/plan.h"
 #include "weft/block/run_resource.h"
+#include "weft/plan/plan.h"
 
 namespace weft {
 

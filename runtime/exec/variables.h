@@ -48,8 +48,8 @@ class VariableTransaction {
   void End() { turn_.Give(); }
 
   /// The step before which TakeTurn must be called: the first that reads a variable which the run updates, too, so that no other session
-  /// updates it in between, or else the first that updates one; kNoStep where there is none. Where the run waits for another between such a read and its first update, the
-  /// step after that: who holds the turn while it waits may wait for one who needs it.
+  /// updates it in between, or else the first that updates one; kNoStep where there is none. Where the run waits for another between such a
+  /// read and its first update, the step after the wait: who holds the turn while it waits may wait for one who needs it.
   size_t turn_step() const { return turn_step_; }
   /// Whether steps from there on wait for others.
   bool waits_after_turn() const { return waits_after_turn_; }

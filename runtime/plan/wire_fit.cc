@@ -6,7 +6,6 @@
 
 #include "runtime/plan/frames.h"
 #include "runtime/plan/port_facts.h"
-#include "runtime/plan/types.h"
 #include "runtime/plan/wire_fit_follow.h"
 
 namespace weft {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/plan/port_facts.h"
-#include "runtime/plan/types.h"
 
 namespace weft {
 namespace {

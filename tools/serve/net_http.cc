@@ -59,7 +59,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void GotHeader(error_code error) {
     if (error == http::error::end_of_stream || error == asio::error::eof || error == beast::error::timeout) return End();
     if (error == http::error::header_limit) return Refuse(431, "the header is too long");
-    if (error) return dynamic_is_parse_error(error) ? Refuse(400, "this is no HTTP request") : End();
+    if (error) return IsParseError(error) ? Refuse(400, "this is no HTTP request") : End();
     head_ = HeadOf(parser_->get());
     if (head_.malformed) return Refuse(400, "the target or a header cannot be read");
     if (websocket::is_upgrade(parser_->get())) return Upgrade();
@@ -72,7 +72,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     ReadBody();
   }
 
-  static bool dynamic_is_parse_error(const error_code& error) { return error.category() == http::make_error_code(http::error::bad_method).category(); }
+  static bool IsParseError(const error_code& error) { return error.category() == http::make_error_code(http::error::bad_method).category(); }
 
   void SendContinue() {
     continue_ = http::response<http::empty_body>(http::status::continue_, 11);
@@ -85,7 +85,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     Expires(options().body_seconds);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, size_t) {
       if (error == http::error::body_limit) return self->Refuse(413, "the body is too long");
-      if (error) return dynamic_is_parse_error(error) ? self->Refuse(400, "the body cannot be read") : self->End();
+      if (error) return IsParseError(error) ? self->Refuse(400, "the body cannot be read") : self->End();
       self->GotRequest();
     });
   }

@@ -52,16 +52,6 @@ std::optional<std::string_view> LastBytes(std::string_view message, uint32_t num
   return field.ok() ? found : std::nullopt;
 }
 
-std::string ShapeMessage(const Shape& shape) {
-  std::string message, dim;
-  for (int64_t size : shape.dims()) {
-    dim.clear();
-    if (size != 0) PutVarintField(dim, 1, static_cast<uint64_t>(size));
-    PutBytesField(message, 2, dim);
-  }
-  return message;
-}
-
 std::string SliceMessage(const TensorSlice& slice) {
   std::string message, extent;
   for (size_t i = 0; i < slice.starts.size(); ++i) {

@@ -23,7 +23,6 @@ bool TakeSlice(std::string_view message, TensorSlice& slice);
 /// The bytes of the last field of that number; nothing where there is none or the message is damaged.
 std::optional<std::string_view> LastBytes(std::string_view message, uint32_t number);
 
-std::string ShapeMessage(const Shape& shape);
 std::string SliceMessage(const TensorSlice& slice);
 
 }  // namespace weft::blocks::checkpoint

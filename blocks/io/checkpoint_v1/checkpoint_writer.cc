@@ -7,6 +7,7 @@
 #include "blocks/io/checkpoint/slice.h"
 #include "blocks/io/checkpoint/table_writer.h"
 #include "blocks/kernels/stop_check.h"
+#include "blocks/protobuf/tensor_message.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 

@@ -2,7 +2,9 @@
 
 #include <cstdio>
 
+#include "blocks/io/checkpoint/crc32c.h"
 #include "blocks/io/checkpoint/messages.h"
+#include "blocks/protobuf/tensor_message.h"
 #include "blocks/protobuf/tensor_values.h"
 #include "blocks/protobuf/wire.h"
 #include "weft/base/text.h"
@@ -62,6 +64,13 @@ std::string EntryMessage(const BundleEntry& entry) {
   }
   for (const TensorSlice& slice : entry.slices) PutBytesField(message, 7, SliceMessage(slice));
   return message;
+}
+
+uint32_t ExtendByLength(uint32_t checksum, uint64_t length) {
+  std::string bytes;
+  if (length <= UINT32_MAX) PutFixed(bytes, static_cast<uint32_t>(length));
+  else PutFixed(bytes, length);
+  return ExtendCrc32c(checksum, bytes);
 }
 
 std::string IndexName(std::string_view prefix) { return Cat(prefix, ".index"); }

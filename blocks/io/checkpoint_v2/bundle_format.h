@@ -45,6 +45,9 @@ bool TakeEntry(std::string_view message, BundleEntry& entry);
 std::string HeaderMessage(int64_t shards);
 std::string EntryMessage(const BundleEntry& entry);
 
+/// Goes on with the checksum of the lengths of strings.
+uint32_t ExtendByLength(uint32_t checksum, uint64_t length);
+
 std::string IndexName(std::string_view prefix);
 std::string DataName(std::string_view prefix, int64_t shard, int64_t shards);
 

@@ -86,13 +86,6 @@ class EntryBytes {
   const Workers* const workers_;
 };
 
-uint32_t ExtendByLength(uint32_t checksum, uint64_t length) {
-  std::string bytes;
-  if (length <= UINT32_MAX) PutFixed(bytes, static_cast<uint32_t>(length));
-  else PutFixed(bytes, length);
-  return ExtendCrc32c(checksum, bytes);
-}
-
 }  // namespace
 
 Result<BundleIndex> ReadIndex(const Files& files, std::string_view prefix, const Workers* workers,

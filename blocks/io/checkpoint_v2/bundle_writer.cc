@@ -38,10 +38,7 @@ class DataWriter {
     for (const String& text : strings) {
       if (stop()) return kernels::RunStopped();
       PutVarint(bytes, text.size());
-      std::string length;
-      if (text.size() <= UINT32_MAX) PutFixed(length, static_cast<uint32_t>(text.size()));
-      else PutFixed(length, static_cast<uint64_t>(text.size()));
-      checksum = ExtendCrc32c(checksum, length);
+      checksum = ExtendByLength(checksum, text.size());
       if (bytes.size() >= kSmallBytes) WEFT_RETURN_IF_ERROR(Flush(bytes));
     }
     WEFT_RETURN_IF_ERROR(Flush(bytes));

@@ -21,7 +21,10 @@ typedef struct weft_page_options {
   const char* folder;     /* where the files that the page names start, and it may read; NULL: the file's folder; of bytes: no files */
   const char* const* allowed_folders; /* folders that it may read besides; may be NULL */
   size_t allowed_count;
-  int64_t stall_limit_ms; /* how long all running sessions may wait for one another before that is an error; -1: for ever; 0: 5000 */
+  /* How long all running sessions may wait for one another before that is an error, since the host may start one that ends the wait;
+   * -1: for ever; 0: 5000. Where a weft_page_run runs every open session of the page none is left to start: there it is an error at once,
+   * whatever the limit is, but for -1. */
+  int64_t stall_limit_ms;
   /* Where Print blocks and warnings go, a text a call, on the threads that run; may be NULL. Called until the page has ended. */
   void (*print)(void* user, const char* text);
   void* user;

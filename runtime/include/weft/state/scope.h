@@ -20,7 +20,8 @@ struct ScopeOptions {
   std::shared_ptr<const Files> files;           // what blocks may read and write; null: no files
   std::function<void(std::string_view)> print;  // where Print and warnings go; called from any thread; may be empty
   std::shared_ptr<MemoryBudget> budget;         // what the page may hold; null: Runtime::PageBudget
-  /// How long all running sessions may wait for one another (on a queue, say) before that is an error. Negative: for ever.
+  /// How long all running sessions may wait for one another (on a queue, say) before that is an error: the host may yet start one that ends
+  /// the wait. Negative: for ever. Else it is an error at once where a PageRun runs all sessions of the scope.
   int64_t stall_limit_ms = 5000;
 };
 
