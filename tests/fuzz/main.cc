@@ -29,7 +29,8 @@ std::vector<const Target*> Chosen(const Options& options) {
 /// Whether it found nothing.
 bool RunOne(const Target& target, const DriverOptions& options) {
   const TargetReport report = RunTarget(target, options);
-  std::printf("%-14s %10llu inputs %8.1f s  %zu findings\n", target.name, static_cast<unsigned long long>(report.inputs), report.seconds, report.findings.size());
+  std::printf("%-14s %10llu inputs %8.1f s, longest %.3f s  %zu findings\n", target.name, static_cast<unsigned long long>(report.inputs), report.seconds,
+              report.longest, report.findings.size());
   for (const std::string& finding : report.findings) std::printf("  %s: %s\n", target.name, finding.c_str());
   std::fflush(stdout);
   return report.findings.empty();
