@@ -48,7 +48,7 @@ Shared& MapShared() {
 }
 
 /// How much memory one input may take: the limit of the pages, what planning and a copy take besides, and a multiple of the input.
-constexpr int64_t MostBytes(size_t input) { return 4 * kMemoryLimit + 64 * static_cast<int64_t>(input); }
+int64_t MostBytes(size_t input) { return 4 * MemoryLimit() + 64 * static_cast<int64_t>(input); }
 
 int64_t PeakBytes() {
   rusage usage{};

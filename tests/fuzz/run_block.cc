@@ -28,7 +28,7 @@ Mode::Mode(std::string_view bytes, size_t ways) {
 
 Status RunCase(const cases::TestCase& test, bool alone, std::optional<std::chrono::milliseconds> deadline) {
   kit::BlockTester tester(kit::Catalog(), test.block);
-  tester.Attrs(test.attrs).Folder(ScratchFolder()).Once(kMemoryLimit);
+  tester.Attrs(test.attrs).Folder(ScratchFolder()).Once(MemoryLimit());
   for (const auto& [port, input] : test.inputs) tester.Inputs(port, input.values);
   if (alone && tester.WhySkipped().empty()) return tester.Run().status;
   cases::SessionExecutor session(SharedRuntime());

@@ -1,5 +1,5 @@
-// Checkpoints as the blocks read them. After the byte of the mode: of version 2 the size of the index (2 bytes, low one first), the index, the file
-// of elements; of version 1 the file. Its tensors have the names in kNames.
+// Checkpoints as the blocks read them. After the byte of the mode: of version 2 the size of the index (2 bytes, low one first), the index,
+// the file of elements; of version 1 the file. Its tensors have the names in kNames.
 #include "tests/fuzz/mending.h"
 #include "tests/fuzz/run_block.h"
 #include "tests/fuzz/targets.h"

@@ -30,7 +30,7 @@ void Checkpoint(std::string_view bytes) {
   if (bytes.empty()) return;
   std::string file(bytes.substr(1));
   if (bytes[0] % 2 == 0) MendTable(file);
-  const auto budget = std::make_shared<MemoryBudget>(kMemoryLimit);
+  const auto budget = std::make_shared<MemoryBudget>(MemoryLimit());
   ReadAll(ScratchFile("fuzz.ckpt", file), budget);
   Require(budget->used() == 0, budget->used(), " bytes are still counted when the values have gone");
 }

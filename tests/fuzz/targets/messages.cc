@@ -56,7 +56,8 @@ void TensorMessage(const Mode& mode) {
 void Csv(const Mode& mode, const char* attrs) {
   BlockCase block("DecodeCSV", attrs);
   block.Texts("records", {std::string(mode.rest)});
-  block.List("record_defaults", {Tensor::Scalar(1.0f), Tensor::Scalar(int64_t{2}), Text("x"), Tensor::Of<int32_t>({3}, Shape{1}), NoElement(DType::kDouble)});
+  block.List("record_defaults", {Tensor::Scalar(1.0f), Tensor::Scalar(int64_t{2}), Text("x"), Tensor::Of<int32_t>({3}, Shape{1}),
+                                 NoElement(DType::kDouble)});
   block.Try(mode.alone);
 }
 template <const char* kAttrs>
@@ -73,8 +74,9 @@ void Base64(const Mode& mode) { BlockCase("DecodeBase64", "").Text("input", mode
 
 // ---- what the first byte picks -------------------------------------------------------------------------------------------------
 
-constexpr char kHalf[] = "DT_HALF", kFloat[] = "DT_FLOAT", kDouble[] = "DT_DOUBLE", kInt32[] = "DT_INT32", kInt64[] = "DT_INT64", kBool[] = "DT_BOOL",
-               kString[] = "DT_STRING", kComplex[] = "DT_COMPLEX64", kUInt32[] = "DT_UINT32", kUInt64[] = "DT_UINT64", kQuantized[] = "DT_QUINT8";
+constexpr char kHalf[] = "DT_HALF", kFloat[] = "DT_FLOAT", kDouble[] = "DT_DOUBLE", kInt32[] = "DT_INT32", kInt64[] = "DT_INT64",
+               kBool[] = "DT_BOOL", kString[] = "DT_STRING", kComplex[] = "DT_COMPLEX64", kUInt32[] = "DT_UINT32", kUInt64[] = "DT_UINT64",
+               kQuantized[] = "DT_QUINT8";
 constexpr char kPlain[] = "", kBars[] = "field_delim_ = |;na_value_ = NA;", kUnquoted[] = "use_quote_delim_ = false;",
                kChosen[] = "select_cols_ = {0,2,3,4,6};";
 

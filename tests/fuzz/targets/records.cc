@@ -1,5 +1,5 @@
-// Files of records: after the byte of the mode, the file. Of TensorFlow's records that are to get right checksums it is the plain one, which the
-// target compresses as the reader expects it.
+// Files of records: after the byte of the mode, the file. Of TensorFlow's records that are to get right checksums it is the plain one, which
+// the target compresses as the reader expects it.
 #include <snappy.h>
 
 #include "tests/fuzz/mending.h"
