@@ -1,8 +1,6 @@
 // What tests of record readers share.
 #pragma once
 
-#include <zlib.h>
-
 #include <fstream>
 #include <string>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "blocks/io/record_reader.h"
 #include "catch2/catch.hpp"
 #include "tests/kit/block_tester.h"
+#include "tests/kit/deflated.h"
 #include "tests/kit/test_services.h"
 
 namespace weft::kit {
@@ -81,21 +80,6 @@ class ReaderTest {
   blocks::Queue queue_;
   ResourceHandle handle_;
 };
-
-/// Compressed by zlib; window bits 15 for ZLIB, 31 for GZIP.
-inline std::string Deflated(std::string_view plain, int window_bits) {
-  z_stream state{};
-  REQUIRE(deflateInit2(&state, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string packed(deflateBound(&state, static_cast<uLong>(plain.size())) + 32, '\0');
-  state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  state.avail_in = static_cast<uInt>(plain.size());
-  state.next_out = reinterpret_cast<Bytef*>(packed.data());
-  state.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&state, Z_FINISH) == Z_STREAM_END);
-  packed.resize(state.total_out);
-  deflateEnd(&state);
-  return packed;
-}
 
 /// Bytes without a short period.
 inline std::string LongText(size_t size) {

@@ -34,6 +34,7 @@ constexpr std::chrono::seconds kHang{20}, kStill{300};
 struct Shared {
   std::atomic<uint64_t> next;      // the input that runs, or is to run
   std::atomic<bool> ready;         // what the target loads once is loaded
+  double longest;                  // seconds that an input took
   size_t size;                     // of the input
   char input[Mutator::kMostBytes];
   size_t message_size;
@@ -47,7 +48,7 @@ Shared& MapShared() {
 }
 
 /// How much memory one input may take: the limit of the pages, what planning and a copy take besides, and a multiple of the input.
-constexpr int64_t MostBytes(size_t input) { return 4 * kMemoryLimit + 64 * static_cast<int64_t>(input); }
+int64_t MostBytes(size_t input) { return 4 * MemoryLimit() + 64 * static_cast<int64_t>(input); }
 
 int64_t PeakBytes() {
   rusage usage{};
@@ -110,7 +111,9 @@ class Child {
   void Measure(const std::string& input) {
     const Stopwatch watch;
     RunInput(target_, input);
-    Require(watch.seconds() <= kMostSeconds * kSlowness, "it took ", watch.seconds(), " s");
+    const double seconds = watch.seconds();
+    shared_.longest = std::max(shared_.longest, seconds);
+    Require(seconds <= kMostSeconds * kSlowness, "it took ", seconds, " s");
     if (kit::kSanitized) return;
     const int64_t peak = PeakBytes();
     if (peak < base_ + (1 << 20)) return;
@@ -202,6 +205,7 @@ TargetReport RunTarget(const Target& target, const DriverOptions& options) {
     ++shared.next;
   }
   report.inputs = shared.next;
+  report.longest = shared.longest;
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   munmap(&shared, sizeof shared);
   return report;

@@ -20,7 +20,7 @@ struct DriverOptions {
 
 struct TargetReport {
   uint64_t inputs = 0;
-  double seconds = 0;
+  double seconds = 0, longest = 0;    // the time of all, and that of the input that took most
   std::vector<std::string> findings;  // what it was, and in which file the input is
 };
 

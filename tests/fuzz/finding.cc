@@ -17,6 +17,8 @@ double Now(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+int64_t memory_limit = int64_t{64} << 20;
+
 std::filesystem::path& Scratch() {
   static std::filesystem::path folder;
   return folder;
@@ -25,6 +27,9 @@ std::filesystem::path& Scratch() {
 }  // namespace
 
 const int kSlowness = kit::kSanitized ? 10 : 1;
+
+int64_t MemoryLimit() { return memory_limit; }
+void SetMemoryLimit(int64_t bytes) { memory_limit = bytes; }
 
 void CheckStatus(const Status& status) {
   if (status.ok()) return;
@@ -45,7 +50,8 @@ double Stopwatch::seconds() const { return std::min(Now(CLOCK_MONOTONIC) - clock
 
 Runtime& SharedRuntime() {
   // Never ended: its threads would be waited for while the process ends.
-  static Runtime& runtime = *new Runtime(MakeCatalog(), {.threads = 2, .memory_limit = kMemoryLimit, .call_deadline = kCallDeadline * kSlowness});
+  static Runtime& runtime =
+      *new Runtime(MakeCatalog(), {.threads = 2, .memory_limit = memory_limit, .call_deadline = kCallDeadline * kSlowness});
   return runtime;
 }
 

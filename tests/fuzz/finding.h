@@ -33,8 +33,9 @@ void Require(bool holds, const Parts&... message) {
 void CheckStatus(const Status& status);
 void CheckFindings(const Diagnostics& found);
 
-/// What the pages of one target may hold together.
-inline constexpr int64_t kMemoryLimit = int64_t{64} << 20;
+/// What the pages of one target may hold together: 64 MB, unless it is set before the first call of SharedRuntime.
+int64_t MemoryLimit();
+void SetMemoryLimit(int64_t bytes);
 /// Of a run, and of what a call may take before it.
 inline constexpr std::chrono::milliseconds kRunDeadline{50}, kCallDeadline{500};
 /// How much later than its deadline a run or call may end: 100 ms, and what a busy machine takes besides.
@@ -54,7 +55,7 @@ class Stopwatch {
   double clock_, processor_;
 };
 
-/// All blocks, with kMemoryLimit, kCallDeadline and two threads.
+/// All blocks, with MemoryLimit(), kCallDeadline and two threads.
 Runtime& SharedRuntime();
 
 /// A folder for the files of this process's targets.

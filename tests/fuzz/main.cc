@@ -16,6 +16,7 @@ struct Options {
   std::string findings = "out/fuzz", input;
   std::vector<std::string> targets;
   bool list = false;
+  uint64_t memory = static_cast<uint64_t>(MemoryLimit());
 };
 
 std::vector<const Target*> Chosen(const Options& options) {
@@ -29,7 +30,8 @@ std::vector<const Target*> Chosen(const Options& options) {
 /// Whether it found nothing.
 bool RunOne(const Target& target, const DriverOptions& options) {
   const TargetReport report = RunTarget(target, options);
-  std::printf("%-14s %10llu inputs %8.1f s  %zu findings\n", target.name, static_cast<unsigned long long>(report.inputs), report.seconds, report.findings.size());
+  std::printf("%-14s %10llu inputs %8.1f s, longest %.3f s  %zu findings\n", target.name, static_cast<unsigned long long>(report.inputs),
+              report.seconds, report.longest, report.findings.size());
   for (const std::string& finding : report.findings) std::printf("  %s: %s\n", target.name, finding.c_str());
   std::fflush(stdout);
   return report.findings.empty();
@@ -70,9 +72,13 @@ int Main(int argc, char** argv) {
   app.add_option("--inputs", options.driver.inputs, "Inputs for each besides its corpus");
   app.add_option("--seed", options.driver.seed, "Another seed gives other inputs")->check(CLI::PositiveNumber);
   app.add_option("--input", options.input, "Only this file, or this text, in this process");
+  app.add_option("--memory", options.memory, "Bytes that pages may hold: what is found needs four times as many")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
   app.add_option("--findings", options.findings, "Folder for inputs that found something");
   CLI11_PARSE(app, argc, argv);
   if (options.driver.seconds == 0 && options.driver.inputs == 0) options.driver.inputs = 1000;
+  SetMemoryLimit(static_cast<int64_t>(options.memory));
   const std::filesystem::path scratch = MakeScratchFolder();
   if (scratch.empty()) return 2;
   int status = 1;

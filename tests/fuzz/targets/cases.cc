@@ -1,12 +1,12 @@
 // The case files of the blocks, each case with one to three slips: a block refuses it or computes something.
 #include <map>
 
-#include "tests/fuzz/finding.h"
+#include "tests/fuzz/run_block.h"
 #include "tests/fuzz/targets.h"
 #include "tests/kit/block_tester.h"
 #include "tests/kit/case_mutation.h"
 #include "weft/cases/case_reader.h"
-#include "weft/cases/session_executor.h"
+#include "weft/cases/case_runner.h"
 
 namespace weft::fuzz {
 namespace {
@@ -37,17 +37,6 @@ std::string Describe(const cases::TestCase& test) {
     for (const Tensor& value : input.values) text += Cat("\n  ", port, ": ", ToString(value).substr(0, 400));
   }
   return text;
-}
-
-/// In a session, or alone with guards round all memory.
-Status RunCase(const cases::TestCase& test, bool alone) {
-  kit::BlockTester tester(kit::Catalog(), test.block);
-  tester.Attrs(test.attrs).Folder(ScratchFolder()).Once(kMemoryLimit);
-  for (const auto& [port, input] : test.inputs) tester.Inputs(port, input.values);
-  if (alone && tester.WhySkipped().empty()) return tester.Run().status;
-  cases::SessionExecutor session(SharedRuntime());
-  session.set_deadline(std::chrono::steady_clock::now() + kRunDeadline);
-  return session.RunBlock(test, ScratchFolder()).status;
 }
 
 /// Strings that nothing else has: what counts their bytes does until the last copy ends.
@@ -82,14 +71,14 @@ SeededCase CaseOf(std::string_view seed) {
 
 void RunSeeded(std::string_view seed) {
   const SeededCase made = CaseOf(seed);
-  CheckStatus(RunCase(made.test, made.alone));
+  CheckStatus(RunCase(made.test, made.alone, kRunDeadline));
 }
 
 }  // namespace
 
 void Cases(std::string_view seed) {
   RunSeeded(seed);
-  Require(SharedRuntime().budget()->used() == 0, "bytes are still counted when the case has run");
+  CheckMemoryReturned();
 }
 
 std::string TellCase(std::string_view seed) {
