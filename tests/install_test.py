@@ -96,7 +96,7 @@ class LibraryTest(unittest.TestCase):
     def test_schemas_and_documentation(self):
         """An editor finds the palette and the schemas beside the library, a reader the guides."""
         schemas = pathlib.Path(pkg_config("--variable=schemas")[0])
-        self.assertEqual({path.name for path in schemas.iterdir()}, {"page.schema.json", "case.schema.json", "blocks.json", "codes.json"})
+        self.assertEqual({path.name for path in schemas.iterdir()}, {"page.schema.json", "case.schema.json", "sweep.schema.json", "blocks.json", "codes.json"})
         self.assertEqual((schemas / "blocks.json").read_text(), run(prefix / "bin/weft", "blocks", "--json"))
         wire = json.loads((schemas / "page.schema.json").read_text())["$defs"]["wire"]
         self.assertIn("ID.operation", wire["description"])
