@@ -219,6 +219,15 @@ class PythonTest(unittest.TestCase):
         guide = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "python/README.md").read_text(), re.S))
         self.assertIn("guide done", run(venv / "bin/python", "-W", "error", "-c", guide, cwd=folder))
 
+    def test_sweep(self):
+        """python -m weft.sweep of the installed package; on this machine, where no cluster is named."""
+        (folder / "line.page.json").write_text(readme_part("page", "json"))
+        grid = folder / "line.grid.json"
+        grid.write_text('{"sweep": 1, "page": "line.page.json", "grid": [{"set": "w.initvalues", "values": [1, 2, 3]}]}')
+        said = run(venv / "bin/python", "-m", "weft.sweep", grid, "--weft", prefix / "bin/weft", "--table", folder / "line.csv")
+        self.assertIn("3 of 3 points done", said)
+        self.assertEqual((folder / "line.csv").read_text().count("\n"), 4)
+
     def test_wheel_is_whole(self):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
         for name in ("weft/__init__.py", "weft/blocks.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):

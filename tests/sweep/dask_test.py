@@ -77,7 +77,7 @@ class DaskTest(SweepTest):
         self.write_grid(3, fetch=["w.reff"])
         wrong = self.dask()
         self.assertEqual(wrong.returncode, 1)
-        self.assertIn("did you mean 'w.ref'?", wrong.stderr)
+        self.assertIn("did you mean 'ref'?", wrong.stderr)
         self.assertNotIn("Traceback", wrong.stderr)
         command = [sys.executable, "-m", "weft.sweep", str(self.grid), "--dask", "no-address"]
         self.assertIn("there is no scheduler of Dask at 'no-address'",

@@ -1,8 +1,11 @@
 """Sweeps that are killed, interrupted, stopped or without disk: what is done stays done, and the same command goes on."""
+import contextlib
 import os
+import pty
 import random
 import resource
 import signal
+import subprocess
 import time
 import unittest
 
@@ -86,11 +89,12 @@ class WorkerTest(SweepTest):
 
     def test_the_others_are_run(self):
         """Processes are killed all the time, ten points fail, and each point has its line; --retry mends them."""
-        self.write_grid(3000, steps=50)
+        self.write_grid(3000, steps=500)
         process = self.start("--jobs", "2")
         for _ in range(10):
             before = self.size()
-            eventually(lambda: self.size() > before + 2000)
+            eventually(lambda: self.size() > before + 2000 or process.poll() is not None)
+            self.assertIsNone(process.poll(), "the sweep ended before its processes were killed")
             worker = eventually(lambda: children(process.pid))[0]
             os.kill(worker, signal.SIGKILL)
         process.communicate()
@@ -138,6 +142,23 @@ class InterruptedTest(SweepTest):
         self.assertGreater(len(self.lines()), 50)
         self.assertEqual(self.weft().returncode, 0)
         self.check_whole(2000)
+
+
+class ProgressTest(SweepTest):
+    def test_a_terminal_shows_how_far_it_is(self):
+        """In a pipe, nothing; on a terminal how many points are done, how fast, and the time that is left."""
+        self.write_grid(6, steps=1_000_000_000, time_limit=0.5)
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        process = subprocess.Popen(self.command("--jobs", "1"), stderr=its, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"})
+        os.close(its)
+        said = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while part := os.read(ours, 4096):
+                said += part
+        self.assertEqual(process.wait(), 1)
+        self.assertRegex(said.decode(), r"0 of 6 points done, [1-5] failed, [0-9.]+ points/s, [1-9] s left")
+        self.assertNotIn("left", self.weft("--retry").stderr)
 
 
 class RateTest(SweepTest):

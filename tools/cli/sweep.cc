@@ -171,7 +171,7 @@ int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<Po
 }
 
 int Sweep(const SweepCommand& command) {
-  constexpr size_t kMostBytes = size_t{64} << 20;
+  constexpr size_t kMostBytes = size_t{16} << 20;
   auto text = ReadFile(command.grid);
   if (!text.ok()) return Fail(text.status());
   if (text->size() > kMostBytes) return Fail(ResourceExhausted("'", command.grid, "' has ", text->size(), " bytes, and a grid at most ", kMostBytes));

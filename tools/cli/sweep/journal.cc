@@ -121,7 +121,28 @@ std::string FailedLine(int64_t point, const GridPoint& at, double seconds, const
   return Cat(LineStart(point, at, seconds), ", \"error\": ", error, "}}\n");
 }
 
+namespace {
+
+/// Nested deeper than any line of a sweep: what reads values goes down with them.
+bool IsDeep(std::string_view line) {
+  constexpr int kMostDepth = 100;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') quoted = !quoted;
+    else if (quoted) i += c == '\\';
+    else if (c == '[' || c == '{') ++depth;
+    else if (c == ']' || c == '}') --depth;
+    if (depth > kMostDepth) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 PointLine ReadPointLine(std::string_view line, int64_t points) {
+  if (IsDeep(line)) return {};
   const Json object = Json::parse(line, nullptr, false);
   if (!object.is_object()) return {};
   const auto point = object.find("point");
