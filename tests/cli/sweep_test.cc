@@ -216,6 +216,7 @@ TEST_CASE("a name that the page has not is refused before the first point", "[sw
   CHECK_THAT(refused(good, R"("fetch": ["y.zz"], )"), Contains("zz"));
   CHECK_THAT(refused(good, R"("session": "walk", )"), Contains("there is no session 'walk'"));
   CHECK_THAT(refused(good, R"("load_state": "none.state", )"), Contains("none.state"));
+  CHECK_THAT(refused(good, R"("feed": {"scaled.z": "{1,"}, )"), Contains("the feed of 'scaled.z'"));
   place.Write("p.page.json", R"({"weft": 1, "blocks": [{"id": "x", "block": "Const", "inputs": {"value": "no.where"}}]})");
   CHECK_THAT(refused(R"({"set": "x.dtype", "values": ["DT_FLOAT"]})"), Contains("error:"));
   fs::remove(place.Path("p.page.json"));
@@ -241,6 +242,28 @@ TEST_CASE("a point that fails is a line with its reason, and the others are run"
   CHECK(Lines(place.journal()).size() == Lines(before).size() + 5);
   CHECK(RunWeft({"sweep", grid, "--missing"}).out == "\n");
   CHECK(RunWeft({"sweep", grid, "--missing", "--retry"}).out == "1-3,5,7\n");
+}
+
+TEST_CASE("a first point that fails is one of many", "[sweep]") {
+  const Place place;
+  const std::string grid = place.Grid(R"({"feed": "x.output", "values": ["@none.npy", "what", 3]})", R"("fetch": ["y.z"], )");
+  CHECK_THAT(RunWeft({"sweep", grid}).out, Contains("1 of 3 points done, 2 failed"));
+  place.Grid(R"({"set": "x.value", "values": ["what", 3]})");
+  CHECK_THAT(RunWeft({"sweep", grid, "--journal", place.Path("j")}).out, Contains("1 of 2 points done, 1 failed"));
+}
+
+TEST_CASE("a page that loops needs a count of steps", "[sweep]") {
+  const Place place;
+  std::string page = kPage;
+  page.replace(page.find(R"("block": "ClientSession")"), 24, R"("block": "ClientSession", "attrs": "INFINITE_LOOP = true;")");
+  place.Write("p.page.json", page);
+  const std::string axis = R"({"set": "x.value", "values": [1, 2]})";
+  const ProgramResult refused = RunWeft({"sweep", place.Grid(axis)});
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains("runs until it is stopped, and a point must end") && Contains("give the grid \"steps\""));
+  fs::remove(place.Path("g.sweep.jsonl"));
+  CHECK(RunWeft({"sweep", place.Grid(axis, R"("steps": 4, )")}).status == 0);
+  CHECK(Lines(place.journal()).back()["results"]["w"] == 4);
 }
 
 TEST_CASE("a point has the time that the grid gives it", "[sweep]") {

@@ -141,7 +141,7 @@ int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<Po
   }
   Progress progress(grid.count());
   std::string note;
-  auto journal = output ? Result<Journal>(Journal::Output()) : Journal::Open(path, *id, progress, note);
+  auto journal = output ? Result<Journal>(Journal::Pipe(TakeStandardOutput())) : Journal::Open(path, *id, progress, note);
   if (!journal.ok()) return Fail(journal.status());
   if (!note.empty()) std::cerr << "weft sweep: " << path << ": " << note << "\n";
   Status status;

@@ -228,10 +228,10 @@ Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id, 
   return contents;
 }
 
-Journal Journal::Output() {
+Journal Journal::Pipe(Descriptor pipe) {
   Journal journal;
-  journal.output_ = true;
-  journal.path_ = "standard output";
+  journal.pipe_ = true;
+  journal.file_ = std::move(pipe);
   return journal;
 }
 
@@ -277,8 +277,8 @@ Status Journal::Lock() {
 }
 
 Status Journal::Append(std::string_view lines) {
-  const int error = WriteAll(output_ ? STDOUT_FILENO : file_.number(), lines);
-  if (output_) return error == 0 ? Status() : Aborted("standard output could not be written: ", std::strerror(error));
+  const int error = WriteAll(file_.number(), lines);
+  if (pipe_) return error == 0 ? Status() : Aborted("standard output could not be written: ", std::strerror(error));
   if (error != 0) {
     // (Where even that fails, the next process cuts off the torn line.)
     if (ftruncate(file_.number(), bytes_) != 0) LogDebug(Cat("the journal could not be cut: ", std::strerror(errno)));
@@ -289,7 +289,7 @@ Status Journal::Append(std::string_view lines) {
 }
 
 Status Journal::Sync() {
-  if (output_) return {};
+  if (pipe_) return {};
   synced_ = std::chrono::steady_clock::now();
   return fdatasync(file_.number()) == 0 ? Status() : WriteError(path_, errno);
 }

@@ -90,8 +90,8 @@ class Journal {
   /// Makes the file, or repairs it: cuts off a torn line, leaves out damaged ones. `progress` gets its points. failed_precondition where
   /// another process has it open; else as ReadJournal, and what the file system says. `note` gets what was repaired.
   static Result<Journal> Open(const std::string& path, const SweepId& id, Progress& progress, std::string& note);
-  /// What goes to standard output: it is neither read nor synced.
-  static Journal Output();
+  /// What goes to a pipe: it is neither read nor synced.
+  static Journal Pipe(Descriptor pipe);
   Journal(Journal&&) = default;
 
   /// Whole lines. On failure (a full disk) none of their bytes stay.
@@ -107,7 +107,7 @@ class Journal {
 
   std::string path_;
   Descriptor file_;
-  bool output_ = false;
+  bool pipe_ = false;
   int64_t bytes_ = 0;
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };

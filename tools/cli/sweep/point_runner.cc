@@ -3,7 +3,6 @@
 #include <chrono>
 #include <new>
 
-#include "tools/cli/feeds.h"
 #include "tools/cli/page_results.h"
 #include "tools/cli/sweep/journal.h"
 #include "weft/capi/runtime.hpp"
@@ -36,25 +35,28 @@ Status ForTargets(const GridPoint& point, bool feed, Use use) {
   return {};
 }
 
-Status AddFeeds(const Grid& grid, const GridPoint& point, const Graph& graph, SessionSpec& spec) {
-  const auto add = [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), spec); };
+/// Of every point. A file is read once.
+Status AddFixedFeeds(const Grid& grid, const Graph& graph, FeedCache& cache, SessionSpec& spec) {
   for (const auto& [target, value] : grid.settings) {
-    if (target.feed) WEFT_RETURN_IF_ERROR(add(target, value));
+    if (target.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, FeedOf(grid, target, value), spec, &cache));
   }
-  return ForTargets(point, true, add);
+  return {};
 }
 
-Result<std::vector<SessionSpec>> SessionsFor(const Grid& grid, const GridPoint& point, const Graph& graph) {
+Status AddFeeds(const Grid& grid, const GridPoint& point, const Graph& graph, SessionSpec& spec) {
+  return ForTargets(point, true, [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), spec); });
+}
+
+/// The sessions that a point runs, without what is fed.
+Result<std::vector<SessionSpec>> SessionsFor(const Grid& grid, const Graph& graph) {
   SessionRequest request;
   request.session = grid.session;
   request.fetches = grid.fetch;
   request.name = "fetch";
   WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
-  for (SessionSpec& spec : sessions) {
-    if (spec.loop && grid.steps < 0) {
-      return FailedPrecondition("session '", spec.id, "' runs until it is stopped, and a point must end").WithHint("give the grid \"steps\"").WithBlock(spec.id);
-    }
-    WEFT_RETURN_IF_ERROR(AddFeeds(grid, point, graph, spec));
+  for (const SessionSpec& spec : sessions) {
+    if (!spec.loop || grid.steps > 0) continue;
+    return FailedPrecondition("session '", spec.id, "' runs until it is stopped, and a point must end").WithHint("give the grid \"steps\"").WithBlock(spec.id);
   }
   return sessions;
 }
@@ -120,27 +122,30 @@ PointRunner::Opened PointRunner::OpenPoint(const GridPoint& point, Diagnostics& 
   return opened;
 }
 
-void PointRunner::CheckNames(Diagnostics& found) const {
+void PointRunner::CheckNames(Diagnostics& found) {
   const GridPoint first = grid_.At(0);
-  // A value may be wrong at one point alone; a name that the page has not is wrong at all.
-  const auto check = [&](const Target& target, const ParameterValue& value) {
-    Page page = *base_;
-    Status status = ApplySetting(page, runtime_->registry(), SettingOf(target, value));
-    if (status.code() == Code::kNotFound) found.Error(std::move(status).WithPage(grid_.path));
+  const auto tell = [&](Status status) {
+    if (!status.ok()) found.Error(std::move(status).WithPage(grid_.path));
     return Status();
   };
-  if (Status status = ForTargets(first, false, check); !status.ok() || found.has_errors()) return;
+  // A value may be wrong at one point alone; a name that the page has not is wrong at all.
+  const auto check_setting = [&](const Target& target, const ParameterValue& value) {
+    Page page = *base_;
+    Status status = ApplySetting(page, runtime_->registry(), SettingOf(target, value));
+    return status.code() == Code::kNotFound ? tell(std::move(status)) : Status();
+  };
+  (void)ForTargets(first, false, check_setting);
   Diagnostics faults;
   const Opened opened = OpenPoint(first, faults);
   if (opened.scope == nullptr) return;
-  auto sessions = SessionsFor(grid_, first, opened.scope->graph());
-  const Code code = sessions.status().code();
-  if (code == Code::kNotFound || code == Code::kFailedPrecondition || (code == Code::kInvalidArgument && !grid_.fetch.empty())) {
-    found.Error(std::move(sessions).status().WithPage(grid_.path));
-  }
+  const Graph& graph = opened.scope->graph();
+  (void)ForTargets(first, true, [&](const Target& target, const ParameterValue&) { return tell(FindOutput(graph, target.name).status()); });
+  auto sessions = SessionsFor(grid_, graph);
+  if (!sessions.ok()) (void)tell(std::move(sessions).status());
+  else if (!sessions->empty()) (void)tell(AddFixedFeeds(grid_, graph, feeds_, sessions->front()));
 }
 
-void PointRunner::Check(Diagnostics& found) const {
+void PointRunner::Check(Diagnostics& found) {
   CheckNames(found);
   if (found.has_errors()) return;
   Diagnostics first, last;
@@ -150,7 +155,7 @@ void PointRunner::Check(Diagnostics& found) const {
   if (last.has_errors()) found.Append(std::move(first));
 }
 
-Status PointRunner::RunPoint(const GridPoint& point, std::string& results) const {
+Status PointRunner::RunPoint(const GridPoint& point, std::string& results) {
   const Clock::time_point start = Clock::now();
   Diagnostics found;
   Opened opened = OpenPoint(point, found);
@@ -160,7 +165,11 @@ Status PointRunner::RunPoint(const GridPoint& point, std::string& results) const
     WEFT_RETURN_IF_ERROR(found.FirstError());
   }
   const std::shared_ptr<Revision> revision = opened.scope->revision();
-  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, SessionsFor(grid_, point, *revision->graph));
+  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, SessionsFor(grid_, *revision->graph));
+  for (SessionSpec& spec : sessions) {
+    WEFT_RETURN_IF_ERROR(AddFixedFeeds(grid_, *revision->graph, feeds_, spec));
+    WEFT_RETURN_IF_ERROR(AddFeeds(grid_, point, *revision->graph, spec));
+  }
   PageRun run(OpenRunners(opened.scope, revision, std::move(sessions), Keep::kAsked, nullptr, found));
   WEFT_RETURN_IF_ERROR(found.FirstError());
   PageRunRequest request;
@@ -173,7 +182,7 @@ Status PointRunner::RunPoint(const GridPoint& point, std::string& results) const
   return {};
 }
 
-std::string PointRunner::Run(int64_t point) const {
+std::string PointRunner::Run(int64_t point) {
   const Clock::time_point start = Clock::now();
   const GridPoint at = grid_.At(point);
   std::string results;

@@ -20,6 +20,7 @@ namespace {
 constexpr double kBatchSeconds = 0.05;  // of work that a process gets at once
 constexpr int64_t kMostBatch = 1000;
 constexpr int kTickMilliseconds = 200;
+constexpr int kMostKilledStarts = 10;  // one after another
 constexpr double kGraceSeconds = 5;  // beyond the time limit, which the process itself keeps where it can
 
 Status SystemFailure(const char* what, int error) { return Status(CodeOfErrno(error), Cat(what, ": ", std::strerror(error))); }
@@ -147,6 +148,7 @@ Status Pool::TakeLines(Worker& worker) {
     if (!worker.greeted) {
       WEFT_RETURN_IF_ERROR(CheckFirstLine(line, id_, "of a process of this sweep"));
       worker.greeted = true;
+      killed_starts_ = 0;
       continue;
     }
     const PointLine point = ReadPointLine(line, id_.points);
@@ -163,14 +165,17 @@ Status Pool::TakeLines(Worker& worker) {
     WEFT_RETURN_IF_ERROR(events_.done(std::string_view(worker.buffer).substr(first, begin - first), points));
   }
   worker.buffer.erase(0, begin);
-  Give(worker);
   return {};
 }
 
 // Its process has ended: what it was at has failed, what it had not begun is for others.
 Status Pool::TakeEnd(Worker& worker) {
   const int status = worker.End(0);
-  if (!worker.greeted) return FailedPrecondition("a process of the sweep could not start: ", EndOf(status).message());
+  if (!worker.greeted) {
+    // What says itself why it cannot start will say so again; what was killed may have been unlucky.
+    if (!WIFSIGNALED(status) || ++killed_starts_ > kMostKilledStarts) return FailedPrecondition("a process of the sweep could not start: ", EndOf(status).message());
+    return Start(worker);
+  }
   if (worker.works()) {
     const double seconds = std::chrono::duration<double>(Clock::now() - worker.since).count();
     const Status why = worker.late ? Aborted("the point took longer than the ", grid_.time_limit, " s of the grid's time_limit, and did not heed it")

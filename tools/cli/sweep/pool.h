@@ -62,6 +62,7 @@ class Pool {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::deque<PointRange> todo_;
   int64_t left_ = 0;           // points in todo_
+  int killed_starts_ = 0;
   double point_seconds_ = 0;   // that points have taken lately
 };
 

@@ -1,7 +1,9 @@
 #include "tools/cli/sweep/worker.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +18,13 @@ bool ReadNumber(std::string_view text, int64_t& number) {
 }
 
 }  // namespace
+
+Descriptor TakeStandardOutput() {
+  std::cout.flush();
+  Descriptor output(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  return output;
+}
 
 Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points) {
   std::vector<PointRange> ranges;
@@ -41,11 +50,11 @@ Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points
   return ranges;
 }
 
-Status Work(const PointRunner& runner, const SweepId& id) {
+Status Work(PointRunner& runner, const SweepId& id) {
   // Who asks for points is gone: what it has not got, nobody waits for.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGPIPE, SIG_IGN);
-  Journal output = Journal::Output();
+  Journal output = Journal::Pipe(TakeStandardOutput());
   WEFT_RETURN_IF_ERROR(output.Append(id.Line()));
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) continue;
