@@ -96,7 +96,7 @@ class LibraryTest(unittest.TestCase):
     def test_schemas_and_documentation(self):
         """An editor finds the palette and the schemas beside the library, a reader the guides."""
         schemas = pathlib.Path(pkg_config("--variable=schemas")[0])
-        self.assertEqual({path.name for path in schemas.iterdir()}, {"page.schema.json", "case.schema.json", "blocks.json", "codes.json"})
+        self.assertEqual({path.name for path in schemas.iterdir()}, {"page.schema.json", "case.schema.json", "sweep.schema.json", "blocks.json", "codes.json"})
         self.assertEqual((schemas / "blocks.json").read_text(), run(prefix / "bin/weft", "blocks", "--json"))
         wire = json.loads((schemas / "page.schema.json").read_text())["$defs"]["wire"]
         self.assertIn("ID.operation", wire["description"])
@@ -218,6 +218,15 @@ class PythonTest(unittest.TestCase):
         (folder / "line.page.json").write_text(readme_part("page", "json"))
         guide = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "python/README.md").read_text(), re.S))
         self.assertIn("guide done", run(venv / "bin/python", "-W", "error", "-c", guide, cwd=folder))
+
+    def test_sweep(self):
+        """python -m weft.sweep of the installed package; on this machine, where no cluster is named."""
+        (folder / "line.page.json").write_text(readme_part("page", "json"))
+        grid = folder / "line.grid.json"
+        grid.write_text('{"sweep": 1, "page": "line.page.json", "grid": [{"set": "w.initvalues", "values": [1, 2, 3]}]}')
+        said = run(venv / "bin/python", "-m", "weft.sweep", grid, "--weft", prefix / "bin/weft", "--table", folder / "line.csv")
+        self.assertIn("3 of 3 points done", said)
+        self.assertEqual((folder / "line.csv").read_text().count("\n"), 4)
 
     def test_wheel_is_whole(self):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))

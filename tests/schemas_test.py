@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Validates every sample page and every case file against schemas/, and shows that the schemas refuse bad ones.
+"""Validates every sample page, case file and grid against schemas/, and shows that the schemas refuse bad ones.
 
-Usage: schemas_test.py [FILE...]   (default: graphs/**/*.page.json and tests/**/*.cases.json)
+Usage: schemas_test.py [FILE...]   (default: graphs/**/*.page.json, graphs/**/*.grid.json and tests/**/*.cases.json)
 """
 import copy
 import json
@@ -21,7 +21,7 @@ def load(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-SCHEMAS = {name: load(ROOT / "schemas" / f"{name}.schema.json") for name in ("page", "case")}
+SCHEMAS = {name: load(ROOT / "schemas" / f"{name}.schema.json") for name in ("page", "case", "sweep")}
 
 
 def checker(name):
@@ -94,11 +94,33 @@ BAD_CASES = [
     lambda file: file["cases"][1]["page"]["blocks"][0].update(more=1),
 ]
 
+GOOD_SWEEP = {"sweep": 1, "page": "p.page.json", "steps": 3, "set": {"a.b": [1, "x"]}, "seed": 1, "grid": [
+    {"set": ["a.v", "b.v"], "name": "n", "log_range": {"from": 0.1, "to": 1, "count": 3}},
+    {"zip": [{"feed": "x.y", "values": [1, "@x.npy", True]}, {"cross": [{"set": "c.d", "random": {"normal": [0, 1], "count": 3}}]}]}]}
+
+BAD_SWEEPS = [
+    lambda grid: grid.update(sweep=2),
+    lambda grid: grid.pop("page"),
+    lambda grid: grid.update(step=3),
+    lambda grid: grid.update(grid=[]),
+    lambda grid: grid["set"].update({"a.c": None}),
+    lambda grid: grid["set"].update({"a": 1}),
+    lambda grid: grid["grid"][0].pop("set"),
+    lambda grid: grid["grid"][0].pop("log_range"),
+    lambda grid: grid["grid"][0].update(values=[1]),
+    lambda grid: grid["grid"][0]["log_range"].update(to=0),
+    lambda grid: grid["grid"][0].update(range={"from": 0, "to": 1}),
+    lambda grid: grid["grid"][1].update(name="z"),
+    lambda grid: grid["grid"][1]["zip"][0].update(values=[]),
+    lambda grid: grid["grid"][1]["zip"][1]["cross"][0]["random"].pop("count"),
+    lambda grid: grid["grid"][1]["zip"][1]["cross"][0]["random"].update(uniform=[0, 1]),
+]
+
 
 def check_schemas():
     """The number of changes that the schemas do not notice, and of good documents that they refuse."""
     wrong = 0
-    for kind, good, changes in (("page", GOOD_PAGE, BAD_PAGES), ("case", GOOD_CASE, BAD_CASES)):
+    for kind, good, changes in (("page", GOOD_PAGE, BAD_PAGES), ("case", GOOD_CASE, BAD_CASES), ("sweep", GOOD_SWEEP, BAD_SWEEPS)):
         for fault in faults(kind, good):
             print(f"the good {kind}: {fault}")
             wrong += 1
@@ -114,10 +136,11 @@ def check_schemas():
 def main(arguments):
     files = [pathlib.Path(name) for name in arguments]
     if not files:
-        files = sorted((ROOT / "graphs").rglob("*.page.json")) + sorted((ROOT / "tests").rglob("*.cases.json"))
+        files = [*sorted((ROOT / "graphs").rglob("*.page.json")), *sorted((ROOT / "graphs").rglob("*.grid.json")),
+                 *sorted((ROOT / "tests").rglob("*.cases.json"))]
     failed = check_schemas()
     for path in files:
-        kind = "case" if path.name.endswith(".cases.json") else "page"
+        kind = "case" if path.name.endswith(".cases.json") else "sweep" if path.name.endswith(".grid.json") else "page"
         found = faults(kind, without_values(load(path)))
         for fault in found:
             print(f"{path}:{fault}")

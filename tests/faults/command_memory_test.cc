@@ -69,6 +69,7 @@ TEST_CASE("Commands that read a page lack memory without harm", "[memory]") {
   LacksMemory({"run", SamplePath("softmax_regression"), "--steps", "2"});
   LacksMemory({"run", SamplePath("softmax_regression"), "--json", "--results", results.string()}, results);
   LacksMemory({"plan", SamplePath("softmax_regression")});
+  LacksMemory({"sweep", WEFT_SOURCE_DIR "/graphs/xor.grid.json", "--list"});
 }
 
 TEST_CASE("Commands that list blocks lack memory without harm", "[memory]") {

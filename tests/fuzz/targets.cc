@@ -24,6 +24,8 @@ constexpr Target kTargets[] = {
     {"texts", "CSV, numbers and base64", Texts},
     {"snapshot", "Snapshots of a page's state", Snapshot},
     {"edits", "Edits as JSON, made and taken back", JsonEdits},
+    {"sweep_grid", "Grids of weft sweep, and their points", SweepGrid},
+    {"sweep_journal", "Journals of weft sweep: read and repaired", SweepJournal},
     {"plain_edits", "Edits as the structs of C++", PlainEdits},
     {"command_line", "Arguments of the program weft", CommandLine},
     {"cases", "The cases of each block, with slips", Cases, TellCase},

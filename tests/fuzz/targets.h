@@ -44,6 +44,8 @@ void Messages(std::string_view bytes);
 void Texts(std::string_view bytes);
 void JsonEdits(std::string_view bytes);
 void PlainEdits(std::string_view bytes);
+void SweepGrid(std::string_view bytes);
+void SweepJournal(std::string_view bytes);
 void CommandLine(std::string_view bytes);
 void Cases(std::string_view seed);
 void Pages(std::string_view seed);

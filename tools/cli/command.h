@@ -107,6 +107,7 @@ void AddCodes(Program& program);
 void AddReplay(Program& program);
 void AddShow(Program& program);
 void AddBench(Program& program);
+void AddSweep(Program& program);
 void AddServe(Program& program);  // tools/serve
 void AddEdit(Program& program);   // tools/serve
 

@@ -95,6 +95,7 @@ int RunCommandLine(int argc, char** argv) {
   weft::cli::AddShow(program);
   weft::cli::AddCodes(program);
   weft::cli::AddBench(program);
+  weft::cli::AddSweep(program);
   weft::cli::AddServe(program);
   weft::cli::AddEdit(program);
   if (argc < 2) {

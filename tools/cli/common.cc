@@ -59,6 +59,7 @@ spdlog::logger& DebugLog() {
 
 void SetVerbose() { DebugLog().set_level(spdlog::level::debug); }
 void LogDebug(std::string_view text) { DebugLog().debug("{}", Visible(text)); }
+void PrintOfBlock(std::string_view text) { BlockLog().info("{}", Visible(text)); }
 
 bool IsTerminal(int fd) {
   const char* term = std::getenv("TERM");
@@ -210,13 +211,17 @@ void AddMemoryOption(Command& command, int64_t& memory) {
       .Bytes();
 }
 
-void PageOptions::AddTo(Command& command, bool with_threads) {
-  command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG; - is standard input").Required().Type("PAGE").NotEmpty();
-  command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
+void PageOptions::AddHostTo(Command& command) {
   AddFolderOptions(command, allow, write);
   AddLibraryOption(command, libraries);
   AddBlockListOptions(command, blocks);
   AddMemoryOption(command, memory);
+}
+
+void PageOptions::AddTo(Command& command, bool with_threads) {
+  command.Add("page", page, "Page: Weft JSON, enuSpace runtime JSON or design SVG; - is standard input").Required().Type("PAGE").NotEmpty();
+  command.Add("--set", set, "Override a literal or an attribute: ID.pin=VALUE (may be given again)").Type("ID.pin=VALUE").Repeated();
+  AddHostTo(command);
   if (with_threads) {
     command.Add("--threads", threads, "Threads that work at the same time (default and most: one a processor)").Between(1, 1024);
   }
@@ -224,9 +229,6 @@ void PageOptions::AddTo(Command& command, bool with_threads) {
   command.AddFlag("--verbose", verbose, "Tell on standard error what is done, with times");
 }
 
-namespace {
-
-/// The folders of an option, which must be there.
 Result<std::vector<fs::path>> Folders(const std::vector<std::string>& given, const char* option) {
   for (const std::string& folder : given) {
     std::error_code error;
@@ -235,13 +237,15 @@ Result<std::vector<fs::path>> Folders(const std::vector<std::string>& given, con
   return std::vector<fs::path>(given.begin(), given.end());
 }
 
+namespace {
+
 Result<std::unique_ptr<Document>> Open(const PageOptions& options, std::shared_ptr<Runtime>& runtime) {
   WEFT_ASSIGN_OR_RETURN(runtime, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = options.memory}, options.libraries, options.blocks));
   DocumentOptions document;
   document.settings = options.set;
   WEFT_ASSIGN_OR_RETURN(document.read_folders, Folders(options.allow, "--allow"));
   WEFT_ASSIGN_OR_RETURN(document.write_folders, Folders(options.write, "--write"));
-  document.print = [](std::string_view text) { BlockLog().info("{}", Visible(text)); };
+  document.print = PrintOfBlock;
   document.stall_limit_ms = options.stall_limit_ms;
   if (options.page == "-") {
     WEFT_ASSIGN_OR_RETURN(const std::string bytes, ReadStandardInput());

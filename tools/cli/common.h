@@ -1,6 +1,7 @@
 // What the commands of `weft` share: opening pages, reporting, files, exit statuses.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,12 @@ void Report(const Status& status, bool json);
 void SetVerbose();
 void LogDebug(std::string_view text);
 
+/// What a block prints, on standard error as it is. From any thread.
+void PrintOfBlock(std::string_view text);
+
+/// The folders of an option, which must be there.
+Result<std::vector<std::filesystem::path>> Folders(const std::vector<std::string>& given, const char* option);
+
 /// The file's bytes; the Status says what is wrong with it (not_found, a folder, permission_denied).
 Result<std::string> ReadFile(const std::string& path);
 /// The file that a write to `path` is about: links are followed. Tells before a long run what would fail after it: invalid_argument for
@@ -59,6 +66,8 @@ struct PageOptions {
   int64_t stall_limit_ms = DocumentOptions().stall_limit_ms;  // the command's choice
 
   void AddTo(Command& command, bool with_threads);
+  /// Those that are about a host of pages, whichever page it opens: folders, libraries, blocks, memory.
+  void AddHostTo(Command& command);
 };
 
 /// --allow-blocks and --refuse-blocks.

@@ -56,15 +56,25 @@ Result<Tensor> ReadFile(const std::string& path, DType needed) {
   return name.empty() ? status : std::move(status).WithHint(Cat("save it as that type: numpy.save('", path, "', array.astype('", name, "'))"));
 }
 
+Result<Tensor> ReadSource(const std::string& source, DType needed, FeedCache* cache) {
+  if (!source.starts_with("@")) return ReadValue(source, needed);
+  if (cache == nullptr) return ReadFile(source.substr(1), needed);
+  const auto key = std::pair(source, needed);
+  if (const auto known = cache->find(key); known != cache->end()) return known->second;
+  auto tensor = ReadFile(source.substr(1), needed);
+  if (tensor.ok()) cache->emplace(key, *tensor);
+  return tensor;
+}
+
 }  // namespace
 
-Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec) {
+Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec, FeedCache* cache) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) return InvalidArgument("--feed needs ID.port=@FILE.npy or ID.port=VALUE, found '", text, "'");
   const std::string name = text.substr(0, equals), source = text.substr(equals + 1);
   WEFT_ASSIGN_OR_RETURN(const ValueRef value, FindOutput(graph, name));
   const DType needed = graph.TypeOf(value);
-  auto tensor = source.starts_with("@") ? ReadFile(source.substr(1), needed) : ReadValue(source, needed);
+  auto tensor = ReadSource(source, needed, cache);
   if (!tensor.ok()) {
     const Status& status = tensor.status();
     return Status(status.code(), Cat("the feed of '", name, "' (", needed, "): ", status.message())).WithHint(status.hint());

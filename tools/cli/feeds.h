@@ -1,14 +1,19 @@
 // Values that the command line puts in the place of outputs: --feed.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "weft/plan/graph.h"
 
 namespace weft::cli {
 
+/// Values of files that were fed before, by what was written and the type that was needed.
+using FeedCache = std::map<std::pair<std::string, DType>, Tensor>;
+
 /// Adds ID.port=@FILE.npy, or ID.port=VALUE in the spelling of literals, to the feeds of the session. invalid_argument, with what to write
-/// instead, for a value of another type or in another spelling; what ReadNpy says of a file.
-Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec);
+/// instead, for a value of another type or in another spelling; what ReadNpy says of a file. `cache` (may be null) saves reading a file again.
+Status AddFeed(const Graph& graph, const std::string& text, SessionSpec& spec, FeedCache* cache = nullptr);
 
 }  // namespace weft::cli

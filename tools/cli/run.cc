@@ -8,10 +8,10 @@
 #include <csignal>
 #include <iostream>
 #include <mutex>
-#include <set>
 
 #include "tools/cli/common.h"
 #include "tools/cli/feeds.h"
+#include "tools/cli/page_results.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/trend.h"
 #include "weft/base/float16.h"
@@ -144,33 +144,6 @@ void Recorder::AfterRun(const Session& session, uint64_t run) {
   if (steps_ > 0) std::cerr << "/" << steps_;
   if (!trends_.empty() && !trends_[0].values.empty()) std::cerr << "  " << Visible(trends_[0].name) << " " << trends_[0].values.back();
   std::cerr << std::flush;
-}
-
-/// The value that a Variable has after the run. Its output is what the run read, from before the run's updates.
-std::optional<Tensor> CommittedValue(const Session& session, ValueRef value) {
-  const Node& node = session.graph()->node(value.node);
-  if (node.variable < 0) return std::nullopt;
-  auto committed = session.scope().GetVariable(node.id);
-  return committed.ok() ? std::optional(std::move(*committed)) : std::nullopt;
-}
-
-/// All results; then, on pages with updates, the fetched Variables as they are now, under their ids.
-NamedTensors CollectResults(const PageRun& page) {
-  NamedTensors results, variables;
-  for (auto& [name, result] : page.Values()) results.emplace_back(std::move(name), std::move(result.tensor));
-  std::set<std::string> known;
-  bool updates = false;
-  for (const auto& runner : page.runners()) {
-    const Session& session = runner->session();
-    updates = updates || (session.plan() != nullptr && session.plan()->updates_variables);
-    for (const auto& fetch : session.spec().fetches) {
-      const std::string& id = session.graph()->node(fetch.value.node).id;
-      auto committed = CommittedValue(session, fetch.value);
-      if (committed && known.insert(id).second) variables.emplace_back(id, std::move(*committed));
-    }
-  }
-  if (updates) std::move(variables.begin(), variables.end(), std::back_inserter(results));
-  return results;
 }
 
 void PrintFetch(const Session& session, const SessionSpec::Fetch& fetch) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 #include "tools/cli/common.h"
 
@@ -42,6 +43,20 @@ size_t LongestTrend(const std::vector<Trend>& trends) {
   size_t longest = 0;
   for (const Trend& trend : trends) longest = std::max(longest, trend.values.size());
   return longest;
+}
+
+double PlaceOf(const Trend& trend, size_t i) { return trend.places.empty() ? static_cast<double>(i + 1) : trend.places[i]; }
+
+/// The places that the picture has room for.
+Range PlaceRange(const std::vector<Trend>& trends, TrendAxis axis) {
+  Range range{INFINITY, -INFINITY, axis};
+  for (const Trend& trend : trends) {
+    for (size_t i = 0; i < trend.values.size(); ++i) {
+      const double place = PlaceOf(trend, i);
+      if (range.Has(place)) range.low = std::min(range.low, range.On(place)), range.high = std::max(range.high, range.On(place));
+    }
+  }
+  return range.low > range.high ? Range{1, 1, TrendAxis::kLinear} : range;
 }
 
 std::string Short(double value) {
@@ -102,6 +117,27 @@ void DrawLine(DotGrid& grid, const std::vector<double>& values, size_t longest, 
   }
 }
 
+/// As DrawLine, of values at places of their own: neighbours are joined by straight lines.
+void DrawPlaced(DotGrid& grid, const Trend& trend, const Range& places, const Range& range, int index) {
+  double last_column = -1, last_row = 0;
+  for (size_t i = 0; i < trend.values.size(); ++i) {
+    if (!range.Has(trend.values[i]) || !places.Has(trend.places[i])) {
+      last_column = -1;
+      continue;
+    }
+    const double column = std::round(places.Part(trend.places[i]) * (grid.columns() - 1)), row = (1 - range.Part(trend.values[i])) * (grid.rows() - 1);
+    if (last_column < 0) last_column = column, last_row = row;
+    double from = last_row;
+    for (double c = last_column; c <= column; ++c) {
+      const double to = column > last_column ? last_row + (row - last_row) * (c - last_column) / (column - last_column) : row;
+      const auto low = static_cast<int>(std::lround(std::min(from, to))), high = static_cast<int>(std::lround(std::max(from, to)));
+      for (int r = low; r <= high; ++r) grid.Set(static_cast<int>(c), r, index);
+      from = to;
+    }
+    last_column = column, last_row = row;
+  }
+}
+
 // ---- pictures ------------------------------------------------------------------------------------------------------------
 
 constexpr double kWidth = 760, kHeight = 420, kLeft = 78, kRight = 20, kTop = 44, kBottom = 46;
@@ -114,7 +150,7 @@ void Label(cairo_t* cr, double x, double y, const std::string& text, double alig
   cairo_show_text(cr, text.c_str());
 }
 
-void DrawAxes(cairo_t* cr, const Range& range, size_t longest) {
+void DrawAxes(cairo_t* cr, const Range& range, const Range& places, const std::string& name) {
   double plot_width = kWidth - kLeft - kRight, plot_height = kHeight - kTop - kBottom;
   cairo_set_line_width(cr, 1);
   for (int i = 0; i <= 4; ++i) {
@@ -127,20 +163,19 @@ void DrawAxes(cairo_t* cr, const Range& range, size_t longest) {
     Label(cr, kLeft - 8, y + 4, Short(range.At(1 - i / 4.0)), 1);
   }
   for (int i = 0; i <= 4; ++i) {
-    double run = 1 + static_cast<double>(longest - 1) * i / 4;
-    Label(cr, kLeft + plot_width * i / 4, kHeight - kBottom + 20, std::to_string(std::lround(run)), 0.5);
+    const double place = places.At(i / 4.0);
+    Label(cr, kLeft + plot_width * i / 4, kHeight - kBottom + 20, name.empty() ? std::to_string(std::lround(place)) : Short(place), 0.5);
   }
-  Label(cr, kLeft + plot_width / 2, kHeight - 8, "run", 0.5);
+  Label(cr, kLeft + plot_width / 2, kHeight - 8, name.empty() ? "run" : name, 0.5);
 }
 
-void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends, TrendAxis axis) {
-  Range range = ValueRange(trends, axis);
-  size_t longest = std::max<size_t>(LongestTrend(trends), 1);
+void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends, TrendAxis axis, const TrendPlaces& along) {
+  const Range range = ValueRange(trends, axis), places = PlaceRange(trends, along.axis);
   cairo_set_source_rgb(cr, 1, 1, 1);
   cairo_paint(cr);
   cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(cr, 13);
-  DrawAxes(cr, range, longest);
+  DrawAxes(cr, range, places, along.name);
   double legend = kLeft;
   for (size_t t = 0; t < trends.size(); ++t) {
     const double* ink = kInk[t % std::size(kInk)];
@@ -148,17 +183,24 @@ void DrawPicture(cairo_t* cr, const std::vector<Trend>& trends, TrendAxis axis) 
     cairo_set_line_width(cr, 1.8);
     bool pen_down = false;
     for (size_t i = 0; i < trends[t].values.size(); ++i) {
-      if (!range.Has(trends[t].values[i])) {
+      const double place = PlaceOf(trends[t], i);
+      if (!range.Has(trends[t].values[i]) || !places.Has(place)) {
         pen_down = false;
         continue;
       }
-      double x = kLeft + (kWidth - kLeft - kRight) * (longest > 1 ? static_cast<double>(i) / static_cast<double>(longest - 1) : 0.5);
+      double x = kLeft + (kWidth - kLeft - kRight) * places.Part(place);
       double y = kTop + (kHeight - kTop - kBottom) * (1 - range.Part(trends[t].values[i]));
       if (pen_down) cairo_line_to(cr, x, y);
       else cairo_move_to(cr, x, y);
       pen_down = true;
     }
     cairo_stroke(cr);
+    for (size_t i = 0; i < trends[t].places.size(); ++i) {
+      if (!range.Has(trends[t].values[i]) || !places.Has(trends[t].places[i])) continue;
+      cairo_arc(cr, kLeft + (kWidth - kLeft - kRight) * places.Part(trends[t].places[i]),
+                kTop + (kHeight - kTop - kBottom) * (1 - range.Part(trends[t].values[i])), 2.5, 0, 2 * std::numbers::pi);
+      cairo_fill(cr);
+    }
     cairo_text_extents_t extents;
     cairo_text_extents(cr, trends[t].name.c_str(), &extents);
     Label(cr, legend, 24, trends[t].name, 0);
@@ -173,15 +215,16 @@ cairo_status_t WriteBytes(void* bytes, const unsigned char* data, unsigned lengt
 
 }  // namespace
 
-std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis) {
+std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis, const TrendPlaces& along) {
   size_t longest = LongestTrend(trends);
-  if (longest == 0) return "nothing to draw: no run gave a value\n";
-  Range range = ValueRange(trends, axis);
+  if (longest == 0) return Cat("nothing to draw: no ", along.name.empty() ? "run" : "point", " gave a value\n");
+  const Range range = ValueRange(trends, axis), places = PlaceRange(trends, along.axis);
   constexpr int kLabel = 11;
   int plot_width = std::max(width - kLabel - 1, 10);
   DotGrid grid(plot_width, std::max(height, 2));
   for (size_t t = 0; t < trends.size(); ++t) {
-    if (!trends[t].values.empty()) DrawLine(grid, trends[t].values, longest, range, static_cast<int>(t));
+    if (!trends[t].places.empty()) DrawPlaced(grid, trends[t], places, range, static_cast<int>(t));
+    else if (!trends[t].values.empty()) DrawLine(grid, trends[t].values, longest, range, static_cast<int>(t));
   }
   std::string out;
   for (int line = 0; line < height; ++line) {
@@ -193,8 +236,10 @@ std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, 
   }
   out += Cat(std::string(kLabel, ' '), "└");
   for (int i = 0; i < plot_width; ++i) out += "─";
-  std::string last = std::to_string(longest);
-  out += Cat("\n", std::string(kLabel + 1, ' '), "1", std::string(static_cast<size_t>(std::max<int>(1, plot_width - 1 - static_cast<int>(last.size()))), ' '), last, "\n");
+  const bool runs = along.name.empty();
+  const std::string first = runs ? "1" : Short(places.At(0)), last = runs ? std::to_string(longest) : Short(places.At(1));
+  const int gap = plot_width - static_cast<int>(first.size()) - static_cast<int>(last.size());
+  out += Cat("\n", std::string(kLabel + 1, ' '), first, std::string(static_cast<size_t>(std::max(1, gap)), ' '), last, "\n");
   for (size_t t = 0; t < trends.size(); ++t) {
     std::string name = Visible(trends[t].name);
     if (color) name = Cat("\033[", kColors[t % std::size(kColors)], "m", name, "\033[0m");
@@ -207,12 +252,12 @@ std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, 
 
 namespace {
 
-Result<std::string> TrendPicture(const std::vector<Trend>& trends, TrendAxis axis, bool svg) {
+Result<std::string> TrendPicture(const std::vector<Trend>& trends, TrendAxis axis, bool svg, const TrendPlaces& along) {
   std::string bytes;
   cairo_surface_t* surface = svg ? cairo_svg_surface_create_for_stream(WriteBytes, &bytes, kWidth, kHeight)
                                  : cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(kWidth), static_cast<int>(kHeight));
   cairo_t* cr = cairo_create(surface);
-  DrawPicture(cr, trends, axis);
+  DrawPicture(cr, trends, axis, along);
   cairo_status_t status = cairo_status(cr);
   cairo_destroy(cr);
   if (!svg && status == CAIRO_STATUS_SUCCESS) status = cairo_surface_write_to_png_stream(surface, WriteBytes, &bytes);
@@ -224,10 +269,10 @@ Result<std::string> TrendPicture(const std::vector<Trend>& trends, TrendAxis axi
 
 }  // namespace
 
-Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis) {
+Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis, const TrendPlaces& places) {
   bool svg = path.ends_with(".svg");
   if (!svg && !path.ends_with(".png")) return InvalidArgument("a plot is written as .svg or .png, found '", path, "'");
-  WEFT_ASSIGN_OR_RETURN(std::string bytes, TrendPicture(trends, axis, svg));
+  WEFT_ASSIGN_OR_RETURN(std::string bytes, TrendPicture(trends, axis, svg, places));
   return WriteFile(path, bytes);
 }
 

@@ -1,4 +1,4 @@
-// Trends: how results change from run to run, drawn in the terminal or as a picture.
+// Trends: how results change from run to run, or over a parameter, drawn in the terminal or as a picture.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,21 @@ enum class TrendAxis : uint8_t { kLinear, kLogarithmic };  // of the values; a l
 
 struct Trend {
   std::string name;
-  std::vector<double> values;  // one a run, from run 1
+  std::vector<double> values;    // one a run, from run 1; or one a place
+  std::vector<double> places{};  // where each value stands, ascending; empty: at its run
+};
+
+/// The horizontal axis. Places that it cannot show are left out, as values are.
+struct TrendPlaces {
+  std::string name{};  // empty: runs
+  TrendAxis axis = TrendAxis::kLinear;
 };
 
 /// A line chart of `width` by `height` characters (braille dots), with axes, the lowest and highest value, and a legend.
-std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis);
+std::string DrawTrends(const std::vector<Trend>& trends, int width, int height, bool color, TrendAxis axis,
+                       const TrendPlaces& places = {});
 
 /// Writes the chart as a picture: .svg or .png. invalid_argument for another ending.
-Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis);
+Status SaveTrends(const std::string& path, const std::vector<Trend>& trends, TrendAxis axis, const TrendPlaces& places = {});
 
 }  // namespace weft::cli

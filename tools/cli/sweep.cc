@@ -1,0 +1,240 @@
+// weft sweep: a page with many settings.
+#include "tools/cli/sweep/sweep.h"
+
+#include <sys/ioctl.h>
+
+#include <iostream>
+
+#include "tools/cli/sweep/point_runner.h"
+#include "tools/cli/sweep/table.h"
+#include "tools/cli/sweep/worker.h"
+
+namespace weft::cli {
+namespace {
+
+int Fail(const Status& status) {
+  Report(status, false);
+  return kFailed;
+}
+
+/// One JSON line a point: what --list prints.
+void List(const Grid& grid, const std::vector<PointRange>& ranges) {
+  for (const PointRange& range : ranges) {
+    for (int64_t point = range.first; point <= range.last && std::cout; ++point) {
+      std::cout << "{\"point\": " << point << ", \"settings\": " << grid.At(point).Json() << "}\n";
+    }
+  }
+}
+
+/// The sweep that a grid and its page are.
+Result<SweepId> FindId(const Grid& grid) {
+  WEFT_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(grid.page));
+  WEFT_ASSIGN_OR_RETURN(const std::string hash, PageHash(grid, bytes));
+  return IdOf(grid, hash);
+}
+
+int WorkHere(const SweepCommand& command, const Grid& grid) {
+  Diagnostics found;
+  PageOptions options = command.page;
+  options.threads = std::max(1, options.threads);
+  const std::unique_ptr<PointRunner> runner = PointRunner::Open(grid, options, found);
+  if (runner == nullptr) {
+    Report(found, false);
+    return kFailed;
+  }
+  const Status status = Work(*runner, IdOf(grid, runner->page_hash()));
+  return status.ok() ? kOk : Fail(status);
+}
+
+/// Tells on standard error why points failed: the first few.
+void TellFailures(const Grid& grid, const SweepId& id, const std::string& path) {
+  constexpr int kMostTold = 3;
+  int told = 0;
+  const auto tell = [&](std::string_view line, const PointLine& point) {
+    if (!point.failed || told++ >= kMostTold) return;
+    const size_t at = line.find("\"message\": ");
+    std::cerr << "weft sweep: point " << point.point << " (" << Visible(grid.At(point.point).Text()) << ") failed: "
+              << Visible(at == line.npos ? line : line.substr(at + 11, line.size() - at - 13)) << "\n";
+  };
+  (void)ReadJournal(path, id, tell);
+  if (told > kMostTold) std::cerr << "weft sweep: ... and " << told - kMostTold << " more; --retry runs them again\n";
+}
+
+int TerminalWidth() {
+  winsize size = {};
+  return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+/// The table and the plot that are asked for.
+Status Show(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::string& journal) {
+  if (command.table.empty() && command.plot.empty()) return {};
+  WEFT_ASSIGN_OR_RETURN(const SweepTable table, SweepTable::Read(journal, grid, id));
+  if (!command.table.empty()) {
+    std::vector<std::string> left_out;
+    WEFT_RETURN_IF_ERROR(table.Write(command.table, left_out));
+    for (const std::string& name : left_out) {
+      std::cerr << "weft sweep: '" << Visible(name) << "' has several elements, and is not in " << command.table << ": a table as .npz has it\n";
+    }
+  }
+  if (command.plot.empty()) return {};
+  WEFT_ASSIGN_OR_RETURN(const SweepPlot plot, SweepPlot::Of(table, {command.plot, command.over, command.by}));
+  const TrendAxis axis = command.logarithmic ? TrendAxis::kLogarithmic : TrendAxis::kLinear;
+  if (!command.plot_file.empty()) WEFT_RETURN_IF_ERROR(SaveTrends(command.plot_file, plot.trends(), axis, plot.places()));
+  if (!command.quiet) std::cout << DrawTrends(plot.trends(), std::min(TerminalWidth(), 100), 14, IsTerminal(1), axis, plot.places());
+  return {};
+}
+
+/// --status and --missing: reads the journal, and runs nothing.
+int TellProgress(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::string& path, const std::vector<PointRange>& ranges,
+                 bool part) {
+  Progress progress(grid.count());
+  if (part) progress.Restrict(ranges);
+  auto contents = ReadJournal(path, id, [&](std::string_view, const PointLine& point) { progress.Note(point); });
+  if (!contents.ok() && contents.status().code() != Code::kNotFound) return Fail(contents.status());
+  const std::string missing = TextOf(progress.Missing(command.retry));
+  if (command.missing) {
+    std::cout << missing << "\n";
+    return kOk;
+  }
+  std::cout << path << ": " << ProgressText(progress) << (missing.empty() ? "" : Cat(", ", Grouped(progress.missing()), " missing")) << "\n";
+  if (progress.failed() > 0) TellFailures(grid, id, path);
+  const Status status = contents.ok() ? Show(command, grid, id, path) : Status();
+  return status.ok() ? kOk : Fail(status);
+}
+
+/// What is done in the sweep's own journal, of which these points are a part, is not done again.
+Status NoteDoneBefore(const Grid& grid, const SweepId& id, Progress& progress) {
+  const auto note = [&](std::string_view, const PointLine& line) {
+    if (!line.failed) progress.Note(line);
+  };
+  auto contents = ReadJournal(JournalPath(grid, nullptr), id, note);
+  return contents.ok() || contents.status().code() == Code::kNotFound ? Status() : std::move(contents).status();
+}
+
+/// Runs what is to be run.
+Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress, Diagnostics& found,
+                  int& interrupted) {
+  const std::vector<PointRange> missing = progress.Missing(command.retry);
+  if (missing.empty()) return {};
+  int64_t memory = 0;
+  {  // its memory is given back before the processes take theirs
+    PageOptions options = command.page;
+    options.threads = 1;
+    const std::unique_ptr<PointRunner> runner = PointRunner::Open(grid, options, found);
+    if (runner != nullptr) runner->Check(found);
+    if (found.has_errors()) return Aborted("");
+    if (runner->page_hash() != id.page_hash) return FailedPrecondition("the page '", grid.page, "' is being changed").WithHint("run the sweep again");
+    memory = runner->memory_limit();
+  }
+  return RunPoints(command, grid, id, missing, memory, journal, progress, interrupted);
+}
+
+int RunSweep(const SweepCommand& command, const Grid& grid, const std::vector<PointRange>& ranges, bool part) {
+  auto id = FindId(grid);
+  if (!id.ok()) return Fail(id.status());
+  const bool output = command.journal == "-";
+  const std::string path = !command.journal.empty() ? command.journal : JournalPath(grid, part ? &ranges : nullptr);
+  if (command.status || command.missing) return TellProgress(command, grid, *id, path, ranges, part);
+  if (ranges.empty()) {
+    std::cerr << "weft sweep: there are no such points: the grid has " << grid.count() << "\n";
+    return kOk;
+  }
+  Progress progress(grid.count());
+  std::string note;
+  auto journal = output ? Result<Journal>(Journal::Pipe(TakeStandardOutput())) : Journal::Open(path, *id, progress, note);
+  if (!journal.ok()) return Fail(journal.status());
+  if (!note.empty()) std::cerr << "weft sweep: " << path << ": " << note << "\n";
+  Status status;
+  int interrupted = 0;
+  Diagnostics found;
+  if (output) status = journal->Append(id->Line());
+  else if (part && command.journal.empty()) status = NoteDoneBefore(grid, *id, progress);
+  if (part) progress.Restrict(ranges);
+  if (status.ok()) {
+    status = command.collect ? Collect(command, grid, *id, *journal, progress)
+                             : RunMissing(command, grid, *id, *journal, progress, found, interrupted);
+  }
+  if (found.has_errors()) {
+    Report(found, false);
+    return kFailed;
+  }
+  if (!output && !command.quiet) std::cout << path << ": " << ProgressText(progress) << "\n" << std::flush;
+  if (!status.ok()) return Fail(status);
+  if (interrupted != 0) {
+    std::cerr << "weft sweep: interrupted; what is done is in " << (output ? "the output" : path) << ", and the same command continues\n";
+    return 128 + interrupted;
+  }
+  if (command.collect) return kOk;  // points that failed are collected as well as others
+  if (progress.failed() > 0 && !output) TellFailures(grid, *id, path);
+  if (Status shown = output ? Status() : Show(command, grid, *id, path); !shown.ok()) return Fail(shown);
+  return progress.failed() > 0 ? kFailed : kOk;
+}
+
+int Sweep(const SweepCommand& command) {
+  constexpr size_t kMostBytes = size_t{16} << 20;
+  auto text = ReadFile(command.grid);
+  if (!text.ok()) return Fail(text.status());
+  if (text->size() > kMostBytes) return Fail(ResourceExhausted("'", command.grid, "' has ", text->size(), " bytes, and a grid at most ", kMostBytes));
+  Diagnostics found;
+  const Grid grid = ReadGrid(*text, command.grid, found);
+  if (found.has_errors()) {
+    Report(found, false);
+    return kFailed;
+  }
+  if (command.count) {
+    std::cout << grid.count() << "\n";
+    return kOk;
+  }
+  const std::string chosen = command.chosen();
+  if (chosen == "-") return WorkHere(command, grid);
+  auto ranges = ReadPoints(chosen.empty() ? Cat("0-", grid.count() - 1) : chosen, grid.count());
+  if (!ranges.ok()) {
+    Report(ranges.status(), false);
+    return kWrongUse;
+  }
+  if (command.list) {
+    List(grid, *ranges);
+    return kOk;
+  }
+  return RunSweep(command, grid, *ranges, !chosen.empty());
+}
+
+}  // namespace
+
+void AddSweep(Program& program) {
+  auto options = std::make_shared<SweepCommand>();
+  Command command = program.Add("sweep", "Run a page with every setting of a grid, on all processors",
+                                "  weft sweep lr.grid.json --table lr.csv --plot loss.output --over rate\n"
+                                "  weft sweep lr.grid.json --list                                  what the points are; --count: how many\n"
+                                "  weft sweep lr.grid.json --points 0-99                           a part, for one job of many: lr.sweep.0-99.jsonl\n"
+                                "  weft sweep lr.grid.json --collect                               the parts become lr.sweep.jsonl\n"
+                                "A grid is {\"sweep\": 1, \"page\": \"line.page.json\", \"steps\": 300, \"grid\": [{\"set\": \"train_w.alpha\",\n"
+                                "\"log_range\": {\"from\": 0.001, \"to\": 0.1, \"count\": 20}}]}: docs/scale.md and schemas/sweep.schema.json tell the rest.\n"
+                                "A line of the journal is a point: its settings, its results or why it failed. What is interrupted, or killed,\n"
+                                "goes on when the command is given again. Exit status: 1 where a point failed.",
+                                options, Sweep);
+  command.Add("grid", options->grid, "The grid").Required().Type("GRID").NotEmpty();
+  command.Add("--jobs", options->jobs, "Processes at the same time (default: processors, divided by --threads)").Between(1, 1024);
+  command.Add("--threads", options->page.threads, "Threads of each process (default: 1)").Between(1, 1024);
+  command.Add("--journal", options->journal, "The journal (default: NAME.sweep.jsonl beside NAME.grid.json); - is standard output").Type("FILE").NotEmpty();
+  const Option points = command.Add("--points", options->points, "Only these: A-B, K, with commas between; - reads such from standard input, runs them in\n"
+                                    "this process and writes their lines to standard output").Type("POINTS").NotEmpty();
+  const Option point = command.Add("--point", options->point, "Only this").Type("K").Excludes(points);
+  command.AddFlag("--count", options->count, "Print how many points there are, and run nothing");
+  command.AddFlag("--list", options->list, "Print the points, a JSON line each, and run nothing");
+  command.AddFlag("--status", options->status, "Print how far the sweep is, and run nothing; with --table and --plot of what there is");
+  command.AddFlag("--missing", options->missing, "Print which points are not done (0-99,120), and run nothing");
+  const Option collect = command.AddFlag("--collect", options->collect, "Add the points of parts to the journal, and run nothing").Excludes(points).Excludes(point);
+  command.Add("--from", options->from, "A part to collect (default: all NAME.sweep.POINTS.jsonl); - is standard input").Type("FILE").Repeated().TakesOne().Needs(collect);
+  command.AddFlag("--retry", options->retry, "Run the points that failed again");
+  command.Add("--table", options->table, "Write the results as a table; .npz holds those of several elements, too").Type("FILE").EndsIn({".csv", ".npz"});
+  const Option plot = command.Add("--plot", options->plot, "Draw this result over a parameter").Type("RESULT");
+  command.Add("--over", options->over, "The parameter to draw over (default: the only one)").Type("NAME").Needs(plot);
+  command.Add("--by", options->by, "Draw a line for each value of this parameter").Type("NAME").Needs(plot);
+  command.AddFlag("--plot-log", options->logarithmic, "Draw over a logarithmic axis").Needs(plot);
+  command.Add("--plot-file", options->plot_file, "Also write the drawing as .svg or .png").Type("FILE").Needs(plot).EndsIn({".svg", ".png"});
+  command.AddFlag("--quiet", options->quiet, "Print no progress, no summary and no plot");
+  options->page.AddHostTo(command);
+}
+
+}  // namespace weft::cli
