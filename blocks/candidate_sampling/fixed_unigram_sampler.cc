@@ -71,6 +71,9 @@ Result<FixedPlan> Plan(PlanContext& ctx) {
     return ctx.Error(shard, "needs less than num_shards, ", settings.shards, ", found ", settings.shard);
   }
   if (settings.reserved < 0) return ctx.Error(num_reserved_ids, "needs 0 or more, found ", settings.reserved);
+  if (const int64_t reserved = UnigramTable::Reserved(settings); reserved > settings.range) {
+    return ctx.Error(kRangeMax, "needs at least the ", reserved, " reserved classes, found ", settings.range);
+  }
   if (const int64_t classes = UnigramTable::Classes(settings, listed); listed > 0 && classes != settings.range) {
     return ctx.Error(kRangeMax, "needs the number of classes of the shard, ", classes, ", found ", settings.range);
   }

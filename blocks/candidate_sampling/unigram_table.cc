@@ -22,11 +22,6 @@ Result<float> WeightOf(std::string_view line) {
   return InvalidArgument("needs a weight after the last comma of each line, found ", Quoted(line));
 }
 
-/// Reserved classes that are the shard's.
-int64_t ReservedOf(const UnigramSettings& settings) {
-  return settings.reserved > settings.shard ? (settings.reserved - settings.shard - 1) / settings.shards + 1 : 0;
-}
-
 /// Which of the weights are the shard's. They are counted on from its reserved classes, as in TensorFlow.
 class ShardCount {
  public:
@@ -38,7 +33,7 @@ class ShardCount {
   }
   /// How many weights come before the first one.
   static int64_t First(const UnigramSettings& settings) {
-    const int64_t at = ReservedOf(settings) % settings.shards;
+    const int64_t at = UnigramTable::Reserved(settings) % settings.shards;
     return at <= settings.shard ? settings.shard - at : settings.shards - at + settings.shard;
   }
 
@@ -49,21 +44,21 @@ class ShardCount {
 
 }  // namespace
 
+int64_t UnigramTable::Reserved(const UnigramSettings& settings) {
+  return settings.reserved > settings.shard ? (settings.reserved - settings.shard - 1) / settings.shards + 1 : 0;
+}
+
 int64_t UnigramTable::Classes(const UnigramSettings& settings, int64_t weights) {
   const int64_t first = ShardCount::First(settings);
-  return ReservedOf(settings) + (weights > first ? (weights - first - 1) / settings.shards + 1 : 0);
+  return Reserved(settings) + (weights > first ? (weights - first - 1) / settings.shards + 1 : 0);
 }
 
 Result<std::shared_ptr<UnigramTable>> UnigramTable::Empty(const UnigramSettings& settings, const std::shared_ptr<MemoryBudget>& budget) {
   if (settings.range >= INT32_MAX) return InvalidArgument("needs less than 2^31 - 1, found ", settings.range).WithPort(kRangeMax.name);
   const std::shared_ptr<UnigramTable> table(new UnigramTable(budget));
   WEFT_RETURN_IF_ERROR(table->charge_.Hold(settings.range * 32));  // also what MakePicks needs
-  const int64_t reserved = ReservedOf(settings);
-  if (reserved > settings.range) {
-    return InvalidArgument("needs at least the ", reserved, " reserved classes, found ", settings.range).WithPort(kRangeMax.name);
-  }
   table->weights_.reserve(static_cast<size_t>(settings.range));
-  table->weights_.resize(static_cast<size_t>(reserved));
+  table->weights_.resize(static_cast<size_t>(Reserved(settings)));
   return table;
 }
 

@@ -24,6 +24,8 @@ class UnigramTable {
   /// for weights that are none, where they are not as many as the classes, and where all are 0.
   static Result<std::shared_ptr<const UnigramTable>> FromWeights(const UnigramSettings& settings, std::span<const float> weights,
                                                                  const std::shared_ptr<MemoryBudget>& budget);
+  /// How many of the reserved classes are the shard's: to be at most the range.
+  static int64_t Reserved(const UnigramSettings& settings);
   /// How many classes a table of so many weights has.
   static int64_t Classes(const UnigramSettings& settings, int64_t weights);
   static Result<std::shared_ptr<const UnigramTable>> FromLines(const UnigramSettings& settings, std::string_view lines,
