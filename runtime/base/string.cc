@@ -47,7 +47,8 @@ void String::Share() const { shared()->owners.fetch_add(1, std::memory_order_rel
 
 void String::Drop() const {
   Shared* bytes = shared();
-  if (bytes->owners.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  // The only owner need not tell others: nobody can become one but by a copy of its own.
+  if (bytes->owners.load(std::memory_order_acquire) > 1 && bytes->owners.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   if (bytes->budget != nullptr) bytes->budget->Release(static_cast<int64_t>(kHeader + bytes->size));
   bytes->~Shared();
   ::operator delete(bytes);

@@ -264,7 +264,7 @@ Status StepLoop::ChargeStrings(const ResultSet& set, const Step& step) const {
     const Value& value = set.values[slot];
     if (value.data == nullptr) continue;
     for (const String& text : std::span(static_cast<const String*>(value.data), static_cast<size_t>(value.count))) {
-      WEFT_RETURN_IF_ERROR(text.Hold(services_.budget()));
+      if (text.heap_bytes() > 0) WEFT_RETURN_IF_ERROR(text.Hold(services_.budget()));
     }
   }
   return {};
