@@ -125,8 +125,10 @@ def run(grid: str, client, program: str = "weft", chunk: int = 0, options: list[
         for first, last in chunks(missing, chunk):
             futures[client.submit(task, command, first, last, pure=False, retries=2)] = last - first + 1
         for future in as_completed(list(futures)):
-            if future.status != "finished":
+            if future.status == "error":
                 raise SweepError(f"a task failed: {future.exception()}")
+            if future.status != "finished":
+                raise SweepError(f"a task was {future.status}: the scheduler is gone, or somebody cancelled it (the same command continues)")
             collector.take(future.result())
             done += futures.pop(future)
             future.release()

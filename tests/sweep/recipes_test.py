@@ -117,6 +117,17 @@ class RecipeTest(unittest.TestCase):
         self.check_whole()
         self.assertEqual((self.folder / "line.csv").read_text().count("\n"), POINTS + 1)
 
+    def test_grids_fit_the_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("Debian's python3-jsonschema is missing")
+        schema = json.loads((ROOT / "schemas/sweep.schema.json").read_text())
+        grids = [text for name, text in FILES.items() if name.endswith(".grid.json")]
+        self.assertEqual(len(grids), 2)
+        for text in grids:
+            jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+
     def test_every_command_is_run(self):
         """A recipe without a test fails here."""
         source = pathlib.Path(__file__).read_text()

@@ -73,7 +73,8 @@ Status Show(const SweepCommand& command, const Grid& grid, const SweepId& id, co
     std::vector<std::string> left_out;
     WEFT_RETURN_IF_ERROR(table.Write(command.table, left_out));
     for (const std::string& name : left_out) {
-      std::cerr << "weft sweep: '" << Visible(name) << "' has several elements, and is not in " << command.table << ": a table as .npz has it\n";
+      std::cerr << "weft sweep: '" << Visible(name) << "' has several elements, and is not in " << command.table
+                << ": a table as .npz has it\n";
     }
   }
   if (command.plot.empty()) return {};
@@ -85,8 +86,8 @@ Status Show(const SweepCommand& command, const Grid& grid, const SweepId& id, co
 }
 
 /// --status and --missing: reads the journal, and runs nothing.
-int TellProgress(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::string& path, const std::vector<PointRange>& ranges,
-                 bool part) {
+int TellProgress(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::string& path,
+                 const std::vector<PointRange>& ranges, bool part) {
   Progress progress(grid.count());
   if (part) progress.Restrict(ranges);
   auto contents = ReadJournal(path, id, [&](std::string_view, const PointLine& point) { progress.Note(point); });
@@ -96,7 +97,8 @@ int TellProgress(const SweepCommand& command, const Grid& grid, const SweepId& i
     std::cout << missing << "\n";
     return kOk;
   }
-  std::cout << path << ": " << ProgressText(progress) << (missing.empty() ? "" : Cat(", ", Grouped(progress.missing()), " missing")) << "\n";
+  std::cout << path << ": " << ProgressText(progress) << (missing.empty() ? "" : Cat(", ", Grouped(progress.missing()), " missing"))
+            << "\n";
   if (progress.failed() > 0) TellFailures(grid, id, path);
   const Status status = contents.ok() ? Show(command, grid, id, path) : Status();
   return status.ok() ? kOk : Fail(status);
@@ -112,8 +114,8 @@ Status NoteDoneBefore(const Grid& grid, const SweepId& id, Progress& progress) {
 }
 
 /// Runs what is to be run.
-Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress, Diagnostics& found,
-                  int& interrupted) {
+Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress,
+                  Diagnostics& found, int& interrupted) {
   const std::vector<PointRange> missing = progress.Missing(command.retry);
   if (missing.empty()) return {};
   int64_t memory = 0;
@@ -123,7 +125,9 @@ Status RunMissing(const SweepCommand& command, const Grid& grid, const SweepId& 
     const std::unique_ptr<PointRunner> runner = PointRunner::Open(grid, options, found);
     if (runner != nullptr) runner->Check(found);
     if (found.has_errors()) return Aborted("");
-    if (runner->page_hash() != id.page_hash) return FailedPrecondition("the page '", grid.page, "' is being changed").WithHint("run the sweep again");
+    if (runner->page_hash() != id.page_hash) {
+      return FailedPrecondition("the page '", grid.page, "' is being changed").WithHint("run the sweep again");
+    }
     memory = runner->memory_limit();
   }
   return RunPoints(command, grid, id, missing, memory, journal, progress, interrupted);
@@ -174,7 +178,9 @@ int Sweep(const SweepCommand& command) {
   constexpr size_t kMostBytes = size_t{16} << 20;
   auto text = ReadFile(command.grid);
   if (!text.ok()) return Fail(text.status());
-  if (text->size() > kMostBytes) return Fail(ResourceExhausted("'", command.grid, "' has ", text->size(), " bytes, and a grid at most ", kMostBytes));
+  if (text->size() > kMostBytes) {
+    return Fail(ResourceExhausted("'", command.grid, "' has ", text->size(), " bytes, and a grid at most ", kMostBytes));
+  }
   Diagnostics found;
   const Grid grid = ReadGrid(*text, command.grid, found);
   if (found.has_errors()) {
@@ -199,41 +205,69 @@ int Sweep(const SweepCommand& command) {
   return RunSweep(command, grid, *ranges, !chosen.empty());
 }
 
+/// What is run, how, and into which journal.
+void AddPointOptions(Command& command, SweepCommand& options) {
+  command.Add("grid", options.grid, "The grid").Required().Type("GRID").NotEmpty();
+  command.Add("--jobs", options.jobs, "Processes at the same time (default: processors, divided by --threads)").Between(1, 1024);
+  command.Add("--threads", options.page.threads, "Threads of each process (default: 1)").Between(1, 1024);
+  command.Add("--journal", options.journal, "The journal (default: NAME.sweep.jsonl beside NAME.grid.json); - is standard output")
+      .Type("FILE")
+      .NotEmpty();
+  const Option points = command
+                            .Add("--points", options.points,
+                                 "Only these: A-B, K, with commas between; - reads such from standard input, runs them in\n"
+                                 "this process and writes their lines to standard output")
+                            .Type("POINTS")
+                            .NotEmpty();
+  const Option point = command.Add("--point", options.point, "Only this").Type("K").Excludes(points);
+  command.AddFlag("--count", options.count, "Print how many points there are, and run nothing");
+  command.AddFlag("--list", options.list, "Print the points, a JSON line each, and run nothing");
+  command.AddFlag("--status", options.status, "Print how far the sweep is, and run nothing; with --table and --plot of what there is");
+  command.AddFlag("--missing", options.missing, "Print which points are not done (0-99,120), and run nothing");
+  const Option collect = command.AddFlag("--collect", options.collect, "Add the points of parts to the journal, and run nothing")
+                             .Excludes(points)
+                             .Excludes(point);
+  command.Add("--from", options.from, "A part to collect (default: all NAME.sweep.POINTS.jsonl); - is standard input")
+      .Type("FILE")
+      .Repeated()
+      .TakesOne()
+      .Needs(collect);
+  command.AddFlag("--retry", options.retry, "Run the points that failed again");
+}
+
+/// What is made of the journal.
+void AddResultOptions(Command& command, SweepCommand& options) {
+  command.Add("--table", options.table, "Write the results as a table; .npz holds those of several elements, too")
+      .Type("FILE")
+      .EndsIn({".csv", ".npz"});
+  const Option plot = command.Add("--plot", options.plot, "Draw this result over a parameter").Type("RESULT");
+  command.Add("--over", options.over, "The parameter to draw over (default: the only one)").Type("NAME").Needs(plot);
+  command.Add("--by", options.by, "Draw a line for each value of this parameter").Type("NAME").Needs(plot);
+  command.AddFlag("--plot-log", options.logarithmic, "Draw over a logarithmic axis").Needs(plot);
+  command.Add("--plot-file", options.plot_file, "Also write the drawing as .svg or .png")
+      .Type("FILE")
+      .Needs(plot)
+      .EndsIn({".svg", ".png"});
+  command.AddFlag("--quiet", options.quiet, "Print no progress, no summary and no plot");
+}
+
 }  // namespace
 
 void AddSweep(Program& program) {
   auto options = std::make_shared<SweepCommand>();
-  Command command = program.Add("sweep", "Run a page with every setting of a grid, on all processors",
-                                "  weft sweep lr.grid.json --table lr.csv --plot loss.output --over rate\n"
-                                "  weft sweep lr.grid.json --list                                  what the points are; --count: how many\n"
-                                "  weft sweep lr.grid.json --points 0-99                           a part, for one job of many: lr.sweep.0-99.jsonl\n"
-                                "  weft sweep lr.grid.json --collect                               the parts become lr.sweep.jsonl\n"
-                                "A grid is {\"sweep\": 1, \"page\": \"line.page.json\", \"steps\": 300, \"grid\": [{\"set\": \"train_w.alpha\",\n"
-                                "\"log_range\": {\"from\": 0.001, \"to\": 0.1, \"count\": 20}}]}: docs/scale.md and schemas/sweep.schema.json tell the rest.\n"
-                                "A line of the journal is a point: its settings, its results or why it failed. What is interrupted, or killed,\n"
-                                "goes on when the command is given again. Exit status: 1 where a point failed.",
-                                options, Sweep);
-  command.Add("grid", options->grid, "The grid").Required().Type("GRID").NotEmpty();
-  command.Add("--jobs", options->jobs, "Processes at the same time (default: processors, divided by --threads)").Between(1, 1024);
-  command.Add("--threads", options->page.threads, "Threads of each process (default: 1)").Between(1, 1024);
-  command.Add("--journal", options->journal, "The journal (default: NAME.sweep.jsonl beside NAME.grid.json); - is standard output").Type("FILE").NotEmpty();
-  const Option points = command.Add("--points", options->points, "Only these: A-B, K, with commas between; - reads such from standard input, runs them in\n"
-                                    "this process and writes their lines to standard output").Type("POINTS").NotEmpty();
-  const Option point = command.Add("--point", options->point, "Only this").Type("K").Excludes(points);
-  command.AddFlag("--count", options->count, "Print how many points there are, and run nothing");
-  command.AddFlag("--list", options->list, "Print the points, a JSON line each, and run nothing");
-  command.AddFlag("--status", options->status, "Print how far the sweep is, and run nothing; with --table and --plot of what there is");
-  command.AddFlag("--missing", options->missing, "Print which points are not done (0-99,120), and run nothing");
-  const Option collect = command.AddFlag("--collect", options->collect, "Add the points of parts to the journal, and run nothing").Excludes(points).Excludes(point);
-  command.Add("--from", options->from, "A part to collect (default: all NAME.sweep.POINTS.jsonl); - is standard input").Type("FILE").Repeated().TakesOne().Needs(collect);
-  command.AddFlag("--retry", options->retry, "Run the points that failed again");
-  command.Add("--table", options->table, "Write the results as a table; .npz holds those of several elements, too").Type("FILE").EndsIn({".csv", ".npz"});
-  const Option plot = command.Add("--plot", options->plot, "Draw this result over a parameter").Type("RESULT");
-  command.Add("--over", options->over, "The parameter to draw over (default: the only one)").Type("NAME").Needs(plot);
-  command.Add("--by", options->by, "Draw a line for each value of this parameter").Type("NAME").Needs(plot);
-  command.AddFlag("--plot-log", options->logarithmic, "Draw over a logarithmic axis").Needs(plot);
-  command.Add("--plot-file", options->plot_file, "Also write the drawing as .svg or .png").Type("FILE").Needs(plot).EndsIn({".svg", ".png"});
-  command.AddFlag("--quiet", options->quiet, "Print no progress, no summary and no plot");
+  Command command = program.Add(
+      "sweep", "Run a page with every setting of a grid, on all processors",
+      "  weft sweep lr.grid.json --table lr.csv --plot loss.output --over rate\n"
+      "  weft sweep lr.grid.json --list                                  what the points are; --count: how many\n"
+      "  weft sweep lr.grid.json --points 0-99                           a part, for one job of many: lr.sweep.0-99.jsonl\n"
+      "  weft sweep lr.grid.json --collect                               the parts become lr.sweep.jsonl\n"
+      "A grid is {\"sweep\": 1, \"page\": \"line.page.json\", \"steps\": 300, \"grid\": [{\"set\": \"train_w.alpha\",\n"
+      "\"log_range\": {\"from\": 0.001, \"to\": 0.1, \"count\": 20}}]}: docs/scale.md and schemas/sweep.schema.json tell the rest.\n"
+      "A line of the journal is a point: its settings, its results or why it failed. What is interrupted, or killed,\n"
+      "goes on when the command is given again. Exit status: 1 where a point failed.",
+      options, Sweep);
+  AddPointOptions(command, *options);
+  AddResultOptions(command, *options);
   options->page.AddHostTo(command);
 }
 

@@ -1,5 +1,5 @@
-// Axes of a sweep: what one parameter takes, value by value. Any value can be had by its index alone, so that a grid of millions of points takes
-// no memory and every process finds the same point under its number.
+// Axes of a sweep: what one parameter takes, value by value. Any value can be had by its index alone, so that a grid of millions of points
+// takes no memory and every process finds the same point under its number.
 #pragma once
 
 #include <cstdint>

@@ -40,12 +40,14 @@ void ReadStepped(GridJson& json, const Placed& at, double low, double high, Axis
   const double steps = std::floor((high - low) / step + 1e-9);  // the last one may miss the end by its rounding
   if (step == 0 || !(steps >= 0)) return json.Fault(at, InvalidArgument("a step of ", step, " does not lead from ", low, " to ", high));
   if (steps >= static_cast<double>(kMostPoints)) {
-    return json.Fault(at, ResourceExhausted("the range has more than ", kMostPoints, " values: a step of ", step, " from ", low, " to ", high));
+    return json.Fault(at,
+                      ResourceExhausted("the range has more than ", kMostPoints, " values: a step of ", step, " from ", low, " to ", high));
   }
   axis.count = static_cast<int64_t>(steps) + 1;
   constexpr double kExact = 9e15;
   IntegerRange integers;
-  const bool exact = at.Of("from").value.Integer(integers.from) && at.Of("step").value.Integer(integers.step) && std::abs(low) < kExact && std::abs(high) < kExact;
+  const bool exact = at.Of("from").value.Integer(integers.from) && at.Of("step").value.Integer(integers.step) && std::abs(low) < kExact &&
+                     std::abs(high) < kExact;
   if (exact) axis.values = integers;
   else axis.values = LinearRange{low, step};
 }
@@ -65,7 +67,9 @@ void ReadLogRange(GridJson& json, const Placed& at, Axis& axis) {
   json.CheckKeys(at, {"from", "to", "count"});
   LogRange range;
   if (!ReadEnds(json, at, range.from, range.to)) return;
-  if (!(range.from > 0 && range.to > 0)) return json.Fault(at, InvalidArgument("a log_range needs ends above 0, found ", range.from, " and ", range.to));
+  if (!(range.from > 0 && range.to > 0)) {
+    return json.Fault(at, InvalidArgument("a log_range needs ends above 0, found ", range.from, " and ", range.to));
+  }
   if (!json.ReadCount(at, range.count)) return;
   axis.count = range.count;
   axis.values = range;
@@ -79,7 +83,9 @@ bool ReadPair(GridJson& json, const Placed& at, RandomDraws& draws) {
   if (items.size() != 2) {
     needed = Cat("two numbers, found ", items.size());
   } else if (draws.kind == Draws::kInteger) {
-    if (!items[0].Integer(draws.least) || !items[1].Integer(draws.most) || draws.least > draws.most) needed = "two integers, the lesser one first";
+    if (!items[0].Integer(draws.least) || !items[1].Integer(draws.most) || draws.least > draws.most) {
+      needed = "two integers, the lesser one first";
+    }
   } else {
     if (!json.ReadNumber(at.At(0), draws.low) || !json.ReadNumber(at.At(1), draws.high)) return false;
     const bool ordered = draws.low <= draws.high && std::isfinite(draws.high - draws.low);
@@ -92,8 +98,11 @@ bool ReadPair(GridJson& json, const Placed& at, RandomDraws& draws) {
 }
 
 void ReadRandom(GridJson& json, const Placed& at, uint64_t seed, Axis& axis) {
-  constexpr std::pair<std::string_view, Draws> kKinds[] = {
-      {"uniform", Draws::kUniform}, {"log_uniform", Draws::kLogUniform}, {"normal", Draws::kNormal}, {"integer", Draws::kInteger}, {"choice", Draws::kChoice}};
+  constexpr std::pair<std::string_view, Draws> kKinds[] = {{"uniform", Draws::kUniform},
+                                                           {"log_uniform", Draws::kLogUniform},
+                                                           {"normal", Draws::kNormal},
+                                                           {"integer", Draws::kInteger},
+                                                           {"choice", Draws::kChoice}};
   json.CheckKeys(at, {"uniform", "log_uniform", "normal", "integer", "choice", "count", "seed"});
   RandomDraws draws;
   draws.seed = seed;
@@ -108,7 +117,9 @@ void ReadRandom(GridJson& json, const Placed& at, uint64_t seed, Axis& axis) {
     if (++given > 1) return json.Fault(at.Of(key), InvalidArgument("draws have one distribution, found a second: '", key, "'"));
     good &= kind == Draws::kChoice ? json.ReadValues(at.Of(key), draws.choices) : ReadPair(json, at.Of(key), draws);
   }
-  if (given == 0) return json.Fault(at, InvalidArgument("draws need a distribution: 'uniform', 'log_uniform', 'normal', 'integer' or 'choice'"));
+  if (given == 0) {
+    return json.Fault(at, InvalidArgument("draws need a distribution: 'uniform', 'log_uniform', 'normal', 'integer' or 'choice'"));
+  }
   if (!good) return;
   axis.count = count;
   axis.values = std::move(draws);

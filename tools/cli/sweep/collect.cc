@@ -99,10 +99,13 @@ std::vector<std::string> PartJournals(const Grid& grid) {
 Status Collect(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress) {
   const std::vector<std::string> paths = command.from.empty() ? PartJournals(grid) : command.from;
   if (paths.empty()) {
-    return NotFound("there is no journal of a part of this sweep (", JournalPath(grid, nullptr), " with points before its ending)").WithHint("--from FILE names them");
+    return NotFound("there is no journal of a part of this sweep (", JournalPath(grid, nullptr), " with points before its ending)")
+        .WithHint("--from FILE names them");
   }
   Collector collector(journal, progress);
-  for (const std::string& path : paths) WEFT_RETURN_IF_ERROR(path == "-" ? TakeStandardInput(id, collector) : TakeFile(path, id, collector));
+  for (const std::string& path : paths) {
+    WEFT_RETURN_IF_ERROR(path == "-" ? TakeStandardInput(id, collector) : TakeFile(path, id, collector));
+  }
   return {};
 }
 

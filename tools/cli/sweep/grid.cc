@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <filesystem>
+#include <new>
 
 #include "tools/cli/common.h"
 
@@ -65,7 +66,7 @@ std::string BesideGrid(const Grid& grid, const std::string& file) {
 std::string HashOf(std::string_view text) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1) return "";
+  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr) != 1) throw std::bad_alloc();  // nothing else can fail
   std::string digits;
   for (unsigned i = 0; i < 16; ++i) {
     constexpr char kDigits[] = "0123456789abcdef";

@@ -62,7 +62,7 @@ Grid ReadGrid(std::string_view text, const std::string& path, Diagnostics& found
 /// The path of a file that a grid names.
 std::string BesideGrid(const Grid& grid, const std::string& file);
 
-/// Hexadecimal digits that tell texts apart (of SHA-256).
+/// Hexadecimal digits that tell texts apart (of SHA-256). Throws bad_alloc.
 std::string HashOf(std::string_view text);
 
 }  // namespace weft::cli

@@ -44,19 +44,24 @@ bool GridReader::CheckFormat(const Placed& top) {
   int64_t number = 0;
   if (!json_.Needs(top, Kind::kObject, "an object, the grid")) return false;
   if (!top.Has("sweep")) {
-    json_.Fault(top, InvalidArgument("this is no grid: the key 'sweep' is missing").WithHint("a grid begins with {\"sweep\": 1, \"page\": \"my.page.json\","));
+    json_.Fault(top, InvalidArgument("this is no grid: the key 'sweep' is missing")
+                         .WithHint("a grid begins with {\"sweep\": 1, \"page\": \"my.page.json\","));
     return false;
   }
   if (!json_.ReadInteger(top.Of("sweep"), "the number of the grid's format", 1, number)) return false;
   if (number <= kNewestGrid) return true;
-  json_.Fault(top.Of("sweep"), Unsupported("this grid is of format ", number, ", and this Weft reads formats up to ", kNewestGrid).WithHint("use a newer Weft"));
+  json_.Fault(
+      top.Of("sweep"),
+      Unsupported("this grid is of format ", number, ", and this Weft reads formats up to ", kNewestGrid).WithHint("use a newer Weft"));
   return false;
 }
 
 void GridReader::ReadTop(const Placed& top) {
   if (!CheckFormat(top)) return;
   json_.CheckKeys(top, {"sweep", "page", "steps", "session", "fetch", "load_state", "time_limit", "seed", "set", "feed", "grid", "note"});
-  if (!top.Has("page")) json_.Fault(top, InvalidArgument("the key 'page' is missing").WithHint("\"page\": \"my.page.json\", from the grid's folder"));
+  if (!top.Has("page")) {
+    json_.Fault(top, InvalidArgument("the key 'page' is missing").WithHint("\"page\": \"my.page.json\", from the grid's folder"));
+  }
   json_.ReadSeed(top, seed_);  // before the axes that draw
   for (size_t i = 0; i < top.value.keys.size(); ++i) ReadOption(top.At(i), top.value.keys[i]);
 }
@@ -94,7 +99,9 @@ GridPart GridReader::ReadParts(const Placed& at, GridPart::Kind kind) {
   GridPart all;
   all.kind = kind;
   if (!json_.Needs(at, Kind::kArray, "a list of axes")) return all;
-  if (at.value.items.empty()) json_.Fault(at, InvalidArgument("needs an axis, found an empty list").WithHint("{\"set\": \"ID.pin\", \"values\": [1, 2]}"));
+  if (at.value.items.empty()) {
+    json_.Fault(at, InvalidArgument("needs an axis, found an empty list").WithHint("{\"set\": \"ID.pin\", \"values\": [1, 2]}"));
+  }
   for (size_t i = 0; i < at.value.items.size(); ++i) AddPart(at.At(i), ReadPart(at.At(i)), all);
   return all;
 }
@@ -114,7 +121,9 @@ void GridReader::AddPart(const Placed& at, GridPart part, GridPart& all) {
 }
 
 GridPart GridReader::ReadPart(const Placed& at) {
-  if (!json_.Needs(at, Kind::kObject, "an axis, {\"set\": \"ID.pin\", \"values\": [1, 2]}, or {\"zip\": [...]} or {\"cross\": [...]}")) return {};
+  if (!json_.Needs(at, Kind::kObject, "an axis, {\"set\": \"ID.pin\", \"values\": [1, 2]}, or {\"zip\": [...]} or {\"cross\": [...]}")) {
+    return {};
+  }
   for (const auto& [key, kind] : {std::pair("zip", GridPart::Kind::kZip), std::pair("cross", GridPart::Kind::kCross)}) {
     if (!at.Has(key)) continue;
     json_.CheckKeys(at, {key});
@@ -137,7 +146,9 @@ GridPart GridReader::ReadAxis(const Placed& at) {
   if (at.Has("name")) json_.ReadName(at.Of("name"), "a name", axis.name);
   const auto [known, fresh] = names_.emplace(axis.name, at.pointer);
   if (!fresh && !axis.name.empty()) {
-    json_.Fault(at, AlreadyExists("there is a parameter '", axis.name, "' already, at ", known->second).WithHint("give one of them another \"name\""));
+    json_.Fault(
+        at,
+        AlreadyExists("there is a parameter '", axis.name, "' already, at ", known->second).WithHint("give one of them another \"name\""));
   }
   ReadAxisValues(json_, at, seed_, axis);
   part.count = axis.count;

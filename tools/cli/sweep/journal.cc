@@ -51,7 +51,8 @@ std::string TextAt(const Json& object, const char* key) {
 }  // namespace
 
 SweepId IdOf(const Grid& grid, const std::string& page_hash) {
-  return {std::filesystem::path(grid.path).filename().string(), std::filesystem::path(grid.page).filename().string(), grid.hash, page_hash, grid.count()};
+  return {std::filesystem::path(grid.path).filename().string(), std::filesystem::path(grid.page).filename().string(), grid.hash, page_hash,
+          grid.count()};
 }
 
 std::string SweepId::Line() const {
@@ -63,11 +64,18 @@ Status CheckFirstLine(std::string_view line, const SweepId& id, const std::strin
   const Json first = Json::parse(line, nullptr, false);
   const auto format = first.is_object() ? first.find("weft_sweep") : first.end();
   if (!first.is_object() || format == first.end() || !format->is_number_integer()) {
-    return InvalidArgument("'", path, "' is no journal of a sweep: its first line does not say so").WithHint("--journal FILE names another file");
+    return InvalidArgument("'", path, "' is no journal of a sweep: its first line does not say so")
+        .WithHint("--journal FILE names another file");
   }
-  if (format->get<int64_t>() > kNewestJournal) return Unsupported("the journal '", path, "' is of a newer Weft").WithHint("use that Weft, or --journal FILE");
-  if (TextAt(first, "grid_hash") != id.grid_hash) return OtherSweep(path, Cat("the grid has changed since, or is another than '", TextAt(first, "grid"), "'"));
-  if (TextAt(first, "page_hash") != id.page_hash) return OtherSweep(path, Cat("the page '", id.page, "' has changed since, or the state that it starts with"));
+  if (format->get<int64_t>() > kNewestJournal) {
+    return Unsupported("the journal '", path, "' is of a newer Weft").WithHint("use that Weft, or --journal FILE");
+  }
+  if (TextAt(first, "grid_hash") != id.grid_hash) {
+    return OtherSweep(path, Cat("the grid has changed since, or is another than '", TextAt(first, "grid"), "'"));
+  }
+  if (TextAt(first, "page_hash") != id.page_hash) {
+    return OtherSweep(path, Cat("the page '", id.page, "' has changed since, or the state that it starts with"));
+  }
   return {};
 }
 
@@ -201,7 +209,8 @@ std::vector<PointRange> Progress::Missing(bool retry) const {
 
 // ---- files ---------------------------------------------------------------------------------------------------------------
 
-Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id, const std::function<void(std::string_view, const PointLine&)>& line) {
+Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id,
+                                    const std::function<void(std::string_view, const PointLine&)>& line) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return NotFound("there is no journal '", path, "'").WithHint("weft sweep GRID makes it");
   JournalContents contents;
@@ -244,7 +253,8 @@ Result<Journal> Journal::Open(const std::string& path, const SweepId& id, Progre
 }
 
 Status Journal::Prepare(const SweepId& id, Progress& progress, std::string& note) {
-  WEFT_ASSIGN_OR_RETURN(const JournalContents contents, ReadJournal(path_, id, [&](std::string_view, const PointLine& point) { progress.Note(point); }));
+  WEFT_ASSIGN_OR_RETURN(const JournalContents contents,
+                        ReadJournal(path_, id, [&](std::string_view, const PointLine& point) { progress.Note(point); }));
   bytes_ = contents.whole_bytes;
   if (contents.damaged > 0) {
     note = Cat("left out ", contents.damaged, contents.damaged == 1 ? " line" : " lines", " of the journal that cannot be read");
@@ -273,7 +283,8 @@ Status Journal::Lock() {
   if (fstat(file_.number(), &info) != 0 || !S_ISREG(info.st_mode)) return InvalidArgument("the journal '", path_, "' is no file");
   if (flock(file_.number(), LOCK_EX | LOCK_NB) == 0) return {};
   if (errno != EWOULDBLOCK) return WriteError(path_, errno);
-  return FailedPrecondition("another process writes to the journal '", path_, "'").WithHint("wait for it, or stop it: weft sweep GRID --status tells how far it is");
+  return FailedPrecondition("another process writes to the journal '", path_, "'")
+      .WithHint("wait for it, or stop it: weft sweep GRID --status tells how far it is");
 }
 
 Status Journal::Append(std::string_view lines) {

@@ -1,7 +1,7 @@
 // Journals of sweeps: files of JSON lines. The first line tells which grid and page the others are of; each other line is a point, whole.
-// A line counts once it ends in a line feed. Lines are appended by one write each (or several lines by one), so that a process that is killed
-// leaves whole lines and at most one that is torn, which the next one to open the journal cuts off. They are brought to the disk each second
-// and at the end: a machine that loses its power loses the points of the last second, which are then run again.
+// A line counts once it ends in a line feed. Lines are appended by one write each (or several lines by one), so that a process that is
+// killed leaves whole lines and at most one that is torn, which the next one to open the journal cuts off. They are brought to the disk
+// each second and at the end: a machine that loses its power loses the points of the last second, which are then run again.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,8 @@ struct SweepId {
 
 SweepId IdOf(const Grid& grid, const std::string& page_hash);
 
-/// failed_precondition where the line is of another sweep, with what differs and what to do; invalid_argument where it is none of a sweep's.
+/// failed_precondition where the line is of another sweep, with what differs and what to do; invalid_argument where it is none of a
+/// sweep's.
 Status CheckFirstLine(std::string_view line, const SweepId& id, const std::string& path);
 
 // Lines of points, their ends included.
@@ -82,7 +83,8 @@ struct JournalContents {
   bool torn = false;        // something follows them
   int64_t damaged = 0;
 };
-Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id, const std::function<void(std::string_view line, const PointLine&)>& line);
+Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id,
+                                    const std::function<void(std::string_view line, const PointLine&)>& line);
 
 /// A journal that is open to be appended to, by this process alone.
 class Journal {

@@ -37,14 +37,18 @@ class TreeBuilder final : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(std::string& key) override {
-    if (!open_.back().known.insert(key).second) return Fail(InvalidArgument("the key '", key, "' stands here twice").WithPointer(PointerTo(pointer(), key)));
+    if (!open_.back().known.insert(key).second) {
+      return Fail(InvalidArgument("the key '", key, "' stands here twice").WithPointer(PointerTo(pointer(), key)));
+    }
     open_.back().value.keys.push_back(std::move(key));
     return true;
   }
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) override {
     std::string_view what = error.what();
     if (const size_t end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
-    if (const size_t end = what.find("column "); end != std::string_view::npos) what = what.substr(std::min(what.find(": ", end) + 2, what.size()));
+    if (const size_t end = what.find("column "); end != std::string_view::npos) {
+      what = what.substr(std::min(what.find(": ", end) + 2, what.size()));
+    }
     Status status = InvalidArgument("the text is no JSON at ", PlaceOf(text_, position), ": ", what);
     const char found = position > 0 && position <= text_.size() ? text_[position - 1] : ' ';
     if (found == 'N' || found == 'I') status = std::move(status).WithHint("JSON has no such number: write \"nan\" or \"inf\" in quotes");
@@ -67,7 +71,9 @@ class TreeBuilder final : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
   bool Open(Kind kind) {
-    if (open_.size() >= kMostDepth) return Fail(InvalidArgument("lists and objects are nested more than ", kMostDepth, " deep").WithPointer(pointer()));
+    if (open_.size() >= kMostDepth) {
+      return Fail(InvalidArgument("lists and objects are nested more than ", kMostDepth, " deep").WithPointer(pointer()));
+    }
     open_.push_back({{kind, "", {}, {}}, {}});
     return true;
   }

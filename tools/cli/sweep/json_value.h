@@ -1,4 +1,5 @@
-// JSON text as a tree that keeps what it read: the order of keys, numbers as they were written. What is wrong is told with its JSON pointer.
+// JSON text as a tree that keeps what it read: the order of keys, numbers as they were written. What is wrong is told with its JSON
+// pointer.
 #pragma once
 
 #include <cstdint>

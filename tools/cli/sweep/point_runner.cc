@@ -44,7 +44,8 @@ Status AddFixedFeeds(const Grid& grid, const Graph& graph, FeedCache& cache, Ses
 }
 
 Status AddFeeds(const Grid& grid, const GridPoint& point, const Graph& graph, SessionSpec& spec) {
-  return ForTargets(point, true, [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), spec); });
+  return ForTargets(point, true,
+                    [&](const Target& target, const ParameterValue& value) { return AddFeed(graph, FeedOf(grid, target, value), spec); });
 }
 
 /// The sessions that a point runs, without what is fed.
@@ -56,7 +57,9 @@ Result<std::vector<SessionSpec>> SessionsFor(const Grid& grid, const Graph& grap
   WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
   for (const SessionSpec& spec : sessions) {
     if (!spec.loop || grid.steps > 0) continue;
-    return FailedPrecondition("session '", spec.id, "' runs until it is stopped, and a point must end").WithHint("give the grid \"steps\"").WithBlock(spec.id);
+    return FailedPrecondition("session '", spec.id, "' runs until it is stopped, and a point must end")
+        .WithHint("give the grid \"steps\"")
+        .WithBlock(spec.id);
   }
   return sessions;
 }
@@ -88,7 +91,8 @@ std::unique_ptr<PointRunner> PointRunner::Open(const Grid& grid, const PageOptio
 Status PointRunner::ReadBase(const PageOptions& options, Diagnostics& found) {
   WEFT_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(grid_.page));
   WEFT_ASSIGN_OR_RETURN(page_hash_, PageHash(grid_, bytes));
-  WEFT_ASSIGN_OR_RETURN(runtime_, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = options.memory}, options.libraries, options.blocks));
+  WEFT_ASSIGN_OR_RETURN(
+      runtime_, OpenRuntime(RuntimeOptions{.threads = options.threads, .memory_limit = options.memory}, options.libraries, options.blocks));
   FolderRules rules = FolderRules::OfPage(std::filesystem::path(grid_.page).parent_path());
   WEFT_ASSIGN_OR_RETURN(const auto allowed, Folders(options.allow, "--allow"));
   WEFT_ASSIGN_OR_RETURN(rules.write, Folders(options.write, "--write"));
@@ -174,7 +178,9 @@ Status PointRunner::RunPoint(const GridPoint& point, std::string& results) {
   WEFT_RETURN_IF_ERROR(found.FirstError());
   PageRunRequest request;
   if (grid_.steps > 0) request.steps = grid_.steps;
-  if (grid_.time_limit > 0) request.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grid_.time_limit));
+  if (grid_.time_limit > 0) {
+    request.deadline = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grid_.time_limit));
+  }
   Status status = run.Run(request);
   if (status.code() == Code::kCancelled && request.deadline && Clock::now() >= *request.deadline) return TooLong(grid_.time_limit);
   WEFT_RETURN_IF_ERROR(std::move(status));

@@ -15,7 +15,8 @@ Result<std::string> PageHash(const Grid& grid, std::string_view bytes);
 
 class PointRunner {
  public:
-  /// Reads the page. `options`: folders, blocks, memory and threads; the grid names the page. Null with faults in `found`. The grid must live as long.
+  /// Reads the page. `options`: folders, blocks, memory and threads; the grid names the page. Null with faults in `found`. The grid must
+  /// live as long.
   static std::unique_ptr<PointRunner> Open(const Grid& grid, const PageOptions& options, Diagnostics& found);
   ~PointRunner();
 

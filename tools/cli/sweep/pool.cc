@@ -33,7 +33,8 @@ Status EndOf(int status) {
     return ResourceExhausted("the process that ran the point was killed: the machine had no memory left for it, or somebody killed it")
         .WithHint("fewer processes (--jobs) or a limit (--memory); --retry runs the point again");
   }
-  return Aborted("the process that ran the point crashed: ", strsignal(signal)).WithHint("weft run with the point's settings shows it alone");
+  return Aborted("the process that ran the point crashed: ", strsignal(signal))
+      .WithHint("weft run with the point's settings shows it alone");
 }
 
 }  // namespace
@@ -152,7 +153,9 @@ Status Pool::TakeLines(Worker& worker) {
       continue;
     }
     const PointLine point = ReadPointLine(line, id_.points);
-    if (!worker.works() || point.point != worker.next) return Internal("a process of the sweep gave a line that nobody asked for: ", line.substr(0, 200));
+    if (!worker.works() || point.point != worker.next) {
+      return Internal("a process of the sweep gave a line that nobody asked for: ", line.substr(0, 200));
+    }
     ++worker.next;
     points.push_back(point);
     first = std::min(first, begin);
@@ -173,13 +176,16 @@ Status Pool::TakeEnd(Worker& worker) {
   const int status = worker.End(0);
   if (!worker.greeted) {
     // What says itself why it cannot start will say so again; what was killed may have been unlucky.
-    if (!WIFSIGNALED(status) || ++killed_starts_ > kMostKilledStarts) return FailedPrecondition("a process of the sweep could not start: ", EndOf(status).message());
+    if (!WIFSIGNALED(status) || ++killed_starts_ > kMostKilledStarts) {
+      return FailedPrecondition("a process of the sweep could not start: ", EndOf(status).message());
+    }
     return Start(worker);
   }
   if (worker.works()) {
     const double seconds = std::chrono::duration<double>(Clock::now() - worker.since).count();
-    const Status why = worker.late ? Aborted("the point took longer than the ", grid_.time_limit, " s of the grid's time_limit, and did not heed it")
-                                   : EndOf(status);
+    const Status why =
+        worker.late ? Aborted("the point took longer than the ", grid_.time_limit, " s of the grid's time_limit, and did not heed it")
+                    : EndOf(status);
     const std::string line = FailedLine(worker.next, grid_.At(worker.next), seconds, why);
     const std::vector<PointLine> points = {{worker.next, true}};
     if (worker.next < worker.last) {

@@ -1,5 +1,5 @@
-// Processes that run the points of a sweep. A point that ends its process (a crash, no memory) or takes too long is a failed point; the others
-// of its process are run by the next one.
+// Processes that run the points of a sweep. A point that ends its process (a crash, no memory) or takes too long is a failed point; the
+// others of its process are run by the next one.
 #pragma once
 
 #include <sys/types.h>

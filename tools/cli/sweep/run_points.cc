@@ -118,8 +118,8 @@ std::string ProgressText(const Progress& progress) {
   return progress.failed() > 0 ? Cat(text, ", ", Grouped(progress.failed()), " failed") : text;
 }
 
-Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory, Journal& journal,
-                 Progress& progress, int& interrupted) {
+Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory,
+                 Journal& journal, Progress& progress, int& interrupted) {
   int64_t todo = 0;
   for (const PointRange& range : points) todo += range.last - range.first + 1;
   PoolOptions options;

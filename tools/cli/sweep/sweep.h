@@ -30,8 +30,8 @@ std::vector<std::string> PartJournals(const Grid& grid);
 Status Collect(const SweepCommand& command, const Grid& grid, const SweepId& id, Journal& journal, Progress& progress);
 
 /// Runs the points in processes of their own; prints progress. `interrupted` gets the signal that ended it, or 0.
-Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory, Journal& journal,
-                 Progress& progress, int& interrupted);
+Status RunPoints(const SweepCommand& command, const Grid& grid, const SweepId& id, const std::vector<PointRange>& points, int64_t memory,
+                 Journal& journal, Progress& progress, int& interrupted);
 
 /// "1,234".
 std::string Grouped(int64_t number);

@@ -59,7 +59,9 @@ Result<Tensor> ArrayOf(DType dtype, const Values& values) {
 
 /// A column of single values: integers, truth values, or else doubles. Not defined where one is none of these.
 Result<Tensor> Column(const std::vector<Json>& cells) {
-  const auto fits = [](const Json& cell) { return cell.is_number_integer() && (!cell.is_number_unsigned() || cell.get<uint64_t>() <= INT64_MAX); };
+  const auto fits = [](const Json& cell) {
+    return cell.is_number_integer() && (!cell.is_number_unsigned() || cell.get<uint64_t>() <= INT64_MAX);
+  };
   if (std::ranges::all_of(cells, fits)) {
     std::vector<int64_t> integers;
     for (const Json& cell : cells) integers.push_back(cell.get<int64_t>());
@@ -86,7 +88,8 @@ Result<Tensor> Stacked(const std::vector<Tensor>& tensors) {
   WEFT_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
   WEFT_ASSIGN_OR_RETURN(Tensor all, Tensor::Allocate(first.dtype(), shape));
   const auto bytes = static_cast<size_t>(first.bytes());
-  for (size_t i = 0; i < tensors.size() && bytes > 0; ++i) std::memcpy(static_cast<char*>(all.data()) + i * bytes, tensors[i].data(), bytes);
+  for (size_t i = 0; i < tensors.size() && bytes > 0; ++i)
+    std::memcpy(static_cast<char*>(all.data()) + i * bytes, tensors[i].data(), bytes);
   return all;
 }
 
@@ -108,7 +111,8 @@ Status AddArrays(const std::string& name, const std::vector<Json>& cells, const 
     arrays.emplace_back(name, std::move(all));
     return {};
   }
-  for (size_t i = 0; i < tensors.size() && tensors.size() == points.size(); ++i) arrays.emplace_back(Cat(name, "/", points[i]), std::move(tensors[i]));
+  for (size_t i = 0; i < tensors.size() && tensors.size() == points.size(); ++i)
+    arrays.emplace_back(Cat(name, "/", points[i]), std::move(tensors[i]));
   return {};
 }
 
@@ -116,7 +120,8 @@ Status AddArrays(const std::string& name, const std::vector<Json>& cells, const 
 
 Result<SweepTable> SweepTable::Read(const std::string& journal, const Grid& grid, const SweepId& id) {
   SweepTable table(grid);
-  WEFT_RETURN_IF_ERROR(ReadJournal(journal, id, [&](std::string_view line, const PointLine& point) { table.lines_[point.point] = line; }).status());
+  WEFT_RETURN_IF_ERROR(
+      ReadJournal(journal, id, [&](std::string_view line, const PointLine& point) { table.lines_[point.point] = line; }).status());
   std::set<std::string> known;
   for (const auto& [point, text] : table.lines_) {
     const Json line = Json::parse(text, nullptr, false);
@@ -243,10 +248,13 @@ Result<SweepPlot> SweepPlot::Of(const SweepTable& table, const PlotRequest& requ
     auto& here = values[name][*x];
     if (!std::isnan(*y)) here.push_back(*y);
   }
-  if (lines.size() > kMostLines) return InvalidArgument("--by: a plot has at most ", kMostLines, " lines, and '", by->name, "' has ", lines.size(), " values");
+  if (lines.size() > kMostLines) {
+    return InvalidArgument("--by: a plot has at most ", kMostLines, " lines, and '", by->name, "' has ", lines.size(), " values");
+  }
   SweepPlot plot;
   plot.places_ = {over->name, over->logarithmic() ? TrendAxis::kLogarithmic : TrendAxis::kLinear};
-  const bool several = lines.size() == 1 && std::ranges::any_of(values[lines[0]], [](const auto& place) { return place.second.size() > 1; });
+  const bool several =
+      lines.size() == 1 && std::ranges::any_of(values[lines[0]], [](const auto& place) { return place.second.size() > 1; });
   for (const std::string& name : lines) {
     Trend median{several ? name + " (median)" : name, {}, {}}, low{"lowest", {}, {}}, high{"highest", {}, {}};
     for (const auto& [place, all] : values[name]) {

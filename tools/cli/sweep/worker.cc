@@ -35,7 +35,9 @@ Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points
     PointRange range;
     const bool read = ReadNumber(one.substr(0, dash), range.first) && (dash == one.npos || ReadNumber(one.substr(dash + 1), range.last));
     if (dash == one.npos) range.last = range.first;
-    if (!read || range.last < range.first) return InvalidArgument("points are K or A-B, with commas between, found '", text.substr(0, 200), "'");
+    if (!read || range.last < range.first) {
+      return InvalidArgument("points are K or A-B, with commas between, found '", text.substr(0, 200), "'");
+    }
     if (dash == one.npos && range.first >= points) {
       return OutOfRange("there is no point ", range.first, ": the grid has ", points).WithHint(Cat("points are 0 to ", points - 1));
     }
@@ -45,7 +47,9 @@ Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points
   }
   std::ranges::sort(ranges, {}, &PointRange::first);
   for (size_t i = 1; i < ranges.size(); ++i) {
-    if (ranges[i].first <= ranges[i - 1].last) return InvalidArgument("the points ", TextOf({ranges[i - 1]}), " and ", TextOf({ranges[i]}), " overlap");
+    if (ranges[i].first <= ranges[i - 1].last) {
+      return InvalidArgument("the points ", TextOf({ranges[i - 1]}), " and ", TextOf({ranges[i]}), " overlap");
+    }
   }
   return ranges;
 }

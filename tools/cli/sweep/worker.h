@@ -6,13 +6,15 @@
 
 namespace weft::cli {
 
-/// "K", "A-B" or several with commas between; they come in order, and none twice. A range may begin after the last point, and end there: it holds none of those. invalid_argument.
+/// "K", "A-B" or several with commas between; they come in order, and none twice. A range may begin after the last point, and end there: it
+/// holds none of those. invalid_argument.
 Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points);
 
 /// Standard output, for lines of points alone: what else is printed, by blocks of a library, goes to standard error from then on.
 Descriptor TakeStandardOutput();
 
-/// Reads ranges, one a line, until the end of standard input. Writes the journal's first line, then one for each point as soon as it is done.
+/// Reads ranges, one a line, until the end of standard input. Writes the journal's first line, then one for each point as soon as it is
+/// done.
 Status Work(PointRunner& runner, const SweepId& id);
 
 }  // namespace weft::cli
