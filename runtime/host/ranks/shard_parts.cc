@@ -16,6 +16,9 @@ bool GivesBatch(const Node& node) {
   return node.def->waits || node.def->name.starts_with("ReaderRead") || node.def->name == "RecordInput";
 }
 
+/// Whether the block puts something where batches come from: into a queue or a stage.
+bool PutsIn(const Node& node) { return node.def != nullptr && node.def->outputs.empty() && node.def->category == "data_flow_ops"; }
+
 bool IsRandom(const Node& node) { return node.def != nullptr && node.def->stateful && node.def->FindAttr("seed") >= 0; }
 
 bool IsUnseeded(const Node& node) {
@@ -210,11 +213,12 @@ bool Division::FindStreams() {
 }
 
 void Division::Assign() {
+  parts_.before.run = run_before_;
   parts_.shard.run.clear();
   parts_.after.run.clear();
   for (int node : run_) {
-    const bool of_shard = after_[static_cast<size_t>(node)] == 0 && sharded_[static_cast<size_t>(node)] != 0;
-    (of_shard ? parts_.shard.run : parts_.after.run).push_back(node);
+    const auto at = static_cast<size_t>(node);
+    (after_[at] != 0 ? parts_.after : sharded_[at] != 0 ? parts_.shard : parts_.before).run.push_back(node);
   }
 }
 
@@ -254,8 +258,7 @@ Status Division::Check() {
 Result<ShardParts> Division::Make() {
   WEFT_RETURN_IF_ERROR(FindNamed());
   for (int node : spec_.run) {
-    const BlockDef* def = graph_.node(node).def;
-    (def != nullptr && def->waits && def->outputs.empty() ? run_before_ : run_).push_back(node);
+    (PutsIn(graph_.node(node)) ? run_before_ : run_).push_back(node);
   }
   std::vector<int> roots = run_;
   for (const SessionSpec::Fetch& fetch : spec_.fetches) roots.push_back(fetch.value.node);
@@ -276,7 +279,6 @@ Result<ShardParts> Division::Make() {
   parts_.before.id = Cat(spec_.id, " before its shards");
   parts_.shard.id = Cat("a shard of ", spec_.id);
   parts_.after.id = Cat(spec_.id, " after its shards");
-  parts_.before.run = run_before_;
   for (const ShardSource& source : parts_.sources) {
     if (source.fed < 0) parts_.before.fetches.push_back({source.name, source.value});
   }

@@ -44,10 +44,10 @@ Status ShardedRun::Parts::CheckSource(const ShardSource& source, const Tensor& t
                     .WithHint("take another number of shards or rows, or leave it whole: --whole"));
 }
 
-Result<Tensor> ShardedRun::Parts::RowsOf(const Tensor& whole, int shard) const {
+Result<Tensor> ShardedRun::Parts::RowsOf(const Tensor& whole, int shard, int count) const {
   const int64_t rows = whole.shape().dim(0) / options_.shards;
-  WEFT_ASSIGN_OR_RETURN(Tensor part, Tensor::Allocate(whole.dtype(), WithRows(whole.shape(), rows), scope_->budget()));
-  const auto* from = static_cast<const char*>(whole.data()) + part.bytes() * shard;
+  WEFT_ASSIGN_OR_RETURN(Tensor part, Tensor::Allocate(whole.dtype(), WithRows(whole.shape(), rows * count), scope_->budget()));
+  const auto* from = static_cast<const char*>(whole.data()) + part.bytes() / count * shard;
   CopyElements(whole.dtype(), from, part.data(), part.count());
   return part;
 }
@@ -143,10 +143,29 @@ void ShardedRun::Parts::FindWays(const Plan& whole, const Plan& part) {
   }
 }
 
-// Where no plan tells: what has as many rows as a shard of a source has rows.
+// Where only a run tells shapes, one with the rows of two shards does. What it draws is drawn again.
+Status ShardedRun::Parts::LookAtShapes() {
+  const bool known = std::ranges::all_of(joined_, [](const Joined& joined) { return joined.way != Way::kUnknown; });
+  if (known || options_.shards < 2) return {};
+  if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope_, own_.begin));
+  for (size_t s = 0; s < whole_.size(); ++s) {
+    if (divided_.sources[s].whole) continue;
+    WEFT_ASSIGN_OR_RETURN(Tensor rows, RowsOf(whole_[s], 0, 2));
+    WEFT_RETURN_IF_ERROR(shard_->Feed(divided_.sources[s].value, std::move(rows)));
+  }
+  // (A page that takes no other number of rows than a shard's is a page all the same.)
+  if (!RunSession(*shard_, "a look at the shapes of two shards", {}).ok()) return {};
+  for (size_t v = 0; v < joined_.size(); ++v) {
+    if (auto value = shard_->Get(divided_.values[v].value); value.ok()) joined_[v].of_two = value->tensor.shape();
+  }
+  return {};
+}
+
 ShardedRun::Parts::Way ShardedRun::Parts::WayOf(size_t value, const Tensor& of_shard) const {
-  if (joined_[value].way != Way::kUnknown) return joined_[value].way;
+  const Joined& joined = joined_[value];
+  if (joined.way != Way::kUnknown) return joined.way;
   if (of_shard.shape().rank() == 0) return Way::kAdd;
+  if (joined.of_two) return IsRows(*joined.of_two, of_shard.shape(), 2) ? Way::kRows : Way::kAdd;
   for (size_t s = 0; s < whole_.size(); ++s) {
     if (!divided_.sources[s].whole && whole_[s].shape().dim(0) == of_shard.shape().dim(0) * options_.shards) return Way::kRows;
   }

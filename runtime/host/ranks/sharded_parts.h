@@ -62,6 +62,7 @@ class ShardedRun::Parts {
     size_t index = 0;                // kAdd: in the ValueJoin
     std::vector<Tensor> of_shards;   // kRows: of this rank's
     Tensor value;                    // of all
+    std::optional<Shape> of_two;     // for rows of two shards
   };
 
   // sharded_run.cc
@@ -84,8 +85,10 @@ class ShardedRun::Parts {
   // shard_rows.cc
   Status CutSources();
   Status CheckSource(const ShardSource& source, const Tensor& tensor) const;
-  Result<Tensor> RowsOf(const Tensor& whole, int shard) const;
+  /// `count` shards' rows, from those of `shard` on.
+  Result<Tensor> RowsOf(const Tensor& whole, int shard, int count = 1) const;
   Status CheckShapes();
+  Status LookAtShapes();
   Status CheckBaked(const Plan& whole, const Plan& part) const;
   void FindWays(const Plan& whole, const Plan& part);
   Way WayOf(size_t value, const Tensor& of_shard) const;

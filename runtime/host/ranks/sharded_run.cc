@@ -185,6 +185,7 @@ Status ShardedRun::Parts::RunBefore() {
 
 Status ShardedRun::Parts::RunShards(bool results) {
   if (join_ != nullptr) join_->Begin();
+  else WEFT_RETURN_IF_ERROR(LookAtShapes());
   for (Joined& joined : joined_) joined.of_shards.clear();
   for (int shard = own_.begin; shard < own_.end; ++shard) {
     if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope_, shard));
