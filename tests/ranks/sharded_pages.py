@@ -18,6 +18,15 @@ class ShardedPage:
         self.page, self.feeds, self.variables = page, feeds, variables
         self.files, self.options = {}, []
 
+    @property
+    def session(self):
+        return next(block for block in self.page.blocks if block["block"] == "ClientSession")
+
+    def fetch(self, *wires):
+        """The session fetches these, too."""
+        self.session["inputs"]["fetch_outputs"] += wires
+        return self
+
     def save(self, folder):
         """Writes page and data; gives the arguments that `weft run` needs."""
         folder = pathlib.Path(folder)
