@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+import numpy as np
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/ranks"))
@@ -180,6 +182,74 @@ class RefusalTest(PageTest):
                     self.assertNotEqual(done.returncode, 0)
                     for word in words:
                         self.assertIn(word, done.stdout + done.stderr)
+
+
+class CollectiveTest(PageTest):
+    """Blocks of collectives, wired by hand: each rank feeds its own values."""
+
+    def job(self, launcher, page, ranks, fed):
+        path = page.save(self.path)
+        for rank in range(ranks):
+            np.save(self.path / f"{rank}.npy", fed(rank))
+        script = self.path / "fed"
+        script.write_text(f'#!/bin/sh\nR="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nexec {launching.WEFT} run {path} --feed mine.output=@{self.path}/$R.npy '
+                          f'--results {self.path}/result$R.npz --deadline 5 $([ "$R" = 1 ] && cat {self.path}/more)\n')
+        script.chmod(0o755)
+        (self.path / "more").touch()
+        done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", str(ranks), str(script)], capture_output=True, text=True, timeout=60,
+                                        env=launching.environment())
+        return done, [dict(np.load(self.path / f"result{rank}.npz")) for rank in range(ranks)] if done.returncode == 0 else None
+
+    @staticmethod
+    def keys(instance, size=3):
+        number = lambda value: {"dtype": "DT_INT32", "shape": [], "values": [value]}  # noqa: E731
+        return {"group_size": number(size), "group_key": number(1), "instance_key": number(instance)}
+
+    def page(self, size=3):
+        page = sharded_pages.pages.Page("collectives")
+        mine = page.block("mine", "Placeholder", "output", {"dtype": "DT_FLOAT"})
+        page.block("mean", "CollectiveReduceV2", "data", {"merge_op": "Add", "final_op": "Div"}, input=mine, **self.keys(1, size))
+        page.block("most", "CollectiveReduceV2", "data", {"merge_op": "Max", "final_op": "Id"}, input=mine, **self.keys(2, size))
+        page.block("rows", "CollectiveGatherV2", "data", {}, input=mine, **self.keys(3, size))
+        return page.session("mean.data", "most.data", "rows.data")
+
+    def test_values(self):
+        values = [np.arange(6, dtype=np.float32).reshape(2, 3) * (rank + 1) for rank in range(3)]
+        for launcher in LAUNCHERS:
+            done, results = self.job(launcher, self.page(), 3, values.__getitem__)
+            self.assertIsNotNone(results, done.stderr)
+            for result in results:
+                self.assertTrue(np.allclose(result["mean.data"], sum(values) / 3))
+                self.assertTrue((result["most.data"] == values[2]).all())
+                self.assertTrue((result["rows.data"] == np.concatenate(values)).all())
+
+    def test_broadcast(self):
+        for launcher in LAUNCHERS:
+            page = sharded_pages.pages.Page("broadcast")
+            mine = page.block("mine", "Placeholder", "output", {"dtype": "DT_FLOAT"})
+            sent = page.block("send", "CollectiveBcastSendV2", "data", {}, input=mine, **self.keys(1))
+            got = page.block("receive", "CollectiveBcastRecvV2", "data", {"T": "DT_FLOAT"}, shape=sharded_pages.integers(2), **self.keys(1))
+            for name, wire in (("sender", sent), ("receiver", got)):
+                page.blocks.append({"id": name, "block": "ClientSession", "inputs": {"fetch_outputs": [wire]}})
+            path = page.save(self.path)
+            np.save(self.path / "mine.npy", np.array([3, 4], np.float32))
+            script = self.path / "one_sends"
+            script.write_text(f'#!/bin/sh\nR="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nif [ "$R" = 1 ]; then S=sender; else S=receiver; fi\n'
+                              f'exec {launching.WEFT} run {path} --session $S --feed mine.output=@{self.path}/mine.npy --results {self.path}/result$R.npz\n')
+            script.chmod(0o755)
+            done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "3", str(script)], capture_output=True, text=True, timeout=60, env=launching.environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for rank in (0, 2):
+                self.assertEqual(np.load(self.path / f"result{rank}.npz")["receive.data"].tolist(), [3, 4])
+
+    def test_ranks_that_differ(self):
+        for launcher in LAUNCHERS[:1]:
+            done, _ = self.job(launcher, self.page(), 3, lambda rank: np.zeros((2, 3 + (rank == 1)), np.float32))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("rank 1 (", done.stderr)
+            self.assertIn("[2,4]", done.stderr)
+            done, _ = self.job(launcher, self.page(2), 3, lambda rank: np.zeros((2, 3), np.float32))
+            self.assertIn("all 3 processes", done.stderr)
 
 
 class JobTest(PageTest):

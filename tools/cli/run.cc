@@ -13,6 +13,7 @@
 #include "tools/cli/feeds.h"
 #include "tools/cli/results_io.h"
 #include "tools/cli/run_command.h"
+#include "tools/cli/shard_job.h"
 #include "weft/base/float16.h"
 #include "weft/host/page_run.h"
 #include "weft/host/session_choice.h"
@@ -206,8 +207,8 @@ Status CheckFiles(const RunCommand& command) {
   return {};
 }
 
-/// Runs what is planned, and shows what came of it.
-int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners) {
+/// Runs what is planned, and shows what came of it. `link`: to the other ranks, of a page that has blocks of collectives; null for others.
+int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners, RankLink* link) {
   Recorder recorder(command, command.steps);
   PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
     recorder.AfterRun(session, run);
@@ -233,6 +234,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
   }
   if (!status.ok()) {
     Report(status, command.page.json);
+    if (link != nullptr && link->size() > 1) link->Abort(Cat(link->Name(link->rank()), " failed"));
     return kFailed;
   }
   const int code = Finish(command, page, recorder);
@@ -256,6 +258,11 @@ int RunPage(const RunCommand& command) {
     Report(loaded.diagnostics, command.page.json);
     return kFailed;
   }
+  auto link = LinkOfPage(*loaded.scope, command.shard);
+  if (!link.ok()) {
+    Report(link.status(), command.page.json);
+    return kFailed;
+  }
   const std::shared_ptr<Revision> revision = loaded.scope->revision();
   auto specs = SessionsFor(*revision->graph, command);
   if (!specs.ok()) {
@@ -272,7 +279,7 @@ int RunPage(const RunCommand& command) {
   }
   SortByPage(loaded.diagnostics, *loaded.page);
   if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
-  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners));
+  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners), link->get());
 }
 
 }  // namespace

@@ -248,8 +248,8 @@ void AddShardOptions(Command& command, ShardCommand& options) {
   command.Add("--reduce", options.reduce, "How gradients, and what is fetched, of the shards become one").OneOf({"mean", "sum"}).ShowDefault().Needs(shards);
   command.Add("--shard", options.cut, "Cut this output as well, besides placeholders, readers and queues").Type("ID.port").Repeated().Needs(shards);
   command.Add("--whole", options.whole, "Give every shard this output whole").Type("ID.port").Repeated().Needs(shards);
-  command.Add("--deadline", options.deadline, "End the job where ranks wait longer than this for another, in seconds").Type("SECONDS").Between(0.1, 1e6).Needs(shards);
-  command.Add("--mpi", options.mpi, "The library of messages: auto (that of the launcher), none, or its file").Type("NAME").Needs(shards);
+  command.Add("--deadline", options.deadline, "End the job where ranks wait longer than this for another, in seconds").Type("SECONDS").Between(0.1, 1e6);
+  command.Add("--mpi", options.mpi, "The library of messages: auto (that of the launcher), none, or its file").Type("NAME");
   const Option folder = command.Add("--snapshots", options.snapshots, "Keep snapshots in this folder, the last one at the end").Type("FOLDER").Needs(shards);
   command.Add("--every", options.every, "A snapshot after so many steps").Type("N").CountOfRuns().Needs(folder);
   command.AddFlag("--resume", options.resume, "Go on from the newest whole snapshot, where there is one; --steps counts from the beginning").Needs(folder);

@@ -79,6 +79,27 @@ std::vector<std::string> ShardKey(const Page& page) {
   return names;
 }
 
+namespace {
+
+Result<std::shared_ptr<RankLink>> OpenLink(const Launch& launch, const ShardCommand& command) {
+  LinkOptions options;
+  options.library = command.mpi == "auto" ? launch.library : command.mpi;
+  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(command.deadline * 1e9));
+  options.where = Where;
+  options.tell = [](std::string_view why) { std::cerr << Cat("weft: ", Colored("error:", 31), " ", Visible(why), "\n") << std::flush; };
+  return RankLink::Open(options);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<RankLink>> LinkOfPage(Scope& scope, const ShardCommand& command) {
+  const std::optional<Launch> launch = FindLaunch();
+  if (!launch || command.mpi == "none" || !HasCollectives(scope.graph())) return std::shared_ptr<RankLink>();
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<RankLink> link, OpenLink(*launch, command));
+  WEFT_RETURN_IF_ERROR(UseCollectives(scope, link));
+  return link;
+}
+
 Result<std::unique_ptr<ShardJob>> ShardJob::Open(const RunCommand& command) {
   std::unique_ptr<ShardJob> job(new ShardJob());
   const std::optional<Launch> launch = FindLaunch();
@@ -87,12 +108,7 @@ Result<std::unique_ptr<ShardJob>> ShardJob::Open(const RunCommand& command) {
     job->collectives_ = std::make_shared<LocalCollectives>();
     return job;
   }
-  LinkOptions options;
-  options.library = command.shard.mpi == "auto" ? launch->library : command.shard.mpi;
-  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(command.shard.deadline * 1e9));
-  options.where = Where;
-  options.tell = [](std::string_view why) { std::cerr << Cat("weft: ", Colored("error:", 31), " ", Visible(why), "\n") << std::flush; };
-  WEFT_ASSIGN_OR_RETURN(job->link_, RankLink::Open(options));
+  WEFT_ASSIGN_OR_RETURN(job->link_, OpenLink(*launch, command.shard));
   job->collectives_ = job->link_;
   if (launch->on_host > 1) job->threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / launch->on_host);
   LogDebug(Cat(job->Name(job->rank()), " of ", job->size(), ", by ", job->link_->library()));

@@ -54,4 +54,7 @@ class ShardJob {
   int threads_ = 0;
 };
 
+/// For a page with blocks of collectives that a launcher runs: they communicate with the other ranks. Null for others.
+Result<std::shared_ptr<RankLink>> LinkOfPage(Scope& scope, const ShardCommand& command);
+
 }  // namespace weft::cli

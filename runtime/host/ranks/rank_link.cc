@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "runtime/host/ranks/link_loop.h"
+#include "runtime/state/scope_services.h"
 
 namespace weft {
 namespace {
@@ -65,5 +67,17 @@ Status RankLink::Move(CollectiveUser user, std::span<const Message> messages, st
 void RankLink::SetDeadline(CollectiveUser user, std::chrono::nanoseconds deadline) { loop_->SetDeadline(user, deadline); }
 void RankLink::Abort(std::string_view why) { loop_->Abort(why); }
 void RankLink::Close() { loop_->Close(); }
+
+Status UseCollectives(Scope& scope, std::shared_ptr<Collectives> collectives) {
+  ScopeBinder binder(scope, {}, {});
+  const auto made = std::make_shared<CollectivesResource>(std::move(collectives));
+  WEFT_ASSIGN_OR_RETURN(const ResourceHandle there, binder.Shared(CollectivesResource::kContainer, CollectivesResource::kName,
+                                                                  [&]() -> Result<ResourceHandle> { return ResourceHandle(made); }));
+  return there == made ? Status() : FailedPrecondition("the page's collectives are in use already");
+}
+
+bool HasCollectives(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.def != nullptr && node.def->category == "collective_ops"; });
+}
 
 }  // namespace weft

@@ -240,6 +240,9 @@ Status Division::Check() {
       return Refuse(index, Unsupported("updates a variable before gradients are joined, and each shard would do so").WithHint("let its result be read in the next run"));
     }
     if (node.def == nullptr || !node.def->stateful) continue;
+    if (node.def->category == "collective_ops") {
+      return Refuse(index, Unsupported("joins values of ranks, and a shard is no rank: what shards compute is joined by itself"));
+    }
     if (node.def->waits) return Refuse(index, Unsupported("waits for a queue or the like with rows of one shard, and shards have none of their own"));
     if (IsPlaceholder(node)) return Refuse(index, FailedPrecondition("needs a value for this run, found none").WithHint("feed it: a placeholder has no value of its own"));
     if (IsRandom(node)) parts_.streams.insert(ResourceStore::OwnKey(node.def->name, node.id));

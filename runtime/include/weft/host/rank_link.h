@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "weft/block/collectives.h"
+#include "weft/state/scope.h"
 
 namespace weft {
 
@@ -60,5 +61,10 @@ class RankLink final : public Collectives {
   explicit RankLink(std::unique_ptr<Loop> loop);
   std::unique_ptr<Loop> loop_;
 };
+
+/// The blocks of collectives of this scope communicate so. Before its first run.
+Status UseCollectives(Scope& scope, std::shared_ptr<Collectives> collectives);
+/// Whether the page has such blocks.
+bool HasCollectives(const Graph& graph);
 
 }  // namespace weft
