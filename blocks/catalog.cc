@@ -73,6 +73,10 @@
   BLOCK(math, Ceil) \
   BLOCK(array_ops, CheckNumerics) \
   BLOCK(core, ClientSession) \
+  BLOCK(collective_ops, CollectiveBcastRecvV2) \
+  BLOCK(collective_ops, CollectiveBcastSendV2) \
+  BLOCK(collective_ops, CollectiveGatherV2) \
+  BLOCK(collective_ops, CollectiveReduceV2) \
   BLOCK(math, Complex) \
   BLOCK(math, ComplexAbs) \
   BLOCK(candidate_sampling_ops, ComputeAccidentalHits) \

@@ -6,12 +6,13 @@
 #include "blocks/kernels/random/philox.h"
 #include "blocks/limits.h"
 #include "weft/block/context.h"
+#include "weft/block/shard_stream.h"
 #include "weft/block/stored_state.h"
 
 namespace weft::blocks {
 
 /// Lives in the page's scope and goes on from run to run. Thread-safe.
-class RandomStream : public Resource, public StoredState {
+class RandomStream : public Resource, public StoredState, public ShardStream {
  public:
   static constexpr std::string_view kKind = "random stream";
 
@@ -30,6 +31,12 @@ class RandomStream : public Resource, public StoredState {
   Status Save(StateWriter& out) const override;
   Result<std::function<void()>> Load(StateReader& in) override;
   void Reset() override { Set(start_); }
+  /// Shards are so far from one another that none comes to where the next began.
+  void ResetFor(uint64_t shard) override {
+    kernels::Philox start = start_;
+    start.Skip(shard << 48);
+    Set(start);
+  }
 
  private:
   void Set(kernels::Philox next) {

@@ -75,11 +75,22 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
   const size_t count = records_.size();
   const std::atomic<bool>& cancelled = services_.cancel_flag();
   const bool many = count >= kManySteps;
-  size_t until = std::min(count, parts_.variables.turn_step());
+  size_t turn = std::min(count, parts_.variables.turn_step());
+  ValueTaps* const taps = TapsOf(options.observer);
+  size_t tap = taps != nullptr ? taps_->Begin() : count;
+  size_t until = std::min(turn, tap);
   for (;;) {
     if (step_ >= until) [[unlikely]] {
-      if (until == count) break;
-      until = count;
+      if (taps != nullptr && step_ >= tap) {
+        WEFT_ASSIGN_OR_RETURN(tap, taps_->Tell(step_, set, *taps));
+      }
+      if (step_ < turn || turn == count) {
+        if (step_ >= count) break;
+        until = std::min(turn, tap);
+        continue;
+      }
+      turn = count;
+      until = std::min(turn, tap);
       // Who holds the turn while it waits for room may wait for one who needs the turn. (Unless this run is yet to make the room.)
       if (!parts_.variables.waits_after_turn()) WEFT_RETURN_IF_ERROR(FinishWaits());
       WEFT_RETURN_IF_ERROR(parts_.variables.TakeTurn(set));
@@ -131,6 +142,14 @@ Status StepLoop::Dispatch(ResultSet& set, const RunOptions& options) {
     step_ = parts_.frames != nullptr ? parts_.frames->Next(set, step_) : step_ + 1;
   }
   return FinishWaits();
+}
+
+// An observer that wants values as soon as they are there. Steps that run again, or are left out, give theirs at the end.
+ValueTaps* StepLoop::TapsOf(Observer* observer) {
+  auto* const taps = dynamic_cast<ValueTaps*>(observer);
+  if (taps == nullptr || plan_.has_dead_values || parts_.frames != nullptr) return nullptr;
+  if (!taps_) taps_.emplace(plan_);
+  return taps;
 }
 
 // Where one fails, step_ is left at the step that waited.

@@ -1,6 +1,7 @@
 // StepLoop: the loop over the steps of a plan. All kernels are called from it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "runtime/exec/dynamic_steps.h"
@@ -10,6 +11,7 @@
 #include "runtime/exec/run_memory.h"
 #include "runtime/exec/run_services.h"
 #include "runtime/exec/run_view.h"
+#include "runtime/exec/step_taps.h"
 
 namespace weft {
 
@@ -57,6 +59,7 @@ class StepLoop : private RunningStep {
   std::string Name() const override;
 
   Record RecordOf(const Step& step) const;
+  ValueTaps* TapsOf(Observer* observer);
   /// Waits for what blocks have put off waiting for.
   Status FinishWaits();
   /// Makes the context ready for the step's kernel, and gives the block that has it; null where the step is done without one.
@@ -96,6 +99,7 @@ class StepLoop : private RunningStep {
   std::vector<Tensor> emitted_;            // by output value of the step that runs
   size_t step_ = 0;                        // the one that runs
   RunContext ctx_;
+  std::optional<StepTaps> taps_;           // once an observer wants values
 };
 
 }  // namespace weft

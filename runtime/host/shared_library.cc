@@ -4,9 +4,9 @@
 
 namespace weft {
 
-Result<SharedLibrary> SharedLibrary::Load(const std::string& path) {
+Result<SharedLibrary> SharedLibrary::Load(const std::string& path, Symbols symbols) {
   dlerror();
-  if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return SharedLibrary(handle);
+  if (void* handle = dlopen(path.c_str(), RTLD_NOW | (symbols == Symbols::kShared ? RTLD_GLOBAL | RTLD_NODELETE : RTLD_LOCAL))) return SharedLibrary(handle);
   const char* why = dlerror();
   Status status = NotFound("the library '", path, "' cannot be loaded: ", why == nullptr ? "the system does not say why" : why);
   if (path.find('/') != std::string::npos) return status;

@@ -13,7 +13,9 @@ class SharedLibrary {
  public:
   /// A path without a slash is searched for as the system searches for libraries. not_found with the system's reason. What the library does
   /// when it is loaded is its own affair: it runs in this process.
-  static Result<SharedLibrary> Load(const std::string& path);
+  /// `kShared`: what it exports, and what it needs, is there for libraries that are loaded later; it stays loaded.
+  enum class Symbols : uint8_t { kOwn, kShared };
+  static Result<SharedLibrary> Load(const std::string& path, Symbols symbols = Symbols::kOwn);
   SharedLibrary(SharedLibrary&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   SharedLibrary& operator=(SharedLibrary&& other) noexcept {
     std::swap(handle_, other.handle_);

@@ -48,12 +48,19 @@ Result<ResourceHandle> ResourceStore::FindOrMake(std::string key, const BindCont
   WEFT_ASSIGN_OR_RETURN(ResourceHandle made, make());
   if (auto saved = saved_.find(key); saved != saved_.end()) {
     WEFT_RETURN_IF_ERROR(restore(*made, saved->second));
+    if (made_) WEFT_RETURN_IF_ERROR(made_(key, *made));
     const auto place = resources_.emplace(std::move(key), made).first;
     saved_.erase(saved);
     return place->second;
   }
+  if (made_) WEFT_RETURN_IF_ERROR(made_(key, *made));
   resources_.emplace(std::move(key), made);
   return made;
+}
+
+void ResourceStore::SetMade(Made made) {
+  std::lock_guard lock(mutex_);
+  made_ = std::move(made);
 }
 
 void ResourceStore::Access::Move(const std::vector<Rename>& renames) {

@@ -1,6 +1,7 @@
 // ResourceStore: the state that blocks keep in a scope besides variables (queues, readers, random streams), by name.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -31,6 +32,9 @@ class ResourceStore {
   static std::string SharedKey(std::string_view container, std::string_view name);
 
   Result<ResourceHandle> FindOrMake(std::string key, const BindContext::Factory& make, Restore restore);
+  /// Called with each resource that is made from here on, before anybody uses it; empty: nothing is. Not while a run is in progress.
+  using Made = std::function<Status(const std::string& key, Resource& made)>;
+  void SetMade(Made made);
 
   /// While one lives, its thread alone uses the store.
   class Access {
@@ -51,6 +55,7 @@ class ResourceStore {
 
  private:
   std::mutex mutex_;
+  Made made_;
   Resources resources_;
   SavedStates saved_;
 };

@@ -9,11 +9,11 @@
 #include <iostream>
 #include <mutex>
 
-#include "tools/cli/common.h"
 #include "tools/cli/feeds.h"
 #include "tools/cli/page_results.h"
 #include "tools/cli/results_io.h"
-#include "tools/cli/trend.h"
+#include "tools/cli/run_command.h"
+#include "tools/cli/shard_job.h"
 #include "weft/base/float16.h"
 #include "weft/host/page_run.h"
 #include "weft/host/session_choice.h"
@@ -21,16 +21,6 @@
 
 namespace weft::cli {
 namespace {
-
-struct RunCommand {
-  PageOptions page;
-  std::vector<std::string> fetch, feed, watch, plot;
-  std::string session, keep = "all", results, plot_file, load_state, save_state;
-  int64_t steps = -1;
-  bool quiet = false, logarithmic = false, partial = false;
-
-  TrendAxis axis() const { return logarithmic ? TrendAxis::kLogarithmic : TrendAxis::kLinear; }
-};
 
 // The page that runs, for the signal handler. Written before the handler is set and cleared after it is taken away.
 PageRun* running_page = nullptr;
@@ -66,27 +56,6 @@ class InterruptGuard {
  private:
   struct sigaction old_int_, old_term_;
 };
-
-Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command) {
-  SessionRequest request;
-  request.session = command.session;
-  request.fetches = command.fetch;
-  request.name = "fetch";
-  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
-  for (SessionSpec& spec : sessions) {
-    for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, spec));
-  }
-  return sessions;
-}
-
-double NumberOf(const Tensor& tensor) {
-  double sum = 0;
-  int64_t count = tensor.count();
-  Dispatch(tensor.dtype(), kReals + TypeList<bool>{}, [&]<class T>() {
-    for (const T& value : tensor.values<T>()) sum += static_cast<double>(value);
-  });
-  return count == 0 ? 0 : sum / static_cast<double>(count);
-}
 
 /// What is looked at after each run of a session: watched results are printed (on standard error beside JSON), plotted ones noted.
 class Recorder {
@@ -169,11 +138,6 @@ void PrintFetches(const PageRun& page) {
   }
 }
 
-int TerminalWidth() {
-  winsize size = {};
-  return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
-
 /// Takes the state that an earlier run left.
 Status LoadState(const RunCommand& command, Scope& scope, Diagnostics& problems) {
   if (command.load_state.empty()) return {};
@@ -216,8 +180,8 @@ Status CheckFiles(const RunCommand& command) {
   return {};
 }
 
-/// Runs what is planned, and shows what came of it.
-int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners) {
+/// Runs what is planned, and shows what came of it. `link`: to the other ranks, of a page that has blocks of collectives; null for others.
+int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners, RankLink* link) {
   Recorder recorder(command, command.steps);
   PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
     recorder.AfterRun(session, run);
@@ -243,6 +207,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
   }
   if (!status.ok()) {
     Report(status, command.page.json);
+    if (link != nullptr && link->size() > 1) link->Abort(Cat(link->Name(link->rank()), " failed"));
     return kFailed;
   }
   const int code = Finish(command, page, recorder);
@@ -251,6 +216,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners)
 }
 
 int RunPage(const RunCommand& command) {
+  if (command.shard.shards > 0) return RunShards(command);
   if (Status status = CheckFiles(command); !status.ok()) {
     Report(status, command.page.json);
     return kFailed;
@@ -263,6 +229,11 @@ int RunPage(const RunCommand& command) {
   if (Status status = LoadState(command, *loaded.scope, loaded.diagnostics); !status.ok() || loaded.diagnostics.has_errors()) {
     if (!loaded.diagnostics.has_errors()) loaded.diagnostics.Error(std::move(status));
     Report(loaded.diagnostics, command.page.json);
+    return kFailed;
+  }
+  auto link = LinkOfPage(*loaded.scope, command.shard);
+  if (!link.ok()) {
+    Report(link.status(), command.page.json);
     return kFailed;
   }
   const std::shared_ptr<Revision> revision = loaded.scope->revision();
@@ -281,10 +252,36 @@ int RunPage(const RunCommand& command) {
   }
   SortByPage(loaded.diagnostics, *loaded.page);
   if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
-  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners));
+  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners), link->get());
 }
 
 }  // namespace
+
+Result<std::vector<SessionSpec>> SessionsFor(const Graph& graph, const RunCommand& command) {
+  SessionRequest request;
+  request.session = command.session;
+  request.fetches = command.fetch;
+  request.name = "fetch";
+  WEFT_ASSIGN_OR_RETURN(std::vector<SessionSpec> sessions, ChooseSessions(graph, request));
+  for (SessionSpec& spec : sessions) {
+    for (const std::string& feed : command.feed) WEFT_RETURN_IF_ERROR(AddFeed(graph, feed, spec));
+  }
+  return sessions;
+}
+
+double NumberOf(const Tensor& tensor) {
+  double sum = 0;
+  int64_t count = tensor.count();
+  Dispatch(tensor.dtype(), kReals + TypeList<bool>{}, [&]<class T>() {
+    for (const T& value : tensor.values<T>()) sum += static_cast<double>(value);
+  });
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+int TerminalWidth() {
+  winsize size = {};
+  return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
 
 void AddRun(Program& program) {
   auto options = std::make_shared<RunCommand>();
@@ -293,6 +290,7 @@ void AddRun(Program& program) {
                                 "  weft run page.json --fetch db.output --feed x.output=@x.npy --results out.npz\n"
                                 "  weft run page.json --set reader.filename=data.bin --allow /data\n"
                                 "  weft run train.json --steps 500 --save-state weights && weft run predict.json --load-state weights --partial\n"
+                                "  mpirun -n 4 weft run train.json --steps 500 --shards 8     (docs/scale-mpi.md)\n"
                                 "The result of a Variable (w.ref) is what the last run read, from before its updates; where that differs, the value\n"
                                 "after them is printed, too, and stands in --json and --results under the Variable's id (w).\n"
                                 "Interrupted (Ctrl-C), a count of runs ends with status 130; a session that loops has done its work, status 0.",
@@ -313,6 +311,7 @@ void AddRun(Program& program) {
   command.Add("--save-state", options->save_state, "Afterwards, write the state of the page: variables, queues, readers, random counters").Type("FILE");
   const Option load = command.Add("--load-state", options->load_state, "First take the state that --save-state wrote").Type("FILE");
   command.AddFlag("--partial", options->partial, "Take what fits this page of a state of another one, and leave out the rest").Needs(load);
+  AddShardOptions(command, options->shard);
   command.AddFlag("--quiet", options->quiet, "Print no results, no plot and no progress");
 }
 

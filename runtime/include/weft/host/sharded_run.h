@@ -1,0 +1,74 @@
+// ShardedRun: a session whose batch is cut into shards, which the processes of a job compute side by side.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/base/diagnostic.h"
+#include "weft/block/collectives.h"
+#include "weft/exec/session.h"
+
+namespace weft {
+
+struct ShardingOptions {
+  int shards = 1;
+  bool sum = false;                 // values of shards are added; else their mean is taken
+  std::vector<std::string> cut{};   // outputs to cut besides placeholders, readers and queues: "x.output"
+  std::vector<std::string> whole{};  // outputs that are not cut, although they would be
+};
+
+/// How the steps have gone, over all ranks, since the last time somebody asked.
+struct ShardedProgress {
+  uint64_t steps = 0;                  // run so far, of the job
+  std::vector<double> compute_ms{};    // by rank: the mean time of a step until it waits for the others
+  double step_ms = 0;                  // a whole step, on this rank
+  int slowest() const;
+};
+
+/// One step computes each shard of this rank once, joins their gradients with those of the other ranks, and updates the variables once, on
+/// every rank alike. The shards, the order in which their values are added, and their random numbers do not depend on how many ranks there are:
+/// nor do the bits of any result. For one thread, but for where().
+class ShardedRun {
+ public:
+  /// Divides the session; starts the page's variables, which all ranks take from rank 0. invalid_argument where the shards cannot be shared
+  /// out; what DivideSession says (runtime/host/ranks/shard_parts.h).
+  static Result<std::unique_ptr<ShardedRun>> Open(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options,
+                                                  std::shared_ptr<Collectives> collectives);
+  ~ShardedRun();
+
+  /// One step. The first one plans: invalid_argument, with the block, where a batch is not divided by the shards or where a block has the size
+  /// of the whole batch as a constant. With `results` what the session fetches is joined, too: all ranks ask for it in the same steps.
+  Status Step(bool results);
+  /// Whether what failed last failed on all ranks alike, so that they end together. (Open always does.)
+  bool all_failed() const;
+  /// Of the last step that joined results: in the order of the session's fetches, named as the page has them.
+  const std::vector<std::pair<std::string, Tensor>>& results() const;
+
+  /// How many steps the page has behind it, those before a restored snapshot included.
+  uint64_t steps() const;
+  /// Means since the last call. All ranks call it after the same steps.
+  Result<ShardedProgress> Progress();
+  /// What this rank does now: "step 17, shard 5, block 'conv'". From any thread.
+  std::string where() const;
+  /// How many buckets of values were on their way while the last shard of a step still computed, of how many.
+  std::pair<uint64_t, uint64_t> early_buckets() const;
+  /// Ends the run of this rank between two blocks. From any thread, and from signal handlers.
+  void Cancel();
+
+  /// Saves variables, readers, and the random streams of all shards to a file of rank 0, and agrees on it: where ranks differ, or it cannot be
+  /// written, every rank fails, and no new file is there. All ranks call it after the same step.
+  Status SaveSnapshot(const std::string& path);
+  /// Takes the state of a file that rank 0 can read, on all ranks; before the first step, on any number of ranks. not_found where there is none.
+  Status LoadSnapshot(const std::string& path, Diagnostics& problems);
+
+ private:
+  class Parts;
+  explicit ShardedRun(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace weft

@@ -1,0 +1,95 @@
+"""Starts `weft run --shards` on the processes of a launcher of MPI, and reads what came of it."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WEFT = pathlib.Path(os.environ.get("WEFT_PROGRAM", ROOT / "build/release/bin/weft"))
+# By name: the launcher, its options for more ranks than cores, and the library that is built against it.
+LAUNCHERS = {
+    "openmpi": (["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"], "libweft_mpi.so"),
+    "mpich": (["mpirun.mpich"], "libweft_mpi_mpich.so"),
+}
+
+
+def installed():
+    """The launchers that there are, with a library for each."""
+    return [name for name, (words, library) in LAUNCHERS.items() if shutil.which(words[0]) and (WEFT.parent.parent / "lib" / library).exists()]
+
+
+def command(ranks, arguments, launcher, options=()):
+    """Without ranks: one process alone."""
+    run = [str(WEFT), "run", *map(str, arguments)]
+    return run if launcher is None else [*LAUNCHERS[launcher][0], *options, "-n", str(ranks), *run]
+
+
+def environment():
+    # (More ranks than cores: a rank that waits for its turn must not hold a core.)
+    return {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+
+
+def run(ranks, arguments, launcher, timeout=120, options=()):
+    return subprocess.run(command(ranks, arguments, launcher, options), capture_output=True, text=True, timeout=timeout, env=environment())
+
+
+def start(ranks, arguments, launcher, options=()):
+    return subprocess.Popen(command(ranks, arguments, launcher, options), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(),
+                            start_new_session=True)
+
+
+def results(ranks, arguments, launcher=None, timeout=120, options=()):
+    """All results and variables of a run, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "results.npz")
+        done = run(ranks, [*arguments, "--results", path, "--quiet"], launcher, timeout, options)
+        if done.returncode != 0:
+            raise AssertionError(f"{ranks} ranks of {launcher}: status {done.returncode}\n{done.stdout}{done.stderr}")
+        with np.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+
+def differences(a, b):
+    """The names whose bits are not the same."""
+    return sorted({*a} ^ {*b}) + [name for name in a if name in b and a[name].tobytes() != b[name].tobytes()]
+
+
+def ranks_of(process):
+    """The processes of weft that a launcher has started, by rank."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.path.realpath(folder / "exe") != os.path.realpath(WEFT) or os.getsid(int(folder.name)) != os.getsid(process.pid) and not descends(int(folder.name), process.pid):
+                continue
+            variables = dict(line.split("=", 1) for line in (folder / "environ").read_bytes().decode("utf-8", "replace").split("\0") if "=" in line)
+        except (OSError, ProcessLookupError):
+            continue
+        rank = variables.get("OMPI_COMM_WORLD_RANK", variables.get("PMI_RANK"))
+        if rank is not None:
+            found[int(rank)] = int(folder.name)
+    return found
+
+
+def descends(process, ancestor):
+    while process > 1:
+        if process == ancestor:
+            return True
+        try:
+            process = int(pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return False
+    return False
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
