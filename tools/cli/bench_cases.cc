@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/cli/bench_cases.h"
+#include "tools/cli/bench_records.h"
 #include "weft/base/divide.h"
 #include "weft/base/text.h"
 
@@ -336,7 +337,10 @@ Json Describe(const KernelCase& kernel) {
   Json described = {{"case", kernel.name},       {"block", kernel.block},        {"attrs", kernel.attrs},       {"inputs", inputs},
                     {"outputs", kernel.outputs}, {"bytes", kernel.work.bytes()}, {"flops", kernel.work.flops}, {"passes", kernel.work.passes}};
   if (!kernel.beside.is_null()) described["beside"] = kernel.beside;
-  if (kernel.record_bytes > 0) described["record_bytes"] = kernel.record_bytes;
+  if (kernel.record_bytes > 0) {
+    described["record_bytes"] = kernel.record_bytes;
+    described["record_length"] = RecordFile::kRecordBytes;
+  }
   return described;
 }
 

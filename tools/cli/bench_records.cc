@@ -14,7 +14,6 @@ namespace weft::cli {
 namespace {
 
 constexpr const char* kFile = "records.tfrecord";
-constexpr int64_t kRecordBytes = 10'000;
 
 uint32_t Masked(std::string_view bytes) { return blocks::checkpoint::MaskCrc32c(blocks::checkpoint::ExtendCrc32c(0, bytes)); }
 

@@ -14,7 +14,8 @@ namespace weft::cli {
 /// A file in a new folder of the system's temporary folder; both go at the end.
 class RecordFile {
  public:
-  /// Records of 10,000 bytes, `bytes` of data in all.
+  static constexpr int64_t kRecordBytes = 10'000;
+  /// Records of so many bytes, `bytes` of data in all.
   static Result<RecordFile> Make(int64_t bytes);
   RecordFile(RecordFile&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
   RecordFile& operator=(RecordFile&&) = delete;

@@ -40,13 +40,15 @@ def constant(literal):
 
 
 def operation_names(block, ports, aliases):
-    """TensorFlow operations that may be the block, likeliest first: those whose arguments include its ports."""
+    """TensorFlow operations that may be the block, likeliest first: those whose arguments include its ports; at last those it gave up."""
     names = [name + version for name in [block, *aliases] for version in ("", "V2", "V3")]
+    found = []
     for name in names:
         definition = op_def_registry.get(name)
         call = getattr(tf.raw_ops, name, None)  # an argument may have another name here than in the definition
         if definition and call and set(ports) <= set(inspect.signature(call).parameters):
-            yield name, definition
+            found.append((name, definition))
+    return sorted(found, key=lambda one: one[1].deprecation.version > 0)
 
 
 def shape_of(value):
@@ -76,11 +78,17 @@ def attribute(kind, value):
     return json.loads(value) if value.startswith('"') else value
 
 
+def flat(values):
+    for value in values:
+        yield from flat(value) if isinstance(value, list) else [value]
+
+
 class Graph:
     """Blocks, added in any order in which producers come first. Values are kept under BLOCK.port and BLOCK.port[k]."""
 
     def __init__(self, aliases):
         self.graph, self.values, self.operations, self.aliases = tf.Graph(), {}, {}, aliases
+        self.frames = {}  # of operations in loops, by name: the loops, the outermost first
 
     def value(self, given):
         if isinstance(given, list):
@@ -91,11 +99,30 @@ class Graph:
         with self.graph.as_default():
             inputs = {port: self.value(given) for port, given in block.get("inputs", {}).items()}
             attrs = attributes(block)
+            frame = max((self.frame_of(value) for value in flat(inputs.values())), key=len, default=())
+            inputs = {port: self.enter(value, frame) for port, value in inputs.items()}
+            if block["block"] == "Enter":
+                frame = (*frame, attrs["frame_name"])
             special = getattr(self, "add_" + block["block"].lower(), None)
             if special:
                 special(block["id"], inputs, attrs)
             else:
                 self.add_operation(block["id"], block["block"], inputs, attrs)
+            if frame and block["id"] in self.operations:
+                self.frames[self.operations[block["id"]].name] = frame[:-1] if block["block"] == "Exit" else frame
+
+    def frame_of(self, value):
+        return self.frames.get(value.op.name, ())
+
+    def enter(self, value, frame):
+        """A value from outside of a loop, which a page may use as it is, in the loop."""
+        if isinstance(value, list):
+            return [self.enter(item, frame) for item in value]
+        for name in frame[len(self.frame_of(value)):]:
+            outside = self.frame_of(value)
+            value = tf.raw_ops.Enter(data=value, frame_name=name, is_constant=True)
+            self.frames[value.op.name] = (*outside, name)
+        return value
 
     def add_const(self, name, inputs, _):
         self.values[name + ".output"] = next(iter(inputs.values()))
@@ -121,10 +148,10 @@ class Graph:
                 self.values[f"{name}.grad_outputs[{i}]"] = tf.convert_to_tensor(gradient)
 
     def add_operation(self, name, block, inputs, attrs, aliases=()):
-        found = next(operation_names(block, inputs, [*aliases, *self.aliases.get(block, [])]), None)
-        if found is None:
+        found = operation_names(block, inputs, [*aliases, *self.aliases.get(block, [])])
+        if not found:
             raise ValueError(f"TensorFlow has no operation for the block {block}")
-        operation, definition = found
+        operation, definition = found[0]
         kinds = {attr.name: attr.type for attr in definition.attr}
         settings = {key: attribute(kinds[key], value) for key, value in attrs.items() if key in kinds}
         result = getattr(tf.raw_ops, operation)(name=re.sub(r"\W", "_", name), **inputs, **settings)
@@ -144,15 +171,31 @@ class Graph:
             self.operations[name] = (value[0] if isinstance(value, list) else value).op
 
     def add_all(self, blocks):
-        """Adds blocks in whatever order they stand on a page, each after those that it reads."""
+        """Adds blocks in whatever order they stand on a page, each after those that it reads; of a loop, its Merge blocks before those."""
+        leading_back = []
         while blocks:
             later = [block for block in blocks if not self.ready(block.get("inputs", {}))]
             if len(later) == len(blocks):
-                raise ValueError("these blocks wait for one another, or for a wire to nothing: " + ", ".join(block["id"] for block in later[:5]))
-            for block in blocks:
-                if block not in later:
-                    self.add(block)
+                merge = next((block for block in later if block["block"] == "Merge" and any(map(self.ready, block["inputs"]["inputs"]))), None)
+                if merge is None:
+                    raise ValueError("these blocks wait for one another, or for a wire to nothing: " + ", ".join(block["id"] for block in later[:5]))
+                leading_back.append(merge)
+                later.remove(merge)
+                self.open_merge(merge)
+            else:
+                for block in blocks:
+                    if block not in later:
+                        self.add(block)
             blocks = later
+        for merge in leading_back:
+            for k, wire in enumerate(merge["inputs"]["inputs"]):
+                self.operations[merge["id"]]._update_input(k, self.value(wire))
+
+    def open_merge(self, merge):
+        """A Merge of what enters a loop, in place of what leads back as well."""
+        wires = merge["inputs"]["inputs"]
+        entering = next(wire for wire in wires if self.ready(wire))
+        self.add({**merge, "inputs": {"inputs": [wire if self.ready(wire) else entering for wire in wires]}})
 
     def ready(self, given):
         if isinstance(given, dict):

@@ -82,7 +82,7 @@ def reduction(kernel, t):
 def prepare(kernel):
     """The call that computes what the block does, or None."""
     t, attrs, block = tensors(kernel), kernel["attrs"], kernel["block"]
-    first = next(iter(t.values()))
+    first = next(iter(t.values()), None)
     unary = {"Exp": torch.exp, "Tanh": torch.tanh, "Sigmoid": torch.sigmoid, "Square": torch.square, "Relu": torch.relu}
     binary = {"Add": torch.add, "Multiply": torch.mul, "Maximum": torch.maximum}
     if block in unary:
