@@ -83,9 +83,9 @@ class WorkerTest(SweepTest):
 
     def test_a_process_that_hangs_is_ended(self):
         """Stopped, it cannot keep the time limit itself."""
-        self.stopped_at_a_point(signal.SIGSTOP, time_limit=1)
+        self.stopped_at_a_point(signal.SIGSTOP, time_limit=4)
         line = eventually(self.lines)[0]
-        self.assertRegex(line["error"]["message"], "took longer than the 1 s of the grid's time_limit, and did not heed it")
+        self.assertRegex(line["error"]["message"], "took longer than the 4 s of the grid's time_limit, and did not heed it")
 
     def test_the_others_are_run(self):
         """Processes are killed all the time, ten points fail, and each point has its line; --retry mends them."""
