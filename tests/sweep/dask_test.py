@@ -79,9 +79,10 @@ class DaskTest(SweepTest):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("did you mean 'ref'?", wrong.stderr)
         self.assertNotIn("Traceback", wrong.stderr)
-        command = [sys.executable, "-m", "weft.sweep", str(self.grid), "--dask", "no-address"]
-        self.assertIn("there is no scheduler of Dask at 'no-address'",
-                      subprocess.run(command, capture_output=True, text=True, env=self.environment(), timeout=120).stderr)
+        command = [sys.executable, "-m", "weft.sweep", str(self.grid), "--dask", "tcp://127.0.0.1:1"]
+        self.assertIn("there is no scheduler of Dask at 'tcp://127.0.0.1:1'",
+                      subprocess.run(command, capture_output=True, text=True, env={**self.environment(), "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"},
+                                     timeout=120 * PATIENCE).stderr)
 
 
 if __name__ == "__main__":

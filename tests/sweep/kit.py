@@ -64,6 +64,15 @@ def alive(process):
         return False
 
 
+def busy(process):
+    """Whether it has computed for a while: it has started, then."""
+    try:
+        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return False
+    return int(fields[11]) > 0.3 * os.sysconf("SC_CLK_TCK") * PATIENCE
+
+
 class SweepTest(unittest.TestCase):
     maxDiff = 2000
 

@@ -160,53 +160,6 @@ PointLine ReadPointLine(std::string_view line, int64_t points) {
   return number < 0 || number >= points ? PointLine{} : PointLine{number, failed};
 }
 
-// ---- progress ------------------------------------------------------------------------------------------------------------
-
-std::string TextOf(const std::vector<PointRange>& ranges) {
-  std::string text;
-  for (const PointRange& range : ranges) {
-    text += Cat(text.empty() ? "" : ",", range.first);
-    if (range.last > range.first) text += Cat("-", range.last);
-  }
-  return text;
-}
-
-void Progress::Restrict(const std::vector<PointRange>& part) {
-  left_out_.assign(states_.size(), true);
-  points_ = done_ = failed_ = 0;
-  for (const PointRange& range : part) {
-    for (int64_t point = range.first; point <= range.last; ++point) {
-      left_out_[static_cast<size_t>(point)] = false;
-      ++points_;
-      done_ += state(point) == PointState::kDone;
-      failed_ += state(point) == PointState::kFailed;
-    }
-  }
-}
-
-void Progress::Note(const PointLine& line) {
-  PointState& state = states_[static_cast<size_t>(line.point)];
-  if (!left_out_.empty() && left_out_[static_cast<size_t>(line.point)]) {
-    state = line.failed ? PointState::kFailed : PointState::kDone;
-    return;
-  }
-  if (state == PointState::kDone) --done_;
-  if (state == PointState::kFailed) --failed_;
-  state = line.failed ? PointState::kFailed : PointState::kDone;
-  ++(line.failed ? failed_ : done_);
-}
-
-std::vector<PointRange> Progress::Missing(bool retry) const {
-  std::vector<PointRange> ranges;
-  for (int64_t point = 0; point < static_cast<int64_t>(states_.size()); ++point) {
-    if (!left_out_.empty() && left_out_[static_cast<size_t>(point)]) continue;
-    if (state(point) == PointState::kDone || (state(point) == PointState::kFailed && !retry)) continue;
-    if (!ranges.empty() && ranges.back().last == point - 1) ranges.back().last = point;
-    else ranges.push_back({point, point});
-  }
-  return ranges;
-}
-
 // ---- files ---------------------------------------------------------------------------------------------------------------
 
 Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id,

@@ -13,6 +13,7 @@
 
 #include "tools/cli/results_io.h"
 #include "tools/cli/sweep/grid.h"
+#include "tools/cli/sweep/points.h"
 #include "weft/base/file.h"
 
 namespace weft::cli {
@@ -39,42 +40,8 @@ std::string FailedLine(int64_t point, const GridPoint& at, double seconds, const
 /// {"loss.output": 0.5, "w": {"dtype": ..., "shape": ..., "values": ...}}: single numbers and truth values as such, others as tensors.
 std::string ResultsText(const NamedTensors& results);
 
-enum class PointState : uint8_t { kMissing, kDone, kFailed };
-
-/// What a line of a point says; `point` is -1 where it is none.
-struct PointLine {
-  int64_t point = -1;
-  bool failed = false;
-};
+/// What a line says; that of no point where it cannot be read, or has another point than those there are.
 PointLine ReadPointLine(std::string_view line, int64_t points);
-
-/// A set of points, [first, last] each.
-struct PointRange {
-  int64_t first = 0, last = 0;
-};
-/// "0-99,120,200-210".
-std::string TextOf(const std::vector<PointRange>& ranges);
-
-/// How far a sweep is.
-class Progress {
- public:
-  explicit Progress(int64_t points) : states_(static_cast<size_t>(points), PointState::kMissing), points_(points) {}
-  void Note(const PointLine& line);
-  PointState state(int64_t point) const { return states_[static_cast<size_t>(point)]; }
-  /// From now on, what is told is of these points alone: [first, last] each, none twice.
-  void Restrict(const std::vector<PointRange>& part);
-  int64_t points() const { return points_; }
-  int64_t done() const { return done_; }
-  int64_t failed() const { return failed_; }
-  int64_t missing() const { return points() - done_ - failed_; }
-  /// The points that are to be run; with `retry` those that failed as well.
-  std::vector<PointRange> Missing(bool retry = false) const;
-
- private:
-  std::vector<PointState> states_;
-  std::vector<bool> left_out_;  // empty: none
-  int64_t points_, done_ = 0, failed_ = 0;
-};
 
 /// Reads a journal without changing it. `line` gets each whole line of a point. not_found where there is none; CheckFirstLine's errors.
 /// `damaged` counts lines that are none of a point (of a disk that lost some of its bytes).

@@ -6,10 +6,6 @@
 
 namespace weft::cli {
 
-/// "K", "A-B" or several with commas between; they come in order, and none twice. A range may begin after the last point, and end there: it
-/// holds none of those. invalid_argument.
-Result<std::vector<PointRange>> ReadPoints(std::string_view text, int64_t points);
-
 /// Standard output, for lines of points alone: what else is printed, by blocks of a library, goes to standard error from then on.
 Descriptor TakeStandardOutput();
 
