@@ -1,4 +1,4 @@
-// PNG by libpng.
+// PNG by libpng, compressed data by libdeflate.
 #include <png.h>
 #include <zlib.h>
 
@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "blocks/image/codec/codec.h"
+#include "blocks/image/codec/png_unpack.h"
 #include "blocks/kernels/stop_check.h"
 
 namespace weft::blocks {
@@ -71,6 +72,7 @@ class PngReader {
   Status Failure() const { return InvalidArgument("needs a PNG file that can be decoded: ", call_.error); }
 
   PngCall call_;
+  std::optional<UnpackedPng> unpacked_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   PngHeader header_;
@@ -84,6 +86,10 @@ void PngReader::Open() {
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) png_error(png_, "out of memory");
   png_set_read_fn(png_, &call_, ReadBytes);
+  if (unpacked_) {
+    png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_NO_CHANGE);
+    png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+  }
   IgnoreTexts();
 }
 
@@ -149,6 +155,8 @@ Status PngReader::Widen(Tensor& picture, const ProduceContext& ctx) const {
 }
 
 Result<Tensor> PngReader::Read(const ProduceContext& ctx) {
+  unpacked_ = UnpackPng(call_.left, ctx);
+  if (unpacked_) call_.left = unpacked_->file;
   const auto open = [this] {
     Open();
     if (png_ == nullptr) return;
