@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 constexpr int kAskTag = 1, kAnswerTag = 2, kFirstUserTag = 3;
 // What one message holds at most: of a longer one the parts that have come show that it moves.
 constexpr size_t kPiece = size_t{1} << 20;
-// With nothing arriving for so long, the thread sleeps between two looks.
-constexpr auto kSpin = 200us;
+// With nothing arriving for so long, who waits sleeps between two looks.
+constexpr auto kSpin = 100us;
 constexpr auto kNap = 50us, kLongNap = 200us;
 constexpr auto kIdle = 50ms;
 constexpr auto kAnswerTime = 1500ms;
@@ -45,8 +45,16 @@ Status RankLink::Loop::Move(CollectiveUser user, std::span<const Message> messag
   const std::chrono::nanoseconds own = deadlines_[static_cast<size_t>(user)];
   transfer.deadline = transfer.start + (own.count() > 0 ? own : options_.deadline);
   waiting_.push_back(&transfer);
-  changed_.notify_one();
-  done_.wait(lock, [&] { return transfer.done; });
+  while (!transfer.done) {
+    if (driving_) {
+      done_.wait(lock, [&] { return transfer.done || !driving_; });
+      continue;
+    }
+    driving_ = true;
+    while (!transfer.done) Round(lock);
+    driving_ = false;
+    done_.notify_all();
+  }
   return transfer.status;
 }
 
@@ -57,13 +65,11 @@ void RankLink::Loop::SetDeadline(CollectiveUser user, std::chrono::nanoseconds d
 
 void RankLink::Loop::Abort(std::string_view why) {
   options_.tell(why);
-  {
-    std::lock_guard lock(mutex_);
-    aborting_ = true;
-    changed_.notify_one();
+  std::unique_lock lock(mutex_);
+  if (done_.wait_for(lock, 2s, [&] { return !driving_; })) {
+    driving_ = true;
+    messages_.abort(1);
   }
-  // The launcher ends this process, too.
-  std::this_thread::sleep_for(5s);
   std::_Exit(1);
 }
 
@@ -87,30 +93,43 @@ void RankLink::Loop::Run() {
     answers_.resize(static_cast<size_t>(size_));
     done_.notify_all();
   }
-  for (bool open = ok; open;) {
-    {
-      std::unique_lock lock(mutex_);
-      if (moving_.empty() && waiting_.empty() && !closing_ && !aborting_) changed_.wait_for(lock, kIdle);
-      while (!waiting_.empty()) {
-        moving_.push_back(waiting_.front());
-        waiting_.pop_front();
-        busy_ = Clock::now();
-      }
-      if (aborting_) messages_.abort(1);
-      open = !closing_ || !moving_.empty();
+  std::unique_lock lock(mutex_);
+  while (ok && !closing_) {
+    // Whoever waits for messages looks for them; in between, somebody must answer those who ask.
+    if (!driving_) {
+      driving_ = true;
+      Round(lock);
+      driving_ = false;
+      done_.notify_all();
     }
-    bool moved = false;
-    for (auto at = moving_.begin(); at != moving_.end();) {
-      Transfer& transfer = **at;
-      if (transfer.under_way.empty() && !transfer.done) Begin(transfer);
-      moved |= Poll(transfer);
-      const auto next = std::next(at);
-      if (transfer.under_way.empty()) End(at);
-      at = next;
-    }
-    Rest(moved);
+    changed_.wait_for(lock, kIdle, [&] { return closing_; });
   }
+  lock.unlock();
   if (ok) messages_.end();
+}
+
+// One look at all that is on its way, without the lock.
+void RankLink::Loop::Round(std::unique_lock<std::mutex>& lock) {
+  while (!waiting_.empty()) {
+    moving_.push_back(waiting_.front());
+    waiting_.pop_front();
+    busy_ = Clock::now();
+  }
+  lock.unlock();
+  bool moved = false;
+  std::vector<Transfer*> ended;
+  for (Transfer* transfer : moving_) {
+    if (transfer->under_way.empty()) Begin(*transfer);
+    moved |= Poll(*transfer);
+    if (transfer->under_way.empty()) ended.push_back(transfer);
+  }
+  if (ended.empty()) Rest(moved);
+  lock.lock();
+  for (Transfer* transfer : ended) {
+    std::erase(moving_, transfer);
+    transfer->done = true;
+  }
+  if (!ended.empty()) done_.notify_all();
 }
 
 void RankLink::Loop::Begin(Transfer& transfer) {
@@ -140,15 +159,8 @@ bool RankLink::Loop::Poll(Transfer& transfer) {
   return transfer.under_way.size() != before;
 }
 
-void RankLink::Loop::End(std::list<Transfer*>::iterator at) {
-  std::lock_guard lock(mutex_);
-  (*at)->done = true;
-  moving_.erase(at);
-  done_.notify_all();
-}
-
-// Messages move only while somebody looks (most of MPI's transports are like that), so the thread looks; it sleeps between as soon as nothing
-// comes, so that a rank that waits for a slow one leaves the core to those that compute.
+// Messages move only while somebody looks (most of MPI's transports are like that), so who waits for them looks; it sleeps between as soon as
+// nothing comes, so that a rank that waits for a slow one leaves the core to those that compute.
 void RankLink::Loop::Rest(bool moved) {
   const Clock::time_point now = Clock::now();
   if (moved) busy_ = now;
