@@ -148,6 +148,18 @@ class RefusalTest(PageTest):
     def test_nothing_to_cut(self):
         self.refused([str(ROOT / "graphs/xor.page.json"), "--shards", 2], "--shard")
 
+    def test_one_row_against_the_whole_batch(self):
+        xor = str(ROOT / "graphs/xor.page.json")
+        self.refused([xor, "--shards", 4, "--shard", "x.output"], "--shard y.output", "4 rows")
+        self.assertEqual(launching.run(1, [xor, "--shards", 4, "--shard", "x.output", "--shard", "y.output"], None).returncode, 0)
+
+    def test_key_of_the_page(self):
+        page = json.loads((ROOT / "graphs/xor.page.json").read_text())
+        page["shard"] = ["x.output", "y.output"]
+        (self.path / "keyed.json").write_text(json.dumps(page))
+        named = launching.results(1, [str(ROOT / "graphs/xor.page.json"), "--shards", 2, "--shard", "x.output", "--shard", "y.output"])
+        self.assertEqual(launching.differences(named, launching.results(1, [self.path / "keyed.json", "--shards", 2])), [])
+
     def test_ranks_without_shards(self):
         for launcher in LAUNCHERS[:1]:
             done = self.refused([*self.save(sharded_pages.small()), "--shards", 2], "2 shards", "3 ranks", ranks=3, launcher=launcher)

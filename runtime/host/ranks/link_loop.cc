@@ -1,5 +1,6 @@
 #include "runtime/host/ranks/link_loop.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -11,10 +12,10 @@ using namespace std::chrono_literals;
 
 // Tags of messages: those of users of collectives follow.
 constexpr int kAskTag = 1, kAnswerTag = 2, kFirstUserTag = 3;
-// What one message holds at most: of a longer one the parts that have come show that it moves.
-constexpr size_t kPiece = size_t{1} << 20;
-// With nothing arriving for so long, who waits sleeps between two looks.
-constexpr auto kSpin = 100us;
+// A message goes in parts, of which those that have come show that it moves; the first is so small that it comes as soon as the other is there.
+constexpr size_t kFirstPiece = size_t{4} << 10, kPiece = size_t{256} << 10;
+// With nothing arriving for so long, who waits sleeps between two looks. Within a message each look moves some of it.
+constexpr auto kSpin = 100us, kSpinWithin = 2000us;
 constexpr auto kNap = 50us, kLongNap = 200us;
 constexpr auto kIdle = 50ms;
 constexpr auto kAnswerTime = 1500ms;
@@ -137,9 +138,9 @@ void RankLink::Loop::Begin(Transfer& transfer) {
   for (const bool receive : {true, false}) {  // what is expected before it comes needs no memory between
     for (const Message& message : transfer.messages) {
       if (message.receive != receive) continue;
-      for (size_t at = 0; at < message.bytes; at += kPiece) {
+      for (size_t at = 0, bytes = 0; at < message.bytes; at += bytes) {
         char* const data = static_cast<char*>(message.data) + at;
-        const size_t bytes = std::min(kPiece, message.bytes - at);
+        bytes = std::min(at == 0 ? kFirstPiece : kPiece, message.bytes - at);
         const int request = receive ? messages_.receive(message.rank, tag, data, bytes) : messages_.send(message.rank, tag, data, bytes);
         if (request < 0) EndJob(Cat("a message ", receive ? "from " : "to ", Name(message.rank), " failed, ", transfer.what, ": ", messages_.error()));
         transfer.under_way.push_back({request, message.rank, receive});
@@ -154,6 +155,7 @@ bool RankLink::Loop::Poll(Transfer& transfer) {
   std::erase_if(transfer.under_way, [&](const Piece& piece) {
     const int done = messages_.test(piece.request);
     if (done < 0) EndJob(Cat("a message ", piece.receive ? "from " : "to ", Name(piece.rank), " failed, ", transfer.what, ": ", messages_.error()));
+    transfer.flows |= done > 0 && piece.receive;
     return done > 0;
   });
   return transfer.under_way.size() != before;
@@ -170,7 +172,8 @@ void RankLink::Loop::Rest(bool moved) {
     for (Transfer* transfer : moving_) Watch(*transfer);
   }
   if (moving_.empty() || moved) return;
-  if (now - busy_ < kSpin) std::this_thread::yield();
+  const bool flows = std::ranges::any_of(moving_, &Transfer::flows);
+  if (now - busy_ < (flows ? kSpinWithin : kSpin)) std::this_thread::yield();
   else std::this_thread::sleep_for(now - busy_ < 5ms ? kNap : kLongNap);
 }
 

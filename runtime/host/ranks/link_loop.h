@@ -52,6 +52,7 @@ class RankLink::Loop {
     Clock::time_point start, deadline;
     std::vector<Piece> under_way{};
     std::optional<Clock::time_point> asked{};  // when the ranks that it waits for were asked what they do
+    bool flows = false;  // something of it has come
     bool done = false;
     Status status{};
   };

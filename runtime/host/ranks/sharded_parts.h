@@ -90,6 +90,7 @@ class ShardedRun::Parts {
   Status CheckShapes();
   Status LookAtShapes();
   Status CheckBaked(const Plan& whole, const Plan& part) const;
+  Status CheckStretched(const Plan& whole, const Plan& part) const;
   void FindWays(const Plan& whole, const Plan& part);
   Way WayOf(size_t value, const Tensor& of_shard) const;
   Status JoinRows(bool results);
