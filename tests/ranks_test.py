@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One page on several processes: bits, refusals, failures, snapshots. Last line: ranks: N tests, M failed. With RANKS_LONG set, all of it, which takes
-a quarter of an hour; launchers that are not installed are left out, and the last lines say so."""
+a quarter of an hour (RANKS_ROUNDS: how often a rank is killed or stopped, by each launcher); launchers that are not installed are left out, and the last lines say so."""
 import json
 import os
 import pathlib
@@ -290,7 +290,7 @@ class JobTest(PageTest):
 class FaultTest(JobTest):
     """A rank that dies or stops, at a random moment, ends the job by its deadline; no process is left."""
 
-    rounds = 25 if LONG else 1
+    rounds = int(os.environ.get("RANKS_ROUNDS", 25 if LONG else 1))
 
     def disturb(self, sign, launcher, words):
         for round_number in range(self.rounds):
@@ -361,19 +361,22 @@ class SnapshotTest(JobTest):
                 self.assertEqual(len(list(folder.iterdir())), 3)
 
     def test_killed_and_resumed(self):
-        made = sharded_pages.read_and_drawn()
-        page = self.save(made)
-        whole = launching.results(1, [*page, "--shards", 8, "--steps", 3000])
+        """Killed again and again, at any moment: what goes on is a whole snapshot, and the end is that of a run that nobody disturbed."""
+        steps, every = 400, 20
+        page = self.save(sharded_pages.read_and_drawn())
+        whole = launching.results(1, [*page, "--shards", 8, "--steps", steps])
         for launcher in LAUNCHERS:
             folder = self.path / f"killed-{launcher}"
+            arguments = [*page, *self.arguments(folder, steps, every), "--resume", "--deadline", 10]
             for attempt in range(5 if LONG else 2):
-                self.process = launching.start(2, [*page, *self.arguments(folder, 3000, 200), "--resume", "--deadline", 5], launcher)
+                self.process = launching.start(2, arguments, launcher)
                 self.ranks = launching.wait_for(lambda: (found := launching.ranks_of(self.process)) and len(found) == 2 and found)
-                time.sleep(0.7 + 0.2 * attempt)
-                os.kill(self.ranks[attempt % 2], signal.SIGKILL)
+                launching.wait_for(lambda: self.process.poll() is not None or len(list(folder.glob("step-*"))) > 0)
+                time.sleep(0.1 * attempt)
+                if self.process.poll() is None:
+                    os.kill(self.ranks[attempt % 2], signal.SIGKILL)
                 self.process.communicate(timeout=30)
-            resumed = launching.results(2, [*page, *self.arguments(folder, 3000, 200), "--resume"], launcher)
-            self.assertEqual(launching.differences(resumed, whole), [])
+            self.assertEqual(launching.differences(launching.results(2, arguments, launcher), whole), [])
             self.assertEqual([path.name for path in folder.iterdir() if path.name.startswith(".")], [])
 
     def test_full_disk(self):
