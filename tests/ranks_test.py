@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -62,6 +63,12 @@ class BitsTest(PageTest):
         for make in (sharded_pages.softmax_regression, sharded_pages.batch_norm_block, sharded_pages.cnn):
             self.same_on_all(make(), 50, (1, 2, 4, 8))
 
+    def test_buckets_leave_early(self):
+        """Gradients are on their way while the rest of the backward pass computes."""
+        done = launching.run(1, [*self.save(sharded_pages.cnn(8)), "--shards", 2, "--steps", 2, "--verbose", "--quiet"], None)
+        early, buckets = map(int, re.search(r"(\d+) of (\d+) buckets were on their way", done.stderr).groups())
+        self.assertEqual((early, buckets), (4, 6))
+
     def test_threads(self):
         made = sharded_pages.softmax_regression()
         arguments = [*self.save(made), "--shards", 8, "--steps", 5]
@@ -113,7 +120,7 @@ class DrawnTest(BitsTest):
         self.assertEqual(whole["noise.output"][:8].tobytes(), parts[0].tobytes())
 
 
-for inherited in ("test_shards_that_ranks_do_not_divide", "test_networks", "test_threads", "test_whole_batch", "test_one_shard_is_the_page", "test_sum"):
+for inherited in ("test_buckets_leave_early", "test_shards_that_ranks_do_not_divide", "test_networks", "test_threads", "test_whole_batch", "test_one_shard_is_the_page", "test_sum"):
     setattr(DrawnTest, inherited, None)
 
 

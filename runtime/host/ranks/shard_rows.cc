@@ -103,10 +103,8 @@ Status ShardedRun::Parts::CheckShapes() {
   const Plan part_plan = MakePlan(*graph_, part, of_part);
   if (of_part.has_errors()) {
     const Status fault = of_part.FirstError();
-    return Status(fault.code(), Cat("cannot work on a shard of the batch: ", fault.message()))
-        .WithHint("a size of the whole batch must not be written down (-1 in a Reshape stands for what there is); name what else has rows: --shard ID.port")
-        .WithCause(fault)
-        .WithPage(fault.place().page).WithPointer(fault.place().pointer).WithBlock(fault.place().block).WithPort(fault.place().port);
+    return Retold(fault, Cat("cannot work on a shard of the batch: ", fault.message()),
+                  "a size of the whole batch must not be written down (-1 in a Reshape stands for what there is); name what else has rows: --shard ID.port");
   }
   WEFT_RETURN_IF_ERROR(CheckBaked(whole_plan, part_plan));
   WEFT_RETURN_IF_ERROR(CheckStretched(whole_plan, part_plan));
@@ -128,7 +126,8 @@ Status ShardedRun::Parts::CheckBaked(const Plan& whole, const Plan& part) const 
       if (!shaping.constant.defined()) continue;
       Status status = InvalidArgument("has the size of the whole batch, ", all->dim(0), ", as a constant, and a shard has ",
                                       all->dim(0) / options_.shards, " rows");
-      return PlaceAtNode(*graph_, step.node, std::move(status).WithPort(node.def->inputs[static_cast<size_t>(port)].name).WithHint("write -1 for the rows: it stands for what there is"));
+      status = std::move(status).WithPort(node.def->inputs[static_cast<size_t>(port)].name);
+      return PlaceAtNode(*graph_, step.node, std::move(status).WithHint("write -1 for the rows: it stands for what there is"));
     }
   }
   return {};

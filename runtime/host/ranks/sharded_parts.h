@@ -37,6 +37,9 @@ class ShardWatch final : public Observer, public ValueTaps {
   std::string doing_ = "its start";
 };
 
+/// The failure at its place, in other words.
+Status Retold(const Status& fault, std::string message, std::string_view hint);
+
 class ShardedRun::Parts {
  public:
   Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives);
