@@ -50,7 +50,7 @@ std::vector<Source> Sources(const std::string& folder, const std::vector<std::st
 int LayerOf(std::string_view path) {
   if (path == "weft.h" || path == "runtime/include/weft.h") return static_cast<int>(kLayers.size()) - 1;
   if (path.starts_with("blocks/")) return kBlocks;
-  if (path.starts_with("tools/")) return kTools;
+  if (path.starts_with("tools/") || path.starts_with("runtime/mpi/")) return kTools;  // libraries of their own, over public headers
   if (path.starts_with("tests/")) return kTests;
   for (std::string_view prefix : {"runtime/include/weft/", "weft/", "runtime/"}) {
     if (!path.starts_with(prefix)) continue;

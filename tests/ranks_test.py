@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """One page on several processes: bits, refusals, failures, snapshots. Last line: ranks: N tests, M failed. With RANKS_LONG set, all of it, which takes
-a quarter of an hour; launchers that are not installed are left out, and the last lines say so."""
+a quarter of an hour (RANKS_ROUNDS: how often a rank is killed or stopped, by each launcher); launchers that are not installed are left out, and the last lines say so."""
 import json
 import os
 import pathlib
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -62,6 +63,12 @@ class BitsTest(PageTest):
         for make in (sharded_pages.softmax_regression, sharded_pages.batch_norm_block, sharded_pages.cnn):
             self.same_on_all(make(), 50, (1, 2, 4, 8))
 
+    def test_buckets_leave_early(self):
+        """Gradients are on their way while the rest of the backward pass computes."""
+        done = launching.run(1, [*self.save(sharded_pages.cnn(8)), "--shards", 2, "--steps", 2, "--verbose", "--quiet"], None)
+        early, buckets = map(int, re.search(r"(\d+) of (\d+) buckets were on their way", done.stderr).groups())
+        self.assertEqual((early, buckets), (4, 6))
+
     def test_threads(self):
         made = sharded_pages.softmax_regression()
         arguments = [*self.save(made), "--shards", 8, "--steps", 5]
@@ -113,7 +120,7 @@ class DrawnTest(BitsTest):
         self.assertEqual(whole["noise.output"][:8].tobytes(), parts[0].tobytes())
 
 
-for inherited in ("test_shards_that_ranks_do_not_divide", "test_networks", "test_threads", "test_whole_batch", "test_one_shard_is_the_page", "test_sum"):
+for inherited in ("test_buckets_leave_early", "test_shards_that_ranks_do_not_divide", "test_networks", "test_threads", "test_whole_batch", "test_one_shard_is_the_page", "test_sum"):
     setattr(DrawnTest, inherited, None)
 
 
@@ -147,6 +154,18 @@ class RefusalTest(PageTest):
 
     def test_nothing_to_cut(self):
         self.refused([str(ROOT / "graphs/xor.page.json"), "--shards", 2], "--shard")
+
+    def test_one_row_against_the_whole_batch(self):
+        xor = str(ROOT / "graphs/xor.page.json")
+        self.refused([xor, "--shards", 4, "--shard", "x.output"], "--shard y.output", "4 rows")
+        self.assertEqual(launching.run(1, [xor, "--shards", 4, "--shard", "x.output", "--shard", "y.output"], None).returncode, 0)
+
+    def test_key_of_the_page(self):
+        page = json.loads((ROOT / "graphs/xor.page.json").read_text())
+        page["shard"] = ["x.output", "y.output"]
+        (self.path / "keyed.json").write_text(json.dumps(page))
+        named = launching.results(1, [str(ROOT / "graphs/xor.page.json"), "--shards", 2, "--shard", "x.output", "--shard", "y.output"])
+        self.assertEqual(launching.differences(named, launching.results(1, [self.path / "keyed.json", "--shards", 2])), [])
 
     def test_ranks_without_shards(self):
         for launcher in LAUNCHERS[:1]:
@@ -278,7 +297,7 @@ class JobTest(PageTest):
 class FaultTest(JobTest):
     """A rank that dies or stops, at a random moment, ends the job by its deadline; no process is left."""
 
-    rounds = 25 if LONG else 1
+    rounds = int(os.environ.get("RANKS_ROUNDS", 25 if LONG else 1))
 
     def disturb(self, sign, launcher, words):
         for round_number in range(self.rounds):
@@ -349,19 +368,22 @@ class SnapshotTest(JobTest):
                 self.assertEqual(len(list(folder.iterdir())), 3)
 
     def test_killed_and_resumed(self):
-        made = sharded_pages.read_and_drawn()
-        page = self.save(made)
-        whole = launching.results(1, [*page, "--shards", 8, "--steps", 3000])
+        """Killed again and again, at any moment: what goes on is a whole snapshot, and the end is that of a run that nobody disturbed."""
+        steps, every = 400, 20
+        page = self.save(sharded_pages.read_and_drawn())
+        whole = launching.results(1, [*page, "--shards", 8, "--steps", steps])
         for launcher in LAUNCHERS:
             folder = self.path / f"killed-{launcher}"
+            arguments = [*page, *self.arguments(folder, steps, every), "--resume", "--deadline", 10]
             for attempt in range(5 if LONG else 2):
-                self.process = launching.start(2, [*page, *self.arguments(folder, 3000, 200), "--resume", "--deadline", 5], launcher)
+                self.process = launching.start(2, arguments, launcher)
                 self.ranks = launching.wait_for(lambda: (found := launching.ranks_of(self.process)) and len(found) == 2 and found)
-                time.sleep(0.7 + 0.2 * attempt)
-                os.kill(self.ranks[attempt % 2], signal.SIGKILL)
+                launching.wait_for(lambda: self.process.poll() is not None or len(list(folder.glob("step-*"))) > 0)
+                time.sleep(0.1 * attempt)
+                if self.process.poll() is None:
+                    os.kill(self.ranks[attempt % 2], signal.SIGKILL)
                 self.process.communicate(timeout=30)
-            resumed = launching.results(2, [*page, *self.arguments(folder, 3000, 200), "--resume"], launcher)
-            self.assertEqual(launching.differences(resumed, whole), [])
+            self.assertEqual(launching.differences(launching.results(2, arguments, launcher), whole), [])
             self.assertEqual([path.name for path in folder.iterdir() if path.name.startswith(".")], [])
 
     def test_full_disk(self):

@@ -10,7 +10,7 @@
 
 namespace {
 
-// The state of the one job that a process is part of, as MPI itself has it. Used by the thread that joined it.
+// The state of the one job that a process is part of, as MPI itself has it. Used by one thread at a time.
 struct Job {
   MPI_Comm all = MPI_COMM_NULL;
   std::vector<MPI_Request> requests;  // by number
@@ -37,8 +37,11 @@ void NoteName() {
 
 int Begin(int* rank, int* size) {
   int provided = 0;
-  // One thread makes all calls.
-  if (Check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)) != 0) return -1;
+  if (Check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) != 0) return -1;
+  if (provided < MPI_THREAD_SERIALIZED) {
+    job.error = "this MPI takes calls of one thread only";
+    return -1;
+  }
   if (Check(MPI_Comm_dup(MPI_COMM_WORLD, &job.all)) != 0) return -1;
   MPI_Comm_set_errhandler(job.all, MPI_ERRORS_RETURN);
   NoteName();

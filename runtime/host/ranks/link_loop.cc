@@ -1,5 +1,6 @@
 #include "runtime/host/ranks/link_loop.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -11,10 +12,10 @@ using namespace std::chrono_literals;
 
 // Tags of messages: those of users of collectives follow.
 constexpr int kAskTag = 1, kAnswerTag = 2, kFirstUserTag = 3;
-// What one message holds at most: of a longer one the parts that have come show that it moves.
-constexpr size_t kPiece = size_t{1} << 20;
-// With nothing arriving for so long, the thread sleeps between two looks.
-constexpr auto kSpin = 200us;
+// A message goes in parts, of which those that have come show that it moves; the first is so small that it comes as soon as the other is there.
+constexpr size_t kFirstPiece = size_t{4} << 10, kPiece = size_t{256} << 10;
+// With nothing arriving for so long, who waits sleeps between two looks. Within a message each look moves some of it.
+constexpr auto kSpin = 100us, kSpinWithin = 2000us;
 constexpr auto kNap = 50us, kLongNap = 200us;
 constexpr auto kIdle = 50ms;
 constexpr auto kAnswerTime = 1500ms;
@@ -45,8 +46,16 @@ Status RankLink::Loop::Move(CollectiveUser user, std::span<const Message> messag
   const std::chrono::nanoseconds own = deadlines_[static_cast<size_t>(user)];
   transfer.deadline = transfer.start + (own.count() > 0 ? own : options_.deadline);
   waiting_.push_back(&transfer);
-  changed_.notify_one();
-  done_.wait(lock, [&] { return transfer.done; });
+  while (!transfer.done) {
+    if (driving_) {
+      done_.wait(lock, [&] { return transfer.done || !driving_; });
+      continue;
+    }
+    driving_ = true;
+    while (!transfer.done) Round(lock);
+    driving_ = false;
+    done_.notify_all();
+  }
   return transfer.status;
 }
 
@@ -57,13 +66,11 @@ void RankLink::Loop::SetDeadline(CollectiveUser user, std::chrono::nanoseconds d
 
 void RankLink::Loop::Abort(std::string_view why) {
   options_.tell(why);
-  {
-    std::lock_guard lock(mutex_);
-    aborting_ = true;
-    changed_.notify_one();
+  std::unique_lock lock(mutex_);
+  if (done_.wait_for(lock, 2s, [&] { return !driving_; })) {
+    driving_ = true;
+    messages_.abort(1);
   }
-  // The launcher ends this process, too.
-  std::this_thread::sleep_for(5s);
   std::_Exit(1);
 }
 
@@ -87,30 +94,43 @@ void RankLink::Loop::Run() {
     answers_.resize(static_cast<size_t>(size_));
     done_.notify_all();
   }
-  for (bool open = ok; open;) {
-    {
-      std::unique_lock lock(mutex_);
-      if (moving_.empty() && waiting_.empty() && !closing_ && !aborting_) changed_.wait_for(lock, kIdle);
-      while (!waiting_.empty()) {
-        moving_.push_back(waiting_.front());
-        waiting_.pop_front();
-        busy_ = Clock::now();
-      }
-      if (aborting_) messages_.abort(1);
-      open = !closing_ || !moving_.empty();
+  std::unique_lock lock(mutex_);
+  while (ok && !closing_) {
+    // Whoever waits for messages looks for them; in between, somebody must answer those who ask.
+    if (!driving_) {
+      driving_ = true;
+      Round(lock);
+      driving_ = false;
+      done_.notify_all();
     }
-    bool moved = false;
-    for (auto at = moving_.begin(); at != moving_.end();) {
-      Transfer& transfer = **at;
-      if (transfer.under_way.empty() && !transfer.done) Begin(transfer);
-      moved |= Poll(transfer);
-      const auto next = std::next(at);
-      if (transfer.under_way.empty()) End(at);
-      at = next;
-    }
-    Rest(moved);
+    changed_.wait_for(lock, kIdle, [&] { return closing_; });
   }
+  lock.unlock();
   if (ok) messages_.end();
+}
+
+// One look at all that is on its way, without the lock.
+void RankLink::Loop::Round(std::unique_lock<std::mutex>& lock) {
+  while (!waiting_.empty()) {
+    moving_.push_back(waiting_.front());
+    waiting_.pop_front();
+    busy_ = Clock::now();
+  }
+  lock.unlock();
+  bool moved = false;
+  std::vector<Transfer*> ended;
+  for (Transfer* transfer : moving_) {
+    if (transfer->under_way.empty()) Begin(*transfer);
+    moved |= Poll(*transfer);
+    if (transfer->under_way.empty()) ended.push_back(transfer);
+  }
+  if (ended.empty()) Rest(moved);
+  lock.lock();
+  for (Transfer* transfer : ended) {
+    std::erase(moving_, transfer);
+    transfer->done = true;
+  }
+  if (!ended.empty()) done_.notify_all();
 }
 
 void RankLink::Loop::Begin(Transfer& transfer) {
@@ -118,9 +138,9 @@ void RankLink::Loop::Begin(Transfer& transfer) {
   for (const bool receive : {true, false}) {  // what is expected before it comes needs no memory between
     for (const Message& message : transfer.messages) {
       if (message.receive != receive) continue;
-      for (size_t at = 0; at < message.bytes; at += kPiece) {
+      for (size_t at = 0, bytes = 0; at < message.bytes; at += bytes) {
         char* const data = static_cast<char*>(message.data) + at;
-        const size_t bytes = std::min(kPiece, message.bytes - at);
+        bytes = std::min(at == 0 ? kFirstPiece : kPiece, message.bytes - at);
         const int request = receive ? messages_.receive(message.rank, tag, data, bytes) : messages_.send(message.rank, tag, data, bytes);
         if (request < 0) EndJob(Cat("a message ", receive ? "from " : "to ", Name(message.rank), " failed, ", transfer.what, ": ", messages_.error()));
         transfer.under_way.push_back({request, message.rank, receive});
@@ -135,20 +155,14 @@ bool RankLink::Loop::Poll(Transfer& transfer) {
   std::erase_if(transfer.under_way, [&](const Piece& piece) {
     const int done = messages_.test(piece.request);
     if (done < 0) EndJob(Cat("a message ", piece.receive ? "from " : "to ", Name(piece.rank), " failed, ", transfer.what, ": ", messages_.error()));
+    transfer.flows |= done > 0 && piece.receive;
     return done > 0;
   });
   return transfer.under_way.size() != before;
 }
 
-void RankLink::Loop::End(std::list<Transfer*>::iterator at) {
-  std::lock_guard lock(mutex_);
-  (*at)->done = true;
-  moving_.erase(at);
-  done_.notify_all();
-}
-
-// Messages move only while somebody looks (most of MPI's transports are like that), so the thread looks; it sleeps between as soon as nothing
-// comes, so that a rank that waits for a slow one leaves the core to those that compute.
+// Messages move only while somebody looks (most of MPI's transports are like that), so who waits for them looks; it sleeps between as soon as
+// nothing comes, so that a rank that waits for a slow one leaves the core to those that compute.
 void RankLink::Loop::Rest(bool moved) {
   const Clock::time_point now = Clock::now();
   if (moved) busy_ = now;
@@ -158,7 +172,8 @@ void RankLink::Loop::Rest(bool moved) {
     for (Transfer* transfer : moving_) Watch(*transfer);
   }
   if (moving_.empty() || moved) return;
-  if (now - busy_ < kSpin) std::this_thread::yield();
+  const bool flows = std::ranges::any_of(moving_, &Transfer::flows);
+  if (now - busy_ < (flows ? kSpinWithin : kSpin)) std::this_thread::yield();
   else std::this_thread::sleep_for(now - busy_ < 5ms ? kNap : kLongNap);
 }
 

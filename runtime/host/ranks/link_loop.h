@@ -1,4 +1,4 @@
-// RankLink::Loop: the thread that moves the messages of a link.
+// RankLink::Loop: what moves the messages of a link.
 #pragma once
 
 #include <array>
@@ -52,6 +52,7 @@ class RankLink::Loop {
     Clock::time_point start, deadline;
     std::vector<Piece> under_way{};
     std::optional<Clock::time_point> asked{};  // when the ranks that it waits for were asked what they do
+    bool flows = false;  // something of it has come
     bool done = false;
     Status status{};
   };
@@ -62,9 +63,9 @@ class RankLink::Loop {
   };
 
   void Run();
+  void Round(std::unique_lock<std::mutex>& lock);
   void Begin(Transfer& transfer);
   bool Poll(Transfer& transfer);
-  void End(std::list<Transfer*>::iterator at);
   void Rest(bool moved);
   void AnswerNotes();
   void SendNote(int to, int tag, std::string_view text);
@@ -83,11 +84,12 @@ class RankLink::Loop {
   std::condition_variable changed_, done_;
   std::deque<Transfer*> waiting_;
   std::array<std::chrono::nanoseconds, 3> deadlines_{};  // by CollectiveUser; 0: that of the options
-  bool begun_ = false, closing_ = false, aborting_ = false;
+  bool begun_ = false, closing_ = false;
+  bool driving_ = false;  // a thread looks for messages: it alone uses `messages_`, and what follows below
   Status begin_status_;
   std::thread thread_;
 
-  // Of the thread.
+  // Of the thread that looks for messages.
   std::list<Transfer*> moving_;
   std::list<Note> notes_;
   std::vector<std::string> answers_;  // by rank

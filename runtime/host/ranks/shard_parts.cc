@@ -237,14 +237,17 @@ Status Division::Check() {
     const Node& node = graph_.node(index);
     if (needed[i] == 0 || IsSource({index, 0})) continue;
     if (Updates(node)) {
-      return Refuse(index, Unsupported("updates a variable before gradients are joined, and each shard would do so").WithHint("let its result be read in the next run"));
+      return Refuse(index, Unsupported("updates a variable before gradients are joined, and each shard would do so")
+                               .WithHint("let its result be read in the next run"));
     }
     if (node.def == nullptr || !node.def->stateful) continue;
     if (node.def->category == "collective_ops") {
       return Refuse(index, Unsupported("joins values of ranks, and a shard is no rank: what shards compute is joined by itself"));
     }
     if (node.def->waits) return Refuse(index, Unsupported("waits for a queue or the like with rows of one shard, and shards have none of their own"));
-    if (IsPlaceholder(node)) return Refuse(index, FailedPrecondition("needs a value for this run, found none").WithHint("feed it: a placeholder has no value of its own"));
+    if (IsPlaceholder(node)) {
+      return Refuse(index, FailedPrecondition("needs a value for this run, found none").WithHint("feed it: a placeholder has no value of its own"));
+    }
     if (IsRandom(node)) parts_.streams.insert(ResourceStore::OwnKey(node.def->name, node.id));
   }
   for (size_t i = 0; i < reached_.size(); ++i) {
@@ -253,7 +256,8 @@ Status Division::Check() {
   }
   for (const ShardValue& value : parts_.values) {
     if (graph_.node(value.value.node).frame == 0) continue;
-    return Refuse(value.value.node, Unsupported("is part of a loop, and shards give values from outside of loops alone").WithHint("an Exit block takes a value out of a loop"));
+    return Refuse(value.value.node, Unsupported("is part of a loop, and shards give values from outside of loops alone")
+                                        .WithHint("an Exit block takes a value out of a loop"));
   }
   return {};
 }

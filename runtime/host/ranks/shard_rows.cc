@@ -103,12 +103,11 @@ Status ShardedRun::Parts::CheckShapes() {
   const Plan part_plan = MakePlan(*graph_, part, of_part);
   if (of_part.has_errors()) {
     const Status fault = of_part.FirstError();
-    return Status(fault.code(), Cat("cannot work on a shard of the batch: ", fault.message()))
-        .WithHint("a size of the whole batch must not be written down (-1 in a Reshape stands for what there is); name what else has rows: --shard ID.port")
-        .WithCause(fault)
-        .WithPage(fault.place().page).WithPointer(fault.place().pointer).WithBlock(fault.place().block).WithPort(fault.place().port);
+    return Retold(fault, Cat("cannot work on a shard of the batch: ", fault.message()),
+                  "a size of the whole batch must not be written down (-1 in a Reshape stands for what there is); name what else has rows: --shard ID.port");
   }
   WEFT_RETURN_IF_ERROR(CheckBaked(whole_plan, part_plan));
+  WEFT_RETURN_IF_ERROR(CheckStretched(whole_plan, part_plan));
   FindWays(whole_plan, part_plan);
   checked_ = std::move(shapes);
   return {};
@@ -127,8 +126,31 @@ Status ShardedRun::Parts::CheckBaked(const Plan& whole, const Plan& part) const 
       if (!shaping.constant.defined()) continue;
       Status status = InvalidArgument("has the size of the whole batch, ", all->dim(0), ", as a constant, and a shard has ",
                                       all->dim(0) / options_.shards, " rows");
-      return PlaceAtNode(*graph_, step.node, std::move(status).WithPort(node.def->inputs[static_cast<size_t>(port)].name).WithHint("write -1 for the rows: it stands for what there is"));
+      status = std::move(status).WithPort(node.def->inputs[static_cast<size_t>(port)].name);
+      return PlaceAtNode(*graph_, step.node, std::move(status).WithHint("write -1 for the rows: it stands for what there is"));
     }
+  }
+  return {};
+}
+
+// A shard of one row fits the whole batch's rows of something that is not cut: stretched over them, which nobody meant.
+Status ShardedRun::Parts::CheckStretched(const Plan& whole, const Plan& part) const {
+  for (const weft::Step& step : part.steps) {
+    const Node& node = graph_->node(step.node);
+    if (node.def == nullptr || node.output_types.empty()) continue;
+    const Shape *all = KnownShape(whole, {step.node, 0}), *own = KnownShape(part, {step.node, 0});
+    if (all == nullptr || own == nullptr || !(*all == *own) || own->rank() == 0 || own->dim(0) == 1) continue;
+    const auto has_rows = [&](ValueRef input, bool cut) {
+      const Shape *in_all = KnownShape(whole, input), *in_own = KnownShape(part, input);
+      if (in_all == nullptr || in_own == nullptr || in_all->rank() != own->rank() || in_all->dim(0) != own->dim(0)) return false;
+      return cut ? in_own->dim(0) == 1 && IsRows(*in_all, *in_own, options_.shards) : *in_all == *in_own;
+    };
+    const auto one = std::ranges::find_if(node.inputs, [&](ValueRef input) { return input.valid() && has_rows(input, true); });
+    const auto rest = std::ranges::find_if(node.inputs, [&](ValueRef input) { return input.valid() && has_rows(input, false); });
+    if (one == node.inputs.end() || rest == node.inputs.end()) continue;
+    const std::string name = graph_->ValueName(*rest);
+    Status status = InvalidArgument("has one row of a shard, '", graph_->ValueName(*one), "', and the ", own->dim(0), " rows of the whole batch, '", name, "'");
+    return PlaceAtNode(*graph_, step.node, std::move(status).WithHint(Cat("cut what brings those as well: --shard ", name)));
   }
   return {};
 }

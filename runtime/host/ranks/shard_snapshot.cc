@@ -56,12 +56,14 @@ Result<std::filesystem::path> WriteTemporary(const std::string& bytes) {
 Status ShardedRun::Parts::SaveSnapshot(const std::string& path) {
   Collectives& all = *collectives_;
   const std::string hash = Cat(steps_, "/", HashOfVariables(*scope_));
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> hashes, GatherAll(all, CollectiveUser::kControl, hash, "for the variables of all ranks, in a snapshot"));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> hashes,
+                        GatherAll(all, CollectiveUser::kControl, hash, "for the variables of all ranks, in a snapshot"));
   for (size_t r = 0; r < hashes.size(); ++r) {
     if (hashes[r] == hashes[0]) continue;
     return DataLoss("the variables of rank ", r, " (", all.host(static_cast<int>(r)), ") are not those of rank 0 after step ", steps_);
   }
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> streams, GatherAll(all, CollectiveUser::kControl, states_->Own(), "for the random streams of all ranks, in a snapshot"));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> streams,
+                        GatherAll(all, CollectiveUser::kControl, states_->Own(), "for the random streams of all ranks, in a snapshot"));
   Status status;
   if (all.rank() == 0) {
     watch_.Announce(steps_, Cat("writing the snapshot '", path, "'"), {});
@@ -92,8 +94,10 @@ Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& pro
   }
   if (status.ok()) status = RestoreSnapshot(*scope_, place, {}, problems).status();
   if (all.rank() != 0 && place != path) std::filesystem::remove(place, error);
+  if (status.ok() && states_->shards == 0) states_->shards = options_.shards;  // of a run without shards
   if (status.ok() && states_->shards != options_.shards) {
-    status = InvalidArgument("the snapshot is of a run with ", states_->shards, " shards, found ", options_.shards).WithHint(Cat("take --shards ", states_->shards));
+    status = InvalidArgument("the snapshot is of a run with ", states_->shards, " shards, found ", options_.shards)
+                 .WithHint(Cat("take --shards ", states_->shards));
   }
   steps_ = states_->steps;
   return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot on all ranks");

@@ -37,6 +37,9 @@ class ShardWatch final : public Observer, public ValueTaps {
   std::string doing_ = "its start";
 };
 
+/// The failure at its place, in other words.
+Status Retold(const Status& fault, std::string message, std::string_view hint);
+
 class ShardedRun::Parts {
  public:
   Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives);
@@ -90,6 +93,7 @@ class ShardedRun::Parts {
   Status CheckShapes();
   Status LookAtShapes();
   Status CheckBaked(const Plan& whole, const Plan& part) const;
+  Status CheckStretched(const Plan& whole, const Plan& part) const;
   void FindWays(const Plan& whole, const Plan& part);
   Way WayOf(size_t value, const Tensor& of_shard) const;
   Status JoinRows(bool results);

@@ -39,6 +39,11 @@ std::string ShardWatch::where() const {
   return text;
 }
 
+Status Retold(const Status& fault, std::string message, std::string_view hint) {
+  const Place& place = fault.place();
+  return Status(fault.code(), std::move(message)).WithHint(hint).WithPage(place.page).WithPointer(place.pointer).WithBlock(place.block).WithPort(place.port);
+}
+
 // ---- opening ---------------------------------------------------------------------------------------------------------------------------
 
 ShardedRun::Parts::Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives)
@@ -191,7 +196,7 @@ Status ShardedRun::Parts::RunShards(bool results) {
     if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope_, shard));
     Status status = RunShard(shard, results);
     if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Leave(*scope_));
-    if (!status.ok()) return Status(status.code(), Cat("shard ", shard, ": ", status.message())).WithHint(status.hint()).WithCause(std::move(status));
+    if (!status.ok()) return Retold(status, Cat("shard ", shard, ": ", status.message()), status.hint());
   }
   return {};
 }
@@ -240,10 +245,9 @@ Status ShardedRun::Parts::MakeJoin(int shard) {
     values.push_back({divided_.values[v].name, value.tensor.dtype(), value.tensor.shape(), options_.sum ? JoinKind::kSum : JoinKind::kMean});
   }
   auto join = std::make_unique<ValueJoin>(*collectives_, tree_, cancelled_);
-  Status status = join->Make(values, scope_->budget());
+  WEFT_RETURN_IF_ERROR(Agree(join->Make(values, scope_->budget()), "for the values that are joined"));
   join_ = std::move(join);
-  if (status.ok()) status = AgreeOnValues();
-  WEFT_RETURN_IF_ERROR(status);
+  WEFT_RETURN_IF_ERROR(AgreeOnValues());
   join_->Begin();
   watch_.Announce(steps_ + 1, Cat("shard ", shard), {});
   return {};

@@ -162,36 +162,44 @@ Status ValueJoin::Add(size_t value, int shard, const Tensor& tensor) {
 void ValueJoin::Post(Bucket& bucket) {
   std::lock_guard lock(mutex_);
   ready_.push_back(&bucket);
-  changed_.notify_all();
+  if (given_ < values_.size()) changed_.notify_all();  // the last one is for Finish
 }
 
 Status ValueJoin::Finish() {
   if (collectives_.size() == 1) return {};
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  const auto done = [&] { return joined_ == buckets_.size() || !status_.ok(); };
-  while (!changed_.wait_for(lock, std::chrono::milliseconds(50), done)) {
-    if (cancelled_) return Cancelled("the run was cancelled");
+  while (joined_ < buckets_.size() && status_.ok()) {
+    if (!joining_ && !ready_.empty()) JoinNext(lock);
+    else changed_.wait_for(lock, std::chrono::milliseconds(50));
+    if (cancelled_ && joined_ < buckets_.size()) return Cancelled("the run was cancelled");
   }
   waited_ += std::chrono::steady_clock::now() - start;
   return status_;
 }
 
-// The thread that exchanges buckets, in the order in which all ranks fill them.
+// The thread that exchanges buckets while a shard computes.
 void ValueJoin::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return closing_ || !ready_.empty(); });
+    changed_.wait(lock, [&] { return closing_ || (!ready_.empty() && !joining_); });
     if (closing_) return;
-    Bucket& bucket = *ready_.front();
-    ready_.pop_front();
-    lock.unlock();
-    Status status = Join(bucket);
-    lock.lock();
-    ++joined_;
-    if (!status.ok() && status_.ok()) status_ = std::move(status);
-    changed_.notify_all();
+    JoinNext(lock);
   }
+}
+
+// In the order in which all ranks fill them, one after another.
+void ValueJoin::JoinNext(std::unique_lock<std::mutex>& lock) {
+  Bucket& bucket = *ready_.front();
+  ready_.pop_front();
+  joining_ = true;
+  lock.unlock();
+  Status status = Join(bucket);
+  lock.lock();
+  joining_ = false;
+  ++joined_;
+  if (!status.ok() && status_.ok()) status_ = std::move(status);
+  changed_.notify_all();
 }
 
 // ---- a bucket --------------------------------------------------------------------------------------------------------------------------

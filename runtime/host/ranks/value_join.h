@@ -25,7 +25,7 @@ struct ValueToJoin {
 };
 
 /// Values lie in buckets in the order in which they are given, which is that in which a shard computes them. As soon as the last shard of this
-/// rank has given all values of a bucket, a thread of the join's own exchanges it with the other ranks, while the shard goes on: each rank gets
+/// rank has given all values of a bucket, a thread of the join's own exchanges it with the other ranks, while the shard goes on (the last one the thread that waits for it): each rank gets
 /// a part of every rank's sums, adds them in the order of the tree, and gives its part of the result to the others. Messages only move bytes,
 /// so that the same bits come out whatever the number of ranks is. For one thread.
 class ValueJoin {
@@ -86,6 +86,7 @@ class ValueJoin {
   Status Allocate(const std::shared_ptr<MemoryBudget>& budget);
   void Post(Bucket& bucket);
   void Work();
+  void JoinNext(std::unique_lock<std::mutex>& lock);
   Status Join(Bucket& bucket);
   Status Exchange(Bucket& bucket);
   void AddBlocks(Bucket& bucket, int64_t begin, int64_t end);
@@ -108,6 +109,7 @@ class ValueJoin {
   std::condition_variable changed_;
   std::deque<Bucket*> ready_;
   size_t joined_ = 0;
+  bool joining_ = false;  // a thread exchanges one
   Status status_;
   bool closing_ = false;
   std::thread thread_;

@@ -11,7 +11,7 @@ extern "C" {
 
 enum { WEFT_MESSAGES_VERSION = 1 };
 
-/* Every function is called on the thread that called begin. Those that return int give 0 where they succeed, unless they say otherwise. */
+/* One thread at a time calls them; begin and end are called on one thread. Those that return int give 0 where they succeed, unless they say otherwise. */
 typedef struct WeftMessages {
   uint32_t version; /* WEFT_MESSAGES_VERSION */
 

@@ -26,14 +26,14 @@ std::optional<Launch> FindLaunch();
 struct LinkOptions {
   std::string library;  // a path, or a name that is looked for beside the program and its libraries, then by the system
   std::chrono::nanoseconds deadline = std::chrono::seconds(120);  // of joining the job, and of each collective
-  /// What this process does at the moment, for another that waits for it: "step 17, shard 5, block 'conv'". Called on the link's thread.
+  /// What this process does at the moment, for another that waits for it: "step 17, shard 5, block 'conv'". Called on any thread.
   std::function<std::string()> where;
-  /// Told why the job ends, just before it does: on the link's thread or the caller's of Abort.
+  /// Told why the job ends, just before it does; on any thread.
   std::function<void(std::string_view why)> tell;
 };
 
-/// One thread does all that moves messages; while they move it looks often, with nothing to move every 50 ms, and sleeps between. A collective
-/// that misses its deadline ends the job, with the ranks that it waits for and what they say they do. Thread-safe.
+/// A thread that waits for messages looks for them, for all others that wait, too; it sleeps between two looks where nothing comes. A thread of
+/// the link's own answers other ranks meanwhile. One thread at a time calls MPI (MPI_THREAD_SERIALIZED). A collective that misses its deadline ends the job, with the ranks that it waits for and what they say they do. Thread-safe.
 class RankLink final : public Collectives {
  public:
   /// Joins the job; waits for all its processes, and ends this one where the deadline passes. One link a process, once: MPI begins once.
