@@ -114,6 +114,7 @@ std::map<std::string, std::string> NotScaled() {
       {"works on an array of tensors, or keeps what a loop's gradient needs: a page is in runtime/growth_test.cc",
        {"LoopHistoryHas", "LoopHistoryPop", "LoopHistoryPush", "TensorArrayClose", "TensorArrayConcat", "TensorArrayGather", "TensorArrayGrad",
         "TensorArrayRead", "TensorArrayScatter", "TensorArraySize", "TensorArraySplit", "TensorArrayWrite"}},
+      {"takes what another process sends", {"CollectiveBcastRecvV2"}},
       {"reads or writes a file",
        {"MatchingFiles", "MergeV2Checkpoints", "ReadFile", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2", "WriteFile"}},
       {"gradients alone add it: it has no cases of its own",
