@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """One page on several processes: bits, refusals, failures, snapshots. Last line: ranks: N tests, M failed. With RANKS_LONG set, all of it, which takes
 a quarter of an hour (RANKS_ROUNDS: how often a rank is killed or stopped, by each launcher); launchers that are not installed are left out, and the last lines say so."""
+import contextlib
 import json
 import os
 import pathlib
@@ -380,7 +381,7 @@ class SnapshotTest(JobTest):
                 self.ranks = launching.wait_for(lambda: (found := launching.ranks_of(self.process)) and len(found) == 2 and found)
                 launching.wait_for(lambda: self.process.poll() is not None or len(list(folder.glob("step-*"))) > 0)
                 time.sleep(0.1 * attempt)
-                if self.process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
                     os.kill(self.ranks[attempt % 2], signal.SIGKILL)
                 self.process.communicate(timeout=30)
             self.assertEqual(launching.differences(launching.results(2, arguments, launcher), whole), [])

@@ -275,6 +275,18 @@ void AddRecords(std::vector<KernelCase>& cases) {
   cases.push_back(std::move(records));
 }
 
+/// As many classes as a step of training draws.
+void AddSampling(std::vector<KernelCase>& cases) {
+  constexpr int64_t kBatch = 1'024, kDrawn = 8'192, kClasses = 1'000'000;
+  KernelInput right{"true_classes", DType::kInt64, {kBatch, 1}};
+  right.below = kClasses;
+  const Json attrs = {{"num_true", 1}, {"num_sampled", kDrawn}, {"unique", true}, {"range_max", kClasses}, {"seed", 1}, {"seed2", 2}};
+  for (const char* block : {"LogUniformCandidateSampler", "UniformCandidateSampler"}) {
+    cases.push_back(Make(Cat(block, ".", kDrawn), block, attrs, {right}, {"sampled_candidates", "true_expected_count", "sampled_expected_count"},
+                         12.0 * kDrawn + 4.0 * kBatch));
+  }
+}
+
 /// A sparse matrix of a million places out of order, some of them twice.
 void AddSparse(std::vector<KernelCase>& cases) {
   constexpr int64_t kPlaces = 1'000'000, kSide = 3'000;
@@ -317,6 +329,7 @@ std::vector<KernelCase> KernelCases() {
   AddQueues(cases);
   AddRecords(cases);
   AddSparse(cases);
+  AddSampling(cases);
   return cases;
 }
 
