@@ -74,8 +74,9 @@ class Collector:
 
     def __init__(self, program: str, grid: str, journal: list[str]):
         self._errors = []
+        # In a session of its own Ctrl-C does not reach it: it ends when its input does, with all that was done.
         self._process = subprocess.Popen([program, "sweep", grid, "--collect", "--from", "-", "--quiet", *journal], stdin=subprocess.PIPE,
-                                         stderr=subprocess.PIPE)
+                                         stderr=subprocess.PIPE, start_new_session=True)
         self._reader = threading.Thread(target=lambda: self._errors.append(self._process.stderr.read().decode(errors="replace")))
         self._reader.start()
 

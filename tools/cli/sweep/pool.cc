@@ -91,10 +91,11 @@ Status Pool::Start(Worker& worker) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, to_read.number(), 0);
   posix_spawn_file_actions_adddup2(&actions, from_write.number(), 1);
-  // Ctrl-C goes to all processes of the terminal: this one decides what becomes of the others.
+  // Ctrl-C goes to all processes of the terminal, SIGTERM to all of a job: this one decides what becomes of the others.
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGTERM);
   posix_spawnattr_setsigmask(&attributes, &blocked);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   const int error = posix_spawn(&worker.process, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
