@@ -36,7 +36,9 @@ struct GroupCall {
 };
 
 inline GroupPlan PlanOfGroup(const PlanContext& ctx) {
-  return {ctx.type("T"), false, std::chrono::nanoseconds(static_cast<int64_t>(static_cast<double>(ctx.attr(kTimeoutSeconds)) * 1e9))};
+  constexpr double kLongest = 1e9;  // seconds; others than positive numbers set no limit
+  const double seconds = ctx.attr(kTimeoutSeconds);
+  return {ctx.type("T"), false, std::chrono::nanoseconds(seconds > 0 ? static_cast<int64_t>(std::min(seconds, kLongest) * 1e9) : 0)};
 }
 
 /// The collectives of the scope: those of its job, or of one process alone.

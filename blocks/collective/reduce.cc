@@ -100,7 +100,8 @@ class RankReduction {
 constexpr auto Run = [](const Reduction& p, ProduceContext& ctx) -> Status {
   Collectives& collectives = ctx.state<CollectivesResource>().collectives();
   GroupCall call = CallOf(ctx, group_size, group_key, instance_key);
-  call.part = Cat("CollectiveReduceV2 of ", p.dtype, " ", ctx.shape(input), " by ", EnumTexts<MergeOp>::values[static_cast<int>(p.merge)]);
+  call.part = Cat("CollectiveReduceV2 of ", p.dtype, " ", ctx.shape(input), " by ", EnumTexts<MergeOp>::values[static_cast<int>(p.merge)], " and ",
+                  EnumTexts<FinalOp>::values[static_cast<int>(p.final)]);
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, Meet(collectives, call, p));
   WEFT_RETURN_IF_ERROR(CheckAlike(collectives, all));
   WEFT_ASSIGN_OR_RETURN(Tensor result, ctx.Copy(input, p.dtype));

@@ -66,10 +66,10 @@ Status Barrier(Collectives& collectives, CollectiveUser user, std::string_view w
 }
 
 Status AgreeOnStatus(Collectives& collectives, CollectiveUser user, const Status& own, std::string_view what) {
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(collectives, user, own.ok() ? "" : own.message(), what));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(collectives, user, own.ok() ? "" : Cat("!", own.message()), what));
   if (!own.ok()) return own;
   for (size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].empty()) return Aborted("rank ", r, " (", collectives.host(static_cast<int>(r)), ") failed: ", all[r]);
+    if (!all[r].empty()) return Aborted("rank ", r, " (", collectives.host(static_cast<int>(r)), ") failed: ", all[r].substr(1));
   }
   return {};
 }

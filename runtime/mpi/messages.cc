@@ -14,6 +14,7 @@ namespace {
 struct Job {
   MPI_Comm all = MPI_COMM_NULL;
   std::vector<MPI_Request> requests;  // by number
+  std::vector<int> expected;          // by number: bytes to come, or -1 where they go
   std::vector<int> unused;            // numbers of those that are done
   std::string error, name;
 };
@@ -54,6 +55,7 @@ const char* Name() { return job.name.c_str(); }
 int NewRequest() {
   if (job.unused.empty()) {
     job.requests.push_back(MPI_REQUEST_NULL);
+    job.expected.push_back(-1);
     return static_cast<int>(job.requests.size()) - 1;
   }
   const int number = job.unused.back();
@@ -69,19 +71,28 @@ int Began(int number, int code) {
 
 int Send(int to, int tag, const void* data, size_t bytes) {
   const int number = NewRequest();
+  job.expected[static_cast<size_t>(number)] = -1;
   return Began(number, MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, job.all, &job.requests[static_cast<size_t>(number)]));
 }
 
 int Receive(int from, int tag, void* data, size_t bytes) {
   const int number = NewRequest();
+  job.expected[static_cast<size_t>(number)] = static_cast<int>(bytes);
   return Began(number, MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, job.all, &job.requests[static_cast<size_t>(number)]));
 }
 
 int Test(int request) {
-  int done = 0;
-  if (Check(MPI_Test(&job.requests[static_cast<size_t>(request)], &done, MPI_STATUS_IGNORE)) != 0) return -1;
-  if (done != 0) job.unused.push_back(request);
-  return done;
+  int done = 0, bytes = 0;
+  MPI_Status status;
+  if (Check(MPI_Test(&job.requests[static_cast<size_t>(request)], &done, &status)) != 0) return -1;
+  if (done == 0) return 0;
+  job.unused.push_back(request);
+  const int expected = job.expected[static_cast<size_t>(request)];
+  if (expected < 0) return 1;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  if (bytes == expected) return 1;
+  job.error = "a message has " + std::to_string(bytes) + " bytes, and " + std::to_string(expected) + " were to come";
+  return -1;
 }
 
 int Arrived(int tag, int* from, size_t* bytes) {

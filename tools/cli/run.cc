@@ -242,6 +242,12 @@ int RunPage(const RunCommand& command) {
     Report(Status(specs.status()).WithPage(command.page.page), command.page.json);
     return kFailed;
   }
+  // Those that loop run side by side, and their messages would be taken for one another's.
+  if (*link != nullptr && specs->size() > 1 && std::ranges::any_of(*specs, &SessionSpec::loop)) {
+    Report(Unsupported("blocks of collectives run in one session at a time, and sessions that loop run side by side").WithPage(command.page.page)
+               .WithHint("choose one: --session ID"), command.page.json);
+    return kFailed;
+  }
   const Keep keep = command.keep == "asked" ? Keep::kAsked : Keep::kAll;
   std::vector<std::shared_ptr<Runner>> runners = OpenRunners(loaded.scope, revision, std::move(*specs), keep, nullptr, loaded.diagnostics);
   for (const auto& runner : runners) {
