@@ -329,6 +329,28 @@ class FaultTest(JobTest):
                 os.kill(self.process.pid, signal.SIGINT)
                 self.ended(30)
 
+    def test_results_that_nobody_takes(self):
+        """Rank 0 waits to write them: the others do not wait for ever to leave the job."""
+        results = self.path / "results.json"
+        os.mkfifo(results)
+        arguments = [*self.save(sharded_pages.small()), "--shards", 4, "--deadline", 3, "--results", results]
+        for launcher in LAUNCHERS:
+            with self.subTest(launcher=launcher):
+                self.process = launching.start(2, arguments, launcher)
+                self.ranks = launching.wait_for(lambda: (found := launching.ranks_of(self.process)) and len(found) == 2 and found)
+                self.ended(30)
+
+    def test_folder_of_another_run(self):
+        """Snapshots of an earlier run are not taken away by one that does not go on from them."""
+        folder = self.path / "snapshots"
+        arguments = [*self.save(sharded_pages.small()), "--shards", 4, "--snapshots", folder, "--every", 1]
+        launching.results(1, [*arguments, "--steps", 5])
+        before = sorted(path.name for path in folder.iterdir())
+        done = launching.subprocess.run([launching.WEFT, "run", *map(str, arguments), "--steps", "2"], capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("has snapshots of an earlier run (--resume goes on from them", done.stderr)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), before)
+
     def test_late(self):
         """A rank that starts late is waited for; one that is too late ends the job."""
         arguments = [*self.save(sharded_pages.small()), "--shards", 4, "--deadline", 8]
@@ -370,7 +392,7 @@ class SnapshotTest(JobTest):
 
     def test_killed_and_resumed(self):
         """Killed again and again, at any moment: what goes on is a whole snapshot, and the end is that of a run that nobody disturbed."""
-        steps, every = 400, 20
+        steps, every = 3000, 20  # more than are made before it is killed
         page = self.save(sharded_pages.read_and_drawn())
         whole = launching.results(1, [*page, "--shards", 8, "--steps", steps])
         for launcher in LAUNCHERS:

@@ -36,6 +36,7 @@ class ShardRun {
   Status Note(uint64_t step);
   Status Report();
   Status Finish();
+  Status Tell();
   void Print(const NamedTensors& results) const;
   NamedTensors Results() const;
   uint64_t Total() const { return command_.steps > 0 ? static_cast<uint64_t>(command_.steps) : 1; }
@@ -50,6 +51,7 @@ class ShardRun {
   std::string last_plotted_;
   uint64_t next_report_ = 2;
   std::chrono::steady_clock::time_point started_, said_;
+  uint64_t first_ = 0;  // the steps that the page had behind it when these began
 };
 
 // ---- before the first step -------------------------------------------------------------------------------------------------------------
@@ -71,7 +73,11 @@ Status ShardRun::Check() const {
   for (const std::string& file : {command_.results, command_.plot_file, command_.save_state}) {
     if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
   }
-  return command_.shard.snapshots.empty() ? Status() : SnapshotFolder(command_.shard.snapshots).Open();
+  if (command_.shard.snapshots.empty()) return {};
+  const SnapshotFolder folder(command_.shard.snapshots);
+  WEFT_RETURN_IF_ERROR(folder.Open());
+  if (command_.shard.resume || folder.Candidates().empty()) return {};
+  return FailedPrecondition("'", command_.shard.snapshots, "' has snapshots of an earlier run").WithHint("--resume goes on from them; or take another folder");
 }
 
 Status ShardRun::Open() {
@@ -117,6 +123,7 @@ Status ShardRun::Restore() {
 
 Status ShardRun::Steps() {
   started_ = said_ = std::chrono::steady_clock::now();
+  first_ = run_->steps();
   while (run_->steps() < Total()) WEFT_RETURN_IF_ERROR(Step(run_->steps() + 1 == Total()));
   return {};
 }
@@ -170,7 +177,7 @@ Status ShardRun::Report() {
   // A launcher hands lines on, and a file keeps them.
   if (!terminal && now - said_ < std::chrono::seconds(5)) return {};
   said_ = now;
-  const double left = std::chrono::duration<double>(now - started_).count() / static_cast<double>(run_->steps()) * static_cast<double>(Total() - run_->steps());
+  const double left = std::chrono::duration<double>(now - started_).count() / static_cast<double>(run_->steps() - first_) * static_cast<double>(Total() - run_->steps());
   std::cerr << (terminal ? "\r\033[K" : "") << "step " << run_->steps() << "/" << Total() << last_plotted_ << "  " << Rounded(progress.step_ms)
             << " ms a step, " << Rounded(left) << " s left";
   if (job_.size() > 1) std::cerr << "; slowest: " << job_.Name(slowest) << ", computes " << Rounded(slow) << " ms";
@@ -200,8 +207,13 @@ void ShardRun::Print(const NamedTensors& results) const {
 
 Status ShardRun::Finish() {
   if (!command_.save_state.empty()) WEFT_RETURN_IF_ERROR(run_->SaveSnapshot(command_.save_state));
-  WEFT_ASSIGN_OR_RETURN(const ShardedProgress progress, run_->Progress());
-  if (job_.rank() != 0) return {};
+  const Status told = job_.rank() == 0 ? Tell() : Status();
+  // Nobody leaves the job before: who waits for this rank meanwhile does so under the deadline.
+  WEFT_RETURN_IF_ERROR(Barrier(*job_.collectives(), CollectiveUser::kControl, "for the results that rank 0 writes"));
+  return told;
+}
+
+Status ShardRun::Tell() {
   if (IsTerminal(2) && !command_.quiet) std::cerr << "\r\033[K";
   const NamedTensors results = Results();
   if (!command_.plot_file.empty()) WEFT_RETURN_IF_ERROR(SaveTrends(command_.plot_file, trends_, command_.axis()));

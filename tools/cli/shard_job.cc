@@ -53,10 +53,8 @@ std::vector<Fingerprint> PageFingerprint(const Document& document, const Session
   uint64_t feeds = 0, options = 0, session = HashOf(0, spec.id);
   for (const SessionSpec::Feed& feed : spec.feeds) {
     feeds = HashOf(feeds, Cat(document.scope()->graph().ValueName(feed.value), " ", feed.tensor.dtype(), " ", feed.tensor.shape()));
-    std::string elements;
-    if (feed.tensor.dtype() != DType::kString) elements.assign(static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes()));
-    else elements = ToString(feed.tensor, feed.tensor.count());
-    feeds = HashOf(feeds, elements);
+    if (feed.tensor.dtype() == DType::kString) feeds = HashOf(feeds, ToString(feed.tensor, feed.tensor.count()));
+    else feeds = HashOf(feeds, {static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())});
   }
   for (const SessionSpec::Fetch& fetch : spec.fetches) session = HashOf(session, fetch.name);
   const ShardCommand& shard = command.shard;

@@ -75,12 +75,17 @@ void RankLink::Loop::Abort(std::string_view why) {
 }
 
 void RankLink::Loop::Close() {
+  if (!thread_.joinable()) return;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     closing_ = true;
     changed_.notify_one();
+    if (!done_.wait_for(lock, options_.deadline, [&] { return left_; })) {
+      options_.tell(Cat("rank ", rank_, " waited for the other ranks to leave the job: at least one is stopped, or its machine cannot be reached"));
+      std::_Exit(1);
+    }
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 // ---- the thread ------------------------------------------------------------------------------------------------------------------------
@@ -107,6 +112,9 @@ void RankLink::Loop::Run() {
   }
   lock.unlock();
   if (ok) messages_.end();
+  lock.lock();
+  left_ = true;
+  done_.notify_all();
 }
 
 // One look at all that is on its way, without the lock.

@@ -84,7 +84,7 @@ class RankLink::Loop {
   std::condition_variable changed_, done_;
   std::deque<Transfer*> waiting_;
   std::array<std::chrono::nanoseconds, 3> deadlines_{};  // by CollectiveUser; 0: that of the options
-  bool begun_ = false, closing_ = false;
+  bool begun_ = false, closing_ = false, left_ = false;
   bool driving_ = false;  // a thread looks for messages: it alone uses `messages_`, and what follows below
   Status begin_status_;
   std::thread thread_;
