@@ -333,6 +333,19 @@ TEST_CASE("a journal is of one grid and one page", "[sweep]") {
   CHECK(RunWeft({"sweep", grid, "--journal", place.Path("new.jsonl")}).status == 0);
 }
 
+TEST_CASE("lines of a pipe: what a sender that died has left is left out, and nothing else", "[sweep]") {
+  const Place place;
+  const std::string grid = place.Grid(R"({"set": "x.value", "range": {"from": 1, "to": 10, "step": 1}})");
+  const std::string first = RunWeft({"sweep", grid, "--points", "0-4", "--journal", "-"}).out;
+  const std::string second = RunWeft({"sweep", grid, "--points", "5-9", "--journal", "-"}).out;
+  kit::ProgramOptions piped;
+  piped.in_path = place.Write("lines", first.substr(0, first.size() - 20) + second + "nonsense\n");
+  const ProgramResult collected = RunWeft({"sweep", grid, "--collect", "--from", "-"}, piped);
+  CHECK_THAT(collected.out, Contains("9 of 10 points done"));
+  CHECK_THAT(collected.err, Contains("left out 2 lines of standard input that cannot be read"));
+  CHECK(RunWeft({"sweep", grid, "--missing"}).out == "4\n");
+}
+
 TEST_CASE("parts of a sweep become one journal", "[sweep]") {
   const Place place;
   const std::string grid = place.Grid(R"({"set": "x.value", "range": {"from": 1, "to": 25, "step": 1}})");

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <iostream>
+#include <map>
 
 #include "tools/cli/sweep/point_runner.h"
 #include "tools/cli/sweep/table.h"
@@ -46,18 +47,23 @@ int WorkHere(const SweepCommand& command, const Grid& grid) {
   return status.ok() ? kOk : Fail(status);
 }
 
-/// Tells on standard error why points failed: the first few.
+/// Tells on standard error why points failed, of which the last line counts: the first few.
 void TellFailures(const Grid& grid, const SweepId& id, const std::string& path) {
-  constexpr int kMostTold = 3;
-  int told = 0;
-  const auto tell = [&](std::string_view line, const PointLine& point) {
-    if (!point.failed || told++ >= kMostTold) return;
-    const size_t at = line.find("\"message\": ");
-    std::cerr << "weft sweep: point " << point.point << " (" << Visible(grid.At(point.point).Text()) << ") failed: "
-              << Visible(at == line.npos ? line : line.substr(at + 11, line.size() - at - 13)) << "\n";
+  constexpr size_t kMostTold = 3;
+  std::map<int64_t, std::string> failures;
+  const auto note = [&](std::string_view line, const PointLine& point) {
+    if (!point.failed) failures.erase(point.point);
+    else failures[point.point] = line;
   };
-  (void)ReadJournal(path, id, tell);
-  if (told > kMostTold) std::cerr << "weft sweep: ... and " << told - kMostTold << " more; --retry runs them again\n";
+  (void)ReadJournal(path, id, note);
+  size_t told = 0;
+  for (const auto& [point, line] : failures) {
+    if (told++ == kMostTold) break;
+    const size_t at = line.find("\"message\": ");
+    std::cerr << "weft sweep: point " << point << " (" << Visible(grid.At(point).Text()) << ") failed: "
+              << Visible(at == line.npos ? line : line.substr(at + 11, line.size() - at - 13)) << "\n";
+  }
+  if (failures.size() > kMostTold) std::cerr << "weft sweep: ... and " << failures.size() - kMostTold << " more; --retry runs them again\n";
 }
 
 int TerminalWidth() {

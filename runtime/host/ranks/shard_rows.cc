@@ -222,15 +222,20 @@ Status ShardedRun::Parts::JoinRows(bool results) {
 Result<Tensor> ShardedRun::Parts::RowsOfAll(size_t value) {
   const Joined& joined = joined_[value];
   const Tensor& first = joined.of_shards.front();
-  std::string bytes;
+  const Status other = InvalidArgument("'", divided_.values[value].name, "' has other rows in another shard");
+  const std::string shape = Cat(first.shape(), "\n");  // also of the same number of elements
+  std::string bytes = shape;
   for (const Tensor& rows : joined.of_shards) {
-    if (!(rows.shape() == first.shape())) return InvalidArgument("'", divided_.values[value].name, "' has other rows in another shard");
+    if (!(rows.shape() == first.shape())) return other;
     AppendElements(rows, bytes);
   }
   const std::string what = Cat("for the rows of '", divided_.values[value].name, "'");
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(*collectives_, CollectiveUser::kControl, bytes, what));
   bytes.clear();
-  for (const std::string& rows : all) bytes += rows;
+  for (const std::string& rows : all) {
+    if (!rows.starts_with(shape)) return other;
+    bytes += std::string_view(rows).substr(shape.size());
+  }
   WEFT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Allocate(first.dtype(), WithRows(first.shape(), first.shape().dim(0) * options_.shards), scope_->budget()));
   WEFT_RETURN_IF_ERROR(ReadElements(bytes, whole));
   return whole;

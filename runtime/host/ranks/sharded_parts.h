@@ -74,6 +74,7 @@ class ShardedRun::Parts {
   Status Agree(const Status& own, std::string_view what);
   Status CheckSeeds() const;
   Status StartVariables();
+  Status SetFirstValue(size_t variable, const Tensor& like, const std::string& bytes);
   Status MakeSessions(const std::vector<ValueRef>& scalars);
   Status RunBefore();
   Status RunShards(bool results);

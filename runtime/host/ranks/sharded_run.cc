@@ -114,6 +114,7 @@ Status ShardedRun::Parts::StartVariables() {
   WEFT_RETURN_IF_ERROR(AgreeOnStatus(*collectives_, CollectiveUser::kControl, status, "for the start of all ranks' variables"));
   if (collectives_->size() == 1) return {};
   const std::shared_ptr<Revision> revision = scope_->revision();
+  Status taken;
   for (size_t v = 0; v < revision->variables.size(); ++v) {
     Tensor value;
     {
@@ -124,12 +125,17 @@ Status ShardedRun::Parts::StartVariables() {
     std::string bytes;
     if (value.defined() && value.dtype() != DType::kResource) AppendElements(value, bytes);
     WEFT_RETURN_IF_ERROR(BroadcastText(*collectives_, CollectiveUser::kControl, 0, bytes, Cat("for the first value of '", id, "'")));
-    if (collectives_->rank() == 0 || !value.defined() || value.dtype() == DType::kResource) continue;
-    WEFT_ASSIGN_OR_RETURN(Tensor fresh, Tensor::Allocate(value.dtype(), value.shape(), scope_->budget()));
-    if (Status read = ReadElements(bytes, fresh); !read.ok()) return std::move(read).WithBlock(id);
-    VariableAccess access(scope_->variables());
-    revision->variables[v]->Set(std::move(fresh), access);
+    if (collectives_->rank() == 0 || !value.defined() || value.dtype() == DType::kResource || !taken.ok()) continue;
+    if (taken = SetFirstValue(v, value, bytes); !taken.ok()) taken = std::move(taken).WithBlock(id);
   }
+  return Agree(taken, "for the first values of all ranks' variables");
+}
+
+Status ShardedRun::Parts::SetFirstValue(size_t variable, const Tensor& like, const std::string& bytes) {
+  WEFT_ASSIGN_OR_RETURN(Tensor fresh, Tensor::Allocate(like.dtype(), like.shape(), scope_->budget()));
+  WEFT_RETURN_IF_ERROR(ReadElements(bytes, fresh));
+  VariableAccess access(scope_->variables());
+  scope_->revision()->variables[variable]->Set(std::move(fresh), access);
   return {};
 }
 

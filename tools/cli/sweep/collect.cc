@@ -55,12 +55,16 @@ Status TakeFile(const std::string& path, const SweepId& id, Collector& collector
   return collector.Flush();
 }
 
-// Several journals may follow one another, each with its first line. Each line is in the journal before the next is waited for.
+// Several journals may follow one another, each with its first line. Each line is in the journal before the next is waited for. Who sent one may have
+// ended within a line, so that the next journal begins there.
 Status TakeStandardInput(const SweepId& id, Collector& collector) {
   bool known = false;
-  int64_t number = 0;
+  int64_t damaged = 0;
   for (std::string line; std::getline(std::cin, line);) {
-    ++number;
+    if (const size_t begin = line.find("{\"weft_sweep\""); begin != line.npos && begin > 0) {
+      ++damaged;
+      line.erase(0, begin);
+    }
     const bool first = line.find("\"weft_sweep\"") != std::string::npos && ReadPointLine(line, id.points).point < 0;
     if (first || !known) {
       WEFT_RETURN_IF_ERROR(CheckFirstLine(line, id, "standard input"));
@@ -68,10 +72,14 @@ Status TakeStandardInput(const SweepId& id, Collector& collector) {
       continue;
     }
     const PointLine point = ReadPointLine(line, id.points);
-    if (point.point < 0) return DataLoss("line ", number, " of standard input is none of a point: ", std::string_view(line).substr(0, 100));
+    if (point.point < 0) {
+      ++damaged;
+      continue;
+    }
     WEFT_RETURN_IF_ERROR(collector.Take(line, point));
     if (std::cin.rdbuf()->in_avail() <= 0) WEFT_RETURN_IF_ERROR(collector.Flush());
   }
+  if (damaged > 0) std::cerr << "weft sweep: left out " << damaged << (damaged == 1 ? " line" : " lines") << " of standard input that cannot be read\n";
   return collector.Flush();
 }
 
