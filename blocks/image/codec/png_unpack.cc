@@ -24,7 +24,6 @@ void PutBigEndian(std::string& to, uint32_t value) {
 
 /// The chunks of a file whose checksums hold, as far as its pixels depend on them.
 struct PngChunks {
-  std::string_view header;               // the data of IHDR
   std::string_view before, after;        // the rest of the file
   std::vector<std::string_view> packed;  // the data of each IDAT
   size_t packed_bytes = 0;
@@ -40,8 +39,6 @@ std::optional<PngChunks> ChunksOf(std::string_view file) {
     const std::string_view name = file.substr(at + 4, 4), data = file.substr(at + 8, size);
     const bool critical = (name[0] & 0x20) == 0;
     if (critical && libdeflate_crc32(0, name.data(), size + 4) != BigEndian(data.data() + size)) return std::nullopt;
-    if (at == kSignature && (name != "IHDR" || size != kHeaderChunk)) return std::nullopt;
-    if (name == "IHDR") chunks.header = data;
     if (name == "IDAT") {
       if (end != 0 && end != at) return std::nullopt;  // not one after the other
       if (end == 0) first = at;
@@ -57,8 +54,11 @@ std::optional<PngChunks> ChunksOf(std::string_view file) {
   return chunks;
 }
 
-/// How many bytes the rows take, each with its filter; 0 where they are interlaced or the header is not sound.
-size_t RowBytes(std::string_view header) {
+/// How many bytes the rows take, each with its filter; 0 where they are interlaced or the first chunk is no sound header.
+size_t RowBytes(std::string_view file) {
+  if (file.size() < kSignature + kChunkFrame + kHeaderChunk) return 0;
+  if (BigEndian(file.data() + kSignature) != kHeaderChunk || file.substr(kSignature + 4, 4) != "IHDR") return 0;
+  const std::string_view header = file.substr(kSignature + 8, kHeaderChunk);
   const size_t width = BigEndian(header.data()), height = BigEndian(header.data() + 4);
   const auto bits = static_cast<unsigned char>(header[8]), colour = static_cast<unsigned char>(header[9]);
   const bool interlaced = header[12] != 0;
@@ -103,10 +103,10 @@ void PutStored(std::string_view bytes, std::string& to) {
 }  // namespace
 
 std::optional<UnpackedPng> UnpackPng(std::string_view file, const ProduceContext& ctx) {
+  const size_t bytes = RowBytes(file);
+  if (bytes == 0 || bytes > kMostUnpacked || file.size() > 2 * kMostUnpacked) return std::nullopt;
   const std::optional<PngChunks> chunks = ChunksOf(file);
-  if (!chunks) return std::nullopt;
-  const size_t bytes = RowBytes(chunks->header);
-  if (bytes == 0 || bytes > kMostUnpacked || bytes / kMostRatio > chunks->packed_bytes) return std::nullopt;
+  if (!chunks || bytes / kMostRatio > chunks->packed_bytes) return std::nullopt;
   const size_t whole = chunks->before.size() + chunks->after.size() + bytes + bytes / kStored * 5 + 64;
   MemoryCharge charge(ctx.services().budget);
   if (!charge.Hold(static_cast<int64_t>(whole + bytes + chunks->packed_bytes)).ok()) return std::nullopt;
