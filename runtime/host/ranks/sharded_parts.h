@@ -81,7 +81,7 @@ class ShardedRun::Parts {
   Status RunShard(int shard, bool results);
   Status TakeValue(size_t value, int shard, const Tensor& tensor);
   Status MakeJoin(int shard);
-  Status RunAfter(bool results);
+  Status RunAfter();
   bool Needed(size_t value, bool results) const { return divided_.values[value].read_after || results; }
   Status RunSession(Session& session, std::string doing, ShardWatch::Take take);
   void CollectResults();

@@ -161,7 +161,7 @@ Status ShardedRun::Parts::Step(bool results) {
   watch_.Announce(steps_ + 1, "waiting for the other ranks' values", {});
   if (join_ != nullptr) WEFT_RETURN_IF_ERROR(join_->Finish());
   WEFT_RETURN_IF_ERROR(JoinRows(results));
-  WEFT_RETURN_IF_ERROR(RunAfter(results));
+  WEFT_RETURN_IF_ERROR(RunAfter());
   if (results) CollectResults();
   ++steps_;
   states_->steps = steps_;
@@ -259,7 +259,7 @@ Status ShardedRun::Parts::MakeJoin(int shard) {
   return {};
 }
 
-Status ShardedRun::Parts::RunAfter(bool results) {
+Status ShardedRun::Parts::RunAfter() {
   if (join_ != nullptr) {
     joined_buckets_ += join_->buckets();
     for (size_t v : added_) joined_[v].value = join_->result(joined_[v].index);
@@ -269,7 +269,6 @@ Status ShardedRun::Parts::RunAfter(bool results) {
     if (divided_.values[v].read_after) WEFT_RETURN_IF_ERROR(after_->Feed(divided_.values[v].value, joined_[v].value));
   }
   for (size_t s = 0; s < divided_.sources.size(); ++s) WEFT_RETURN_IF_ERROR(after_->Feed(divided_.sources[s].value, whole_[s]));
-  static_cast<void>(results);
   return RunSession(*after_, "the updates after its shards", {});
 }
 

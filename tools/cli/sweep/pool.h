@@ -53,7 +53,6 @@ class Pool {
   void EndLate();
   int64_t BatchSize() const;
   bool busy() const;
-  int PollTimeout() const;
 
   const Grid& grid_;
   const SweepId& id_;
