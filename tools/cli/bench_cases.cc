@@ -120,6 +120,23 @@ void AddSquares(int64_t side, std::vector<KernelCase>& cases) {
   for (size_t i = first; i < cases.size(); ++i) cases[i].quick = side == 64 && cases[i].block != "Mean";
 }
 
+/// Functions that choose between results, or that have no instruction of their own.
+void AddFunctions(int64_t side, std::vector<KernelCase>& cases) {
+  struct Function {
+    const char* block;
+    std::vector<const char*> ports;
+    const char* output;
+  };
+  const Dims shape = {side, side};
+  for (const Function& function : {Function{"Floor", {"x"}, "y"}, {"Sign", {"x"}, "y"}, {"Log", {"x"}, "y"}, {"Erf", {"x"}, "y"}, {"FloorDiv", {"x", "y"}, "z"},
+                                   {"FloorMod", {"x", "y"}, "z"}, {"DivNoNan", {"x", "y"}, "z"}, {"Atan2", {"y", "x"}, "z"}, {"EluGrad", {"gradients", "outputs"}, "backprops"},
+                                   {"SoftplusGrad", {"gradients", "features"}, "backprops"}}) {
+    std::vector<KernelInput> inputs;
+    for (const char* port : function.ports) inputs.push_back(Random(port, DType::kFloat, shape));
+    cases.push_back(Make(Cat(function.block, ".", side, "x", side), function.block, Json::object(), std::move(inputs), {function.output}, Count(shape) * 4));
+  }
+}
+
 void AddPictureTransposes(std::vector<KernelCase>& cases) {
   for (const Pictures& size : kNormSizes) {
     for (bool to_last : {false, true}) {
@@ -318,6 +335,7 @@ std::vector<KernelCase> KernelCases() {
     }
   }
   for (int64_t side : kSides) AddSquares(side, cases);
+  for (int64_t side : {256, 2048}) AddFunctions(side, cases);
   AddPictureTransposes(cases);
   AddNarrowRows(cases);
   AddProducts(cases);

@@ -68,6 +68,8 @@ Status RunAtLevel(const std::string& level, const std::vector<std::string>& argu
   }
   const std::string program = ProgramWithLevels().string();
   if (access(program.c_str(), X_OK) != 0) {
+    // A build for this machine alone is one for the level, where the machine has no more.
+    if (kLevel.empty() && level == Compiled()) return {};
     return FailedPrecondition("--level ", level, ": there is no program with a build for it, ", program, " (", kMakeThem, ")");
   }
   const std::string loader = "/lib64/ld-linux-x86-64.so.2";

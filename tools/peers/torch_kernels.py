@@ -83,7 +83,8 @@ def prepare(kernel):
     """The call that computes what the block does, or None."""
     t, attrs, block = tensors(kernel), kernel["attrs"], kernel["block"]
     first = next(iter(t.values()), None)
-    unary = {"Exp": torch.exp, "Tanh": torch.tanh, "Sigmoid": torch.sigmoid, "Square": torch.square, "Relu": torch.relu}
+    unary = {"Exp": torch.exp, "Tanh": torch.tanh, "Sigmoid": torch.sigmoid, "Square": torch.square, "Relu": torch.relu,
+             "Floor": torch.floor, "Sign": torch.sign, "Log": torch.log, "Erf": torch.erf}
     binary = {"Add": torch.add, "Multiply": torch.mul, "Maximum": torch.maximum}
     if block in unary:
         return lambda: unary[block](first)

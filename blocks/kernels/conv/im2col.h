@@ -109,15 +109,15 @@ void Im2ColLine(const ConvAxis& width, const T* line, int64_t offset, int64_t be
   std::fill(out + (last - begin), out + (end - begin), A(0));
 }
 
-/// Patches of one picture's channels [first, first + count) for the positions [begin, end), as [taps * count, end - begin]. Channels
-/// first; `source` is the picture.
+/// Patches of one picture's channels [first, first + count) for the positions [begin, end), as [taps * count, end - begin], rows of `stride`
+/// elements. Channels first; `source` is the picture.
 template <class A, class T>
-void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, A* out) {
+void Im2ColColumns(const Im2Col& g, const T* source, int64_t first, int64_t count, int64_t begin, int64_t end, int64_t stride, A* out) {
   const auto& [depth, height, width] = g.axes;
   for (int64_t td = 0; td < depth.taps; ++td) {
     for (int64_t th = 0; th < height.taps; ++th) {
       for (int64_t tw = 0; tw < width.taps; ++tw) {
-        for (int64_t c = first; c < first + count; ++c, out += end - begin) {
+        for (int64_t c = first; c < first + count; ++c, out += stride) {
           const T* pixels = source + c * g.pixels();
           for (int64_t p = begin; p < end;) {
             const PositionWalk at(g, p);

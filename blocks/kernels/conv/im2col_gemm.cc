@@ -11,6 +11,9 @@ constexpr int64_t kMinRows = 96, kMaxRows = 768;
 constexpr int64_t kWideColumns = 128;  // columns are cut only above this
 
 int64_t WholeLines(int64_t elements) { return DivideUp(elements, int64_t{32}) * 32; }
+/// Elements from row to row of so many positions' patches with channels first: lines of the cache, and an odd number, so that what products
+/// read of each row is one line, and that of all rows goes to different sets of the nearest cache.
+int64_t PatchStride(int64_t positions) { return (DivideUp(positions, int64_t{16}) | 1) * 16; }
 
 /// How the matrices of a convolution are cut into tiles; all 0 where there is nothing to compute. Pictures are one matrix where channels are
 /// last, else one each.
@@ -26,6 +29,8 @@ struct ConvBlocking {
         all(conv.gather.positions() * (conv.gather.channels_first ? 1 : conv.gather.batch)),
         work(conv.work() > 1e15 ? int64_t{1} << 50 : static_cast<int64_t>(conv.work())) {}
 
+  /// Elements of a tile's patches, of some steps (or columns).
+  int64_t PatchElements(const Im2Col& g, int64_t steps) const { return WholeLines((g.channels_first ? PatchStride(rows) : rows) * steps); }
   int64_t CachedRows(int64_t steps) const { return std::min(all, std::clamp(kPatchElements / std::max<int64_t>(steps, 1), kMinRows, kMaxRows)); }
   void CutRows(int64_t most) {
     rows = most;
@@ -55,8 +60,9 @@ MatrixView<A> PatchMatrix(const Im2Col& g, const T* source, const Rows& rows, in
     if constexpr (std::is_same_v<T, A>) {
       if (g.direct()) return MatrixView<A>{planes + first * g.pixels() + rows.begin, g.pixels(), 1}.Transposed();
     }
-    Im2ColColumns(g, planes, first, count, rows.begin, rows.end, patch);
-    return MatrixView<A>{patch, rows.end - rows.begin, 1}.Transposed();
+    const int64_t stride = PatchStride(rows.end - rows.begin);
+    Im2ColColumns(g, planes, first, count, rows.begin, rows.end, stride, patch);
+    return MatrixView<A>{patch, stride, 1}.Transposed();
   }
   if constexpr (std::is_same_v<T, A>) {
     if (g.direct()) return {source + rows.begin * g.channels + first, g.channels, 1};
@@ -81,7 +87,7 @@ struct ForwardBlocking : ConvBlocking {
     CutColumns(group_columns, row_tiles * pictures * conv.groups);
     tasks = pictures * row_tiles * conv.groups * column_tiles;
     workspaces = work <= kSmallConv / 16 ? 1 : std::min(tasks, kConvWorkspaces);
-    patch = conv.gather.direct() ? 0 : WholeLines(rows * steps);
+    patch = conv.gather.direct() ? 0 : PatchElements(conv.gather, steps);
     block = conv.fills() ? 0 : WholeLines(rows * columns);
     product = MostWorkspace(rows, columns, steps);
   }
@@ -175,8 +181,8 @@ struct FilterGradBlocking : ConvBlocking {
     CutRows(CachedRows(conv.steps()));
     shares = std::clamp<int64_t>((int64_t{1} << 21) / conv.filter_count(), 1, small ? 1 : std::min(row_tiles * pictures, kFilterShares));
     CutColumns(conv.columns / conv.groups, shares);
-    patch = WholeLines(rows * conv.steps());
-    block = WholeLines(rows * columns);
+    patch = PatchElements(conv.gather, conv.steps());
+    block = PatchElements(conv.gather, columns);
     product = MostWorkspace(conv.steps(), columns, rows);
     sums = WholeLines(conv.filter_count());
   }

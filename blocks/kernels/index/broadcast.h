@@ -71,13 +71,18 @@ template <class Op, class T, int XStep, int YStep>
 void RowRegisters(const T* x, const T* y, T* z, int64_t n) {
   if (n <= 0) return;
   Vec<T> xs = Opaque(Broadcast(x[0])), ys = Opaque(Broadcast(y[0]));  // lanes without an element repeat what is there
-  for (int64_t i = 0; i < n; i += kLanes<T>) {
-    const size_t bytes = static_cast<size_t>(std::min<int64_t>(n - i, kLanes<T>)) * sizeof(T);
-    if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
-    if constexpr (YStep == 1) std::memcpy(&ys, y + i, bytes);
-    const Vec<T> zs = Op::Of(xs, ys);
-    std::memcpy(z + i, &zs, bytes);
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    if constexpr (XStep == 1) xs = LoadVec(x + i);
+    if constexpr (YStep == 1) ys = LoadVec(y + i);
+    StoreVec(z + i, Op::Of(xs, ys));
   }
+  if (i == n) return;
+  const size_t bytes = static_cast<size_t>(n - i) * sizeof(T);
+  if constexpr (XStep == 1) std::memcpy(&xs, x + i, bytes);
+  if constexpr (YStep == 1) std::memcpy(&ys, y + i, bytes);
+  const Vec<T> zs = Opaque(Op::Of(Opaque(xs), Opaque(ys)));
+  std::memcpy(z + i, &zs, bytes);
 }
 
 template <class Op, class T, class R, int XStep, int YStep>

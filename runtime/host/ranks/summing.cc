@@ -18,14 +18,15 @@ template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
                                  std::conditional_t<std::is_integral_v<T>, uint64_t, T>>;
 
-/// Calls body(elements, sums, count) with the types of both.
+/// Calls body<T>(), where a value of this type has elements of T: of complex numbers, their parts.
 template <class Body>
-void ForElements(DType dtype, const void* elements, const void* sums, int64_t count, Body&& body) {
-  const auto call = [&]<class T>(int64_t parts) { body(static_cast<const T*>(elements), static_cast<const SumOf<T>*>(sums), count * parts); };
-  if (dtype == DType::kComplex64) return call.template operator()<float>(2);
-  if (dtype == DType::kComplex128) return call.template operator()<double>(2);
-  Dispatch(dtype, kReals, [&]<class T>() { call.template operator()<T>(1); });
+void WithElements(DType dtype, Body&& body) {
+  if (dtype == DType::kComplex64) return body.template operator()<float>();
+  if (dtype == DType::kComplex128) return body.template operator()<double>();
+  Dispatch(dtype, kReals, body);
 }
+
+int64_t SumCount(const Tensor& tensor) { return tensor.count() * SumFormOf(tensor.dtype())->parts; }
 
 }  // namespace
 
@@ -52,17 +53,22 @@ std::optional<SumForm> SumFormOf(DType dtype) {
 }
 
 void StoreElements(const Tensor& from, void* sum) {
-  ForElements(from.dtype(), from.data(), sum, from.count(), []<class T, class S>(const T* elements, const S* sums, int64_t count) {
-    S* const to = const_cast<S*>(sums);
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<S>(elements[i]);
+  WithElements(from.dtype(), [&]<class T>() {
+    using S = SumOf<T>;
+    const T* const elements = static_cast<const T*>(from.data());
+    S* const to = static_cast<S*>(sum);
+    for (int64_t i = 0, count = SumCount(from); i < count; ++i) to[i] = static_cast<S>(elements[i]);
   });
 }
 
-void AddElements(const Tensor& from, void* sum) {
-  ForElements(from.dtype(), from.data(), sum, from.count(), []<class T, class S>(const T* elements, const S* sums, int64_t count) {
-    S* const to = const_cast<S*>(sums);
+void SumElements(const Tensor& a, const Tensor& b, int64_t first, int64_t count, void* sum) {
+  WithElements(a.dtype(), [&]<class T>() {
+    using S = SumOf<T>;
+    const T* const left = static_cast<const T*>(a.data()) + first;
+    const T* const right = static_cast<const T*>(b.data()) + first;
+    S* const to = static_cast<S*>(sum);
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) to[i] += static_cast<S>(elements[i]);
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<S>(left[i]) + static_cast<S>(right[i]);
   });
 }
 
@@ -85,9 +91,10 @@ void DivideSums(SumType type, void* sum, int64_t count, int by) {
 }
 
 void RoundElements(const void* sum, Tensor& to) {
-  ForElements(to.dtype(), to.data(), sum, to.count(), []<class T, class S>(const T* elements, const S* sums, int64_t count) {
-    T* const write = const_cast<T*>(elements);
-    for (int64_t i = 0; i < count; ++i) write[i] = static_cast<T>(sums[i]);
+  WithElements(to.dtype(), [&]<class T>() {
+    T* const elements = static_cast<T*>(to.data());
+    const SumOf<T>* const sums = static_cast<const SumOf<T>*>(sum);
+    for (int64_t i = 0, count = SumCount(to); i < count; ++i) elements[i] = static_cast<T>(sums[i]);
   });
 }
 

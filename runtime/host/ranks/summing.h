@@ -25,9 +25,10 @@ std::optional<SumForm> SumFormOf(DType dtype);
 /// What becomes of the values of the shards.
 enum class JoinKind : uint8_t { kMean, kSum };
 
-/// A value's elements, into those of a sum, or added to them.
+/// A value's elements, into those of a sum.
 void StoreElements(const Tensor& from, void* sum);
-void AddElements(const Tensor& from, void* sum);
+/// sum = a + b, for `count` elements of the sum from `first` on; `sum` points at the first of them.
+void SumElements(const Tensor& a, const Tensor& b, int64_t first, int64_t count, void* sum);
 /// to += from.
 void AddSums(SumType type, const void* from, void* to, int64_t count);
 /// Divides by how many there are.

@@ -1,6 +1,7 @@
 #include "runtime/host/ranks/value_join.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -81,8 +82,10 @@ void ValueJoin::PlanPlaces() {
   for (int shard = own.begin; shard < own.end; ++shard) {
     const size_t before = blocks.size();
     const int joins = ShardTree::Push(blocks, shard);
+    if (joins > 0) places_.back().waits = true;
     places_.push_back(joins > 0 ? Place{before - 1, true, joins - 1} : Place{before, false, 0});
   }
+  waiting_.assign(values_.size(), {});
 }
 
 Status ValueJoin::Allocate(const std::shared_ptr<MemoryBudget>& budget) {
@@ -143,13 +146,9 @@ Status ValueJoin::Add(size_t value, int shard, const Tensor& tensor) {
   Bucket& bucket = buckets_[part.bucket];
   const ShardBlock own = tree_.Of(collectives_.rank());
   const Place& place = places_[static_cast<size_t>(shard - own.begin)];
-  const auto sum = [&](size_t slot) { return At(bucket.sums[slot], bucket, part.first); };
-  if (place.adds) AddElements(tensor, sum(place.slot));
-  else StoreElements(tensor, sum(place.slot));
-  for (int join = 0; join < place.joins; ++join) {
-    const size_t slot = place.slot - static_cast<size_t>(join);
-    AddSums(part.form.type, sum(slot), sum(slot - 1), part.count);
-  }
+  if (place.waits) waiting_[value] = tensor;
+  else if (place.adds) AddToSums(value, place, std::exchange(waiting_[value], Tensor()), tensor);
+  else StoreElements(tensor, At(bucket.sums[place.slot], bucket, part.first));
   if (shard + 1 < own.end) return {};
   ++given_;
   if (--bucket.missing > 0) return {};
@@ -157,6 +156,24 @@ Status ValueJoin::Add(size_t value, int shard, const Tensor& tensor) {
   if (collectives_.size() == 1) return Join(bucket);
   Post(bucket);
   return {};
+}
+
+// Both shards' sum and the sums of blocks that it completes in one pass: a tile stays in the nearest cache until its sum is the last block's.
+void ValueJoin::AddToSums(size_t value, const Place& place, const Tensor& left, const Tensor& right) {
+  const Part& part = parts_[value];
+  const Bucket& bucket = buckets_[part.bucket];
+  alignas(64) std::byte sums[kTile * sizeof(double)];
+  for (int64_t at = 0; at < part.count; at += kTile) {
+    const int64_t count = std::min(kTile, part.count - at);
+    const auto sum = [&](int join) { return At(bucket.sums[place.slot - static_cast<size_t>(join)], bucket, part.first + at); };
+    if (place.joins == 0) {
+      SumElements(left, right, at, count, sum(0));
+      continue;
+    }
+    SumElements(left, right, at, count, sums);
+    for (int join = 1; join < place.joins; ++join) AddSums(part.form.type, sum(join), sums, count);
+    AddSums(part.form.type, sums, sum(place.joins), count);
+  }
 }
 
 void ValueJoin::Post(Bucket& bucket) {

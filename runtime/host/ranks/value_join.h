@@ -46,7 +46,8 @@ class ValueJoin {
 
   /// A step begins; the results of the step before are no more.
   void Begin();
-  /// What a shard of this rank has for a value; the shards in their order. invalid_argument where type or shape are not those given.
+  /// What a shard of this rank has for a value; the shards in their order. The tensor is kept until the next shard's is given, that of this
+  /// rank's last shard no longer than the call. invalid_argument where type or shape are not those given.
   Status Add(size_t value, int shard, const Tensor& tensor);
   /// Waits until all is joined.
   Status Finish();
@@ -77,13 +78,15 @@ class ValueJoin {
   /// What becomes of the values of one shard of this rank.
   struct Place {
     size_t slot = 0;
-    bool adds = false;  // to what is there
+    bool adds = false;  // to the shard before
     int joins = 0;      // of a slot to the one before, from that slot on
+    bool waits = false;  // for the shard that is added to it
   };
 
   void PlanBuckets();
   void PlanPlaces();
   Status Allocate(const std::shared_ptr<MemoryBudget>& budget);
+  void AddToSums(size_t value, const Place& place, const Tensor& left, const Tensor& right);
   void Post(Bucket& bucket);
   void Work();
   void JoinNext(std::unique_lock<std::mutex>& lock);
@@ -100,6 +103,7 @@ class ValueJoin {
   std::vector<Part> parts_;
   std::vector<Bucket> buckets_;
   std::vector<Place> places_;  // by shard of this rank
+  std::vector<Tensor> waiting_;  // by value: of a shard that the next one is added to
   std::vector<Tensor> results_;
   std::chrono::nanoseconds waited_{};
   uint64_t early_ = 0;
