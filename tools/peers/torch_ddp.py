@@ -20,7 +20,7 @@ import torch.nn.functional as functional
 from timing import print_case
 
 PEER = "torch-ddp " + torch.__version__
-LOSSES = 10  # steps whose losses are told; they are the warm-up, too
+LOSSES = 6  # steps whose losses are told; they are the warm-up, too
 
 
 class Net(torch.nn.Module):
@@ -33,11 +33,16 @@ class Net(torch.nn.Module):
         self.dense = torch.nn.ModuleList([torch.nn.Linear(3136, 512), torch.nn.Linear(512, 10)])
         with torch.no_grad():
             for i, layer in enumerate(self.convolutions):
-                layer.weight.copy_(torch.from_numpy(start[f"filter{i}"]).permute(3, 2, 0, 1))
+                layer.weight = torch.nn.Parameter(self.in_memory(torch.from_numpy(start[f"filter{i}"])))
                 layer.bias.copy_(torch.from_numpy(start[f"filter_bias{i}"]))
             for i, layer in enumerate(self.dense):
                 layer.weight.copy_(torch.from_numpy(self.in_order(start[f"weights{i}"], i)).T)
                 layer.bias.copy_(torch.from_numpy(start[f"bias{i}"]))
+
+    def in_memory(self, filters):
+        """With the strides that gradients get: a filter of one channel has either layout to PyTorch, and would keep those of the other."""
+        order = filters.permute(3, 0, 1, 2).contiguous().permute(0, 3, 1, 2)
+        return order if self.channels_last else order.contiguous()
 
     def in_order(self, weights, layer):
         """The page's rows are pixels of channels; without channels_last a picture is flattened the other way round."""
@@ -64,7 +69,7 @@ class Training:
         self.count = count
         self.x = torch.from_numpy(x[rows]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
         self.labels = torch.from_numpy(labels[rows].argmax(1))
-        self.net = Net(start, channels_last).to(memory_format=layout)
+        self.net = Net(start, channels_last)
         if count > 1:
             self.net = torch.nn.parallel.DistributedDataParallel(self.net, find_unused_parameters=False, gradient_as_bucket_view=True, static_graph=static_graph)
         self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.01, fused=fused)
