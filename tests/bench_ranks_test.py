@@ -60,6 +60,11 @@ class ParsingTest(unittest.TestCase):
         with self.assertRaisesRegex(measures.Failed, "no time"):
             measures.steps_told("killed")
 
+    def test_losses(self):
+        self.assertEqual(measures.losses_told("1  loss.output  DT_FLOAT [] 2.5\n2  loss.output  DT_FLOAT [] 2.25\n"), [2.5, 2.25])
+        with self.assertRaisesRegex(measures.Failed, "no losses"):
+            measures.losses_told("")
+
     def test_commands(self):
         self.assertEqual(Setup().command("weft", 1), ["weft", "1"])
         over_tcp = Setup("openmpi", 2, tcp=True).command("weft")

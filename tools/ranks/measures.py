@@ -79,6 +79,14 @@ def steps_told(text):
     return {"ms": seconds * 1e3 / steps, "buckets": buckets / steps, "early": early / steps}
 
 
+def losses_told(text):
+    """By step, of `--watch loss.output`."""
+    losses = [float(value) for value in re.findall(r"^\d+  loss\.output  DT_FLOAT \[\] (\S+)$", text, re.M)]
+    if not losses:
+        raise Failed(f"no losses in what weft said:\n{text[-2000:]}")
+    return losses
+
+
 class Pages:
     """The page with batches of some sizes, in a folder: {shards, rows} gives the arguments of `weft run`."""
 
@@ -137,17 +145,16 @@ class Measures:
 
     def losses(self):
         """The losses of the first steps, and beside the page the values that its variables start with."""
-        arguments = self.pages.arguments(SHARDS, ROWS)
-        folder = pathlib.Path(arguments[0]).parent
-        variables = fed_pages.cnn(SHARDS * ROWS).variables
-        fetches = [part for name in variables for part in ("--fetch", name + ".ref")]
-        results = folder / "results.npz"
-        run([self.options.weft, "run", *arguments, "--steps", 1, *fetches, "--results", results, "--quiet"])
-        with np.load(results) as file:
+        folder = pathlib.Path(self.pages.arguments(SHARDS, ROWS)[0]).parent
+        page = fed_pages.cnn(SHARDS * ROWS)
+        page.fetch(*(name + ".ref" for name in page.variables)).page.name = "start"
+        command = [self.options.weft, "run", *page.save(folder), "--shards", SHARDS, "--quiet"]
+        run([*command, "--steps", 1, "--results", folder / "results.npz"])
+        with np.load(folder / "results.npz") as file:
             # (The result of a Variable is what the step read: the value from before it.)
-            np.savez(folder / "start.npz", **{name: file[name + ".ref"] for name in variables})
-        told = run([self.options.weft, "run", *arguments, "--steps", LOSSES, "--watch", "loss.output", "--quiet"]).stdout
-        return {"step": "losses", "losses": [float(value) for value in re.findall(r"^\d+  loss\.output  (\S+)$", told, re.M)]}
+            np.savez(folder / "start.npz", **{name: file[name + ".ref"] for name in page.variables})
+        told = run([*command, "--steps", LOSSES, "--watch", "loss.output"]).stdout
+        return {"step": "losses", "losses": losses_told(told)}
 
     def sums_of_ranks(self):
         for name in self.names:
