@@ -152,6 +152,15 @@ class ReportTest(unittest.TestCase):
         text = report.document(few, [(10, 30)])
         self.assertIn("## A step", text)
         self.assertNotIn("## A model", text)
+        sums = report.document([line for line in self.lines if "facts" in line or "reduction" in line], [(10, 30)])
+        self.assertIn("## Sums", sums)
+        self.assertNotIn("## A step", sums)
+
+    def test_programs_that_fail(self):
+        with self.assertRaisesRegex(measures.Failed, "took more than"):
+            measures.run(["sleep", 5], timeout=0.1)
+        with self.assertRaisesRegex(measures.Failed, "failed: false"):
+            measures.run(["false"])
 
 
 class ProgramTest(unittest.TestCase):

@@ -60,7 +60,10 @@ def setups_of_steps(names):
 
 
 def run(command, settings=None, timeout=120):
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, env=settings)
+    try:
+        done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, env=settings)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"took more than {timeout} s: {' '.join(map(str, command))}") from None
     if done.returncode != 0:
         raise Failed(f"failed: {' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done

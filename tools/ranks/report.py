@@ -79,6 +79,8 @@ def goals(measured):
 
 
 def steps_section(measured, cores):
+    if not measured.steps:
+        return []
     found = ratios(measured)
     rows = [[title_of(setup) + (f" on {cores} cores" if setup[1] > cores else ""), time_text(line["ms"]), times(found[setup][0]), times(found[setup][1])]
             for setup, line in measured.steps.items()]
