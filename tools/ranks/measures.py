@@ -16,7 +16,9 @@ WIDE_ROWS = 32
 LOSSES = 6  # first steps whose losses are compared with PyTorch's: in float, later ones of the same net drift apart
 SUM_BYTES = 64_000_000
 JOIN_BYTES = (64_000, 512_000, 4_000_000, 16_000_000, SUM_BYTES)
-MESSAGES = ("1x8", "1x4096", "1x32768", "1x262144", "1x1000000", "1x4000000", "1x16000000", "4x8", "16x8", "63x8", "16x4096", "63x4096", "16x262144", "63x32768")
+# One at a time, and as N ranks exchange a bucket: N - 1 of a part each, of 6.4 MB (most of the page's gradients are one value) and of 256 KB.
+MESSAGES = ((1, 8), (1, 4096), (1, 65536), (1, 262144), (1, 1_000_000), (1, 4_000_000), (1, 16_000_000),
+            *((ranks - 1, size // ranks) for size in (6_400_000, 256_000) for ranks in (2, 4, 8, 16, 32, 64)))
 RAN = re.compile(r"(\d+) steps, ([\d.e+-]+) s; (\d+) of (\d+) buckets")
 
 
@@ -144,7 +146,7 @@ class Measures:
         folder = pathlib.Path(self.pages.arguments(SHARDS, ROWS)[0]).parent
         for processes, threads in ((2, 1), (1, 1), (1, 2)):
             program = pathlib.Path(__file__).resolve().parents[1] / "peers/torch_ddp.py"
-            yield from json_lines(run([python, program, folder, "--processes", processes, "--threads", threads, "--steps", self.options.steps], timeout=300).stdout)
+            yield from json_lines(run([python, program, folder, "--processes", processes, "--threads", threads, "--steps", max(1, self.options.steps * 2 // 3)], timeout=300).stdout)
 
     def losses(self):
         """The losses of the first steps, and beside the page the values that its variables start with."""
@@ -168,7 +170,7 @@ class Measures:
 
     def transports(self):
         for setup in over_transports(self.names):
-            yield from self.told(setup, self.options.rank_bench, "messages", 5, *MESSAGES)
+            yield from self.told(setup, self.options.rank_bench, "messages", 5, *(f"{count}x{size}" for count, size in MESSAGES))
             yield from self.told(setup, self.options.rank_bench, "join", 5, *JOIN_BYTES)
 
     def shares(self):

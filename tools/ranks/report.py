@@ -190,8 +190,9 @@ MODEL = """What a step takes on N ranks, from what was measured here and nothing
 
 - computing: the shards of a rank, each as long as the steps of one rank of one thread grow with a shard; updates, and what else every rank does
   alike, as long as what is left of those steps;
-- joining the gradients: each bucket is two exchanges of N - 1 messages, of 2 (N - 1) / N of its bytes in all, at the latency, the cost of a message and the rate that
-  messages between two ranks have here, of 8 bytes to 16 MB, one and up to 63 at a time; and the additions, which are what joins of two ranks take beyond their messages;
+- joining the gradients: each bucket is two exchanges of N - 1 messages, of 2 (N - 1) / N of its bytes in all, at the latency, the cost of a message and
+  the rate that messages between two ranks have here: of 8 bytes to 16 MB, and up to 63 at a time, as 64 ranks exchange them; and additions, which are what joins of two ranks take
+  beyond their messages;
 - what is hidden: of the part of the buckets that leave before the last shard is computed, a fraction, never more than the time of a shard. The
   fraction is the one number that is fitted to the steps on two ranks.
 
@@ -209,10 +210,10 @@ def quantities(measured, model, found):
             ["bytes of gradients", f"{model.bytes / 1e6:.2f} MB"], ["buckets; of them early", f"{model.buckets:.0f}; {model.early:.0f}"],
             ["of what is early, hidden", percent(model.hidden)]]
     rows[1:1] = [[f"a shard of {pictures} pictures", time_text(of_shard)] for pictures, of_shard in wide_shards(measured, model)]
-    transports = [[title_of(setup), f"{1e3 * link.latency:.1f} us", f"{1e3 * link.message:.2f} us", f"{link.gigabytes:.2f} GB/s", f"{link.sum * 1e6:.3f} ms", percent(link.error)]
+    transports = [[title_of(setup), f"{1e3 * link.latency:.1f} us", f"{1e3 * link.message:.2f} us", f"{link.gigabytes:.2f} GB/s", f"{link.sum * 1e6:.3f} ms", percent(link.errors[0]), percent(link.errors[1])]
                   for setup, link in found.items()]
     return [*table(["quantity", "measured"], rows), "",
-            *table(["messages", "latency", "a message", "rate, each way", "additions of 1 MB", "largest error"], transports), ""]
+            *table(["messages", "latency", "a message", "rate, each way", "additions of 1 MB", "median error", "largest"], transports), ""]
 
 
 def wide_shards(measured, model):

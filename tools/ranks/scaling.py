@@ -31,10 +31,6 @@ def fitted(columns, times):
     return best
 
 
-def largest_error(predicted, measured):
-    return float(np.max(np.abs(np.asarray(predicted) / np.asarray(measured) - 1)))
-
-
 @dataclasses.dataclass
 class Link:
     """How messages travel: of `count` at a time of `size` bytes, both ways, latency + count * (message + size * byte)."""
@@ -42,7 +38,7 @@ class Link:
     message: float
     byte: float
     sum: float = 0.0
-    error: float = 0.0  # the largest, relative, of the messages and joins that it is fitted to
+    errors: tuple = ()  # relative, of the messages and joins that it is fitted to: the median and the largest
 
     @property
     def gigabytes(self):
@@ -69,8 +65,9 @@ def fit_link(messages, joins):
     moved = np.array([link.exchange(2, size, 1) for size in joined])
     # Small joins say nothing of it, and their relative errors are large: each counts by its bytes.
     link.sum = max(0.0, float(np.sum((took - moved) * joined) / np.sum(joined.astype(float) ** 2)))
-    of_messages = largest_error([link.time(count, size) for count, size, _ in messages], times)
-    link.error = max(of_messages, largest_error([link.exchange(2, size, 1) for size in joined], took))
+    found = [link.time(count, size) for count, size, _ in messages] + [link.exchange(2, size, 1) for size in joined]
+    off = np.abs(np.array(found) / np.concatenate([times, took]) - 1)
+    link.errors = float(np.median(off)), float(np.max(off))
     return link
 
 
