@@ -85,7 +85,9 @@ def steps_section(measured, cores):
     rows = [[title_of(setup) + (f" on {cores} cores" if setup[1] > cores else ""), time_text(line["ms"]), times(found[setup][0]), times(found[setup][1])]
             for setup, line in measured.steps.items()]
     line = next((line for setup, line in measured.steps.items() if setup[1] > 1), None)
-    lines = ["## A step", "", f"The page `cnn`, {measured.shards} shards of {measured.rows} pictures, one thread a rank where it does not say otherwise; the time that `weft run --verbose` tells.", "",
+    lines = ["## A step", "",
+             f"The page `cnn`, {measured.shards} shards of {measured.rows} pictures, one thread a rank where it does not say otherwise; the time that",
+             "`weft run --verbose` tells.", "",
              *table(["", "a step", "speed, of 1 rank of 1 thread", "of 1 rank of 2 threads"], rows), ""]
     lines += [sentence + "." + "  " for sentence in goals(measured)]
     if line:
@@ -126,12 +128,14 @@ def torch_section(measured):
             rows.append([title_of(setup), time_text(ms), how, time_text(line["ms"]), times(line["ms"] / ms), options_text(line)])
     two = measured.torch.get((2, 1))
     lines = ["## Beside PyTorch", "",
-             f"The same net, batch and optimiser in PyTorch {next(iter(measured.torch.values()))['peer'].split()[-1]}: DistributedDataParallel with gloo on the loopback, half of the batch in each process.",
-             "find_unused_parameters is off, gradient_as_bucket_view on; channels_last, static_graph and the fused optimiser are tried with and without, and the fastest counts. A ratio over 1: Weft is faster.", "",
+             f"The same net, batch and optimiser in PyTorch {next(iter(measured.torch.values()))['peer'].split()[-1]}: DistributedDataParallel with gloo on the loopback,",
+             "half of the batch in each process. find_unused_parameters is off, gradient_as_bucket_view on; channels_last, static_graph and the fused",
+             "optimiser are tried with and without, and the fastest counts. A ratio over 1: Weft is faster.", "",
              *table(["Weft", "a step", "PyTorch", "a step", "ratio", "its options"], rows), ""]
     if two:
-        lines += [f"It is the same net: from the same values of the variables the losses of {len(measured.losses)} steps differ by {max(loss_differences(measured)):.1g} of their size at most, in every choice of options.", "",
-                  *table(["step", "Weft", "PyTorch, 2 processes"], [[str(i + 1), f"{ours:.7g}", f"{theirs:.7g}"] for i, (ours, theirs) in enumerate(zip(measured.losses, two["losses"]))]), ""]
+        losses = [[str(i + 1), f"{ours:.7g}", f"{theirs:.7g}"] for i, (ours, theirs) in enumerate(zip(measured.losses, two["losses"]))]
+        lines += [f"It is the same net: from the same values of the variables the losses of {len(measured.losses)} steps differ by {max(loss_differences(measured)):.1g} of their",
+                  "size at most, in every choice of options.", "", *table(["step", "Weft", "PyTorch, 2 processes"], losses), ""]
     return lines
 
 
@@ -148,7 +152,8 @@ def sums_section(measured, cores):
         return []
     size = rows[0].pop()
     return ["## Sums over ranks", "",
-            "Floats of every rank added, the result at every rank. In the order of the tree: as a step does it (`ValueJoin`), the copy of a rank's own values included; MPI_Allreduce with a buffer for the result or in place, the faster of the two.", "",
+            "Floats of every rank added, the result at every rank. In the order of the tree: as a step does it (`ValueJoin`), the copy of a rank's own values",
+            "included; MPI_Allreduce with a buffer for the result or in place, the faster of the two.", "",
             *table([f"{size / 1e6:.0f} MB", "MPI_Allreduce", "in the order of the tree", "times as fast"], [row[:4] for row in rows]), ""]
 
 
@@ -210,7 +215,8 @@ def quantities(measured, model, found):
             ["bytes of gradients", f"{model.bytes / 1e6:.2f} MB"], ["buckets; of them early", f"{model.buckets:.0f}; {model.early:.0f}"],
             ["of what is early, hidden", percent(model.hidden)]]
     rows[1:1] = [[f"a shard of {pictures} pictures", time_text(of_shard)] for pictures, of_shard in wide_shards(measured, model)]
-    transports = [[title_of(setup), f"{1e3 * link.latency:.1f} us", f"{1e3 * link.message:.2f} us", f"{link.gigabytes:.2f} GB/s", f"{link.sum * 1e6:.3f} ms", percent(link.errors[0]), percent(link.errors[1])]
+    transports = [[title_of(setup), f"{1e3 * link.latency:.1f} us", f"{1e3 * link.message:.2f} us", f"{link.gigabytes:.2f} GB/s", f"{link.sum * 1e6:.3f} ms",
+                   percent(link.errors[0]), percent(link.errors[1])]
                   for setup, link in found.items()]
     return [*table(["quantity", "measured"], rows), "",
             *table(["messages", "latency", "a message", "rate, each way", "additions of 1 MB", "median error", "largest"], transports), ""]
@@ -243,7 +249,8 @@ def model_section(measured, size, networks, cores):
     rows = [[name, time_text(ms), time_text(predicted), f"{100 * (predicted / ms - 1):+.0f} %", "yes" if of_fit else "no"]
             for name, ms, predicted, of_fit in errors(measured, model, found, cores)]
     lines = ["## A model of up to 64 ranks", "", *MODEL.format(contention=model.contention).split("\n"), "", *quantities(measured, model, found)]
-    lines += ["What it says of the steps that were measured:", "", *table(["", "measured", "model", "error", "fitted to it"], rows), "", *ASSUMED.format(rate=tcp.gigabytes).split("\n"), ""]
+    lines += ["What it says of the steps that were measured:", "", *table(["", "measured", "model", "error", "fitted to it"], rows), "",
+              *ASSUMED.format(rate=tcp.gigabytes).split("\n"), ""]
     for part in predictions(measured, model, tcp, networks):
         lines += part
     return lines
@@ -254,7 +261,8 @@ def document(lines, networks):
     measured = Measured(lines)
     check_losses(measured)
     head = ["# One page on many processes, measured", "",
-            f"{facts['date']}, {facts['machine']}; {facts['versions']}. Written by `{facts['command']}`: all cases in turn, the best of {facts['repeats']} repeats.",
+            f"{facts['date']}, {facts['machine']}; {facts['versions']}.",
+            f"Written by `{facts['command']}`: all cases in turn, the best of {facts['repeats']} repeats.",
             "What runs here, and how: [scale-mpi.md](scale-mpi.md)."]
     sections = [steps_section(measured, facts["cores"]), torch_section(measured), sums_section(measured, facts["cores"]),
                 model_section(measured, facts["gradient_bytes"], networks, facts["cores"])]
