@@ -197,7 +197,7 @@ class RefusalTest(PageTest):
                     script = self.path / "in_folder"
                     script.write_text(f'#!/bin/sh\nif [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then cd {other}; else cd {one}; fi\nexec {launching.WEFT} run "$@"\n')
                     script.chmod(0o755)
-                    words_of_launcher = launching.LAUNCHERS[launcher][0]
+                    words_of_launcher = launching.LAUNCHERS[launcher]
                     done = launching.subprocess.run([*words_of_launcher, "-n", "2", str(script), *map(str, arguments)], capture_output=True, text=True, timeout=60, env=launching.environment())
                     self.assertNotEqual(done.returncode, 0)
                     for word in words:
@@ -216,7 +216,7 @@ class CollectiveTest(PageTest):
                           f'--results {self.path}/result$R.npz --deadline 5 $([ "$R" = 1 ] && cat {self.path}/more)\n')
         script.chmod(0o755)
         (self.path / "more").touch()
-        done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", str(ranks), str(script)], capture_output=True, text=True, timeout=60,
+        done = launching.subprocess.run([*launching.LAUNCHERS[launcher], "-n", str(ranks), str(script)], capture_output=True, text=True, timeout=60,
                                         env=launching.environment())
         return done, [dict(np.load(self.path / f"result{rank}.npz")) for rank in range(ranks)] if done.returncode == 0 else None
 
@@ -257,7 +257,7 @@ class CollectiveTest(PageTest):
             script.write_text(f'#!/bin/sh\nR="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nif [ "$R" = 1 ]; then S=sender; else S=receiver; fi\n'
                               f'exec {launching.WEFT} run {path} --session $S --feed mine.output=@{self.path}/mine.npy --results {self.path}/result$R.npz\n')
             script.chmod(0o755)
-            done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "3", str(script)], capture_output=True, text=True, timeout=60, env=launching.environment())
+            done = launching.subprocess.run([*launching.LAUNCHERS[launcher], "-n", "3", str(script)], capture_output=True, text=True, timeout=60, env=launching.environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             for rank in (0, 2):
                 self.assertEqual(np.load(self.path / f"result{rank}.npz")["receive.data"].tolist(), [3, 4])
@@ -360,7 +360,7 @@ class FaultTest(JobTest):
         for launcher in LAUNCHERS[:1]:
             for late, status in ((2, 0), (40, 1)):
                 began = time.monotonic()
-                done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "2", str(script), *map(str, arguments)], capture_output=True, text=True,
+                done = launching.subprocess.run([*launching.LAUNCHERS[launcher], "-n", "2", str(script), *map(str, arguments)], capture_output=True, text=True,
                                                 timeout=60, env={**launching.environment(), "LATE": str(late)})
                 self.assertEqual(done.returncode != 0, status != 0, done.stderr)
                 if status != 0:
@@ -418,7 +418,7 @@ class SnapshotTest(JobTest):
             script.write_text(f'#!/bin/sh\nulimit -f 1\nexec {launching.WEFT} run "$@"\n')
             script.chmod(0o755)
             page = self.save(sharded_pages.softmax_regression())
-            done = launching.subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "2", str(script), *map(str, page), *map(str, self.arguments(folder, 20)), "--deadline", "10"],
+            done = launching.subprocess.run([*launching.LAUNCHERS[launcher], "-n", "2", str(script), *map(str, page), *map(str, self.arguments(folder, 20)), "--deadline", "10"],
                                             capture_output=True, text=True, timeout=60, env=launching.environment())
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("step-000000000005.weft", done.stderr)

@@ -1,36 +1,35 @@
 """Starts `weft run --shards` on the processes of a launcher of MPI, and reads what came of it."""
 import os
 import pathlib
-import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/ranks"))
+import launchers  # noqa: E402
+
 WEFT = pathlib.Path(os.environ.get("WEFT_PROGRAM", ROOT / "build/release/bin/weft"))
-# By name: the launcher, its options for more ranks than cores, and the library that is built against it.
-LAUNCHERS = {
-    "openmpi": (["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"], "libweft_mpi.so"),
-    "mpich": (["mpirun.mpich"], "libweft_mpi_mpich.so"),
-}
+# By name: the launcher, with its options for more ranks than cores.
+LAUNCHERS = {name: launcher.words(*launcher.crowded) for name, launcher in launchers.LAUNCHERS.items()}
 
 
 def installed():
     """The launchers that there are, with a library for each."""
-    return [name for name, (words, library) in LAUNCHERS.items() if shutil.which(words[0]) and (WEFT.parent.parent / "lib" / library).exists()]
+    return launchers.installed(WEFT)
 
 
 def command(ranks, arguments, launcher, options=()):
     """Without ranks: one process alone."""
     run = [str(WEFT), "run", *map(str, arguments)]
-    return run if launcher is None else [*LAUNCHERS[launcher][0], *options, "-n", str(ranks), *run]
+    return run if launcher is None else [*LAUNCHERS[launcher], *options, "-n", str(ranks), *run]
 
 
 def environment():
-    # (More ranks than cores: a rank that waits for its turn must not hold a core.)
-    return {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+    return launchers.settings(crowded=True)
 
 
 def run(ranks, arguments, launcher, timeout=120, options=()):
