@@ -20,7 +20,7 @@ namespace {
 /// One run of the job, on one of its ranks: the same commands, and rank 0 speaks.
 class ShardRun {
  public:
-  ShardRun(const RunCommand& command, ShardJob& job) : command_(command), job_(job) {
+  ShardRun(const RunCommand& command, ShardJob& job) : command_(command), job_(job), folder_(command.shard.snapshots) {
     for (const std::string& name : command.plot) trends_.push_back({name, {}});
   }
   int Run();
@@ -28,7 +28,7 @@ class ShardRun {
  private:
   Status Load();
   Status Open();
-  Status Check() const;
+  Status Check();
   Status Restore();
   Status Steps();
   Status Step(bool last);
@@ -44,6 +44,7 @@ class ShardRun {
 
   const RunCommand& command_;
   ShardJob& job_;
+  SnapshotFolder folder_;  // open on rank 0, where there is one
   LoadedPage loaded_;
   SessionSpec spec_;
   std::unique_ptr<ShardedRun> run_;
@@ -66,7 +67,7 @@ Status ShardRun::Load() {
 }
 
 // What would fail after a long run is refused before it.
-Status ShardRun::Check() const {
+Status ShardRun::Check() {
   if (command_.shard.every > 0 && command_.shard.snapshots.empty()) return InvalidArgument("--every needs --snapshots FOLDER");
   if (command_.shard.resume && command_.shard.snapshots.empty()) return InvalidArgument("--resume needs --snapshots FOLDER");
   if (job_.rank() != 0) return {};
@@ -74,9 +75,8 @@ Status ShardRun::Check() const {
     if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
   }
   if (command_.shard.snapshots.empty()) return {};
-  const SnapshotFolder folder(command_.shard.snapshots);
-  WEFT_RETURN_IF_ERROR(folder.Open());
-  if (command_.shard.resume || folder.Candidates().empty()) return {};
+  WEFT_RETURN_IF_ERROR(folder_.Open());
+  if (command_.shard.resume || folder_.Candidates().empty()) return {};
   return FailedPrecondition("'", command_.shard.snapshots, "' has snapshots of an earlier run").WithHint("--resume goes on from them; or take another folder");
 }
 
@@ -102,7 +102,7 @@ Status ShardRun::Restore() {
   if (!command_.shard.resume) return {};
   std::string list;
   if (job_.rank() == 0) {
-    for (const std::string& path : SnapshotFolder(command_.shard.snapshots).Candidates()) list += path + "\n";
+    for (const std::string& path : folder_.Candidates()) list += path + "\n";
   }
   WEFT_RETURN_IF_ERROR(BroadcastText(*job_.collectives(), CollectiveUser::kControl, 0, list, "for the snapshots that there are"));
   Status status;
@@ -139,9 +139,10 @@ Status ShardRun::Step(bool last) {
 }
 
 Status ShardRun::Snapshot() {
-  const SnapshotFolder folder(command_.shard.snapshots);
-  WEFT_RETURN_IF_ERROR(run_->SaveSnapshot(folder.PathOf(run_->steps())));
-  Status status = job_.rank() == 0 ? folder.Publish(run_->steps()) : Status();
+  const Status there = job_.rank() == 0 ? folder_.CheckPlace() : Status();
+  WEFT_RETURN_IF_ERROR(AgreeOnStatus(*job_.collectives(), CollectiveUser::kControl, there, "for the folder of snapshots"));
+  WEFT_RETURN_IF_ERROR(run_->SaveSnapshot(folder_.PathOf(run_->steps())));
+  Status status = job_.rank() == 0 ? folder_.Publish(run_->steps()) : Status();
   return AgreeOnStatus(*job_.collectives(), CollectiveUser::kControl, status, "for the newest snapshot's name");
 }
 
