@@ -83,10 +83,17 @@ class TableTest(SweepTest):
                          {"f.output/0": [3], "f.output/2": [3, 3], "f.output.valid": [True, False, True]})
 
     def test_names_that_are_taken(self):
-        """A Variable that is called as an array of the table is."""
-        self.write([{"set": "point.initvalues", "name": "seconds", "values": [5, 6]}], [block("point", "Variable", {"initvalues": number(1)})], ["point.ref"])
+        """Parameters that are called as arrays of the table are."""
+        self.write([{"set": "c.value", "name": "point", "values": [5, 6]}, {"set": "d.value", "name": "seconds", "values": [7.5]}],
+                   [block("c", "Const", {"value": number(1)}), block("d", "Const", {"value": number(1)})], ["c.output", "d.output"])
         table = self.table()
-        self.assertEqual((table["point"].tolist(), table["point_"].tolist(), table["seconds_"].tolist()), ([0, 1], [5, 6], [5, 6]))
+        self.assertEqual((table["point"].tolist(), table["point_"].tolist(), table["seconds_"].tolist()), ([0, 1], [5, 6], [7.5, 7.5]))
+
+    def test_types(self):
+        """Floating types stay so, whatever their values."""
+        self.write([{"set": "c.value", "name": "v", "values": [3, 4]}], [block("c", "Const", {"value": number(1)})], ["c.output"])
+        table = self.table()
+        self.assertEqual((table["c.output"].dtype, table["c.output"].tolist(), table["v"].dtype), (numpy.float64, [3, 4], numpy.int64))
 
     def test_values_that_are_no_numbers(self):
         self.write([{"set": "c.value", "name": "v", "values": [1, 0, -1, "inf"]}], [block("c", "Const", {"value": number(1)}), block("log", "Log", {"x": "c.output"})], ["log.y"])

@@ -84,7 +84,7 @@ std::string LineStart(int64_t point, const GridPoint& at, double seconds) {
   return Cat("{\"point\": ", point, ", \"settings\": ", at.Json(), ", \"seconds\": ", RoundedNumber(std::max(seconds, 0.0)));
 }
 
-/// A single number or truth value; empty for other tensors.
+/// A single number or truth value; empty for other tensors. Those of floating types have a point, so that the type of 3.0 can be told.
 std::string PlainText(const Tensor& tensor) {
   if (tensor.count() != 1 || tensor.shape().rank() != 0) return "";
   std::string text;
@@ -95,6 +95,7 @@ std::string PlainText(const Tensor& tensor) {
     } else {
       const auto number = static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value);
       text = std::isfinite(number) ? Cat(number) : std::isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"";
+      if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
     }
   });
   return text;

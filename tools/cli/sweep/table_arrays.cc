@@ -71,7 +71,10 @@ std::optional<double> NumberOfCell(const TableCell& cell) {
 
 std::string TextOfCell(const TableCell& cell) {
   if (cell.is_null()) return "";
-  return cell.is_string() ? cell.get<std::string>() : cell.dump(-1, ' ', false, TableCell::error_handler_t::replace);
+  if (cell.is_string()) return cell.get<std::string>();
+  std::string text = cell.dump(-1, ' ', false, TableCell::error_handler_t::replace);
+  if (cell.is_number_float() && text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
 }
 
 std::string TableArrays::Free(std::string name) {

@@ -16,7 +16,7 @@ using TableCell = nlohmann::ordered_json;
 
 /// The number of a cell, also "nan", "inf" and "-inf"; a truth value is 0 or 1.
 std::optional<double> NumberOfCell(const TableCell& cell);
-/// As text: "" for null, texts as they are, others as JSON.
+/// As text: "" for null, texts as they are, others as JSON, 3.0 as 3.
 std::string TextOfCell(const TableCell& cell);
 
 /// Every array has a row for each point, in their order. Single values are int64, bool, float64, or else strings; tensors have their type, behind
