@@ -78,12 +78,15 @@ std::string SnapshotFolder::PathOf(uint64_t steps) const { return (folder_ / Nam
 Status SnapshotFolder::Publish(uint64_t steps) const {
   const std::string text = NameOf(steps) + "\n";
   Descriptor folder = OpenFolder(folder_);
+  // (In this order: a folder that takes the place of this one from here on gets nothing.)
+  WEFT_RETURN_IF_ERROR(CheckPlace());
   NewFile file;
   int failed = folder.valid() ? file.Create(std::move(folder), kLatest) : errno;
   if (failed == 0) failed = file.Write(text.data(), text.size());
   if (failed == 0) failed = file.Commit();
   if (failed != 0) return Status(CodeOfErrno(failed), Cat("cannot write '", (folder_ / kLatest).string(), "': ", std::strerror(failed)));
   // Those of another run that came further would be taken for newer ones.
+  WEFT_RETURN_IF_ERROR(CheckPlace());
   const std::vector<std::string> names = Names(folder_);
   size_t kept = 0;
   std::error_code error;

@@ -25,7 +25,7 @@ class SnapshotFolder {
   Status CheckPlace() const { return lock_ ? lock_->CheckPlace() : Status(); }
   /// The file of a snapshot after so many steps.
   std::string PathOf(uint64_t steps) const;
-  /// It is whole: LATEST names it, and older ones but the last before it go.
+  /// It is whole: LATEST names it, and older ones but the last before it go. failed_precondition as CheckPlace.
   Status Publish(uint64_t steps) const;
   /// What there is, the one that LATEST names first, then from the newest on. Also of a folder that is not open.
   std::vector<std::string> Candidates() const;
