@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "weft/base/hash.h"
+
 namespace weft::cli {
 namespace {
 
@@ -37,8 +39,6 @@ std::string Where() {
   return run == nullptr ? "its start" : run->where();
 }
 
-uint64_t HashOf(uint64_t before, std::string_view bytes) { return before * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(bytes) + 1; }
-
 }  // namespace
 
 std::string Rounded(double number) {
@@ -50,20 +50,20 @@ std::string Rounded(double number) {
 }
 
 std::vector<Fingerprint> PageFingerprint(const Document& document, const SessionSpec& spec, const RunCommand& command) {
-  uint64_t feeds = 0, options = 0, session = HashOf(0, spec.id);
+  uint64_t feeds = 0, options = 0, session = HashBytes(spec.id);
   for (const SessionSpec::Feed& feed : spec.feeds) {
-    feeds = HashOf(feeds, Cat(document.scope()->graph().ValueName(feed.value), " ", feed.tensor.dtype(), " ", feed.tensor.shape()));
-    if (feed.tensor.dtype() == DType::kString) feeds = HashOf(feeds, ToString(feed.tensor, feed.tensor.count()));
-    else feeds = HashOf(feeds, {static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())});
+    feeds = HashBytes(Cat(document.scope()->graph().ValueName(feed.value), " ", feed.tensor.dtype(), " ", feed.tensor.shape()), feeds);
+    if (feed.tensor.dtype() == DType::kString) feeds = HashBytes(ToString(feed.tensor, feed.tensor.count()), feeds);
+    else feeds = HashBytes({static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())}, feeds);
   }
-  for (const SessionSpec::Fetch& fetch : spec.fetches) session = HashOf(session, fetch.name);
+  for (const SessionSpec::Fetch& fetch : spec.fetches) session = HashBytes(fetch.name, session);
   const ShardCommand& shard = command.shard;
-  options = HashOf(options, Cat(shard.shards, " ", shard.reduce, " ", command.steps, " ", shard.every, " ", shard.resume, " ", command.load_state.empty(), " ",
-                                command.save_state.empty(), " ", shard.snapshots.empty(), " ", command.watch.size(), " ", command.plot.size()));
+  options = HashBytes(Cat(shard.shards, " ", shard.reduce, " ", command.steps, " ", shard.every, " ", shard.resume, " ", command.load_state.empty(), " ",
+                          command.save_state.empty(), " ", shard.snapshots.empty(), " ", command.watch.size(), " ", command.plot.size()));
   for (const auto* names : {&shard.cut, &shard.whole, &command.page.set}) {
-    for (const std::string& name : *names) options = HashOf(options, name);
+    for (const std::string& name : *names) options = HashBytes(name, options);
   }
-  return {{"version of weft", HashOf(0, WEFT_VERSION)}, {"page", HashOf(0, document.Write())}, {"session", session}, {"feed", feeds}, {"options", options}};
+  return {{"version of weft", HashBytes(WEFT_VERSION)}, {"page", HashBytes(document.Write())}, {"session", session}, {"feed", feeds}, {"options", options}};
 }
 
 std::vector<std::string> ShardKey(const Page& page) {

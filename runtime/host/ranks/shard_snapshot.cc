@@ -1,12 +1,14 @@
-// Snapshots that all ranks agree on.
+#include "runtime/host/ranks/shard_snapshot.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "runtime/host/file_bytes.h"
-#include "runtime/host/ranks/sharded_parts.h"
 #include "runtime/state/variable_store.h"
+#include "weft/base/hash.h"
+#include "weft/block/stored_state.h"
 #include "weft/state/snapshot.h"
 
 namespace weft {
@@ -27,7 +29,7 @@ uint64_t HashOfVariables(Scope& scope) {
     } else if (value.defined() && value.dtype() != DType::kResource) {
       bytes = {static_cast<const char*>(value.data()), static_cast<size_t>(value.bytes())};
     }
-    hash = hash * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(bytes);
+    hash = HashBytes(bytes, hash);
   }
   return hash;
 }
@@ -53,28 +55,26 @@ Result<std::filesystem::path> WriteTemporary(const std::string& bytes) {
 
 }  // namespace
 
-Status ShardedRun::Parts::SaveSnapshot(const std::string& path) {
-  Collectives& all = *collectives_;
-  const std::string hash = Cat(steps_, "/", HashOfVariables(*scope_));
+Status SaveShardSnapshot(Scope& scope, ShardStates& states, Collectives& all, const std::string& path, const std::function<void()>& writing) {
+  const std::string hash = Cat(states.steps, "/", HashOfVariables(scope));
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> hashes,
                         GatherAll(all, CollectiveUser::kControl, hash, "for the variables of all ranks, in a snapshot"));
   for (size_t r = 0; r < hashes.size(); ++r) {
     if (hashes[r] == hashes[0]) continue;
-    return DataLoss("the variables of rank ", r, " (", all.host(static_cast<int>(r)), ") are not those of rank 0 after step ", steps_);
+    return DataLoss("the variables of rank ", r, " (", all.host(static_cast<int>(r)), ") are not those of rank 0 after step ", states.steps);
   }
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> streams,
-                        GatherAll(all, CollectiveUser::kControl, states_->Own(), "for the random streams of all ranks, in a snapshot"));
+                        GatherAll(all, CollectiveUser::kControl, states.Own(), "for the random streams of all ranks, in a snapshot"));
   Status status;
   if (all.rank() == 0) {
-    watch_.Announce(steps_, Cat("writing the snapshot '", path, "'"), {});
-    status = states_->TakeAll(streams);
-    if (status.ok()) status = weft::SaveSnapshot(*scope_, path).status();
+    writing();
+    status = states.TakeAll(streams);
+    if (status.ok()) status = SaveSnapshot(scope, path).status();
   }
   return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot that rank 0 writes");
 }
 
-Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& problems) {
-  Collectives& all = *collectives_;
+Status LoadShardSnapshot(Scope& scope, ShardStates& states, Collectives& all, int shards, const std::string& path, Diagnostics& problems) {
   // The file goes to all as it is: they may have no folder in common.
   Status status;
   std::string bytes;
@@ -92,14 +92,13 @@ Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& pro
     if (written.ok()) place = std::move(*written);
     else status = std::move(written).status();
   }
-  if (status.ok()) status = RestoreSnapshot(*scope_, place, {}, problems).status();
+  if (status.ok()) status = RestoreSnapshot(scope, place, {}, problems).status();
   if (all.rank() != 0 && place != path) std::filesystem::remove(place, error);
-  if (status.ok() && states_->shards == 0) states_->shards = options_.shards;  // of a run without shards
-  if (status.ok() && states_->shards != options_.shards) {
-    status = InvalidArgument("the snapshot is of a run with ", states_->shards, " shards, found ", options_.shards)
-                 .WithHint(Cat("take --shards ", states_->shards));
+  if (status.ok() && states.shards == 0) states.shards = shards;  // of a run without shards
+  if (status.ok() && states.shards != shards) {
+    status = InvalidArgument("the snapshot is of a run with ", states.shards, " shards, found ", shards)
+                 .WithHint(Cat("take --shards ", states.shards));
   }
-  steps_ = states_->steps;
   return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot on all ranks");
 }
 
