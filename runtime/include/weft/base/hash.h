@@ -1,4 +1,4 @@
-// A hash of bytes for comparisons between processes: the same on every machine, and fast. Not for what strangers choose.
+// A hash of bytes that processes compare: without a key of its own, and fast. Not for what strangers choose.
 #pragma once
 
 #include <bit>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-/// Of 64 bits; `before` is the hash of what stands before these bytes, or 0. Eight bytes at a time, by multiplication with a constant of good
-/// spectrum (Knuth's golden ratio) and a shift that folds high bits down (Steele and Vigna).
+/// Of 64 bits; `before` is the hash of what stands before these bytes, or 0. Words of eight bytes, the last one filled with zeros, are multiplied in;
+/// the shift brings high bits down, which multiplication alone does not. (Byte order as in memory: alike on machines of one byte order.)
 inline uint64_t HashBytes(std::string_view bytes, uint64_t before = 0) {
   constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
   uint64_t hash = (before ^ bytes.size()) * kGolden;
