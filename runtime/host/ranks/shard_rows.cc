@@ -65,7 +65,7 @@ Status ShardedRun::Parts::CutSources() {
       WEFT_ASSIGN_OR_RETURN(ResultValue value, before_->Get(source.value));
       now = std::move(value.tensor);
     }
-    const bool same = source.fed >= 0 && whole_[s].defined();
+    const bool same = source.fed >= 0 && whole_[s].defined() && fed_anew_[static_cast<size_t>(source.fed)] == 0;
     whole_[s] = std::move(now);
     if (same || source.whole) continue;
     WEFT_RETURN_IF_ERROR(CheckSource(source, whole_[s]));
@@ -74,6 +74,7 @@ Status ShardedRun::Parts::CutSources() {
       WEFT_ASSIGN_OR_RETURN(rows_[s].emplace_back(), RowsOf(whole_[s], shard));
     }
   }
+  std::ranges::fill(fed_anew_, 0);
   return {};
 }
 

@@ -73,7 +73,42 @@ Status ShardedRun::Parts::SaveSnapshot(const std::string& path) {
   return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot that rank 0 writes");
 }
 
+Status ShardedRun::Parts::SaveNewest(const SnapshotFolder& folder) {
+  Collectives& all = *collectives_;
+  Status status;
+  if (all.rank() == 0) {
+    if (!own_snapshots_) status = folder.CheckEmpty().WithHint("resume from them, or take another folder");
+    if (status.ok()) status = folder.Open();
+  }
+  WEFT_RETURN_IF_ERROR(AgreeOnStatus(all, CollectiveUser::kControl, status, "for the folder of the snapshots"));
+  WEFT_RETURN_IF_ERROR(SaveSnapshot(folder.PathOf(steps_)));
+  own_snapshots_ = true;
+  status = all.rank() == 0 ? folder.Publish(steps_) : Status();
+  return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the newest snapshot's name");
+}
+
+// Rank 0 looks which there are.
+Result<std::string> ShardedRun::Parts::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
+  std::string list;
+  if (collectives_->rank() == 0) {
+    for (const std::string& path : folder.Candidates()) list += path + "\n";
+  }
+  WEFT_RETURN_IF_ERROR(BroadcastText(*collectives_, CollectiveUser::kControl, 0, list, "for the snapshots that there are"));
+  own_snapshots_ = true;
+  Status status;
+  for (size_t at = 0, end; (end = list.find('\n', at)) != std::string::npos; at = end + 1) {
+    std::string path = list.substr(at, end - at);
+    Diagnostics ignored;
+    status = LoadSnapshot(path, ignored);
+    if (status.ok()) return path;
+    if (say) say(Cat("cannot use '", path, "': ", status.message()));
+  }
+  if (!status.ok()) return status;
+  return std::string();
+}
+
 Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& problems) {
+  if (join_ != nullptr) return FailedPrecondition("a snapshot is taken before the first step, and there was one");
   Collectives& all = *collectives_;
   // The file goes to all as it is: they may have no folder in common.
   Status status;

@@ -37,6 +37,9 @@ class ShardWatch final : public Observer, public ValueTaps {
   std::string doing_ = "its start";
 };
 
+/// invalid_argument where a value cannot take the place of one that was fed before: one that is cut has the same rank, others the same shape.
+Status CheckFeed(std::string_view name, const Shape& before, bool cut, const Shape& now);
+
 /// The failure at its place, in other words.
 Status Retold(const Status& fault, std::string message, std::string_view hint);
 
@@ -45,14 +48,18 @@ class ShardedRun::Parts {
   Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives);
 
   Status Open();
+  Status Feed(std::string_view name, Tensor value);
   Status Step(bool results);
   Result<ShardedProgress> Progress();
   void Cancel();
   Status SaveSnapshot(const std::string& path);
   Status LoadSnapshot(const std::string& path, Diagnostics& problems);
+  Status SaveNewest(const SnapshotFolder& folder);
+  Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say);
 
   const std::vector<std::pair<std::string, Tensor>>& results() const { return results_; }
   uint64_t steps() const { return steps_; }
+  std::pair<int, int> shards() const { return {own_.begin, own_.end}; }
   bool all_failed() const { return all_failed_; }
   std::string where() const { return watch_.where(); }
   std::pair<uint64_t, uint64_t> early_buckets() const { return {join_ ? join_->early() : 0, joined_buckets_}; }
@@ -60,6 +67,12 @@ class ShardedRun::Parts {
  private:
   /// How the values of shards become one.
   enum class Way : uint8_t { kUnknown, kAdd, kRows };
+  /// A value that was fed before the first step.
+  struct Fed {
+    ValueRef value;
+    Shape shape;
+    bool cut = true;
+  };
   struct Joined {
     Way way = Way::kUnknown;
     size_t index = 0;                // kAdd: in the ValueJoin
@@ -70,6 +83,9 @@ class ShardedRun::Parts {
 
   // sharded_run.cc
   Status CheckRanks() const;
+  void TakeFirstFeeds();
+  Status TakeFeeds();
+  Status Divide();
   Status TakeBatch();
   Status Agree(const Status& own, std::string_view what);
   Status CheckSeeds() const;
@@ -84,7 +100,7 @@ class ShardedRun::Parts {
   Status RunAfter();
   bool Needed(size_t value, bool results) const { return divided_.values[value].read_after || results; }
   Status RunSession(Session& session, std::string doing, ShardWatch::Take take);
-  void CollectResults();
+  Status CollectResults();
 
   // shard_rows.cc
   Status CutSources();
@@ -103,7 +119,7 @@ class ShardedRun::Parts {
   Status AgreeOnValues() const;
 
   const std::shared_ptr<Scope> scope_;
-  const SessionSpec spec_;
+  SessionSpec spec_;  // its feeds change
   const ShardingOptions options_;
   const std::shared_ptr<Collectives> collectives_;
   const ShardTree tree_;
@@ -113,7 +129,14 @@ class ShardedRun::Parts {
   ShardParts divided_;
   std::vector<ValueRef> scalars_;  // sources that have no rows
   std::shared_ptr<ShardStates> states_;
+  bool has_divided_ = false;
+  std::vector<char> fed_anew_;  // by feed: since the last step
+  std::mutex feed_mutex_;       // of what follows
+  std::vector<SessionSpec::Feed> given_;    // for the next step
+  std::optional<std::vector<Fed>> fed_;     // since the session was divided
   std::unique_ptr<Session> before_, shard_, after_;
+  std::vector<std::unique_ptr<Session>> replaced_;  // which Cancel may have seen
+  std::atomic<Session*> running_{nullptr};
   std::unique_ptr<ValueJoin> join_;
   std::vector<size_t> added_;      // values that are added, in the order of the ValueJoin
   std::vector<Joined> joined_;     // by value
@@ -125,6 +148,7 @@ class ShardedRun::Parts {
   ShardWatch watch_;
   std::atomic<bool> cancelled_{false};
   bool all_failed_ = false;
+  bool own_snapshots_ = false;  // the folder's are of this run, or it has gone on from one
 
   // Since the last Progress.
   uint64_t timed_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/host/ranks/fingerprint.h"
 #include "runtime/host/ranks/sharded_parts.h"
 #include "runtime/state/variable_store.h"
 
@@ -70,16 +71,36 @@ Status ShardedRun::Parts::CheckSeeds() const {
 }
 
 Status ShardedRun::Parts::Open() {
-  const auto divide = [&]() -> Status {
+  WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives_, FingerprintOf(*graph_, spec_, options_)));
+  const auto prepare = [&]() -> Status {
     WEFT_RETURN_IF_ERROR(CheckRanks());
+    WEFT_ASSIGN_OR_RETURN(states_, ShardStates::Of(*scope_));
+    if (states_->shards == options_.shards) steps_ = states_->steps;
+    states_->shards = options_.shards;
+    return {};
+  };
+  WEFT_RETURN_IF_ERROR(Agree(prepare(), "for the sessions of all ranks"));
+  if (!options_.feeds_later) WEFT_RETURN_IF_ERROR(Divide());
+  return StartVariables();
+}
+
+// What is fed by now decides what is cut.
+Status ShardedRun::Parts::Divide() {
+  all_failed_ = true;  // where it fails
+  TakeFirstFeeds();
+  WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives_, {FingerprintOfFeeds(*graph_, spec_)}));
+  const auto divide = [&]() -> Status {
     WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(*graph_, spec_, options_, scalars_));
     WEFT_RETURN_IF_ERROR(CheckSeeds());
-    WEFT_ASSIGN_OR_RETURN(states_, ShardStates::Of(*scope_));
-    states_->shards = options_.shards;
     return MakeSessions({});
   };
   WEFT_RETURN_IF_ERROR(Agree(divide(), "for the sessions of all ranks"));
-  return StartVariables();
+  has_divided_ = true;
+  std::lock_guard lock(feed_mutex_);
+  for (const ShardSource& source : divided_.sources) {
+    if (source.fed >= 0) (*fed_)[static_cast<size_t>(source.fed)].cut = !source.whole;
+  }
+  return {};
 }
 
 // From here on the failure is that of all.
@@ -95,6 +116,9 @@ Status ShardedRun::Parts::MakeSessions(const std::vector<ValueRef>& scalars) {
     WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(*graph_, spec_, options_, scalars_));
   }
   states_->SetKeys(divided_.streams);
+  for (std::unique_ptr<Session>* session : {&before_, &shard_, &after_}) {
+    if (*session != nullptr) replaced_.push_back(std::move(*session));
+  }
   before_ = divided_.HasBefore() ? std::make_unique<Session>(scope_, divided_.before, Keep::kAsked) : nullptr;
   shard_ = std::make_unique<Session>(scope_, divided_.shard, Keep::kAsked);
   after_ = divided_.HasAfter() ? std::make_unique<Session>(scope_, divided_.after, Keep::kAsked) : nullptr;
@@ -142,17 +166,26 @@ Status ShardedRun::Parts::SetFirstValue(size_t variable, const Tensor& like, con
 // ---- a step ----------------------------------------------------------------------------------------------------------------------------
 
 Status ShardedRun::Parts::RunSession(Session& session, std::string doing, ShardWatch::Take take) {
-  if (cancelled_) return Cancelled("the run was cancelled");
+  if (scope_->revision()->graph != graph_) {
+    return FailedPrecondition("the page was edited since it was cut into shards").WithHint("open it for shards again");
+  }
   watch_.Announce(steps_ + 1, std::move(doing), std::move(take));
   RunOptions run;
   run.observer = &watch_;
-  return session.Run(run);
+  running_ = &session;  // before it is looked at: a Cancel in between is for the run that follows
+  Status status = cancelled_ ? Cancelled("the run was cancelled") : session.Run(run);
+  running_ = nullptr;
+  return status;
 }
 
 Status ShardedRun::Parts::Step(bool results) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  Status status = TakeBatch();
+  all_failed_ = false;
+  if (!has_divided_) WEFT_RETURN_IF_ERROR(Divide());
+  all_failed_ = false;
+  Status status = TakeFeeds();
+  if (status.ok()) status = TakeBatch();
   // What is wrong with the page is told once, and by all together.
   if (join_ == nullptr) status = Agree(status, "for the first batch of all ranks");
   WEFT_RETURN_IF_ERROR(status);
@@ -162,7 +195,7 @@ Status ShardedRun::Parts::Step(bool results) {
   if (join_ != nullptr) WEFT_RETURN_IF_ERROR(join_->Finish());
   WEFT_RETURN_IF_ERROR(JoinRows(results));
   WEFT_RETURN_IF_ERROR(RunAfter());
-  if (results) CollectResults();
+  if (results) WEFT_RETURN_IF_ERROR(CollectResults());
   ++steps_;
   states_->steps = steps_;
   ++timed_;
@@ -272,15 +305,19 @@ Status ShardedRun::Parts::RunAfter() {
   return RunSession(*after_, "the updates after its shards", {});
 }
 
-void ShardedRun::Parts::CollectResults() {
+// The next step writes the memory of what is added.
+Status ShardedRun::Parts::CollectResults() {
   results_.clear();
   for (const ShardParts::Fetch& fetch : divided_.fetches) {
     if (fetch.joined >= 0) {
-      results_.emplace_back(fetch.name, joined_[static_cast<size_t>(fetch.joined)].value);
+      const Joined& joined = joined_[static_cast<size_t>(fetch.joined)];
+      WEFT_ASSIGN_OR_RETURN(Tensor own, joined.way == Way::kAdd ? joined.value.Clone(scope_->budget()) : Result<Tensor>(joined.value));
+      results_.emplace_back(fetch.name, std::move(own));
     } else if (auto value = after_->Get(fetch.value); value.ok()) {
       results_.emplace_back(fetch.name, std::move(value->tensor));
     }
   }
+  return {};
 }
 
 Result<ShardedProgress> ShardedRun::Parts::Progress() {
@@ -302,9 +339,7 @@ Result<ShardedProgress> ShardedRun::Parts::Progress() {
 
 void ShardedRun::Parts::Cancel() {
   cancelled_ = true;
-  for (Session* session : {before_.get(), shard_.get(), after_.get()}) {
-    if (session != nullptr) session->Cancel();
-  }
+  if (Session* session = running_) session->Cancel();
 }
 
 // ---- the class -------------------------------------------------------------------------------------------------------------------------
@@ -321,15 +356,21 @@ Result<std::unique_ptr<ShardedRun>> ShardedRun::Open(std::shared_ptr<Scope> scop
   return std::unique_ptr<ShardedRun>(new ShardedRun(std::move(parts)));
 }
 
+Status ShardedRun::Feed(std::string_view name, Tensor value) { return parts_->Feed(name, std::move(value)); }
 bool ShardedRun::all_failed() const { return parts_->all_failed(); }
 Status ShardedRun::Step(bool results) { return parts_->Step(results); }
 const std::vector<std::pair<std::string, Tensor>>& ShardedRun::results() const { return parts_->results(); }
 uint64_t ShardedRun::steps() const { return parts_->steps(); }
 Result<ShardedProgress> ShardedRun::Progress() { return parts_->Progress(); }
+std::pair<int, int> ShardedRun::shards() const { return parts_->shards(); }
 std::string ShardedRun::where() const { return parts_->where(); }
 std::pair<uint64_t, uint64_t> ShardedRun::early_buckets() const { return parts_->early_buckets(); }
 void ShardedRun::Cancel() { parts_->Cancel(); }
 Status ShardedRun::SaveSnapshot(const std::string& path) { return parts_->SaveSnapshot(path); }
 Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->LoadSnapshot(path, problems); }
+Status ShardedRun::SaveNewest(const SnapshotFolder& folder) { return parts_->SaveNewest(folder); }
+Result<std::string> ShardedRun::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
+  return parts_->RestoreNewest(folder, say);
+}
 
 }  // namespace weft

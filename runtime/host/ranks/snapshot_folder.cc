@@ -79,4 +79,9 @@ std::vector<std::string> SnapshotFolder::Candidates() const {
   return paths;
 }
 
+Status SnapshotFolder::CheckEmpty() const {
+  if (Names(folder_).empty()) return {};
+  return FailedPrecondition("'", folder_.string(), "' has snapshots of an earlier run");
+}
+
 }  // namespace weft

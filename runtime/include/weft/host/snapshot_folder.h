@@ -23,6 +23,8 @@ class SnapshotFolder {
   Status Publish(uint64_t steps) const;
   /// What there is, the one that LATEST names first, then from the newest on.
   std::vector<std::string> Candidates() const;
+  /// failed_precondition where there is any: it is of an earlier run, and a new one would take its place.
+  Status CheckEmpty() const;
 
  private:
   std::filesystem::path folder_;
