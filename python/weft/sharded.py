@@ -114,10 +114,10 @@ class ShardedRun:
     # ---- steps ----
 
     def feed(self, name: str, value: Any, dtype: str | None = None) -> None:
-        """Replaces a value such as "x.output" in the steps to come by a copy of `value`: of one that is cut the whole batch, on every rank.
+        """Replaces a value such as "x.output" in the steps to come by a copy of `value`: on every rank the same, of one that is cut the whole batch.
 
-        A rank reads the rows of its own shards alone. What is fed before the first step decides what is cut; the same values may be fed anew
-        later. `dtype`: for types that numpy lacks.
+        What is fed before the first step decides what is cut, and is compared among the ranks then; the same values may be fed anew later.
+        `dtype`: for types that numpy lacks.
         """
         buffer, kept = to_buffer(*to_array(value, dtype))
         _native.call("weft_sharded_feed", self._handle, _native.encode(name), byref(buffer))

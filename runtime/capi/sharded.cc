@@ -142,7 +142,9 @@ std::vector<std::string> ShardedObject::Names() const {
 Result<Tensor> ShardedObject::Find(std::string_view name, uint64_t& step) const {
   WEFT_ASSIGN_OR_RETURN(const NamedValue named, FindNamedValue(*graph, name));
   const auto fetch = std::ranges::find(fetches, named.value, &SessionSpec::Fetch::value);
-  if (fetch == fetches.end()) return FailedPrecondition("'", name, "' is not fetched: with shards only what is fetched has a result").WithHint("add it to the fetches");
+  if (fetch == fetches.end()) {
+    return FailedPrecondition("'", name, "' is not fetched: with shards only what is fetched has a result").WithHint("add it to the fetches");
+  }
   std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(results_, fetch->name, &std::pair<std::string, Tensor>::first);
   if (found == results_.end()) return FailedPrecondition("no step has joined '", name, "'").WithHint("ask a step for results");

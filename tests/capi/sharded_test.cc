@@ -17,7 +17,8 @@ using OwnedSharded = kit::Owned<weft_sharded, weft_sharded_close>;
 
 /// loss = mean(x * w), and w -= 0.5 * the gradient of that, which is mean(x).
 std::vector<std::string> LineBlocks() {
-  return {Block("x", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Variable("w", Scalar(1)), Block("line", "Multiply", {{"x", "x.output"}, {"y", "w.ref"}}),
+  return {Block("x", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Variable("w", Scalar(1)),
+          Block("line", "Multiply", {{"x", "x.output"}, {"y", "w.ref"}}),
           Block("loss", "Mean", {{"input", "line.z"}, {"axis", test::Ints({0})}}),
           Block("gradients", "AddSymbolicGradients", {{"outputs", "[\"loss.output\"]"}, {"inputs", "[\"w.ref\"]"}}),
           Block("train", "ApplyGradientDescent", {{"var", "w.ref"}, {"alpha", Scalar(0.5)}, {"delta", "gradients.grad_outputs[0]"}}),
@@ -242,8 +243,8 @@ TEST_CASE("C: a page that is edited ends the run of its shards", "[capi]") {
   OwnedSharded run = OpenSharded(page);
   FeedX(run, {1, 2});
   StepOnce(run);
-  C_OK(problems, weft_page_edit(page, "[{\"op\": \"add\", \"block\": {\"id\": \"more\", \"block\": \"Add\", \"inputs\": {\"x\": \"w.ref\", \"y\": \"w.ref\"}}}]",
-                                WEFT_EDIT_APPLY, nullptr, problems.out()));
+  const std::string edit = Cat("[{\"op\": \"add\", \"block\": ", Block("more", "Add", {{"x", "w.ref"}, {"y", "w.ref"}}), "}]");
+  C_OK(problems, weft_page_edit(page, edit.c_str(), WEFT_EDIT_APPLY, nullptr, problems.out()));
   CHECK(weft_sharded_step(run, 1, problems.out()) == WEFT_FAILED_PRECONDITION);
   CHECK(problems.text().find("was edited") != std::string::npos);
   run = OpenSharded(page);

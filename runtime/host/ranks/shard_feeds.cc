@@ -20,7 +20,8 @@ Status ShardedRun::Parts::Feed(std::string_view name, Tensor value) {
   if (fed_) {
     const auto fed = std::ranges::find(*fed_, output, &Fed::value);
     if (fed == fed_->end()) {
-      return FailedPrecondition("'", known, "' was not fed before the first step, which has divided the session").WithHint("feed it before the first step");
+      return FailedPrecondition("'", known, "' was not fed before the first step, which has divided the session")
+          .WithHint("feed it before the first step");
     }
     WEFT_RETURN_IF_ERROR(CheckFeed(known, fed->shape, fed->cut, value.shape()));
   }

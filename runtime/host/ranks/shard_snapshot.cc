@@ -132,7 +132,7 @@ Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& pro
   if (status.ok() && states_->shards == 0) states_->shards = options_.shards;  // of a run without shards
   if (status.ok() && states_->shards != options_.shards) {
     status = InvalidArgument("the snapshot is of a run with ", states_->shards, " shards, found ", options_.shards)
-                 .WithHint(Cat("take --shards ", states_->shards));
+                 .WithHint(Cat("take ", states_->shards, " shards"));
   }
   steps_ = states_->steps;
   return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot on all ranks");

@@ -45,8 +45,8 @@ typedef struct weft_runtime_options {
  * ends this one where the deadline passes; `threads` 0 then is this rank's share of the processors of its machine.
  * Errors: WEFT_INVALID_ARGUMENT for negative numbers, more than 4096 threads, or a refused block that computes nothing; WEFT_NOT_FOUND for a
  * name on a list that is none, with a suggestion as the hint, and for a library of messages that is not installed; WEFT_UNSUPPORTED for one
- * that is none, or of another version; WEFT_FAILED_PRECONDITION where the process has joined its job before: it does so once. Owner: the caller, of `runtime`.
- * Threads: any; waits with `messages`.
+ * that is none, or of another version; WEFT_FAILED_PRECONDITION where the process has joined its job before: it does so once. Owner: the
+ * caller, of `runtime`. Threads: any; waits with `messages`.
  */
 WEFT_API weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems);
 

@@ -45,8 +45,7 @@ class ShardedRun {
                                                   std::shared_ptr<Collectives> collectives);
   ~ShardedRun();
 
-  /// Replaces an output's value in the steps to come; for Placeholders and what is named, that of the whole batch, also on ranks that have few of its
-  /// shards. With feeds_later any output, until the first step; from then on those that are fed already, of the same rank; what is not cut
+  /// Replaces an output's value in the steps to come, on every rank by the same; of what is cut, that of the whole batch. With feeds_later any output, until the first step; from then on those that are fed already, of the same rank; what is not cut
   /// keeps its shape. not_found; invalid_argument for another type or such a shape; failed_precondition for others. Fails on this rank alone.
   /// From any thread.
   Status Feed(std::string_view name, Tensor value);
