@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/ranks"))
 import launching  # noqa: E402
 import sharded_pages  # noqa: E402
+from host_tests import HostTest  # noqa: E402, F401
 
 LONG = bool(os.environ.get("RANKS_LONG"))
 LAUNCHERS = launching.installed()

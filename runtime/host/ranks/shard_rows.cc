@@ -37,7 +37,7 @@ Result<Tensor> ShardRows::Cut(size_t source, int shard, int count) const {
   return part;
 }
 
-Status ShardRows::Take(const SessionSpec& spec, const Session* before) {
+Status ShardRows::Take(const SessionSpec& spec, const std::vector<char>& anew, const Session* before) {
   whole_.resize(divided_.sources.size());
   rows_.resize(divided_.sources.size());
   for (size_t s = 0; s < divided_.sources.size(); ++s) {
@@ -49,7 +49,7 @@ Status ShardRows::Take(const SessionSpec& spec, const Session* before) {
       WEFT_ASSIGN_OR_RETURN(ResultValue value, before->Get(source.value));
       now = std::move(value.tensor);
     }
-    const bool same = source.fed >= 0 && whole_[s].defined();
+    const bool same = source.fed >= 0 && whole_[s].defined() && anew[static_cast<size_t>(source.fed)] == 0;
     whole_[s] = std::move(now);
     if (same || source.whole) continue;
     WEFT_RETURN_IF_ERROR(Check(source, whole_[s]));

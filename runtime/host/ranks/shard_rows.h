@@ -22,8 +22,8 @@ class ShardRows {
       : divided_(divided), scope_(std::move(scope)), shards_(shards), own_(own) {}
 
   /// Takes the values of a step: those that are fed, and those that `before` (which may be null where all are) has computed. invalid_argument,
-  /// with the block, for rows that the shards do not divide. What is the same as in the step before stays cut.
-  Status Take(const SessionSpec& spec, const Session* before);
+  /// with the block, for rows that the shards do not divide. What is not fed `anew` (by feed) stays cut.
+  Status Take(const SessionSpec& spec, const std::vector<char>& anew, const Session* before);
   /// By source.
   const std::vector<Tensor>& whole() const { return whole_; }
   /// What a shard of this rank gets of a source.

@@ -37,9 +37,13 @@ std::string ShardWatch::where() const {
 // ---- the sessions ----------------------------------------------------------------------------------------------------------------------
 
 Status ShardSessions::Make(const ShardParts& divided, bool keep_before) {
-  if (!keep_before) before_ = divided.HasBefore() ? std::make_unique<Session>(scope_, divided.before, Keep::kAsked) : nullptr;
-  shard_ = std::make_unique<Session>(scope_, divided.shard, Keep::kAsked);
-  after_ = divided.HasAfter() ? std::make_unique<Session>(scope_, divided.after, Keep::kAsked) : nullptr;
+  const auto make = [&](std::unique_ptr<Session>& session, bool there, const SessionSpec& spec) {
+    if (session != nullptr) replaced_.push_back(std::move(session));
+    session = there ? std::make_unique<Session>(scope_, spec, Keep::kAsked) : nullptr;
+  };
+  if (!keep_before) make(before_, divided.HasBefore(), divided.before);
+  make(shard_, true, divided.shard);
+  make(after_, divided.HasAfter(), divided.after);
   for (Session* session : {before_.get(), shard_.get(), after_.get()}) {
     if (session != nullptr) WEFT_RETURN_IF_ERROR(session->CheckAsked());
   }
@@ -47,18 +51,21 @@ Status ShardSessions::Make(const ShardParts& divided, bool keep_before) {
 }
 
 Status ShardSessions::Run(Session& session, uint64_t step, std::string doing, ShardWatch::Take take) {
-  if (cancelled_) return Cancelled("the run was cancelled");
+  if (scope_->revision()->graph != graph_) {
+    return FailedPrecondition("the page was edited since it was cut into shards").WithHint("open it for shards again");
+  }
   watch_.Announce(step, std::move(doing), std::move(take));
   RunOptions run;
   run.observer = &watch_;
-  return session.Run(run);
+  running_ = &session;  // before it is looked at: a Cancel in between is for the run that follows
+  Status status = cancelled_ ? Cancelled("the run was cancelled") : session.Run(run);
+  running_ = nullptr;
+  return status;
 }
 
 void ShardSessions::Cancel() {
   cancelled_ = true;
-  for (Session* session : {before_.get(), shard_.get(), after_.get()}) {
-    if (session != nullptr) session->Cancel();
-  }
+  if (Session* session = running_) session->Cancel();
 }
 
 }  // namespace weft

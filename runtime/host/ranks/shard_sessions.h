@@ -41,7 +41,7 @@ class ShardWatch final : public Observer, public ValueTaps {
 /// For one thread, but for where() and Cancel().
 class ShardSessions {
  public:
-  explicit ShardSessions(std::shared_ptr<Scope> scope) : scope_(std::move(scope)) {}
+  explicit ShardSessions(std::shared_ptr<Scope> scope) : scope_(std::move(scope)), graph_(scope_->revision()->graph) {}
 
   /// Sessions for the parts; `keep_before` leaves that before the shards, with its results, as it is. What Session::CheckAsked says.
   Status Make(const ShardParts& divided, bool keep_before = false);
@@ -50,7 +50,7 @@ class ShardSessions {
   Session* after() const { return after_.get(); }
   Session& shard() const { return *shard_; }
 
-  /// One run of a session. cancelled after Cancel.
+  /// One run of a session. cancelled after Cancel; failed_precondition where the page was edited.
   Status Run(Session& session, uint64_t step, std::string doing, ShardWatch::Take take = {});
   /// What this rank does besides.
   void Announce(uint64_t step, std::string doing) { watch_.Announce(step, std::move(doing), {}); }
@@ -62,7 +62,10 @@ class ShardSessions {
 
  private:
   const std::shared_ptr<Scope> scope_;
+  const std::shared_ptr<const Graph> graph_;
   std::unique_ptr<Session> before_, shard_, after_;
+  std::vector<std::unique_ptr<Session>> replaced_;  // which Cancel may have seen
+  std::atomic<Session*> running_{nullptr};
   ShardWatch watch_;
   std::atomic<bool> cancelled_{false};
 };

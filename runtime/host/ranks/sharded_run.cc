@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/host/ranks/shard_snapshot.h"
+#include "runtime/host/ranks/fingerprint.h"
 #include "runtime/host/ranks/shard_start.h"
 #include "runtime/host/ranks/sharded_parts.h"
 
@@ -27,47 +27,66 @@ Status CheckSeeds(const Graph& graph, const ShardParts& divided, int ranks) {
 
 // ---- opening ---------------------------------------------------------------------------------------------------------------------------
 
-ShardedRun::Parts::Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives)
-    : scope_(std::move(scope)),
+ShardedRun::Parts::Parts(std::shared_ptr<Scope> of, SessionSpec spec, ShardingOptions how, std::shared_ptr<Collectives> with)
+    : scope(std::move(of)),
+      options(std::move(how)),
+      collectives(std::move(with)),
+      own(ShardTree(std::max(options.shards, 1), collectives->size()).Of(collectives->rank())),
       spec_(std::move(spec)),
-      options_(std::move(options)),
-      collectives_(std::move(collectives)),
-      tree_(std::max(options_.shards, 1), collectives_->size()),
-      own_(tree_.Of(collectives_->rank())),
-      sessions_(scope_),
-      rows_(divided_, scope_, options_.shards, own_),
-      join_(divided_, rows_, options_, *collectives_, tree_, sessions_.cancelled()) {}
+      feeds_(scope->revision()->graph, spec_),
+      sessions_(scope),
+      rows_(divided_, scope, options.shards, own),
+      join_(divided_, rows_, options, *collectives, ShardTree(std::max(options.shards, 1), collectives->size()), sessions_.cancelled()),
+      snapshots_(scope, *collectives, sessions_, join_, options.shards) {}
 
 Status ShardedRun::Parts::Open() {
+  WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives, FingerprintOf(scope->graph(), spec_, options)));
+  const auto prepare = [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(CheckRanks(spec_, options.shards, collectives->size()));
+    WEFT_ASSIGN_OR_RETURN(states_, ShardStates::Of(*scope));
+    if (states_->shards != options.shards) states_->steps = 0;
+    states_->shards = options.shards;
+    snapshots_.Use(states_);
+    return {};
+  };
+  WEFT_RETURN_IF_ERROR(Agree(prepare(), "for the sessions of all ranks"));
+  if (!options.feeds_later) WEFT_RETURN_IF_ERROR(DivideByFeeds());
+  SessionSpec nothing;
+  nothing.id = "the start of the variables";
+  Session start(scope, nothing, Keep::kAsked);
+  const Status status = sessions_.Run(start, steps() + 1, "the start of its variables");
+  WEFT_RETURN_IF_ERROR(AgreeOnStatus(*collectives, CollectiveUser::kControl, status, "for the start of all ranks' variables"));
+  if (collectives->size() == 1) return {};
+  Status taken;
+  WEFT_RETURN_IF_ERROR(TakeFirstValues(*scope, *collectives, taken));
+  return Agree(taken, "for the first values of all ranks' variables");
+}
+
+// What is fed by now decides what is cut.
+Status ShardedRun::Parts::DivideByFeeds() {
+  all_failed_ = true;  // where it fails
+  feeds_.TakeFirst();
+  WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives, {FingerprintOfFeeds(scope->graph(), spec_)}));
   const auto divide = [&]() -> Status {
-    WEFT_RETURN_IF_ERROR(CheckRanks(spec_, options_.shards, collectives_->size()));
     WEFT_RETURN_IF_ERROR(Divide());
-    WEFT_RETURN_IF_ERROR(CheckSeeds(scope_->graph(), divided_, collectives_->size()));
+    WEFT_RETURN_IF_ERROR(CheckSeeds(scope->graph(), divided_, collectives->size()));
     return sessions_.Make(divided_);
   };
   WEFT_RETURN_IF_ERROR(Agree(divide(), "for the sessions of all ranks"));
-  SessionSpec nothing;
-  nothing.id = "the start of the variables";
-  Session start(scope_, nothing, Keep::kAsked);
-  const Status status = sessions_.Run(start, steps_ + 1, "the start of its variables");
-  WEFT_RETURN_IF_ERROR(AgreeOnStatus(*collectives_, CollectiveUser::kControl, status, "for the start of all ranks' variables"));
-  if (collectives_->size() == 1) return {};
-  Status taken;
-  WEFT_RETURN_IF_ERROR(TakeFirstValues(*scope_, *collectives_, taken));
-  return Agree(taken, "for the first values of all ranks' variables");
+  has_divided_ = true;
+  feeds_.NoteCut(divided_);
+  return {};
 }
 
 // From here on the failure is that of all.
 Status ShardedRun::Parts::Agree(const Status& own, std::string_view what) {
-  Status status = AgreeOnStatus(*collectives_, CollectiveUser::kControl, own, what);
+  Status status = AgreeOnStatus(*collectives, CollectiveUser::kControl, own, what);
   all_failed_ = !status.ok();
   return status;
 }
 
 Status ShardedRun::Parts::Divide() {
-  WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(scope_->graph(), spec_, options_, scalars_));
-  WEFT_ASSIGN_OR_RETURN(states_, ShardStates::Of(*scope_));
-  states_->shards = options_.shards;
+  WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(scope->graph(), spec_, options, scalars_));
   states_->SetKeys(divided_.streams);
   join_.Forget();
   return {};
@@ -78,17 +97,20 @@ Status ShardedRun::Parts::Divide() {
 Status ShardedRun::Parts::Step(bool results) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  Status status = TakeBatch();
+  all_failed_ = false;
+  if (!has_divided_) WEFT_RETURN_IF_ERROR(DivideByFeeds());
+  all_failed_ = false;
+  Status status = feeds_.Take(sessions_);
+  if (status.ok()) status = TakeBatch();
   // What is wrong with the page is told once, and by all together.
   if (!join_.made()) status = Agree(status, "for the first batch of all ranks");
   WEFT_RETURN_IF_ERROR(status);
   WEFT_RETURN_IF_ERROR(RunShards(results));
   computed_ += Clock::now() - start;
-  sessions_.Announce(steps_ + 1, "waiting for the other ranks' values");
+  sessions_.Announce(steps() + 1, "waiting for the other ranks' values");
   WEFT_RETURN_IF_ERROR(join_.Finish(results));
   WEFT_RETURN_IF_ERROR(RunAfter(results));
-  ++steps_;
-  states_->steps = steps_;
+  ++states_->steps;
   ++timed_;
   stepped_ += Clock::now() - start;
   return {};
@@ -96,11 +118,12 @@ Status ShardedRun::Parts::Step(bool results) {
 
 Status ShardedRun::Parts::TakeBatch() {
   WEFT_RETURN_IF_ERROR(RunBefore());
-  WEFT_RETURN_IF_ERROR(rows_.Take(spec_, sessions_.before()));
+  WEFT_RETURN_IF_ERROR(rows_.Take(spec_, feeds_.anew(), sessions_.before()));
+  feeds_.Used();
   std::vector<Shape> shapes;
   for (const Tensor& whole : rows_.whole()) shapes.push_back(whole.shape());
   if (shapes == checked_) return {};
-  WEFT_ASSIGN_OR_RETURN(const ShardPlans plans, PlanShards(*scope_, divided_, rows_.whole(), options_.shards));
+  WEFT_ASSIGN_OR_RETURN(const ShardPlans plans, PlanShards(*scope, divided_, rows_.whole(), options.shards));
   join_.Learn(plans);
   checked_ = std::move(shapes);
   return {};
@@ -110,7 +133,7 @@ Status ShardedRun::Parts::TakeBatch() {
 Status ShardedRun::Parts::RunBefore() {
   Session* const before = sessions_.before();
   if (before == nullptr) return {};
-  WEFT_RETURN_IF_ERROR(sessions_.Run(*before, steps_ + 1, "before its shards"));
+  WEFT_RETURN_IF_ERROR(sessions_.Run(*before, steps() + 1, "before its shards"));
   const size_t known = scalars_.size();
   for (const ShardSource& source : divided_.sources) {
     if (source.fed >= 0 || source.whole || source.named) continue;
@@ -125,8 +148,8 @@ Status ShardedRun::Parts::RunBefore() {
 
 // Where only a run tells shapes, one with the rows of two shards does. What it draws is drawn again.
 Status ShardedRun::Parts::LookAtShapes() {
-  if (join_.KnowsAll() || options_.shards < 2) return {};
-  if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope_, own_.begin));
+  if (join_.KnowsAll() || options.shards < 2) return {};
+  if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope, own.begin));
   Session& shard = sessions_.shard();
   for (size_t s = 0; s < divided_.sources.size(); ++s) {
     if (divided_.sources[s].whole) continue;
@@ -134,7 +157,7 @@ Status ShardedRun::Parts::LookAtShapes() {
     WEFT_RETURN_IF_ERROR(shard.Feed(divided_.sources[s].value, std::move(rows)));
   }
   // (A page that takes no other number of rows than a shard's is a page all the same.)
-  if (!sessions_.Run(shard, steps_ + 1, "a look at the shapes of two shards").ok()) return {};
+  if (!sessions_.Run(shard, steps() + 1, "a look at the shapes of two shards").ok()) return {};
   for (size_t v = 0; v < divided_.values.size(); ++v) {
     if (auto value = shard.Get(divided_.values[v].value); value.ok()) join_.LearnFromTwo(v, value->tensor.shape());
   }
@@ -144,10 +167,10 @@ Status ShardedRun::Parts::LookAtShapes() {
 Status ShardedRun::Parts::RunShards(bool results) {
   if (!join_.made()) WEFT_RETURN_IF_ERROR(LookAtShapes());
   join_.Begin();
-  for (int shard = own_.begin; shard < own_.end; ++shard) {
-    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope_, shard));
+  for (int shard = own.begin; shard < own.end; ++shard) {
+    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope, shard));
     Status status = RunShard(shard, results);
-    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Leave(*scope_));
+    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Leave(*scope));
     if (!status.ok()) return Retold(status, Cat("shard ", shard, ": ", status.message()), status.hint());
   }
   return {};
@@ -158,29 +181,25 @@ Status ShardedRun::Parts::RunShard(int shard, bool results) {
   for (size_t s = 0; s < divided_.sources.size(); ++s) WEFT_RETURN_IF_ERROR(session.Feed(divided_.sources[s].value, rows_.Of(s, shard)));
   std::vector<char> taken(divided_.values.size(), 0);
   ShardWatch::Take take;
-  if (join_.made() && shard + 1 == own_.end) {
+  if (join_.made() && shard + 1 == own.end) {
     take = [&](size_t value, const Tensor& tensor) {
       if (!join_.Adds(value)) return Status();
       taken[value] = 1;
       return join_.Take(value, shard, tensor);
     };
   }
-  WEFT_RETURN_IF_ERROR(sessions_.Run(session, steps_ + 1, Cat("shard ", shard), std::move(take)));
-  if (!join_.made()) WEFT_RETURN_IF_ERROR(MakeJoin(shard));
+  WEFT_RETURN_IF_ERROR(sessions_.Run(session, steps() + 1, Cat("shard ", shard), std::move(take)));
+  if (!join_.made()) {  // the values of the first shard say how those of all are joined
+    WEFT_RETURN_IF_ERROR(Agree(join_.Make(session, scope->budget()), "for the values that are joined"));
+    WEFT_RETURN_IF_ERROR(join_.AgreeOnValues());
+    join_.Begin();
+    sessions_.Announce(steps() + 1, Cat("shard ", shard));
+  }
   for (size_t v = 0; v < taken.size(); ++v) {
     if (taken[v] != 0 || !join_.Needs(v, results)) continue;
     WEFT_ASSIGN_OR_RETURN(ResultValue value, session.Get(divided_.values[v].value));
     WEFT_RETURN_IF_ERROR(join_.Take(v, shard, value.tensor));
   }
-  return {};
-}
-
-// The first shard has run: its values say how those of all are joined.
-Status ShardedRun::Parts::MakeJoin(int shard) {
-  WEFT_RETURN_IF_ERROR(Agree(join_.Make(sessions_.shard(), scope_->budget()), "for the values that are joined"));
-  WEFT_RETURN_IF_ERROR(join_.AgreeOnValues());
-  join_.Begin();
-  sessions_.Announce(steps_ + 1, Cat("shard ", shard));
   return {};
 }
 
@@ -190,13 +209,16 @@ Status ShardedRun::Parts::RunAfter(bool results) {
       if (divided_.values[v].read_after) WEFT_RETURN_IF_ERROR(after->Feed(divided_.values[v].value, join_.value(v)));
     }
     for (size_t s = 0; s < divided_.sources.size(); ++s) WEFT_RETURN_IF_ERROR(after->Feed(divided_.sources[s].value, rows_.whole()[s]));
-    WEFT_RETURN_IF_ERROR(sessions_.Run(*after, steps_ + 1, "the updates after its shards"));
+    WEFT_RETURN_IF_ERROR(sessions_.Run(*after, steps() + 1, "the updates after its shards"));
   }
   if (!results) return {};
   results_.clear();
   for (const ShardParts::Fetch& fetch : divided_.fetches) {
     if (fetch.joined >= 0) {
-      results_.emplace_back(fetch.name, join_.value(static_cast<size_t>(fetch.joined)));
+      // (The next step writes the memory of what is added.)
+      const auto v = static_cast<size_t>(fetch.joined);
+      WEFT_ASSIGN_OR_RETURN(Tensor value, join_.Adds(v) ? join_.value(v).Clone(scope->budget()) : Result<Tensor>(join_.value(v)));
+      results_.emplace_back(fetch.name, std::move(value));
     } else if (auto value = sessions_.after()->Get(fetch.value); value.ok()) {
       results_.emplace_back(fetch.name, std::move(value->tensor));
     }
@@ -210,27 +232,17 @@ Result<ShardedProgress> ShardedRun::Parts::Progress() {
   const auto mean = [&](std::chrono::nanoseconds time) { return timed_ == 0 ? 0.0 : static_cast<double>(time.count()) / 1e6 / static_cast<double>(timed_); };
   const double own = mean(computed_);
   ShardedProgress progress;
-  progress.steps = steps_;
+  progress.steps = steps();
   progress.step_ms = mean(stepped_);
   timed_ = 0;
   computed_ = stepped_ = {};
   const std::string_view bytes(reinterpret_cast<const char*>(&own), sizeof own);
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(*collectives_, CollectiveUser::kControl, bytes, "for the times of all ranks"));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(*collectives, CollectiveUser::kControl, bytes, "for the times of all ranks"));
   for (const std::string& time : all) {
     double& of_rank = progress.compute_ms.emplace_back();
     if (time.size() == sizeof of_rank) std::copy_n(time.data(), sizeof of_rank, reinterpret_cast<char*>(&of_rank));
   }
   return progress;
-}
-
-Status ShardedRun::Parts::SaveSnapshot(const std::string& path) {
-  return SaveShardSnapshot(*scope_, *states_, *collectives_, path, [&] { sessions_.Announce(steps_, Cat("writing the snapshot '", path, "'")); });
-}
-
-Status ShardedRun::Parts::LoadSnapshot(const std::string& path, Diagnostics& problems) {
-  Status status = LoadShardSnapshot(*scope_, *states_, *collectives_, options_.shards, path, problems);
-  steps_ = states_->steps;
-  return status;
 }
 
 // ---- the class -------------------------------------------------------------------------------------------------------------------------
@@ -247,6 +259,8 @@ Result<std::unique_ptr<ShardedRun>> ShardedRun::Open(std::shared_ptr<Scope> scop
   return std::unique_ptr<ShardedRun>(new ShardedRun(std::move(parts)));
 }
 
+Status ShardedRun::Feed(std::string_view name, Tensor value) { return parts_->feeds().Feed(name, std::move(value)); }
+std::pair<int, int> ShardedRun::shards() const { return {parts_->own.begin, parts_->own.end}; }
 bool ShardedRun::all_failed() const { return parts_->all_failed(); }
 Status ShardedRun::Step(bool results) { return parts_->Step(results); }
 const std::vector<std::pair<std::string, Tensor>>& ShardedRun::results() const { return parts_->results(); }
@@ -255,7 +269,11 @@ Result<ShardedProgress> ShardedRun::Progress() { return parts_->Progress(); }
 std::string ShardedRun::where() const { return parts_->sessions().where(); }
 std::pair<uint64_t, uint64_t> ShardedRun::early_buckets() const { return parts_->join().early_buckets(); }
 void ShardedRun::Cancel() { parts_->sessions().Cancel(); }
-Status ShardedRun::SaveSnapshot(const std::string& path) { return parts_->SaveSnapshot(path); }
-Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->LoadSnapshot(path, problems); }
+Status ShardedRun::SaveSnapshot(const std::string& path) { return parts_->snapshots().Save(path); }
+Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->snapshots().Load(path, problems); }
+Status ShardedRun::SaveNewest(const SnapshotFolder& folder) { return parts_->snapshots().SaveNewest(folder); }
+Result<std::string> ShardedRun::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
+  return parts_->snapshots().RestoreNewest(folder, say);
+}
 
 }  // namespace weft

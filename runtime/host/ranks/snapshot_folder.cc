@@ -69,7 +69,7 @@ Status SnapshotFolder::Lock() {
   const std::string holder = Cat("process ", getpid(), " on ", host, "\n");
   // (What cannot be written, on a full disk, is told without a name; the lock counts.)
   if (ftruncate(locked->number(), 0) == 0) static_cast<void>(write(locked->number(), holder.data(), holder.size()) > 0);
-  lock_ = std::move(*locked);
+  lock_ = std::make_shared<LockedFile>(std::move(*locked));
   return {};
 }
 
@@ -106,6 +106,11 @@ std::vector<std::string> SnapshotFolder::Candidates() const {
   if (named != names.end()) std::rotate(names.begin(), named, named + 1);
   for (const std::string& name : names) paths.push_back((folder_ / name).string());
   return paths;
+}
+
+Status SnapshotFolder::CheckEmpty() const {
+  if (Names(folder_).empty()) return {};
+  return FailedPrecondition("'", folder_.string(), "' has snapshots of an earlier run");
 }
 
 }  // namespace weft

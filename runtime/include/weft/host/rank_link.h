@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "weft/block/collectives.h"
+#include "weft/plan/graph.h"
 #include "weft/state/scope.h"
 
 namespace weft {
@@ -44,7 +46,8 @@ struct LinkOptions {
 class RankLink final : public Collectives {
  public:
   /// Joins the job; waits for all its processes, and ends this one where the deadline passes. One link a process, once: MPI begins once.
-  /// not_found where the library or one that it needs is not installed; unsupported for one of another version.
+  /// failed_precondition the second time; not_found where the library or one that it needs is not installed; unsupported for one of another
+  /// version.
   static Result<std::shared_ptr<RankLink>> Open(const LinkOptions& options);
   ~RankLink() override;
 
@@ -74,5 +77,7 @@ class RankLink final : public Collectives {
 Status UseCollectives(Scope& scope, std::shared_ptr<Collectives> collectives);
 /// Whether the page has such blocks.
 bool HasCollectives(const Graph& graph);
+/// Of sessions that run as one page: unsupported where those that loop would run side by side, and take each other's messages for their own.
+Status CheckSideBySide(const Graph& graph, std::span<const SessionSpec> sessions);
 
 }  // namespace weft
