@@ -1,7 +1,7 @@
 """Puts libweft.so into the wheel, and the processor's name on it.
 
 The libraries are taken from $WEFT_LIBRARY_DIR (build/release/lib beside this folder where that is not set), those of the glibc-hwcaps
-folders below included.
+folders below included; and those of messages between the processes of a job, where they are built.
 """
 import os
 import pathlib
@@ -33,7 +33,7 @@ class BuildWithLibrary(build_py):
     def run(self):
         super().run()
         source, target = library_folder(), pathlib.Path(self.build_lib) / "weft/lib"
-        for library in [source / SONAME, source / OPENED, *source.glob("glibc-hwcaps/*/" + SONAME)]:
+        for library in [source / SONAME, source / OPENED, *source.glob("glibc-hwcaps/*/" + SONAME), *source.glob("libweft_mpi*.so")]:
             place = target / library.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(library, place)

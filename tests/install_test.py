@@ -74,9 +74,20 @@ class LibraryTest(unittest.TestCase):
         dynamic = run("readelf", "-d", prefix / "lib/libweft.so")
         self.assertIn("[libweft.so.1]", dynamic)
         self.assertEqual({(prefix / "lib" / name).resolve() for name in ("libweft.so", "libweft.so.1")},
-                         {(prefix / "lib/libweft.so.1.0").resolve()})
+                         {(prefix / "lib/libweft.so.1.1").resolve()})
         self.assertNotIn("RPATH", dynamic)
         self.assertNotIn("RUNPATH", dynamic)
+
+    def test_messages(self):
+        """The libraries of messages lie beside libweft.so, which does not need them: a runtime opens the one of its launcher."""
+        self.assertNotIn("mpi", run("readelf", "-d", prefix / "lib/libweft.so"))
+        program = "import weft; print(weft.Runtime(messages='auto').message_library)"
+        for library, launcher in (("libweft_mpi.so", ["mpirun.openmpi", "--allow-run-as-root"]), ("libweft_mpi_mpich.so", ["mpirun.mpich"])):
+            if not (BUILD / "lib" / library).exists():
+                continue
+            self.assertEqual(run("nm", "-D", "--defined-only", prefix / "lib" / library).split()[-1], "weft_messages")
+            if shutil.which(launcher[0]):
+                self.assertIn("MPI", run(*launcher, "-n", "1", venv / "bin/python", "-c", program))
 
     def test_headers_stand_alone(self):
         """Each part of weft.h compiles by itself as C99 and as C++, without a warning."""
@@ -232,7 +243,8 @@ class PythonTest(unittest.TestCase):
         names = run(PYTHON, "-m", "zipfile", "-l", next(folder.glob("weft-*.whl")))
         for name in ("weft/__init__.py", "weft/blocks.py", "weft/py.typed", "weft/lib/libweft.so.1", "weft/lib/libweft-python.so"):
             self.assertIn(name, names)
-
+        for library in (BUILD / "lib").glob("libweft_mpi*.so"):
+            self.assertIn(f"weft/lib/{library.name}", names)
 
     def test_wheel_of_a_package(self):
         """Where libraries for several levels of processors lie beside, the wheel has them, and the loader takes the highest that runs here."""

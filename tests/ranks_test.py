@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/ranks"))
 import launching  # noqa: E402
 import sharded_pages  # noqa: E402
+from host_tests import HostTest  # noqa: E402, F401
 
 LONG = bool(os.environ.get("RANKS_LONG"))
 LAUNCHERS = launching.installed()
@@ -388,7 +389,7 @@ class SnapshotTest(JobTest):
                 (folder / "step-000000000020.weft").write_bytes((folder / "step-000000000020.weft").read_bytes()[:-40])
                 resumed = launching.results(4, [*page, *self.arguments(folder, steps), "--resume"], launcher)
                 self.assertEqual(launching.differences(resumed, whole), [])
-                self.assertEqual(len(list(folder.iterdir())), 3)
+                self.assertEqual(len(list(folder.glob("step-*"))), 2)
 
     def test_killed_and_resumed(self):
         """Killed again and again, at any moment: what goes on is a whole snapshot, and the end is that of a run that nobody disturbed."""
@@ -422,7 +423,47 @@ class SnapshotTest(JobTest):
                                             capture_output=True, text=True, timeout=60, env=launching.environment())
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("step-000000000005.weft", done.stderr)
-            self.assertEqual(list(folder.iterdir()), [])
+            self.assertEqual([path.name for path in folder.iterdir()], ["LOCK"])
+
+    def test_two_jobs_on_one_folder(self):
+        """The second is refused, with the first one's process, and takes nothing away; when that is killed, another goes on."""
+        page = self.save(sharded_pages.small())
+        folder = self.path / "snapshots"
+        self.process = launching.start(1, [*page, *self.arguments(folder, 10_000_000, 50)], None)
+        self.addCleanup(self.end)
+        launching.wait_for(lambda: (folder / "LATEST").exists())
+        os.kill(self.process.pid, signal.SIGSTOP)  # so that its files stay
+        unfinished = folder / ".weft-1-0.tmp"
+        unfinished.write_text("what the first one writes")
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        for extra in ([], ["--resume"]):
+            done = launching.run(1, [*page, *self.arguments(folder, 100), *extra], None)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"snapshots' for snapshots is in use by process {self.process.pid} on ")
+            self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, before)
+        self.process.kill()
+        self.process.wait()
+        last = int(re.search(r"\d+", (folder / "LATEST").read_text()).group())
+        done = launching.run(1, [*page, *self.arguments(folder, last + 10), "--resume"], None)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"goes on after step {last}", done.stderr)
+        self.assertFalse(unfinished.exists())
+
+    def test_folder_that_is_replaced(self):
+        """A folder that is moved away while a job writes to it, and made anew by somebody: the job ends, and puts nothing there."""
+        page = self.save(sharded_pages.small())
+        folder = self.path / "snapshots"
+        self.process = launching.start(1, [*page, *self.arguments(folder, 10_000_000, 50)], None)
+        self.addCleanup(self.end)
+        launching.wait_for(lambda: (folder / "LATEST").exists())
+        os.kill(self.process.pid, signal.SIGSTOP)
+        folder.rename(self.path / "moved")
+        folder.mkdir()
+        os.kill(self.process.pid, signal.SIGCONT)
+        output, _ = self.process.communicate(timeout=30)
+        self.assertEqual(self.process.returncode, 1, output)
+        self.assertIn("was moved, removed or replaced", output)
+        self.assertEqual([path.name for path in folder.iterdir() if path.name == "LATEST"], [])
 
 
 if __name__ == "__main__":

@@ -23,10 +23,12 @@ from .inspect import PortType
 from .page import CaseResult, Page, Runtime, SnapshotInfo, TestReport, codes, default_runtime, load
 from .page_run import PageRun
 from .session import UNTIL_STOPPED, Session, SessionInfo
+from .sharded import ShardedInfo, ShardedProgress, ShardedRun
 from .values import Results, View
 from .watching import Sample, Subscription
 
 __version__ = _lib.weft_version().decode()
 __all__ = ["Attr", "BlockError", "Breakpoint", "CancelledError", "CaseResult", "Changes", "Diagnostic", "Error", "Event", "Events", "Input", "Page",
-           "PageRun", "Port", "PortType", "Results", "Runtime", "Sample", "Session", "SessionInfo", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
+           "PageRun", "Port", "PortType", "Results", "Runtime", "Sample", "Session", "SessionInfo", "ShardedInfo", "ShardedProgress",
+           "ShardedRun", "SnapshotInfo", "Subscription", "TestReport", "UNTIL_STOPPED",
            "View", "codes", "default_runtime", "literal", "load"]

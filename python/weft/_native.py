@@ -28,6 +28,7 @@ REDUCTIONS = ("each", "last", "mean", "min_max", "decimate", "histogram")
 PrintFunction = CFUNCTYPE(None, c_void_p, c_char_p)
 FileAccessFunction = CFUNCTYPE(c_int32, c_void_p, c_char_p, c_char_p, c_int32, c_int32)
 ReleaseFunction = CFUNCTYPE(None, c_void_p, c_void_p)
+JobEndsFunction = CFUNCTYPE(None, c_void_p, c_char_p)
 
 
 def name_of(names: tuple[str, ...], number: int) -> str:
@@ -51,7 +52,12 @@ class DiagnosticStruct(Sized):
 class RuntimeOptions(Sized):
     _fields_ = [("size", c_uint32), ("threads", c_int32), ("memory_limit", c_int64), ("call_deadline_ns", c_int64),
                 ("allowed_blocks", POINTER(c_char_p)), ("allowed_block_count", c_size_t), ("refused_blocks", POINTER(c_char_p)),
-                ("refused_block_count", c_size_t), ("page_memory_limit", c_int64)]
+                ("refused_block_count", c_size_t), ("page_memory_limit", c_int64), ("messages", c_char_p), ("job_deadline_ns", c_int64),
+                ("job_ends", JobEndsFunction), ("job_user", c_void_p)]
+
+
+class JobInfo(Sized):
+    _fields_ = [("size", c_uint32), ("rank", c_int32), ("ranks", c_int32), ("reserved", c_uint32), ("library", c_char_p)]
 
 
 class RuntimeInfo(Sized):
@@ -81,6 +87,23 @@ class Buffer(Sized):
 class SessionOptions(Sized):
     _fields_ = [("size", c_uint32), ("keep_asked", c_uint32), ("session", c_char_p), ("fetches", POINTER(c_char_p)),
                 ("fetch_count", c_size_t), ("operations", POINTER(c_char_p)), ("operation_count", c_size_t)]
+
+
+class ShardedOptions(Sized):
+    _fields_ = [("size", c_uint32), ("shards", c_int32), ("reduce", c_int32), ("reserved", c_uint32), ("session", c_char_p),
+                ("fetches", POINTER(c_char_p)), ("fetch_count", c_size_t), ("operations", POINTER(c_char_p)), ("operation_count", c_size_t),
+                ("cut", POINTER(c_char_p)), ("cut_count", c_size_t), ("whole", POINTER(c_char_p)), ("whole_count", c_size_t),
+                ("settings", c_char_p)]
+
+
+class ShardedInfo(Sized):
+    _fields_ = [("size", c_uint32), ("shards", c_int32), ("first_shard", c_int32), ("shard_count", c_int32), ("steps", c_uint64),
+                ("last_status", c_int32), ("all_failed", c_uint32), ("in_progress", c_uint32), ("reserved", c_uint32)]
+
+
+class ShardedTimes(Sized):
+    _fields_ = [("size", c_uint32), ("ranks", c_int32), ("slowest", c_int32), ("reserved", c_uint32), ("steps", c_uint64),
+                ("step_ms", c_double)]
 
 
 class RunOptions(Sized):
@@ -262,6 +285,22 @@ FAILING = {
     "weft_session_override": (HANDLE, TEXT, POINTER(Buffer)),
     "weft_page_save_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
     "weft_page_restore_state": (HANDLE, TEXT, POINTER(SnapshotOptions), POINTER(SnapshotInfo)),
+    "weft_runtime_get_job": (HANDLE, POINTER(JobInfo)),
+    "weft_runtime_rank_names": (HANDLE, OUT),
+    "weft_runtime_abort_job": (HANDLE, TEXT),
+    "weft_sharded_open": (HANDLE, POINTER(ShardedOptions), OUT),
+    "weft_sharded_feed": (HANDLE, TEXT, POINTER(Buffer)),
+    "weft_sharded_step": (HANDLE, c_int32),
+    "weft_sharded_cancel": (HANDLE,),
+    "weft_sharded_get_info": (HANDLE, POINTER(ShardedInfo)),
+    "weft_sharded_where": (HANDLE, OUT),
+    "weft_sharded_progress": (HANDLE, POINTER(ShardedTimes), POINTER(c_double), c_size_t),
+    "weft_sharded_results": (HANDLE, OUT),
+    "weft_sharded_view": (HANDLE, TEXT, OUT),
+    "weft_sharded_save": (HANDLE, TEXT),
+    "weft_sharded_load": (HANDLE, TEXT),
+    "weft_sharded_save_newest": (HANDLE, TEXT),
+    "weft_sharded_resume": (HANDLE, TEXT, OUT),
 }
 # The others: what they return, and what they take.
 PLAIN = {
@@ -282,6 +321,7 @@ PLAIN = {
     "weft_page_run_close": (c_int32, HANDLE),
     "weft_page_close": (c_int32, HANDLE),
     "weft_session_close": (c_int32, HANDLE),
+    "weft_sharded_close": (c_int32, HANDLE),
     "weft_view_get_info": (c_int32, HANDLE, POINTER(ViewInfo)),
     "weft_view_string": (c_int32, HANDLE, c_int64, POINTER(Bytes)),
     "weft_view_release": (c_int32, HANDLE),

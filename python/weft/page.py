@@ -5,7 +5,7 @@ import dataclasses
 import json
 import os
 import sys
-import threading
+import traceback
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from ctypes import byref
@@ -18,7 +18,8 @@ from .edits import Edits
 from .errors import Diagnostic
 from .inspect import Inspecting
 from .page_run import PageRun
-from .session import Session, nanoseconds
+from .session import Session, interruptibly, nanoseconds
+from .sharded import ShardedRun
 from .values import Results, View, to_array, to_buffer
 
 
@@ -53,16 +54,33 @@ class Runtime:
     `call_deadline`: seconds that a call may take which loads, checks, edits or plans a page (0: any); else it ends as cancelled.
     `allow_blocks`, `refuse_blocks`: names of blocks or categories ("io_ops"). Where blocks are allowed, no others run; refused ones never do.
     They hold for blocks that Weft brings and that compute something.
+
+    `messages`: joins the job of the launcher of MPI that has started this process (mpirun, srun); "auto" takes the library of messages that is built
+    against the launcher's MPI, and without a launcher this process is rank 0 of 1; other texts name a library. Blocks of collectives and
+    `Page.sharded` then work on all `ranks` together. A process joins once. `job_deadline`: seconds that a rank is waited for (0: 120); then
+    the job ends, which `on_job_end` is told why, on any thread, instead of standard error. As a context manager the runtime ends the job where
+    this rank alone leaves it by an exception.
     """
 
     def __init__(self, threads: int = 0, memory_limit: int = 0, call_deadline: float = 0, *, allow_blocks: Iterable[str] = (),
-                 refuse_blocks: Iterable[str] = (), page_memory_limit: int = 0):
+                 refuse_blocks: Iterable[str] = (), page_memory_limit: int = 0, messages: str | os.PathLike | None = None,
+                 job_deadline: float = 0, on_job_end: Callable[[str], None] | None = None):
         allowed, refused = list(allow_blocks), list(refuse_blocks)
         options = _native.RuntimeOptions(threads=threads, memory_limit=memory_limit, call_deadline_ns=round(call_deadline * 1e9),
                                          allowed_block_count=len(allowed), refused_block_count=len(refused),
                                          page_memory_limit=page_memory_limit)
         options.allowed_blocks, options.refused_blocks = _native.array(allowed), _native.array(refused)
-        self._handle = _native.make("weft_runtime_open", byref(options))
+        if messages is not None:
+            options.messages, options.job_deadline_ns = _native.encode(messages), round(job_deadline * 1e9)
+        if on_job_end is not None:
+            options.job_ends = _native.JobEndsFunction(lambda _user, why: on_job_end(_native.text(why)))
+            _told_of_job.append(options.job_ends)
+        opened: list[Any] = []
+        interruptibly(lambda: opened.append(_native.make("weft_runtime_open", byref(options))))
+        self._handle = opened[0]
+        info = _native.JobInfo()
+        _native.call("weft_runtime_get_job", self._handle, byref(info))
+        self._job = info.rank, info.ranks, _native.text(info.library)
         self._close = weakref.finalize(self, _native.lib.weft_runtime_close, self._handle)
 
     def load(self, source: Any, **options: Any) -> Page:
@@ -144,51 +162,58 @@ class Runtime:
         if names:
             options.blocks, options.block_count = _native.array(names), len(names)
         arguments = (self._handle, _native.encode(path), byref(options), byref(totals))
-        _interruptibly(lambda: _native.call("weft_runtime_test", *arguments), self.cancel_tests)
+        interruptibly(lambda: _native.call("weft_runtime_test", *arguments), self.cancel_tests)
         return TestReport(totals.passed, totals.failed, totals.skipped, cases)
 
     def cancel_tests(self) -> None:
         """Ends the calls of `test` in progress, also inside a long block. From any thread."""
         _native.call("weft_runtime_cancel_tests", self._handle)
 
+    # ---- the job ----
+
+    @property
+    def rank(self) -> int:
+        """Of this process in its job: 0 to `ranks` - 1."""
+        return self._job[0]
+
+    @property
+    def ranks(self) -> int:
+        """The processes of the job; 1 where this one is alone."""
+        return self._job[1]
+
+    @property
+    def message_library(self) -> str:
+        """What moves messages between them: "Open MPI v4.1.4"; empty where none is open."""
+        return self._job[2]
+
+    def rank_names(self) -> list[str]:
+        """Each rank with its machine, "rank 2 (node7)"."""
+        return _native.strings("weft_runtime_rank_names", self._handle)
+
+    def abort_job(self, why: str) -> None:
+        """Ends all processes of the job at once: for a rank that has failed alone. Where this process is alone it does nothing."""
+        _native.call("weft_runtime_abort_job", self._handle, _native.encode(why))
+
+    def _end_job_after(self, error: BaseException | None) -> None:
+        """Ends the job after what this rank alone has failed with: the others would wait for it."""
+        if error is None or getattr(error, "all_ranks", False) or (isinstance(error, SystemExit) and not error.code) or self.ranks == 1:
+            return
+        traceback.print_exception(type(error), error, error.__traceback__)
+        self.abort_job("was interrupted" if isinstance(error, KeyboardInterrupt) else f"failed: {type(error).__name__}: {error}")
+
     def close(self) -> None:
-        """Ends this handle; pages stay."""
+        """Ends this handle; pages stay. With the last of them the runtime leaves its job, which waits for the other ranks to leave it."""
         self._close()
 
     def __enter__(self) -> Runtime:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        self._end_job_after(error)
         self.close()
 
 
-def _interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> None:
-    """Does work that may be long. On the main thread, which alone sees Ctrl-C, another does it, and Ctrl-C cancels it."""
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    raised: list[BaseException] = []
-
-    def do() -> None:
-        try:
-            work()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=do)
-    try:
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
-    except KeyboardInterrupt:
-        while thread.is_alive():  # a cancel that comes before the work has begun does nothing
-            cancel()
-            thread.join(0.05)
-        raise
-    if raised:
-        raise raised.pop()  # its frames hold the list
-    return None
-
-
+_told_of_job: list[Any] = []  # what the engine calls when the job ends, until the process does
 _default: Runtime | None = None
 
 
@@ -308,6 +333,18 @@ class Page(Edits, Inspecting):
     def open_run(self, *, keep: str = "all") -> PageRun:
         """All sessions of the page, to be run together, as an editor's Run button wants it; see weft.PageRun. `keep` as for `session`."""
         return PageRun(self, keep=keep)
+
+    def sharded(self, session: str | None = None, *, shards: int = 1, reduce: str = "mean", fetch: Iterable[str] = (),
+                operations: Iterable[str] = (), cut: Iterable[str] = (), whole: Iterable[str] = (), settings: str = "") -> ShardedRun:
+        """Cuts a session into shards, which all ranks of the runtime's job compute together; see weft.ShardedRun.
+
+        `session`, `fetch` and `operations` as for `session`. `shards`: as many as ranks, or more. `reduce`: how gradients, and what is fetched, of the
+        shards become one, "mean" or "sum". `cut` names outputs to cut besides Placeholders that are fed, readers and queues; `whole`
+        those that are not. `settings` is text that all ranks need alike, such as the number of steps. All ranks call it; one that has
+        another page, session or options is named, and refused on all.
+        """
+        return ShardedRun(self, session, shards=shards, reduce=reduce, fetch=fetch, operations=operations, cut=cut, whole=whole,
+                          settings=settings)
 
     # ---- the page itself ----
 

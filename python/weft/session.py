@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ctypes import byref, c_int32, c_void_p
 from typing import TYPE_CHECKING, Any
 
@@ -283,6 +283,35 @@ def wait_interruptibly(running: Any) -> None:
         except CancelledError:
             pass
         raise
+
+
+def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = None) -> None:
+    """Does work that may be long. On the main thread, which alone sees Ctrl-C, another does it, and Ctrl-C cancels it; work that nothing
+    cancels is left behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    raised: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=do, daemon=cancel is None)
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.05)
+    except KeyboardInterrupt:
+        while cancel is not None and thread.is_alive():  # a cancel that comes before the work has begun does nothing
+            cancel()
+            thread.join(0.05)
+        raise
+    if raised:
+        raise raised.pop()  # its frames hold the list
+    return None
 
 
 def nanoseconds(deadline: float | None) -> int:

@@ -1,13 +1,14 @@
 // Versions, codes, element types, strings, diagnostics.
 #include "runtime/capi/dtypes.h"
 #include "runtime/capi/guard.h"
+#include "runtime/host/version.h"
 
 using namespace weft;
 using namespace weft::capi;
 
 uint32_t weft_abi_version(void) { return WEFT_ABI_VERSION; }
 
-const char* weft_version(void) { return "0.1.0"; }
+const char* weft_version(void) { return kVersion; }
 
 const char* weft_status_name(weft_status code) {
   if (code < WEFT_OK || code > WEFT_INTERNAL) return "unknown";

@@ -126,6 +126,7 @@ std::string_view KindName(Kind kind) {
     case Kind::kEdit: return "weft_edit";
     case Kind::kPageRun: return "weft_page_run";
     case Kind::kValues: return "weft_results";
+    case Kind::kSharded: return "weft_sharded";
   }
   return {};
 }

@@ -25,6 +25,7 @@ enum class Kind : uint8_t {
   kEdit,
   kPageRun,
   kValues,
+  kSharded,
 };
 /// "weft_page".
 std::string_view KindName(Kind kind);

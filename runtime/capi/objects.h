@@ -8,6 +8,7 @@
 #include "runtime/host/shared_library.h"
 #include "weft/host/document.h"
 #include "weft/host/inspect.h"
+#include "weft/host/job.h"
 #include "weft/host/modes.h"
 #include "weft/host/page_run.h"
 #include "weft/page/reader.h"
@@ -20,7 +21,10 @@ namespace weft::capi {
 
 class RuntimeObject final : public Object {
  public:
-  RuntimeObject(Registry registry, RuntimeOptions options) : runtime(std::move(registry), options) {}
+  RuntimeObject(std::shared_ptr<Job> of_process, Registry registry, RuntimeOptions options)
+      : job(std::move(of_process)), messages(job->library()), runtime(std::move(registry), options) {}
+  const std::shared_ptr<Job> job;  // outlives the pages, which communicate by it; never null
+  const std::string messages;      // its library
   std::vector<SharedLibrary> libraries;  // outlive the runtime, whose blocks are theirs; with blocks_mutex
   Runtime runtime;
   std::shared_mutex blocks_mutex;  // of the registry, until it is sealed

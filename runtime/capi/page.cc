@@ -62,6 +62,8 @@ weft_status Load(weft_runtime* runtime, const void* source, const char* what, co
     const CallLimit limit(object->runtime->runtime.CallEnd());  // of reading and checking together
     object->document = open(std::shared_ptr<Runtime>(object->runtime, &object->runtime->runtime), std::move(request.document));
     object->scope = object->document->scope();
+    const Job& job = *object->runtime->job;
+    if (!job.library().empty()) WEFT_RETURN_IF_ERROR(UseCollectives(*object->scope, job.collectives()));
     Diagnostics all = object->document->diagnostics();
     WEFT_RETURN_IF_ERROR(FirstNoMemory(all));  // no fault to keep
     if (all.has_errors() && !request.keep_faulty) {

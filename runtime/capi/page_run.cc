@@ -44,7 +44,9 @@ weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* opt
     WEFT_RETURN_IF_ERROR(ReadStruct(options, known, "weft_page_run_options"));
     const std::shared_ptr<Revision> revision = object->scope->revision();
     const Keep keep = known.keep_asked != 0 ? Keep::kAsked : Keep::kAll;
-    std::vector<std::shared_ptr<Runner>> runners = OpenRunners(object->scope, revision, SessionsOf(*revision->graph), keep, object, found);
+    std::vector<SessionSpec> specs = SessionsOf(*revision->graph);
+    if (object->runtime->job->size() > 1) WEFT_RETURN_IF_ERROR(CheckSideBySide(*revision->graph, specs).WithHint("open one of them by weft_session_open"));
+    std::vector<std::shared_ptr<Runner>> runners = OpenRunners(object->scope, revision, std::move(specs), keep, object, found);
     const bool asked = std::ranges::all_of(runners, [](const auto& runner) { return runner->session().CheckAsked().ok(); });
     if (!asked) found.Append(object->document->diagnostics());
     found.SetPhase(Phase::kCompile);

@@ -1,6 +1,7 @@
 // Runtimes, and the blocks that they offer as JSON.
 #include "runtime/base/fnv.h"
 #include "runtime/capi/objects.h"
+#include "runtime/capi/run_options.h"
 #include "weft/block/block_lists.h"
 #include "weft/block/manifest.h"
 #include "weft/host/reference.h"
@@ -16,6 +17,20 @@ std::string HashText(std::string_view text) {
   std::string digits;
   for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(hash >> shift) & 15];
   return digits;
+}
+
+/// Joins the job of the launcher, where the host wants to.
+Result<std::shared_ptr<Job>> OpenJob(const weft_runtime_options& options) {
+  if (options.job_deadline_ns < 0) {
+    return InvalidArgument("needs a deadline of 0 or more nanoseconds, found ", options.job_deadline_ns).WithPort("job_deadline_ns");
+  }
+  JobOptions chosen;
+  chosen.messages = options.messages == nullptr || *options.messages == '\0' ? "none" : options.messages;
+  if (options.job_deadline_ns > 0) chosen.deadline = std::chrono::nanoseconds(std::min(options.job_deadline_ns, kLongestNs));
+  if (options.job_ends != nullptr) {
+    chosen.tell = [ends = options.job_ends, user = options.job_user](std::string_view why) { ends(user, std::string(why).c_str()); };
+  }
+  return Job::Open(std::move(chosen));
 }
 
 }  // namespace
@@ -48,7 +63,9 @@ weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime*
     WEFT_ASSIGN_OR_RETURN(lists.allowed, ReadTexts(known.allowed_blocks, known.allowed_block_count, "allowed_blocks"));
     WEFT_ASSIGN_OR_RETURN(lists.refused, ReadTexts(known.refused_blocks, known.refused_block_count, "refused_blocks"));
     WEFT_ASSIGN_OR_RETURN(Registry registry, ApplyLists(MakeCatalog(), lists));
-    return Give(std::make_shared<RuntimeObject>(std::move(registry), own), runtime);
+    WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Job> job, OpenJob(known));  // last: it waits for the other processes
+    if (own.threads == 0) own.threads = job->threads();
+    return Give(std::make_shared<RuntimeObject>(std::move(job), std::move(registry), own), runtime);
   });
 }
 

@@ -62,6 +62,7 @@
 
 #include "weft/capi/base.h"
 #include "weft/capi/runtime.h"
+#include "weft/capi/job.h"
 #include "weft/capi/page.h"
 #include "weft/capi/edit.h"
 #include "weft/capi/files.h"
@@ -73,6 +74,7 @@
 #include "weft/capi/sample.h"
 #include "weft/capi/debug.h"
 #include "weft/capi/snapshot.h"
+#include "weft/capi/sharded.h"
 #include "weft/capi/block.h"
 #include "weft/capi/library.h"
 

@@ -17,6 +17,7 @@ struct Job {
   std::vector<int> expected;          // by number: bytes to come, or -1 where they go
   std::vector<int> unused;            // numbers of those that are done
   std::string error, name;
+  bool began = false;  // MPI by this library, which then ends it
 };
 Job job;
 
@@ -36,13 +37,19 @@ void NoteName() {
   job.name.resize(std::min(job.name.size(), job.name.find_first_of(",\n")));
 }
 
+// Where the host has begun MPI itself (mpi4py, say), its calls and those of this library come at the same time.
+int BeginThreads() {
+  int there = 0, provided = 0;
+  if (Check(MPI_Initialized(&there)) != 0) return -1;
+  job.began = there == 0;
+  if (Check(job.began ? MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) : MPI_Query_thread(&provided)) != 0) return -1;
+  if (provided >= (job.began ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE)) return 0;
+  job.error = job.began ? "this MPI takes calls of one thread only" : "the program has begun MPI without MPI_THREAD_MULTIPLE";
+  return -1;
+}
+
 int Begin(int* rank, int* size) {
-  int provided = 0;
-  if (Check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) != 0) return -1;
-  if (provided < MPI_THREAD_SERIALIZED) {
-    job.error = "this MPI takes calls of one thread only";
-    return -1;
-  }
+  if (BeginThreads() != 0) return -1;
   if (Check(MPI_Comm_dup(MPI_COMM_WORLD, &job.all)) != 0) return -1;
   MPI_Comm_set_errhandler(job.all, MPI_ERRORS_RETURN);
   NoteName();
@@ -115,7 +122,7 @@ void Abort(int status) {
 
 void End() {
   MPI_Comm_free(&job.all);
-  MPI_Finalize();
+  if (job.began) MPI_Finalize();
 }
 
 }  // namespace

@@ -36,7 +36,9 @@ std::vector<HandleCall> ResultCalls(LiveHandles& live);
 std::vector<HandleCall> WatchCalls(LiveHandles& live);
 std::vector<HandleCall> LibraryCalls(LiveHandles& live);
 std::vector<HandleCall> InspectCalls(LiveHandles& live);
-inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, PageRunCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls, InspectCalls};
+std::vector<HandleCall> ShardedCalls(LiveHandles& live);
+inline constexpr CallTable kTables[] = {BaseCalls, PageCalls, PageRunCalls, SessionCalls, ResultCalls, WatchCalls, LibraryCalls, InspectCalls,
+                                        ShardedCalls};
 
 /// A kind of handle besides those of LiveHandles, and how to get one that was closed.
 struct OtherKind {
@@ -48,9 +50,10 @@ void* ClosedSubscription(LiveHandles& live);
 void* ClosedBreakpoint(LiveHandles& live);
 void* ClosedPageRun(LiveHandles& live);
 void* ClosedResults(LiveHandles& live);
+void* ClosedSharded(LiveHandles& live);
 inline std::vector<OtherKind> OtherKinds() {
   return {{"weft_events", ClosedEvents}, {"weft_subscription", ClosedSubscription}, {"weft_breakpoint", ClosedBreakpoint},
-          {"weft_page_run", ClosedPageRun}, {"weft_results", ClosedResults}};
+          {"weft_page_run", ClosedPageRun}, {"weft_results", ClosedResults}, {"weft_sharded", ClosedSharded}};
 }
 
 }  // namespace weft::test

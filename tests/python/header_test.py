@@ -18,7 +18,8 @@ STRUCTS = {"weft_diagnostic": _native.DiagnosticStruct, "weft_runtime_options": 
            "weft_events_options": _native.EventsOptions, "weft_subscription_options": _native.SubscriptionOptions,
            "weft_sample": _native.Sample, "weft_breakpoint_options": _native.BreakpointOptions,
            "weft_breakpoint_info": _native.BreakpointInfo, "weft_snapshot_options": _native.SnapshotOptions,
-           "weft_snapshot_info": _native.SnapshotInfo, "weft_port_type": _native.PortType, "weft_result": _native.Result, **_host.STRUCTS}
+           "weft_job_info": _native.JobInfo, "weft_sharded_options": _native.ShardedOptions, "weft_sharded_info": _native.ShardedInfo,
+           "weft_sharded_times": _native.ShardedTimes, "weft_snapshot_info": _native.SnapshotInfo, "weft_port_type": _native.PortType, "weft_result": _native.Result, **_host.STRUCTS}
 DLPACK = {"weft_dl_managed_tensor": _native.DlManagedTensor, "weft_dl_tensor": _native.DlTensor}
 
 

@@ -57,12 +57,12 @@ def differences(a, b):
     return sorted({*a} ^ {*b}) + [name for name in a if name in b and a[name].tobytes() != b[name].tobytes()]
 
 
-def ranks_of(process):
-    """The processes of weft that a launcher has started, by rank."""
+def ranks_of(process, program=WEFT):
+    """The processes of a program that a launcher has started, by rank."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if os.path.realpath(folder / "exe") != os.path.realpath(WEFT) or os.getsid(int(folder.name)) != os.getsid(process.pid) and not descends(int(folder.name), process.pid):
+            if os.path.realpath(folder / "exe") != os.path.realpath(program) or os.getsid(int(folder.name)) != os.getsid(process.pid) and not descends(int(folder.name), process.pid):
                 continue
             variables = dict(line.split("=", 1) for line in (folder / "environ").read_bytes().decode("utf-8", "replace").split("\0") if "=" in line)
         except (OSError, ProcessLookupError):

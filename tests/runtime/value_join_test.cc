@@ -152,7 +152,9 @@ TEST_CASE("neighbouring shards are blocks of the tree", "[ranks]") {
             node = block.begin < middle ? ShardBlock{node.begin, middle} : ShardBlock{middle, node.end};
           }
         }
-        for (int shard = tree.Of(r).begin; shard < tree.Of(r).end; ++shard) REQUIRE(tree.RankOf(shard) == r);
+        // Its shards are those of its blocks, and neighbours of the next rank's.
+        REQUIRE(tree.Of(r).end == next);
+        REQUIRE((r + 1 == ranks || tree.Of(r + 1).begin == next));
       }
       REQUIRE(next == shards);
     }

@@ -144,6 +144,82 @@ class InterruptedTest(SweepTest):
         self.check_whole(2000)
 
 
+class MovedTest(SweepTest):
+    """A journal that is moved, removed or replaced while a sweep writes to it."""
+
+    def begun(self):
+        self.journal.unlink(missing_ok=True)
+        self.write_grid(3000, steps=2000)
+        process = self.start("--jobs", "2")
+        eventually(lambda: self.size() > 2000)
+        self.assertIsNone(process.poll())
+        return process
+
+    def ended(self, process):
+        said = process.communicate()
+        self.assertEqual(process.returncode, 1, said)
+        self.assertRegex(said[1], "the journal '.*fit.sweep.jsonl' was moved, removed or replaced while this process wrote to it")
+
+    def test_moved_and_begun_anew(self):
+        """Another sweep makes a journal of that name, and has it for itself; the first says what has become of its points."""
+        process = self.begun()
+        moved = self.folder / "moved.jsonl"
+        self.journal.rename(moved)
+        self.ended(process)
+        first = moved.read_bytes()
+        self.assertTrue(first.endswith(b"}\n"))
+        self.write_grid(3000)
+        self.assertEqual(self.weft("--jobs", "2").returncode, 0)
+        self.check_whole(3000)
+        self.assertEqual(moved.read_bytes(), first)
+
+    def test_put_back(self):
+        process = self.begun()
+        moved = self.folder / "moved.jsonl"
+        self.journal.rename(moved)
+        self.ended(process)
+        moved.rename(self.journal)
+        known = {line["point"]: line for line in self.lines()}
+        process = self.start("--jobs", "2")
+        eventually(lambda: len(self.lines()) > len(known) + 10)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        lines = {line["point"]: line for line in self.lines()}
+        self.assertEqual(len(lines), len(self.lines()), "a point has two lines")
+        self.assertEqual({point: lines.get(point) for point in known}, known)
+
+    def test_removed_or_replaced(self):
+        process = self.begun()
+        self.journal.unlink()
+        self.ended(process)
+        process = self.begun()
+        copy = self.folder / "copy"
+        copy.write_bytes(b"another file")
+        copy.rename(self.journal)
+        self.ended(process)
+        self.assertEqual(self.journal.read_bytes(), b"another file")
+
+    def test_moved_at_the_end(self):
+        """Also where nothing is written after."""
+        self.write_grid(2, steps=1_000_000_000)
+        process = self.start("--jobs", "1")
+        eventually(lambda: children(process.pid))
+        self.journal.rename(self.folder / "moved.jsonl")
+        process.send_signal(signal.SIGINT)
+        self.ended(process)
+
+    def test_the_moved_one_has_its_lock(self):
+        """Another sweep that is given the moved file is refused."""
+        self.write_grid(2, steps=1_000_000_000)
+        self.start()
+        eventually(lambda: self.size() > 0)
+        moved = self.folder / "moved.jsonl"
+        self.journal.rename(moved)
+        second = self.weft("--journal", str(moved))
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("another process writes to the journal", second.stderr)
+
+
 class ProgressTest(SweepTest):
     def test_a_terminal_shows_how_far_it_is(self):
         """In a pipe, nothing; on a terminal how many points are done, how fast, and the time that is left."""

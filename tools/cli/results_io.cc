@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tools/cli/common.h"
+#include "tools/cli/npy_strings.h"
 #include "weft/base/float16.h"
 #include "weft/page/writer.h"
 
@@ -33,25 +34,32 @@ const char* NpyCode(DType dtype) {
   return nullptr;
 }
 
-/// The bytes of a .npy file (format version 1.0).
+/// The bytes of a .npy file (format version 1.0) of elements of this type.
+std::string NpyFile(std::string_view type, const Shape& shape, std::string_view elements) {
+  std::string dims;
+  for (int64_t dim : shape.dims()) dims += Cat(dim, ",");
+  std::string header = Cat("{'descr': '", type, "', 'fortran_order': False, 'shape': (", dims, "), }");
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size() & 0xFF);
+  bytes += static_cast<char>(header.size() >> 8);
+  return bytes.append(header).append(elements);
+}
+
 Result<std::string> Npy(const Tensor& tensor) {
   if (tensor.dtype() == DType::kBFloat16) {
     WEFT_ASSIGN_OR_RETURN(Tensor wide, Tensor::Allocate(DType::kFloat, tensor.shape()));
     std::copy(tensor.values<bfloat16>().begin(), tensor.values<bfloat16>().end(), wide.values<float>().begin());
     return Npy(wide);
   }
-  std::string shape;
-  for (int64_t dim : tensor.shape().dims()) shape += Cat(dim, ",");
+  if (tensor.dtype() == DType::kString) {
+    WEFT_ASSIGN_OR_RETURN(const NpyStrings strings, ToNpyStrings(tensor));
+    return NpyFile(strings.type, tensor.shape(), strings.bytes);
+  }
   const char* code = NpyCode(tensor.dtype());
-  std::string header = Cat("{'descr': '", code[1] == '1' && code[2] == '\0' ? "|" : "<", code, "', 'fortran_order': False, 'shape': (", shape, "), }");
-  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
-  header += '\n';
-  std::string bytes("\x93NUMPY\x01\x00", 8);
-  bytes += static_cast<char>(header.size() & 0xFF);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  bytes.append(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
-  return bytes;
+  return NpyFile(Cat(code[1] == '1' && code[2] == '\0' ? "|" : "<", code), tensor.shape(),
+                 {static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes())});
 }
 
 /// 1980-01-01, where the time of zip archives begins: that of every entry, so that the same results are the same bytes.
@@ -104,17 +112,21 @@ class Archive {
   zip_t* archive_ = nullptr;
 };
 
-Status WriteNpz(const std::string& path, const NamedTensors& results) {
-  if (std::all_of(results.begin(), results.end(), [](const auto& result) { return IsManaged(result.second.dtype()); })) {
+Status WriteNpz(const std::string& path, const NamedTensors& results, NpzStrings strings) {
+  const auto left_out = [&](const Tensor& tensor) {
+    return IsManaged(tensor.dtype()) && (tensor.dtype() != DType::kString || strings == NpzStrings::kLeftOut);
+  };
+  if (std::all_of(results.begin(), results.end(), [&](const auto& result) { return left_out(result.second); })) {
     constexpr char kEmptyArchive[22] = "PK\5\6";  // the end of a directory that lists no files
     return WriteFile(path, {kEmptyArchive, sizeof kEmptyArchive});
   }
   WEFT_RETURN_IF_ERROR(WritableFile(path).status());  // before the work
   Archive archive;
   for (const auto& [name, tensor] : results) {
-    if (IsManaged(tensor.dtype())) continue;
-    WEFT_ASSIGN_OR_RETURN(std::string npy, Npy(tensor));
-    if (!archive.Add(Cat(name, ".npy"), std::move(npy))) return ResourceExhausted("cannot write '", path, "': no memory is left");
+    if (left_out(tensor)) continue;
+    auto npy = Npy(tensor);
+    if (!npy.ok()) return Status(npy.status().code(), Cat("cannot write '", name, "' to '", path, "': ", npy.status().message()));
+    if (!archive.Add(Cat(name, ".npy"), std::move(*npy))) return ResourceExhausted("cannot write '", path, "': no memory is left");
   }
   const std::optional<std::string> bytes = archive.Take();
   return bytes ? WriteFile(path, *bytes) : ResourceExhausted("cannot write '", path, "': no memory is left");
@@ -183,9 +195,9 @@ std::string ResultsJson(const NamedTensors& results) {
   return out + "\n}\n";
 }
 
-Status SaveResults(const std::string& path, const NamedTensors& results) {
+Status SaveResults(const std::string& path, const NamedTensors& results, NpzStrings strings) {
   if (path.ends_with(".json")) return WriteFile(path, ResultsJson(results));
-  if (path.ends_with(".npz")) return WriteNpz(path, results);
+  if (path.ends_with(".npz")) return WriteNpz(path, results, strings);
   return InvalidArgument("results are written as .json or .npz, found '", path, "'");
 }
 

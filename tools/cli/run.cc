@@ -180,8 +180,8 @@ Status CheckFiles(const RunCommand& command) {
   return {};
 }
 
-/// Runs what is planned, and shows what came of it. `link`: to the other ranks, of a page that has blocks of collectives; null for others.
-int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners, RankLink* link) {
+/// Runs what is planned, and shows what came of it. `job`: that of the other ranks, for a page that has blocks of collectives; null for others.
+int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners, Job* job) {
   Recorder recorder(command, command.steps);
   PageRun page(std::move(runners), [&](Session& session, uint64_t run) {
     recorder.AfterRun(session, run);
@@ -207,7 +207,7 @@ int Run(const RunCommand& command, std::vector<std::shared_ptr<Runner>> runners,
   }
   if (!status.ok()) {
     Report(status, command.page.json);
-    if (link != nullptr && link->size() > 1) link->Abort(Cat(link->Name(link->rank()), " failed"));
+    if (job != nullptr && job->size() > 1) job->Abort("failed");
     return kFailed;
   }
   const int code = Finish(command, page, recorder);
@@ -231,9 +231,9 @@ int RunPage(const RunCommand& command) {
     Report(loaded.diagnostics, command.page.json);
     return kFailed;
   }
-  auto link = LinkOfPage(*loaded.scope, command.shard);
-  if (!link.ok()) {
-    Report(link.status(), command.page.json);
+  auto job = JobOfPage(*loaded.scope, command.shard);
+  if (!job.ok()) {
+    Report(job.status(), command.page.json);
     return kFailed;
   }
   const std::shared_ptr<Revision> revision = loaded.scope->revision();
@@ -242,10 +242,8 @@ int RunPage(const RunCommand& command) {
     Report(Status(specs.status()).WithPage(command.page.page), command.page.json);
     return kFailed;
   }
-  // Those that loop run side by side, and their messages would be taken for one another's.
-  if (*link != nullptr && specs->size() > 1 && std::ranges::any_of(*specs, &SessionSpec::loop)) {
-    Report(Unsupported("blocks of collectives run in one session at a time, and sessions that loop run side by side").WithPage(command.page.page)
-               .WithHint("choose one: --session ID"), command.page.json);
+  if (Status status = *job == nullptr ? Status() : CheckSideBySide(*revision->graph, *specs); !status.ok()) {
+    Report(std::move(status).WithPage(command.page.page).WithHint("choose one: --session ID"), command.page.json);
     return kFailed;
   }
   const Keep keep = command.keep == "asked" ? Keep::kAsked : Keep::kAll;
@@ -258,7 +256,7 @@ int RunPage(const RunCommand& command) {
   }
   SortByPage(loaded.diagnostics, *loaded.page);
   if (!command.page.json || loaded.diagnostics.has_errors()) Report(loaded.diagnostics, command.page.json);
-  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners), link->get());
+  return loaded.diagnostics.has_errors() ? kFailed : Run(command, std::move(runners), job->get());
 }
 
 }  // namespace

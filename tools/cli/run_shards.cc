@@ -1,18 +1,11 @@
 // weft run --shards: a page whose batch is cut into shards, on one process or on those that a launcher of MPI has started.
-#include <unistd.h>
-
-#include <atomic>
-#include <charconv>
 #include <chrono>
-#include <csignal>
 #include <iostream>
-#include <mutex>
 #include <set>
 
 #include "tools/cli/results_io.h"
 #include "tools/cli/run_command.h"
 #include "tools/cli/shard_job.h"
-#include "weft/host/snapshot_folder.h"
 
 namespace weft::cli {
 namespace {
@@ -20,7 +13,7 @@ namespace {
 /// One run of the job, on one of its ranks: the same commands, and rank 0 speaks.
 class ShardRun {
  public:
-  ShardRun(const RunCommand& command, ShardJob& job) : command_(command), job_(job) {
+  ShardRun(const RunCommand& command, ShardJob& job) : command_(command), job_(job), folder_(command.shard.snapshots) {
     for (const std::string& name : command.plot) trends_.push_back({name, {}});
   }
   int Run();
@@ -28,11 +21,11 @@ class ShardRun {
  private:
   Status Load();
   Status Open();
-  Status Check() const;
+  Status Check();
+  std::string Settings() const;
   Status Restore();
   Status Steps();
   Status Step(bool last);
-  Status Snapshot();
   Status Note(uint64_t step);
   Status Report();
   Status Finish();
@@ -44,6 +37,7 @@ class ShardRun {
 
   const RunCommand& command_;
   ShardJob& job_;
+  SnapshotFolder folder_;  // open on rank 0, where there is one
   LoadedPage loaded_;
   SessionSpec spec_;
   std::unique_ptr<ShardedRun> run_;
@@ -66,7 +60,7 @@ Status ShardRun::Load() {
 }
 
 // What would fail after a long run is refused before it.
-Status ShardRun::Check() const {
+Status ShardRun::Check() {
   if (command_.shard.every > 0 && command_.shard.snapshots.empty()) return InvalidArgument("--every needs --snapshots FOLDER");
   if (command_.shard.resume && command_.shard.snapshots.empty()) return InvalidArgument("--resume needs --snapshots FOLDER");
   if (job_.rank() != 0) return {};
@@ -74,49 +68,40 @@ Status ShardRun::Check() const {
     if (!file.empty()) WEFT_RETURN_IF_ERROR(WritableFile(file).status());
   }
   if (command_.shard.snapshots.empty()) return {};
-  const SnapshotFolder folder(command_.shard.snapshots);
-  WEFT_RETURN_IF_ERROR(folder.Open());
-  if (command_.shard.resume || folder.Candidates().empty()) return {};
-  return FailedPrecondition("'", command_.shard.snapshots, "' has snapshots of an earlier run").WithHint("--resume goes on from them; or take another folder");
+  WEFT_RETURN_IF_ERROR(folder_.Open());
+  return command_.shard.resume ? Status() : folder_.CheckEmpty().WithHint("--resume goes on from them; or take another folder");
+}
+
+// What all ranks need alike besides the page and how it is cut.
+std::string ShardRun::Settings() const {
+  const ShardCommand& shard = command_.shard;
+  std::string text = Cat(command_.steps, " ", shard.every, " ", shard.resume, " ", command_.load_state.empty(), " ", command_.save_state.empty(), " ",
+                         shard.snapshots.empty(), " ", command_.watch.size(), " ", command_.plot.size());
+  for (const std::string& set : command_.page.set) text += Cat("\n", set);
+  return text;
 }
 
 Status ShardRun::Open() {
-  Status loaded = Load();
-  WEFT_RETURN_IF_ERROR(job_.Agree(loaded, loaded.ok() ? PageFingerprint(*loaded_.document, spec_, command_) : std::vector<Fingerprint>()));
+  WEFT_RETURN_IF_ERROR(AgreeOnStatus(*job_.collectives(), CollectiveUser::kControl, Load(), "for the pages of all ranks"));
   ShardingOptions options;
   options.shards = command_.shard.shards;
   options.sum = command_.shard.reduce == "sum";
   options.cut = command_.shard.cut;
   options.whole = command_.shard.whole;
-  const std::vector<std::string> on_page = ShardKey(*loaded_.page);
-  options.cut.insert(options.cut.end(), on_page.begin(), on_page.end());
+  options.settings = Settings();
   WEFT_ASSIGN_OR_RETURN(run_, ShardedRun::Open(loaded_.scope, spec_, options, job_.collectives()));
   job_.Watch(*run_);
   return Restore();
 }
 
-// The state that was asked for, or the newest whole snapshot. Rank 0 looks which there are.
+// The state that was asked for, or the newest whole snapshot.
 Status ShardRun::Restore() {
   Diagnostics problems;
   if (!command_.load_state.empty()) WEFT_RETURN_IF_ERROR(run_->LoadSnapshot(command_.load_state, problems));
   if (!command_.shard.resume) return {};
-  std::string list;
-  if (job_.rank() == 0) {
-    for (const std::string& path : SnapshotFolder(command_.shard.snapshots).Candidates()) list += path + "\n";
-  }
-  WEFT_RETURN_IF_ERROR(BroadcastText(*job_.collectives(), CollectiveUser::kControl, 0, list, "for the snapshots that there are"));
-  Status status;
-  for (size_t at = 0, end; (end = list.find('\n', at)) != std::string::npos; at = end + 1) {
-    const std::string path = list.substr(at, end - at);
-    Diagnostics ignored;
-    status = run_->LoadSnapshot(path, ignored);
-    if (status.ok()) {
-      job_.Say(Cat("goes on after step ", run_->steps(), ", from '", path, "'"));
-      return {};
-    }
-    job_.Say(Cat("cannot use '", path, "': ", status.message()));
-  }
-  return status;
+  WEFT_ASSIGN_OR_RETURN(const std::string path, run_->RestoreNewest(folder_, [&](std::string_view text) { job_.Say(text); }));
+  if (!path.empty()) job_.Say(Cat("goes on after step ", run_->steps(), ", from '", path, "'"));
+  return {};
 }
 
 // ---- the steps -------------------------------------------------------------------------------------------------------------------------
@@ -134,15 +119,8 @@ Status ShardRun::Step(bool last) {
   if (looks()) WEFT_RETURN_IF_ERROR(Note(step));
   const int64_t every = command_.shard.every;
   const bool due = !command_.shard.snapshots.empty() && (last || (every > 0 && step % static_cast<uint64_t>(every) == 0));
-  if (due) WEFT_RETURN_IF_ERROR(Snapshot());
+  if (due) WEFT_RETURN_IF_ERROR(run_->SaveNewest(folder_));
   return step >= next_report_ && !last ? Report() : Status();
-}
-
-Status ShardRun::Snapshot() {
-  const SnapshotFolder folder(command_.shard.snapshots);
-  WEFT_RETURN_IF_ERROR(run_->SaveSnapshot(folder.PathOf(run_->steps())));
-  Status status = job_.rank() == 0 ? folder.Publish(run_->steps()) : Status();
-  return AgreeOnStatus(*job_.collectives(), CollectiveUser::kControl, status, "for the newest snapshot's name");
 }
 
 Status ShardRun::Note(uint64_t step) {

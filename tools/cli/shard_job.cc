@@ -6,17 +6,12 @@
 #include <cmath>
 #include <csignal>
 #include <iostream>
-#include <mutex>
-#include <thread>
-
-#include <nlohmann/json.hpp>
 
 namespace weft::cli {
 namespace {
 
-// The run of this process, for the handler of signals and for the link's thread, which asks where it is.
+// The run of this process, for the handler of signals.
 std::atomic<ShardedRun*> watched = nullptr;
-std::mutex watched_mutex;  // held while the link's thread looks, and while the run goes
 std::atomic<int> interrupted = 0;
 
 void OnInterrupt(int signal) {
@@ -31,13 +26,13 @@ void TakeSignals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-std::string Where() {
-  std::lock_guard lock(watched_mutex);
-  ShardedRun* const run = watched;
-  return run == nullptr ? "its start" : run->where();
+Result<std::shared_ptr<Job>> OpenJob(const ShardCommand& command) {
+  JobOptions options;
+  options.messages = command.mpi;
+  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(command.deadline * 1e9));
+  options.tell = [](std::string_view why) { std::cerr << Cat("weft: ", Colored("error:", 31), " ", Visible(why), "\n") << std::flush; };
+  return Job::Open(std::move(options));
 }
-
-uint64_t HashOf(uint64_t before, std::string_view bytes) { return before * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(bytes) + 1; }
 
 }  // namespace
 
@@ -49,90 +44,26 @@ std::string Rounded(double number) {
   return text;
 }
 
-std::vector<Fingerprint> PageFingerprint(const Document& document, const SessionSpec& spec, const RunCommand& command) {
-  uint64_t feeds = 0, options = 0, session = HashOf(0, spec.id);
-  for (const SessionSpec::Feed& feed : spec.feeds) {
-    feeds = HashOf(feeds, Cat(document.scope()->graph().ValueName(feed.value), " ", feed.tensor.dtype(), " ", feed.tensor.shape()));
-    if (feed.tensor.dtype() == DType::kString) feeds = HashOf(feeds, ToString(feed.tensor, feed.tensor.count()));
-    else feeds = HashOf(feeds, {static_cast<const char*>(feed.tensor.data()), static_cast<size_t>(feed.tensor.bytes())});
-  }
-  for (const SessionSpec::Fetch& fetch : spec.fetches) session = HashOf(session, fetch.name);
-  const ShardCommand& shard = command.shard;
-  options = HashOf(options, Cat(shard.shards, " ", shard.reduce, " ", command.steps, " ", shard.every, " ", shard.resume, " ", command.load_state.empty(), " ",
-                                command.save_state.empty(), " ", shard.snapshots.empty(), " ", command.watch.size(), " ", command.plot.size()));
-  for (const auto* names : {&shard.cut, &shard.whole, &command.page.set}) {
-    for (const std::string& name : *names) options = HashOf(options, name);
-  }
-  return {{"version of weft", HashOf(0, WEFT_VERSION)}, {"page", HashOf(0, document.Write())}, {"session", session}, {"feed", feeds}, {"options", options}};
-}
-
-std::vector<std::string> ShardKey(const Page& page) {
-  if (page.extra.empty()) return {};
-  const nlohmann::json members = nlohmann::json::parse("{" + page.extra + "}", nullptr, false);
-  std::vector<std::string> names;
-  if (!members.is_object() || !members.contains("shard")) return names;
-  for (const nlohmann::json& name : members["shard"]) {
-    if (name.is_string()) names.push_back(name.get<std::string>());
-  }
-  return names;
-}
-
-namespace {
-
-Result<std::shared_ptr<RankLink>> OpenLink(const Launch& launch, const ShardCommand& command) {
-  LinkOptions options;
-  options.library = command.mpi == "auto" ? launch.library : command.mpi;
-  options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(command.deadline * 1e9));
-  options.where = Where;
-  options.tell = [](std::string_view why) { std::cerr << Cat("weft: ", Colored("error:", 31), " ", Visible(why), "\n") << std::flush; };
-  return RankLink::Open(options);
-}
-
-}  // namespace
-
-Result<std::shared_ptr<RankLink>> LinkOfPage(Scope& scope, const ShardCommand& command) {
-  const std::optional<Launch> launch = FindLaunch();
-  if (!launch || command.mpi == "none" || !HasCollectives(scope.graph())) return std::shared_ptr<RankLink>();
-  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<RankLink> link, OpenLink(*launch, command));
-  WEFT_RETURN_IF_ERROR(UseCollectives(scope, link));
-  return link;
+Result<std::shared_ptr<Job>> JobOfPage(Scope& scope, const ShardCommand& command) {
+  if (!HasCollectives(scope.graph())) return std::shared_ptr<Job>();
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Job> job, OpenJob(command));
+  if (job->library().empty()) return std::shared_ptr<Job>();
+  WEFT_RETURN_IF_ERROR(UseCollectives(scope, job->collectives()));
+  return job;
 }
 
 Result<std::unique_ptr<ShardJob>> ShardJob::Open(const RunCommand& command) {
-  std::unique_ptr<ShardJob> job(new ShardJob());
-  const std::optional<Launch> launch = FindLaunch();
   TakeSignals();
-  if (!launch || command.shard.mpi == "none") {
-    job->collectives_ = std::make_shared<LocalCollectives>();
-    return job;
-  }
-  WEFT_ASSIGN_OR_RETURN(job->link_, OpenLink(*launch, command.shard));
-  job->collectives_ = job->link_;
-  if (launch->on_host > 1) job->threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / launch->on_host);
-  LogDebug(Cat(job->Name(job->rank()), " of ", job->size(), ", by ", job->link_->library()));
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<Job> opened, OpenJob(command.shard));
+  std::unique_ptr<ShardJob> job(new ShardJob(std::move(opened)));
+  if (!job->job_->library().empty()) LogDebug(Cat(job->Name(job->rank()), " of ", job->size(), ", by ", job->job_->library()));
   return job;
 }
 
 ShardJob::~ShardJob() { Close(); }
 
-Status ShardJob::Agree(const Status& own, const std::vector<Fingerprint>& fingerprints) {
-  WEFT_RETURN_IF_ERROR(AgreeOnStatus(*collectives_, CollectiveUser::kControl, own, "for the pages of all ranks"));
-  std::string bytes;
-  for (const Fingerprint& fingerprint : fingerprints) bytes.append(reinterpret_cast<const char*>(&fingerprint.second), sizeof(uint64_t));
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(*collectives_, CollectiveUser::kControl, bytes, "for the pages of all ranks"));
-  std::string others;
-  for (size_t r = 1; r < all.size(); ++r) {
-    for (size_t f = 0; f < fingerprints.size(); ++f) {
-      if (all[r].substr(f * sizeof(uint64_t), sizeof(uint64_t)) == all[0].substr(f * sizeof(uint64_t), sizeof(uint64_t))) continue;
-      others += Cat(others.empty() ? "" : "; ", Name(static_cast<int>(r)), " has another ", fingerprints[f].first, " than ", Name(0));
-      break;
-    }
-  }
-  return others.empty() ? Status() : InvalidArgument(others).WithHint("all ranks need the same files and the same command");
-}
-
 void ShardJob::Watch(ShardedRun& run) {
-  std::lock_guard lock(watched_mutex);
+  job_->Watch(run);
   watched = &run;
   if (interrupted != 0) run.Cancel();
 }
@@ -144,30 +75,24 @@ void ShardJob::Say(std::string_view text) const {
 int ShardJob::End(Status status, ShardedRun& run, bool json) {
   const bool agreed = run.all_failed();
   const std::string where = run.where();
-  {
-    std::lock_guard lock(watched_mutex);
-    watched = nullptr;
-  }
+  watched = nullptr;
+  job_->Unwatch(run);
   if (status.ok()) {
     Close();
     return kOk;
   }
   if (interrupted != 0) {
-    if (link_ != nullptr && size() > 1) link_->Abort(Cat(Name(rank()), " was interrupted, at ", where));
+    if (size() > 1) job_->Abort(Cat("was interrupted, at ", where));
     std::cerr << "weft: interrupted\n";
     return 128 + interrupted;
   }
-  if (link_ == nullptr || size() == 1 || agreed) {
+  if (size() == 1 || agreed) {
     if (rank() == 0) Report(status, json);
     Close();
     return kFailed;
   }
   Report(status, false);
-  link_->Abort(Cat(Name(rank()), " failed, at ", where));
-}
-
-void ShardJob::Close() {
-  if (link_ != nullptr) link_->Close();
+  job_->Abort(Cat("failed, at ", where));
 }
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// RankLink::Loop: what moves the messages of a link.
+// RankLink::Loop: the threads of a link, which of them calls the library of messages, and how the job ends.
 #pragma once
 
 #include <array>
@@ -6,10 +6,11 @@
 #include <deque>
 #include <list>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
+#include "runtime/host/ranks/late_ranks.h"
+#include "runtime/host/ranks/transfer.h"
 #include "runtime/host/shared_library.h"
 #include "weft/host/message_module.h"
 #include "weft/host/rank_link.h"
@@ -19,7 +20,7 @@ namespace weft {
 class RankLink::Loop {
  public:
   Loop(SharedLibrary library, const WeftMessages& messages, const LinkOptions& options)
-      : library_(std::move(library)), messages_(messages), options_(options) {}
+      : library_(std::move(library)), messages_(messages), options_(options), late_(messages, hosts, options.where) {}
   ~Loop() { Close(); }
 
   /// Joins the job.
@@ -31,49 +32,22 @@ class RankLink::Loop {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  std::string Name(int rank) const { return Cat("rank ", rank, " (", hosts[static_cast<size_t>(rank)], ")"); }
+  std::string Name(int rank) const { return RankName(rank, hosts); }
   const char* library() const { return messages_.name(); }
 
   std::vector<std::string> hosts;  // by rank; written before anything else reads it
 
  private:
-  using Clock = std::chrono::steady_clock;
-  /// A part of a message, under way.
-  struct Piece {
-    int request;
-    int rank;
-    bool receive;
-  };
-  /// One call of Move.
-  struct Transfer {
-    CollectiveUser user;
-    std::span<const Message> messages;
-    std::string_view what;
-    Clock::time_point start, deadline;
-    std::vector<Piece> under_way{};
-    std::optional<Clock::time_point> asked{};  // when the ranks that it waits for were asked what they do
-    bool flows = false;  // something of it has come
-    bool done = false;
-    Status status{};
-  };
-  /// A short text on its way, between two links.
-  struct Note {
-    int request;
-    std::array<char, 512> text;
-  };
+  using Clock = Transfer::Clock;
 
   void Run();
-  void Round(std::unique_lock<std::mutex>& lock);
-  void Begin(Transfer& transfer);
-  bool Poll(Transfer& transfer);
+  void Drive(std::unique_lock<std::mutex>& lock);
+  void Look(Transfer& transfer, bool& moved);
   void Rest(bool moved);
-  void AnswerNotes();
-  void SendNote(int to, int tag, std::string_view text);
-  bool TakeNote(int tag, int& from, std::string& text);
-  void Watch(Transfer& transfer);
-  void Ask(Transfer& transfer);
-  std::set<int> AwaitedBy(const Transfer& transfer) const;
   [[noreturn]] void EndJob(std::string_view why);
+  [[noreturn]] void EndProcess();
+  [[noreturn]] void WaitForTheEnd(std::unique_lock<std::mutex>& lock);
+  [[noreturn]] void StopDriving(std::unique_lock<std::mutex>& lock);
 
   SharedLibrary library_;
   const WeftMessages& messages_;
@@ -84,15 +58,15 @@ class RankLink::Loop {
   std::condition_variable changed_, done_;
   std::deque<Transfer*> waiting_;
   std::array<std::chrono::nanoseconds, 3> deadlines_{};  // by CollectiveUser; 0: that of the options
-  bool begun_ = false, closing_ = false, left_ = false;
+  bool begun_ = false, closing_ = false, leaving_ = false, left_ = false;
   bool driving_ = false;  // a thread looks for messages: it alone uses `messages_`, and what follows below
+  bool ending_ = false;   // a thread ends the job: no other may begin to drive, and who does stops
   Status begin_status_;
   std::thread thread_;
 
   // Of the thread that looks for messages.
   std::list<Transfer*> moving_;
-  std::list<Note> notes_;
-  std::vector<std::string> answers_;  // by rank
+  LateRanks late_;
   Clock::time_point busy_{}, looked_{};
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 
 #include "runtime/host/ranks/link_loop.h"
@@ -11,6 +12,9 @@
 
 namespace weft {
 namespace {
+
+// A process joins its job once, as MPI has it.
+std::atomic<bool> joined = false;
 
 /// The library beside this program, in the lib folder next to that of the program, or where the system looks.
 Result<SharedLibrary> LoadMessages(const std::string& name) {
@@ -21,7 +25,8 @@ Result<SharedLibrary> LoadMessages(const std::string& name) {
   std::error_code error;
   folders.push_back(std::filesystem::read_symlink("/proc/self/exe", error).parent_path());
   for (const std::filesystem::path& folder : folders) {
-    for (const std::filesystem::path& place : {folder / name, folder / ".." / "lib" / name, folder / ".." / name}) {
+    // (The last one: from glibc-hwcaps/x86-64-v3, where the loader has found the engine.)
+    for (const std::filesystem::path& place : {folder / name, folder / ".." / "lib" / name, folder / ".." / name, folder / ".." / ".." / name}) {
       if (std::filesystem::exists(place, error)) return SharedLibrary::Load(place, SharedLibrary::Symbols::kShared);
     }
   }
@@ -40,6 +45,9 @@ Result<std::shared_ptr<RankLink>> RankLink::Open(const LinkOptions& options) {
   const WeftMessages& messages = *entry();
   if (messages.version != WEFT_MESSAGES_VERSION) {
     return Unsupported("'", options.library, "' has the version ", messages.version, ", needed is ", int{WEFT_MESSAGES_VERSION});
+  }
+  if (joined.exchange(true)) {
+    return FailedPrecondition("this process has joined its job before, and a process does so once").WithHint("use the runtime that has joined it");
   }
   LinkOptions given = options;
   if (!given.where) given.where = [] { return std::string("work of its own"); };
@@ -67,6 +75,11 @@ Status RankLink::Move(CollectiveUser user, std::span<const Message> messages, st
 void RankLink::SetDeadline(CollectiveUser user, std::chrono::nanoseconds deadline) { loop_->SetDeadline(user, deadline); }
 void RankLink::Abort(std::string_view why) { loop_->Abort(why); }
 void RankLink::Close() { loop_->Close(); }
+
+Status CheckSideBySide(const Graph& graph, std::span<const SessionSpec> sessions) {
+  if (sessions.size() < 2 || !HasCollectives(graph) || std::ranges::none_of(sessions, &SessionSpec::loop)) return {};
+  return Unsupported("blocks of collectives run in one session at a time, and sessions that loop run side by side");
+}
 
 Status UseCollectives(Scope& scope, std::shared_ptr<Collectives> collectives) {
   ScopeBinder binder(scope, {}, {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/state/resource_store.h"
 #include "weft/host/session_choice.h"
 
@@ -31,6 +33,18 @@ bool IsUnseeded(const Node& node) {
 }
 
 bool Updates(const Node& node) { return node.def != nullptr && !node.def->updates.empty(); }
+
+/// The outputs that the page's key "shard" names; none where it has no such key.
+std::vector<std::string> KeyOfPage(const Page& page) {
+  std::vector<std::string> names;
+  if (page.extra.empty()) return names;
+  const nlohmann::json members = nlohmann::json::parse("{" + page.extra + "}", nullptr, false);
+  if (!members.is_object() || !members.contains("shard")) return names;
+  for (const nlohmann::json& name : members["shard"]) {
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names;
+}
 
 /// Sets of nodes, by index.
 using Nodes = std::vector<char>;
@@ -76,7 +90,9 @@ class Division {
 // ---- sources ---------------------------------------------------------------------------------------------------------------------------
 
 Status Division::FindNamed() {
-  for (const auto& [names, values] : {std::pair(&options_.cut, &named_), std::pair(&options_.whole, &whole_)}) {
+  std::vector<std::string> cut = options_.cut;
+  for (std::string& name : KeyOfPage(graph_.page())) cut.push_back(std::move(name));
+  for (const auto& [names, values] : {std::pair(&std::as_const(cut), &named_), std::pair(&options_.whole, &whole_)}) {
     for (const std::string& name : *names) {
       WEFT_ASSIGN_OR_RETURN(const ValueRef value, FindOutput(graph_, name));
       values->push_back(value);

@@ -24,13 +24,6 @@ class ShardTree {
 
   /// The shards of a rank: neighbours, in the order of ranks. None has more than one shard more than another.
   ShardBlock Of(int rank) const { return {Begin(rank), Begin(rank + 1)}; }
-  /// Which rank has a shard.
-  int RankOf(int shard) const {
-    int rank = static_cast<int>(static_cast<int64_t>(shard) * ranks_ / shards_);
-    while (Of(rank).end <= shard) ++rank;
-    while (Of(rank).begin > shard) --rank;
-    return rank;
-  }
   /// A rank's shards as the largest nodes, from the left.
   std::vector<ShardBlock> BlocksOf(int rank) const {
     std::vector<ShardBlock> blocks;

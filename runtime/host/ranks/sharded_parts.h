@@ -1,44 +1,10 @@
-// ShardedRun::Parts: what a sharded run owns. Its functions are in sharded_run.cc, shard_rows.cc and shard_snapshot.cc.
+// ShardedRun::Parts: a sharded run, made of the classes that its steps go through.
 #pragma once
 
-#include <mutex>
-#include <optional>
-
-#include "runtime/host/ranks/shard_parts.h"
-#include "runtime/host/ranks/shard_states.h"
-#include "runtime/host/ranks/shard_tree.h"
-#include "runtime/host/ranks/value_join.h"
-#include "weft/exec/value_taps.h"
-#include "weft/host/sharded_run.h"
+#include "runtime/host/ranks/shard_feeds.h"
+#include "runtime/host/ranks/shard_snapshot.h"
 
 namespace weft {
-
-/// Sees the runs of a rank: for where(), and to take values of the last shard as soon as they are there.
-class ShardWatch final : public Observer, public ValueTaps {
- public:
-  using Take = std::function<Status(size_t fetch, const Tensor& value)>;
-  /// What the next run is: "shard 5"; `take` may be empty.
-  void Announce(uint64_t step, std::string doing, Take take);
-  std::string where() const;
-
-  const std::atomic<uint32_t>* wants_steps() const override { return &no_steps_; }
-  Status OnRunStart(uint64_t run, RunView& view) override;
-  void OnRunBegin(uint64_t run, size_t steps) override;
-  void OnRunEnd(uint64_t run, const Status& status) override;
-  Status OnValue(size_t fetch, const Tensor& value) override { return take_ ? take_(fetch, value) : Status(); }
-
- private:
-  const std::atomic<uint32_t> no_steps_{0};
-  RunView* starting_ = nullptr;
-  Take take_;
-  mutable std::mutex mutex_;  // of what follows
-  RunView* view_ = nullptr;
-  uint64_t step_ = 0;
-  std::string doing_ = "its start";
-};
-
-/// The failure at its place, in other words.
-Status Retold(const Status& fault, std::string message, std::string_view hint);
 
 class ShardedRun::Parts {
  public:
@@ -47,84 +13,43 @@ class ShardedRun::Parts {
   Status Open();
   Status Step(bool results);
   Result<ShardedProgress> Progress();
-  void Cancel();
-  Status SaveSnapshot(const std::string& path);
-  Status LoadSnapshot(const std::string& path, Diagnostics& problems);
 
+  ShardFeeds& feeds() { return feeds_; }
+  ShardSessions& sessions() { return sessions_; }
+  ShardSnapshots& snapshots() { return snapshots_; }
+  const ShardJoin& join() const { return join_; }
   const std::vector<std::pair<std::string, Tensor>>& results() const { return results_; }
-  uint64_t steps() const { return steps_; }
+  uint64_t steps() const { return states_->steps; }
   bool all_failed() const { return all_failed_; }
-  std::string where() const { return watch_.where(); }
-  std::pair<uint64_t, uint64_t> early_buckets() const { return {join_ ? join_->early() : 0, joined_buckets_}; }
+
+  const std::shared_ptr<Scope> scope;
+  const ShardingOptions options;
+  const std::shared_ptr<Collectives> collectives;
+  const ShardBlock own;  // shards of this rank
 
  private:
-  /// How the values of shards become one.
-  enum class Way : uint8_t { kUnknown, kAdd, kRows };
-  struct Joined {
-    Way way = Way::kUnknown;
-    size_t index = 0;                // kAdd: in the ValueJoin
-    std::vector<Tensor> of_shards;   // kRows: of this rank's
-    Tensor value;                    // of all
-    std::optional<Shape> of_two;     // for rows of two shards
-  };
-
-  // sharded_run.cc
-  Status CheckRanks() const;
-  Status TakeBatch();
   Status Agree(const Status& own, std::string_view what);
-  Status CheckSeeds() const;
-  Status StartVariables();
-  Status SetFirstValue(size_t variable, const Tensor& like, const std::string& bytes);
-  Status MakeSessions(const std::vector<ValueRef>& scalars);
+  Status Divide();
+  Status DivideByFeeds();
+  Status TakeBatch();
   Status RunBefore();
+  Status LookAtShapes();
   Status RunShards(bool results);
   Status RunShard(int shard, bool results);
-  Status TakeValue(size_t value, int shard, const Tensor& tensor);
-  Status MakeJoin(int shard);
-  Status RunAfter();
-  bool Needed(size_t value, bool results) const { return divided_.values[value].read_after || results; }
-  Status RunSession(Session& session, std::string doing, ShardWatch::Take take);
-  void CollectResults();
+  Status RunAfter(bool results);
 
-  // shard_rows.cc
-  Status CutSources();
-  Status CheckSource(const ShardSource& source, const Tensor& tensor) const;
-  /// `count` shards' rows, from those of `shard` on.
-  Result<Tensor> RowsOf(const Tensor& whole, int shard, int count = 1) const;
-  Status CheckShapes();
-  Status LookAtShapes();
-  Status CheckBaked(const Plan& whole, const Plan& part) const;
-  Status CheckStretched(const Plan& whole, const Plan& part) const;
-  void FindWays(const Plan& whole, const Plan& part);
-  Way WayOf(size_t value, const Tensor& of_shard) const;
-  Status JoinRows(bool results);
-  Result<Tensor> RowsOfAll(size_t value);
-  Status DivideRows(Tensor& rows) const;
-  Status AgreeOnValues() const;
-
-  const std::shared_ptr<Scope> scope_;
-  const SessionSpec spec_;
-  const ShardingOptions options_;
-  const std::shared_ptr<Collectives> collectives_;
-  const ShardTree tree_;
-  const ShardBlock own_;  // shards of this rank
-  const std::shared_ptr<const Graph> graph_;
-
+  SessionSpec spec_;  // its feeds change
   ShardParts divided_;
   std::vector<ValueRef> scalars_;  // sources that have no rows
   std::shared_ptr<ShardStates> states_;
-  std::unique_ptr<Session> before_, shard_, after_;
-  std::unique_ptr<ValueJoin> join_;
-  std::vector<size_t> added_;      // values that are added, in the order of the ValueJoin
-  std::vector<Joined> joined_;     // by value
-  std::vector<Tensor> whole_;      // by source
-  std::vector<std::vector<Tensor>> rows_;  // by source: of each shard of this rank; empty where it is whole
-  std::vector<Shape> checked_;     // of the sources that the shapes were checked with
+  ShardFeeds feeds_;
+  ShardSessions sessions_;
+  ShardRows rows_;
+  ShardJoin join_;
+  ShardSnapshots snapshots_;
+  std::vector<Shape> checked_;  // of the sources that the shapes were checked with
   std::vector<std::pair<std::string, Tensor>> results_;
-  uint64_t steps_ = 0, joined_buckets_ = 0;
-  ShardWatch watch_;
-  std::atomic<bool> cancelled_{false};
-  bool all_failed_ = false;
+  bool has_divided_ = false, all_failed_ = false;
 
   // Since the last Progress.
   uint64_t timed_ = 0;

@@ -1,8 +1,5 @@
 #include "tools/cli/sweep/journal.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -87,7 +84,7 @@ std::string LineStart(int64_t point, const GridPoint& at, double seconds) {
   return Cat("{\"point\": ", point, ", \"settings\": ", at.Json(), ", \"seconds\": ", RoundedNumber(std::max(seconds, 0.0)));
 }
 
-/// A single number or truth value; empty for other tensors.
+/// A single number or truth value; empty for other tensors. Those of floating types have a point, so that the type of 3.0 can be told.
 std::string PlainText(const Tensor& tensor) {
   if (tensor.count() != 1 || tensor.shape().rank() != 0) return "";
   std::string text;
@@ -98,6 +95,7 @@ std::string PlainText(const Tensor& tensor) {
     } else {
       const auto number = static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value);
       text = std::isfinite(number) ? Cat(number) : std::isnan(number) ? "\"nan\"" : number > 0 ? "\"inf\"" : "\"-inf\"";
+      if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
     }
   });
   return text;
@@ -192,8 +190,7 @@ Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id,
 
 Journal Journal::Pipe(Descriptor pipe) {
   Journal journal;
-  journal.pipe_ = true;
-  journal.file_ = std::move(pipe);
+  journal.pipe_ = std::move(pipe);
   return journal;
 }
 
@@ -208,12 +205,14 @@ Result<Journal> Journal::Open(const std::string& path, const SweepId& id, Progre
 Status Journal::Prepare(const SweepId& id, Progress& progress, std::string& note) {
   WEFT_ASSIGN_OR_RETURN(const JournalContents contents,
                         ReadJournal(path_, id, [&](std::string_view, const PointLine& point) { progress.Note(point); }));
+  // (It was read by its name.)
+  WEFT_RETURN_IF_ERROR(CheckPlace());
   bytes_ = contents.whole_bytes;
   if (contents.damaged > 0) {
     note = Cat("left out ", contents.damaged, contents.damaged == 1 ? " line" : " lines", " of the journal that cannot be read");
     return Rewrite(id);
   }
-  if (contents.torn && ftruncate(file_.number(), bytes_) != 0) return WriteError(path_, errno);
+  if (contents.torn && ftruncate(number(), bytes_) != 0) return WriteError(path_, errno);
   if (contents.torn && bytes_ > 0) note = "cut off a line of the journal that was not whole";
   if (bytes_ == 0) WEFT_RETURN_IF_ERROR(Append(id.Line()));
   return Sync();
@@ -230,22 +229,29 @@ Status Journal::Rewrite(const SweepId& id) {
 }
 
 Status Journal::Lock() {
-  file_ = Descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!file_.valid()) return WriteError(path_, errno);
-  struct stat info = {};
-  if (fstat(file_.number(), &info) != 0 || !S_ISREG(info.st_mode)) return InvalidArgument("the journal '", path_, "' is no file");
-  if (flock(file_.number(), LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno != EWOULDBLOCK) return WriteError(path_, errno);
-  return FailedPrecondition("another process writes to the journal '", path_, "'")
-      .WithHint("wait for it, or stop it: weft sweep GRID --status tells how far it is");
+  auto file = LockedFile::Open(path_, "the journal");
+  if (file.ok()) {
+    file_ = std::move(*file);
+    return {};
+  }
+  Status status = std::move(file).status();
+  if (status.code() != Code::kFailedPrecondition) return status;
+  return std::move(status).WithHint("wait for it, or stop it: weft sweep GRID --status tells how far it is");
+}
+
+Status Journal::CheckPlace() const {
+  Status status = file_ ? file_->CheckPlace() : Status();
+  if (status.ok()) return status;
+  return std::move(status).WithHint("the points until then are in the file that was moved: put it back, and the same command continues");
 }
 
 Status Journal::Append(std::string_view lines) {
-  const int error = WriteAll(file_.number(), lines);
-  if (pipe_) return error == 0 ? Status() : Aborted("standard output could not be written: ", std::strerror(error));
+  WEFT_RETURN_IF_ERROR(CheckPlace());
+  const int error = WriteAll(number(), lines);
+  if (!file_) return error == 0 ? Status() : Aborted("standard output could not be written: ", std::strerror(error));
   if (error != 0) {
     // (Where even that fails, the next process cuts off the torn line.)
-    if (ftruncate(file_.number(), bytes_) != 0) LogDebug(Cat("the journal could not be cut: ", std::strerror(errno)));
+    if (ftruncate(number(), bytes_) != 0) LogDebug(Cat("the journal could not be cut: ", std::strerror(errno)));
     return WriteError(path_, error);
   }
   bytes_ += static_cast<int64_t>(lines.size());
@@ -253,9 +259,10 @@ Status Journal::Append(std::string_view lines) {
 }
 
 Status Journal::Sync() {
-  if (pipe_) return {};
+  if (!file_) return {};
   synced_ = std::chrono::steady_clock::now();
-  return fdatasync(file_.number()) == 0 ? Status() : WriteError(path_, errno);
+  if (fdatasync(number()) != 0) return WriteError(path_, errno);
+  return CheckPlace();
 }
 
 }  // namespace weft::cli

@@ -2,11 +2,14 @@
 // A line counts once it ends in a line feed. Lines are appended by one write each (or several lines by one), so that a process that is
 // killed leaves whole lines and at most one that is torn, which the next one to open the journal cuts off. They are brought to the disk
 // each second and at the end: a machine that loses its power loses the points of the last second, which are then run again.
+// A journal is locked, and whether its name is still that of the locked file is looked at before each write and at the end: what is written
+// to a file that was moved away, or that another one has replaced, would be lost without a word.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "tools/cli/sweep/grid.h"
 #include "tools/cli/sweep/points.h"
 #include "weft/base/file.h"
+#include "weft/host/locked_file.h"
 
 namespace weft::cli {
 
@@ -56,27 +60,30 @@ Result<JournalContents> ReadJournal(const std::string& path, const SweepId& id,
 /// A journal that is open to be appended to, by this process alone.
 class Journal {
  public:
-  /// Makes the file, or repairs it: cuts off a torn line, leaves out damaged ones. `progress` gets its points. failed_precondition where
-  /// another process has it open; else as ReadJournal, and what the file system says. `note` gets what was repaired.
+  /// Makes the file, or repairs it: cuts off a torn line, leaves out damaged ones. `progress` gets its points. LockedFile's errors, where
+  /// another process has it open, say; else as ReadJournal, and what the file system says. `note` gets what was repaired.
   static Result<Journal> Open(const std::string& path, const SweepId& id, Progress& progress, std::string& note);
   /// What goes to a pipe: it is neither read nor synced.
   static Journal Pipe(Descriptor pipe);
   Journal(Journal&&) = default;
 
-  /// Whole lines. On failure (a full disk) none of their bytes stay.
+  /// Whole lines. On failure (a full disk) none of their bytes stay. failed_precondition, and nothing is written, where the path no longer
+  /// names this file.
   Status Append(std::string_view lines);
-  /// To the disk.
+  /// To the disk; failed_precondition where the path no longer names this file.
   Status Sync();
 
  private:
   Journal() = default;
   Status Lock();
+  Status CheckPlace() const;
+  int number() const { return file_ ? file_->number() : pipe_.number(); }
   Status Prepare(const SweepId& id, Progress& progress, std::string& note);
   Status Rewrite(const SweepId& id);
 
   std::string path_;
-  Descriptor file_;
-  bool pipe_ = false;
+  std::optional<LockedFile> file_;  // or else
+  Descriptor pipe_;
   int64_t bytes_ = 0;
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };

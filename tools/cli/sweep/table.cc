@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tools/cli/common.h"
-#include "weft/page/reader.h"
+#include "tools/cli/sweep/table_arrays.h"
 
 namespace weft::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = TableCell;
 
 const Json& ResultOf(const Json& line, const std::string& name) {
   static const Json kNone;
@@ -35,86 +33,7 @@ std::string CsvCell(const std::string& text) {
   return cell + "\"";
 }
 
-std::string CellOf(const Json& value) {
-  if (value.is_null()) return "";
-  return CsvCell(value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-/// The number of a cell, also "nan", "inf" and "-inf"; a truth value is 0 or 1.
-std::optional<double> NumberOf(const Json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  if (value == "nan") return NAN;
-  if (value == "inf" || value == "-inf") return value == "inf" ? INFINITY : -INFINITY;
-  return std::nullopt;
-}
-
-template <class T, class Values>
-Result<Tensor> ArrayOf(DType dtype, const Values& values) {
-  WEFT_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(std::vector<int64_t>{static_cast<int64_t>(values.size())}));
-  WEFT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape));
-  std::transform(values.begin(), values.end(), tensor.values<T>().begin(), [](const auto& value) { return static_cast<T>(value); });
-  return tensor;
-}
-
-/// A column of single values: integers, truth values, or else doubles. Not defined where one is none of these.
-Result<Tensor> Column(const std::vector<Json>& cells) {
-  const auto fits = [](const Json& cell) {
-    return cell.is_number_integer() && (!cell.is_number_unsigned() || cell.get<uint64_t>() <= INT64_MAX);
-  };
-  if (std::ranges::all_of(cells, fits)) {
-    std::vector<int64_t> integers;
-    for (const Json& cell : cells) integers.push_back(cell.get<int64_t>());
-    return ArrayOf<int64_t>(DType::kInt64, integers);
-  }
-  std::vector<double> numbers;
-  for (const Json& cell : cells) {
-    const std::optional<double> number = NumberOf(cell);
-    if (!number) return Tensor();
-    numbers.push_back(*number);
-  }
-  const bool truths = std::ranges::all_of(cells, [](const Json& cell) { return cell.is_boolean(); });
-  return truths ? ArrayOf<bool>(DType::kBool, numbers) : ArrayOf<double>(DType::kDouble, numbers);
-}
-
-/// Tensors of one type and shape as one with a new first axis; not defined where they differ or have strings.
-Result<Tensor> Stacked(const std::vector<Tensor>& tensors) {
-  const Tensor& first = tensors.front();
-  for (const Tensor& tensor : tensors) {
-    if (tensor.dtype() != first.dtype() || !(tensor.shape() == first.shape()) || IsManaged(tensor.dtype())) return Tensor();
-  }
-  std::vector<int64_t> dims(first.shape().dims().begin(), first.shape().dims().end());
-  dims.insert(dims.begin(), static_cast<int64_t>(tensors.size()));
-  WEFT_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(dims));
-  WEFT_ASSIGN_OR_RETURN(Tensor all, Tensor::Allocate(first.dtype(), shape));
-  const auto bytes = static_cast<size_t>(first.bytes());
-  for (size_t i = 0; i < tensors.size() && bytes > 0; ++i)
-    std::memcpy(static_cast<char*>(all.data()) + i * bytes, tensors[i].data(), bytes);
-  return all;
-}
-
-/// Adds a result's cells: those of points that have it.
-Status AddArrays(const std::string& name, const std::vector<Json>& cells, const std::vector<int64_t>& points, NamedTensors& arrays) {
-  if (std::ranges::none_of(cells, [](const Json& cell) { return cell.is_object(); })) {
-    WEFT_ASSIGN_OR_RETURN(Tensor column, Column(cells));
-    if (column.defined()) arrays.emplace_back(name, std::move(column));
-    return {};
-  }
-  std::vector<Tensor> tensors;
-  for (const Json& cell : cells) {
-    WEFT_ASSIGN_OR_RETURN(Tensor tensor, cell.is_object() ? ReadTensor(cell.dump()) : Column({cell}));
-    if (tensor.defined()) tensors.push_back(std::move(tensor));
-  }
-  if (tensors.empty()) return {};
-  WEFT_ASSIGN_OR_RETURN(Tensor all, Stacked(tensors));
-  if (all.defined()) {
-    arrays.emplace_back(name, std::move(all));
-    return {};
-  }
-  for (size_t i = 0; i < tensors.size() && tensors.size() == points.size(); ++i)
-    arrays.emplace_back(Cat(name, "/", points[i]), std::move(tensors[i]));
-  return {};
-}
+std::string CellOf(const Json& value) { return CsvCell(TextOfCell(value)); }
 
 }  // namespace
 
@@ -163,36 +82,32 @@ std::string SweepTable::Csv(std::vector<std::string>& left_out) const {
 }
 
 Result<NamedTensors> SweepTable::Arrays() const {
-  std::vector<int64_t> points;
-  std::map<std::string, std::vector<Json>> columns;
-  std::map<std::string, std::vector<int64_t>> whose;
+  TableArrays arrays;
+  std::vector<Json> failed, seconds;
+  std::vector<std::vector<Json>> settings(grid_.axes().size()), results(results_.size());
   for (const auto& [point, text] : lines_) {
     const Json line = Json::parse(text, nullptr, false);
-    if (!line.contains("results")) continue;
-    points.push_back(point);
-    for (const Axis* axis : grid_.axes()) columns["s" + axis->name].push_back(SettingOf(line, axis->name));
-    columns["t"].push_back(line.value("seconds", Json()));
-    for (const std::string& name : results_) {
-      const Json& cell = ResultOf(line, name);
-      if (cell.is_null()) continue;
-      columns["r" + name].push_back(cell);
-      whose[name].push_back(point);
-    }
+    arrays.points.push_back(point);
+    failed.emplace_back(!line.contains("results"));
+    seconds.push_back(line.value("seconds", Json()));
+    for (size_t a = 0; a < settings.size(); ++a) settings[a].push_back(SettingOf(line, grid_.axes()[a]->name));
+    for (size_t r = 0; r < results.size(); ++r) results[r].push_back(ResultOf(line, results_[r]));
   }
-  NamedTensors arrays;
-  WEFT_ASSIGN_OR_RETURN(Tensor numbers, ArrayOf<int64_t>(DType::kInt64, points));
-  arrays.emplace_back("point", std::move(numbers));
-  for (const Axis* axis : grid_.axes()) WEFT_RETURN_IF_ERROR(AddArrays(axis->name, columns["s" + axis->name], points, arrays));
-  for (const std::string& name : results_) WEFT_RETURN_IF_ERROR(AddArrays(name, columns["r" + name], whose[name], arrays));
-  WEFT_RETURN_IF_ERROR(AddArrays("seconds", columns["t"], points, arrays));
-  return arrays;
+  const std::vector<Json> points(arrays.points.begin(), arrays.points.end());
+  // (The table's own names first: others give way.)
+  WEFT_RETURN_IF_ERROR(arrays.Add("point", points));
+  WEFT_RETURN_IF_ERROR(arrays.Add("failed", failed));
+  WEFT_RETURN_IF_ERROR(arrays.Add("seconds", seconds));
+  for (size_t a = 0; a < settings.size(); ++a) WEFT_RETURN_IF_ERROR(arrays.Add(grid_.axes()[a]->name, settings[a]));
+  for (size_t r = 0; r < results.size(); ++r) WEFT_RETURN_IF_ERROR(arrays.Add(results_[r], results[r]));
+  return std::move(arrays.made);
 }
 
 Status SweepTable::Write(const std::string& path, std::vector<std::string>& left_out) const {
   if (path.ends_with(".csv")) return WriteFile(path, Csv(left_out));
   if (!path.ends_with(".npz")) return InvalidArgument("a table is written as .csv or .npz, found '", path, "'");
   WEFT_ASSIGN_OR_RETURN(const NamedTensors arrays, Arrays());
-  return SaveResults(path, arrays);
+  return SaveResults(path, arrays, NpzStrings::kKept);
 }
 
 // ---- plots ---------------------------------------------------------------------------------------------------------------
@@ -239,7 +154,7 @@ Result<SweepPlot> SweepPlot::Of(const SweepTable& table, const PlotRequest& requ
     const Json line = Json::parse(text, nullptr, false);
     const Json& cell = ResultOf(line, request.result);
     if (cell.is_null()) continue;
-    const std::optional<double> y = NumberOf(cell), x = NumberOf(SettingOf(line, over->name));
+    const std::optional<double> y = NumberOfCell(cell), x = NumberOfCell(SettingOf(line, over->name));
     if (!y) return InvalidArgument("--plot: '", request.result, "' is no single number").WithHint("--table FILE.npz has it whole");
     if (!x) return InvalidArgument("--over: the values of '", over->name, "' are no numbers");
     if (std::isnan(*x)) continue;

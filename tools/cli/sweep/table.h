@@ -17,8 +17,7 @@ class SweepTable {
   static Result<SweepTable> Read(const std::string& journal, const Grid& grid, const SweepId& id);
 
   /// CSV (RFC 4180), a row a point: its number, parameters, results that are single values, seconds, error. `left_out` gets the names of
-  /// other results. Or .npz: an array a column, without the points that failed; results of several elements as [points, ...] where their
-  /// shapes agree, else by themselves as NAME/POINT. invalid_argument for another ending.
+  /// other results. Or .npz: an array a column (table_arrays.h). invalid_argument for another ending.
   Status Write(const std::string& path, std::vector<std::string>& left_out) const;
 
  private:

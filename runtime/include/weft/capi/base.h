@@ -25,7 +25,7 @@ extern "C" {
 /* ---- versions ------------------------------------------------------------------------------------------------------------- */
 
 /** The interface described by this header: 65536 * major + minor. A new minor only adds; a new major may change or remove. */
-#define WEFT_ABI_VERSION 0x00010000u
+#define WEFT_ABI_VERSION 0x00010001u
 
 /**
  * The interface of the library. It is compatible with a host where the major numbers are equal and the library's minor is not smaller.

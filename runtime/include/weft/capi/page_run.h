@@ -25,7 +25,8 @@ typedef struct weft_page_run_options {
  * Opens all sessions of a page as it is now; of a page without one, that of weft_session_open. Edits later on reach them as they do every
  * session; one that an edit adds is not among them. `options` may be NULL.
  * Errors: WEFT_FAILED_PRECONDITION where the page has errors at what a session asks for, followed in `problems` by all findings of the
- * page; the code of the first fault where one cannot be planned for another reason, all such faults in `problems`. Owner: the caller, of `run`.
+ * page; the code of the first fault where one cannot be planned for another reason, all such faults in `problems`; WEFT_UNSUPPORTED in a job of
+ * several processes where sessions that loop would run beside one another and the page has blocks of collectives. Owner: the caller, of `run`.
  * Threads: any.
  */
 WEFT_API weft_status weft_page_run_open(weft_page* page, const weft_page_run_options* options, weft_page_run** run,

@@ -28,20 +28,32 @@ typedef struct weft_runtime_options {
   const char* const* refused_blocks; /* names of blocks or of categories that do not run; may be NULL */
   size_t refused_block_count;
   int64_t page_memory_limit; /* bytes that one page holds, of the same kinds; 0: as much as there is */
+  /* Joins the job of the launcher that has started this process (job.h): the library of messages between its processes. "auto": the one that is
+   * built against the launcher's MPI; without a launcher the process is rank 0 of 1. Otherwise the name or path of one. NULL or "none": the
+   * process is alone. */
+  const char* messages;
+  int64_t job_deadline_ns; /* of joining the job, of each collective, and of leaving the job; 0: two minutes */
+  /* Told why the job ends, just before that ends the process: on any thread, which may use nothing of Weft. NULL: a line on standard error. */
+  void (*job_ends)(void* user, const char* why);
+  void* job_user;
 } weft_runtime_options;
-#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0, NULL, 0, NULL, 0, 0}
+#define WEFT_RUNTIME_OPTIONS_INIT {sizeof(weft_runtime_options), 0, 0, 0, NULL, 0, NULL, 0, 0, NULL, 0, NULL, NULL}
 
 /**
  * Makes a runtime with all blocks that Weft brings. `options` may be NULL. A page with a block that the lists refuse is faulty:
- * WEFT_PERMISSION_DENIED, at the block, with the type and the list.
+ * WEFT_PERMISSION_DENIED, at the block, with the type and the list. With `messages` it waits until all processes of the job have come as far, and
+ * ends this one where the deadline passes; `threads` 0 then is this rank's share of the processors of its machine.
  * Errors: WEFT_INVALID_ARGUMENT for negative numbers, more than 4096 threads, or a refused block that computes nothing; WEFT_NOT_FOUND for a
- * name on a list that is none, with a suggestion as the hint. Owner: the caller, of `runtime`. Threads: any.
+ * name on a list that is none, with a suggestion as the hint, and for a library of messages that is not installed; WEFT_UNSUPPORTED for one
+ * that is none, or of another version; WEFT_FAILED_PRECONDITION where the process has joined its job before: it does so once. Owner: the
+ * caller, of `runtime`. Threads: any; waits with `messages`.
  */
 WEFT_API weft_status weft_runtime_open(const weft_runtime_options* options, weft_runtime** runtime, weft_diagnostics** problems);
 
 /**
- * Ends the handle. The runtime itself goes with the last of its pages, sessions and views.
- * Errors: none. Owner: takes the handle. Threads: any.
+ * Ends the handle. The runtime itself goes with the last of its pages, sessions and views; then it leaves its job, which waits for the other
+ * processes to leave it, too, and ends this one where the deadline passes.
+ * Errors: none. Owner: takes the handle. Threads: any; waits where it leaves a job.
  */
 WEFT_API weft_status weft_runtime_close(weft_runtime* runtime);
 

@@ -1,7 +1,6 @@
 // ShardedRun: a session whose batch is cut into shards, which the processes of a job compute side by side.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 #include "weft/base/diagnostic.h"
 #include "weft/block/collectives.h"
 #include "weft/exec/session.h"
+#include "weft/host/snapshot_folder.h"
 
 namespace weft {
 
@@ -19,6 +19,8 @@ struct ShardingOptions {
   bool sum = false;                 // values of shards are added; else their mean is taken
   std::vector<std::string> cut{};   // outputs to cut besides placeholders, readers and queues: "x.output"
   std::vector<std::string> whole{};  // outputs that are not cut, although they would be
+  std::string settings{};    // what else of the host all ranks need alike, such as the number of steps; compared, not read
+  bool feeds_later = false;  // values are fed after Open: what is cut is looked for in the first step
 };
 
 /// How the steps have gone, over all ranks, since the last time somebody asked.
@@ -31,25 +33,34 @@ struct ShardedProgress {
 
 /// One step computes each shard of this rank once, joins their gradients with those of the other ranks, and updates the variables once, on
 /// every rank alike. The shards, the order in which their values are added, and their random numbers do not depend on how many ranks there are:
-/// nor do the bits of any result. For one thread, but for where().
+/// nor do the bits of any result. All ranks make the same calls but Feed, results, where and Cancel in the same order. For one thread at a time,
+/// but for Feed(), where() and Cancel(). The page is not edited meanwhile: a step then fails with failed_precondition.
 class ShardedRun {
  public:
-  /// Divides the session; starts the page's variables, which all ranks take from rank 0. invalid_argument where the shards cannot be shared
-  /// out; what DivideSession says (runtime/host/ranks/shard_parts.h).
+  /// Compares with the other ranks what all need alike: invalid_argument, which names ranks that have another page, session, values or
+  /// options. Divides the session, with the outputs that the page's key "shard" names among those to cut; starts the page's variables, which all
+  /// ranks take from rank 0. invalid_argument where the shards cannot be shared out; what DivideSession says (runtime/host/ranks/shard_parts.h).
+  /// Fails on all ranks alike. One that cannot come as far tells the others by AgreeOnStatus before, which all call.
   static Result<std::unique_ptr<ShardedRun>> Open(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options,
                                                   std::shared_ptr<Collectives> collectives);
   ~ShardedRun();
 
+  /// Replaces an output's value in the steps to come, on every rank by the same; of what is cut, that of the whole batch. With feeds_later any output, until the first step; from then on those that are fed already, of the same rank; what is not cut
+  /// keeps its shape. not_found; invalid_argument for another type or such a shape; failed_precondition for others. Fails on this rank alone.
+  /// From any thread.
+  Status Feed(std::string_view name, Tensor value);
   /// One step. The first one plans: invalid_argument, with the block, where a batch is not divided by the shards or where a block has the size
   /// of the whole batch as a constant. With `results` what the session fetches is joined, too: all ranks ask for it in the same steps.
   Status Step(bool results);
   /// Whether what failed last failed on all ranks alike, so that they end together. (Open always does.)
   bool all_failed() const;
-  /// Of the last step that joined results: in the order of the session's fetches, named as the page has them.
+  /// Of the last step that joined results: in the order of the session's fetches, named as the page has them. The tensors stay as they are.
   const std::vector<std::pair<std::string, Tensor>>& results() const;
 
-  /// How many steps the page has behind it, those before a restored snapshot included.
+  /// How many steps the page has behind it, those of an earlier run of it and before a restored snapshot included.
   uint64_t steps() const;
+  /// The shards that this rank computes: the first, and the one after the last.
+  std::pair<int, int> shards() const;
   /// Means since the last call. All ranks call it after the same steps.
   Result<ShardedProgress> Progress();
   /// What this rank does now: "step 17, shard 5, block 'conv'". From any thread.
@@ -64,6 +75,12 @@ class ShardedRun {
   Status SaveSnapshot(const std::string& path);
   /// Takes the state of a file that rank 0 can read, on all ranks; before the first step, on any number of ranks. not_found where there is none.
   Status LoadSnapshot(const std::string& path, Diagnostics& problems);
+  /// The same as SaveSnapshot to a folder of rank 0, where the snapshot becomes the newest. failed_precondition where the folder has
+  /// snapshots, and this run neither made nor restored them.
+  Status SaveNewest(const SnapshotFolder& folder);
+  /// Takes the newest snapshot of such a folder that is whole; `say` (may be empty) is told of those that are passed over. Gives its path; empty
+  /// where the folder has none. Where there are some and none can be taken: why the oldest cannot.
+  Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say = {});
 
  private:
   class Parts;

@@ -1,0 +1,201 @@
+"""Hosts in C and Python that join the job of their launcher: bits, refusals, failures. Run by tests/ranks_test.py."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import launching
+import sharded_pages
+
+LIBRARIES = launching.WEFT.parent.parent / "lib"
+SOURCES = pathlib.Path(__file__).resolve().parent / "hosts"
+PYTHON = "/usr/bin/python3"
+LAUNCHERS = launching.installed()
+BUILT = (LIBRARIES / "libweft.so").exists() and (LIBRARIES / "libweft-python.so").exists()
+
+
+def environment():
+    return {**launching.environment(), "PYTHONPATH": str(launching.ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1",
+            "WEFT_LIBRARY": str(LIBRARIES / "libweft-python.so")}
+
+
+@unittest.skipUnless(BUILT, "needs weft_shared and weft_python")
+class HostTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.built = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.built.cleanup)
+        program = pathlib.Path(cls.built.name, "train")
+        subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", launching.ROOT / "runtime/include", SOURCES / "train.c", "-o", program,
+                        "-L", LIBRARIES, "-lweft", f"-Wl,-rpath,{LIBRARIES}"], check=True)
+        cls.hosts = {"C": ([str(program)], program), "Python": ([PYTHON, str(SOURCES / "train.py")], PYTHON)}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def each(self):
+        for launcher in LAUNCHERS:
+            for language in self.hosts:
+                with self.subTest(launcher=launcher, host=language):
+                    yield launcher, language
+
+    def arguments(self, made, steps, page=None, shards=4, deadline=20_000):
+        """What a host is called with: the feeds as files of floats, and a folder a rank for what it computes."""
+        for rank in range(4):
+            (self.path / f"out{rank}").mkdir(exist_ok=True)
+        fed = []
+        for name, values in made.feeds.items():
+            values.tofile(self.path / name)
+            fed += [name, self.path / name, *values.shape]
+        path = self.path / f"{made.page.name}.page.json"
+        return [str(word) for word in (page or path, shards, steps, deadline, self.path / "out@", ",".join(made.variables), *fed)]
+
+    def command(self, launcher, language, ranks, arguments):
+        words = [] if launcher is None else [*launching.LAUNCHERS[launcher][0], "-n", str(ranks)]
+        return [*words, *self.hosts[language][0], *arguments]
+
+    def run_host(self, launcher, language, ranks, arguments, timeout=60):
+        return subprocess.run(self.command(launcher, language, ranks, arguments), capture_output=True, text=True, timeout=timeout, env=environment())
+
+    def start(self, launcher, language, arguments, ranks=2):
+        process = subprocess.Popen(self.command(launcher, language, ranks, arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env=environment(), start_new_session=True)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.stdout.close()))
+        program = self.hosts[language][1]
+        return process, launching.wait_for(lambda: (found := launching.ranks_of(process, program)) and len(found) == ranks and found)
+
+    def ended(self, process, ranks):
+        output, _ = process.communicate(timeout=40)
+        self.assertNotEqual(process.returncode, 0, output)
+        launching.wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in ranks.values()), 10)
+        return output
+
+    def test_bits(self):
+        """Every result and variable, on every rank, as the command has them on one process."""
+        made = sharded_pages.small()
+        made.fetch(*[f"{name}.ref" for name in made.variables])
+        whole = launching.results(1, [*made.save(self.path), "--shards", 4, "--steps", 10])
+        self.assertLess({"loss.output", *made.variables}, {*whole})
+        arguments = self.arguments(made, 10)
+        for launcher, language in [*self.each(), (None, "C"), (None, "Python")]:
+            ranks = 1 if launcher is None else 2
+            done = self.run_host(launcher, language, ranks, arguments)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for rank in range(ranks):
+                name = {"openmpi": "Open MPI v.*", "mpich": "MPICH.*", None: ""}[launcher]
+                self.assertRegex(done.stdout, rf"rank {rank} of {ranks}, by {name}\n")
+                for name, values in whole.items():
+                    file = self.path / f"out{rank}" / name
+                    self.assertEqual(values.tobytes(), file.read_bytes(), f"{launcher} {language} rank {rank}: {name}")
+                    file.unlink()
+
+    def test_page_that_differs(self):
+        """A rank that has another page, or cannot load its own, is named, and all end."""
+        made = sharded_pages.small()
+        made.save(self.path)
+        text = (self.path / "small_float.page.json").read_text()
+        (self.path / "page0.json").write_text(text)
+        for content, words in ((text.replace("0.25", "0.5"), ["rank 1 (", "has another page than rank 0"]),
+                               (text.replace('"MatMul"', '"MatMull"'), ["rank 1 (", "MatMull"])):
+            (self.path / "page1.json").write_text(content)
+            for launcher, language in self.each():
+                done = self.run_host(launcher, language, 2, self.arguments(made, 10, self.path / "page@.json"))
+                self.assertNotEqual(done.returncode, 0)
+                for word in words:
+                    self.assertIn(word, done.stdout + done.stderr)
+
+    def test_feed_that_differs(self):
+        made = sharded_pages.small()
+        made.save(self.path)
+        for launcher, language in self.each():
+            arguments = self.arguments(made, 10)
+            script = self.path / "own_data"
+            other = self.path / "other"
+            (next(iter(made.feeds.values())) * 2).tofile(other)
+            script.write_text(f'#!/bin/sh\nif [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then cd {self.path}/one; fi\nexec "$@"\n')
+            script.chmod(0o755)
+            (self.path / "one").mkdir(exist_ok=True)
+            name = next(iter(made.feeds))
+            (self.path / "one" / name).write_bytes(other.read_bytes())
+            arguments = [name if word == str(self.path / name) else word for word in arguments]
+            words = launching.LAUNCHERS[launcher][0]
+            done = subprocess.run([*words, "-n", "2", str(script), *self.hosts[language][0], *arguments], capture_output=True, text=True, timeout=60, env=environment(),
+                                  cwd=self.path)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("has another feed than rank 0", done.stdout + done.stderr)
+
+    def test_stopped(self):
+        """A rank that stops is named by the deadline, with what was waited for."""
+        made = sharded_pages.small()
+        made.save(self.path)
+        for launcher, language in self.each():
+            process, ranks = self.start(launcher, language, self.arguments(made, 10_000_000, deadline=2000))
+            time.sleep(2)
+            os.kill(ranks[1], signal.SIGSTOP)
+            output = self.ended(process, ranks)
+            for word in ("rank 0 (", "waited 2 s", "rank 1 (", "does not answer", "step "):
+                self.assertIn(word, output)
+
+    def test_interrupted(self):
+        """Ctrl-C at one rank of Python ends the job, and says so."""
+        made = sharded_pages.small()
+        made.save(self.path)
+        for launcher in LAUNCHERS:
+            with self.subTest(launcher=launcher):
+                process, ranks = self.start(launcher, "Python", self.arguments(made, 10_000_000))
+                time.sleep(2)
+                began = time.monotonic()
+                os.kill(ranks[1], signal.SIGINT)
+                output = self.ended(process, ranks)
+                self.assertLess(time.monotonic() - began, 10)
+                self.assertIn("KeyboardInterrupt", output)
+                self.assertRegex(output, r"rank 1 \(.*\) was interrupted")
+
+    def test_joined_once(self):
+        """A process joins its job once; who is alone in a job of one keeps the library."""
+        program = ("import weft\nwith weft.Runtime(messages='auto') as runtime:\n  try: weft.Runtime(messages='auto')\n"
+                   "  except weft.Error as error: print(runtime.rank_names()[runtime.rank], error.code)\n")
+        for launcher in LAUNCHERS:
+            done = subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, "-c", program], capture_output=True, text=True, timeout=60, env=environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(re.findall(r"rank (\d) \(.*\) failed_precondition", done.stdout)), ["0", "1"])
+
+    def test_collectives(self):
+        """Blocks of collectives on the pages of a runtime exchange values; a rank that fails alone ends the job."""
+        program = self.path / "collectives.py"
+        program.write_text("""
+import sys
+import numpy as np
+import weft
+number = lambda value: weft.literal(np.int32(value))
+keys = {"group_size": number(2), "group_key": number(1), "instance_key": number(1)}
+with weft.Runtime(messages="auto") as runtime:
+    page = runtime.load({"weft": 1, "page": "p", "blocks": [
+        {"id": "mine", "block": "Placeholder", "attrs": {"dtype": "DT_FLOAT"}},
+        {"id": "sum", "block": "CollectiveReduceV2", "attrs": {"merge_op": "Add", "final_op": "Id"}, "inputs": {"input": "mine.output", **keys}}]})
+    with page.session(fetch=["sum.data"]) as session:
+        session.run(feeds={"mine.output": np.full(3, runtime.rank + 1, np.float32)})
+        print("sum", session["sum.data"].tolist())
+        if "fail" in sys.argv and runtime.rank == 1:
+            raise ValueError("no more data")
+        session.run(feeds={"mine.output": np.zeros(3, np.float32)})
+""")
+        for launcher in LAUNCHERS:
+            words = [*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, str(program)]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("sum [3.0, 3.0, 3.0]"), 2)
+            done = subprocess.run([*words, "fail"], capture_output=True, text=True, timeout=60, env=environment())
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout + done.stderr, r"rank 1 \(.*\) failed: ValueError: no more data")
+
+
+if __name__ == "__main__":
+    sys.exit("run by tests/ranks_test.py")
