@@ -39,7 +39,7 @@ Status StatusOf(weft_diagnostics* problems, weft_status code) {
 Result<std::shared_ptr<Runtime>> weft::OpenRuntime(const RuntimeOptions& options, const std::vector<std::string>& libraries,
                                                    const BlockLists& lists) {
   WEFT_ASSIGN_OR_RETURN(Registry registry, ApplyLists(MakeCatalog(), lists));
-  auto object = std::make_shared<RuntimeObject>(std::move(registry), options);
+  auto object = std::make_shared<RuntimeObject>(Job::Alone(), std::move(registry), options);
   std::shared_ptr<Runtime> opened(object, &object->runtime);
   if (libraries.empty()) return opened;
   weft_runtime* runtime = nullptr;  // what a library's entry takes

@@ -9,6 +9,11 @@
 #include "weft/host/sharded_run.h"
 
 namespace weft {
+namespace {
+
+void TellStandardError(std::string_view why) { std::fprintf(stderr, "weft: error: %.*s\n", static_cast<int>(why.size()), why.data()); }
+
+}  // namespace
 
 /// The run that says what this rank does. The link's thread asks, also while the host opens and closes runs.
 struct Job::Watched {
@@ -22,17 +27,14 @@ struct Job::Watched {
   }
 };
 
+Job::Job(std::function<void(std::string_view why)> tell) : watched_(std::make_shared<Watched>()), tell_(std::move(tell)) {}
+
+std::shared_ptr<Job> Job::Alone() { return std::shared_ptr<Job>(new Job(TellStandardError)); }
+
 Result<std::shared_ptr<Job>> Job::Open(JobOptions options) {
-  std::shared_ptr<Job> job(new Job());
-  job->watched_ = std::make_shared<Watched>();
-  job->tell_ = options.tell ? std::move(options.tell) : [](std::string_view why) {
-    std::fprintf(stderr, "weft: error: %.*s\n", static_cast<int>(why.size()), why.data());
-  };
+  std::shared_ptr<Job> job(new Job(options.tell ? std::move(options.tell) : TellStandardError));
   const std::optional<Launch> launch = FindLaunch();
-  if (options.messages == "none" || (options.messages == "auto" && !launch)) {
-    job->collectives_ = std::make_shared<LocalCollectives>();
-    return job;
-  }
+  if (options.messages == "none" || (options.messages == "auto" && !launch)) return job;
   LinkOptions link;
   link.library = options.messages == "auto" ? launch->library : options.messages;
   link.deadline = options.deadline;

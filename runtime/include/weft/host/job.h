@@ -25,6 +25,8 @@ class Job {
  public:
   /// Joins the job, as RankLink::Open does. Without a launcher and with "auto" this process is rank 0 of 1, and no library is opened.
   static Result<std::shared_ptr<Job>> Open(JobOptions options);
+  /// Rank 0 of 1.
+  static std::shared_ptr<Job> Alone();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -49,12 +51,12 @@ class Job {
 
  private:
   struct Watched;
-  Job() = default;
+  explicit Job(std::function<void(std::string_view why)> tell);
 
-  std::shared_ptr<Watched> watched_;
+  const std::shared_ptr<Watched> watched_;
   std::shared_ptr<RankLink> link_;  // null: alone
-  std::shared_ptr<Collectives> collectives_;
-  std::function<void(std::string_view why)> tell_;
+  std::shared_ptr<Collectives> collectives_ = std::make_shared<LocalCollectives>();
+  const std::function<void(std::string_view why)> tell_;
   int threads_ = 0;
 };
 
