@@ -16,7 +16,7 @@ Result<std::vector<std::string>> Meet(Collectives& collectives, const GroupCall&
 Status CheckAlike(const Collectives& collectives, const std::vector<std::string>& all) {
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    return FailedPrecondition("rank ", r, " (", collectives.host(static_cast<int>(r)), ") comes with ", all[r], ", rank 0 with ", all[0])
+    return FailedPrecondition(RankName(collectives, r), " comes with ", all[r], ", rank 0 with ", all[0])
         .WithHint("all ranks need the same page");
   }
   return {};

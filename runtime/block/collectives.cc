@@ -11,6 +11,8 @@ Message ToSend(int rank, const void* data, size_t bytes) { return {rank, false, 
 
 }  // namespace
 
+std::string RankName(int rank, std::string_view host) { return Cat("rank ", rank, " (", host, ")"); }
+
 Result<std::vector<std::string>> GatherAll(Collectives& collectives, CollectiveUser user, std::string_view mine, std::string_view what) {
   const auto size = static_cast<size_t>(collectives.size());
   const auto rank = static_cast<size_t>(collectives.rank());
@@ -69,7 +71,7 @@ Status AgreeOnStatus(Collectives& collectives, CollectiveUser user, const Status
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(collectives, user, own.ok() ? "" : Cat("!", own.message()), what));
   if (!own.ok()) return own;
   for (size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].empty()) return Aborted("rank ", r, " (", collectives.host(static_cast<int>(r)), ") failed: ", all[r].substr(1));
+    if (!all[r].empty()) return Aborted(RankName(collectives, r), " failed: ", all[r].substr(1));
   }
   return {};
 }

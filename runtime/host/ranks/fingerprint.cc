@@ -5,12 +5,6 @@
 #include "weft/page/writer.h"
 
 namespace weft {
-namespace {
-
-std::string Name(const Collectives& collectives, size_t rank) { return Cat("rank ", rank, " (", collectives.host(static_cast<int>(rank)), ")"); }
-
-}  // namespace
-
 std::vector<Fingerprint> FingerprintOf(const Graph& graph, const SessionSpec& spec, const ShardingOptions& options) {
   uint64_t session = HashBytes(spec.id), cut = HashBytes(Cat(options.shards, " ", options.sum, " ", options.settings));
   for (const SessionSpec::Fetch& fetch : spec.fetches) session = HashBytes(fetch.name, session);
@@ -40,7 +34,7 @@ Status AgreeOnFingerprints(Collectives& collectives, const std::vector<Fingerpri
   for (size_t r = 1; r < all.size(); ++r) {
     for (size_t f = 0; f < own.size(); ++f) {
       if (all[r].substr(f * sizeof(uint64_t), sizeof(uint64_t)) == all[0].substr(f * sizeof(uint64_t), sizeof(uint64_t))) continue;
-      others += Cat(others.empty() ? "" : "; ", Name(collectives, r), " has another ", own[f].first, " than ", Name(collectives, 0));
+      others += Cat(others.empty() ? "" : "; ", RankName(collectives, r), " has another ", own[f].first, " than ", RankName(collectives, 0));
       break;
     }
   }

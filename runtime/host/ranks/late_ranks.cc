@@ -27,8 +27,6 @@ int64_t TakeNumber(std::string_view& text) {
 
 }  // namespace
 
-std::string RankName(int rank, const std::vector<std::string>& hosts) { return Cat("rank ", rank, " (", hosts[static_cast<size_t>(rank)], ")"); }
-
 void LateRanks::Send(int to, int tag, std::string_view text) {
   Note& note = notes_.emplace_back();
   const size_t bytes = std::min(text.size(), note.text.size());
@@ -99,12 +97,12 @@ std::string LateRanks::Check(Transfer& transfer, int rank) {
     const Clock::time_point quiet = std::max(peer.asked, transfer.moved().value_or(peer.asked));
     const bool had_time = now >= std::min(quiet + kAnswerTime, peer.asked + kBusyAnswerTime) + turn;
     over |= had_time;
-    if (!peer.answer.empty()) others += Cat("; ", RankName(peer.rank, hosts_), " is at ", peer.answer);
-    else if (had_time) silent += Cat("; ", RankName(peer.rank, hosts_), " does not answer: it is stopped, or its machine cannot be reached");
+    if (!peer.answer.empty()) others += Cat("; ", Name(peer.rank), " is at ", peer.answer);
+    else if (had_time) silent += Cat("; ", Name(peer.rank), " does not answer: it is stopped, or its machine cannot be reached");
   }
   if (!over) return "";
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(transfer.deadline());
-  return Cat(RankName(rank, hosts_), " waited ", static_cast<double>(waited.count()) / 1000, " s, ", transfer.what(), " (", where_(), ")", silent,
+  return Cat(Name(rank), " waited ", static_cast<double>(waited.count()) / 1000, " s, ", transfer.what(), " (", where_(), ")", silent,
              others);
 }
 

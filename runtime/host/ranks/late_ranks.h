@@ -12,9 +12,6 @@
 
 namespace weft {
 
-/// "rank 2 (node7)".
-std::string RankName(int rank, const std::vector<std::string>& hosts);
-
 /// A rank is late when nothing has moved between it and this one, within a transfer, for the transfer's deadline. It is asked what it does, and
 /// when its own transfer of the same user last moved: as long as that is no longer ago than the deadline, it is not late. (It has yet to get what it
 /// is to pass on, say, or serves others first.) As all ranks make the transfers of a user in one order, that comes to an end. A rank that does not
@@ -36,6 +33,7 @@ class LateRanks {
     std::array<char, 512> text;
   };
 
+  std::string Name(int rank) const { return RankName(rank, hosts_[static_cast<size_t>(rank)]); }
   void Send(int to, int tag, std::string_view text);
   bool Take(int tag, int& from, std::string& text);
   void Answer(int to, std::string_view question, const std::list<Transfer*>& moving);

@@ -32,7 +32,7 @@ class RankLink::Loop {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  std::string Name(int rank) const { return RankName(rank, hosts); }
+  std::string Name(int rank) const { return RankName(rank, hosts[static_cast<size_t>(rank)]); }
   const char* library() const { return messages_.name(); }
 
   std::vector<std::string> hosts;  // by rank; written before anything else reads it

@@ -68,7 +68,7 @@ Status ShardJoin::AgreeOnValues() const {
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> all, GatherAll(collectives_, CollectiveUser::kControl, text, "for the values that are joined"));
   for (size_t r = 0; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    return Aborted("rank ", r, " (", collectives_.host(static_cast<int>(r)), ") would join other values than rank 0:\n", all[r], "and not\n", all[0]);
+    return Aborted(RankName(collectives_, r), " would join other values than rank 0:\n", all[r], "and not\n", all[0]);
   }
   return {};
 }

@@ -53,6 +53,12 @@ class LocalCollectives final : public Collectives {
   void SetDeadline(CollectiveUser /*user*/, std::chrono::nanoseconds /*deadline*/) override {}
 };
 
+/// "rank 2 (node7)", for messages.
+std::string RankName(int rank, std::string_view host);
+inline std::string RankName(const Collectives& collectives, size_t rank) {
+  return RankName(static_cast<int>(rank), collectives.host(static_cast<int>(rank)));
+}
+
 /// What each process gives, by rank, at every process.
 Result<std::vector<std::string>> GatherAll(Collectives& collectives, CollectiveUser user, std::string_view mine, std::string_view what);
 /// What `root` gives, at every process: into `bytes`, which there has them already.
