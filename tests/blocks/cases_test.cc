@@ -1,4 +1,5 @@
-// Runs every case of tests/blocks: blocks alone under the kit's guards, and blocks and pages through sessions. Environment: WEFT_BLOCKS=BiasAdd,MatMul runs those alone; WEFT_CASES=FOLDER takes other files.
+// Runs every case of tests/blocks: blocks alone under the kit's guards, and blocks and pages through sessions. Environment:
+// WEFT_BLOCKS=BiasAdd,MatMul runs those alone; WEFT_CASES=FOLDER takes other files.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

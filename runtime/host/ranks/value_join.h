@@ -25,9 +25,10 @@ struct ValueToJoin {
 };
 
 /// Values lie in buckets in the order in which they are given, which is that in which a shard computes them. As soon as the last shard of this
-/// rank has given all values of a bucket, a thread of the join's own exchanges it with the other ranks, while the shard goes on (the last one the thread that waits for it): each rank gets
-/// a part of every rank's sums, adds them in the order of the tree, and gives its part of the result to the others. Messages only move bytes,
-/// so that the same bits come out whatever the number of ranks is. For one thread.
+/// rank has given all values of a bucket, a thread of the join's own exchanges it with the other ranks, while the shard goes on; the bucket
+/// that is filled last is exchanged by the thread that calls Finish. In an exchange each rank gets a part of every rank's sums, adds them in
+/// the order of the tree, and gives its part of the result to the others. Messages only move bytes, so that the same bits come out whatever
+/// the number of ranks is. For one thread.
 class ValueJoin {
  public:
   /// What one bucket holds at most, where no single value is larger; there are a few of them where the values allow it, so that most are on
