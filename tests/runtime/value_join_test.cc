@@ -1,55 +1,16 @@
 // Sums over shards: one order whatever the number of ranks, and blocks of shards that are nodes of one tree.
 #include <catch2/catch.hpp>
 
-#include <condition_variable>
-#include <map>
+#include <atomic>
 #include <random>
 #include <thread>
 
 #include "runtime/host/ranks/value_join.h"
+#include "tests/runtime/thread_ranks.h"
 #include "weft/base/float16.h"
 
 namespace weft::test {
 namespace {
-
-/// Ranks that are threads of this process: a message waits in a box until its receiver comes.
-class Boxes {
- public:
-  explicit Boxes(int ranks) : ranks(ranks) {}
-  const int ranks;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::map<std::pair<int, int>, std::deque<std::string>> boxes;  // from, to
-};
-
-class ThreadRank final : public Collectives {
- public:
-  ThreadRank(Boxes& boxes, int rank) : boxes_(boxes), rank_(rank) {}
-  int rank() const override { return rank_; }
-  int size() const override { return boxes_.ranks; }
-  std::string host(int) const override { return "here"; }
-  void SetDeadline(CollectiveUser, std::chrono::nanoseconds) override {}
-  Status Move(CollectiveUser, std::span<const Message> messages, std::string_view) override {
-    std::unique_lock lock(boxes_.mutex);
-    for (const Message& m : messages) {
-      if (!m.receive) boxes_.boxes[{rank_, m.rank}].emplace_back(static_cast<const char*>(m.data), m.bytes);
-    }
-    boxes_.changed.notify_all();
-    for (const Message& m : messages) {
-      if (!m.receive) continue;
-      auto& box = boxes_.boxes[{m.rank, rank_}];
-      boxes_.changed.wait(lock, [&] { return !box.empty(); });
-      if (box.front().size() != m.bytes) return Internal("sent ", box.front().size(), " bytes, expected ", m.bytes);
-      std::copy(box.front().begin(), box.front().end(), static_cast<char*>(m.data));
-      box.pop_front();
-    }
-    return {};
-  }
-
- private:
-  Boxes& boxes_;
-  const int rank_;
-};
 
 constexpr int64_t kCount = 10'007;  // no multiple of anything
 
@@ -58,7 +19,10 @@ Tensor ValueOf(DType dtype, int shard) {
   Tensor tensor = Tensor::Allocate(dtype, Shape{kCount}).value();
   std::mt19937 random(static_cast<unsigned>(shard) + 1);
   Dispatch(dtype, TypeList<float, double, half, bfloat16, int32_t>{}, [&]<class T>() {
-    for (T& value : tensor.values<T>()) value = static_cast<T>(static_cast<float>(static_cast<int>(random() % 2001) - 1000) / (random() % 3 == 0 ? 1000.0f : 1.0f));
+    for (T& value : tensor.values<T>()) {
+      const auto whole = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
+      value = static_cast<T>(whole / (random() % 3 == 0 ? 1000.0f : 1.0f));
+    }
   });
   return tensor;
 }

@@ -42,6 +42,8 @@ void ShardFeeds::TakeFirst() {
     else known->tensor = std::move(given.tensor);
   }
   given_.clear();
+  // All ranks have them in one order, whatever that of their hosts is.
+  std::ranges::sort(spec_.feeds, {}, [](const SessionSpec::Feed& feed) { return std::pair(feed.value.node, feed.value.output); });
   fed_.emplace();
   for (const SessionSpec::Feed& feed : spec_.feeds) fed_->push_back({feed.value, feed.tensor.shape()});
   anew_.assign(spec_.feeds.size(), 0);
