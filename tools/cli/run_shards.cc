@@ -205,8 +205,10 @@ Status ShardRun::Tell() {
 }
 
 int ShardRun::Run() {
-  // Up to the first step all ranks fail together, so that one speaks for all.
+  // Up to the first step all ranks fail together, so that one speaks for all; but for a state that this one alone could not take.
   if (Status status = Open(); !status.ok()) {
+    if (run_ != nullptr && !run_->all_failed()) return job_.End(std::move(status), *run_, command_.page.json);
+    if (run_ != nullptr) job_.Unwatch(*run_);
     if (job_.rank() == 0) {
       if (loaded_.diagnostics.has_errors()) cli::Report(loaded_.diagnostics, command_.page.json);
       else cli::Report(Status(status).WithPage(command_.page.page), command_.page.json);

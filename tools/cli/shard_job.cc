@@ -68,6 +68,11 @@ void ShardJob::Watch(ShardedRun& run) {
   if (interrupted != 0) run.Cancel();
 }
 
+void ShardJob::Unwatch(ShardedRun& run) {
+  watched = nullptr;
+  job_->Unwatch(run);
+}
+
 void ShardJob::Say(std::string_view text) const {
   if (rank() == 0) std::cerr << "weft: " << Visible(text) << "\n";
 }
@@ -75,8 +80,7 @@ void ShardJob::Say(std::string_view text) const {
 int ShardJob::End(Status status, ShardedRun& run, bool json) {
   const bool agreed = run.all_failed();
   const std::string where = run.where();
-  watched = nullptr;
-  job_->Unwatch(run);
+  Unwatch(run);
   if (status.ok()) {
     Close();
     return kOk;

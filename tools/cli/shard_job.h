@@ -28,6 +28,8 @@ class ShardJob {
 
   /// The run that signals end, and that says what this rank does.
   void Watch(ShardedRun& run);
+  /// Before it is destroyed.
+  void Unwatch(ShardedRun& run);
   /// A line on standard error, of rank 0.
   void Say(std::string_view text) const;
   /// The job's end after its steps, or after a failure of this rank, which ends all. Gives the exit status.
