@@ -1,6 +1,7 @@
 """Training of a page whose batch is cut into shards, which the processes of a job share."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import threading
@@ -29,7 +30,7 @@ class ShardedInfo:
     shards: int
     own_shards: range  # of this rank
     steps: int  # that the page has behind it, those before a loaded snapshot included
-    last_status: str  # how the last step ended: "ok", or a code such as "cancelled"
+    last_status: str  # how the last step ended, or what ended the run: "ok", or a code such as "cancelled"
     all_failed: bool  # it failed on all ranks alike
     in_progress: bool  # a thread steps, saves or loads
 
@@ -65,7 +66,7 @@ class ShardedRun:
     `save_newest` and `resume` in the same order, one at a time; other calls work from any thread meanwhile. The page is not edited.
 
     Errors whose `all_ranks` is true have failed on all ranks alike. After a step that failed otherwise the run is over, and to close it ends the
-    job: the other ranks wait for this one.
+    job: the other ranks wait for this one. One run of a page is open at a time: close it, and open the next.
     """
 
     def __init__(self, page: Page, session: str | None = None, *, shards: int = 1, reduce: str = "mean", fetch: Iterable[str] = (),
@@ -109,6 +110,16 @@ class ShardedRun:
                 interruptibly(work)
         except Error as error:
             error.all_ranks = True
+            raise
+
+    def _taking(self, work: Callable[[], None]) -> None:
+        """The same for what ends the run where it fails on this rank alone."""
+        try:
+            self._with_others(work)
+        except Error as error:
+            with contextlib.suppress(Error):  # of a run that was closed
+                info = self.info
+                error.all_ranks = info.last_status == "ok" or info.all_failed
             raise
 
     # ---- steps ----
@@ -195,16 +206,23 @@ class ShardedRun:
 
     def load(self, path: str | os.PathLike) -> None:
         """Takes the state of such a file, which rank 0 alone needs to see; before the first step, on any number of ranks."""
-        self._with_others(lambda: _native.call("weft_sharded_load", self._handle, _native.encode(path)))
+        self._taking(lambda: _native.call("weft_sharded_load", self._handle, _native.encode(path)))
 
     def save_newest(self, folder: str | os.PathLike) -> None:
-        """As `save`, to a folder for the snapshots of one run, which is made where it is missing; the newest two stay."""
+        """As `save`, to a folder for the snapshots of one run, which is made where it is missing; the newest two stay.
+
+        Raises Error (failed_precondition) for a folder that another run writes to, and for one with snapshots that is not the one which this run
+        last saved to or resumed from.
+        """
         self._with_others(lambda: _native.call("weft_sharded_save_newest", self._handle, _native.encode(folder)))
 
     def resume(self, folder: str | os.PathLike) -> str | None:
-        """Takes the newest whole snapshot of such a folder, as `load`; gives its file, None where the folder has none."""
+        """Takes the newest whole snapshot of such a folder, as `load`; gives its file, None where the folder has none.
+
+        Raises Error (failed_precondition) for a folder that another run writes to.
+        """
         taken: list[str] = []
-        self._with_others(lambda: taken.extend(_native.strings("weft_sharded_resume", self._handle, _native.encode(folder))))
+        self._taking(lambda: taken.extend(_native.strings("weft_sharded_resume", self._handle, _native.encode(folder))))
         return taken[0] or None
 
 

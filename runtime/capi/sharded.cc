@@ -18,7 +18,6 @@ class ShardedObject final : public Object {
   ShardedObject(std::shared_ptr<PageObject> of, std::vector<SessionSpec::Fetch> fetched, int count, std::unique_ptr<ShardedRun> runs)
       : page(std::move(of)), graph(page->scope->revision()->graph), fetches(std::move(fetched)), shards(count), run(std::move(runs)) {
     steps_ = run->steps();
-    page->runtime->job->Watch(*run);
   }
   ~ShardedObject() override { End(); }
   Status MayCall() const override { return page->MayCall(); }
@@ -26,6 +25,9 @@ class ShardedObject final : public Object {
   /// Calls work() -> Status for one thread at a time: failed_precondition on others meanwhile.
   template <class Work>
   Status InTurn(Work work);
+  /// The same for what ends the run where it fails: always, or unless it failed on all ranks alike.
+  template <class Work>
+  Status InLastTurn(bool always, Work work);
   Status Step(bool results);
   bool on_running_thread() const;
   /// Cancels what runs, waits until it has ended, and ends the job where the other ranks would wait for this one. Once.
@@ -57,7 +59,7 @@ class ShardedObject final : public Object {
   std::optional<std::thread::id> thread_;  // that steps, saves or loads
   std::vector<std::pair<std::string, Tensor>> results_;
   uint64_t steps_ = 0, results_step_ = 0;
-  Status failed_;  // what ended the last step
+  Status failed_;  // what ended the run
   bool all_failed_ = false, closed_ = false;
 };
 
@@ -68,33 +70,47 @@ Status ShardedObject::InTurn(Work work) {
     if (thread_) return FailedPrecondition("another call steps, saves or loads").WithHint("make one such call after another");
     if (closed_) return FailedPrecondition("the weft_sharded was closed");
     if (!failed_.ok()) {
-      return FailedPrecondition("a step failed, with which the run is over: ", failed_.message()).WithHint("open another, and load a snapshot there");
+      return FailedPrecondition("a step or a snapshot failed, with which the run is over: ", failed_.message())
+          .WithHint("open another, and load a snapshot there");
     }
     thread_ = std::this_thread::get_id();
   }
   const Turn turn{*this};
+  page->runtime->job->Watch(*run);
   return work();
 }
 
-Status ShardedObject::Step(bool results) {
+template <class Work>
+Status ShardedObject::InLastTurn(bool always, Work work) {
   return InTurn([&]() -> Status {
-    Status status = Status(Code::kInternal, "the step ended");  // by an exception
+    Status status = Status(Code::kInternal, "the call ended");  // by an exception
     const auto note = [&] {
+      const bool alike = !status.ok() && run->all_failed();
+      if (status.ok() || (alike && !always)) return;
       std::lock_guard lock(mutex_);
       failed_ = status;
-      all_failed_ = !status.ok() && run->all_failed();
-      if (!status.ok() || !results) return;
-      results_ = run->results();
-      results_step_ = run->steps();
+      all_failed_ = alike;
+      run->Close();  // another may be opened
     };
     try {
-      status = run->Step(results);
+      status = work();
       note();
     } catch (...) {
       note();
       throw;
     }
     return status;
+  });
+}
+
+Status ShardedObject::Step(bool results) {
+  return InLastTurn(true, [&]() -> Status {
+    WEFT_RETURN_IF_ERROR(run->Step(results));
+    if (!results) return {};
+    std::lock_guard lock(mutex_);
+    results_ = run->results();
+    results_step_ = run->steps();
+    return {};
   });
 }
 
@@ -113,9 +129,10 @@ void ShardedObject::End() {
     idle_.wait(lock, [&] { return !thread_; });
     if (!failed_.ok() && !all_failed_) why = failed_.code() == Code::kCancelled ? Cat("was cancelled, at ", run->where()) : Cat("failed: ", failed_);
   }
-  const Job& job = *page->runtime->job;
-  page->runtime->job->Unwatch(*run);
-  if (!why.empty() && job.size() > 1) page->runtime->job->Abort(why);
+  Job& job = *page->runtime->job;
+  job.Unwatch(*run);
+  run->Close();
+  if (!why.empty() && job.size() > 1) job.Abort(why);
 }
 
 weft_sharded_info ShardedObject::Info() const {
@@ -329,7 +346,7 @@ weft_status weft_sharded_load(weft_sharded* run, const char* path, weft_diagnost
   Diagnostics found;
   const weft_status status = WithRun(run, problems, [&](ShardedObject& object) -> Status {
     WEFT_RETURN_IF_ERROR(NeedPath(path, "path"));
-    const Status loaded = object.InTurn([&] { return object.run->LoadSnapshot(path, found); });
+    const Status loaded = object.InLastTurn(false, [&] { return object.run->LoadSnapshot(path, found); });
     return found.has_errors() ? Status() : loaded;
   });
   return status == WEFT_OK && found.has_errors() ? ReportAll(found, problems) : status;
@@ -347,7 +364,7 @@ weft_status weft_sharded_resume(weft_sharded* run, const char* folder, weft_stri
     if (path != nullptr) *path = nullptr;
     WEFT_RETURN_IF_ERROR(NeedPath(folder, "folder"));
     std::string taken;
-    WEFT_RETURN_IF_ERROR(object.InTurn([&]() -> Status {
+    WEFT_RETURN_IF_ERROR(object.InLastTurn(false, [&]() -> Status {
       WEFT_ASSIGN_OR_RETURN(taken, object.run->RestoreNewest(SnapshotFolder(folder)));
       return {};
     }));

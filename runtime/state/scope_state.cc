@@ -5,7 +5,6 @@
 #include <set>
 
 #include "runtime/base/failure.h"
-#include "runtime/state/run_gate.h"
 #include "runtime/state/scope_services.h"
 #include "weft/block/stored_state.h"
 
@@ -212,19 +211,37 @@ Result<std::function<void()>> LoadResource(Resource& resource, std::string_view 
   return change;
 }
 
-Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
-  RunGate::Closing gate(scope_.runs());
-  WEFT_RETURN_IF_ERROR(gate.Close(options.patience, false));
-  if (scope_.revision() != revision_) return Aborted("the page was edited while the snapshot was read").WithHint("restore it again");
+Status ScopeState::Close(RunGate::Closing& gate, std::chrono::nanoseconds patience) const {
+  WEFT_RETURN_IF_ERROR(gate.Close(patience, false));
+  if (scope_.revision() == revision_) return {};
+  return Aborted("the page was edited while the snapshot was read").WithHint("restore it again");
+}
+
+Status ScopeState::Fit(bool partial, ResourceStore::Access& resources, VariableAccess& variables, Diagnostics& problems, std::vector<Change>& changes) const {
   Diagnostics found;
+  FitVariables(partial, variables, found, changes);
+  FitResources(partial, resources, found, changes);
+  const Status first = found.FirstError();
+  problems.Append(std::move(found));
+  return first;
+}
+
+Status ScopeState::Check(const RestoreOptions& options, Diagnostics& problems) {
+  RunGate::Closing gate(scope_.runs());
+  WEFT_RETURN_IF_ERROR(Close(gate, options.patience));
   std::vector<Change> changes;
   ResourceStore::Access resources(scope_.resources());
   VariableAccess variables(scope_.variables());
-  FitVariables(options.partial, variables, found, changes);
-  FitResources(options.partial, resources, found, changes);
-  const Status first = found.FirstError();
-  problems.Append(std::move(found));
-  WEFT_RETURN_IF_ERROR(first);
+  return Fit(options.partial, resources, variables, problems, changes);
+}
+
+Status ScopeState::Apply(const RestoreOptions& options, Diagnostics& problems) {
+  RunGate::Closing gate(scope_.runs());
+  WEFT_RETURN_IF_ERROR(Close(gate, options.patience));
+  std::vector<Change> changes;
+  ResourceStore::Access resources(scope_.resources());
+  VariableAccess variables(scope_.variables());
+  WEFT_RETURN_IF_ERROR(Fit(options.partial, resources, variables, problems, changes));
   // From here on nothing fails.
   for (Change& change : changes) change();
   revision_->started = started_ && !options.partial;  // variables that the snapshot has not are still to start

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/state/resource_store.h"
+#include "runtime/state/run_gate.h"
 #include "runtime/state/snapshot_file.h"
 #include "runtime/state/variable_store.h"
 #include "weft/state/snapshot.h"
@@ -21,6 +22,8 @@ class ScopeState {
   Status Write(SnapshotWriter& file) const;
 
   Status Read(SnapshotReader& file);
+  /// Says all that does not fit of what was read; the scope stays as it is.
+  Status Check(const RestoreOptions& options, Diagnostics& problems);
   /// Puts what was read into the scope, or says all that does not fit.
   Status Apply(const RestoreOptions& options, Diagnostics& problems);
 
@@ -39,6 +42,8 @@ class ScopeState {
   };
   using Change = std::function<void()>;
 
+  Status Close(RunGate::Closing& gate, std::chrono::nanoseconds patience) const;
+  Status Fit(bool partial, ResourceStore::Access& resources, VariableAccess& variables, Diagnostics& problems, std::vector<Change>& changes) const;
   Status CaptureVariables();
   Status CaptureResources();
   Status ReadVariable(SnapshotReader& file);

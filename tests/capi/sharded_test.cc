@@ -1,80 +1,11 @@
 // Pages cut into shards, and the job of one process, by the C interface. (tests/ranks_test.py has hosts on several processes.)
-#include "tests/capi/capi_kit.h"
+#include "tests/capi/sharded_kit.h"
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <thread>
-
-#include "tests/kit/handle_calls.h"
 
 using namespace weft;
 using namespace weft::test;
-
-namespace {
-
-using OwnedSharded = kit::Owned<weft_sharded, weft_sharded_close>;
-
-/// loss = mean(x * w), and w -= 0.5 * the gradient of that, which is mean(x).
-std::vector<std::string> LineBlocks() {
-  return {Block("x", "Placeholder", {}, "dtype_ = DT_FLOAT;"), Variable("w", Scalar(1)),
-          Block("line", "Multiply", {{"x", "x.output"}, {"y", "w.ref"}}),
-          Block("loss", "Mean", {{"input", "line.z"}, {"axis", test::Ints({0})}}),
-          Block("gradients", "AddSymbolicGradients", {{"outputs", "[\"loss.output\"]"}, {"inputs", "[\"w.ref\"]"}}),
-          Block("train", "ApplyGradientDescent", {{"var", "w.ref"}, {"alpha", Scalar(0.5)}, {"delta", "gradients.grad_outputs[0]"}}),
-          Block("run", "ClientSession", {{"fetch_outputs", "[\"loss.output\", \"line.z\"]"}, {"run_outputs", "[\"train.operation\"]"}})};
-}
-
-OwnedSharded OpenSharded(weft_page* page, int shards = 2, std::function<void(weft_sharded_options&)> change = {}) {
-  OwnedSharded run;
-  Problems problems;
-  weft_sharded_options options = WEFT_SHARDED_OPTIONS_INIT;
-  options.shards = shards;
-  if (change) change(options);
-  C_OK(problems, weft_sharded_open(page, &options, run.out(), problems.out()));
-  return run;
-}
-
-void FeedX(weft_sharded* run, std::vector<float> values) {
-  Problems problems;
-  FloatBuffer x(std::move(values));
-  const weft_buffer buffer = x.get();
-  C_OK(problems, weft_sharded_feed(run, "x.output", &buffer, problems.out()));
-}
-
-void StepOnce(weft_sharded* run, bool results = true) {
-  Problems problems;
-  C_OK(problems, weft_sharded_step(run, results ? 1 : 0, problems.out()));
-}
-
-OwnedView ViewOf(weft_sharded* run, const char* name) {
-  OwnedView view;
-  Problems problems;
-  C_OK(problems, weft_sharded_view(run, name, view.out(), problems.out()));
-  return view;
-}
-
-float W(weft_page* page) {
-  OwnedView view;
-  Problems problems;
-  C_OK(problems, weft_page_get_variable(page, "w", view.out(), problems.out()));
-  return FloatsOf(view).at(0);
-}
-
-weft_sharded_info InfoOf(weft_sharded* run) {
-  weft_sharded_info info = WEFT_SHARDED_INFO_INIT;
-  REQUIRE(weft_sharded_get_info(run, &info, nullptr) == WEFT_OK);
-  return info;
-}
-
-/// A folder that goes with the test.
-struct Folder {
-  Folder() : path(std::filesystem::temp_directory_path() / Cat("weft-sharded-", getpid())) { std::filesystem::remove_all(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  const std::filesystem::path path;
-};
-
-}  // namespace
 
 TEST_CASE("C: a process that no launcher has started is rank 0 of 1", "[capi]") {
   Problems problems;
@@ -250,54 +181,6 @@ TEST_CASE("C: a page that is edited ends the run of its shards", "[capi]") {
   run = OpenSharded(page);
   FeedX(run, {1, 2});
   StepOnce(run);
-}
-
-TEST_CASE("C: a run in shards goes on from a snapshot, with the same bits", "[capi]") {
-  OwnedRuntime runtime = OpenRuntime();
-  Problems problems;
-  const Folder folder;
-  const std::string path = folder.path.string(), file = path + ".weft";
-  const auto train = [](weft_sharded* run, int from, int to) {
-    for (int i = from; i < to; ++i) {
-      FeedX(run, {static_cast<float>(i), 0.5f});
-      StepOnce(run, false);
-    }
-  };
-  OwnedPage page = LoadPage(runtime, LineBlocks());
-  OwnedSharded run = OpenSharded(page);
-  OwnedStrings taken;
-  C_OK(problems, weft_sharded_resume(run, path.c_str(), taken.out(), problems.out()));
-  const char* text = nullptr;
-  REQUIRE(weft_strings_get(taken, 0, &text, nullptr) == WEFT_OK);
-  CHECK(text == std::string());
-  train(run, 0, 5);
-  C_OK(problems, weft_sharded_save_newest(run, path.c_str(), problems.out()));
-  C_OK(problems, weft_sharded_save(run, file.c_str(), problems.out()));
-  train(run, 5, 9);
-  C_OK(problems, weft_sharded_save_newest(run, path.c_str(), problems.out()));
-  CHECK(weft_sharded_load(run, file.c_str(), problems.out()) == WEFT_FAILED_PRECONDITION);
-  std::ofstream(folder.path / "step-000000000009.weft") << "torn";
-
-  // The newest is damaged: that before it is taken.
-  OwnedPage other = LoadPage(runtime, LineBlocks());
-  OwnedSharded resumed = OpenSharded(other);
-  OwnedStrings path_taken;
-  C_OK(problems, weft_sharded_resume(resumed, path.c_str(), path_taken.out(), problems.out()));
-  REQUIRE(weft_strings_get(path_taken, 0, &text, nullptr) == WEFT_OK);
-  CHECK(std::string(text).ends_with("step-000000000005.weft"));
-  CHECK(InfoOf(resumed).steps == 5);
-  train(resumed, 5, 9);
-  CHECK(W(other) == W(page));
-
-  // A run that has nothing to do with the folder does not take its snapshots away; one of other shards does not take the file.
-  OwnedPage third = LoadPage(runtime, LineBlocks());
-  OwnedSharded stranger = OpenSharded(third, 1);
-  FeedX(stranger, {1, 2});
-  CHECK(weft_sharded_save_newest(stranger, path.c_str(), problems.out()) == WEFT_FAILED_PRECONDITION);
-  CHECK(problems.text().find("earlier run") != std::string::npos);
-  CHECK(weft_sharded_load(stranger, file.c_str(), problems.out()) == WEFT_INVALID_ARGUMENT);
-  CHECK(weft_sharded_load(stranger, (path + "/none").c_str(), problems.out()) == WEFT_NOT_FOUND);
-  std::filesystem::remove(file);
 }
 
 TEST_CASE("C: a step is cancelled from another thread, and closing waits for it", "[capi]") {

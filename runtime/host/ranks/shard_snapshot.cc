@@ -5,11 +5,12 @@
 
 #include <filesystem>
 
+#include "runtime/base/failure.h"
 #include "runtime/host/file_bytes.h"
+#include "runtime/state/scope_state.h"
 #include "runtime/state/variable_store.h"
 #include "weft/base/hash.h"
 #include "weft/block/stored_state.h"
-#include "weft/state/snapshot.h"
 
 namespace weft {
 namespace {
@@ -40,10 +41,18 @@ Result<std::string> ReadWhole(const std::string& path) {
   return ReadBytes(file, path, 0, -1, false);
 }
 
+/// What does not depend on how a folder is named.
+std::filesystem::path PlaceOf(const SnapshotFolder& folder) {
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::canonical(folder.path(), error);
+  return error ? folder.path() : place;
+}
+
 /// A file of these bytes in the folder for temporary ones, for this process.
 Result<std::filesystem::path> WriteTemporary(const std::string& bytes) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (error) return OpenError("the folder for temporary files", error.value());
   const std::string name = Cat("weft-", getpid(), "-restored");
   NewFile file;
   int failed = file.Create(OpenFolder(folder), name);
@@ -52,6 +61,15 @@ Result<std::filesystem::path> WriteTemporary(const std::string& bytes) {
   if (failed != 0) return OpenError((folder / name).string(), failed);
   return folder / name;
 }
+
+/// A file that goes with the object.
+struct Removed {
+  ~Removed() {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+  }
+  const std::filesystem::path path;
+};
 
 }  // namespace
 
@@ -62,7 +80,7 @@ Status ShardSnapshots::Save(const std::string& path) {
                         GatherAll(all, CollectiveUser::kControl, hash, "for the variables of all ranks, in a snapshot"));
   for (size_t r = 0; r < hashes.size(); ++r) {
     if (hashes[r] == hashes[0]) continue;
-    return DataLoss("the variables of rank ", r, " (", all.host(static_cast<int>(r)), ") are not those of rank 0 after step ", states_->steps);
+    return DataLoss("the variables of ", RankName(all, r), " are not those of rank 0 after step ", states_->steps);
   }
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> streams,
                         GatherAll(all, CollectiveUser::kControl, states_->Own(), "for the random streams of all ranks, in a snapshot"));
@@ -72,74 +90,122 @@ Status ShardSnapshots::Save(const std::string& path) {
     status = states_->TakeAll(streams);
     if (status.ok()) status = SaveSnapshot(*scope_, path).status();
   }
-  return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot that rank 0 writes");
+  return Agree(status, "for the snapshot that rank 0 writes");
 }
 
-// A folder is this run's as long as it writes there: who takes it for each snapshot alone would share it.
-Status ShardSnapshots::OpenFolder(const SnapshotFolder& folder) {
-  if (!own_) WEFT_RETURN_IF_ERROR(folder.CheckEmpty().WithHint("resume from them, or take another folder"));
-  if (!folder_ || folder_->path() != folder.path()) folder_ = folder;
-  return folder_->Open();
+// ---- folders ---------------------------------------------------------------------------------------------------------------------------
+
+bool ShardSnapshots::IsOwn(const SnapshotFolder& folder) const { return folder_ && PlaceOf(*folder_) == PlaceOf(folder); }
+
+// A folder is this run's as long as it writes there: who takes it for each snapshot alone would share it. It is looked at when no other process
+// can write to it.
+Result<SnapshotFolder> ShardSnapshots::OpenToSave(const SnapshotFolder& folder) const {
+  const bool own = IsOwn(folder);
+  SnapshotFolder opened = own ? *folder_ : folder;
+  WEFT_RETURN_IF_ERROR(opened.Open());
+  if (!own) WEFT_RETURN_IF_ERROR(opened.CheckEmpty().WithHint("resume from them, or take another folder"));
+  return opened;
+}
+
+// One that is missing has no snapshots, and is not made; one in which this process may not write is read as it is.
+Result<std::optional<SnapshotFolder>> ShardSnapshots::OpenToRestore(const SnapshotFolder& folder) const {
+  std::error_code error;
+  if (!std::filesystem::exists(folder.path(), error)) return std::optional<SnapshotFolder>();
+  SnapshotFolder opened = IsOwn(folder) ? *folder_ : folder;
+  const Status status = opened.Open();
+  if (status.code() == Code::kPermissionDenied) return std::optional<SnapshotFolder>();
+  WEFT_RETURN_IF_ERROR(status);
+  return std::optional<SnapshotFolder>(std::move(opened));
 }
 
 Status ShardSnapshots::SaveNewest(const SnapshotFolder& folder) {
-  Collectives& all = collectives_;
-  Status status = all.rank() == 0 ? OpenFolder(folder) : Status();
-  WEFT_RETURN_IF_ERROR(AgreeOnStatus(all, CollectiveUser::kControl, status, "for the folder of the snapshots"));
+  std::optional<SnapshotFolder> opened;
+  Status status;
+  if (collectives_.rank() == 0) {
+    auto own = OpenToSave(folder);
+    if (own.ok()) opened = std::move(*own);
+    else status = std::move(own).status();
+  }
+  WEFT_RETURN_IF_ERROR(Agree(status, "for the folder of the snapshots"));
   WEFT_RETURN_IF_ERROR(Save(folder.PathOf(states_->steps)));
-  own_ = true;
-  status = all.rank() == 0 ? folder_->Publish(states_->steps) : Status();
-  return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the newest snapshot's name");
+  if (opened) {
+    folder_ = std::move(opened);
+    status = folder_->Publish(states_->steps);
+  }
+  return Agree(status, "for the newest snapshot's name");
 }
 
 // Rank 0 looks which there are.
 Result<std::string> ShardSnapshots::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
+  failed_alone_ = false;
+  std::optional<SnapshotFolder> opened;
   std::string list;
+  Status status;
   if (collectives_.rank() == 0) {
+    auto own = OpenToRestore(folder);
+    if (own.ok()) opened = std::move(*own);
+    else status = std::move(own).status();
     for (const std::string& path : folder.Candidates()) list += path + "\n";
   }
+  WEFT_RETURN_IF_ERROR(Agree(status, "for the folder of the snapshots"));
   WEFT_RETURN_IF_ERROR(BroadcastText(collectives_, CollectiveUser::kControl, 0, list, "for the snapshots that there are"));
-  own_ = true;
-  Status status;
-  for (size_t at = 0, end; (end = list.find('\n', at)) != std::string::npos; at = end + 1) {
-    std::string path = list.substr(at, end - at);
+  std::string taken;
+  for (size_t at = 0, end; taken.empty() && (end = list.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string path = list.substr(at, end - at);
     Diagnostics ignored;
     status = Load(path, ignored);
-    if (status.ok()) return path;
-    if (say) say(Cat("cannot use '", path, "': ", status.message()));
+    if (failed_alone_) return status;
+    if (status.ok()) taken = path;
+    else if (say) say(Cat("cannot use '", path, "': ", status.message()));
   }
-  if (!status.ok()) return status;
-  return std::string();
+  WEFT_RETURN_IF_ERROR(status);
+  if (opened) folder_ = std::move(opened);
+  return taken;
 }
 
-Status ShardSnapshots::Load(const std::string& path, Diagnostics& problems) {
-  if (join_.made()) return FailedPrecondition("a snapshot is taken before the first step, and there was one");
-  Collectives& all = collectives_;
-  // The file goes to all as it is: they may have no folder in common.
+// ---- a file ----------------------------------------------------------------------------------------------------------------------------
+
+// It goes to all ranks as it is: they may have no folder in common.
+Result<std::string> ShardSnapshots::TakeFile(const std::string& path) {
   Status status;
   std::string bytes;
-  if (all.rank() == 0) {
+  if (collectives_.rank() == 0) {
     auto read = ReadWhole(path);
     if (read.ok()) bytes = std::move(*read);
     else status = std::move(read).status();
   }
-  WEFT_RETURN_IF_ERROR(AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot that rank 0 reads"));
-  WEFT_RETURN_IF_ERROR(BroadcastText(all, CollectiveUser::kControl, 0, bytes, "for the snapshot that rank 0 reads"));
-  std::error_code error;
-  std::filesystem::path place = path;
-  if (all.rank() != 0) {
-    auto written = WriteTemporary(bytes);
-    if (written.ok()) place = std::move(*written);
-    else status = std::move(written).status();
+  WEFT_RETURN_IF_ERROR(Agree(status, "for the snapshot that rank 0 reads"));
+  WEFT_RETURN_IF_ERROR(BroadcastText(collectives_, CollectiveUser::kControl, 0, bytes, "for the snapshot that rank 0 reads"));
+  return bytes;
+}
+
+Status ShardSnapshots::ReadAndCheck(const std::string& path, const std::string& bytes, ScopeState& state, Diagnostics& problems) const {
+  const auto read = [&](const std::filesystem::path& place) -> Status {
+    SnapshotReader file;
+    WEFT_RETURN_IF_ERROR(file.Open(place));
+    WEFT_RETURN_IF_ERROR(state.Read(file));
+    return state.Check({}, problems);
+  };
+  try {
+    if (collectives_.rank() == 0) return read(path);
+    WEFT_ASSIGN_OR_RETURN(const std::filesystem::path own, WriteTemporary(bytes));
+    const Removed removed{own};
+    return read(own);
+  } catch (const std::bad_alloc&) {
+    return NoMemory();  // which the other ranks learn, too
   }
-  if (status.ok()) status = RestoreSnapshot(*scope_, place, {}, problems).status();
-  if (all.rank() != 0 && place != path) std::filesystem::remove(place, error);
-  if (status.ok() && states_->shards == 0) states_->shards = shards_;  // of a run without shards
-  if (status.ok() && states_->shards != shards_) {
-    status = InvalidArgument("the snapshot is of a run with ", states_->shards, " shards, found ", shards_)
-                 .WithHint(Cat("take --shards ", states_->shards));
-  }
-  return AgreeOnStatus(all, CollectiveUser::kControl, status, "for the snapshot on all ranks");
+}
+
+Status ShardSnapshots::Load(const std::string& path, Diagnostics& problems) {
+  failed_alone_ = false;
+  if (join_.made()) return FailedPrecondition("a snapshot is taken before the first step, and there was one");
+  WEFT_ASSIGN_OR_RETURN(const std::string bytes, TakeFile(path));
+  ScopeState state(*scope_);
+  WEFT_RETURN_IF_ERROR(Agree(ReadAndCheck(path, bytes, state, problems), "for the snapshot on all ranks"));
+  // From here on the others have another state.
+  Status status = state.Apply({}, problems);
+  failed_alone_ = !status.ok();
+  return status;
 }
 
 }  // namespace weft

@@ -19,10 +19,19 @@ Result<std::shared_ptr<ShardStates>> ShardStates::Of(Scope& scope) {
   return states;
 }
 
+Status ShardStates::Open(int of_run) {
+  if (open_.exchange(true)) {
+    return FailedPrecondition("needs a page without another open run in shards, found one of ", shards, " shards").WithHint("close that run first");
+  }
+  if (shards != of_run) Reset();
+  shards = of_run;
+  return {};
+}
+
 // A stream that the shard has not used yet is where its own begins.
 Status ShardStates::Put(const Scope& scope, int shard, const std::string& key, Resource& resource) const {
   auto* stream = dynamic_cast<ShardStream*>(&resource);
-  if (stream == nullptr || !keys_.contains(key)) return {};
+  if (stream == nullptr) return {};
   const auto own = streams_.find(shard);
   const auto saved = own == streams_.end() ? Streams::const_iterator() : own->second.find(key);
   if (own == streams_.end() || saved == own->second.end()) {
@@ -34,22 +43,25 @@ Status ShardStates::Put(const Scope& scope, int shard, const std::string& key, R
   return {};
 }
 
-Status ShardStates::Enter(Scope& scope, int shard) {
-  entered_ = shard;
+ShardStates::Turn::~Turn() { scope_.resources().SetMade({}); }
+
+Status ShardStates::Turn::Begin() {
+  const auto put = [this](const std::string& key, Resource& resource) {
+    return keys_.contains(key) ? states_.Put(scope_, shard_, key, resource) : Status();
+  };
   {
-    const ResourceStore::Access access(scope.resources());
-    for (const auto& [key, handle] : access.resources()) WEFT_RETURN_IF_ERROR(Put(scope, shard, key, *handle));
+    const ResourceStore::Access access(scope_.resources());
+    for (const auto& [key, handle] : access.resources()) WEFT_RETURN_IF_ERROR(put(key, *handle));
   }
   // Blocks make their streams in their first run.
-  scope.resources().SetMade([this, &scope](const std::string& key, Resource& made) { return Put(scope, entered_, key, made); });
+  scope_.resources().SetMade(put);
   return {};
 }
 
-Status ShardStates::Leave(Scope& scope) {
-  scope.resources().SetMade({});
-  const ResourceStore::Access access(scope.resources());
-  ran_.insert(entered_);
-  Streams& own = streams_[entered_];
+Status ShardStates::Turn::Keep() {
+  const ResourceStore::Access access(scope_.resources());
+  states_.ran_.insert(shard_);
+  Streams& own = states_.streams_[shard_];
   for (const auto& [key, handle] : access.resources()) {
     const auto* stored = dynamic_cast<const StoredState*>(handle.get());
     if (stored == nullptr || !keys_.contains(key) || dynamic_cast<const ShardStream*>(handle.get()) == nullptr) continue;
@@ -89,7 +101,9 @@ Result<std::map<int, ShardStates::Streams>> ShardStates::Read(StateReader& in) {
 
 std::string ShardStates::Own() const {
   std::map<int, Streams> own;
-  for (int shard : ran_) own[shard] = streams_.at(shard);
+  for (const auto& [shard, streams] : streams_) {
+    if (ran_.contains(shard)) own[shard] = streams;
+  }
   StateWriter out;
   Write(own, out);
   return std::move(out).Take();
@@ -118,17 +132,23 @@ Result<std::function<void()>> ShardStates::Load(StateReader& in) {
   WEFT_ASSIGN_OR_RETURN(const uint64_t count, in.NumberUpTo(INT32_MAX));
   WEFT_ASSIGN_OR_RETURN(const uint64_t done, in.Number());
   WEFT_ASSIGN_OR_RETURN(auto streams, Read(in));
-  return std::function<void()>([this, count, done, streams = std::move(streams)]() mutable {
-    shards = static_cast<int>(count);
+  const int saved = static_cast<int>(count);
+  if (open_ && saved != 0 && saved != shards) {
+    return InvalidArgument("the snapshot is of a run with ", saved, " shards, found ", shards).WithHint(Cat("take ", saved, " shards"));
+  }
+  return std::function<void()>([this, saved, done, streams = std::move(streams)]() mutable {
+    Reset();
+    if (saved != 0) shards = saved;
     steps = done;
     streams_ = std::move(streams);
   });
 }
 
 void ShardStates::Reset() {
-  shards = 0;
+  if (!open_) shards = 0;  // else it is that of the run
   steps = 0;
   streams_.clear();
+  ran_.clear();
 }
 
 }  // namespace weft

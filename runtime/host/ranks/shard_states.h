@@ -1,6 +1,7 @@
 // ShardStates: the random streams of each shard, and how far a job of shards has come.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <set>
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace weft {
 
-/// A resource of the scope, so that snapshots have it. A block has one stream at a time: that of the shard that runs. For one thread.
+/// A resource of the scope, so that snapshots have it, and that all runs of the scope share, one after another. A block has one stream at a time:
+/// that of the shard that runs. For one thread, but for Open.
 class ShardStates final : public Resource, public StoredState {
  public:
   static constexpr std::string_view kKind = "state of shards";
@@ -23,17 +25,36 @@ class ShardStates final : public Resource, public StoredState {
 
   std::string_view kind() const override { return kKind; }
 
-  /// Which resources of the scope shards have each; others stay as they are.
-  void SetKeys(std::set<std::string> keys) { keys_ = std::move(keys); }
-  /// The streams that blocks have now are those of this shard, from where it left them, until Leave.
-  Status Enter(Scope& scope, int shard);
-  Status Leave(Scope& scope);
+  /// A run of so many shards begins, until Close: where the last one had another number, at step 0 and where all streams begin.
+  /// failed_precondition while another run is open.
+  Status Open(int shards);
+  void Close() { open_ = false; }
+
+  /// Resources of the scope that each shard has of its own; all others stay as they are.
+  using Keys = std::set<std::string>;
+  /// While one lives, the streams that blocks have are those of a shard, from where it left them.
+  class Turn {
+   public:
+    Turn(ShardStates& states, Scope& scope, int shard, const Keys& keys) : states_(states), scope_(scope), shard_(shard), keys_(keys) {}
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    Status Begin();
+    /// Keeps how far the shard has come.
+    Status Keep();
+
+   private:
+    ShardStates& states_;
+    Scope& scope_;
+    const int shard_;
+    const Keys& keys_;
+  };
 
   /// The streams of the shards that this process ran, as bytes; and those of others, as they gave them.
   std::string Own() const;
   Status TakeAll(const std::vector<std::string>& of_ranks);
 
-  int shards = 0;       // 0: not known yet
+  int shards = 0;       // of the last run; 0: there was none
   uint64_t steps = 0;   // that were run
 
   // StoredState
@@ -48,10 +69,9 @@ class ShardStates final : public Resource, public StoredState {
   static Result<std::map<int, Streams>> Read(StateReader& in);
   Status Put(const Scope& scope, int shard, const std::string& key, Resource& resource) const;
 
-  std::set<std::string> keys_;
+  std::atomic<bool> open_{false};
   std::map<int, Streams> streams_;  // by shard
-  std::set<int> ran_;               // shards that this process ran
-  int entered_ = -1;
+  std::set<int> ran_;               // shards that this process ran since they were read
 };
 
 }  // namespace weft

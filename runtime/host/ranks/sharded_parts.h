@@ -10,9 +10,14 @@ class ShardedRun::Parts {
  public:
   Parts(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options, std::shared_ptr<Collectives> collectives);
 
+  ~Parts();
+
   Status Open();
+  void Close();
   Status Step(bool results);
   Result<ShardedProgress> Progress();
+  Status Load(const std::string& path, Diagnostics& problems);
+  Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say);
 
   ShardFeeds& feeds() { return feeds_; }
   ShardSessions& sessions() { return sessions_; }
@@ -42,6 +47,7 @@ class ShardedRun::Parts {
   ShardParts divided_;
   std::vector<ValueRef> scalars_;  // sources that have no rows
   std::shared_ptr<ShardStates> states_;
+  bool holds_states_ = false;  // until Close
   ShardFeeds feeds_;
   ShardSessions sessions_;
   ShardRows rows_;

@@ -37,15 +37,22 @@ ShardedRun::Parts::Parts(std::shared_ptr<Scope> of, SessionSpec spec, ShardingOp
       sessions_(scope),
       rows_(divided_, scope, options.shards, own),
       join_(divided_, rows_, options, *collectives, ShardTree(std::max(options.shards, 1), collectives->size()), sessions_.cancelled()),
-      snapshots_(scope, *collectives, sessions_, join_, options.shards) {}
+      snapshots_(scope, *collectives, sessions_, join_) {}
+
+ShardedRun::Parts::~Parts() { Close(); }
+
+void ShardedRun::Parts::Close() {
+  if (std::exchange(holds_states_, false)) states_->Close();
+  snapshots_.Close();
+}
 
 Status ShardedRun::Parts::Open() {
   WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives, FingerprintOf(scope->graph(), spec_, options)));
   const auto prepare = [&]() -> Status {
     WEFT_RETURN_IF_ERROR(CheckRanks(spec_, options.shards, collectives->size()));
     WEFT_ASSIGN_OR_RETURN(states_, ShardStates::Of(*scope));
-    if (states_->shards != options.shards) states_->steps = 0;
-    states_->shards = options.shards;
+    WEFT_RETURN_IF_ERROR(states_->Open(options.shards));
+    holds_states_ = true;
     snapshots_.Use(states_);
     return {};
   };
@@ -64,9 +71,10 @@ Status ShardedRun::Parts::Open() {
 
 // What is fed by now decides what is cut.
 Status ShardedRun::Parts::DivideByFeeds() {
-  all_failed_ = true;  // where it fails
   feeds_.TakeFirst();
-  WEFT_RETURN_IF_ERROR(AgreeOnFingerprints(*collectives, {FingerprintOfFeeds(scope->graph(), spec_)}));
+  const Status alike = AgreeOnFingerprints(*collectives, {FingerprintOfFeeds(scope->graph(), spec_)});
+  all_failed_ = !alike.ok();
+  WEFT_RETURN_IF_ERROR(alike);
   const auto divide = [&]() -> Status {
     WEFT_RETURN_IF_ERROR(Divide());
     WEFT_RETURN_IF_ERROR(CheckSeeds(scope->graph(), divided_, collectives->size()));
@@ -87,7 +95,6 @@ Status ShardedRun::Parts::Agree(const Status& own, std::string_view what) {
 
 Status ShardedRun::Parts::Divide() {
   WEFT_ASSIGN_OR_RETURN(divided_, DivideSession(scope->graph(), spec_, options, scalars_));
-  states_->SetKeys(divided_.streams);
   join_.Forget();
   return {};
 }
@@ -99,7 +106,6 @@ Status ShardedRun::Parts::Step(bool results) {
   const Clock::time_point start = Clock::now();
   all_failed_ = false;
   if (!has_divided_) WEFT_RETURN_IF_ERROR(DivideByFeeds());
-  all_failed_ = false;
   Status status = feeds_.Take(sessions_);
   if (status.ok()) status = TakeBatch();
   // What is wrong with the page is told once, and by all together.
@@ -149,7 +155,8 @@ Status ShardedRun::Parts::RunBefore() {
 // Where only a run tells shapes, one with the rows of two shards does. What it draws is drawn again.
 Status ShardedRun::Parts::LookAtShapes() {
   if (join_.KnowsAll() || options.shards < 2) return {};
-  if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope, own.begin));
+  ShardStates::Turn turn(*states_, *scope, own.begin, divided_.streams);
+  WEFT_RETURN_IF_ERROR(turn.Begin());
   Session& shard = sessions_.shard();
   for (size_t s = 0; s < divided_.sources.size(); ++s) {
     if (divided_.sources[s].whole) continue;
@@ -168,9 +175,10 @@ Status ShardedRun::Parts::RunShards(bool results) {
   if (!join_.made()) WEFT_RETURN_IF_ERROR(LookAtShapes());
   join_.Begin();
   for (int shard = own.begin; shard < own.end; ++shard) {
-    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Enter(*scope, shard));
-    Status status = RunShard(shard, results);
-    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(states_->Leave(*scope));
+    std::optional<ShardStates::Turn> turn;
+    if (!divided_.streams.empty()) WEFT_RETURN_IF_ERROR(turn.emplace(*states_, *scope, shard, divided_.streams).Begin());
+    const Status status = RunShard(shard, results);
+    if (turn) WEFT_RETURN_IF_ERROR(turn->Keep());
     if (!status.ok()) return Retold(status, Cat("shard ", shard, ": ", status.message()), status.hint());
   }
   return {};
@@ -245,6 +253,20 @@ Result<ShardedProgress> ShardedRun::Parts::Progress() {
   return progress;
 }
 
+Status ShardedRun::Parts::Load(const std::string& path, Diagnostics& problems) {
+  all_failed_ = false;
+  const Status status = snapshots_.Load(path, problems);
+  all_failed_ = !status.ok() && !snapshots_.failed_alone();
+  return status;
+}
+
+Result<std::string> ShardedRun::Parts::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
+  all_failed_ = false;
+  auto path = snapshots_.RestoreNewest(folder, say);
+  all_failed_ = !path.ok() && !snapshots_.failed_alone();
+  return path;
+}
+
 // ---- the class -------------------------------------------------------------------------------------------------------------------------
 
 int ShardedProgress::slowest() const { return static_cast<int>(std::ranges::max_element(compute_ms) - compute_ms.begin()); }
@@ -268,12 +290,13 @@ uint64_t ShardedRun::steps() const { return parts_->steps(); }
 Result<ShardedProgress> ShardedRun::Progress() { return parts_->Progress(); }
 std::string ShardedRun::where() const { return parts_->sessions().where(); }
 std::pair<uint64_t, uint64_t> ShardedRun::early_buckets() const { return parts_->join().early_buckets(); }
+void ShardedRun::Close() { parts_->Close(); }
 void ShardedRun::Cancel() { parts_->sessions().Cancel(); }
 Status ShardedRun::SaveSnapshot(const std::string& path) { return parts_->snapshots().Save(path); }
-Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->snapshots().Load(path, problems); }
+Status ShardedRun::LoadSnapshot(const std::string& path, Diagnostics& problems) { return parts_->Load(path, problems); }
 Status ShardedRun::SaveNewest(const SnapshotFolder& folder) { return parts_->snapshots().SaveNewest(folder); }
 Result<std::string> ShardedRun::RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say) {
-  return parts_->snapshots().RestoreNewest(folder, say);
+  return parts_->RestoreNewest(folder, say);
 }
 
 }  // namespace weft

@@ -14,9 +14,9 @@
  * tells what is cut.
  *
  * RANKS. "Collective" below: all ranks make the call, in the same order among all collective ones of the job; it waits for them. Where one
- * fails on all ranks alike, the failure says so on each, and all may go on; weft_sharded_get_info tells whether a step failed so. A step
- * that failed on this rank alone, or was cancelled, leaves the others waiting: closing the run ends the job, after `job_ends` was told the
- * failure.
+ * fails on all ranks alike, the failure says so on each, and all may go on; weft_sharded_get_info tells whether a step failed so. A step,
+ * or the taking of a snapshot, that failed on this rank alone or was cancelled leaves the others waiting: closing the run ends the job, after
+ * `job_ends` was told the failure.
  *
  * THREADS. Steps, saving and loading are for one thread at a time; a call meanwhile on another gives WEFT_FAILED_PRECONDITION. All others
  * are for any thread at any time, and do not wait for a step.
@@ -60,10 +60,12 @@ typedef struct weft_sharded_options {
 
 /**
  * Cuts a session of the page. Compares the page, the session and the options of all ranks; starts the page's variables, whose first values
- * are those of rank 0. Collective, and fails on all ranks alike, but for a page that is no handle.
+ * are those of rank 0. One run of a page is open at a time, as all draw from the random streams of its shards: the next is opened when that
+ * was closed, or a step of it failed. Collective, and fails on all ranks alike, but for a page that is no handle.
  * Errors: WEFT_INVALID_ARGUMENT, which names them, for ranks that have another page, session or options, or another Weft, and for numbers
  * out of their range; WEFT_ABORTED for what failed on another rank; WEFT_NOT_FOUND and WEFT_FAILED_PRECONDITION as weft_session_open;
- * WEFT_UNSUPPORTED for a session that loops. Owner: the caller, of `run`. Threads: any; waits.
+ * WEFT_FAILED_PRECONDITION while another run of the page is open; WEFT_UNSUPPORTED for a session that loops. Owner: the caller, of `run`.
+ * Threads: any; waits.
  */
 WEFT_API weft_status weft_sharded_open(weft_page* page, const weft_sharded_options* options, weft_sharded** run, weft_diagnostics** problems);
 
@@ -107,7 +109,7 @@ typedef struct weft_sharded_info {
   int32_t first_shard;  /* of this rank's, which are neighbours */
   int32_t shard_count;  /* of this rank */
   uint64_t steps;       /* that the page has behind it, those before a loaded snapshot included */
-  int32_t last_status;  /* how the last step ended; WEFT_OK before */
+  int32_t last_status;  /* how the last step ended, or what ended the run; WEFT_OK before */
   uint32_t all_failed;  /* not 0: it failed on all ranks alike */
   uint32_t in_progress; /* not 0: a thread steps, saves or loads */
   uint32_t reserved;
@@ -173,8 +175,9 @@ WEFT_API weft_status weft_sharded_view(weft_sharded* run, const char* name, weft
 WEFT_API weft_status weft_sharded_save(weft_sharded* run, const char* path, weft_diagnostics** problems);
 
 /**
- * Takes the state of such a file, which rank 0 alone needs to see; before the first step, on any number of ranks. Collective, and fails on
- * all ranks alike.
+ * Takes the state of such a file, which rank 0 alone needs to see; before the first step, on any number of ranks. Collective: all ranks check
+ * the file before any takes it, and fail alike, with the state that they had. What fails on this rank alone after that, such as a page that
+ * is edited meanwhile, ends the run as a step does.
  * Errors: as weft_page_restore_state; WEFT_INVALID_ARGUMENT for a snapshot of another number of shards; WEFT_FAILED_PRECONDITION after the
  * first step; WEFT_ABORTED for what failed on another rank. Owner: nothing. Threads: one at a time; waits.
  */
@@ -183,17 +186,18 @@ WEFT_API weft_status weft_sharded_load(weft_sharded* run, const char* path, weft
 /**
  * As weft_sharded_save, to a folder of rank 0 that is kept for the snapshots of one run, and is made where it is missing: a file a
  * snapshot, of which the newest two stay. Only a whole one counts as the newest, whenever a process or a machine ends. `weft run
- * --snapshots` keeps the same folders.
- * Errors: as weft_sharded_save; WEFT_FAILED_PRECONDITION where the folder has snapshots that this run neither saved nor resumed from.
- * Owner: nothing. Threads: one at a time; waits.
+ * --snapshots` keeps the same folders. The folder is this run's until it saves to another, or ends.
+ * Errors: as weft_sharded_save; WEFT_FAILED_PRECONDITION where another process, or another run, has the folder; where it was moved, removed or
+ * replaced since this run opened it; and where it has snapshots and is not the one that this run last saved to or resumed from. On other ranks
+ * than 0 these are WEFT_ABORTED. Owner: nothing. Threads: one at a time; waits.
  */
 WEFT_API weft_status weft_sharded_save_newest(weft_sharded* run, const char* folder, weft_diagnostics** problems);
 
 /**
  * Takes the newest whole snapshot of such a folder, as weft_sharded_load; one that is damaged is passed over. `path` (may be NULL) gets its
- * file, an empty text where the folder has none: then the run begins at its first step.
- * Errors: as weft_sharded_load, where there are snapshots and none can be taken. Owner: the caller, of `path` (one text). Threads: one at a
- * time; waits.
+ * file, an empty text where the folder has none: then the run begins at its first step. The folder, where there is one, is then this run's.
+ * Errors: as weft_sharded_load, where there are snapshots and none can be taken; WEFT_FAILED_PRECONDITION where another process, or another
+ * run, has the folder, on other ranks than 0 WEFT_ABORTED. Owner: the caller, of `path` (one text). Threads: one at a time; waits.
  */
 WEFT_API weft_status weft_sharded_resume(weft_sharded* run, const char* folder, weft_strings** path, weft_diagnostics** problems);
 

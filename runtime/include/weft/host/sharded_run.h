@@ -39,20 +39,24 @@ class ShardedRun {
  public:
   /// Compares with the other ranks what all need alike: invalid_argument, which names ranks that have another page, session, values or
   /// options. Divides the session, with the outputs that the page's key "shard" names among those to cut; starts the page's variables, which all
-  /// ranks take from rank 0. invalid_argument where the shards cannot be shared out; what DivideSession says (runtime/host/ranks/shard_parts.h).
+  /// ranks take from rank 0. invalid_argument where the shards cannot be shared out; failed_precondition where another run of the scope is open:
+  /// they would draw from the same random streams; what DivideSession says (runtime/host/ranks/shard_parts.h).
   /// Fails on all ranks alike. One that cannot come as far tells the others by AgreeOnStatus before, which all call.
   static Result<std::unique_ptr<ShardedRun>> Open(std::shared_ptr<Scope> scope, SessionSpec spec, ShardingOptions options,
                                                   std::shared_ptr<Collectives> collectives);
   ~ShardedRun();
+  /// Another run of the scope, or of the folder of its snapshots, may be opened. No step, nor a snapshot, follows.
+  void Close();
 
-  /// Replaces an output's value in the steps to come, on every rank by the same; of what is cut, that of the whole batch. With feeds_later any output, until the first step; from then on those that are fed already, of the same rank; what is not cut
-  /// keeps its shape. not_found; invalid_argument for another type or such a shape; failed_precondition for others. Fails on this rank alone.
-  /// From any thread.
+  /// Replaces an output's value in the steps to come, on every rank by the same; of what is cut, that of the whole batch. With feeds_later any
+  /// output, until the first step; from then on those that are fed already, of the same rank; what is not cut keeps its shape. not_found;
+  /// invalid_argument for another type or such a shape; failed_precondition for others. Fails on this rank alone. From any thread.
   Status Feed(std::string_view name, Tensor value);
   /// One step. The first one plans: invalid_argument, with the block, where a batch is not divided by the shards or where a block has the size
   /// of the whole batch as a constant. With `results` what the session fetches is joined, too: all ranks ask for it in the same steps.
   Status Step(bool results);
-  /// Whether what failed last failed on all ranks alike, so that they end together. (Open always does.)
+  /// Whether the last step, or the last snapshot that was taken, failed on all ranks alike, so that they end together or go on. (Open always
+  /// does.)
   bool all_failed() const;
   /// Of the last step that joined results: in the order of the session's fetches, named as the page has them. The tensors stay as they are.
   const std::vector<std::pair<std::string, Tensor>>& results() const;
@@ -74,12 +78,16 @@ class ShardedRun {
   /// written, every rank fails, and no new file is there. All ranks call it after the same step.
   Status SaveSnapshot(const std::string& path);
   /// Takes the state of a file that rank 0 can read, on all ranks; before the first step, on any number of ranks. not_found where there is none.
+  /// All ranks check it before any changes its state, and fail alike, with the state that they had. What fails after that (all_failed tells),
+  /// such as a page that is edited meanwhile, fails on this rank alone: the run is over.
   Status LoadSnapshot(const std::string& path, Diagnostics& problems);
-  /// The same as SaveSnapshot to a folder of rank 0, where the snapshot becomes the newest. failed_precondition where the folder has
-  /// snapshots, and this run neither made nor restored them.
+  /// The same as SaveSnapshot to a folder of rank 0, where the snapshot becomes the newest; the folder is then this run's until it saves to
+  /// another. failed_precondition where another process has the folder, and where it has snapshots and is not that which the run last saved
+  /// to or restored from.
   Status SaveNewest(const SnapshotFolder& folder);
   /// Takes the newest snapshot of such a folder that is whole; `say` (may be empty) is told of those that are passed over. Gives its path; empty
-  /// where the folder has none. Where there are some and none can be taken: why the oldest cannot.
+  /// where the folder has none. Where there are some and none can be taken: why the oldest cannot. failed_precondition where another process
+  /// has the folder. Else as LoadSnapshot.
   Result<std::string> RestoreNewest(const SnapshotFolder& folder, const std::function<void(std::string_view)>& say = {});
 
  private:
