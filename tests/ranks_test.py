@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""One page on several processes: bits, refusals, failures, snapshots. Last line: ranks: N tests, M failed. With RANKS_LONG set, all of it, which takes
-a quarter of an hour (RANKS_ROUNDS: how often a rank is killed or stopped, by each launcher); launchers that are not installed are left out, and the last lines say so."""
+"""One page on several processes: bits, refusals, failures, snapshots. Last line: ranks: N tests, M failed. With RANKS_LONG set, all of it,
+which takes a quarter of an hour (RANKS_ROUNDS: how often a rank is killed or stopped, by each launcher); launchers that are not installed are
+left out, and the last lines say so."""
 import contextlib
 import json
 import os

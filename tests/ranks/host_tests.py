@@ -58,7 +58,7 @@ class HostTest(unittest.TestCase):
         return [str(word) for word in (page or path, shards, steps, deadline, self.path / "out@", ",".join(made.variables), *fed)]
 
     def command(self, launcher, language, ranks, arguments):
-        words = [] if launcher is None else [*launching.LAUNCHERS[launcher][0], "-n", str(ranks)]
+        words = [] if launcher is None else [*launching.LAUNCHERS[launcher], "-n", str(ranks)]
         return [*words, *self.hosts[language][0], *arguments]
 
     def run_host(self, launcher, language, ranks, arguments, timeout=60):
@@ -125,7 +125,7 @@ class HostTest(unittest.TestCase):
             name = next(iter(made.feeds))
             (self.path / "one" / name).write_bytes(other.read_bytes())
             arguments = [name if word == str(self.path / name) else word for word in arguments]
-            words = launching.LAUNCHERS[launcher][0]
+            words = launching.LAUNCHERS[launcher]
             done = subprocess.run([*words, "-n", "2", str(script), *self.hosts[language][0], *arguments], capture_output=True, text=True, timeout=60, env=environment(),
                                   cwd=self.path)
             self.assertNotEqual(done.returncode, 0)
@@ -163,9 +163,69 @@ class HostTest(unittest.TestCase):
         program = ("import weft\nwith weft.Runtime(messages='auto') as runtime:\n  try: weft.Runtime(messages='auto')\n"
                    "  except weft.Error as error: print(runtime.rank_names()[runtime.rank], error.code)\n")
         for launcher in LAUNCHERS:
-            done = subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, "-c", program], capture_output=True, text=True, timeout=60, env=environment())
+            done = subprocess.run([*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, "-c", program], capture_output=True, text=True, timeout=60, env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sorted(re.findall(r"rank (\d) \(.*\) failed_precondition", done.stdout)), ["0", "1"])
+
+    def test_where_of_two_runs(self):
+        """A rank that is late says what its running run does, not one that was opened later."""
+        program = self.path / "two_runs.py"
+        program.write_text("""
+import time
+import weft
+
+def slow(_):
+    if runtime.rank == 1:
+        time.sleep(60)
+
+def page():
+    return {"weft": 1, "page": "p", "blocks": [
+        {"id": "x", "block": "Placeholder", "attrs": {"dtype": "DT_FLOAT"}},
+        {"id": "told", "block": "Print", "inputs": {"input": "x.output", "data": ["x.output"]}},
+        {"id": "loss", "block": "Mean", "inputs": {"input": "told.output", "axis": weft.literal([0])}}]}
+
+with weft.Runtime(messages="auto", job_deadline=2) as runtime:
+    first, second = runtime.load(page(), on_print=slow), runtime.load(page(), on_print=None)
+    with first.sharded(shards=2, fetch=["loss.output"]) as one, second.sharded(shards=2, fetch=["loss.output"]) as two:
+        two.run(3, feeds={"x.output": [1.0, 2.0]})
+        one.run(1, feeds={"x.output": [1.0, 2.0]})
+""")
+        for launcher in LAUNCHERS[:1]:
+            words = [*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, str(program)]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout + done.stderr, r"rank 1 \(.*\) is at step 1, shard 1, block 'told'")
+
+    def test_snapshot_folders(self):
+        """Of a folder that is not the run's, rank 0 says why, and the others that it did; all go on."""
+        (self.path / "others").mkdir()
+        (self.path / "others" / "step-000000005000.weft").write_text("of another run")
+        program = self.path / "folders.py"
+        program.write_text("""
+import sys
+import weft
+
+with weft.Runtime(messages="auto") as runtime:
+    page = runtime.load({"weft": 1, "page": "p", "blocks": [
+        {"id": "x", "block": "Placeholder", "attrs": {"dtype": "DT_FLOAT"}},
+        {"id": "loss", "block": "Mean", "inputs": {"input": "x.output", "axis": weft.literal([0])}}]})
+    with page.sharded(shards=2, fetch=["loss.output"]) as run:
+        run.run(1, feeds={"x.output": [1.0, 2.0]})
+        run.save_newest("own")
+        try:
+            run.save_newest("others")
+        except weft.Error as error:
+            print("refused", runtime.rank, error.code, error.all_ranks)
+        run.run(1)
+        run.save_newest("own")
+""")
+        for launcher in LAUNCHERS[:1]:
+            words = [*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, str(program)]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment(), cwd=self.path)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(sorted(re.findall("refused.*", done.stdout)), ["refused 0 failed_precondition True", "refused 1 aborted True"])
+            self.assertTrue((self.path / "others" / "step-000000005000.weft").exists())
+            self.assertEqual((self.path / "own" / "LATEST").read_text(), "step-000000000002.weft\n")
 
     def test_collectives(self):
         """Blocks of collectives on the pages of a runtime exchange values; a rank that fails alone ends the job."""
@@ -188,7 +248,7 @@ with weft.Runtime(messages="auto") as runtime:
         session.run(feeds={"mine.output": np.zeros(3, np.float32)})
 """)
         for launcher in LAUNCHERS:
-            words = [*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, str(program)]
+            words = [*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, str(program)]
             done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout.count("sum [3.0, 3.0, 3.0]"), 2)
