@@ -182,7 +182,8 @@ with weft.Runtime(messages="auto") as runtime:
         {"id": "sum", "block": "CollectiveReduceV2", "attrs": {"merge_op": "Add", "final_op": "Id"}, "inputs": {"input": "mine.output", **keys}}]})
     with page.session(fetch=["sum.data"]) as session:
         session.run(feeds={"mine.output": np.full(3, runtime.rank + 1, np.float32)})
-        print("sum", session["sum.data"].tolist())
+        sys.stdout.write(f"sum {session['sum.data'].tolist()}\\n")
+        sys.stdout.flush()
         if "fail" in sys.argv and runtime.rank == 1:
             raise ValueError("no more data")
         session.run(feeds={"mine.output": np.zeros(3, np.float32)})
@@ -191,7 +192,7 @@ with weft.Runtime(messages="auto") as runtime:
             words = [*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, str(program)]
             done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(done.stdout.count("sum [3.0, 3.0, 3.0]"), 2)
+            self.assertEqual(done.stdout.count("sum [3.0, 3.0, 3.0]"), 2, done.stdout + done.stderr)
             done = subprocess.run([*words, "fail"], capture_output=True, text=True, timeout=60, env=environment())
             self.assertNotEqual(done.returncode, 0)
             self.assertRegex(done.stdout + done.stderr, r"rank 1 \(.*\) failed: ValueError: no more data")
