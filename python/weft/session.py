@@ -292,22 +292,26 @@ def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = 
     if threading.current_thread() is not threading.main_thread():
         return work()
     raised: list[BaseException] = []
+    ended = threading.Event()  # Thread.join of Python 3.11 takes the thread for ended when Ctrl-C interrupts it
 
     def do() -> None:
         try:
             work()
         except BaseException as error:
             raised.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=do, daemon=cancel is None)
     try:
         thread.start()
-        while thread.is_alive():
-            thread.join(0.05)
+        while not ended.wait(0.05):
+            pass
     except KeyboardInterrupt:
-        while cancel is not None and thread.is_alive():  # a cancel that comes before the work has begun does nothing
+        # (A cancel that comes before the work has begun does nothing.)
+        while cancel is not None and thread.ident is not None and not ended.is_set():
             cancel()
-            thread.join(0.05)
+            ended.wait(0.05)
         raise
     if raised:
         raise raised.pop()  # its frames hold the list
