@@ -299,7 +299,8 @@ def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = 
             work()
         except BaseException as error:
             raised.append(error)
-        ended.set()
+        finally:
+            ended.set()
 
     try:
         threading.Thread(target=do, daemon=cancel is None).start()

@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from ctypes import byref, c_double, c_void_p
+from ctypes import byref, c_double, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .page import Page
 
 _REDUCTIONS = ("mean", "sum")
+# What a collective call gives only after the ranks have agreed on how it ended. Other codes may be of this rank alone: failed_precondition of a call
+# that is refused before it talks to the others, resource_exhausted and internal of an exception, cancelled of a link that is closed.
+_AGREED = ("invalid_argument", "not_found", "already_exists", "out_of_range", "unsupported", "data_loss", "aborted", "permission_denied")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +69,16 @@ class ShardedRun:
 
     Errors whose `all_ranks` is true have failed on all ranks alike. After a step that failed otherwise the run is over, and to close it ends the
     job: the other ranks wait for this one.
+
+    In a job of several processes any exception that leaves the `with` ends the whole job, although no step has failed and all ranks raise it
+    alike: nothing tells this rank that the others do not wait for it. Errors whose `all_ranks` is true and SystemExit with status 0 end
+    nothing. Catch inside the `with` what all ranks raise alike, such as the end of their data:
+
+            with page.sharded(shards=8) as run:
+                try:
+                    train(run)
+                except EndOfData:  # on every rank after the same step
+                    run.save_newest("run1")
     """
 
     def __init__(self, page: Page, session: str | None = None, *, shards: int = 1, reduce: str = "mean", fetch: Iterable[str] = (),
@@ -79,7 +92,7 @@ class ShardedRun:
             listed = [texts] if isinstance(texts, str) else list(texts)
             setattr(options, values, _native.array(listed))
             setattr(options, counted, len(listed))
-        self._page = page
+        self._page, self._handle = page, None
         opened: list[c_void_p] = []
         self._with_others(lambda: opened.append(_native.make("weft_sharded_open", page._handle, byref(options))))
         self._handle = opened[0]
@@ -101,15 +114,30 @@ class ShardedRun:
         self.close()
 
     def _with_others(self, work: Callable[[], None]) -> None:
-        """Does what fails on all ranks alike, or on none; Ctrl-C leaves it to itself."""
+        """Does what fails on all ranks alike, or is refused on this one alone; Ctrl-C leaves it to itself."""
         try:
             if self._page.runtime.ranks == 1:
                 work()
             else:
                 interruptibly(work)
         except Error as error:
-            error.all_ranks = True
+            error.all_ranks = self._agreed(error)
             raise
+
+    def _agreed(self, error: Error) -> bool:
+        """Whether a collective call's failure is known to be that of all ranks."""
+        if error.code == "invalid_argument" and error.port in ("path", "folder") and not error.block:
+            return False  # an empty name, seen before the others are
+        return error.code in _AGREED or (error.code == "failed_precondition" and self._refused_on_all())
+
+    def _refused_on_all(self) -> bool:
+        try:
+            if self._handle is not None:
+                return self.info.all_failed
+            _native.call("weft_page_edits", self._page._handle, byref(c_uint64()))
+            return True  # a page that takes calls is refused by agreement
+        except Error:
+            return False
 
     # ---- steps ----
 

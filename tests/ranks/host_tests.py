@@ -55,7 +55,7 @@ class HostTest(unittest.TestCase):
         return [str(word) for word in (page or path, shards, steps, deadline, self.path / "out@", ",".join(made.variables), *fed)]
 
     def command(self, launcher, language, ranks, arguments):
-        words = [] if launcher is None else [*launching.LAUNCHERS[launcher][0], "-n", str(ranks)]
+        words = [] if launcher is None else [*launching.LAUNCHERS[launcher], "-n", str(ranks)]
         return [*words, *self.hosts[language][0], *arguments]
 
     def run_host(self, launcher, language, ranks, arguments, timeout=60):
@@ -125,7 +125,7 @@ class HostTest(unittest.TestCase):
                 name = next(iter(made.feeds))
                 (self.path / "one" / name).write_bytes(other.read_bytes())
                 arguments = [name if word == str(self.path / name) else word for word in arguments]
-                words = launching.LAUNCHERS[launcher][0]
+                words = launching.LAUNCHERS[launcher]
                 done = subprocess.run([*words, "-n", "2", str(script), *self.hosts[language][0], *arguments], capture_output=True, text=True, timeout=60, env=environment(),
                                       cwd=self.path)
                 self.assertNotEqual(done.returncode, 0)
@@ -164,15 +164,37 @@ class HostTest(unittest.TestCase):
         program = ("import sys, weft\nwith weft.Runtime(messages='auto') as runtime:\n  try: weft.Runtime(messages='auto')\n"
                    "  except weft.Error as error: sys.stdout.write(f'{runtime.rank_names()[runtime.rank]} {error.code}\\n')\n")
         for launcher in LAUNCHERS:
-            done = subprocess.run([*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, "-c", program], capture_output=True, text=True, timeout=60, env=environment())
+            done = subprocess.run([*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, "-c", program], capture_output=True, text=True, timeout=60, env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sorted(re.findall(r"rank (\d) \(.*\) failed_precondition", done.stdout)), ["0", "1"])
+
+    def test_refused_alone(self):
+        """A call that is refused on one rank alone ends the job at once: the others are in theirs."""
+        program = self.path / "refused.py"
+        program.write_text(f"""
+import sys, threading, time
+sys.path.insert(0, {str(launching.ROOT / "tests/python")!r})
+import weft
+from sharded_test import line
+with weft.Runtime(messages="auto", job_deadline=50) as runtime, runtime.load(line()) as page, page.sharded(shards=2) as run:
+    run.step(feeds={{"x.output": [1.0, 2.0]}})
+    if runtime.rank == 1:  # its step waits for that of rank 0
+        threading.Thread(target=run.step, daemon=True).start()
+        while not run.info.in_progress: time.sleep(0.001)
+    run.save({str(self.path / "own.weft")!r})
+""")
+        for launcher in LAUNCHERS:
+            began = time.monotonic()
+            done = subprocess.run([*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, str(program)], capture_output=True, text=True, timeout=60, env=environment())
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stdout + done.stderr, r"rank 1 \(.*\) failed: Error: another call steps, saves or loads")
+            self.assertLess(time.monotonic() - began, 30)
 
     def test_collectives(self):
         """Blocks of collectives on the pages of a runtime exchange values; a rank that fails alone ends the job."""
         program = self.path / "collectives.py"
         program.write_text("""
-import sys
+import os, sys
 import numpy as np
 import weft
 number = lambda value: weft.literal(np.int32(value))
@@ -183,14 +205,13 @@ with weft.Runtime(messages="auto") as runtime:
         {"id": "sum", "block": "CollectiveReduceV2", "attrs": {"merge_op": "Add", "final_op": "Id"}, "inputs": {"input": "mine.output", **keys}}]})
     with page.session(fetch=["sum.data"]) as session:
         session.run(feeds={"mine.output": np.full(3, runtime.rank + 1, np.float32)})
-        sys.stdout.write(f"sum {session['sum.data'].tolist()}\\n")
-        sys.stdout.flush()
+        os.write(1, f"sum {session['sum.data'].tolist()}\\n".encode())  # in one piece: both ranks write to the same place
         if "fail" in sys.argv and runtime.rank == 1:
             raise ValueError("no more data")
         session.run(feeds={"mine.output": np.zeros(3, np.float32)})
 """)
         for launcher in LAUNCHERS:
-            words = [*launching.LAUNCHERS[launcher][0], "-n", "2", PYTHON, str(program)]
+            words = [*launching.LAUNCHERS[launcher], "-n", "2", PYTHON, str(program)]
             done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout.count("sum [3.0, 3.0, 3.0]"), 2, done.stdout + done.stderr)
