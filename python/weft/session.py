@@ -302,12 +302,13 @@ def interruptibly(work: Callable[[], None], cancel: Callable[[], None] | None = 
         finally:
             ended.set()
 
+    thread = threading.Thread(target=do, daemon=cancel is None)
     try:
-        threading.Thread(target=do, daemon=cancel is None).start()
+        thread.start()
         while not ended.wait(_SLICE_MS / 1000):
             pass
     except KeyboardInterrupt:
-        while cancel is not None and not ended.is_set():  # a cancel that comes before the work has begun does nothing
+        while cancel is not None and thread.ident is not None and not ended.is_set():  # a cancel that comes before the work has begun does nothing
             cancel()
             ended.wait(_SLICE_MS / 1000)
         raise
